@@ -3,18 +3,18 @@
 //!
 //! ```text
 //!  scenario ──▶ cases, each with a workload ─┐
-//!  contestant ─▶ buses ──▶ subject ──────────┼─▶ runner ──▶ records ──▶ report
+//!  buses ─────▶ subject ─────────────────────┼─▶ runner ──▶ records ──▶ report
 //!  library ───▶ programs of other clients ───┘
 //! ```
 //!
 //! A [`scenario`] is a list of cases with a [`workload`] for each. A [`subject`] is what carries
-//! the messages: a [bus](contestant), a process that only reads and writes, or nothing. The
-//! [`runner`] starts the subjects, lets each do each workload in turn, round after round, and
-//! writes down what it took as [records](result). Everything people see is made from the records:
-//! the [report], as text, Markdown or HTML, with the [conclusions] in it.
+//! the messages: a [bus](buses), a process that only reads and writes, or nothing. The [`runner`]
+//! starts the subjects, lets each do each workload in turn, round after round, and writes the
+//! results as [records](result). Everything people see is made from the records: the [report], as
+//! text, Markdown or HTML, with the [conclusions] in it.
 //!
-//! Workloads are done by processes of this program ([`peer`]), which talk through a client with
-//! nothing in it ([`raw`]), or through a [`library`]; the process that measures sleeps meanwhile.
+//! Processes of this program ([`peer`]) do the workloads. They use a minimal client ([`raw`]) or a
+//! [`library`]; the process that measures sleeps meanwhile.
 
 pub mod result;
 
@@ -22,15 +22,15 @@ pub mod scenario;
 pub mod scenario_info;
 pub mod workload;
 
-pub mod contestant;
+pub mod buses;
 pub mod library;
 pub mod peer;
 pub mod raw;
 
 pub mod placement;
 pub mod stage;
+pub mod stop;
 pub mod subject;
-pub mod watch;
 
 pub mod runner;
 

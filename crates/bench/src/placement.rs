@@ -20,7 +20,7 @@ pub enum Placement {
 
 /// A part that a process has in a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum ProcessPart {
     /// It carries messages.
     Bus,
     /// It sends or receives messages.
@@ -31,13 +31,13 @@ impl Placement {
     /// The only processor that a process may use, of those this process may; `None` if it may use
     /// any. `allowed` is not empty.
     #[must_use]
-    pub fn processor(self, part: Part, allowed: &[usize]) -> Option<usize> {
+    pub fn processor(self, part: ProcessPart, allowed: &[usize]) -> Option<usize> {
         let last = allowed.last().copied();
         match (self, part) {
             (Self::Free, _) => None,
             // The last, since interrupts tend to be on the first.
-            (Self::One, _) | (Self::Split, Part::Bus) => last,
-            (Self::Split, Part::Peer) => allowed.iter().rev().nth(1).copied().or(last),
+            (Self::One, _) | (Self::Split, ProcessPart::Bus) => last,
+            (Self::Split, ProcessPart::Peer) => allowed.iter().rev().nth(1).copied().or(last),
         }
     }
 }

@@ -14,12 +14,12 @@ use sys::scheduling::{self, Processors};
 use sys::signals::{Signal, SignalSource};
 use sys::spawn::ChildSetup;
 
-use crate::contestant::directory::private_directory;
+use crate::buses::directory::private_directory;
 use crate::library::RunError;
 use crate::peer::{self, Peer, PeerError, Role};
-use crate::placement::{Part, Placement};
+use crate::placement::{Placement, ProcessPart};
 use crate::raw::{Endpoint, RawError};
-use crate::watch::{WaitError, Watch};
+use crate::stop::{StopCondition, WaitError};
 
 /// Where a run takes place: what all of its measurements have in common.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Stage<'s> {
     /// The file with its configuration, which it alone has and which may be changed for a while.
     pub configuration: Option<PathBuf>,
     /// When it has to be over.
-    pub watch: Watch,
+    pub stop: StopCondition,
 }
 
 impl Site {
@@ -72,22 +72,22 @@ impl Site {
         Ok(Self { program, directory, placement, allowed, limit, signals, sockets })
     }
 
-    /// A watch over something that begins now.
+    /// When something that begins now must stop.
     #[must_use]
-    pub fn watch(&self) -> Watch {
-        Watch::new(self.limit, self.signals.clone())
+    pub fn stop(&self) -> StopCondition {
+        StopCondition::new(self.limit, self.signals.clone())
     }
 
     /// The only processor that a process may use; `None` if it may use any.
     #[must_use]
-    pub fn processor(&self, part: Part) -> Option<usize> {
+    pub fn processor(&self, part: ProcessPart) -> Option<usize> {
         self.placement.processor(part, &self.allowed)
     }
 
     /// All processors on which something of a measurement may run.
     #[must_use]
     pub fn processors(&self) -> Processors {
-        let parts = [Part::Bus, Part::Peer].map(|part| self.processor(part));
+        let parts = [ProcessPart::Bus, ProcessPart::Peer].map(|part| self.processor(part));
         let chosen = match parts {
             [Some(bus), Some(peer)] => Processors::new([bus, peer]),
             _ => Processors::new(self.allowed.iter().copied()),
@@ -115,18 +115,18 @@ impl Site {
     /// When it cannot be started, or cannot connect.
     pub fn start<R: Role>(
         &self,
-        part: Part,
+        part: ProcessPart,
         role: R,
-        watch: &Watch,
+        stop: &StopCondition,
     ) -> Result<Peer<R>, MeasureError> {
         let mut command = self.command();
         command.arg(peer::COMMAND);
         self.place(part, &mut command);
-        Ok(Peer::start(command, watch.clone(), role)?)
+        Ok(Peer::start(command, stop.clone(), role)?)
     }
 
     /// Has a command start its process where the placement wants that part, and end with this one.
-    fn place(&self, part: Part, command: &mut Command) {
+    fn place(&self, part: ProcessPart, command: &mut Command) {
         let setup = ChildSetup::new().end_with_parent(Signal::Terminate);
         let only = self.processor(part).and_then(Processors::one);
         let setup = match only {
@@ -144,14 +144,14 @@ impl Stage<'_> {
     ///
     /// When it cannot be started, or cannot connect.
     pub fn start<R: Role>(&self, role: R) -> Result<Peer<R>, MeasureError> {
-        self.site.start(Part::Peer, role, &self.watch)
+        self.site.start(ProcessPart::Peer, role, &self.stop)
     }
 
     /// Has another program start its process where the placement wants peers, and end with this
     /// one.
     #[must_use]
     pub fn placed(&self, mut command: Command) -> Command {
-        self.site.place(Part::Peer, &mut command);
+        self.site.place(ProcessPart::Peer, &mut command);
         command
     }
 

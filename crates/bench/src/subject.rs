@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::contestant::{Contestant, Installed, RunningBus, StartError, StartOptions};
+use crate::buses::{BusKind, InstalledBus, RunningBus, StartError, StartOptions};
 use crate::peer::{Forwarder, Peer};
-use crate::placement::Part;
+use crate::placement::ProcessPart;
 use crate::raw::{Endpoint, ReadBuffer};
 use crate::result::SubjectInfo;
 use crate::stage::{MeasureError, Site, Stage};
-use crate::watch::Watch;
-use crate::workload::{Audience, Conditions};
+use crate::stop::StopCondition;
+use crate::workload::{Requirements, Targets};
 
 /// What is measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub enum Subject {
     /// The same process, which reads as much at once as the clients do.
     Relay,
     /// A bus.
-    Bus(Installed),
+    Bus(InstalledBus),
 }
 
 /// A subject that runs. Dropped, it is ended.
@@ -43,7 +43,7 @@ impl Subject {
             Self::Direct => "direct".to_owned(),
             Self::Floor => "floor".to_owned(),
             Self::Relay => "relay".to_owned(),
-            Self::Bus(bus) => bus.contestant().to_string(),
+            Self::Bus(bus) => bus.kind().to_string(),
         }
     }
 
@@ -60,13 +60,13 @@ impl Subject {
 
     /// Whether a workload makes sense on it.
     #[must_use]
-    pub fn suits(&self, audience: Audience) -> bool {
-        match (self, audience) {
-            (Self::Direct | Self::Relay, audience) => audience == Audience::Anything,
-            (Self::Floor, audience) => {
-                matches!(audience, Audience::Anything | Audience::Carriers)
+    pub fn suits(&self, targets: Targets) -> bool {
+        match (self, targets) {
+            (Self::Direct | Self::Relay, targets) => targets == Targets::Anything,
+            (Self::Floor, targets) => {
+                matches!(targets, Targets::Anything | Targets::Carriers)
             }
-            (Self::Bus(bus), Audience::OurBus) => *bus.contestant() == Contestant::Diligence,
+            (Self::Bus(bus), Targets::OurBus) => *bus.kind() == BusKind::Diligence,
             (Self::Bus(_), _) => true,
         }
     }
@@ -76,14 +76,14 @@ impl Subject {
     /// # Errors
     ///
     /// When it does not start.
-    pub fn start(&self, site: &Site, conditions: &Conditions) -> Result<Carrier, SubjectError> {
+    pub fn start(&self, site: &Site, requirements: &Requirements) -> Result<Carrier, SubjectError> {
         match self {
             Self::Direct => Ok(Carrier::Direct),
             Self::Floor => forwarder(site, FORWARDER_BUFFER_LEN),
-            Self::Relay => forwarder(site, relay_buffer(conditions.read_buffer)),
+            Self::Relay => forwarder(site, relay_buffer(requirements.read_buffer)),
             Self::Bus(bus) => {
-                let processor = site.processor(Part::Bus);
-                let body_validation = conditions.body_validation;
+                let processor = site.processor(ProcessPart::Bus);
+                let body_validation = requirements.body_validation;
                 let options = StartOptions { processor, body_validation };
                 Ok(Carrier::Bus(bus.start(&options)?))
             }
@@ -94,7 +94,7 @@ impl Subject {
 fn forwarder(site: &Site, read_buffer: usize) -> Result<Carrier, SubjectError> {
     let path = site.new_file("forwarder");
     let role = Forwarder { path: path.clone(), read_buffer };
-    let forwarder = site.start(Part::Bus, role, &site.watch());
+    let forwarder = site.start(ProcessPart::Bus, role, &site.stop());
     Ok(Carrier::Forwarder(Box::new(forwarder?), path))
 }
 
@@ -118,7 +118,7 @@ impl Carrier {
 
     /// A place for one measurement on it.
     #[must_use]
-    pub fn stage<'s>(&self, site: &'s Site, watch: Watch) -> Stage<'s> {
+    pub fn stage<'s>(&self, site: &'s Site, stop: StopCondition) -> Stage<'s> {
         let endpoint = match self {
             Self::Direct => Endpoint::Direct(site.new_file("direct")),
             Self::Forwarder(_, path) => Endpoint::Floor(path.clone()),
@@ -128,14 +128,14 @@ impl Carrier {
             Self::Direct | Self::Forwarder(..) => None,
             Self::Bus(bus) => bus.configuration(),
         };
-        Stage { site, endpoint, carrier: self.pid(), configuration, watch }
+        Stage { site, endpoint, carrier: self.pid(), configuration, stop }
     }
 
     /// How it has died, if it is a bus and has: a question for when something went wrong.
-    pub fn obituary(&mut self) -> Option<String> {
+    pub fn exit_report(&mut self) -> Option<String> {
         match self {
             Self::Direct | Self::Forwarder(..) => None,
-            Self::Bus(bus) => bus.obituary().map(|obituary| obituary.to_string()),
+            Self::Bus(bus) => bus.exit_report().map(|exit_report| exit_report.to_string()),
         }
     }
 }

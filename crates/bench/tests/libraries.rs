@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use diligence_bench::library::{
-    Cache, CallReport, Caller, EmitReport, Emitter, Library, ListenReport, Listener, Missing, Mode,
-    Ready, RunError, Service, ours,
+    BuiltLibrary, Cache, CallReport, Caller, EmitReport, Emitter, Library, ListenReport, Listener,
+    MissingLibrary, ProgramMode, RunError, Service, ours,
 };
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -70,7 +70,7 @@ fn ours_is_this_program() {
     let found = Library::Diligence.find(&cache()).expect("it is always there");
     assert!(found.is_built(&cache()));
     let ready = found.prepare(&cache()).expect("there is nothing to build");
-    let command = ready.command(&Mode::Serve { address: "unix:path=/a".into() });
+    let command = ready.command(&ProgramMode::Serve { address: "unix:path=/a".into() });
     assert_eq!(command.get_program(), std::env::current_exe().expect("a path"));
     assert!(command.get_args().eq([ours::COMMAND, "serve", "unix:path=/a"]));
 }
@@ -94,8 +94,8 @@ fn programs_in_c_have_no_warnings() {
 
 #[test]
 fn what_is_missing_is_named() {
-    let name = |missing: Missing| missing.to_string();
-    let headers = Missing::Headers { package: "dbus-1", debian: "libdbus-1-dev" };
+    let name = |missing: MissingLibrary| missing.to_string();
+    let headers = MissingLibrary::Headers { package: "dbus-1", debian: "libdbus-1-dev" };
     let expected = "pkg-config knows no dbus-1; install its headers, on Debian with: \
                     apt install libdbus-1-dev";
     assert_eq!(name(headers), expected);
@@ -109,7 +109,7 @@ fn what_is_missing_is_named() {
     }
 }
 
-fn check_calls(bus: &Bus, library: &Ready) {
+fn check_calls(bus: &Bus, library: &BuiltLibrary) {
     let name = library.library();
     let service = Service::start(library.command(&bus.serve()));
     let service = service.unwrap_or_else(|error| panic!("{name} serves: {error}"));
@@ -124,7 +124,7 @@ fn check_calls(bus: &Bus, library: &Ready) {
     check_failure(bus, library);
 }
 
-fn check_failure(bus: &Bus, library: &Ready) {
+fn check_failure(bus: &Bus, library: &BuiltLibrary) {
     let name = library.library();
     let nobody = bus.call("org.diligence.Nobody".into(), 1, 1);
     match Caller::start(library.command(&nobody)) {
@@ -136,7 +136,7 @@ fn check_failure(bus: &Bus, library: &Ready) {
     }
 }
 
-fn check_signals(bus: &Bus, library: &Ready) {
+fn check_signals(bus: &Bus, library: &BuiltLibrary) {
     let name = library.library();
     for (count, size) in [(1, 0), (1000, 100), (20, 300_000)] {
         let emitter = Emitter::start(library.command(&bus.emit(count, size)));
@@ -177,20 +177,20 @@ impl Bus {
         Self { daemon, address: address.trim_end().into() }
     }
 
-    fn serve(&self) -> Mode {
-        Mode::Serve { address: self.address.clone() }
+    fn serve(&self) -> ProgramMode {
+        ProgramMode::Serve { address: self.address.clone() }
     }
 
-    fn call(&self, destination: String, count: u64, length: usize) -> Mode {
-        Mode::Call { address: self.address.clone(), destination, count, length }
+    fn call(&self, destination: String, count: u64, length: usize) -> ProgramMode {
+        ProgramMode::Call { address: self.address.clone(), destination, count, length }
     }
 
-    fn emit(&self, count: u64, size: usize) -> Mode {
-        Mode::Emit { address: self.address.clone(), count, size }
+    fn emit(&self, count: u64, size: usize) -> ProgramMode {
+        ProgramMode::Emit { address: self.address.clone(), count, size }
     }
 
-    fn listen(&self, sender: String, count: u64) -> Mode {
-        Mode::Listen { address: self.address.clone(), sender, count }
+    fn listen(&self, sender: String, count: u64) -> ProgramMode {
+        ProgramMode::Listen { address: self.address.clone(), sender, count }
     }
 }
 
@@ -208,7 +208,7 @@ struct Ours {
 }
 
 impl Ours {
-    fn start(mode: Mode) -> Self {
+    fn start(mode: ProgramMode) -> Self {
         let (to_program, input) = io::pipe().expect("a pipe");
         let (output, from_program) = io::pipe().expect("a pipe");
         let streams = ours::Streams {

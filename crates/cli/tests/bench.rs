@@ -124,7 +124,7 @@ fn every_scenario_runs() {
     let records = records(&output);
     let done: BTreeSet<&str> = records.iter().filter_map(scenario_of_sample).collect();
     let all: BTreeSet<&str> = INFOS.iter().map(|info| info.name).collect();
-    // Only who may raise priorities can measure what that brings.
+    // SingleMetric who may raise priorities can measure what that brings.
     let failed: Vec<_> = failures(&records)
         .filter(|(scenario, reason)| *scenario != "priority" || !reason.contains("CAP_SYS_NICE"))
         .collect();
@@ -154,9 +154,9 @@ fn a_bus_that_dies_ends_its_row() {
         .arg(["--address=", &address].concat());
     let mut bus = Running::start(&mut bus);
     bus.line();
-    let lineup = format!("{address},diligence");
+    let buses = format!("{address},diligence");
     let words = ["names", "--bystanders", "0", "--count", "30000", "--rounds", "2", "--json"];
-    let mut bench = Running::start(&mut command(&[&words[..], &["--bus", &lineup]].concat()));
+    let mut bench = Running::start(&mut command(&[&words[..], &["--bus", &buses]].concat()));
     // The head is written just before the first measurement.
     bench.line();
     thread::sleep(Duration::from_millis(300));
@@ -229,7 +229,7 @@ fn saved_results_are_rendered() {
         assert_eq!(output.status.code(), Some(1));
     };
     check(&[&path("none.json")], "none.json: No such file or directory");
-    check(&[&document], "document.md is no file of results: line 1 is no record");
+    check(&[&document], "document.md is not a file of results: line 1 is not a record");
     let results = path("results.json");
     check(&[&results, "--readme", &document], "not of `bench compare`, so there is no headline");
 }
@@ -251,7 +251,7 @@ fn wrong_words_are_told_in_a_line() {
     check(&["signals", "--count", "0"], "it is a whole number from 1 to");
     check(&["signals", "--bus", "kdbus"], "there is no bus \"kdbus\"; there are diligence, ");
     check(&["signals", "--bus", "busd,busd"], "busd is named twice");
-    check(&["signals", "--bus", "unix:tcp"], "is no address");
+    check(&["signals", "--bus", "unix:tcp"], "is not an address");
     check(&["signals", "--placement", "two"], "it is one, split or free");
     check(&["signals", "--rounds", "0"], "0 is not in 1..=1000");
     check(&["priority", "--nice", "-21"], "it is a whole number from -20 to 19");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::noise::Relation;
-use crate::contestant::Contestant;
+use crate::buses::BusKind;
 use crate::report::number::percent;
 use crate::result::Metric;
 use crate::scenario::size_label;
@@ -30,7 +30,7 @@ pub(super) fn scope(scenario: &Scenario) -> Option<String> {
     let subjects = scenario.subjects.iter();
     let fixed: Vec<String> = subjects
         .filter_map(|subject| {
-            let reads = subject.parse::<Contestant>().ok()?.reads_at_once()?;
+            let reads = subject.parse::<BusKind>().ok()?.reads_at_once()?;
             Some(format!("{subject} {reads}"))
         })
         .collect();

@@ -5,7 +5,7 @@ use std::{env, fs, io, process};
 
 use client::SystemError;
 
-use super::Missing;
+use super::MissingLibrary;
 use super::source::File;
 
 /// A folder where the programs are kept once they are built.
@@ -22,11 +22,11 @@ impl Cache {
     ///
     /// # Errors
     ///
-    /// [`Missing::CacheFolder`] when the environment does not say where that is.
-    pub fn of_user() -> Result<Self, Missing> {
+    /// [`MissingLibrary::CacheFolder`] when the environment does not say where that is.
+    pub fn of_user() -> Result<Self, MissingLibrary> {
         let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-        Ok(Self::at(caches.ok_or(Missing::CacheFolder)?.join("diligence/bench")))
+        Ok(Self::at(caches.ok_or(MissingLibrary::CacheFolder)?.join("diligence/bench")))
     }
 
     /// Any folder; it is made when it is needed.
@@ -56,8 +56,8 @@ impl Cache {
         &self,
         name: &str,
         files: &[File],
-        build: impl FnOnce(&Path) -> Result<(), Missing>,
-    ) -> Result<PathBuf, Missing> {
+        build: impl FnOnce(&Path) -> Result<(), MissingLibrary>,
+    ) -> Result<PathBuf, MissingLibrary> {
         if let Some(existing) = self.existing(name) {
             return Ok(existing);
         }
@@ -71,7 +71,7 @@ impl Cache {
     }
 
     /// Gives a folder that is complete its name, unless another process was faster.
-    fn publish(&self, complete: &Path, name: &str) -> Result<PathBuf, Missing> {
+    fn publish(&self, complete: &Path, name: &str) -> Result<PathBuf, MissingLibrary> {
         let folder = self.folder.join(name);
         match fs::rename(complete, &folder) {
             Err(_) if folder.is_dir() => Ok(folder),
@@ -81,7 +81,7 @@ impl Cache {
     }
 }
 
-fn fill(folder: &Path, files: &[File]) -> Result<(), Missing> {
+fn fill(folder: &Path, files: &[File]) -> Result<(), MissingLibrary> {
     fs::create_dir_all(folder).map_err(|error| unusable(folder, error))?;
     for file in files {
         let path = folder.join(file.name);
@@ -90,8 +90,8 @@ fn fill(folder: &Path, files: &[File]) -> Result<(), Missing> {
     Ok(())
 }
 
-pub(super) fn unusable(path: &Path, error: io::Error) -> Missing {
-    Missing::Unusable { path: path.to_owned(), error: SystemError::from(error) }
+pub(super) fn unusable(path: &Path, error: io::Error) -> MissingLibrary {
+    MissingLibrary::Unusable { path: path.to_owned(), error: SystemError::from(error) }
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
 
     fn check(folder: &Path) {
         let cache = Cache::at(folder.join("cache"));
-        let failed = Missing::Build { program: "a".into(), error: "no".into() };
+        let failed = MissingLibrary::Build { program: "a".into(), error: "no".into() };
         assert_eq!(cache.folder("x", &FILES, |_| Err(failed.clone())), Err(failed));
         assert_eq!(fs::read_dir(folder.join("cache")).unwrap().count(), 0);
 

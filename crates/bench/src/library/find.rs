@@ -11,11 +11,11 @@ use super::cache::{Cache, unusable};
 use super::source::{
     C_SHARED, File, PYTHON_SHARED, Recipe, Remedy, ZBUS, ZBUS_PROGRAM, ZBUS_VERSION, fingerprint,
 };
-use super::{Library, Mode, ours};
+use super::{Library, ProgramMode, ours};
 
 /// A library that is there; its program may still have to be built.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct FoundLibrary {
     library: Library,
     version: String,
     program: Program,
@@ -36,7 +36,7 @@ enum Program {
 
 /// A library whose program can be run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ready {
+pub struct BuiltLibrary {
     library: Library,
     version: String,
     program: PathBuf,
@@ -50,7 +50,7 @@ impl Library {
     /// # Errors
     ///
     /// When it is not there, with what to install.
-    pub fn find(self, cache: &Cache) -> Result<Found, Missing> {
+    pub fn find(self, cache: &Cache) -> Result<FoundLibrary, MissingLibrary> {
         let (version, program) = match self.recipe() {
             Recipe::Ours => (env!("CARGO_PKG_VERSION").to_owned(), Program::Ours),
             Recipe::C { source, package, debian } => {
@@ -66,11 +66,11 @@ impl Library {
                 (ZBUS_VERSION.to_owned(), Program::Package)
             }
         };
-        Ok(Found { library: self, version, program })
+        Ok(FoundLibrary { library: self, version, program })
     }
 }
 
-impl Found {
+impl FoundLibrary {
     /// Which one it is.
     #[must_use]
     pub const fn library(&self) -> Library {
@@ -95,7 +95,7 @@ impl Found {
     /// # Errors
     ///
     /// When a tool for that is missing or fails, and when the cache cannot be written.
-    pub fn prepare(self, cache: &Cache) -> Result<Ready, Missing> {
+    pub fn prepare(self, cache: &Cache) -> Result<BuiltLibrary, MissingLibrary> {
         let folder = self.folder();
         let (program, leading) = match self.program {
             Program::Ours => (own_program()?, vec![ours::COMMAND.into()]),
@@ -109,7 +109,7 @@ impl Found {
             }
             Program::Package => (cache.folder(&folder, &ZBUS, cargo_build)?.join(PROGRAM), vec![]),
         };
-        Ok(Ready { library: self.library, version: self.version, program, leading })
+        Ok(BuiltLibrary { library: self.library, version: self.version, program, leading })
     }
 
     /// The name of its folder in the cache.
@@ -123,7 +123,7 @@ impl Found {
     }
 }
 
-impl Ready {
+impl BuiltLibrary {
     /// Which one it is.
     #[must_use]
     pub const fn library(&self) -> Library {
@@ -138,7 +138,7 @@ impl Ready {
 
     /// The command that does what `mode` says. [`Service`](super::Service) and its kin run it.
     #[must_use]
-    pub fn command(&self, mode: &Mode) -> Command {
+    pub fn command(&self, mode: &ProgramMode) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.leading).args(mode.words());
         command
@@ -147,7 +147,7 @@ impl Ready {
 
 /// Why a library cannot be measured, and what to do about it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Missing {
+pub enum MissingLibrary {
     /// A tool is not installed.
     #[error("{tool} is missing; install it, on Debian with: apt install {debian}")]
     Tool {
@@ -203,10 +203,10 @@ pub enum Missing {
     },
 }
 
-fn c_version(package: &'static str, debian: &'static str) -> Result<String, Missing> {
+fn c_version(package: &'static str, debian: &'static str) -> Result<String, MissingLibrary> {
     let asked = pkg_config(&["--modversion", package])?;
     let known = asked.status.success().then(|| printed(&asked));
-    known.ok_or(Missing::Headers { package, debian })
+    known.ok_or(MissingLibrary::Headers { package, debian })
 }
 
 /// The first Python that has a library, and the version of that.
@@ -215,7 +215,7 @@ fn interpreter(
     cache: &Cache,
     version: &str,
     remedy: Remedy,
-) -> Result<(PathBuf, String), Missing> {
+) -> Result<(PathBuf, String), MissingLibrary> {
     let of_cache = match remedy {
         Remedy::Pip(_) => Some(cache.python()),
         Remedy::Debian(_) => None,
@@ -228,7 +228,7 @@ fn interpreter(
             return Ok((candidate, printed(&asked)));
         }
     }
-    Err(Missing::Module { library, remedy: spelled(remedy, cache) })
+    Err(MissingLibrary::Module { library, remedy: spelled(remedy, cache) })
 }
 
 fn spelled(remedy: Remedy, cache: &Cache) -> String {
@@ -242,18 +242,18 @@ fn spelled(remedy: Remedy, cache: &Cache) -> String {
     }
 }
 
-fn own_program() -> Result<PathBuf, Missing> {
+fn own_program() -> Result<PathBuf, MissingLibrary> {
     env::current_exe().map_err(|error| unusable(Path::new(OWN_LINK), error))
 }
 
-fn compile(folder: &Path, source: File, package: &str) -> Result<(), Missing> {
+fn compile(folder: &Path, source: File, package: &str) -> Result<(), MissingLibrary> {
     let flags = printed(&pkg_config(&["--cflags", "--libs", package])?);
     let mut compiler = Command::new("cc");
     compiler.current_dir(folder).args(["-std=c11", "-O2", "-pthread", "-o", PROGRAM, source.name]);
     built(output(compiler.args(flags.split_whitespace()), "cc", "gcc")?, source.name)
 }
 
-fn cargo_build(folder: &Path) -> Result<(), Missing> {
+fn cargo_build(folder: &Path) -> Result<(), MissingLibrary> {
     let mut cargo = Command::new(CARGO);
     cargo.current_dir(folder).args(["build", "--release", "--locked", "--target-dir", TARGET]);
     built(output(&mut cargo, CARGO, CARGO)?, ZBUS_PROGRAM)?;
@@ -263,17 +263,17 @@ fn cargo_build(folder: &Path) -> Result<(), Missing> {
         .map_err(|error| unusable(&target, error))
 }
 
-fn built(output: Output, program: &str) -> Result<(), Missing> {
+fn built(output: Output, program: &str) -> Result<(), MissingLibrary> {
     if output.status.success() {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&output.stderr);
     let first = text.lines().find(|line| line.contains("error")).or_else(|| text.lines().last());
     let error = first.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
-    Err(Missing::Build { program: program.to_owned(), error })
+    Err(MissingLibrary::Build { program: program.to_owned(), error })
 }
 
-fn pkg_config(words: &[&str]) -> Result<Output, Missing> {
+fn pkg_config(words: &[&str]) -> Result<Output, MissingLibrary> {
     output(Command::new("pkg-config").args(words), "pkg-config", "pkg-config")
 }
 
@@ -282,10 +282,10 @@ fn output(
     command: &mut Command,
     tool: &'static str,
     debian: &'static str,
-) -> Result<Output, Missing> {
+) -> Result<Output, MissingLibrary> {
     command.stdin(Stdio::null()).output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Missing::Tool { tool, debian },
-        _ => Missing::Broken { tool, error: error.into() },
+        io::ErrorKind::NotFound => MissingLibrary::Tool { tool, debian },
+        _ => MissingLibrary::Broken { tool, error: error.into() },
     })
 }
 

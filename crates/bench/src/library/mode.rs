@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 /// What a program of a library is asked to do; the page of [the module](super) says more.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Mode {
+pub enum ProgramMode {
     /// Serve the method.
     Serve {
         /// The bus.
@@ -41,7 +41,7 @@ pub enum Mode {
     },
 }
 
-impl Mode {
+impl ProgramMode {
     /// The words of the command line, the program's name left out.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
@@ -91,7 +91,7 @@ impl Mode {
     }
 }
 
-/// Why words are not a [`Mode`].
+/// Why words are not a [`ProgramMode`].
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ModeError {
     /// The words are unknown, or their number is wrong.
@@ -129,7 +129,7 @@ mod tests {
         let lines = ["serve unix:path=/a", "call a :1.2 100 11", "emit a 1 0", "listen a :1.7 5"];
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
-            assert_eq!(Mode::parse(&words).expect(line).words(), words);
+            assert_eq!(ProgramMode::parse(&words).expect(line).words(), words);
         }
     }
 
@@ -146,7 +146,7 @@ mod tests {
         ];
         for (line, error) in cases {
             let words: Vec<&str> = line.split(' ').collect();
-            assert_eq!(Mode::parse(&words), Err(error), "{line}");
+            assert_eq!(ProgramMode::parse(&words), Err(error), "{line}");
         }
     }
 }

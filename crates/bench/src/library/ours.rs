@@ -1,5 +1,5 @@
 //! The program of our own library: this process, as it is started by a
-//! [command](super::Ready::command) of [`Library::Diligence`](super::Library::Diligence).
+//! [command](super::BuiltLibrary::command) of [`Library::Diligence`](super::Library::Diligence).
 
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
@@ -16,17 +16,18 @@ use sys::clock;
 
 use super::report::Durations;
 use super::{
-    CallReport, EmitReport, INTERFACE, ListenReport, METHOD, Mode, ModeError, PATH, SIGNAL,
+    CallReport, EmitReport, INTERFACE, ListenReport, METHOD, ModeError, PATH, ProgramMode, SIGNAL,
 };
 
-/// Does what the words say, those of a [`Mode`], with the standard streams of this process.
+/// Does what the words say, those of a [`ProgramMode`], with the standard streams of this process.
 pub fn main(words: &[String]) -> ExitCode {
     let streams = Streams {
         input: io::BufReader::new(io::stdin()),
         output: io::stdout(),
         at_end_of_input: || process::exit(0),
     };
-    let done = Mode::parse(words).map_err(ProgramError::from).and_then(|mode| run(mode, streams));
+    let done =
+        ProgramMode::parse(words).map_err(ProgramError::from).and_then(|mode| run(mode, streams));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -52,20 +53,22 @@ pub struct Streams<I, O> {
 /// # Errors
 ///
 /// See [`ProgramError`].
-pub fn run<I, O>(mode: Mode, mut streams: Streams<I, O>) -> Result<(), ProgramError>
+pub fn run<I, O>(mode: ProgramMode, mut streams: Streams<I, O>) -> Result<(), ProgramError>
 where
     I: BufRead + Send + 'static,
     O: Write,
 {
     match mode {
-        Mode::Serve { address } => serve(&address, streams),
-        Mode::Call { address, destination, count, length } => {
+        ProgramMode::Serve { address } => serve(&address, streams),
+        ProgramMode::Call { address, destination, count, length } => {
             call(&address, &destination, count, &"x".repeat(length), &mut streams)
         }
-        Mode::Emit { address, count, size } => {
+        ProgramMode::Emit { address, count, size } => {
             emit(&address, count, &vec![b'x'; size], &mut streams)
         }
-        Mode::Listen { address, sender, count } => listen(&address, &sender, count, &mut streams),
+        ProgramMode::Listen { address, sender, count } => {
+            listen(&address, &sender, count, &mut streams)
+        }
     }
 }
 
@@ -158,11 +161,11 @@ fn listen<I: BufRead, O: Write>(
     let connection = Connection::open(address)?;
     let samples = connection.proxy(sender, PATH, INTERFACE)?.signals(SIGNAL)?;
     streams.say("ready")?;
-    let mut heard = Heard::default();
+    let mut received = ReceivedSignals::default();
     let mut patience = FIRST_SIGNAL;
-    while heard.received < count {
+    while received.received < count {
         match samples.next(Some(patience)) {
-            Ok(Some(signal)) => heard.take(&signal)?,
+            Ok(Some(signal)) => received.take(&signal)?,
             Ok(None) => break,
             // They are missing in the count.
             Err(SubscriptionError::Lost { .. }) => {}
@@ -170,12 +173,12 @@ fn listen<I: BufRead, O: Write>(
         }
         patience = SILENCE;
     }
-    streams.report(&heard.report())
+    streams.report(&received.report())
 }
 
 /// What a listener has received.
 #[derive(Default)]
-struct Heard {
+struct ReceivedSignals {
     received: u64,
     bytes: u64,
     first_sent_ns: u64,
@@ -183,7 +186,7 @@ struct Heard {
     delays: Durations,
 }
 
-impl Heard {
+impl ReceivedSignals {
     fn take(&mut self, signal: &Received) -> Result<(), ProgramError> {
         let (sent_ns, payload): (u64, Vec<u8>) = signal.read()?;
         let now = now_ns();
@@ -244,7 +247,7 @@ fn now_ns() -> u64 {
 pub enum ProgramError {
     /// The command line is wrong.
     #[error(transparent)]
-    Mode(#[from] ModeError),
+    ProgramMode(#[from] ModeError),
     /// The connection to the bus failed.
     #[error(transparent)]
     Connect(#[from] ConnectError),
@@ -283,7 +286,7 @@ pub enum ProgramError {
     Io(#[from] io::Error),
 }
 
-/// The command of this program, followed by the words of a [`Mode`], that [`main`] carries out.
+/// The command of this program, followed by the words of a [`ProgramMode`], that [`main`] carries out.
 pub const COMMAND: &str = "bench-library";
 
 const WARM_UP_CALLS_MAX: u64 = 100;

@@ -1,6 +1,6 @@
 //! Programs of libraries while they run.
 //!
-//! Each is started with a [command](super::Ready::command) of its mode, which the caller may have
+//! Each is started with a [command](super::BuiltLibrary::command) of its mode, which the caller may have
 //! changed: put on a processor, for example. What comes from it is read in threads, so that every
 //! wait has its limit. Dropped, it is ended.
 
@@ -18,7 +18,7 @@ use super::{CallReport, EmitReport, ListenReport};
 /// A program that serves the method.
 #[derive(Debug)]
 pub struct Service {
-    process: Process,
+    process: LibraryProcess,
     name: String,
 }
 
@@ -29,7 +29,7 @@ impl Service {
     ///
     /// See [`RunError`].
     pub fn start(command: Command) -> Result<Self, RunError> {
-        let mut process = Process::start(command)?;
+        let mut process = LibraryProcess::start(command)?;
         Ok(Self { name: process.name()?, process })
     }
 
@@ -49,7 +49,7 @@ impl Service {
 /// A program that calls the method.
 #[derive(Debug)]
 pub struct Caller {
-    process: Process,
+    process: LibraryProcess,
 }
 
 impl Caller {
@@ -59,7 +59,7 @@ impl Caller {
     ///
     /// See [`RunError`].
     pub fn start(command: Command) -> Result<Self, RunError> {
-        let mut process = Process::start(command)?;
+        let mut process = LibraryProcess::start(command)?;
         process.ready()?;
         Ok(Self { process })
     }
@@ -84,7 +84,7 @@ impl Caller {
 /// A program that emits signals.
 #[derive(Debug)]
 pub struct Emitter {
-    process: Process,
+    process: LibraryProcess,
     name: String,
 }
 
@@ -95,7 +95,7 @@ impl Emitter {
     ///
     /// See [`RunError`].
     pub fn start(command: Command) -> Result<Self, RunError> {
-        let mut process = Process::start(command)?;
+        let mut process = LibraryProcess::start(command)?;
         Ok(Self { name: process.name()?, process })
     }
 
@@ -125,7 +125,7 @@ impl Emitter {
 /// A program that receives signals.
 #[derive(Debug)]
 pub struct Listener {
-    process: Process,
+    process: LibraryProcess,
 }
 
 impl Listener {
@@ -135,7 +135,7 @@ impl Listener {
     ///
     /// See [`RunError`].
     pub fn start(command: Command) -> Result<Self, RunError> {
-        let mut process = Process::start(command)?;
+        let mut process = LibraryProcess::start(command)?;
         process.ready()?;
         Ok(Self { process })
     }
@@ -200,7 +200,7 @@ fn ending(status: Option<ExitStatus>, said: &str) -> String {
 
 /// A process, and what it says.
 #[derive(Debug)]
-struct Process {
+struct LibraryProcess {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -208,7 +208,7 @@ struct Process {
     words: Receiver<String>,
 }
 
-impl Process {
+impl LibraryProcess {
     fn start(mut command: Command) -> Result<Self, RunError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -265,7 +265,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for LibraryProcess {
     fn drop(&mut self) {
         drop(self.input.take());
         // It may have ended already.

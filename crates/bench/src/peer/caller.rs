@@ -5,7 +5,7 @@ use sys::clock;
 use wire::message::{Message, MessageType};
 use wire::names::BusName;
 
-use super::{BodyValidation, Cue, Role};
+use super::{BodyValidation, Control, Role};
 use crate::durations::{Distribution, Durations};
 use crate::raw::{
     Connection, End, Endpoint, RawError, ReadBuffer, Template, Traffic, echo_member, member,
@@ -60,11 +60,11 @@ pub struct CallReport {
 impl Role for Caller {
     type Report = CallReport;
 
-    fn play(self, cue: &mut Cue) -> Result<CallReport, RawError> {
-        let mut connection = cue.join(&self.endpoint, End::Hub, &[])?;
+    fn play(self, control: &mut Control) -> Result<CallReport, RawError> {
+        let mut connection = control.join(&self.endpoint, End::Hub, &[])?;
         connection.set_read_buffer(self.read_buffer);
         let mut call = self.template()?;
-        cue.wait()?;
+        control.wait()?;
         match self.in_flight {
             0 | 1 => self.one_by_one(&mut connection, &mut call),
             _ => self.many_at_once(&mut connection, &mut call),

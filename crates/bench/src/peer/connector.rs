@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sys::clock;
 
-use super::{Cue, Role};
+use super::{Control, Role};
 use crate::durations::{Distribution, Durations};
 use crate::raw::{Connection, RawError};
 
@@ -28,9 +28,9 @@ pub struct ConnectReport {
 impl Role for Connector {
     type Report = ConnectReport;
 
-    fn play(self, cue: &mut Cue) -> Result<ConnectReport, RawError> {
-        cue.ready("")?;
-        cue.wait()?;
+    fn play(self, control: &mut Control) -> Result<ConnectReport, RawError> {
+        control.ready("")?;
+        control.wait()?;
         for _ in 0..self.warm_up {
             Connection::to_bus(&self.address)?;
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wire::message::{Message, MessageType};
 
-use super::{Cue, Role};
+use super::{Control, Role};
 use crate::raw::{Connection, End, Endpoint, RawError, ReadBuffer, Template, serial_bytes};
 
 /// Answers calls. Calls that arrived together are answered together. All replies go to the sender of
@@ -12,7 +12,7 @@ use crate::raw::{Connection, End, Endpoint, RawError, ReadBuffer, Template, seri
 pub struct Echo {
     /// What carries the messages.
     pub endpoint: Endpoint,
-    /// How many calls it answers before it waits for the cue to report; `None` for as long as calls
+    /// How many calls it answers before it waits for the control to report; `None` for as long as calls
     /// arrive.
     pub calls: Option<u64>,
     /// How much is read at once.
@@ -59,8 +59,8 @@ pub enum BodyValidation {
 impl Role for Echo {
     type Report = EchoReport;
 
-    fn play(self, cue: &mut Cue) -> Result<EchoReport, RawError> {
-        let mut connection = cue.join(&self.endpoint, End::Spoke, &[])?;
+    fn play(self, control: &mut Control) -> Result<EchoReport, RawError> {
+        let mut connection = control.join(&self.endpoint, End::Spoke, &[])?;
         connection.set_read_buffer(self.read_buffer);
         let mut replies = Replies::new(self.answer);
         while self.calls.is_none_or(|calls| replies.report.calls < calls) {
@@ -72,7 +72,7 @@ impl Role for Echo {
         }
         // This connection stays open while others are measured, since the bus has work with a
         // connection that closes.
-        cue.wait()?;
+        control.wait()?;
         Ok(replies.report)
     }
 }

@@ -8,7 +8,7 @@ use sys::clock;
 use wire::names::BusName;
 
 use super::volumes::VolumeSignals;
-use super::{Cue, Role, Volumes};
+use super::{Control, Role, Volumes};
 use crate::raw::{Connection, End, Endpoint, RawError, Template, Traffic};
 
 /// Emits signals in bursts: each signal by one send, with a pause before each burst.
@@ -73,11 +73,11 @@ pub struct EmitReport {
 impl Role for Emitter {
     type Report = EmitReport;
 
-    fn play(self, cue: &mut Cue) -> Result<EmitReport, RawError> {
-        let mut connection = cue.join(&self.endpoint, End::Hub, &[])?;
+    fn play(self, control: &mut Control) -> Result<EmitReport, RawError> {
+        let mut connection = control.join(&self.endpoint, End::Hub, &[])?;
         connection.set_patience(PATIENCE)?;
         let mut signals = self.signals()?;
-        cue.wait()?;
+        control.wait()?;
         self.emit(&mut connection, &mut signals)
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sys::poll::{Events, Interest, Poller};
 use sys::socket::{Accepted, UnixAddress, accept, listen_unix};
 
-use super::{Cue, Role};
+use super::{Control, Role};
 use crate::raw::{Connection, HUB, RawError};
 
 /// Passes on what comes from the hub to all spokes, and what comes from a spoke to the hub,
@@ -25,12 +25,12 @@ pub struct Forwarder {
 impl Role for Forwarder {
     type Report = ();
 
-    fn play(self, cue: &mut Cue) -> Result<(), RawError> {
+    fn play(self, control: &mut Control) -> Result<(), RawError> {
         let listener = listen_unix(UnixAddress::Path(&self.path)).map_err(RawError::system)?;
         let poller = Poller::new().map_err(RawError::system)?;
         poller.add(&listener, LISTENER, Interest::Read).map_err(RawError::system)?;
-        let mut switchboard = Switchboard { poller, listener, connections: Vec::new(), hub: None };
-        cue.ready("")?;
+        let mut switchboard = Forwarding { poller, listener, connections: Vec::new(), hub: None };
+        control.ready("")?;
         let mut events = Events::with_capacity(64);
         let mut buffer = vec![0; self.read_buffer];
         loop {
@@ -45,7 +45,7 @@ impl Role for Forwarder {
     }
 }
 
-struct Switchboard {
+struct Forwarding {
     poller: Poller,
     listener: OwnedFd,
     /// By token; `None` is one that has left.
@@ -53,7 +53,7 @@ struct Switchboard {
     hub: Option<usize>,
 }
 
-impl Switchboard {
+impl Forwarding {
     fn accept(&mut self) -> Result<(), RawError> {
         let Accepted::Connection(socket) = accept(&self.listener).map_err(RawError::system)? else {
             return Ok(());

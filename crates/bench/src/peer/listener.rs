@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wire::message::{Message, MessageType};
 
 use super::emitter::{Stamps, now_ns};
-use super::{Cue, Role};
+use super::{Control, Role};
 use crate::durations::{Distribution, Durations};
 use crate::raw::{Connection, End, Endpoint, RawError, Traffic};
 
@@ -45,26 +45,28 @@ pub struct ListenReport {
 impl Role for Listener {
     type Report = ListenReport;
 
-    fn play(self, cue: &mut Cue) -> Result<ListenReport, RawError> {
-        let mut connection = cue.join(&self.endpoint, End::Spoke, &self.rules)?;
+    fn play(self, control: &mut Control) -> Result<ListenReport, RawError> {
+        let mut connection = control.join(&self.endpoint, End::Spoke, &self.rules)?;
         connection.set_patience(Duration::from_millis(self.patience_ms))?;
-        let mut ears = Ears::new(&self, &connection);
+        let mut counter = SignalCounter::new(&self, &connection);
         let expected = self.bursts * self.per_burst;
-        while ears.report.received < expected {
-            match ears.listen(&mut connection) {
+        while counter.report.received < expected {
+            match counter.receive_next(&mut connection) {
                 Ok(()) => {}
-                Err(RawError::Silence) if ears.report.received == 0 && ears.waits < WAITS_MAX => {
-                    ears.waits += 1;
+                Err(RawError::Silence)
+                    if counter.report.received == 0 && counter.waits < WAITS_MAX =>
+                {
+                    counter.waits += 1;
                 }
                 Err(RawError::Silence | RawError::Closed) => break,
                 Err(error) => return Err(error),
             }
         }
-        Ok(ears.finish(&connection))
+        Ok(counter.finish(&connection))
     }
 }
 
-struct Ears {
+struct SignalCounter {
     per_burst: u64,
     stamps: Stamps,
     delays: Durations,
@@ -73,7 +75,7 @@ struct Ears {
     report: ListenReport,
 }
 
-impl Ears {
+impl SignalCounter {
     fn new(listener: &Listener, connection: &Connection) -> Self {
         let report = ListenReport {
             complete_ns: Vec::with_capacity(listener.bursts as usize),
@@ -92,15 +94,15 @@ impl Ears {
         }
     }
 
-    fn listen(&mut self, connection: &mut Connection) -> Result<(), RawError> {
-        self.hear(connection.receive()?)?;
+    fn receive_next(&mut self, connection: &mut Connection) -> Result<(), RawError> {
+        self.count(connection.receive()?)?;
         while let Some(message) = connection.received()? {
-            self.hear(message)?;
+            self.count(message)?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), RawError> {
+    fn count(&mut self, message: &[u8]) -> Result<(), RawError> {
         if message[1] != MessageType::Signal.code() {
             return Err(RawError::describe(message));
         }

@@ -15,14 +15,14 @@
 
 mod caller;
 mod connector;
-mod crowd;
-mod cue;
+mod control;
 mod echo;
 mod emitter;
 mod forwarder;
+mod idle;
 mod listener;
 mod monitor;
-mod namer;
+mod name_cycler;
 mod process;
 mod volumes;
 
@@ -33,36 +33,36 @@ use serde::{Deserialize, Serialize};
 
 pub use caller::{CallReport, Caller, Payload};
 pub use connector::{ConnectReport, Connector};
-pub use crowd::Crowd;
-pub use cue::Cue;
+pub use control::Control;
 pub use echo::{Answer, BodyValidation, Echo, EchoReport};
 pub use emitter::{Content, EmitReport, Emitter, Stamps};
 pub use forwarder::Forwarder;
+pub use idle::IdleConnections;
 pub use listener::{ListenReport, Listener};
 pub use monitor::Monitor;
-pub use namer::{NameReport, Namer};
+pub use name_cycler::{NameCycler, NameReport};
 pub use process::{Peer, PeerError};
 pub use volumes::{RULE as VOLUMES_RULE, Volumes};
 
 use crate::raw::RawError;
 
 /// What a peer does.
-pub trait Role: Serialize + DeserializeOwned + Into<Part> {
+pub trait Role: Serialize + DeserializeOwned + Into<AnyRole> {
     /// What it tells when it has finished.
     type Report: Serialize + DeserializeOwned;
 
-    /// Does it. `cue` says when to begin.
+    /// Does it. `control` says when to begin.
     ///
     /// # Errors
     ///
     /// When it cannot be done; the process then ends.
-    fn play(self, cue: &mut Cue) -> Result<Self::Report, RawError>;
+    fn play(self, control: &mut Control) -> Result<Self::Report, RawError>;
 }
 
 /// Any role, as it is handed to the process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "kebab-case")]
-pub enum Part {
+pub enum AnyRole {
     /// Calls a method again and again.
     Caller(Caller),
     /// Answers calls.
@@ -76,14 +76,14 @@ pub enum Part {
     /// Connects and leaves.
     Connector(Connector),
     /// Is there.
-    Crowd(Crowd),
+    IdleConnections(IdleConnections),
     /// Takes names and gives them up.
-    Namer(Namer),
+    NameCycler(NameCycler),
     /// Gets a copy of every message.
     Monitor(Monitor),
 }
 
-/// The command of this program that is a peer; the one word behind it is the [`Part`] as JSON.
+/// The command of this program that is a peer; the one word behind it is the [`AnyRole`] as JSON.
 pub const COMMAND: &str = "bench-peer";
 
 /// Is one peer: the command [`COMMAND`] with this word.
@@ -98,30 +98,30 @@ pub fn run(part: &str) -> ExitCode {
     }
 }
 
-fn play(part: Part) -> Result<(), String> {
+fn play(part: AnyRole) -> Result<(), String> {
     match part {
-        Part::Caller(role) => perform(role),
-        Part::Echo(role) => perform(role),
-        Part::Emitter(role) => perform(role),
-        Part::Listener(role) => perform(role),
-        Part::Forwarder(role) => perform(role),
-        Part::Connector(role) => perform(role),
-        Part::Crowd(role) => perform(role),
-        Part::Namer(role) => perform(role),
-        Part::Monitor(role) => perform(role),
+        AnyRole::Caller(role) => perform(role),
+        AnyRole::Echo(role) => perform(role),
+        AnyRole::Emitter(role) => perform(role),
+        AnyRole::Listener(role) => perform(role),
+        AnyRole::Forwarder(role) => perform(role),
+        AnyRole::Connector(role) => perform(role),
+        AnyRole::IdleConnections(role) => perform(role),
+        AnyRole::NameCycler(role) => perform(role),
+        AnyRole::Monitor(role) => perform(role),
     }
 }
 
 fn perform<R: Role>(role: R) -> Result<(), String> {
-    let mut cue = Cue::new();
-    let report = role.play(&mut cue).map_err(|error| error.to_string())?;
-    cue.report(&report).map_err(|error| error.to_string())
+    let mut control = Control::new();
+    let report = role.play(&mut control).map_err(|error| error.to_string())?;
+    control.report(&report).map_err(|error| error.to_string())
 }
 
 /// So that each role can be handed over as what it is.
 macro_rules! parts {
     ($($role:ident),*) => {$(
-        impl From<$role> for Part {
+        impl From<$role> for AnyRole {
             fn from(role: $role) -> Self {
                 Self::$role(role)
             }
@@ -129,4 +129,4 @@ macro_rules! parts {
     )*};
 }
 
-parts!(Caller, Echo, Emitter, Listener, Forwarder, Connector, Crowd, Namer, Monitor);
+parts!(Caller, Echo, Emitter, Listener, Forwarder, Connector, IdleConnections, NameCycler, Monitor);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cue, Role};
+use super::{Control, Role};
 use crate::raw::{Connection, RawError, Template};
 
 /// Becomes a monitor and takes all copies without a look at them: the least that any program does
@@ -16,10 +16,10 @@ pub struct Monitor {
 impl Role for Monitor {
     type Report = ();
 
-    fn play(self, cue: &mut Cue) -> Result<(), RawError> {
+    fn play(self, control: &mut Control) -> Result<(), RawError> {
         let (mut connection, name) = Connection::to_bus(&self.address)?;
         connection.ask(&mut Template::become_monitor()?)?;
-        cue.ready(&name)?;
+        control.ready(&name)?;
         loop {
             match connection.receive() {
                 Ok(_) => {}

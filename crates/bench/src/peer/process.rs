@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::Deserialize;
 
-use super::{Part, Role};
-use crate::watch::{WaitError, Watch};
+use super::{AnyRole, Role};
+use crate::stop::{StopCondition, WaitError};
 
 /// A peer: a process that plays a role. Dropped, it is ended.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Peer<R> {
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     name: String,
-    watch: Watch,
+    stop: StopCondition,
     role: PhantomData<R>,
 }
 
@@ -30,20 +30,20 @@ enum Line<T> {
 
 impl<R: Role> Peer<R> {
     /// Starts the peer by a command to which its role is added, and waits until it is ready. All
-    /// waits for it end when `watch` says so.
+    /// waits for it end when `stop` says so.
     ///
     /// # Errors
     ///
     /// When the process cannot be started, or cannot connect.
-    pub fn start(mut command: Command, watch: Watch, role: R) -> Result<Self, PeerError> {
-        let part: Part = role.into();
+    pub fn start(mut command: Command, stop: StopCondition, role: R) -> Result<Self, PeerError> {
+        let part: AnyRole = role.into();
         command.arg(serde_json::to_string(&part).map_err(io::Error::from)?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn()?;
         let stdin = process.stdin.take();
         let stdout = BufReader::new(process.stdout.take().expect("it was asked for"));
         let name = String::new();
-        let mut peer = Self { process, stdin, stdout, name, watch, role: PhantomData };
+        let mut peer = Self { process, stdin, stdout, name, stop, role: PhantomData };
         match peer.read::<()>()? {
             Line::Ready(name) => peer.name = name,
             Line::Report(()) => return Err(PeerError::OutOfTurn),
@@ -90,7 +90,7 @@ impl<R: Role> Peer<R> {
 
     fn read<T: for<'d> Deserialize<'d>>(&mut self) -> Result<Line<T>, PeerError> {
         if self.stdout.buffer().is_empty() {
-            self.watch.wait_for(self.stdout.get_ref())?;
+            self.stop.wait_for(self.stdout.get_ref())?;
         }
         let mut line = String::new();
         match self.stdout.read_line(&mut line)? {

@@ -4,29 +4,29 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::progress::Step;
-use super::{Event, Observer, Planned};
+use super::{Observer, PlannedScenario, RunEvent};
 use crate::disturbance::Disturbance;
 use crate::result::{Failure, Record, Sample, Timeline};
 use crate::scenario::Trial;
 use crate::stage::{MeasureError, Site};
 use crate::subject::{Carrier, Subject};
-use crate::workload::{Conditions, Outcome, Use};
+use crate::workload::{Outcome, Requirements, Use};
 
 /// One case while it is measured.
 pub(super) struct CaseRun<'r> {
     scenario: &'static str,
     trial: &'r Trial,
-    conditions: Conditions,
+    requirements: Requirements,
     rounds: u32,
     site: &'r Site,
     observer: &'r mut dyn Observer,
-    entrants: Vec<Entrant<'r>>,
+    participants: Vec<CaseSubject<'r>>,
     is_interrupted: bool,
     notes: Vec<String>,
 }
 
 /// A subject that takes part in the case.
-struct Entrant<'r> {
+struct CaseSubject<'r> {
     subject: &'r Subject,
     state: State,
 }
@@ -46,25 +46,26 @@ type Measured = (Outcome, f64);
 
 impl<'r> CaseRun<'r> {
     pub(super) fn new(
-        planned: &'r Planned,
+        planned: &'r PlannedScenario,
         trial: &'r Trial,
         rounds: u32,
         site: &'r Site,
         observer: &'r mut dyn Observer,
     ) -> Self {
-        let conditions = trial.workload.conditions();
-        let suitable = planned.subjects.iter().filter(|it| it.suits(conditions.audience));
-        let entrants = suitable.map(|subject| Entrant { subject, state: State::Waiting }).collect();
+        let requirements = trial.workload.requirements();
+        let suitable = planned.subjects.iter().filter(|it| it.suits(requirements.targets));
+        let participants =
+            suitable.map(|subject| CaseSubject { subject, state: State::Waiting }).collect();
         let (is_interrupted, notes) = (false, Vec::new());
         let scenario = planned.info.name;
         Self {
             scenario,
             trial,
-            conditions,
+            requirements,
             rounds,
             site,
             observer,
-            entrants,
+            participants,
             is_interrupted,
             notes,
         }
@@ -72,7 +73,7 @@ impl<'r> CaseRun<'r> {
 
     /// Measures it.
     pub(super) fn run(&mut self) -> io::Result<()> {
-        let count = self.entrants.len();
+        let count = self.participants.len();
         for round in 1..=self.rounds {
             for place in 0..count {
                 let index = (place + round as usize - 1) % count;
@@ -80,7 +81,7 @@ impl<'r> CaseRun<'r> {
                     self.is_interrupted = true;
                     return Ok(());
                 }
-                self.observer.see(&Event::StepDone)?;
+                self.observer.see(&RunEvent::StepDone)?;
             }
         }
         Ok(())
@@ -88,7 +89,8 @@ impl<'r> CaseRun<'r> {
 
     /// How many subjects have failed.
     pub(super) fn failures(&self) -> u64 {
-        let out = self.entrants.iter().filter(|entrant| matches!(entrant.state, State::Out));
+        let out =
+            self.participants.iter().filter(|participant| matches!(participant.state, State::Out));
         out.count() as u64
     }
 
@@ -104,18 +106,18 @@ impl<'r> CaseRun<'r> {
 
     /// Measures one subject once.
     fn turn(&mut self, index: usize, round: u32) -> io::Result<ControlFlow<()>> {
-        if self.site.watch().is_interrupted() {
+        if self.site.stop().is_interrupted() {
             return Ok(ControlFlow::Break(()));
         }
         // All are started before the first is measured, so that all see the same machine.
-        if round == 1 && index == 0 && self.conditions.use_of_carrier == Use::Repeated {
+        if round == 1 && index == 0 && self.requirements.use_of_carrier == Use::Repeated {
             self.start_all()?;
         }
-        if matches!(self.entrants[index].state, State::Out) {
+        if matches!(self.participants[index].state, State::Out) {
             return Ok(ControlFlow::Continue(()));
         }
-        let subject = self.entrants[index].subject;
-        self.observer.see(&Event::Step(Step {
+        let subject = self.participants[index].subject;
+        self.observer.see(&RunEvent::Step(Step {
             scenario: self.scenario,
             case: &self.trial.case.label,
             round,
@@ -123,7 +125,7 @@ impl<'r> CaseRun<'r> {
             subject: &subject.name(),
         }))?;
         let measured = self.attempt(index, round);
-        if self.site.watch().is_interrupted() {
+        if self.site.stop().is_interrupted() {
             return Ok(ControlFlow::Break(()));
         }
         match measured {
@@ -134,7 +136,7 @@ impl<'r> CaseRun<'r> {
     }
 
     fn start_all(&mut self) -> io::Result<()> {
-        for index in 0..self.entrants.len() {
+        for index in 0..self.participants.len() {
             if let Err(reason) = self.start(index) {
                 self.give_up(index, 1, reason)?;
             }
@@ -143,38 +145,39 @@ impl<'r> CaseRun<'r> {
     }
 
     fn start(&mut self, index: usize) -> Result<(), String> {
-        let entrant = &mut self.entrants[index];
-        let carrier = entrant.subject.start(self.site, &self.conditions);
-        entrant.state = State::Running(carrier.map_err(|error| error.to_string())?);
+        let participant = &mut self.participants[index];
+        let carrier = participant.subject.start(self.site, &self.requirements);
+        participant.state = State::Running(carrier.map_err(|error| error.to_string())?);
         Ok(())
     }
 
     /// Measures a subject once, or says why that failed.
     fn attempt(&mut self, index: usize, round: u32) -> Result<Measured, String> {
-        if matches!(self.entrants[index].state, State::Waiting) {
+        if matches!(self.participants[index].state, State::Waiting) {
             self.start(index)?;
         }
         let pids = self.pids();
-        let State::Running(carrier) = &mut self.entrants[index].state else {
+        let State::Running(carrier) = &mut self.participants[index].state else {
             unreachable!("it was just started, and nobody measures one that is out")
         };
         let measured = measure(self.trial, self.site, carrier, &pids, round);
         let measured = measured.map_err(|error| {
             // When the bus has died, that is why everything else went wrong.
-            carrier.obituary().unwrap_or_else(|| error.to_string())
+            carrier.exit_report().unwrap_or_else(|| error.to_string())
         });
-        if self.conditions.use_of_carrier == Use::Single {
-            self.entrants[index].state = State::Waiting;
+        if self.requirements.use_of_carrier == Use::Single {
+            self.participants[index].state = State::Waiting;
         }
         measured
     }
 
     /// The processes of all subjects that run.
     fn pids(&self) -> Vec<u32> {
-        let carriers = self.entrants.iter().filter_map(|entrant| match &entrant.state {
-            State::Running(carrier) => carrier.pid(),
-            State::Waiting | State::Out => None,
-        });
+        let carriers =
+            self.participants.iter().filter_map(|participant| match &participant.state {
+                State::Running(carrier) => carrier.pid(),
+                State::Waiting | State::Out => None,
+            });
         carriers.collect()
     }
 
@@ -182,7 +185,7 @@ impl<'r> CaseRun<'r> {
         let (outcome, disturbance) = measured;
         let (scenario, case) = (self.scenario.to_owned(), self.trial.case.clone());
         self.notes.extend(outcome.notes);
-        self.observer.see(&Event::Record(&Record::Sample(Sample {
+        self.observer.see(&RunEvent::Record(&Record::Sample(Sample {
             scenario: scenario.clone(),
             case: case.clone(),
             subject: subject.name(),
@@ -192,20 +195,20 @@ impl<'r> CaseRun<'r> {
         })))?;
         let Some(tracks) = outcome.timeline else { return Ok(()) };
         let timeline = Timeline { scenario, case, subject: subject.name(), tracks };
-        self.observer.see(&Event::Record(&Record::Timeline(timeline)))
+        self.observer.see(&RunEvent::Record(&Record::Timeline(timeline)))
     }
 
     fn give_up(&mut self, index: usize, round: u32, reason: String) -> io::Result<()> {
-        let entrant = &mut self.entrants[index];
-        entrant.state = State::Out;
+        let participant = &mut self.participants[index];
+        participant.state = State::Out;
         let failure = Failure {
             scenario: self.scenario.to_owned(),
             case: self.trial.case.clone(),
-            subject: entrant.subject.name(),
+            subject: participant.subject.name(),
             round,
             reason,
         };
-        self.observer.see(&Event::Record(&Record::Failure(failure)))
+        self.observer.see(&RunEvent::Record(&Record::Failure(failure)))
     }
 }
 
@@ -218,10 +221,10 @@ fn measure(
     round: u32,
 ) -> Result<Measured, MeasureError> {
     let disturbance = Disturbance::begin(site.processors(), pids)?;
-    let mut outcome = trial.workload.measure(&carrier.stage(site, site.watch()))?;
+    let mut outcome = trial.workload.measure(&carrier.stage(site, site.stop()))?;
     let disturbance = disturbance.end()?;
     if round == 1 {
-        outcome.extend(trial.workload.inspect(&carrier.stage(site, site.watch()))?);
+        outcome.extend(trial.workload.inspect(&carrier.stage(site, site.stop()))?);
     }
     Ok((outcome, disturbance))
 }

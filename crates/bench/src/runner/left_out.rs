@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use crate::report::words::command_line;
 use crate::result::{Case, Setting};
-use crate::scenario::{Pace, Scenario, Workshop};
+use crate::scenario::{Effort, LibraryBuilder, Scenario};
 
 /// A sentence about the cases that only a full run has; `None` if a quick run has them all.
 ///
 /// Only cases that are known in advance are counted: programs of libraries are not built for this.
-pub(super) fn by(pace: Pace, scenario: &dyn Scenario) -> Option<String> {
-    if pace == Pace::Full {
+pub(super) fn by(effort: Effort, scenario: &dyn Scenario) -> Option<String> {
+    if effort == Effort::Full {
         return None;
     }
-    let cases = |pace: Pace| -> Vec<Case> {
+    let cases = |effort: Effort| -> Vec<Case> {
         let mut ignore = |_: &str| {};
-        let mut workshop = Workshop::without_libraries(&mut ignore);
-        scenario.trials(pace, &mut workshop).into_iter().map(|trial| trial.case).collect()
+        let mut libraries = LibraryBuilder::without_libraries(&mut ignore);
+        scenario.trials(effort, &mut libraries).into_iter().map(|trial| trial.case).collect()
     };
-    sentence(&cases(Pace::Full), &cases(Pace::Quick))
+    sentence(&cases(Effort::Full), &cases(Effort::Quick))
 }
 
 fn sentence(full: &[Case], quick: &[Case]) -> Option<String> {
@@ -79,11 +79,11 @@ mod tests {
     fn a_quick_run_names_what_it_leaves_out() {
         let some = PingPong { sizes: Some(vec![1]), ..PingPong::default() };
         assert_eq!(
-            by(Pace::Quick, &some).as_deref(),
+            by(Effort::Quick, &some).as_deref(),
             Some("--quick leaves out: read buffer 2048, 65536.")
         );
-        assert_eq!(by(Pace::Full, &some), None);
-        let all = by(Pace::Quick, &PingPong::default()).unwrap_or_default();
+        assert_eq!(by(Effort::Full, &some), None);
+        let all = by(Effort::Quick, &PingPong::default()).unwrap_or_default();
         assert!(all.contains("size 3, 10, 31, 100, 316 and 7 more"), "{all}");
     }
 

@@ -20,9 +20,9 @@ mod terminal;
 
 use std::io;
 
-pub use observe::{Collector, Event, JsonLines, Observer, Several};
-pub use plan::{Plan, Planned, Request};
-pub use terminal::{Output, Terminal};
+pub use observe::{Collector, JsonLines, Observer, RunEvent, Several};
+pub use plan::{Plan, PlannedScenario, Request};
+pub use terminal::{TableOutput, Terminal};
 
 use crate::result::Record;
 use crate::stage::Site;
@@ -30,7 +30,7 @@ use case::CaseRun;
 
 /// How a run has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Ending {
+pub struct RunOutcome {
     /// How many rows of tables have failed.
     pub failures: u64,
     /// Whether the user has ended it.
@@ -42,47 +42,47 @@ pub struct Ending {
 /// # Errors
 ///
 /// Those of the observer: when nobody can be told, there is no sense in going on.
-pub fn run(plan: &Plan, site: &Site, observer: &mut dyn Observer) -> io::Result<Ending> {
-    let mut ending = Ending::default();
-    observer.see(&Event::Begins { steps: plan.steps() })?;
-    observer.see(&Event::Record(&Record::Run(plan.run.clone())))?;
+pub fn run(plan: &Plan, site: &Site, observer: &mut dyn Observer) -> io::Result<RunOutcome> {
+    let mut outcome = RunOutcome::default();
+    observer.see(&RunEvent::Begins { steps: plan.steps() })?;
+    observer.see(&RunEvent::Record(&Record::Run(plan.run.clone())))?;
     for absence in &plan.absences {
-        observer.see(&Event::Record(&Record::Absence(absence.clone())))?;
+        observer.see(&RunEvent::Record(&Record::Absence(absence.clone())))?;
     }
     for planned in &plan.scenarios {
-        scenario(planned, plan.run.rounds, site, observer, &mut ending)?;
-        if ending.is_interrupted {
+        scenario(planned, plan.run.rounds, site, observer, &mut outcome)?;
+        if outcome.is_interrupted {
             break;
         }
     }
-    observer.see(&Event::Ends)?;
-    Ok(ending)
+    observer.see(&RunEvent::Ends)?;
+    Ok(outcome)
 }
 
 fn scenario(
-    planned: &Planned,
+    planned: &PlannedScenario,
     rounds: u32,
     site: &Site,
     observer: &mut dyn Observer,
-    ending: &mut Ending,
+    outcome: &mut RunOutcome,
 ) -> io::Result<()> {
     let subjects: Vec<String> = planned.subjects.iter().map(|subject| subject.name()).collect();
-    observer.see(&Event::ScenarioBegins { info: planned.info, subjects: &subjects })?;
+    observer.see(&RunEvent::ScenarioBegins { info: planned.info, subjects: &subjects })?;
     let mut notes = Vec::new();
     for trial in &planned.trials {
         let mut case = CaseRun::new(planned, trial, rounds, site, &mut *observer);
         case.run()?;
-        ending.failures += case.failures();
-        ending.is_interrupted |= case.is_interrupted();
+        outcome.failures += case.failures();
+        outcome.is_interrupted |= case.is_interrupted();
         for note in case.into_notes() {
             if !notes.contains(&note) {
                 notes.push(note);
             }
         }
-        observer.see(&Event::CaseEnds)?;
-        if ending.is_interrupted {
+        observer.see(&RunEvent::CaseEnds)?;
+        if outcome.is_interrupted {
             break;
         }
     }
-    observer.see(&Event::ScenarioEnds { left_out: planned.left_out.as_deref(), notes: &notes })
+    observer.see(&RunEvent::ScenarioEnds { left_out: planned.left_out.as_deref(), notes: &notes })
 }

@@ -14,12 +14,12 @@ pub trait Observer {
     /// # Errors
     ///
     /// When it cannot be passed on to where it should be.
-    fn see(&mut self, event: &Event<'_>) -> io::Result<()>;
+    fn see(&mut self, event: &RunEvent<'_>) -> io::Result<()>;
 }
 
 /// What happens in a run.
 #[derive(Debug)]
-pub enum Event<'e> {
+pub enum RunEvent<'e> {
     /// It begins.
     Begins {
         /// How many steps there will be: one for each case, subject and round.
@@ -59,8 +59,8 @@ pub struct Collector {
 }
 
 impl Observer for Collector {
-    fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
-        if let Event::Record(record) = event {
+    fn see(&mut self, event: &RunEvent<'_>) -> io::Result<()> {
+        if let RunEvent::Record(record) = event {
             self.records.push((*record).clone());
         }
         Ok(())
@@ -81,8 +81,8 @@ impl<W: Write> JsonLines<W> {
 }
 
 impl<W: Write> Observer for JsonLines<W> {
-    fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let Event::Record(record) = event else { return Ok(()) };
+    fn see(&mut self, event: &RunEvent<'_>) -> io::Result<()> {
+        let RunEvent::Record(record) = event else { return Ok(()) };
         let mut line = Vec::new();
         result::write(&mut line, record)?;
         self.out.write_all(&line)?;
@@ -98,7 +98,7 @@ pub struct Several<'o> {
 }
 
 impl Observer for Several<'_> {
-    fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn see(&mut self, event: &RunEvent<'_>) -> io::Result<()> {
         self.observers.iter_mut().try_for_each(|observer| observer.see(event))
     }
 }

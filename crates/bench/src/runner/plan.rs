@@ -3,11 +3,11 @@
 use sys::clock;
 
 use super::left_out;
-use crate::contestant::{Installed, Lineup, Places};
+use crate::buses::{BusList, InstalledBus, ProgramPaths};
 use crate::machine::Machine;
 use crate::placement::Placement;
 use crate::result::{Absence, FORMAT, Run};
-use crate::scenario::{Buses, Pace, Scenario, Trial, Workshop};
+use crate::scenario::{DefaultBuses, Effort, LibraryBuilder, Scenario, Trial};
 use crate::scenario_info::ScenarioInfo;
 use crate::subject::Subject;
 
@@ -17,12 +17,12 @@ pub struct Request<'r> {
     /// What is measured.
     pub scenarios: &'r [Box<dyn Scenario>],
     /// On which buses; `None` leaves it to the scenarios.
-    pub buses: Option<&'r Lineup>,
+    pub buses: Option<&'r BusList>,
     /// Where buses are looked for.
-    pub places: &'r Places,
+    pub places: &'r ProgramPaths,
     /// How thoroughly.
-    pub pace: Pace,
-    /// How often; `None` leaves it to the pace.
+    pub effort: Effort,
+    /// How often; `None` means the usual number.
     pub rounds: Option<u32>,
     /// Which processors are used.
     pub placement: Placement,
@@ -38,12 +38,12 @@ pub struct Plan {
     /// What was asked for and is not there.
     pub absences: Vec<Absence>,
     /// The scenarios.
-    pub scenarios: Vec<Planned>,
+    pub scenarios: Vec<PlannedScenario>,
 }
 
 /// A scenario that will be measured.
 #[derive(Debug)]
-pub struct Planned {
+pub struct PlannedScenario {
     /// What is known of it.
     pub info: &'static ScenarioInfo,
     /// Who takes part, in the order of the columns.
@@ -59,23 +59,23 @@ impl Plan {
     /// sentence about anything that takes long.
     #[must_use]
     pub fn new(request: &Request<'_>, tell: &mut dyn FnMut(&str)) -> Self {
-        let mut market = Market::new(request.places);
-        let mut workshop = Workshop::of_user(request.pace, tell);
+        let mut finder = BusFinder::new(request.places);
+        let mut libraries = LibraryBuilder::of_user(request.effort, tell);
         let planned = request.scenarios.iter().map(|scenario| {
-            let trials = scenario.trials(request.pace, &mut workshop);
-            let company = scenario.company();
-            let buses = market.buses(request.buses, company.buses);
-            let everybody = company.floors.iter().cloned().chain(buses);
-            Planned {
+            let trials = scenario.trials(request.effort, &mut libraries);
+            let usual = scenario.subjects();
+            let buses = finder.buses(request.buses, usual.buses);
+            let everybody = usual.floors.iter().cloned().chain(buses);
+            PlannedScenario {
                 info: scenario.info(),
                 subjects: involved(everybody, &trials),
                 trials,
-                left_out: left_out::by(request.pace, &**scenario),
+                left_out: left_out::by(request.effort, &**scenario),
             }
         });
-        let scenarios: Vec<Planned> = planned.collect();
-        let mut absences = market.absences;
-        absences.extend(workshop.into_absences());
+        let scenarios: Vec<PlannedScenario> = planned.collect();
+        let mut absences = finder.absences;
+        absences.extend(libraries.into_absences());
         Self { run: run_of(request, &scenarios), absences, scenarios }
     }
 
@@ -84,8 +84,8 @@ impl Plan {
     pub fn steps(&self) -> u64 {
         let trials = self.scenarios.iter().flat_map(|planned| {
             planned.trials.iter().map(|trial| {
-                let audience = trial.workload.conditions().audience;
-                planned.subjects.iter().filter(|subject| subject.suits(audience)).count()
+                let targets = trial.workload.requirements().targets;
+                planned.subjects.iter().filter(|subject| subject.suits(targets)).count()
             })
         });
         trials.sum::<usize>() as u64 * u64::from(self.run.rounds)
@@ -101,12 +101,12 @@ impl Plan {
 /// Those whom at least one case suits.
 fn involved(subjects: impl Iterator<Item = Subject>, trials: &[Trial]) -> Vec<Subject> {
     let audiences: Vec<_> =
-        trials.iter().map(|trial| trial.workload.conditions().audience).collect();
-    let is_involved = |subject: &Subject| audiences.iter().any(|audience| subject.suits(*audience));
+        trials.iter().map(|trial| trial.workload.requirements().targets).collect();
+    let is_involved = |subject: &Subject| audiences.iter().any(|targets| subject.suits(*targets));
     subjects.filter(is_involved).collect()
 }
 
-fn run_of(request: &Request<'_>, scenarios: &[Planned]) -> Run {
+fn run_of(request: &Request<'_>, scenarios: &[PlannedScenario]) -> Run {
     let mut subjects = Vec::new();
     for subject in scenarios.iter().flat_map(|planned| &planned.subjects) {
         let info = subject.info();
@@ -121,41 +121,41 @@ fn run_of(request: &Request<'_>, scenarios: &[Planned]) -> Run {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         machine: Machine::read(),
         placement: request.placement,
-        rounds: request.rounds.unwrap_or(request.pace.rounds()),
+        rounds: request.rounds.unwrap_or(request.effort.rounds()),
         subjects,
     }
 }
 
 /// Where buses are found, each once.
-struct Market<'p> {
-    places: &'p Places,
-    known: Vec<(String, Option<Installed>)>,
+struct BusFinder<'p> {
+    places: &'p ProgramPaths,
+    known: Vec<(String, Option<InstalledBus>)>,
     absences: Vec<Absence>,
 }
 
-impl<'p> Market<'p> {
-    const fn new(places: &'p Places) -> Self {
+impl<'p> BusFinder<'p> {
+    const fn new(places: &'p ProgramPaths) -> Self {
         Self { places, known: Vec::new(), absences: Vec::new() }
     }
 
     /// The buses that were asked for, or else those of the scenario.
-    fn buses(&mut self, asked: Option<&Lineup>, usual: Buses) -> Vec<Subject> {
-        let lineup = match (asked, usual) {
-            (Some(lineup), _) => lineup.clone(),
-            (None, Buses::All) => Lineup::all(),
-            (None, Buses::Ours) => "diligence".parse().expect("it is the name of a bus"),
-            (None, Buses::None) => return Vec::new(),
+    fn buses(&mut self, asked: Option<&BusList>, usual: DefaultBuses) -> Vec<Subject> {
+        let buses = match (asked, usual) {
+            (Some(buses), _) => buses.clone(),
+            (None, DefaultBuses::All) => BusList::all(),
+            (None, DefaultBuses::Ours) => "diligence".parse().expect("it is the name of a bus"),
+            (None, DefaultBuses::None) => return Vec::new(),
         };
-        let contestants = lineup.contestants().iter();
-        contestants.filter_map(|contestant| self.bus(contestant)).map(Subject::Bus).collect()
+        let kinds = buses.kinds().iter();
+        kinds.filter_map(|kind| self.bus(kind)).map(Subject::Bus).collect()
     }
 
-    fn bus(&mut self, contestant: &crate::contestant::Contestant) -> Option<Installed> {
-        let name = contestant.to_string();
+    fn bus(&mut self, kind: &crate::buses::BusKind) -> Option<InstalledBus> {
+        let name = kind.to_string();
         if let Some((_, known)) = self.known.iter().find(|(known, _)| *known == name) {
             return known.clone();
         }
-        let found = contestant.find(self.places);
+        let found = kind.find(self.places);
         let found = found.map_err(|missing| self.absences.push(missing.absence())).ok();
         self.known.push((name, found.clone()));
         found

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use super::progress::Progress;
-use super::{Event, Observer};
+use super::{Observer, RunEvent};
 use crate::conclusions::{WARNING, conclusions};
 use crate::report::text::{ScenarioTable, Style, WIDTH, legend};
 use crate::report::{number, words};
@@ -15,7 +15,7 @@ use crate::summary::{LOOSE_SPREAD, RunNoise, Steadiness, Summary};
 /// Shows a run on a terminal. The progress bar is on standard error, and only if that is a
 /// terminal.
 pub struct Terminal<'o> {
-    output: Output<'o>,
+    output: TableOutput<'o>,
     progress: Option<Progress>,
     table: Option<ScenarioTable>,
     /// The scenario that is being measured.
@@ -27,7 +27,7 @@ pub struct Terminal<'o> {
 }
 
 /// Where the tables go.
-pub enum Output<'o> {
+pub enum TableOutput<'o> {
     /// There, in this style.
     Tables(&'o mut dyn Write, Style),
     /// Nowhere: only what is missing, and how it went, is told on standard error.
@@ -37,13 +37,13 @@ pub enum Output<'o> {
 impl<'o> Terminal<'o> {
     /// Shows tables there.
     #[must_use]
-    pub const fn new(output: Output<'o>) -> Self {
+    pub const fn new(output: TableOutput<'o>) -> Self {
         let (progress, table, info) = (None, None, None);
         Self { output, progress, table, info, case: Vec::new(), all: Vec::new() }
     }
 
     fn print(&mut self, text: &str) -> io::Result<()> {
-        let Output::Tables(out, _) = &mut self.output else { return Ok(()) };
+        let TableOutput::Tables(out, _) = &mut self.output else { return Ok(()) };
         if text.is_empty() {
             return Ok(());
         }
@@ -57,8 +57,8 @@ impl<'o> Terminal<'o> {
     /// What everybody should know goes to standard error where the tables go nowhere.
     fn tell(&mut self, text: &str) -> io::Result<()> {
         match self.output {
-            Output::Tables(..) => self.print(text),
-            Output::Nowhere => {
+            TableOutput::Tables(..) => self.print(text),
+            TableOutput::Nowhere => {
                 let print = || io::stderr().write_all(text.as_bytes());
                 match &self.progress {
                     Some(progress) => progress.aside(print),
@@ -88,7 +88,7 @@ impl<'o> Terminal<'o> {
     }
 
     fn begin_table(&mut self, heading: &Heading<'_>, subjects: &[String]) -> io::Result<()> {
-        let Output::Tables(_, style) = self.output else { return Ok(()) };
+        let TableOutput::Tables(_, style) = self.output else { return Ok(()) };
         let table = ScenarioTable::new(heading, subjects, style);
         let text = format!("\n{}", table.heading());
         self.table = Some(table);
@@ -127,7 +127,7 @@ impl<'o> Terminal<'o> {
         if let Some(progress) = self.progress.take() {
             progress.finish();
         }
-        if let Output::Tables(_, style) = self.output
+        if let TableOutput::Tables(_, style) = self.output
             && !self.all.is_empty()
         {
             self.print(&format!("\n{}", legend(style)))?;
@@ -155,19 +155,19 @@ fn spread(summary: &Summary) -> Option<String> {
 }
 
 impl Observer for Terminal<'_> {
-    fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn see(&mut self, event: &RunEvent<'_>) -> io::Result<()> {
         match event {
-            Event::Begins { steps } => self.progress = Some(Progress::new(*steps)),
-            Event::Record(record) => return self.record(record),
-            Event::ScenarioBegins { info, subjects } => {
+            RunEvent::Begins { steps } => self.progress = Some(Progress::new(*steps)),
+            RunEvent::Record(record) => return self.record(record),
+            RunEvent::ScenarioBegins { info, subjects } => {
                 self.info = Some(info);
                 return self.begin_table(&Heading::new(info), subjects);
             }
-            Event::Step(step) => self.progress.iter().for_each(|progress| progress.at(*step)),
-            Event::StepDone => self.progress.iter().for_each(Progress::done),
-            Event::CaseEnds => return self.end_case(),
-            Event::ScenarioEnds { left_out, notes } => return self.end_table(*left_out, notes),
-            Event::Ends => return self.end(),
+            RunEvent::Step(step) => self.progress.iter().for_each(|progress| progress.at(*step)),
+            RunEvent::StepDone => self.progress.iter().for_each(Progress::done),
+            RunEvent::CaseEnds => return self.end_case(),
+            RunEvent::ScenarioEnds { left_out, notes } => return self.end_table(*left_out, notes),
+            RunEvent::Ends => return self.end(),
         }
         Ok(())
     }
@@ -179,7 +179,7 @@ impl fmt::Debug for Terminal<'_> {
     }
 }
 
-impl fmt::Debug for Output<'_> {
+impl fmt::Debug for TableOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Tables(..) => "Tables",
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_run_is_told_as_it_goes_on() {
         let mut out = Vec::new();
-        let mut terminal = Terminal::new(Output::Tables(&mut out, Style::Plain));
+        let mut terminal = Terminal::new(TableOutput::Tables(&mut out, Style::Plain));
         let absence = Absence { subject: "busd".to_owned(), remedy: "build it".to_owned() };
         let failure = Failure {
             scenario: "connect".to_owned(),
@@ -225,17 +225,20 @@ mod tests {
         };
         let records = [sample(1, 70.0), Record::Failure(failure), sample(2, 90.0)];
         let subjects = ["diligence", "dbus-daemon"].map(str::to_owned);
-        let mut see = |event: &Event<'_>| terminal.see(event).expect("memory takes everything");
-        see(&Event::Begins { steps: 4 });
-        see(&Event::Record(&Record::Absence(absence)));
-        see(&Event::ScenarioBegins { info: &INFO, subjects: &subjects });
+        let mut see = |event: &RunEvent<'_>| terminal.see(event).expect("memory takes everything");
+        see(&RunEvent::Begins { steps: 4 });
+        see(&RunEvent::Record(&Record::Absence(absence)));
+        see(&RunEvent::ScenarioBegins { info: &INFO, subjects: &subjects });
         for record in &records {
-            see(&Event::Record(record));
-            see(&Event::StepDone);
+            see(&RunEvent::Record(record));
+            see(&RunEvent::StepDone);
         }
-        see(&Event::CaseEnds);
-        see(&Event::ScenarioEnds { left_out: None, notes: &["the weather: no window".to_owned()] });
-        see(&Event::Ends);
+        see(&RunEvent::CaseEnds);
+        see(&RunEvent::ScenarioEnds {
+            left_out: None,
+            notes: &["the weather: no window".to_owned()],
+        });
+        see(&RunEvent::Ends);
         let text = String::from_utf8(out).expect("it is text");
         let expected = "busd is left out: build it\n\n\
             connect: Connecting (connection set-up, µs, lower is better)\n";

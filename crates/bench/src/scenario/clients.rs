@@ -3,12 +3,12 @@
 use clap::Args;
 
 use super::words;
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
-use crate::library::{Library, Ready};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
+use crate::library::{BuiltLibrary, Library};
 use crate::peer::{Content, Payload, Stamps};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Call, Recipients, Stream, ThroughLibrary, Way};
+use crate::workload::{Call, LibraryRole, Recipients, Stream, ThroughLibrary};
 
 /// The libraries by which programs use a bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -36,34 +36,34 @@ impl Scenario for Clients {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::Ours }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::Ours }
     }
 
-    fn trials(&self, pace: Pace, workshop: &mut Workshop<'_>) -> Vec<Trial> {
-        let libraries = self.libraries.as_deref().unwrap_or(&Library::ALL);
-        let libraries: Vec<Ready> =
-            libraries.iter().filter_map(|library| workshop.library(*library)).collect();
-        let count = pace.choose(self.count, 5000, 50);
-        let signals = pace.choose(self.signals, 10_000, 200);
+    fn trials(&self, effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let wanted = self.libraries.as_deref().unwrap_or(&Library::ALL);
+        let libraries: Vec<BuiltLibrary> =
+            wanted.iter().filter_map(|library| libraries.library(*library)).collect();
+        let count = effort.choose(self.count, 5000, 50);
+        let signals = effort.choose(self.signals, 10_000, 200);
         let call = (count, self.size.unwrap_or(11) as usize);
         let signal = (signals, self.signal_size.unwrap_or(128) as usize);
         let mut trials = vec![raw_call(call)];
-        trials.extend(libraries.iter().map(|library| trial(library, Way::Calls, call)));
-        trials.extend(libraries.iter().map(|library| trial(library, Way::Serves, call)));
+        trials.extend(libraries.iter().map(|library| trial(library, LibraryRole::Calls, call)));
+        trials.extend(libraries.iter().map(|library| trial(library, LibraryRole::Serves, call)));
         trials.push(raw_signals(signal));
-        trials.extend(libraries.iter().map(|library| trial(library, Way::Emits, signal)));
-        trials.extend(libraries.iter().map(|library| trial(library, Way::Listens, signal)));
+        trials.extend(libraries.iter().map(|library| trial(library, LibraryRole::Emits, signal)));
+        trials.extend(libraries.iter().map(|library| trial(library, LibraryRole::Listens, signal)));
         trials
     }
 }
 
-fn trial(library: &Ready, way: Way, (count, size): (u64, usize)) -> Trial {
+fn trial(library: &BuiltLibrary, way: LibraryRole, (count, size): (u64, usize)) -> Trial {
     let (verb, part) = match way {
-        Way::Calls => ("calls", "call"),
-        Way::Serves => ("is called", "serve"),
-        Way::Emits => ("emits", "emit"),
-        Way::Listens => ("listens", "listen"),
+        LibraryRole::Calls => ("calls", "call"),
+        LibraryRole::Serves => ("is called", "serve"),
+        LibraryRole::Emits => ("emits", "emit"),
+        LibraryRole::Listens => ("listens", "listen"),
     };
     let name = library.library().to_string();
     let label = format!("{name} {} {verb}", library.version());

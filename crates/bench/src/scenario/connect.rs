@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words;
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
 use crate::result::{Case, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload;
@@ -21,12 +21,12 @@ impl Scenario for Connect {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::All }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::All }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let count = pace.choose(self.count, 1000, 20);
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let count = effort.choose(self.count, 1000, 20);
         vec![Trial::new(Case::new("connect", []), workload::Connect { count })]
     }
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::{self, counted};
-use super::{Pace, Scenario, Trial, Workshop};
+use super::{Effort, LibraryBuilder, Scenario, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{Burst, Inspection};
@@ -30,13 +30,13 @@ impl Scenario for FanOut {
         &INFO
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let all_signals = pace.list(self.signals.as_deref(), &[1, 10], &[1, 10]);
-        let all_recipients = pace.list(self.recipients.as_deref(), &[10, 100], &[10]);
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let all_signals = effort.list(self.signals.as_deref(), &[1, 10], &[1, 10]);
+        let all_recipients = effort.list(self.recipients.as_deref(), &[10, 100], &[10]);
         let mut trials = Vec::new();
         for &recipients in &all_recipients {
             for &signals in &all_signals {
-                let bursts = pace.choose(self.bursts, bursts(signals, recipients), 5);
+                let bursts = effort.choose(self.bursts, bursts(signals, recipients), 5);
                 let label = label(signals, recipients);
                 let at = [("signals", Setting::from(signals)), ("recipients", recipients.into())];
                 let size = self.size.unwrap_or(8) as usize;

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words;
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{self, Call, Sink};
@@ -24,12 +24,12 @@ impl Scenario for Flood {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::All }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::All }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let victim = Call::ping_pong(8, pace.choose(self.count, 2000, 50));
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let victim = Call::ping_pong(8, effort.choose(self.count, 2000, 50));
         let size = self.size.unwrap_or(1000) as usize;
         let case = |label: &str, flood: &str| Case::new(label, [("flood", Setting::from(flood))]);
         let beside = |sink| workload::Flood { sink, size, victim: victim.clone() };

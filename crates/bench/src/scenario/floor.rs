@@ -3,7 +3,10 @@
 use clap::Args;
 
 use super::words::{self, binary_size_label};
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop, fan_out, ping_pong, signals};
+use super::{
+    DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial, fan_out, ping_pong,
+    signals,
+};
 use crate::peer::{Content, Stamps};
 use crate::raw::ReadBuffer;
 use crate::result::{Case, Metric, Setting};
@@ -30,27 +33,27 @@ impl Scenario for Floor {
         &INFO
     }
 
-    fn company(&self) -> Company {
+    fn subjects(&self) -> ScenarioSubjects {
         let floors = &[Subject::Direct, Subject::Floor, Subject::Relay];
-        Company { floors, buses: Buses::None }
+        ScenarioSubjects { floors, buses: DefaultBuses::None }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let mut trials = self.calls(pace);
-        trials.extend(self.bursts(pace));
-        trials.extend(self.streams(pace));
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let mut trials = self.calls(effort);
+        trials.extend(self.bursts(effort));
+        trials.extend(self.streams(effort));
         trials
     }
 }
 
 impl Floor {
-    fn calls(&self, pace: Pace) -> Vec<Trial> {
-        let sizes = pace.list(self.sizes.as_deref(), &[8, 1000, 32_768, 1_000_000], &[8, 32_768]);
-        let read_buffers = ping_pong::read_buffers(pace, self.read_buffers.as_deref());
+    fn calls(&self, effort: Effort) -> Vec<Trial> {
+        let sizes = effort.list(self.sizes.as_deref(), &[8, 1000, 32_768, 1_000_000], &[8, 32_768]);
+        let read_buffers = ping_pong::read_buffers(effort, self.read_buffers.as_deref());
         let mut trials = Vec::new();
         for &read_buffer in &read_buffers {
             for &size in &sizes {
-                let count = pace.choose(self.count, ping_pong::count(size), 50);
+                let count = effort.choose(self.count, ping_pong::count(size), 50);
                 let buffer = words::read_buffer_word(read_buffer);
                 let label = format!("call of {}, reading {buffer}", binary_size_label(size));
                 let at = [
@@ -65,13 +68,13 @@ impl Floor {
         trials
     }
 
-    fn bursts(&self, pace: Pace) -> Vec<Trial> {
-        let shapes: &[(u64, u64)] = match pace {
-            Pace::Full => &[(1, 10), (10, 10), (10, 100)],
-            Pace::Quick => &[(1, 10)],
+    fn bursts(&self, effort: Effort) -> Vec<Trial> {
+        let shapes: &[(u64, u64)] = match effort {
+            Effort::Full => &[(1, 10), (10, 10), (10, 100)],
+            Effort::Quick => &[(1, 10)],
         };
         let trial = |&(signals, recipients): &(u64, u64)| {
-            let bursts = pace.choose(self.count, fan_out::bursts(signals, recipients), 5);
+            let bursts = effort.choose(self.count, fan_out::bursts(signals, recipients), 5);
             let label = fan_out::label(signals, recipients);
             let at = [
                 ("work", Setting::from("burst")),
@@ -85,13 +88,13 @@ impl Floor {
         shapes.iter().map(trial).collect()
     }
 
-    fn streams(&self, pace: Pace) -> Vec<Trial> {
-        let sizes: &[u64] = match pace {
-            Pace::Full => &[100, 2048, 65_536],
-            Pace::Quick => &[100],
+    fn streams(&self, effort: Effort) -> Vec<Trial> {
+        let sizes: &[u64] = match effort {
+            Effort::Full => &[100, 2048, 65_536],
+            Effort::Quick => &[100],
         };
         let trial = |&size: &u64| {
-            let count = pace.choose(self.count, signals::stream_count(size), 1000);
+            let count = effort.choose(self.count, signals::stream_count(size), 1000);
             let label = format!("stream of {}", binary_size_label(size));
             let at = [("work", Setting::from("stream")), ("size", size.into())];
             let content = Content::Bytes { size: size as usize, stamps: Stamps::Off };

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::{self, counted};
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{Bystanders, Call, WithBystanders};
@@ -24,15 +24,15 @@ impl Scenario for Idle {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::All }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::All }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
         let full = [0, 10, 100, 1000, 10_000];
-        let all = pace.list(self.connections.as_deref(), &full, &[0, 100]);
+        let all = effort.list(self.connections.as_deref(), &full, &[0, 100]);
         let trial = |&connections: &u64| {
-            let call = Call::ping_pong(8, pace.choose(self.count, 5000, 50));
+            let call = Call::ping_pong(8, effort.choose(self.count, 5000, 50));
             let label = counted(connections, "idle connection", "idle connections");
             let at = [("connections", Setting::from(connections))];
             let bystanders = Bystanders::desktop(connections);

@@ -7,12 +7,13 @@
 mod clients;
 mod compare;
 mod connect;
+mod effort;
 mod fan_out;
 mod flood;
 mod floor;
 mod idle;
+mod library_builder;
 mod names;
-mod pace;
 mod ping_pong;
 mod pipeline;
 mod priority;
@@ -23,19 +24,19 @@ mod trace;
 mod validation;
 mod volumes;
 mod words;
-mod workshop;
 
 use std::fmt;
 
 pub use clients::Clients;
 pub use compare::Compare;
 pub use connect::Connect;
+pub use effort::Effort;
 pub use fan_out::FanOut;
 pub use flood::Flood;
 pub use floor::Floor;
 pub use idle::Idle;
+pub use library_builder::LibraryBuilder;
 pub use names::Names;
-pub use pace::Pace;
 pub use ping_pong::PingPong;
 pub use pipeline::Pipeline;
 pub use priority::Priority;
@@ -46,7 +47,6 @@ pub use trace::Trace;
 pub use validation::Validation;
 pub use volumes::Volumes;
 pub(crate) use words::size_label;
-pub use workshop::Workshop;
 
 use crate::result::Case;
 use crate::scenario_info::ScenarioInfo;
@@ -59,12 +59,12 @@ pub trait Scenario: fmt::Debug {
     fn info(&self) -> &'static ScenarioInfo;
 
     /// Who takes part.
-    fn company(&self) -> Company {
-        Company { floors: &[Subject::Floor], buses: Buses::All }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[Subject::Floor], buses: DefaultBuses::All }
     }
 
     /// The cases, in the order in which they are measured and shown.
-    fn trials(&self, pace: Pace, workshop: &mut Workshop<'_>) -> Vec<Trial>;
+    fn trials(&self, effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial>;
 }
 
 /// A case, and what is measured there.
@@ -78,16 +78,16 @@ pub struct Trial {
 
 /// Who takes part in a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Company {
+pub struct ScenarioSubjects {
     /// What is not a bus.
     pub floors: &'static [Subject],
     /// Which buses, as long as nobody says.
-    pub buses: Buses,
+    pub buses: DefaultBuses,
 }
 
 /// Which buses take part in a scenario as long as nobody says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Buses {
+pub enum DefaultBuses {
     /// All that are installed.
     All,
     /// That of this program.
@@ -154,11 +154,11 @@ mod tests {
     #[test]
     fn every_scenario_is_known_and_has_cases() {
         let mut tell = |_: &str| {};
-        let mut workshop = Workshop::without_libraries(&mut tell);
+        let mut libraries = LibraryBuilder::without_libraries(&mut tell);
         for (scenario, info) in all().iter().zip(&INFOS) {
             assert_eq!(scenario.info(), info);
-            for pace in [Pace::Full, Pace::Quick] {
-                let trials = scenario.trials(pace, &mut workshop);
+            for effort in [Effort::Full, Effort::Quick] {
+                let trials = scenario.trials(effort, &mut libraries);
                 assert!(!trials.is_empty(), "{}", info.name);
                 let mut cases: Vec<_> = trials.iter().map(|trial| &trial.case).collect();
                 cases.sort_unstable();

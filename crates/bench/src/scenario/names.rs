@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::{self, counted};
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload;
@@ -24,14 +24,14 @@ impl Scenario for Names {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::All }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::All }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let all = pace.list(self.bystanders.as_deref(), &[0, 10, 1000], &[10]);
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let all = effort.list(self.bystanders.as_deref(), &[0, 10, 1000], &[10]);
         let trial = |&bystanders: &u64| {
-            let count = pace.choose(self.count, 2000, 20);
+            let count = effort.choose(self.count, 2000, 20);
             let label = counted(bystanders, "bystander", "bystanders");
             let at = [("bystanders", Setting::from(bystanders))];
             Trial::new(Case::new(label, at), workload::Names { count, bystanders })

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::{self, size_label};
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
 use crate::peer::Answer;
 use crate::raw::ReadBuffer;
 use crate::result::{Case, Metric, Setting};
@@ -34,18 +34,18 @@ impl Scenario for PingPong {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[Subject::Direct, Subject::Floor], buses: Buses::All }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[Subject::Direct, Subject::Floor], buses: DefaultBuses::All }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let sizes = pace.list(self.sizes.as_deref(), &SIZES, &[1, 1000, 100_000]);
-        let read_buffers = read_buffers(pace, self.read_buffers.as_deref());
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let sizes = effort.list(self.sizes.as_deref(), &SIZES, &[1, 1000, 100_000]);
+        let read_buffers = read_buffers(effort, self.read_buffers.as_deref());
         let answer = self.reply.unwrap_or_default();
         let mut trials = Vec::new();
         for &read_buffer in &read_buffers {
             for &size in &sizes {
-                let count = pace.choose(self.count, count(size), 50);
+                let count = effort.choose(self.count, count(size), 50);
                 let buffer = words::read_buffer_word(read_buffer);
                 let label = match read_buffers[..] {
                     [_] => size_label(size),
@@ -69,9 +69,9 @@ impl Scenario for PingPong {
 }
 
 /// Those that are tried, if none are chosen: what libraries read at once, a larger buffer, and ours.
-pub(super) fn read_buffers(pace: Pace, chosen: Option<&[ReadBuffer]>) -> Vec<ReadBuffer> {
+pub(super) fn read_buffers(effort: Effort, chosen: Option<&[ReadBuffer]>) -> Vec<ReadBuffer> {
     let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
-    pace.list(chosen, &all, &all[2..])
+    effort.list(chosen, &all, &all[2..])
 }
 
 /// How many calls of a size take about a second, or less.

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::{self, counted};
-use super::{Pace, Scenario, Trial, Workshop};
+use super::{Effort, LibraryBuilder, Scenario, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::Call;
@@ -27,11 +27,11 @@ impl Scenario for Pipeline {
         &INFO
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
         let full = [1, 2, 4, 8, 16, 32, 64, 128];
-        let all = pace.list(self.in_flight.as_deref(), &full, &[1, 32]);
+        let all = effort.list(self.in_flight.as_deref(), &full, &[1, 32]);
         let trial = |&in_flight: &u64| {
-            let count = pace.choose(self.count, 20_000, 200);
+            let count = effort.choose(self.count, 20_000, 200);
             let call = Call::one_way(self.size.unwrap_or(8) as usize, count);
             let label = format!("{} in flight", counted(in_flight, "call", "calls"));
             let at = [("in_flight", Setting::from(in_flight))];

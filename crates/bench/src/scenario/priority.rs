@@ -6,7 +6,7 @@ use clap::Args;
 use sys::scheduling::{Nice, Slice};
 
 use super::words;
-use super::{Pace, Scenario, Trial, Workshop, fan_out};
+use super::{Effort, LibraryBuilder, Scenario, Trial, fan_out};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{self, Burst, Inspection, Prioritized};
@@ -42,12 +42,12 @@ impl Scenario for Priority {
         &INFO
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let all_signals = pace.list(self.signals.as_deref(), &[1, 10], &[10]);
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let all_signals = effort.list(self.signals.as_deref(), &[1, 10], &[10]);
         let mut trials = Vec::new();
         for &signals in &all_signals {
             for priority in self.priorities() {
-                trials.push(self.trial(pace, signals, priority));
+                trials.push(self.trial(effort, signals, priority));
             }
         }
         trials
@@ -65,9 +65,9 @@ impl Priority {
         nices.chain(slices.iter().copied().map(workload::Priority::Slice)).collect()
     }
 
-    fn trial(&self, pace: Pace, signals: u64, priority: workload::Priority) -> Trial {
+    fn trial(&self, effort: Effort, signals: u64, priority: workload::Priority) -> Trial {
         let recipients = self.recipients.unwrap_or(10);
-        let bursts = pace.choose(self.bursts, fan_out::bursts(signals, recipients), 5);
+        let bursts = effort.choose(self.bursts, fan_out::bursts(signals, recipients), 5);
         let label = priority.label();
         let at = [
             ("signals", Setting::from(signals)),

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::trace::addressed_stream;
 use super::words::{self, binary_size_label};
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::Recorded;
@@ -25,14 +25,14 @@ impl Scenario for Recording {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::Ours }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::Ours }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let sizes = pace.list(self.sizes.as_deref(), &[100, 2048], &[100]);
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let sizes = effort.list(self.sizes.as_deref(), &[100, 2048], &[100]);
         let trial = |&size: &u64| {
-            let count = pace.choose(self.count, FILE_LEN / (size + HEAD_LEN), 1000);
+            let count = effort.choose(self.count, FILE_LEN / (size + HEAD_LEN), 1000);
             let label = format!("stream {}", binary_size_label(size));
             let case = Case::new(label, [("size", Setting::from(size))]);
             Trial::new(case, Recorded { stream: addressed_stream(size, count) })

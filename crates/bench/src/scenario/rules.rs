@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::{self, counted};
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{Burst, Bystanders, Inspection, WithBystanders};
@@ -24,15 +24,15 @@ impl Scenario for Rules {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::All }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::All }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
         let full = [1, 10, 100, 1000, 10_000, 100_000];
-        let all = pace.list(self.rules.as_deref(), &full, &[1, 1000]);
+        let all = effort.list(self.rules.as_deref(), &full, &[1, 1000]);
         let trial = |&rules: &u64| {
-            let workload = signal(pace.choose(self.count, 300, 10));
+            let workload = signal(effort.choose(self.count, 300, 10));
             let label = counted(rules, "rule", "rules");
             let bystanders = Bystanders::rules(rules);
             let at = [("rules", Setting::from(rules))];

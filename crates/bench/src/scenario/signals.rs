@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::{self, binary_size_label};
-use super::{Pace, Scenario, Trial, Workshop};
+use super::{Effort, LibraryBuilder, Scenario, Trial};
 use crate::peer::{Content, Stamps};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
@@ -28,12 +28,12 @@ impl Scenario for Signals {
         &INFO
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
         let full: Vec<u64> = (5..=17).map(|power| 1 << power).collect();
-        let sizes = pace.list(self.sizes.as_deref(), &full, &[32, 2048]);
+        let sizes = effort.list(self.sizes.as_deref(), &full, &[32, 2048]);
         let listeners = self.listeners.unwrap_or(1);
         let trial = |&size: &u64| {
-            let count = pace.choose(self.count, 10_000, 500);
+            let count = effort.choose(self.count, 10_000, 500);
             let content = Content::Bytes { size: size as usize, stamps: Stamps::On };
             let stream = Stream { content, count, to: Recipients::Subscribed(listeners) };
             let at = [("size", Setting::from(size))];

@@ -3,11 +3,11 @@
 use clap::Args;
 
 use super::words::{self, binary_size_label};
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop};
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
 use crate::peer::{Content, Stamps};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Call, Counted, Recipients, Stream, Watched, Watcher};
+use crate::workload::{Call, Counted, Observed, ObserverKind, Recipients, Stream};
 
 /// What it costs to be watched.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -15,7 +15,7 @@ pub struct Trace {
     /// Who watches [default: all of nobody, stamps, flight-recorder, record, monitor, dbus-monitor,
     /// busctl]
     #[arg(long, value_name = "WATCHER", value_delimiter = ',', value_parser = words::watcher)]
-    pub watchers: Option<Vec<Watcher>>,
+    pub watchers: Option<Vec<ObserverKind>>,
     /// Sizes of calls, one after the other, in bytes [default: 8,16384]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub calls: Option<Vec<u64>>,
@@ -38,20 +38,20 @@ impl Scenario for Trace {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::Ours }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::Ours }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        let watchers = self.watchers.as_deref().unwrap_or(&Watcher::ALL);
-        let turns = pace.choose(self.turns, 5, 1);
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let watchers = self.watchers.as_deref().unwrap_or(&ObserverKind::ALL);
+        let turns = effort.choose(self.turns, 5, 1);
         let mut trials = Vec::new();
-        for size in pace.list(self.calls.as_deref(), &[8, 16_384], &[8]) {
-            let call = Call::one_way(size as usize, pace.choose(self.count, 2000, 100));
+        for size in effort.list(self.calls.as_deref(), &[8, 16_384], &[8]) {
+            let call = Call::one_way(size as usize, effort.choose(self.count, 2000, 100));
             trials.extend(watchers.iter().map(|&it| trial("call", size, it, turns, &call)));
         }
-        for size in pace.list(self.streams.as_deref(), &[100, 2048], &[100]) {
-            let signals = pace.choose(self.signals, 50_000, 1000);
+        for size in effort.list(self.streams.as_deref(), &[100, 2048], &[100]) {
+            let signals = effort.choose(self.signals, 50_000, 1000);
             let stream = addressed_stream(size, signals);
             trials.extend(watchers.iter().map(|&it| trial("stream", size, it, turns, &stream)));
         }
@@ -62,18 +62,18 @@ impl Scenario for Trace {
 fn trial<W: Counted + 'static>(
     work: &str,
     size: u64,
-    watcher: Watcher,
+    watcher: ObserverKind,
     turns: u64,
     workload: &W,
 ) -> Trial {
     let what = match watcher {
-        Watcher::Nobody => "unwatched",
-        Watcher::Stamps => "stamps alone",
-        Watcher::FlightRecorder => "flight recorder",
-        Watcher::Recorder => "diligence record",
-        Watcher::Monitor => "a monitor that only reads",
-        Watcher::DbusMonitor => "dbus-monitor",
-        Watcher::Busctl => "busctl capture",
+        ObserverKind::Nobody => "unwatched",
+        ObserverKind::Stamps => "stamps alone",
+        ObserverKind::FlightRecorder => "flight recorder",
+        ObserverKind::Recorder => "diligence record",
+        ObserverKind::Monitor => "a monitor that only reads",
+        ObserverKind::DbusMonitor => "dbus-monitor",
+        ObserverKind::Busctl => "busctl capture",
     };
     let label = format!("{work} {}, {what}", binary_size_label(size));
     let watcher_word = watcher.to_string();
@@ -82,7 +82,10 @@ fn trial<W: Counted + 'static>(
         ("size", size.into()),
         ("watcher", (&*watcher_word).into()),
     ];
-    Trial::new(Case::new(label, at), Watched { watcher, turns, workload: workload.clone() })
+    Trial::new(
+        Case::new(label, at),
+        Observed { observer: watcher, turns, workload: workload.clone() },
+    )
 }
 
 /// Signals to one process, whose time under way is not measured.

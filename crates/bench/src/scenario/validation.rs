@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::{Buses, Company, Pace, Scenario, Trial, Workshop, words};
-use crate::contestant;
+use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial, words};
+use crate::buses;
 use crate::peer::{BodyValidation, Payload};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
@@ -25,12 +25,12 @@ impl Scenario for Validation {
         &INFO
     }
 
-    fn company(&self) -> Company {
-        Company { floors: &[], buses: Buses::All }
+    fn subjects(&self) -> ScenarioSubjects {
+        ScenarioSubjects { floors: &[], buses: DefaultBuses::All }
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
-        use contestant::BodyValidation as InBus;
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        use buses::BodyValidation as InBus;
         let cases = [
             ("in bus and clients", InBus::On, BodyValidation::On),
             ("in the clients only", InBus::Off, BodyValidation::On),
@@ -40,7 +40,7 @@ impl Scenario for Validation {
         let text = self.text.as_deref().unwrap_or("Hello world");
         let trial = |(label, bus_validation, body_validation)| {
             let payload = Payload::Text(text.to_owned());
-            let count = pace.choose(self.count, 50_000, 50);
+            let count = effort.choose(self.count, 50_000, 50);
             let call = Call::ping_pong(0, count);
             let call = Call { payload, bus_validation, body_validation, ..call };
             let at = [

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::{self, counted};
-use super::{Pace, Scenario, Trial, Workshop};
+use super::{Effort, LibraryBuilder, Scenario, Trial};
 use crate::peer::{self, Content};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
@@ -28,12 +28,12 @@ impl Scenario for Volumes {
         &INFO
     }
 
-    fn trials(&self, pace: Pace, _: &mut Workshop<'_>) -> Vec<Trial> {
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
         let volumes = peer::Volumes {
-            physical: pace.choose(self.physical, 120_000, 1200),
-            logical: pace.choose(self.logical, 10_000, 100),
+            physical: effort.choose(self.physical, 120_000, 1200),
+            logical: effort.choose(self.logical, 10_000, 100),
         };
-        let listeners = pace.list(self.listeners.as_deref(), &[1, 4], &[2]);
+        let listeners = effort.list(self.listeners.as_deref(), &[1, 4], &[2]);
         let trial = |&listeners: &u64| {
             let count = volumes.count();
             let label = format!(

@@ -9,7 +9,7 @@ use crate::library::Library;
 use crate::peer::Answer;
 use crate::raw::ReadBuffer;
 use crate::report::number::grouped;
-use crate::workload::{UnknownWatcher, Watcher};
+use crate::workload::{ObserverKind, UnknownObserver};
 
 /// How many of something: at least one.
 pub(super) fn count(word: &str) -> Result<u64, String> {
@@ -69,8 +69,8 @@ pub(super) fn library(word: &str) -> Result<Library, String> {
 }
 
 /// Who watches.
-pub(super) fn watcher(word: &str) -> Result<Watcher, String> {
-    word.parse().map_err(|error: UnknownWatcher| error.to_string())
+pub(super) fn watcher(word: &str) -> Result<ObserverKind, String> {
+    word.parse().map_err(|error: UnknownObserver| error.to_string())
 }
 
 /// How a read buffer is called in cases, and on the command line.

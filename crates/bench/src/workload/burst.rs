@@ -9,7 +9,7 @@ use sys::switches::{Followed, SwitchTrace};
 
 use super::counters::{Counters, model};
 use super::system_calls::SystemCalls;
-use super::{Audience, Conditions, NS_PER_US, Outcome, Workload};
+use super::{NS_PER_US, Outcome, Requirements, Targets, Workload};
 use crate::peer::{Content, EmitReport, Emitter, ListenReport, Listener, Peer, Stamps};
 use crate::raw::{Endpoint, interface};
 use crate::result::{Figures, Metric, Track};
@@ -41,18 +41,18 @@ pub enum Inspection {
 }
 
 impl Workload for Burst {
-    fn conditions(&self) -> Conditions {
-        Conditions::of(Audience::Carriers)
+    fn requirements(&self) -> Requirements {
+        Requirements::of(Targets::Carriers)
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        let mut rhythm = self.rhythm();
+        let mut schedule = self.schedule();
         for _ in 0..ATTEMPTS_MAX {
-            let performance = self.perform(stage, rhythm)?;
+            let performance = self.perform(stage, schedule)?;
             if !performance.overlaps() {
                 return Ok(performance.figures().into());
             }
-            rhythm = rhythm.slower(performance.first_ns());
+            schedule = schedule.slower(performance.first_ns());
         }
         Err(MeasureError::Unable("it keeps no pace at all with bursts of signals".to_owned()))
     }
@@ -69,12 +69,12 @@ impl Workload for Burst {
 }
 
 /// The processes of a workload.
-struct Cast {
+struct Processes {
     emitter: Peer<Emitter>,
     listeners: Vec<Peer<Listener>>,
 }
 
-impl Cast {
+impl Processes {
     fn recipients(&self) -> Vec<u32> {
         self.listeners.iter().map(Peer::pid).collect()
     }
@@ -82,19 +82,19 @@ impl Cast {
     fn perform(&mut self) -> Result<Reports, MeasureError> {
         self.emitter.begin()?;
         let emitted = self.emitter.finish()?;
-        let heard: Result<_, _> = self.listeners.iter_mut().map(Peer::finish).collect();
-        Ok(Reports { emitted, heard: heard? })
+        let received_by: Result<_, _> = self.listeners.iter_mut().map(Peer::finish).collect();
+        Ok(Reports { emitted, received_by: received_by? })
     }
 }
 
 /// When bursts are emitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Rhythm {
+struct Schedule {
     bursts: u64,
     pause_us: u64,
 }
 
-impl Rhythm {
+impl Schedule {
     /// With pauses in which a burst that takes so long is over, and so few bursts that it does not
     /// take too long.
     fn slower(self, burst_ns: u64) -> Self {
@@ -108,27 +108,28 @@ impl Rhythm {
 /// What the processes of a workload report.
 struct Reports {
     emitted: EmitReport,
-    heard: Vec<ListenReport>,
+    received_by: Vec<ListenReport>,
 }
 
 impl Reports {
     /// When each burst began, and when its last recipient had it whole.
     fn spans(&self) -> Result<Vec<Range<u64>>, MeasureError> {
         let span = |(index, begun): (usize, &u64)| {
-            let complete = self.heard.iter().map(|report| report.complete_ns.get(index).copied());
+            let complete =
+                self.received_by.iter().map(|report| report.complete_ns.get(index).copied());
             let last = complete.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
             Some(*begun..last)
         };
         let spans: Option<_> = self.emitted.begun_ns.iter().enumerate().map(span).collect();
         spans.ok_or_else(|| {
-            let received = self.heard.iter().map(|report| report.received).min();
+            let received = self.received_by.iter().map(|report| report.received).min();
             MeasureError::Lost { sent: self.emitted.sent, received: received.unwrap_or_default() }
         })
     }
 }
 
 /// What was measured of some bursts.
-struct Performance {
+struct Measured {
     reports: Reports,
     /// Those of the warm-up left out.
     spans: Vec<Range<u64>>,
@@ -136,7 +137,7 @@ struct Performance {
     after: Switches,
 }
 
-impl Performance {
+impl Measured {
     /// Whether more than a few bursts began while recipients still waited for the one before.
     fn overlaps(&self) -> bool {
         let late = self.spans.windows(2).filter(|pair| pair[1].start < pair[0].end).count();
@@ -152,9 +153,9 @@ impl Performance {
         let mut times: Vec<u64> = self.spans.iter().map(|span| span.end - span.start).collect();
         times.sort_unstable();
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
-        let Reports { emitted, heard } = &self.reports;
+        let Reports { emitted, received_by } = &self.reports;
         let bursts = emitted.begun_ns.len().max(1) as f64;
-        let receives: u64 = heard.iter().map(|report| report.traffic.receives).sum();
+        let receives: u64 = received_by.iter().map(|report| report.traffic.receives).sum();
         let each = |after: u64, before: u64| (after - before) as f64 / bursts;
         let (before, after) = (&self.before, &self.after);
         let mut figures = Figures::from([
@@ -175,29 +176,29 @@ impl Performance {
 
 impl Burst {
     /// As long as a bus keeps up with it.
-    fn rhythm(&self) -> Rhythm {
+    fn schedule(&self) -> Schedule {
         let pause_us = PAUSE_US.max(self.signals * self.recipients * PAUSE_FOR_EACH_US);
-        Rhythm { bursts: self.bursts, pause_us }
+        Schedule { bursts: self.bursts, pause_us }
     }
 
     /// For when instruments make a bus slower.
-    fn slow_rhythm(&self) -> Rhythm {
-        let pause_us = self.rhythm().pause_us * PAUSE_OF_BURST;
-        Rhythm { bursts: INSPECTED_BURSTS, pause_us }
+    fn slow_schedule(&self) -> Schedule {
+        let pause_us = self.schedule().pause_us * PAUSE_OF_BURST;
+        Schedule { bursts: INSPECTED_BURSTS, pause_us }
     }
 
-    fn perform(&self, stage: &Stage<'_>, rhythm: Rhythm) -> Result<Performance, MeasureError> {
-        let mut cast = self.cast(stage, rhythm)?;
-        let pids = cast.recipients();
-        let before = Switches::now(stage, cast.emitter.pid(), &pids);
-        let reports = cast.perform()?;
-        let after = Switches::now(stage, cast.emitter.pid(), &pids);
+    fn perform(&self, stage: &Stage<'_>, schedule: Schedule) -> Result<Measured, MeasureError> {
+        let mut processes = self.processes(stage, schedule)?;
+        let pids = processes.recipients();
+        let before = Switches::now(stage, processes.emitter.pid(), &pids);
+        let reports = processes.perform()?;
+        let after = Switches::now(stage, processes.emitter.pid(), &pids);
         let spans = reports.spans()?.split_off(WARM_UP_BURSTS);
-        Ok(Performance { reports, spans, before, after })
+        Ok(Measured { reports, spans, before, after })
     }
 
-    fn cast(&self, stage: &Stage<'_>, rhythm: Rhythm) -> Result<Cast, MeasureError> {
-        let Rhythm { bursts, pause_us } = rhythm;
+    fn processes(&self, stage: &Stage<'_>, schedule: Schedule) -> Result<Processes, MeasureError> {
+        let Schedule { bursts, pause_us } = schedule;
         let bursts = bursts + WARM_UP_BURSTS as u64;
         let listener = || Listener {
             endpoint: stage.endpoint.clone(),
@@ -218,7 +219,7 @@ impl Burst {
             per_burst: self.signals,
             pause_us,
         })?;
-        Ok(Cast { emitter, listeners })
+        Ok(Processes { emitter, listeners })
     }
 
     /// Copies and validations of a signal: counted if the bus does, otherwise by the model.
@@ -226,9 +227,9 @@ impl Burst {
         if !matches!(stage.endpoint, Endpoint::Bus(_)) {
             return Ok(Figures::new());
         }
-        let mut cast = self.cast(stage, self.slow_rhythm())?;
+        let mut processes = self.processes(stage, self.slow_schedule())?;
         let Some(counters) = Counters::begin(stage)? else { return Ok(model(self.recipients)) };
-        cast.perform()?;
+        processes.perform()?;
         Ok(counters.end().map(|totals| totals.figures(0)).unwrap_or_default())
     }
 
@@ -236,12 +237,12 @@ impl Burst {
     fn system_calls(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let Some(pid) = stage.carrier else { return Ok(Outcome::default()) };
         for _ in 0..ATTEMPTS_MAX {
-            let mut cast = self.cast(stage, self.slow_rhythm())?;
+            let mut processes = self.processes(stage, self.slow_schedule())?;
             let calls = match SystemCalls::begin(stage, pid)? {
                 Ok(calls) => calls,
                 Err(reason) => return Ok(note(SYSTEM_CALLS, &reason)),
             };
-            cast.perform()?;
+            processes.perform()?;
             let counts = calls.end(stage)?;
             // Every recipient is sent something in every burst, unless strace began too late.
             let bursts = INSPECTED_BURSTS + WARM_UP_BURSTS as u64;
@@ -260,16 +261,16 @@ impl Burst {
         if self.recipients > TRACED_RECIPIENTS_MAX {
             return Ok(Outcome::default());
         }
-        let mut cast = self.cast(stage, self.slow_rhythm())?;
+        let mut processes = self.processes(stage, self.slow_schedule())?;
         let bus = stage.carrier.map(|pid| ("bus".to_owned(), pid));
-        let recipients = cast.recipients().into_iter().enumerate();
+        let recipients = processes.recipients().into_iter().enumerate();
         let recipients = recipients.map(|(index, pid)| (format!("recipient {}", index + 1), pid));
-        let names = [("sender".to_owned(), cast.emitter.pid())].into_iter().chain(bus);
+        let names = [("sender".to_owned(), processes.emitter.pid())].into_iter().chain(bus);
         let mut traces = match Traces::start(names.chain(recipients)) {
             Ok(traces) => traces,
             Err(error) => return Ok(note("when which process ran", &error.to_string())),
         };
-        let spans = cast.perform()?.spans()?;
+        let spans = processes.perform()?.spans()?;
         let timeline = spans.last().map(|last| traces.tracks(last)).transpose()?;
         Ok(Outcome { timeline, ..Outcome::default() })
     }
@@ -379,10 +380,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slower_rhythm_takes_no_longer() {
-        let rhythm = Rhythm { bursts: 300, pause_us: 1000 };
+    fn a_slower_schedule_takes_no_longer() {
+        let schedule = Schedule { bursts: 300, pause_us: 1000 };
         let check = |burst_us: u64, bursts, pause_us| {
-            assert_eq!(rhythm.slower(burst_us * 1000), Rhythm { bursts, pause_us }, "{burst_us}");
+            assert_eq!(
+                schedule.slower(burst_us * 1000),
+                Schedule { bursts, pause_us },
+                "{burst_us}"
+            );
         };
         check(10, 300, 4000);
         check(4000, 300, 16_000);

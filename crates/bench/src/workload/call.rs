@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use sys::process;
 
-use super::{Audience, Conditions, MIB, NS_PER_S, NS_PER_US, Outcome, Workload};
-use crate::contestant;
+use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
+use crate::buses;
 use crate::peer::{Answer, BodyValidation, CallReport, Caller, Echo, Payload};
 use crate::raw::ReadBuffer;
 use crate::result::{Figures, Metric};
@@ -25,7 +25,7 @@ pub struct Call {
     /// Whether both ends validate the bodies that they receive.
     pub body_validation: BodyValidation,
     /// Whether the bus does; only ours can be told not to.
-    pub bus_validation: contestant::BodyValidation,
+    pub bus_validation: buses::BodyValidation,
     /// What the one who is called answers.
     pub answer: Answer,
 }
@@ -40,7 +40,7 @@ impl Call {
             in_flight: 1,
             read_buffer: ReadBuffer::Ours,
             body_validation: BodyValidation::Off,
-            bus_validation: contestant::BodyValidation::On,
+            bus_validation: buses::BodyValidation::On,
             answer: Answer::Same,
         }
     }
@@ -53,13 +53,13 @@ impl Call {
 }
 
 impl Workload for Call {
-    fn conditions(&self) -> Conditions {
+    fn requirements(&self) -> Requirements {
         let Self { read_buffer, bus_validation: body_validation, .. } = *self;
-        let conditions = Conditions::of(match body_validation {
-            contestant::BodyValidation::On => Audience::Anything,
-            contestant::BodyValidation::Off => Audience::OurBus,
+        let requirements = Requirements::of(match body_validation {
+            buses::BodyValidation::On => Targets::Anything,
+            buses::BodyValidation::Off => Targets::OurBus,
         });
-        Conditions { read_buffer, body_validation, ..conditions }
+        Requirements { read_buffer, body_validation, ..requirements }
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {

@@ -1,6 +1,6 @@
 //! Connecting and leaving.
 
-use super::{Audience, Conditions, NS_PER_US, Outcome, Workload};
+use super::{NS_PER_US, Outcome, Requirements, Targets, Workload};
 use crate::peer::Connector;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};
@@ -13,8 +13,8 @@ pub struct Connect {
 }
 
 impl Workload for Connect {
-    fn conditions(&self) -> Conditions {
-        Conditions::of(Audience::Buses)
+    fn requirements(&self) -> Requirements {
+        Requirements::of(Targets::Buses)
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {

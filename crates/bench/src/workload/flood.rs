@@ -1,7 +1,7 @@
 //! A victim of somebody else's flood.
 
-use super::{Audience, Call, Conditions, Outcome, Use, Workload};
-use crate::peer::{Content, Crowd, Emitter, Listener, Peer, Stamps};
+use super::{Call, Outcome, Requirements, Targets, Use, Workload};
+use crate::peer::{Content, Emitter, IdleConnections, Listener, Peer, Stamps};
 use crate::stage::{MeasureError, Stage};
 
 /// One process calls another, beside a third that sends as fast as it can.
@@ -28,14 +28,14 @@ pub enum Sink {
 #[derive(Debug)]
 enum Flooded {
     Reader(Peer<Listener>),
-    Sleeper(Peer<Crowd>),
+    Sleeper(Peer<IdleConnections>),
 }
 
 impl Workload for Flood {
-    fn conditions(&self) -> Conditions {
-        let conditions = Conditions::of(Audience::Buses);
+    fn requirements(&self) -> Requirements {
+        let requirements = Requirements::of(Targets::Buses);
         // What nobody has read stays in the bus for a while.
-        Conditions { use_of_carrier: Use::Single, ..conditions }
+        Requirements { use_of_carrier: Use::Single, ..requirements }
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
@@ -64,7 +64,7 @@ impl Flood {
                 stamps: Stamps::Off,
                 patience_ms: PATIENCE_MS,
             })?),
-            Sink::Sleeper => Flooded::Sleeper(stage.start(Crowd {
+            Sink::Sleeper => Flooded::Sleeper(stage.start(IdleConnections {
                 address: stage.bus_address()?.to_owned(),
                 connections: 1,
                 rules: Vec::new(),

@@ -1,7 +1,7 @@
 //! A workload among others who do nothing.
 
-use super::{Audience, Conditions, MIB, Outcome, Use, Workload};
-use crate::peer::Crowd;
+use super::{MIB, Outcome, Requirements, Targets, Use, Workload};
+use crate::peer::IdleConnections;
 use crate::result::Metric;
 use crate::stage::{MeasureError, Stage};
 
@@ -53,15 +53,15 @@ impl Bystanders {
 }
 
 impl<W: Workload> Workload for WithBystanders<W> {
-    fn conditions(&self) -> Conditions {
+    fn requirements(&self) -> Requirements {
         // On the next round, the bus would use the memory again that it has for the first.
         let use_of_carrier = Use::Single;
-        Conditions { audience: Audience::Buses, use_of_carrier, ..self.workload.conditions() }
+        Requirements { targets: Targets::Buses, use_of_carrier, ..self.workload.requirements() }
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let before = stage.carrier_usage();
-        let crowd = stage.start(Crowd {
+        let crowd = stage.start(IdleConnections {
             address: stage.bus_address()?.to_owned(),
             connections: self.bystanders.connections,
             rules: self.bystanders.rules.clone(),

@@ -3,7 +3,7 @@
 use super::call::Reports;
 use super::counters::{Counters, Totals, model};
 use super::system_calls::SystemCalls;
-use super::{Call, Conditions, Outcome, Workload};
+use super::{Call, Outcome, Requirements, Workload};
 use crate::raw::Endpoint;
 use crate::result::Figures;
 use crate::stage::{MeasureError, Stage};
@@ -13,8 +13,8 @@ use crate::stage::{MeasureError, Stage};
 pub struct Inspected(pub Call);
 
 impl Workload for Inspected {
-    fn conditions(&self) -> Conditions {
-        self.0.conditions()
+    fn requirements(&self) -> Requirements {
+        self.0.requirements()
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {

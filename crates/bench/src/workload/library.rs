@@ -5,8 +5,8 @@ use std::iter;
 use sys::clock;
 
 use super::call::ClientTime;
-use super::{Audience, Conditions, MIB, NS_PER_S, NS_PER_US, Outcome, Workload};
-use crate::library::{self, ListenReport, Mode, Ready, Service};
+use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
+use crate::library::{self, BuiltLibrary, ListenReport, ProgramMode, Service};
 use crate::peer::{
     Answer, BodyValidation, Caller, Content, Echo, Emitter, Listener, Payload, Stamps,
 };
@@ -18,9 +18,9 @@ use crate::stage::{MeasureError, Stage};
 #[derive(Clone, Debug)]
 pub struct ThroughLibrary {
     /// The library.
-    pub library: Ready,
+    pub library: BuiltLibrary,
     /// Which end is its.
-    pub way: Way,
+    pub way: LibraryRole,
     /// How many calls or signals.
     pub count: u64,
     /// Bytes of what each carries.
@@ -29,7 +29,7 @@ pub struct ThroughLibrary {
 
 /// What the program of a library does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum LibraryRole {
     /// It calls.
     Calls,
     /// It is called.
@@ -41,16 +41,16 @@ pub enum Way {
 }
 
 impl Workload for ThroughLibrary {
-    fn conditions(&self) -> Conditions {
-        Conditions::of(Audience::Buses)
+    fn requirements(&self) -> Requirements {
+        Requirements::of(Targets::Buses)
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let figures = match self.way {
-            Way::Calls => self.calls(stage),
-            Way::Serves => self.serves(stage),
-            Way::Emits => self.emits(stage),
-            Way::Listens => self.listens(stage),
+            LibraryRole::Calls => self.calls(stage),
+            LibraryRole::Serves => self.serves(stage),
+            LibraryRole::Emits => self.emits(stage),
+            LibraryRole::Listens => self.listens(stage),
         };
         figures.map(Outcome::from)
     }
@@ -65,7 +65,7 @@ impl ThroughLibrary {
             body_validation: BodyValidation::Off,
             answer: Answer::Same,
         })?;
-        let mode = Mode::Call {
+        let mode = ProgramMode::Call {
             address: stage.bus_address()?.to_owned(),
             destination: echo.name().to_owned(),
             count: self.count,
@@ -73,7 +73,7 @@ impl ThroughLibrary {
         };
         let mut caller = library::Caller::start(stage.placed(self.library.command(&mode)))?;
         let client = ClientTime::begin(caller.pid());
-        let report = caller.run(stage.watch.left())?;
+        let report = caller.run(stage.stop.left())?;
         let per_second = report.calls as f64 / (report.elapsed_ns as f64 / NS_PER_S);
         let figures = Figures::from([
             (Metric::RoundTripUs, report.p50_ns as f64 / NS_PER_US),
@@ -84,7 +84,7 @@ impl ThroughLibrary {
     }
 
     fn serves(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
-        let mode = Mode::Serve { address: stage.bus_address()?.to_owned() };
+        let mode = ProgramMode::Serve { address: stage.bus_address()?.to_owned() };
         let service = Service::start(stage.placed(self.library.command(&mode)))?;
         let warm_up = self.count / 10 + 1;
         let mut caller = stage.start(Caller {
@@ -121,11 +121,11 @@ impl ThroughLibrary {
             patience_ms: PATIENCE_MS,
         })?;
         let address = stage.bus_address()?.to_owned();
-        let mode = Mode::Emit { address, count: self.count, size: self.size };
+        let mode = ProgramMode::Emit { address, count: self.count, size: self.size };
         let mut emitter = library::Emitter::start(stage.placed(self.library.command(&mode)))?;
         let client = ClientTime::begin(emitter.pid());
         let begun_ns = clock::monotonic().as_nanos() as u64;
-        let emitted = emitter.run(stage.watch.left())?;
+        let emitted = emitter.run(stage.stop.left())?;
         let heard = listener.finish()?;
         let delays = heard.delays.ok_or(MeasureError::Lost { sent: emitted.sent, received: 0 })?;
         let report = ListenReport {
@@ -149,7 +149,7 @@ impl ThroughLibrary {
             per_burst: self.count,
             pause_us: 0,
         })?;
-        let mode = Mode::Listen {
+        let mode = ProgramMode::Listen {
             address: stage.bus_address()?.to_owned(),
             sender: emitter.name().to_owned(),
             count: self.count,
@@ -158,7 +158,7 @@ impl ThroughLibrary {
         let client = ClientTime::begin(listener.pid());
         emitter.begin()?;
         let emitted = emitter.finish()?;
-        let report = listener.finish(stage.watch.left())?;
+        let report = listener.finish(stage.stop.left())?;
         let mut figures = self.heard(&report);
         figures.insert(Metric::SendTimeouts, emitted.timeouts as f64);
         Ok(with_time(figures, client, self.count))

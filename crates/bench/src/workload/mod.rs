@@ -11,12 +11,12 @@ mod flood;
 mod idle;
 mod inspected;
 mod library;
+mod limited;
 mod names;
-mod only;
+mod observed;
 mod prioritized;
 mod stream;
 mod system_calls;
-mod watched;
 
 use std::fmt;
 
@@ -26,14 +26,14 @@ pub use connect::Connect;
 pub use flood::{Flood, Sink};
 pub use idle::{Bystanders, WithBystanders};
 pub use inspected::Inspected;
-pub use library::{ThroughLibrary, Way};
+pub use library::{LibraryRole, ThroughLibrary};
+pub use limited::{OwnBusOnly, SingleMetric};
 pub use names::Names;
-pub use only::{OnOurBus, Only};
+pub use observed::{Counted, Observed, ObserverKind, Recorded, UnknownObserver};
 pub use prioritized::{Prioritized, Priority};
 pub use stream::{Recipients, Stream};
-pub use watched::{Counted, Recorded, UnknownWatcher, Watched, Watcher};
 
-use crate::contestant::BodyValidation;
+use crate::buses::BodyValidation;
 use crate::raw::ReadBuffer;
 use crate::result::{Figures, Track};
 use crate::stage::{MeasureError, Stage};
@@ -41,7 +41,7 @@ use crate::stage::{MeasureError, Stage};
 /// Something that can be measured.
 pub trait Workload: fmt::Debug {
     /// What it needs of what carries its messages.
-    fn conditions(&self) -> Conditions;
+    fn requirements(&self) -> Requirements;
 
     /// Does it once, and tells what it took.
     ///
@@ -63,9 +63,9 @@ pub trait Workload: fmt::Debug {
 
 /// What a workload needs of what carries its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Conditions {
+pub struct Requirements {
     /// On what it makes sense.
-    pub audience: Audience,
+    pub targets: Targets,
     /// For how long one carrier is used.
     pub use_of_carrier: Use,
     /// Whether the bus checks the bodies of messages.
@@ -76,7 +76,7 @@ pub struct Conditions {
 
 /// On what a workload makes sense.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Audience {
+pub enum Targets {
     /// Buses, the process that only reads and writes, and two processes without one between.
     Anything,
     /// Buses, and the process that only reads and writes.
@@ -96,12 +96,12 @@ pub enum Use {
     Single,
 }
 
-impl Conditions {
+impl Requirements {
     /// Those of a workload that only cares on what it makes sense.
     #[must_use]
-    pub const fn of(audience: Audience) -> Self {
+    pub const fn of(targets: Targets) -> Self {
         Self {
-            audience,
+            targets,
             use_of_carrier: Use::Repeated,
             body_validation: BodyValidation::On,
             read_buffer: ReadBuffer::Ours,

@@ -1,7 +1,7 @@
 //! Names that come and go.
 
-use super::{Audience, Conditions, NS_PER_US, Outcome, Workload};
-use crate::peer::{Crowd, Namer};
+use super::{NS_PER_US, Outcome, Requirements, Targets, Workload};
+use crate::peer::{IdleConnections, NameCycler};
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};
 
@@ -15,19 +15,19 @@ pub struct Names {
 }
 
 impl Workload for Names {
-    fn conditions(&self) -> Conditions {
-        Conditions::of(Audience::Buses)
+    fn requirements(&self) -> Requirements {
+        Requirements::of(Targets::Buses)
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let address = stage.bus_address()?;
-        let _bystanders = stage.start(Crowd {
+        let _bystanders = stage.start(IdleConnections {
             address: address.to_owned(),
             connections: self.bystanders,
             rules: vec![NAME_RULE.to_owned()],
             first: None,
         })?;
-        let mut namer = stage.start(Namer {
+        let mut namer = stage.start(NameCycler {
             address: address.to_owned(),
             warm_up: self.count / 10,
             count: self.count,

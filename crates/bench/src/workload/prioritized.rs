@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sys::scheduling::{self, Nice, Slice};
 
-use super::{Conditions, Outcome, Workload};
+use super::{Outcome, Requirements, Workload};
 use crate::stage::{MeasureError, Stage};
 
 /// A workload with a carrier that the scheduler prefers.
@@ -27,8 +27,8 @@ pub enum Priority {
 }
 
 impl<W: Workload> Workload for Prioritized<W> {
-    fn conditions(&self) -> Conditions {
-        self.workload.conditions()
+    fn requirements(&self) -> Requirements {
+        self.workload.requirements()
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {

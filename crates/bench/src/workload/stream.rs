@@ -1,6 +1,6 @@
 //! One process sends to another as fast as it can.
 
-use super::{Audience, Conditions, MIB, NS_PER_S, NS_PER_US, Outcome, Workload};
+use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
 use crate::peer::{
     Content, EmitReport, Emitter, ListenReport, Listener, Peer, Stamps, VOLUMES_RULE,
 };
@@ -30,8 +30,8 @@ pub enum Recipients {
 }
 
 impl Workload for Stream {
-    fn conditions(&self) -> Conditions {
-        Conditions::of(Audience::Carriers)
+    fn requirements(&self) -> Requirements {
+        Requirements::of(Targets::Carriers)
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
@@ -50,8 +50,8 @@ impl Workload for Stream {
         let before = stage.carrier_usage();
         emitter.begin()?;
         let emitted = emitter.finish()?;
-        let heard: Result<Vec<_>, _> = listeners.iter_mut().map(Peer::finish).collect();
-        let mut figures = self.figures(&emitted, &heard?)?;
+        let reports: Result<Vec<_>, _> = listeners.iter_mut().map(Peer::finish).collect();
+        let mut figures = self.figures(&emitted, &reports?)?;
         let bus_time = stage.carrier_time_since(before, self.count);
         figures.extend(bus_time.map(|time| (Metric::BusCpuUs, time)));
         let peak = stage.carrier_usage().map(|usage| usage.peak_resident_bytes as f64 / MIB);
@@ -103,11 +103,11 @@ impl Stream {
     fn figures(
         &self,
         emitted: &EmitReport,
-        heard: &[ListenReport],
+        reports: &[ListenReport],
     ) -> Result<Figures, MeasureError> {
         let begun = emitted.begun_ns.first().copied().unwrap_or_default();
-        let last = heard.iter().map(|report| report.last_ns).max().unwrap_or_default();
-        let received = heard.iter().map(|report| report.received).min().unwrap_or_default();
+        let last = reports.iter().map(|report| report.last_ns).max().unwrap_or_default();
+        let received = reports.iter().map(|report| report.received).min().unwrap_or_default();
         if received == 0 {
             return Err(MeasureError::Lost { sent: emitted.sent, received });
         }
@@ -120,7 +120,7 @@ impl Stream {
             (Metric::SendTimeouts, emitted.timeouts as f64),
             (Metric::TotalMs, seconds * 1e3),
         ]);
-        let delays = heard.iter().filter_map(|report| report.delays);
+        let delays = reports.iter().filter_map(|report| report.delays);
         if let Some(worst) = delays.max_by(|one, other| one.mean_ns.total_cmp(&other.mean_ns)) {
             figures.insert(Metric::DelayMeanUs, worst.mean_ns / NS_PER_US);
             figures.insert(Metric::DelayP99Us, worst.p99_ns as f64 / NS_PER_US);

@@ -12,7 +12,7 @@ use sys::signals::Signal::Terminate;
 use sys::spawn::ChildSetup;
 
 use super::Outcome;
-use super::watched::Counted;
+use super::observed::Counted;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};
 
@@ -78,7 +78,7 @@ impl SystemCalls {
         };
         let stderr = BufReader::new(strace.stderr.take().expect("it was asked for"));
         let mut calls = Self { strace, stderr, table };
-        stage.watch.wait_for(calls.stderr.get_ref())?;
+        stage.stop.wait_for(calls.stderr.get_ref())?;
         let mut line = String::new();
         calls.stderr.read_line(&mut line)?;
         let is_attached = line.contains("attached");
@@ -95,7 +95,7 @@ impl SystemCalls {
         kill_process(Pid::from_child(&self.strace), Signal::INT).map_err(io::Error::from)?;
         let mut line = String::new();
         loop {
-            stage.watch.wait_for(self.stderr.get_ref())?;
+            stage.stop.wait_for(self.stderr.get_ref())?;
             if self.stderr.read_line(&mut line)? == 0 {
                 break;
             }

@@ -51,7 +51,7 @@ impl fmt::Display for BenchError {
             Self::Output(error) => write!(f, "cannot write what was measured: {error}"),
             Self::File { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Results { path, error } => {
-                write!(f, "{} is no file of results: {error}", path.display())
+                write!(f, "{} is not a file of results: {error}", path.display())
             }
             Self::Marker { path, error } => write!(f, "{}: {error}", path.display()),
             Self::NoHeadline => {

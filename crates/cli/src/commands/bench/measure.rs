@@ -8,11 +8,13 @@ use std::rc::Rc;
 use std::time::Duration;
 use std::{env, path};
 
-use bench::contestant::{Lineup, Places};
+use bench::buses::{BusList, ProgramPaths};
 use bench::placement::Placement;
 use bench::report::{Style, html};
-use bench::runner::{self, Collector, Ending, JsonLines, Output, Plan, Request, Several, Terminal};
-use bench::scenario::{INFOS, Pace, Scenario};
+use bench::runner::{
+    self, Collector, JsonLines, Plan, Request, RunOutcome, Several, TableOutput, Terminal,
+};
+use bench::scenario::{Effort, INFOS, Scenario};
 use bench::stage::Site;
 use clap::Args;
 use sys::signals::{Signal, SignalSource};
@@ -26,7 +28,7 @@ pub(super) struct Options {
     /// The buses: diligence, dbus-daemon, dbus-broker, busd, or the address of one that runs
     /// [default: all that are installed]
     #[arg(long, value_name = "BUS,...", help_heading = HEADING)]
-    bus: Option<Lineup>,
+    bus: Option<BusList>,
     /// Which processors are used: `one` for everything; `split`, with the bus on one and all
     /// others on another; `free`, as the scheduler likes
     #[arg(long, value_name = "WHERE", default_value_t, help_heading = HEADING)]
@@ -73,7 +75,7 @@ pub(super) fn run(
     options: &Options,
 ) -> Result<ExitCode, BenchError> {
     let mut files = Files::open(options)?;
-    let places = Places::of_this_process().map_err(BenchError::Start)?;
+    let places = ProgramPaths::of_this_process().map_err(BenchError::Start)?;
     let plan = Plan::new(&request(&scenarios, options, &places), &mut |text| {
         complain(&format!("diligence bench: {text}\n"));
     });
@@ -83,21 +85,21 @@ pub(super) fn run(
     let program = env::current_exe().map_err(BenchError::Start)?;
     let limit = Duration::from_secs(options.deadline.into());
     let site = Site::new(program, options.placement, limit, Some(signals));
-    let (ending, collector) = observed(&plan, &site.map_err(BenchError::Start)?, &mut files)?;
+    let (outcome, collector) = observed(&plan, &site.map_err(BenchError::Start)?, &mut files)?;
     files.report(&collector)?;
-    verdict(&plan, ending, options)
+    verdict(&plan, outcome, options)
 }
 
 fn request<'r>(
     scenarios: &'r [Box<dyn Scenario>],
     options: &'r Options,
-    places: &'r Places,
+    places: &'r ProgramPaths,
 ) -> Request<'r> {
     Request {
         scenarios,
         buses: options.bus.as_ref(),
         places,
-        pace: if options.quick { Pace::Quick } else { Pace::Full },
+        effort: if options.quick { Effort::Quick } else { Effort::Full },
         rounds: options.rounds,
         placement: options.placement,
         command: command_line(),
@@ -109,12 +111,12 @@ fn observed(
     plan: &Plan,
     site: &Site,
     files: &mut Files,
-) -> Result<(Ending, Collector), BenchError> {
+) -> Result<(RunOutcome, Collector), BenchError> {
     let mut collector = Collector::default();
     let mut stdout = io::stdout();
     let output = match files.json {
-        Some(Json::Stdout) => Output::Nowhere,
-        _ => Output::Tables(&mut stdout, Style::of_stdout()),
+        Some(Json::Stdout) => TableOutput::Nowhere,
+        _ => TableOutput::Tables(&mut stdout, Style::of_stdout()),
     };
     let mut terminal = Terminal::new(output);
     let mut lines: Option<JsonLines<Box<dyn Write>>> = match &mut files.json {
@@ -126,23 +128,23 @@ fn observed(
     if let Some(lines) = &mut lines {
         several.observers.push(lines);
     }
-    let ending = runner::run(plan, site, &mut several).map_err(BenchError::output)?;
+    let outcome = runner::run(plan, site, &mut several).map_err(BenchError::output)?;
     drop(several);
     drop(lines);
-    Ok((ending, collector))
+    Ok((outcome, collector))
 }
 
 /// What the exit status tells, with a last word if it is not success.
-fn verdict(plan: &Plan, ending: Ending, options: &Options) -> Result<ExitCode, BenchError> {
+fn verdict(plan: &Plan, outcome: RunOutcome, options: &Options) -> Result<ExitCode, BenchError> {
     if plan.is_empty() {
         return Err(BenchError::NothingToMeasure);
     }
-    if ending.is_interrupted {
+    if outcome.is_interrupted {
         complain("diligence bench: interrupted; this is what was measured so far\n");
     }
     // Those whom nobody has named need not be there.
     let is_incomplete = options.bus.is_some() && !plan.absences.is_empty();
-    let is_done = ending.failures == 0 && !ending.is_interrupted && !is_incomplete;
+    let is_done = outcome.failures == 0 && !outcome.is_interrupted && !is_incomplete;
     Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn run(bench: Bench) -> ExitCode {
 }
 
 const LONG_HELP: &str = "\
-Each scenario repeats an experiment, with its parameters if none are given. Buses are started with \
+Each scenario repeats an experiment, with its parameters if none are given. DefaultBuses are started with \
 the same configuration, each in a directory of its own, and ended; one that is not installed is \
 named, and the rest is measured. All take turns within each round; figures are medians over the \
 rounds. Ctrl-C ends a run with what was measured so far.

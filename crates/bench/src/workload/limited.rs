@@ -1,21 +1,21 @@
 //! A part of what a workload can do.
 
-use super::{Audience, Conditions, Outcome, Workload};
+use super::{Outcome, Requirements, Targets, Workload};
 use crate::result::Metric;
 use crate::stage::{MeasureError, Stage};
 
 /// A workload of which one figure counts, for lists of unlike things.
 #[derive(Clone, Debug)]
-pub struct Only<W> {
+pub struct SingleMetric<W> {
     /// What counts.
     pub metric: Metric,
     /// What is measured.
     pub workload: W,
 }
 
-impl<W: Workload> Workload for Only<W> {
-    fn conditions(&self) -> Conditions {
-        self.workload.conditions()
+impl<W: Workload> Workload for SingleMetric<W> {
+    fn requirements(&self) -> Requirements {
+        self.workload.requirements()
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
@@ -27,11 +27,11 @@ impl<W: Workload> Workload for Only<W> {
 
 /// A workload that is of interest on the bus of this program only.
 #[derive(Clone, Debug)]
-pub struct OnOurBus<W>(pub W);
+pub struct OwnBusOnly<W>(pub W);
 
-impl<W: Workload> Workload for OnOurBus<W> {
-    fn conditions(&self) -> Conditions {
-        Conditions { audience: Audience::OurBus, ..self.0.conditions() }
+impl<W: Workload> Workload for OwnBusOnly<W> {
+    fn requirements(&self) -> Requirements {
+        Requirements { targets: Targets::OurBus, ..self.0.requirements() }
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {

@@ -6,14 +6,14 @@ use std::path::Path;
 
 /// What a recording says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct RecordingTotals {
     /// Messages that there were.
     pub(super) received: u64,
     /// Those of them that are not in the file.
     pub(super) lost: u64,
 }
 
-impl Tally {
+impl RecordingTotals {
     /// Reads the statistics that stand at the end of a pcapng file; a file of another format has
     /// none. Of all other blocks only the heads are looked at.
     pub(super) fn of_file(path: &Path) -> io::Result<Self> {
@@ -21,7 +21,7 @@ impl Tally {
     }
 
     fn read(mut file: impl Read) -> io::Result<Self> {
-        let mut tally = Self::default();
+        let mut totals = Self::default();
         let mut head = [0; BLOCK_HEAD];
         let mut has_next = file.read_exact(&mut head).is_ok() && word(&head, 0) == SECTION;
         while has_next {
@@ -30,13 +30,13 @@ impl Tally {
             if word(&head, 0) == STATISTICS {
                 let mut statistics = Vec::new();
                 body.read_to_end(&mut statistics)?;
-                tally.add(statistics.get(OPTIONS_START..).unwrap_or_default());
+                totals.add(statistics.get(OPTIONS_START..).unwrap_or_default());
             } else {
                 io::copy(&mut body, &mut io::sink())?;
             }
             has_next = file.read_exact(&mut head).is_ok();
         }
-        Ok(tally)
+        Ok(totals)
     }
 
     fn add(&mut self, mut options: &[u8]) {
@@ -108,8 +108,15 @@ mod tests {
         let blocks =
             [block(6, &[7; 40]), block(5, &statistics(10, 2)), block(5, &statistics(5, 0))];
         let file = [block(SECTION, &[0; 16]), blocks.concat()].concat();
-        assert_eq!(Tally::read(&*file).unwrap(), Tally { received: 15, lost: 2 });
-        assert_eq!(Tally::read(&*blocks.concat()).unwrap(), Tally::default(), "another format");
-        assert_eq!(Tally::read(&b"cut"[..]).unwrap(), Tally::default());
+        assert_eq!(
+            RecordingTotals::read(&*file).unwrap(),
+            RecordingTotals { received: 15, lost: 2 }
+        );
+        assert_eq!(
+            RecordingTotals::read(&*blocks.concat()).unwrap(),
+            RecordingTotals::default(),
+            "another format"
+        );
+        assert_eq!(RecordingTotals::read(&b"cut"[..]).unwrap(), RecordingTotals::default());
     }
 }

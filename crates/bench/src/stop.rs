@@ -12,7 +12,7 @@ use sys::signals::SignalSource;
 
 /// Watches over one measurement: it has to be done in time, and the user may want it to end.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct StopCondition {
     /// Where it shows that the user wants the run to end; nothing is ever taken from it.
     signals: Option<Rc<SignalSource>>,
     limit: Duration,
@@ -36,7 +36,7 @@ pub enum WaitError {
     Io(#[from] io::Error),
 }
 
-impl Watch {
+impl StopCondition {
     /// For something that begins now, and may take as long as `limit`.
     #[must_use]
     pub fn new(limit: Duration, signals: Option<Rc<SignalSource>>) -> Self {
@@ -87,16 +87,16 @@ mod tests {
     #[test]
     fn a_wait_ends_with_what_comes_first() {
         let (reader, writer) = io::pipe().unwrap();
-        let watch = Watch::new(Duration::from_millis(10), None);
-        let error = watch.wait_for(&reader).unwrap_err();
+        let stop = StopCondition::new(Duration::from_millis(10), None);
+        let error = stop.wait_for(&reader).unwrap_err();
         let WaitError::TimedOut { limit } = error else { panic!("{error:?}") };
         assert_eq!(limit, Duration::from_millis(10));
-        assert!(!watch.is_interrupted());
-        assert_eq!(watch.left(), Duration::ZERO);
+        assert!(!stop.is_interrupted());
+        assert_eq!(stop.left(), Duration::ZERO);
 
-        let watch = Watch::new(Duration::from_secs(60), None);
+        let stop = StopCondition::new(Duration::from_secs(60), None);
         drop(writer);
-        watch.wait_for(&reader).unwrap();
-        assert!(watch.left() > Duration::from_secs(30));
+        stop.wait_for(&reader).unwrap();
+        assert!(stop.left() > Duration::from_secs(30));
     }
 }

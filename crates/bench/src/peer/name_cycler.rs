@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use sys::clock;
 
-use super::{Cue, Role};
+use super::{Control, Role};
 use crate::durations::{Distribution, Durations};
 use crate::raw::{Connection, RawError, Template};
 
 /// Takes a name and gives it up, again and again.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Namer {
+pub struct NameCycler {
     /// The address of the bus.
     pub address: String,
     /// Times that are not measured, to begin with.
@@ -25,15 +25,15 @@ pub struct NameReport {
     pub cycles: Distribution,
 }
 
-impl Role for Namer {
+impl Role for NameCycler {
     type Report = NameReport;
 
-    fn play(self, cue: &mut Cue) -> Result<NameReport, RawError> {
+    fn play(self, control: &mut Control) -> Result<NameReport, RawError> {
         let (mut connection, name) = Connection::to_bus(&self.address)?;
-        cue.ready(&name)?;
+        control.ready(&name)?;
         let mut request = Template::driver("RequestName", &(NAME, 0u32))?;
         let mut release = Template::driver("ReleaseName", &(NAME,))?;
-        cue.wait()?;
+        control.wait()?;
         let mut cycle = || -> Result<(), RawError> {
             connection.ask(&mut request)?;
             connection.ask(&mut release)?;

@@ -10,15 +10,15 @@ use std::str::FromStr;
 use client::{Connection, Received};
 use wire::body::{EncodeArgs, Value};
 
-use super::program::Program;
-use super::recording::Tally;
+use super::program::ObserverProgram;
+use super::recording::RecordingTotals;
 use crate::peer::{self, Peer};
 use crate::stage::{MeasureError, Stage};
-use crate::workload::Audience;
+use crate::workload::Targets;
 
 /// Who watches a bus, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Watcher {
+pub enum ObserverKind {
     /// Nobody.
     Nobody,
     /// A trace without the bytes of messages, into memory that is not read.
@@ -35,7 +35,7 @@ pub enum Watcher {
     Busctl,
 }
 
-impl Watcher {
+impl ObserverKind {
     /// All of them.
     pub const ALL: [Self; 7] = [
         Self::Nobody,
@@ -49,43 +49,50 @@ impl Watcher {
 
     /// On which buses it can watch.
     #[must_use]
-    pub const fn audience(self) -> Audience {
+    pub const fn targets(self) -> Targets {
         match self {
-            Self::Stamps | Self::FlightRecorder | Self::Recorder => Audience::OurBus,
-            Self::Nobody | Self::Monitor | Self::DbusMonitor | Self::Busctl => Audience::Buses,
+            Self::Stamps | Self::FlightRecorder | Self::Recorder => Targets::OurBus,
+            Self::Nobody | Self::Monitor | Self::DbusMonitor | Self::Busctl => Targets::Buses,
         }
     }
 
     /// Begins to watch.
-    pub(super) fn begin(self, stage: &Stage<'_>) -> Result<Watching, MeasureError> {
+    pub(super) fn begin(self, stage: &Stage<'_>) -> Result<RunningObserver, MeasureError> {
         let address = stage.bus_address()?;
         Ok(match self {
-            Self::Nobody => Watching::Nobody,
-            Self::Stamps => Watching::Trace(Trace::start(address)?),
-            Self::FlightRecorder => Watching::FlightRecorder(Switched::on(stage)?),
+            Self::Nobody => RunningObserver::Nobody,
+            Self::Stamps => RunningObserver::Trace(Trace::start(address)?),
+            Self::FlightRecorder => {
+                RunningObserver::FlightRecorder(EnabledFlightRecorder::on(stage)?)
+            }
             Self::Recorder => {
                 let file = stage.site.new_file("recording");
                 let mut command = stage.site.command();
                 command.args(["record", "--address", address, "--output"]).arg(&file);
-                Watching::Program(Program::start(stage, file, command, Stdio::null())?)
+                RunningObserver::ObserverProgram(ObserverProgram::start(
+                    stage,
+                    file,
+                    command,
+                    Stdio::null(),
+                )?)
             }
-            Self::Monitor => {
-                Watching::Monitor(stage.start(peer::Monitor { address: address.to_owned() })?)
-            }
+            Self::Monitor => RunningObserver::Monitor(
+                stage.start(peer::Monitor { address: address.to_owned() })?,
+            ),
             Self::DbusMonitor => {
                 let arguments = ["--address", address, "--pcap"];
-                Watching::Program(capture(stage, DBUS_MONITOR, &arguments)?)
+                RunningObserver::ObserverProgram(capture(stage, DBUS_MONITOR, &arguments)?)
             }
             Self::Busctl => {
                 let address = format!("--address={address}");
-                Watching::Program(capture(stage, BUSCTL, &[&address, "capture"])?)
+                RunningObserver::ObserverProgram(capture(stage, BUSCTL, &[&address, "capture"])?)
             }
         })
     }
 }
 
 /// In the words of the command line, and of tables.
-impl fmt::Display for Watcher {
+impl fmt::Display for ObserverKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Nobody => "nobody",
@@ -99,54 +106,56 @@ impl fmt::Display for Watcher {
     }
 }
 
-/// A word that names no [`Watcher`].
+/// A word that names no [`ObserverKind`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UnknownWatcher;
+pub struct UnknownObserver;
 
-impl fmt::Display for UnknownWatcher {
+impl fmt::Display for UnknownObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("it is one of ")?;
-        let (last, others) = Watcher::ALL.split_last().expect("there are some");
+        let (last, others) = ObserverKind::ALL.split_last().expect("there are some");
         others.iter().try_for_each(|watcher| write!(f, "{watcher}, "))?;
         write!(f, "{last}")
     }
 }
 
-impl std::error::Error for UnknownWatcher {}
+impl std::error::Error for UnknownObserver {}
 
-impl FromStr for Watcher {
-    type Err = UnknownWatcher;
+impl FromStr for ObserverKind {
+    type Err = UnknownObserver;
 
-    fn from_str(word: &str) -> Result<Self, UnknownWatcher> {
-        Self::ALL.into_iter().find(|it| it.to_string() == word).ok_or(UnknownWatcher)
+    fn from_str(word: &str) -> Result<Self, UnknownObserver> {
+        Self::ALL.into_iter().find(|it| it.to_string() == word).ok_or(UnknownObserver)
     }
 }
 
 /// Somebody who watches. Dropped, that ends.
-pub(super) enum Watching {
+pub(super) enum RunningObserver {
     Nobody,
     Trace(#[expect(dead_code, reason = "it ends when it is dropped")] Trace),
-    FlightRecorder(#[expect(dead_code, reason = "it ends when it is dropped")] Switched),
+    FlightRecorder(
+        #[expect(dead_code, reason = "it ends when it is dropped")] EnabledFlightRecorder,
+    ),
     Monitor(Peer<peer::Monitor>),
-    Program(Program),
+    ObserverProgram(ObserverProgram),
 }
 
-impl Watching {
+impl RunningObserver {
     /// The process that watches, if there is one.
     pub(super) fn pid(&self) -> Option<u32> {
         match self {
             Self::Nobody | Self::Trace(_) | Self::FlightRecorder(_) => None,
             Self::Monitor(peer) => Some(peer.pid()),
-            Self::Program(program) => Some(program.pid()),
+            Self::ObserverProgram(program) => Some(program.pid()),
         }
     }
 
     /// Ends it, and tells what it has recorded, where that says so itself.
-    pub(super) fn end(self, stage: &Stage<'_>) -> Result<Option<Tally>, MeasureError> {
-        let Self::Program(mut program) = self else { return Ok(None) };
+    pub(super) fn end(self, stage: &Stage<'_>) -> Result<Option<RecordingTotals>, MeasureError> {
+        let Self::ObserverProgram(mut program) = self else { return Ok(None) };
         program.end(stage)?;
-        let tally = Tally::of_file(program.file())?;
-        Ok((tally != Tally::default()).then_some(tally))
+        let totals = RecordingTotals::of_file(program.file())?;
+        Ok((totals != RecordingTotals::default()).then_some(totals))
     }
 }
 
@@ -168,14 +177,14 @@ impl Trace {
 }
 
 /// A flight recorder that was turned on. Dropped, it is turned off.
-pub(super) struct Switched {
+pub(super) struct EnabledFlightRecorder {
     connection: Connection,
     file: PathBuf,
     /// What stood in the file.
     before: String,
 }
 
-impl Switched {
+impl EnabledFlightRecorder {
     fn on(stage: &Stage<'_>) -> Result<Self, MeasureError> {
         let unknown = || MeasureError::Unable("this bus runs already, as it is".to_owned());
         let file = stage.configuration.clone().ok_or_else(unknown)?;
@@ -194,19 +203,23 @@ impl Switched {
     }
 }
 
-impl Drop for Switched {
+impl Drop for EnabledFlightRecorder {
     fn drop(&mut self) {
         // If the bus is gone, so is its flight recorder.
         let _ = self.reload(&self.before);
     }
 }
 
-fn capture(stage: &Stage<'_>, program: &str, arguments: &[&str]) -> Result<Program, MeasureError> {
+fn capture(
+    stage: &Stage<'_>,
+    program: &str,
+    arguments: &[&str],
+) -> Result<ObserverProgram, MeasureError> {
     let mut command = Command::new(program);
     command.args(arguments);
     let file = stage.site.new_file("capture");
     let output = File::create_new(&file)?;
-    Program::start(stage, file, command, output.into())
+    ObserverProgram::start(stage, file, command, output.into())
 }
 
 fn connect(address: &str) -> Result<Connection, MeasureError> {

@@ -1,8 +1,8 @@
-//! A workload that somebody watches, beside the same while nobody does.
+//! A workload on a bus with an observer, beside the same workload without one.
 
+mod observer;
 mod program;
 mod recording;
-mod watcher;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
@@ -10,23 +10,23 @@ use std::time::Duration;
 
 use sys::process;
 
-pub use watcher::{UnknownWatcher, Watcher};
+pub use observer::{ObserverKind, UnknownObserver};
 
 use super::system_calls::SystemCalls;
-use super::{Call, Conditions, NS_PER_US, Outcome, Stream, Workload};
+use super::{Call, NS_PER_US, Outcome, Requirements, Stream, Workload};
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};
 
-/// A workload on a bus that is watched.
+/// A workload on a bus with an observer.
 ///
-/// It is measured unwatched and watched in turns, each with processes of its own, and what watching
-/// adds is the median of what it added in each turn: so much depends on the mood of the machine, and on
-/// where in memory a process happens to be, that one turn tells little. Each time it is done once
-/// before and not measured, since the first messages cost more than those that follow.
+/// It is measured without and with the observer in turns, each with processes of its own. What
+/// observation adds is the median over the turns: a single turn says little, because it depends
+/// much on the state of the machine and on the addresses of a process's memory. Each time the
+/// workload runs once before and is not measured, because the first messages cost more.
 #[derive(Clone, Debug)]
-pub struct Watched<W> {
-    /// Who watches.
-    pub watcher: Watcher,
+pub struct Observed<W> {
+    /// Who observes.
+    pub observer: ObserverKind,
     /// How many turns there are, at least one.
     pub turns: u64,
     /// What is done.
@@ -74,13 +74,13 @@ impl Counted for Stream {
     }
 }
 
-impl<W: Counted> Workload for Watched<W> {
-    fn conditions(&self) -> Conditions {
-        Conditions { audience: self.watcher.audience(), ..self.workload.conditions() }
+impl<W: Counted> Workload for Observed<W> {
+    fn requirements(&self) -> Requirements {
+        Requirements { targets: self.observer.targets(), ..self.workload.requirements() }
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        if self.watcher == Watcher::Nobody {
+        if self.observer == ObserverKind::Nobody {
             return Ok(self.perform(stage, None)?.into());
         }
         let turns =
@@ -94,41 +94,41 @@ impl<W: Counted> Workload for Watched<W> {
 
     fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let Some(bus) = stage.carrier else { return Ok(Outcome::default()) };
-        let watching = self.watcher.begin(stage)?;
+        let observer = self.observer.begin(stage)?;
         let outcome = SystemCalls::of_a_unit(&self.workload, stage, bus)?;
-        watching.end(stage)?;
+        observer.end(stage)?;
         Ok(outcome)
     }
 }
 
-impl<W: Counted> Watched<W> {
-    /// Does it unwatched and then watched.
+impl<W: Counted> Observed<W> {
+    /// Does it without and then with the observer.
     fn turn(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
         self.perform(stage, None)?;
         let unwatched = self.perform(stage, None)?;
-        let watching = self.watcher.begin(stage)?;
-        self.perform(stage, watching.pid())?;
-        let mut figures = self.perform(stage, watching.pid())?;
-        let recorded = watching.end(stage)?;
+        let observer = self.observer.begin(stage)?;
+        self.perform(stage, observer.pid())?;
+        let mut figures = self.perform(stage, observer.pid())?;
+        let recorded = observer.end(stage)?;
         figures.extend(self.price(&unwatched, &figures));
-        figures.extend(recorded.map(|tally| (Metric::LostMessages, tally.lost as f64)));
+        figures.extend(recorded.map(|totals| (Metric::LostMessages, totals.lost as f64)));
         Ok(figures)
     }
 
-    /// Does it once, and waits until who watches has caught up.
-    fn perform(&self, stage: &Stage<'_>, watcher: Option<u32>) -> Result<Figures, MeasureError> {
+    /// Does it once, and waits until the observer has caught up.
+    fn perform(&self, stage: &Stage<'_>, observer: Option<u32>) -> Result<Figures, MeasureError> {
         let used = |pid: Option<u32>| pid.and_then(process::processor_time);
-        let before = (wake_ups(stage), used(watcher));
+        let before = (wake_ups(stage), used(observer));
         let mut figures = self.workload.measure(stage)?.figures;
         figures.retain(|metric, _| KEPT.contains(metric));
         let units = self.workload.units() as f64;
         if let (Some(before), Some(after)) = (before.0, wake_ups(stage)) {
             figures.insert(Metric::BusWakeUps, (after - before) as f64 / units);
         }
-        if let Some(watcher) = watcher {
-            settle(watcher, stage);
+        if let Some(observer) = observer {
+            settle(observer, stage);
         }
-        if let (Some(before), Some(after)) = (before.1, used(watcher)) {
+        if let (Some(before), Some(after)) = (before.1, used(observer)) {
             let each = (after - before).as_nanos() as f64 / NS_PER_US / self.messages(units);
             figures.insert(Metric::WatcherCpuUs, each);
             let share = rate(&figures).map(|rate| self.messages(rate) * each / US_PER_S * 100.0);
@@ -141,14 +141,14 @@ impl<W: Counted> Watched<W> {
         units * self.workload.messages_each() as f64
     }
 
-    /// What watching adds.
-    fn price(&self, unwatched: &Figures, watched: &Figures) -> Figures {
+    /// What observation adds.
+    fn price(&self, unwatched: &Figures, observed: &Figures) -> Figures {
         let mut price = Figures::new();
-        if let (Some(before), Some(now)) = (rate(unwatched), rate(watched)) {
+        if let (Some(before), Some(now)) = (rate(unwatched), rate(observed)) {
             price.insert(Metric::AddedPercent, (before / now - 1.0) * 100.0);
         }
         let bus_us = |figures: &Figures| figures.get(&Metric::BusCpuUs).copied();
-        if let (Some(before), Some(now)) = (bus_us(unwatched), bus_us(watched)) {
+        if let (Some(before), Some(now)) = (bus_us(unwatched), bus_us(observed)) {
             price.insert(Metric::AddedBusNs, (now - before) * NS_PER_US / self.messages(1.0));
         }
         price
@@ -163,16 +163,16 @@ pub struct Recorded {
 }
 
 impl Workload for Recorded {
-    fn conditions(&self) -> Conditions {
-        Conditions { audience: Watcher::Recorder.audience(), ..self.stream.conditions() }
+    fn requirements(&self) -> Requirements {
+        Requirements { targets: ObserverKind::Recorder.targets(), ..self.stream.requirements() }
     }
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let workload = self.stream.clone();
-        let watched = Watched { watcher: Watcher::Recorder, turns: 1, workload };
-        let watching = watched.watcher.begin(stage)?;
-        let mut figures = watched.perform(stage, watching.pid())?;
-        let received = watching.end(stage)?.map_or(0, |tally| tally.received - tally.lost);
+        let observed = Observed { observer: ObserverKind::Recorder, turns: 1, workload };
+        let observer = observed.observer.begin(stage)?;
+        let mut figures = observed.perform(stage, observer.pid())?;
+        let received = observer.end(stage)?.map_or(0, |totals| totals.received - totals.lost);
         let lost = self.stream.count.saturating_sub(received);
         figures.insert(Metric::LostMessages, lost as f64);
         Ok(figures.into())
@@ -191,7 +191,7 @@ fn wake_ups(stage: &Stage<'_>) -> Option<u64> {
 
 /// Waits until a process has hardly anything to do.
 fn settle(pid: u32, stage: &Stage<'_>) {
-    while !stage.watch.left().is_zero() {
+    while !stage.stop.left().is_zero() {
         let before = process::processor_time(pid);
         thread::sleep(SETTLING_TIME);
         let used = process::processor_time(pid).zip(before).map(|(now, before)| now - before);
@@ -212,7 +212,7 @@ fn medians(turns: &[Figures]) -> Figures {
     metrics.collect::<BTreeSet<_>>().into_iter().filter_map(median).collect()
 }
 
-/// What of the figures of a workload tells something of who watches it.
+/// The figures of a workload that depend on observation.
 const KEPT: [Metric; 5] = [
     Metric::RoundTripUs,
     Metric::CallsPerS,
@@ -233,13 +233,13 @@ mod tests {
     #[test]
     fn the_price_is_what_watching_adds() {
         let workload = Call::ping_pong(8, 1000);
-        let watched = Watched { watcher: Watcher::Stamps, turns: 1, workload };
+        let observed = Observed { observer: ObserverKind::Stamps, turns: 1, workload };
         let figures =
             |calls, bus| Figures::from([(Metric::CallsPerS, calls), (Metric::BusCpuUs, bus)]);
-        let price = watched.price(&figures(21_000.0, 15.0), &figures(20_000.0, 15.5));
+        let price = observed.price(&figures(21_000.0, 15.0), &figures(20_000.0, 15.5));
         let rounded: Vec<_> = price.iter().map(|(it, value)| (*it, value.round())).collect();
         assert_eq!(rounded, [(Metric::AddedPercent, 5.0), (Metric::AddedBusNs, 250.0)]);
-        assert!(watched.price(&Figures::new(), &figures(1.0, 1.0)).is_empty());
+        assert!(observed.price(&Figures::new(), &figures(1.0, 1.0)).is_empty());
     }
 
     #[test]
@@ -253,12 +253,12 @@ mod tests {
 
     #[test]
     fn every_watcher_has_a_word() {
-        for watcher in Watcher::ALL {
-            assert_eq!(watcher.to_string().parse(), Ok(watcher));
+        for observer in ObserverKind::ALL {
+            assert_eq!(observer.to_string().parse(), Ok(observer));
         }
         let expected = "it is one of nobody, stamps, flight-recorder, record, monitor, \
                         dbus-monitor, busctl";
-        let error = "somebody".parse::<Watcher>().unwrap_err();
+        let error = "somebody".parse::<ObserverKind>().unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }

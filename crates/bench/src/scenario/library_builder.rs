@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Pace;
-use crate::library::{Cache, Library, Missing, Ready};
+use super::Effort;
+use crate::library::{BuiltLibrary, Cache, Library, MissingLibrary};
 use crate::result::Absence;
 
 /// Finds libraries, and has their programs made. What is not there is written down once.
-pub struct Workshop<'t> {
+pub struct LibraryBuilder<'t> {
     place: Place,
-    pace: Pace,
-    known: BTreeMap<Library, Option<Ready>>,
+    effort: Effort,
+    known: BTreeMap<Library, Option<BuiltLibrary>>,
     absences: Vec<Absence>,
     tell: &'t mut dyn FnMut(&str),
 }
@@ -19,38 +19,40 @@ pub struct Workshop<'t> {
 /// Where programs are kept.
 #[derive(Debug)]
 enum Place {
-    Cache(Result<Cache, Missing>),
+    Cache(Result<Cache, MissingLibrary>),
     /// No library is looked for.
     Nowhere,
 }
 
-impl<'t> Workshop<'t> {
+impl<'t> LibraryBuilder<'t> {
     /// One that keeps programs where the user's programs keep such things. `tell` is called with a
     /// sentence about anything that takes long.
     #[must_use]
-    pub fn of_user(pace: Pace, tell: &'t mut dyn FnMut(&str)) -> Self {
-        Self::new(Place::Cache(Cache::of_user()), pace, tell)
+    pub fn of_user(effort: Effort, tell: &'t mut dyn FnMut(&str)) -> Self {
+        Self::new(Place::Cache(Cache::of_user()), effort, tell)
     }
 
     /// One in which there are no libraries.
     #[must_use]
     pub fn without_libraries(tell: &'t mut dyn FnMut(&str)) -> Self {
-        Self::new(Place::Nowhere, Pace::Quick, tell)
+        Self::new(Place::Nowhere, Effort::Quick, tell)
     }
 
-    fn new(place: Place, pace: Pace, tell: &'t mut dyn FnMut(&str)) -> Self {
-        Self { place, pace, known: BTreeMap::new(), absences: Vec::new(), tell }
+    fn new(place: Place, effort: Effort, tell: &'t mut dyn FnMut(&str)) -> Self {
+        Self { place, effort, known: BTreeMap::new(), absences: Vec::new(), tell }
     }
 
     /// The program of a library, if it is there or can be made.
-    pub fn library(&mut self, library: Library) -> Option<Ready> {
+    pub fn library(&mut self, library: Library) -> Option<BuiltLibrary> {
         if let Some(known) = self.known.get(&library) {
             return known.clone();
         }
         let ready = match &self.place {
             Place::Nowhere => None,
             Place::Cache(Err(missing)) => Some(Err(missing.to_string())),
-            Place::Cache(Ok(cache)) => Some(prepare(library, &cache.clone(), self.pace, self.tell)),
+            Place::Cache(Ok(cache)) => {
+                Some(prepare(library, &cache.clone(), self.effort, self.tell))
+            }
         };
         let ready = ready.and_then(|ready| self.unless_absent(library, ready));
         self.known.insert(library, ready.clone());
@@ -63,7 +65,11 @@ impl<'t> Workshop<'t> {
         self.absences
     }
 
-    fn unless_absent(&mut self, library: Library, ready: Result<Ready, String>) -> Option<Ready> {
+    fn unless_absent(
+        &mut self,
+        library: Library,
+        ready: Result<BuiltLibrary, String>,
+    ) -> Option<BuiltLibrary> {
         ready
             .map_err(|remedy| {
                 let subject = format!("the library {library}");
@@ -76,12 +82,12 @@ impl<'t> Workshop<'t> {
 fn prepare(
     library: Library,
     cache: &Cache,
-    pace: Pace,
+    effort: Effort,
     tell: &mut dyn FnMut(&str),
-) -> Result<Ready, String> {
+) -> Result<BuiltLibrary, String> {
     let found = library.find(cache).map_err(|missing| missing.to_string())?;
     if !found.is_built(cache) && library == Library::Zbus {
-        if pace == Pace::Quick {
+        if effort == Effort::Quick {
             return Err(
                 "its program is not built yet, which takes a minute; measure once without \
                         --quick"
@@ -93,8 +99,8 @@ fn prepare(
     found.prepare(cache).map_err(|missing| missing.to_string())
 }
 
-impl fmt::Debug for Workshop<'_> {
+impl fmt::Debug for LibraryBuilder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workshop").field("place", &self.place).finish_non_exhaustive()
+        f.debug_struct("LibraryBuilder").field("place", &self.place).finish_non_exhaustive()
     }
 }

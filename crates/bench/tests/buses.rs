@@ -5,20 +5,20 @@
 use std::path::Path;
 
 use client::Connection;
-use diligence_bench::contestant::{
-    BodyValidation, Contestant, Installed, Places, StartError, StartOptions,
+use diligence_bench::buses::{
+    BodyValidation, BusKind, InstalledBus, ProgramPaths, StartError, StartOptions,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use sys::scheduling::{self, Processors};
 use wire::address::{AddressList, Transport, UnixAddress};
 
 /// Those that are there, and need not be this program.
-fn installed() -> Vec<Installed> {
+fn installed() -> Vec<InstalledBus> {
     // This test is one folder deeper than the program will be.
     let test = std::env::current_exe().unwrap();
     let peers = test.ancestors().nth(3).unwrap().join("peers/bin");
-    let places = Places::of_this_process().unwrap().with_folder(peers);
-    let others = Contestant::ALL.into_iter().filter(|one| *one != Contestant::Diligence);
+    let places = ProgramPaths::of_this_process().unwrap().with_folder(peers);
+    let others = BusKind::ALL.into_iter().filter(|one| *one != BusKind::Diligence);
     let found = others.filter_map(|one| match one.find(&places) {
         Ok(installed) => Some(installed),
         Err(missing) => {
@@ -51,7 +51,7 @@ fn kill(pid: u32) {
 #[test]
 fn each_answers_and_leaves_nothing_behind() {
     for installed in installed() {
-        let name = installed.contestant().to_string();
+        let name = installed.kind().to_string();
         let bus = installed.start(&StartOptions::default()).unwrap();
         let pid = bus.pid().unwrap();
         assert_eq!(sys::process::comm(pid).as_deref(), Some(name.as_str()));
@@ -77,31 +77,31 @@ fn each_has_a_version() {
 #[test]
 fn a_death_is_told() {
     for installed in installed() {
-        let name = installed.contestant().to_string();
+        let name = installed.kind().to_string();
         let mut bus = installed.start(&StartOptions::default()).unwrap();
-        assert_eq!(bus.obituary(), None, "{name}");
+        assert_eq!(bus.exit_report(), None, "{name}");
         kill(bus.pid().unwrap());
-        let obituary = bus.obituary().unwrap().to_string();
+        let exit_report = bus.exit_report().unwrap().to_string();
         // Of dbus-broker only its launcher knows.
-        let expected = match installed.contestant() {
-            Contestant::DbusBroker => "the bus ended",
+        let expected = match installed.kind() {
+            BusKind::DbusBroker => "the bus ended",
             _ => "the bus ended with signal 9 (SIGKILL)",
         };
-        assert!(obituary.starts_with(expected), "{name}: {obituary}");
+        assert!(exit_report.starts_with(expected), "{name}: {exit_report}");
     }
 }
 
 #[test]
 fn a_bus_that_runs_already_is_left_running() {
     for installed in installed() {
-        let name = installed.contestant().to_string();
+        let name = installed.kind().to_string();
         let bus = installed.start(&StartOptions::default()).unwrap();
-        let contestant: Contestant = bus.address().to_string().parse().unwrap();
-        let guest = contestant.find(&Places::of_this_process().unwrap()).unwrap();
+        let kind: BusKind = bus.address().to_string().parse().unwrap();
+        let guest = kind.find(&ProgramPaths::of_this_process().unwrap()).unwrap();
         let mut attached = guest.start(&StartOptions::default()).unwrap();
         assert_eq!(attached.address(), bus.address());
         assert_eq!(attached.pid(), bus.pid(), "{name}");
-        assert_eq!(attached.obituary(), None);
+        assert_eq!(attached.exit_report(), None);
         drop(attached);
         Connection::open(&bus.address().to_string()).unwrap();
     }
@@ -110,7 +110,7 @@ fn a_bus_that_runs_already_is_left_running() {
 #[test]
 fn what_cannot_be_had_is_refused() {
     for installed in installed() {
-        let name = installed.contestant().clone();
+        let name = installed.kind().clone();
         let off = StartOptions { body_validation: BodyValidation::Off, ..StartOptions::default() };
         assert_eq!(installed.start(&off).unwrap_err(), StartError::CannotSkipValidation(name));
         let start_on = |number: usize| {
@@ -131,25 +131,25 @@ fn each_keeps_to_its_processor() {
             let options = StartOptions { processor: Some(processor), ..StartOptions::default() };
             let bus = installed.start(&options).unwrap();
             let only = scheduling::processors(bus.pid().unwrap()).unwrap();
-            assert_eq!(Some(only), Processors::one(processor), "{}", installed.contestant());
+            assert_eq!(Some(only), Processors::one(processor), "{}", installed.kind());
         }
     }
 }
 
 #[test]
 fn a_program_that_is_no_bus_is_told_with_what_it_said() {
-    let places = Places::of_this_process().unwrap().with_own_program("/bin/ls".into());
-    let ls = Contestant::Diligence.find(&places).unwrap();
+    let places = ProgramPaths::of_this_process().unwrap().with_own_program("/bin/ls".into());
+    let ls = BusKind::Diligence.find(&places).unwrap();
     let error = ls.start(&StartOptions::default()).unwrap_err();
-    let StartError::Ended(obituary) = &error else { panic!("{error}") };
-    assert_eq!(obituary.status.unwrap().code(), Some(2));
+    let StartError::Ended(exit_report) = &error else { panic!("{error}") };
+    assert_eq!(exit_report.status.unwrap().code(), Some(2));
     assert!(error.to_string().contains("saying:\n    /bin/ls: unrecognized option"), "{error}");
 }
 
 #[test]
 fn there_is_room_for_many() {
     for installed in installed() {
-        let name = installed.contestant().to_string();
+        let name = installed.kind().to_string();
         let bus = installed.start(&StartOptions::default()).unwrap();
         let address = bus.address().to_string();
         let connections: Vec<_> = (0..2000).map(|_| Connection::open(&address).unwrap()).collect();

@@ -16,14 +16,14 @@ use sys::signals::Signal;
 use sys::spawn::ChildSetup;
 use wire::address::AddressList;
 
-use super::Contestant;
+use super::BusKind;
 use super::directory::{Files, private_directory};
-use super::find::Installed;
+use super::find::InstalledBus;
 use super::journal::Journal;
 use super::launch::{Launch, Start};
-use super::running::{Obituary, Process, RunningBus};
-use super::watched::{Watched, first_child};
-use super::words::Quoted;
+use super::log_tail::Quoted;
+use super::process_handle::{ProcessHandle, first_child};
+use super::running::{BusProcess, ExitReport, RunningBus};
 
 /// How a bus is started. A bus that runs already is taken as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,11 +40,11 @@ pub enum BodyValidation {
     /// It does, as it should.
     #[default]
     On,
-    /// It trusts the senders; see [`Contestant::can_skip_validation`].
+    /// It trusts the senders; see [`BusKind::can_skip_validation`].
     Off,
 }
 
-impl Installed {
+impl InstalledBus {
     /// Starts the bus, and returns when it has answered a first program. The limit of open files
     /// of this process is raised, for the bus and for those who connect to it.
     ///
@@ -54,9 +54,8 @@ impl Installed {
     ///
     /// See [`StartError`]. Nothing is left behind then.
     pub fn start(&self, options: &StartOptions) -> Result<RunningBus, StartError> {
-        if options.body_validation == BodyValidation::Off && !self.contestant.can_skip_validation()
-        {
-            return Err(StartError::CannotSkipValidation(self.contestant.clone()));
+        if options.body_validation == BodyValidation::Off && !self.kind.can_skip_validation() {
+            return Err(StartError::CannotSkipValidation(self.kind.clone()));
         }
         OpenFiles::raise().map_err(|error| StartError::OpenFiles(error.into()))?;
         match &self.launch {
@@ -71,7 +70,7 @@ impl Installed {
 pub enum StartError {
     /// It always checks the bodies of messages.
     #[error("{0} cannot be told not to check the bodies of messages")]
-    CannotSkipValidation(Contestant),
+    CannotSkipValidation(BusKind),
     /// The directory for its socket and configuration cannot be made.
     #[error("there is no place for its files: {0}")]
     Directory(SystemError),
@@ -97,7 +96,7 @@ pub enum StartError {
     },
     /// It ended before it answered.
     #[error("it did not start: {0}")]
-    Ended(Obituary),
+    Ended(ExitReport),
     /// It did not answer in time.
     #[error(
         "it did not answer within {} s: {error}{}",
@@ -121,7 +120,7 @@ pub enum StartError {
 /// Makes sure that somebody answers at the address, and asks which process it is.
 fn attach(addresses: &AddressList) -> Result<RunningBus, StartError> {
     let connection = connect(addresses, START_TIMEOUT).map_err(StartError::Unreachable)?;
-    let router = asked_pid(&connection).and_then(router_of).and_then(Watched::new);
+    let router = asked_pid(&connection).and_then(router_of).and_then(ProcessHandle::new);
     Ok(RunningBus::of_others(addresses.clone(), router))
 }
 
@@ -136,9 +135,10 @@ fn start_program(start: &Start, options: &StartOptions) -> Result<RunningBus, St
     let processor = options.processor;
     let program = |error: io::Error| StartError::Program { processor, error: error.into() };
     let child = command.spawn().map_err(program)?;
-    let mut process = Process::new(child, directory, journal);
+    let mut process = BusProcess::new(child, directory, journal);
     wait_for_answer(&files.address(), &mut process)?;
-    let router = router_of(process.pid()).and_then(Watched::new).ok_or(StartError::NoRouter)?;
+    let router =
+        router_of(process.pid()).and_then(ProcessHandle::new).ok_or(StartError::NoRouter)?;
     Ok(RunningBus::ours(files.address(), router, process))
 }
 
@@ -176,13 +176,13 @@ fn configuration(addresses: &AddressList) -> String {
 }
 
 /// Connects until it works, the process has ended, or [time](START_TIMEOUT) is up.
-fn wait_for_answer(addresses: &AddressList, process: &mut Process) -> Result<(), StartError> {
+fn wait_for_answer(addresses: &AddressList, process: &mut BusProcess) -> Result<(), StartError> {
     let deadline = clock::monotonic() + START_TIMEOUT;
     loop {
         let left = deadline.saturating_sub(clock::monotonic());
         let Err(error) = connect(addresses, left) else { return Ok(()) };
-        if let Some(obituary) = process.ended() {
-            return Err(StartError::Ended(obituary));
+        if let Some(exit_report) = process.ended() {
+            return Err(StartError::Ended(exit_report));
         }
         if left.is_zero() {
             return Err(StartError::Silent { error, last_words: process.last_words() });
@@ -219,7 +219,7 @@ const BROKER_LAUNCHER: &str = "dbus-broker-lau";
 
 #[cfg(test)]
 mod tests {
-    use super::super::Places;
+    use super::super::ProgramPaths;
     use super::*;
 
     #[test]
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn nobody_listens_at_an_address() {
-        let contestant: Contestant = "unix:path=/nowhere/bus".parse().unwrap();
-        let installed = contestant.find(&Places::of_this_process().unwrap()).unwrap();
+        let kind: BusKind = "unix:path=/nowhere/bus".parse().unwrap();
+        let installed = kind.find(&ProgramPaths::of_this_process().unwrap()).unwrap();
         let check = |body_validation, expected: &str| {
             let options = StartOptions { body_validation, ..StartOptions::default() };
             let error = installed.start(&options).unwrap_err();

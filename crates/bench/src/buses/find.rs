@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use sys::credentials;
 
-use super::Contestant;
+use super::BusKind;
 use super::directory::Files;
 use super::journal::{self, Journal};
 use super::launch::{Launch, Start};
@@ -18,12 +18,12 @@ use crate::result::{Absence, SubjectInfo};
 
 /// Where the programs of buses are looked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Places {
+pub struct ProgramPaths {
     own: PathBuf,
     folders: Vec<PathBuf>,
 }
 
-impl Places {
+impl ProgramPaths {
     /// This program for our own bus; for the others, the folder to which `scripts/bench-peers`
     /// installs when this program is in the folder of a build, then `PATH`, then `~/.cargo/bin`.
     ///
@@ -60,47 +60,47 @@ impl Places {
 
 /// A bus that can be started, or that runs already.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Installed {
-    pub(super) contestant: Contestant,
+pub struct InstalledBus {
+    pub(super) kind: BusKind,
     pub(super) launch: Launch,
     version: String,
 }
 
-impl Contestant {
+impl BusKind {
     /// Looks for its programs, and asks them for their version. An address is taken as it is;
-    /// whether somebody listens there shows when it is [started](Installed::start).
+    /// whether somebody listens there shows when it is [started](InstalledBus::start).
     ///
     /// # Errors
     ///
     /// The first of what it needs that is not there.
-    pub fn find(&self, places: &Places) -> Result<Installed, Missing> {
+    pub fn find(&self, places: &ProgramPaths) -> Result<InstalledBus, MissingBus> {
         let launch = self.find_launch(places)?;
         let version = match &launch {
             Launch::Program(start) => version_of(start),
             Launch::Runs(_) => String::new(),
         };
-        Ok(Installed { contestant: self.clone(), launch, version })
+        Ok(InstalledBus { kind: self.clone(), launch, version })
     }
 
-    fn find_launch(&self, places: &Places) -> Result<Launch, Missing> {
+    fn find_launch(&self, places: &ProgramPaths) -> Result<Launch, MissingBus> {
         let find = |name, missing| places.program(name).ok_or(missing);
         Ok(Launch::Program(match self {
             Self::Diligence => find_own(places)?,
             Self::DbusDaemon => {
-                Start::DbusDaemon { program: find("dbus-daemon", Missing::DbusDaemon)? }
+                Start::DbusDaemon { program: find("dbus-daemon", MissingBus::DbusDaemon)? }
             }
             Self::DbusBroker => find_broker(places)?,
-            Self::Busd => Start::Busd { program: find("busd", Missing::Busd)? },
+            Self::Busd => Start::Busd { program: find("busd", MissingBus::Busd)? },
             Self::Address(addresses) => return Ok(Launch::Runs(addresses.clone())),
         }))
     }
 }
 
-impl Installed {
+impl InstalledBus {
     /// Which one it is.
     #[must_use]
-    pub fn contestant(&self) -> &Contestant {
-        &self.contestant
+    pub fn kind(&self) -> &BusKind {
+        &self.kind
     }
 
     /// What it says of its version: `1.14.10`. Empty if it says nothing, or runs already.
@@ -120,7 +120,7 @@ impl Installed {
             Launch::Runs(_) => Vec::new(),
         };
         SubjectInfo {
-            name: self.contestant.to_string(),
+            name: self.kind.to_string(),
             version: self.version.clone(),
             command: command.into_iter().map(lossy).collect(),
         }
@@ -129,7 +129,7 @@ impl Installed {
 
 /// What a bus needs that is not there.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Missing {
+pub enum MissingBus {
     /// The file of our own program.
     #[error("{} is not a program any more: start it again", .0.display())]
     Diligence(PathBuf),
@@ -159,39 +159,40 @@ pub enum Missing {
     Busd,
 }
 
-impl Missing {
+impl MissingBus {
     /// This as a line of the results.
     #[must_use]
     pub fn absence(&self) -> Absence {
-        Absence { subject: self.contestant().to_string(), remedy: self.to_string() }
+        Absence { subject: self.kind().to_string(), remedy: self.to_string() }
     }
 
-    fn contestant(&self) -> Contestant {
+    fn kind(&self) -> BusKind {
         match self {
-            Self::Diligence(_) => Contestant::Diligence,
-            Self::DbusDaemon => Contestant::DbusDaemon,
-            Self::DbusBroker | Self::SocketActivation | Self::Journal => Contestant::DbusBroker,
-            Self::Busd => Contestant::Busd,
+            Self::Diligence(_) => BusKind::Diligence,
+            Self::DbusDaemon => BusKind::DbusDaemon,
+            Self::DbusBroker | Self::SocketActivation | Self::Journal => BusKind::DbusBroker,
+            Self::Busd => BusKind::Busd,
         }
     }
 }
 
-fn find_own(places: &Places) -> Result<Start, Missing> {
+fn find_own(places: &ProgramPaths) -> Result<Start, MissingBus> {
     let program = places.own.clone();
     if is_executable(&program) {
         Ok(Start::Diligence { program })
     } else {
-        Err(Missing::Diligence(program))
+        Err(MissingBus::Diligence(program))
     }
 }
 
-fn find_broker(places: &Places) -> Result<Start, Missing> {
-    let launcher = places.program("dbus-broker-launch").ok_or(Missing::DbusBroker)?;
-    let activator = places.program("systemd-socket-activate").ok_or(Missing::SocketActivation)?;
+fn find_broker(places: &ProgramPaths) -> Result<Start, MissingBus> {
+    let launcher = places.program("dbus-broker-launch").ok_or(MissingBus::DbusBroker)?;
+    let activator =
+        places.program("systemd-socket-activate").ok_or(MissingBus::SocketActivation)?;
     if Journal::is_read() || is_root() {
         Ok(Start::DbusBroker { activator, launcher })
     } else {
-        Err(Missing::Journal)
+        Err(MissingBus::Journal)
     }
 }
 
@@ -235,23 +236,23 @@ mod tests {
     use super::super::directory::private_directory;
     use super::*;
 
-    fn nowhere() -> Places {
-        Places { own: "/nowhere/diligence".into(), folders: vec!["/nowhere".into()] }
+    fn nowhere() -> ProgramPaths {
+        ProgramPaths { own: "/nowhere/diligence".into(), folders: vec!["/nowhere".into()] }
     }
 
     #[test]
     fn what_is_missing_is_named_with_how_to_get_it() {
-        let check = |contestant: Contestant, expected: &str| {
-            let absence = contestant.find(&nowhere()).unwrap_err().absence();
-            assert_eq!(absence.subject, contestant.to_string());
+        let check = |kind: BusKind, expected: &str| {
+            let absence = kind.find(&nowhere()).unwrap_err().absence();
+            assert_eq!(absence.subject, kind.to_string());
             assert!(absence.remedy.contains(expected), "{absence:?}");
         };
-        check(Contestant::Diligence, "/nowhere/diligence is not a program");
-        check(Contestant::DbusDaemon, "apt install dbus-daemon");
-        check(Contestant::DbusBroker, "apt install dbus-broker");
-        check(Contestant::Busd, "cargo install busd --version 0.6.1 --locked");
+        check(BusKind::Diligence, "/nowhere/diligence is not a program");
+        check(BusKind::DbusDaemon, "apt install dbus-daemon");
+        check(BusKind::DbusBroker, "apt install dbus-broker");
+        check(BusKind::Busd, "cargo install busd --version 0.6.1 --locked");
         let missing =
-            [Missing::SocketActivation, Missing::Journal].map(|missing| missing.absence());
+            [MissingBus::SocketActivation, MissingBus::Journal].map(|missing| missing.absence());
         assert!(missing.iter().all(|absence| absence.subject == "dbus-broker"));
         assert!(missing[0].remedy.contains("apt install systemd"));
         assert!(missing[1].remedy.contains("or as root"));
@@ -265,19 +266,19 @@ mod tests {
         let program = folder.join("busd");
         std::fs::copy("/bin/true", &program).unwrap();
         let places = nowhere().with_folder(folder).with_own_program(program.clone());
-        let found = Contestant::Busd.find(&places).unwrap();
+        let found = BusKind::Busd.find(&places).unwrap();
         let info = found.info();
         assert_eq!(info.name, "busd");
         assert_eq!(info.version, found.version());
         assert_eq!(info.command, [program.to_str().unwrap(), "--config=DIRECTORY/bus.conf"]);
-        let own = Contestant::Diligence.find(&places).unwrap();
+        let own = BusKind::Diligence.find(&places).unwrap();
         assert_eq!(own.version(), env!("CARGO_PKG_VERSION"));
     }
 
     #[test]
     fn an_address_needs_nothing() {
-        let contestant: Contestant = "unix:path=/nowhere/bus".parse().unwrap();
-        let info = contestant.find(&nowhere()).unwrap().info();
+        let kind: BusKind = "unix:path=/nowhere/bus".parse().unwrap();
+        let info = kind.find(&nowhere()).unwrap().info();
         assert_eq!((info.version.as_str(), info.command.len()), ("", 0));
         assert_eq!(info.name, "unix:path=/nowhere/bus");
     }

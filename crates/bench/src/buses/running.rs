@@ -13,28 +13,32 @@ use wire::address::AddressList;
 
 use super::directory::Files;
 use super::journal::Journal;
-use super::watched::Watched;
-use super::words::{Quoted, tail_of};
+use super::log_tail::{Quoted, tail_of};
+use super::process_handle::ProcessHandle;
 
 /// A bus that runs. Dropped, it is ended and its files are removed, if it was started here.
 #[derive(Debug)]
 pub struct RunningBus {
     addresses: AddressList,
     /// The process that routes, if it is known.
-    router: Option<Watched>,
+    router: Option<ProcessHandle>,
     /// What was started; `None` for a bus that ran already.
-    process: Option<Process>,
+    process: Option<BusProcess>,
 }
 
 impl RunningBus {
     /// One that was started here.
-    pub(super) fn ours(addresses: AddressList, router: Watched, mut process: Process) -> Self {
+    pub(super) fn ours(
+        addresses: AddressList,
+        router: ProcessHandle,
+        mut process: BusProcess,
+    ) -> Self {
         process.settled();
         Self { addresses, router: Some(router), process: Some(process) }
     }
 
     /// One that runs already.
-    pub(super) fn of_others(addresses: AddressList, router: Option<Watched>) -> Self {
+    pub(super) fn of_others(addresses: AddressList, router: Option<ProcessHandle>) -> Self {
         Self { addresses, router, process: None }
     }
 
@@ -48,7 +52,7 @@ impl RunningBus {
     /// `None` for a bus that ran already and does not say it.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        self.router.as_ref().map(Watched::pid)
+        self.router.as_ref().map(ProcessHandle::pid)
     }
 
     /// The file with its configuration; `None` for a bus that ran already.
@@ -59,11 +63,11 @@ impl RunningBus {
 
     /// How it has died, if it has: a question for when something went wrong. Since a connection
     /// breaks a little before its bus is dead, it is given 200 ms.
-    pub fn obituary(&mut self) -> Option<Obituary> {
+    pub fn exit_report(&mut self) -> Option<ExitReport> {
         let router = self.router.as_ref().filter(|router| router.ends_within(DYING_TIME))?;
         Some(match &mut self.process {
-            None => Obituary { status: None, last_words: String::new() },
-            Some(process) => process.obituary(router.pid()),
+            None => ExitReport { status: None, last_words: String::new() },
+            Some(process) => process.exit_report(router.pid()),
         })
     }
 }
@@ -81,7 +85,7 @@ impl Drop for RunningBus {
 
 /// How a bus has died.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Obituary {
+pub struct ExitReport {
     /// How its process ended. `None` if only others know: its launcher, or whoever started it.
     pub status: Option<ExitStatus>,
     /// What it has written since it ran, or, if it never did, since it was started: the last
@@ -89,7 +93,7 @@ pub struct Obituary {
     pub last_words: String,
 }
 
-impl fmt::Display for Obituary {
+impl fmt::Display for ExitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.status {
             // The standard library writes it like a field with its value.
@@ -104,7 +108,7 @@ impl fmt::Display for Obituary {
 
 /// The process that was started, with what it needs. Dropped, it is ended and waited for.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(super) struct BusProcess {
     child: Child,
     log: PathBuf,
     /// How long the log was when the start was done.
@@ -113,7 +117,7 @@ pub(super) struct Process {
     directory: PrivateDirectory,
 }
 
-impl Process {
+impl BusProcess {
     pub(super) fn new(child: Child, directory: PrivateDirectory, journal: Option<Journal>) -> Self {
         let log = Files::new_in(directory.path()).log();
         Self { child, log, log_start: 0, journal, directory }
@@ -129,8 +133,8 @@ impl Process {
     }
 
     /// How it has ended, if it has.
-    pub(super) fn ended(&mut self) -> Option<Obituary> {
-        self.ends_within(Duration::ZERO).map(|status| self.obituary_with(Some(status)))
+    pub(super) fn ended(&mut self) -> Option<ExitReport> {
+        self.ends_within(Duration::ZERO).map(|status| self.exit_report_with(Some(status)))
     }
 
     /// What it has written since it [ran](Self::settled), or since it was started.
@@ -148,13 +152,13 @@ impl Process {
     }
 
     /// How it has died, when its process with that number has ended.
-    fn obituary(&mut self, router: u32) -> Obituary {
+    fn exit_report(&mut self, router: u32) -> ExitReport {
         let status = self.ends_within(DYING_TIME);
-        self.obituary_with(status.filter(|_| router == self.pid()))
+        self.exit_report_with(status.filter(|_| router == self.pid()))
     }
 
-    fn obituary_with(&self, status: Option<ExitStatus>) -> Obituary {
-        Obituary { status, last_words: self.last_words() }
+    fn exit_report_with(&self, status: Option<ExitStatus>) -> ExitReport {
+        ExitReport { status, last_words: self.last_words() }
     }
 
     fn ends_within(&mut self, patience: Duration) -> Option<ExitStatus> {
@@ -178,7 +182,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for BusProcess {
     fn drop(&mut self) {
         self.signal(Signal::TERM);
         if self.ends_within(PATIENCE).is_none() {

@@ -17,14 +17,14 @@ use crate::stage::{MeasureError, Stage};
 /// A program that writes what it sees of a bus to a file. Dropped, it is ended and the file is
 /// removed.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct ObserverProgram {
     child: Child,
     file: PathBuf,
     /// Where it complains.
-    words: PathBuf,
+    errors: PathBuf,
 }
 
-impl Program {
+impl ObserverProgram {
     /// Starts it, and returns when `file` has something that was sent over the bus. `command`
     /// makes the file itself, or has it as its `output`.
     pub(super) fn start(
@@ -33,11 +33,11 @@ impl Program {
         command: Command,
         output: Stdio,
     ) -> Result<Self, MeasureError> {
-        let words = stage.site.new_file("words");
+        let errors = stage.site.new_file("errors");
         let mut command = stage.placed(command);
-        command.stdin(Stdio::null()).stdout(output).stderr(File::create(&words)?);
+        command.stdin(Stdio::null()).stdout(output).stderr(File::create(&errors)?);
         let child = command.spawn().map_err(|error| missing(&command, &error))?;
-        let mut program = Self { child, file, words };
+        let mut program = Self { child, file, errors };
         program.wait_for_probe(stage)?;
         Ok(program)
     }
@@ -57,7 +57,7 @@ impl Program {
         // What was started where interrupts are ignored, as behind a shell, ignores them too.
         for signal in [Signal::INT, Signal::TERM] {
             kill_process(Pid::from_child(&self.child), signal).map_err(io::Error::from)?;
-            let deadline = clock::monotonic() + stage.watch.left().min(END_TIMEOUT);
+            let deadline = clock::monotonic() + stage.stop.left().min(END_TIMEOUT);
             while clock::monotonic() < deadline {
                 match self.child.try_wait()? {
                     Some(status) if status.success() || status.signal().is_some() => return Ok(()),
@@ -73,7 +73,7 @@ impl Program {
     fn wait_for_probe(&mut self, stage: &Stage<'_>) -> Result<(), MeasureError> {
         let (mut connection, _) = Connection::to_bus(stage.bus_address()?)?;
         let mut probe = Template::signal(None, &(PROBE,))?;
-        let deadline = clock::monotonic() + stage.watch.left().min(START_TIMEOUT);
+        let deadline = clock::monotonic() + stage.stop.left().min(START_TIMEOUT);
         while clock::monotonic() < deadline {
             if self.child.try_wait()?.is_some() {
                 return Err(self.failure("it ended"));
@@ -91,26 +91,26 @@ impl Program {
     }
 
     fn failure(&self, what: &str) -> MeasureError {
-        let words = fs::read_to_string(&self.words).unwrap_or_default();
-        MeasureError::Unable(format!("who was to watch: {what}: {}", words.trim()))
+        let errors = fs::read_to_string(&self.errors).unwrap_or_default();
+        MeasureError::Unable(format!("who was to watch: {what}: {}", errors.trim()))
     }
 }
 
-impl Drop for Program {
+impl Drop for ObserverProgram {
     fn drop(&mut self) {
         // It may have ended already, and have made no file.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_file(&self.file);
-        let _ = fs::remove_file(&self.words);
+        let _ = fs::remove_file(&self.errors);
     }
 }
 
 fn missing(command: &Command, error: &io::Error) -> MeasureError {
     let program = command.get_program().display();
     let package = match command.get_program().to_str() {
-        Some(super::watcher::DBUS_MONITOR) => "dbus-bin",
-        Some(super::watcher::BUSCTL) => "systemd",
+        Some(super::observer::DBUS_MONITOR) => "dbus-bin",
+        Some(super::observer::BUSCTL) => "systemd",
         _ => return MeasureError::Unable(format!("{program} cannot be started: {error}")),
     };
     MeasureError::Unable(format!(

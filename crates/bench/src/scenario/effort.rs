@@ -2,14 +2,14 @@
 
 /// How thoroughly things are measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pace {
+pub enum Effort {
     /// So that figures can be believed.
     Full,
     /// So that one sees in seconds that everything works.
     Quick,
 }
 
-impl Pace {
+impl Effort {
     /// What was given, or else one of these.
     #[must_use]
     pub fn choose<T>(self, given: Option<T>, full: T, quick: T) -> T {

@@ -14,11 +14,11 @@ use crate::raw::{Connection, End, Endpoint, RawError};
 
 /// The peer's side of the conversation with the process that measures.
 #[derive(Debug)]
-pub struct Cue {
+pub struct Control {
     _private: (),
 }
 
-impl Cue {
+impl Control {
     pub(super) const fn new() -> Self {
         Self { _private: () }
     }

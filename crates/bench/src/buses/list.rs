@@ -1,76 +1,76 @@
-//! Several contestants.
+//! Several buses.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Contestant, ContestantError};
+use super::{BusKind, UnknownBus};
 
-/// The contestants of a comparison, in the order of its columns: at least one, and none twice.
+/// The buses of a comparison, in the order of its columns: at least one, and none twice.
 ///
 /// They are written with commas between them. What follows an address and has the form of a key
 /// belongs to the address.
 ///
 /// ```
-/// use diligence_bench::contestant::{Contestant, Lineup};
+/// use diligence_bench::buses::{BusKind, BusList};
 ///
-/// let lineup: Lineup = "busd,unix:path=/run/bus,guid=0123456789abcdef0123456789abcdef".parse()?;
-/// let [Contestant::Busd, Contestant::Address(address)] = lineup.contestants() else {
+/// let buses: BusList = "busd,unix:path=/run/bus,guid=0123456789abcdef0123456789abcdef".parse()?;
+/// let [BusKind::Busd, BusKind::Address(address)] = buses.kinds() else {
 ///     panic!("two");
 /// };
 /// assert!(address.entries()[0].guid.is_some());
-/// # Ok::<(), diligence_bench::contestant::LineupError>(())
+/// # Ok::<(), diligence_bench::buses::BusListError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lineup(Vec<Contestant>);
+pub struct BusList(Vec<BusKind>);
 
-impl Lineup {
+impl BusList {
     /// All that have a name.
     #[must_use]
     pub fn all() -> Self {
-        Self(Contestant::ALL.into())
+        Self(BusKind::ALL.into())
     }
 
     /// They.
     #[must_use]
-    pub fn contestants(&self) -> &[Contestant] {
+    pub fn kinds(&self) -> &[BusKind] {
         &self.0
     }
 }
 
-impl FromStr for Lineup {
-    type Err = LineupError;
+impl FromStr for BusList {
+    type Err = BusListError;
 
-    fn from_str(text: &str) -> Result<Self, LineupError> {
-        let mut contestants = Vec::new();
+    fn from_str(text: &str) -> Result<Self, BusListError> {
+        let mut kinds = Vec::new();
         for word in words(text) {
-            let contestant = word.parse()?;
-            if contestants.contains(&contestant) {
-                return Err(LineupError::Twice(contestant));
+            let kind = word.parse()?;
+            if kinds.contains(&kind) {
+                return Err(BusListError::Twice(kind));
             }
-            contestants.push(contestant);
+            kinds.push(kind);
         }
-        Ok(Self(contestants))
+        Ok(Self(kinds))
     }
 }
 
-impl fmt::Display for Lineup {
+impl fmt::Display for BusList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().enumerate().try_for_each(|(index, contestant)| {
+        self.0.iter().enumerate().try_for_each(|(index, kind)| {
             let separator = if index == 0 { "" } else { "," };
-            write!(f, "{separator}{contestant}")
+            write!(f, "{separator}{kind}")
         })
     }
 }
 
 /// Why a text is not a list of buses.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum LineupError {
+pub enum BusListError {
     /// One of its words does not name a bus.
     #[error(transparent)]
-    Contestant(#[from] ContestantError),
+    BusKind(#[from] UnknownBus),
     /// One bus is named twice, so that its columns would look the same.
     #[error("{0} is named twice")]
-    Twice(Contestant),
+    Twice(BusKind),
 }
 
 /// Splits at commas, but not within addresses.
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn lists() {
         let check = |text: &str, expected: Result<&str, &str>| {
-            let parsed = text.parse::<Lineup>().map(|lineup| lineup.to_string());
+            let parsed = text.parse::<BusList>().map(|buses| buses.to_string());
             let parsed = parsed.map_err(|error| error.to_string());
             assert_eq!(parsed.as_deref().map_err(String::as_str), expected, "{text}");
         };
@@ -126,7 +126,7 @@ mod tests {
         }
         check("busd,busd", Err("busd is named twice"));
         check("unix:path=/a,unix:path=/a", Err("unix:path=/a is named twice"));
-        check("busd,,", Err(&"".parse::<Contestant>().unwrap_err().to_string()));
-        assert_eq!(Lineup::all().to_string(), "diligence,dbus-daemon,dbus-broker,busd");
+        check("busd,,", Err(&"".parse::<BusKind>().unwrap_err().to_string()));
+        assert_eq!(BusList::all().to_string(), "diligence,dbus-daemon,dbus-broker,busd");
     }
 }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cue, Role};
+use super::{Control, Role};
 use crate::raw::{Connection, RawError};
 
 /// Opens connections, adds match rules to each, and keeps them. After it was told to begin, it
 /// reports at once; the connections stay until it is ended.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Crowd {
+pub struct IdleConnections {
     /// The address of the bus.
     pub address: String,
     /// How many connections.
@@ -20,10 +20,10 @@ pub struct Crowd {
     pub first: Option<(String, u64)>,
 }
 
-impl Role for Crowd {
+impl Role for IdleConnections {
     type Report = ();
 
-    fn play(self, cue: &mut Cue) -> Result<(), RawError> {
+    fn play(self, control: &mut Control) -> Result<(), RawError> {
         let mut crowd = Vec::with_capacity(self.connections as usize);
         let mut first_name = String::new();
         for number in 0..self.connections {
@@ -41,9 +41,9 @@ impl Role for Crowd {
                 first.add_match(&rule.replace("{n}", &number.to_string()))?;
             }
         }
-        cue.ready(&first_name)?;
+        control.ready(&first_name)?;
         // Told to begin or that all is over, there is nothing to do.
-        cue.wait()?;
-        cue.wait()
+        control.wait()?;
+        control.wait()
     }
 }

@@ -10,12 +10,12 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// A process, held so that its number cannot be mistaken for another's.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct ProcessHandle {
     pid: u32,
     pidfd: OwnedFd,
 }
 
-impl Watched {
+impl ProcessHandle {
     /// Watches the process that has this number now; `None` if there is none.
     pub(super) fn new(pid: u32) -> Option<Self> {
         let number = Pid::from_raw(i32::try_from(pid).ok()?)?;
@@ -59,14 +59,14 @@ mod tests {
     #[test]
     fn a_process_is_seen_to_end() {
         let mut child = Command::new("sleep").arg("100").spawn().unwrap();
-        let watched = Watched::new(child.id()).unwrap();
-        assert_eq!(watched.pid(), child.id());
-        assert!(!watched.ends_within(Duration::ZERO));
-        watched.signal(Signal::KILL);
-        assert!(watched.ends_within(Duration::from_secs(10)));
+        let handle = ProcessHandle::new(child.id()).unwrap();
+        assert_eq!(handle.pid(), child.id());
+        assert!(!handle.ends_within(Duration::ZERO));
+        handle.signal(Signal::KILL);
+        assert!(handle.ends_within(Duration::from_secs(10)));
         child.wait().unwrap();
-        watched.signal(Signal::KILL);
-        assert!(Watched::new(child.id()).is_none());
+        handle.signal(Signal::KILL);
+        assert!(ProcessHandle::new(child.id()).is_none());
         assert_eq!(first_child(child.id()), None);
     }
 
@@ -74,9 +74,9 @@ mod tests {
     fn a_child_of_a_child_is_found() {
         let mut child = Command::new("sh").args(["-c", "sleep 100 & wait"]).spawn().unwrap();
         let grandchild = iter::repeat_with(|| first_child(child.id())).find_map(|found| found);
-        let watched = Watched::new(grandchild.unwrap()).unwrap();
-        watched.signal(Signal::KILL);
+        let handle = ProcessHandle::new(grandchild.unwrap()).unwrap();
+        handle.signal(Signal::KILL);
         child.wait().unwrap();
-        assert!(watched.ends_within(Duration::ZERO));
+        assert!(handle.ends_within(Duration::ZERO));
     }
 }

@@ -1,7 +1,7 @@
 //! The buses that are compared: finding, starting and stopping each.
 //!
-//! A [`Contestant`] is a choice on the command line. [`Contestant::find`] looks for its programs
-//! and gives what is [`Installed`], or says how to get what is [`Missing`]. [`Installed::start`]
+//! A [`BusKind`] is a choice on the command line. [`BusKind::find`] looks for its programs
+//! and gives what is [`InstalledBus`], or says how to get what is [`MissingBus`]. [`InstalledBus::start`]
 //! gives a [`RunningBus`], which ends when it is dropped, and with this process however that ends.
 //!
 //! All get the same: one configuration file with generous limits, a socket in a directory of its
@@ -9,7 +9,7 @@
 //! [placement](crate::placement) says. None needs root, except that dbus-broker wants somebody to
 //! read what it writes to the journal: where no systemd runs, root stands in for it.
 //!
-//! | contestant | how it is started |
+//! | bus | how it is started |
 //! | --- | --- |
 //! | `diligence` | this program, as `bus` |
 //! | `dbus-daemon` | directly |
@@ -18,11 +18,11 @@
 //! | an address | not at all: it runs already, and is left running |
 //!
 //! ```no_run
-//! use diligence_bench::contestant::{Contestant, Places, StartOptions};
+//! use diligence_bench::buses::{BusKind, ProgramPaths, StartOptions};
 //!
-//! let places = Places::of_this_process()?;
-//! let contestant: Contestant = "dbus-daemon".parse()?;
-//! let bus = contestant.find(&places)?.start(&StartOptions::default())?;
+//! let places = ProgramPaths::of_this_process()?;
+//! let kind: BusKind = "dbus-daemon".parse()?;
+//! let bus = kind.find(&places)?.start(&StartOptions::default())?;
 //! println!("{} routes at {}", bus.pid().unwrap_or(0), bus.address());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -31,24 +31,24 @@ pub(crate) mod directory;
 mod find;
 mod journal;
 mod launch;
-mod lineup;
+mod list;
+mod log_tail;
+mod process_handle;
 mod running;
 mod start;
-mod watched;
-mod words;
 
 use std::fmt;
 use std::str::FromStr;
 
-pub use find::{Installed, Missing, Places};
-pub use lineup::{Lineup, LineupError};
-pub use running::{Obituary, RunningBus};
+pub use find::{InstalledBus, MissingBus, ProgramPaths};
+pub use list::{BusList, BusListError};
+pub use running::{ExitReport, RunningBus};
 pub use start::{BodyValidation, StartError, StartOptions};
 use wire::address::{Address, AddressError, AddressList};
 
 /// A bus that takes part in a comparison.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Contestant {
+pub enum BusKind {
     /// The bus of this program.
     Diligence,
     /// The reference implementation.
@@ -61,7 +61,7 @@ pub enum Contestant {
     Address(AddressList),
 }
 
-impl Contestant {
+impl BusKind {
     /// Those that have a name, ours first.
     pub const ALL: [Self; 4] = [Self::Diligence, Self::DbusDaemon, Self::DbusBroker, Self::Busd];
 
@@ -85,7 +85,7 @@ impl Contestant {
     }
 }
 
-impl fmt::Display for Contestant {
+impl fmt::Display for BusKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Diligence => f.write_str("diligence"),
@@ -97,22 +97,21 @@ impl fmt::Display for Contestant {
     }
 }
 
-impl FromStr for Contestant {
-    type Err = ContestantError;
+impl FromStr for BusKind {
+    type Err = UnknownBus;
 
     /// Reads a name, or, where there is a colon, an address.
-    fn from_str(text: &str) -> Result<Self, ContestantError> {
+    fn from_str(text: &str) -> Result<Self, UnknownBus> {
         if let Some(named) = Self::ALL.into_iter().find(|named| named.to_string() == text) {
             return Ok(named);
         }
         if !text.contains(':') {
-            return Err(ContestantError::Unknown(text.to_owned()));
+            return Err(UnknownBus::Unknown(text.to_owned()));
         }
-        let addresses: AddressList = text
-            .parse()
-            .map_err(|error| ContestantError::Address { text: text.to_owned(), error })?;
+        let addresses: AddressList =
+            text.parse().map_err(|error| UnknownBus::Address { text: text.to_owned(), error })?;
         if !addresses.entries().iter().any(Address::is_connectable) {
-            return Err(ContestantError::NotConnectable(addresses));
+            return Err(UnknownBus::NotConnectable(addresses));
         }
         Ok(Self::Address(addresses))
     }
@@ -120,11 +119,11 @@ impl FromStr for Contestant {
 
 /// Why a text names no bus.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ContestantError {
+pub enum UnknownBus {
     /// It is neither a name nor an address.
     #[error(
         "there is no bus {0:?}; there are {names}, and the address of one that runs",
-        names = Contestant::ALL.map(|named| named.to_string()).join(", ")
+        names = BusKind::ALL.map(|named| named.to_string()).join(", ")
     )]
     Unknown(String),
     /// It has a colon but is not an address.
@@ -145,21 +144,21 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: Result<&Contestant, &str>) {
-        let parsed: Result<Contestant, ContestantError> = text.parse();
+    fn check(text: &str, expected: Result<&BusKind, &str>) {
+        let parsed: Result<BusKind, UnknownBus> = text.parse();
         assert_eq!(parsed.as_ref().map_err(ToString::to_string), expected.map_err(str::to_owned));
-        if let Ok(contestant) = parsed {
-            assert_eq!(contestant.to_string(), text);
+        if let Ok(kind) = parsed {
+            assert_eq!(kind.to_string(), text);
         }
     }
 
     #[test]
     fn names_and_addresses() {
-        for named in &Contestant::ALL {
+        for named in &BusKind::ALL {
             check(&named.to_string(), Ok(named));
         }
         for text in ["unix:path=/run/user/1000/bus", "tcp:host=localhost,port=1;unix:abstract=a"] {
-            check(text, Ok(&Contestant::Address(text.parse().unwrap())));
+            check(text, Ok(&BusKind::Address(text.parse().unwrap())));
         }
     }
 
@@ -183,8 +182,7 @@ mod tests {
 
     #[test]
     fn only_ours_can_skip_validation() {
-        let able: Vec<_> =
-            Contestant::ALL.into_iter().filter(Contestant::can_skip_validation).collect();
-        assert_eq!(able, [Contestant::Diligence]);
+        let able: Vec<_> = BusKind::ALL.into_iter().filter(BusKind::can_skip_validation).collect();
+        assert_eq!(able, [BusKind::Diligence]);
     }
 }

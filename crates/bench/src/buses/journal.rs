@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::words::tail;
+use super::log_tail::tail;
 
 /// Who reads what is written to the journal.
 #[derive(Debug)]
