@@ -19,7 +19,7 @@ use sys::{clock, load, process};
 /// 10 ms. So with `n` processors the result may be wrong by one tick in `n` processors over the
 /// length of the measurement: by 0.1 for a tenth of a second, by 0.01 for a second.
 #[derive(Debug)]
-pub struct Disturbance {
+pub(crate) struct Disturbance {
     processors: Processors,
     pids: Vec<u32>,
     before: Reading,
@@ -31,11 +31,7 @@ impl Disturbance {
     /// `pids`: if it is not and ends meanwhile, all the time that it ever had counts as used now.
     /// Of a process that is no child of this one, the time is unknown once it has ended, and counts
     /// as used by others.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading `/proc/stat`.
-    pub fn begin(processors: Processors, pids: &[u32]) -> io::Result<Self> {
+    pub(crate) fn begin(processors: Processors, pids: &[u32]) -> io::Result<Self> {
         let mut pids = pids.to_vec();
         pids.push(std::process::id());
         pids.sort_unstable();
@@ -45,11 +41,7 @@ impl Disturbance {
     }
 
     /// Which share of the processors others had since the beginning, from 0 to 1.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading `/proc/stat`.
-    pub fn end(self) -> io::Result<f64> {
+    pub(crate) fn end(self) -> io::Result<f64> {
         let after = Reading::take(&self.processors, &self.pids)?;
         Ok(share(&self.before, &after))
     }
@@ -62,7 +54,6 @@ struct Reading {
     /// Of all processors in use together.
     idle: Duration,
     stolen: Duration,
-    /// How many they are.
     processors: u32,
     /// Of each of our processes, in the order of their numbers; `None` of one that has ended.
     ours: Vec<Option<Duration>>,

@@ -7,13 +7,13 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 /// Durations up to a minute, to three digits, in constant memory.
-pub struct Durations {
+pub(crate) struct Durations {
     histogram: Histogram<u64>,
 }
 
 /// What is told of many durations, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Distribution {
+pub(crate) struct Distribution {
     /// How many there are.
     pub count: u64,
     /// The sum divided by the count.
@@ -29,21 +29,18 @@ pub struct Distribution {
 }
 
 impl Durations {
-    /// None yet.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let histogram = Histogram::new_with_max(LONGEST_NS, DIGITS);
         Self { histogram: histogram.expect("the bounds are within those of the histogram") }
     }
 
     /// Adds one. What is longer than a minute counts as a minute.
-    pub fn record(&mut self, duration: Duration) {
+    pub(crate) fn record(&mut self, duration: Duration) {
         self.histogram.saturating_record(duration.as_nanos() as u64);
     }
 
     /// What is told of those that were added.
-    #[must_use]
-    pub fn distribution(&self) -> Distribution {
+    pub(crate) fn distribution(&self) -> Distribution {
         let at = |quantile| self.histogram.value_at_quantile(quantile);
         Distribution {
             count: self.histogram.len(),

@@ -7,37 +7,37 @@
 //!  library ───▶ programs of other clients ───┘
 //! ```
 //!
-//! A [`scenario`] is a list of cases with a [`workload`] for each. A [`subject`] is what carries
+//! A [`scenario`] is a list of cases with a `workload` for each. A `subject` is what carries
 //! the messages: a [bus](buses), a process that only reads and writes, or nothing. The [`runner`]
 //! starts the subjects, lets each do each workload in turn, round after round, and writes the
 //! results as [records](result). Everything people see is made from the records: the [report], as
-//! text, Markdown or HTML, with the [conclusions] in it.
+//! text, Markdown or HTML, with the conclusions in it.
 //!
-//! Processes of this program ([`peer`]) do the workloads. They use a minimal client ([`raw`]) or a
+//! Processes of this program ([`peer`]) do the workloads. They use a minimal client (`raw`) or a
 //! [`library`]; the process that measures sleeps meanwhile.
 
 pub mod result;
 
 pub mod scenario;
 pub mod scenario_info;
-pub mod workload;
+mod workload;
 
 pub mod buses;
 pub mod library;
 pub mod peer;
-pub mod raw;
+mod raw;
 
 pub mod placement;
 pub mod stage;
-pub mod stop;
-pub mod subject;
+mod stop;
+mod subject;
 
 pub mod runner;
 
-pub mod disturbance;
-pub mod durations;
-pub mod machine;
+mod disturbance;
+mod durations;
+mod machine;
 
-pub mod conclusions;
+mod conclusions;
 pub mod report;
-pub mod summary;
+mod summary;

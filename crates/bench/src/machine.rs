@@ -35,7 +35,6 @@ pub struct Machine {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hypervisor {
-    /// Somebody who gives no name.
     Unnamed,
     /// By the name that the firmware or the device tree gives: `QEMU`, `linux,kvm`.
     Named(String),
@@ -43,7 +42,6 @@ pub enum Hypervisor {
 
 impl Machine {
     /// Reads what this machine tells of itself.
-    #[must_use]
     pub fn read() -> Self {
         let cpuinfo = text("/proc/cpuinfo");
         Self {

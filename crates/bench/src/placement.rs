@@ -20,7 +20,7 @@ pub enum Placement {
 
 /// A part that a process has in a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ProcessPart {
+pub(crate) enum ProcessPart {
     /// It carries messages.
     Bus,
     /// It sends or receives messages.
@@ -30,8 +30,7 @@ pub enum ProcessPart {
 impl Placement {
     /// The only processor that a process may use, of those this process may; `None` if it may use
     /// any. `allowed` is not empty.
-    #[must_use]
-    pub fn processor(self, part: ProcessPart, allowed: &[usize]) -> Option<usize> {
+    pub(crate) fn processor(self, part: ProcessPart, allowed: &[usize]) -> Option<usize> {
         let last = allowed.last().copied();
         match (self, part) {
             (Self::Free, _) => None,

@@ -37,17 +37,16 @@ pub struct Site {
 
 /// Where one measurement takes place: what carries the messages, and how peers are started.
 #[derive(Debug)]
-pub struct Stage<'s> {
+pub(crate) struct Stage<'s> {
     /// What all measurements have in common.
-    pub site: &'s Site,
-    /// What carries the messages.
-    pub endpoint: Endpoint,
+    pub(crate) site: &'s Site,
+    pub(crate) endpoint: Endpoint,
     /// The process that carries them, where there is one.
-    pub carrier: Option<u32>,
+    pub(crate) carrier: Option<u32>,
     /// The file with its configuration, which it alone has and which may be changed for a while.
-    pub configuration: Option<PathBuf>,
+    pub(crate) configuration: Option<PathBuf>,
     /// When it has to be over.
-    pub stop: StopCondition,
+    pub(crate) stop: StopCondition,
 }
 
 impl Site {
@@ -73,20 +72,17 @@ impl Site {
     }
 
     /// When something that begins now must stop.
-    #[must_use]
-    pub fn stop(&self) -> StopCondition {
+    pub(crate) fn stop(&self) -> StopCondition {
         StopCondition::new(self.limit, self.signals.clone())
     }
 
     /// The only processor that a process may use; `None` if it may use any.
-    #[must_use]
-    pub fn processor(&self, part: ProcessPart) -> Option<usize> {
+    pub(crate) fn processor(&self, part: ProcessPart) -> Option<usize> {
         self.placement.processor(part, &self.allowed)
     }
 
     /// All processors on which something of a measurement may run.
-    #[must_use]
-    pub fn processors(&self) -> Processors {
+    pub(crate) fn processors(&self) -> Processors {
         let parts = [ProcessPart::Bus, ProcessPart::Peer].map(|part| self.processor(part));
         let chosen = match parts {
             [Some(bus), Some(peer)] => Processors::new([bus, peer]),
@@ -96,24 +92,18 @@ impl Site {
     }
 
     /// A file that does not exist.
-    #[must_use]
-    pub fn new_file(&self, name: &str) -> PathBuf {
+    pub(crate) fn new_file(&self, name: &str) -> PathBuf {
         let number = self.sockets.replace(self.sockets.get() + 1);
         self.directory.path().join(format!("{name}{number}"))
     }
 
     /// A command of this program, still without its words.
-    #[must_use]
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         Command::new(&self.program)
     }
 
     /// Starts a process of this program that plays a part.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be started, or cannot connect.
-    pub fn start<R: Role>(
+    pub(crate) fn start<R: Role>(
         &self,
         part: ProcessPart,
         role: R,
@@ -139,28 +129,18 @@ impl Site {
 
 impl Stage<'_> {
     /// Starts a peer where the placement wants it, and waits until it is ready.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be started, or cannot connect.
-    pub fn start<R: Role>(&self, role: R) -> Result<Peer<R>, MeasureError> {
+    pub(crate) fn start<R: Role>(&self, role: R) -> Result<Peer<R>, MeasureError> {
         self.site.start(ProcessPart::Peer, role, &self.stop)
     }
 
     /// Has another program start its process where the placement wants peers, and end with this
     /// one.
-    #[must_use]
-    pub fn placed(&self, mut command: Command) -> Command {
+    pub(crate) fn placed(&self, mut command: Command) -> Command {
         self.site.place(ProcessPart::Peer, &mut command);
         command
     }
 
-    /// The address of the bus.
-    ///
-    /// # Errors
-    ///
-    /// When what carries the messages is none.
-    pub fn bus_address(&self) -> Result<&str, MeasureError> {
+    pub(crate) fn bus_address(&self) -> Result<&str, MeasureError> {
         match &self.endpoint {
             Endpoint::Bus(address) => Ok(address),
             Endpoint::Floor(_) | Endpoint::Direct(_) => Err(MeasureError::NoBus),
@@ -168,8 +148,7 @@ impl Stage<'_> {
     }
 
     /// What the carrier has used so far.
-    #[must_use]
-    pub fn carrier_usage(&self) -> Option<Usage> {
+    pub(crate) fn carrier_usage(&self) -> Option<Usage> {
         process::usage(self.carrier?)
     }
 
@@ -183,7 +162,7 @@ impl Stage<'_> {
 
 /// Why a measurement failed.
 #[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
+pub(crate) enum MeasureError {
     /// A peer failed.
     #[error(transparent)]
     Peer(#[from] PeerError),

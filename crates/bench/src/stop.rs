@@ -12,7 +12,7 @@ use sys::signals::SignalSource;
 
 /// Watches over one measurement: it has to be done in time, and the user may want it to end.
 #[derive(Clone, Debug)]
-pub struct StopCondition {
+pub(crate) struct StopCondition {
     /// Where it shows that the user wants the run to end; nothing is ever taken from it.
     signals: Option<Rc<SignalSource>>,
     limit: Duration,
@@ -21,48 +21,35 @@ pub struct StopCondition {
 
 /// Why a wait ended early or failed.
 #[derive(Debug, thiserror::Error)]
-pub enum WaitError {
+pub(crate) enum WaitError {
     /// The user wants the run to end.
     #[error("it was interrupted")]
     Interrupted,
-    /// The time is up.
     #[error("it was not done within {} s", .limit.as_secs())]
-    TimedOut {
-        /// The time that there was.
-        limit: Duration,
-    },
-    /// The system failed.
+    TimedOut { limit: Duration },
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl StopCondition {
     /// For something that begins now, and may take as long as `limit`.
-    #[must_use]
-    pub fn new(limit: Duration, signals: Option<Rc<SignalSource>>) -> Self {
+    pub(crate) fn new(limit: Duration, signals: Option<Rc<SignalSource>>) -> Self {
         Self { signals, limit, deadline: clock::monotonic() + limit }
     }
 
-    /// How long there still is.
-    #[must_use]
-    pub fn left(&self) -> Duration {
+    pub(crate) fn left(&self) -> Duration {
         self.deadline.saturating_sub(clock::monotonic())
     }
 
     /// Whether the user wants the run to end.
-    #[must_use]
-    pub fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         let Some(signals) = &self.signals else { return false };
         let mut fds = [PollFd::new(signals, PollFlags::IN)];
         retry_on_intr(|| poll(&mut fds, Some(&Timespec::default()))).is_ok_and(|ready| ready > 0)
     }
 
     /// Waits until something can be read from `source`, or it has ended.
-    ///
-    /// # Errors
-    ///
-    /// See [`WaitError`].
-    pub fn wait_for(&self, source: impl AsFd) -> Result<(), WaitError> {
+    pub(crate) fn wait_for(&self, source: impl AsFd) -> Result<(), WaitError> {
         let patience = Timespec::try_from(self.left()).ok();
         let source = PollFd::new(&source, PollFlags::IN);
         let signals = self.signals.as_ref().map(|signals| PollFd::new(signals, PollFlags::IN));

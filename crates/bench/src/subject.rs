@@ -13,32 +13,28 @@ use crate::workload::{Requirements, Targets};
 
 /// What is measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// Nothing: two processes with a socket between them.
     Direct,
     /// A process in the place of a bus that only reads and writes, as fast as a process can.
     Floor,
     /// The same process, which reads as much at once as the clients do.
     Relay,
-    /// A bus.
     Bus(InstalledBus),
 }
 
 /// A subject that runs. Dropped, it is ended.
 #[derive(Debug)]
-pub enum Carrier {
-    /// Nothing.
+pub(crate) enum Carrier {
     Direct,
     /// A process that only reads and writes, at this socket file.
     Forwarder(Box<Peer<Forwarder>>, PathBuf),
-    /// A bus.
     Bus(RunningBus),
 }
 
 impl Subject {
     /// Its name in results and tables.
-    #[must_use]
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Direct => "direct".to_owned(),
             Self::Floor => "floor".to_owned(),
@@ -48,8 +44,7 @@ impl Subject {
     }
 
     /// The facts about it for the record.
-    #[must_use]
-    pub fn info(&self) -> SubjectInfo {
+    pub(crate) fn info(&self) -> SubjectInfo {
         match self {
             Self::Direct | Self::Floor | Self::Relay => {
                 SubjectInfo { name: self.name(), version: String::new(), command: Vec::new() }
@@ -59,8 +54,7 @@ impl Subject {
     }
 
     /// Whether a workload makes sense on it.
-    #[must_use]
-    pub fn suits(&self, targets: Targets) -> bool {
+    pub(crate) fn suits(&self, targets: Targets) -> bool {
         match (self, targets) {
             (Self::Direct | Self::Relay, targets) => targets == Targets::Anything,
             (Self::Floor, targets) => {
@@ -72,11 +66,11 @@ impl Subject {
     }
 
     /// Starts it as a workload wants it.
-    ///
-    /// # Errors
-    ///
-    /// When it does not start.
-    pub fn start(&self, site: &Site, requirements: &Requirements) -> Result<Carrier, SubjectError> {
+    pub(crate) fn start(
+        &self,
+        site: &Site,
+        requirements: &Requirements,
+    ) -> Result<Carrier, SubjectError> {
         match self {
             Self::Direct => Ok(Carrier::Direct),
             Self::Floor => forwarder(site, FORWARDER_BUFFER_LEN),
@@ -107,8 +101,7 @@ fn relay_buffer(size: ReadBuffer) -> usize {
 
 impl Carrier {
     /// The process that carries the messages, where there is one that is known.
-    #[must_use]
-    pub fn pid(&self) -> Option<u32> {
+    pub(crate) fn pid(&self) -> Option<u32> {
         match self {
             Self::Direct => None,
             Self::Forwarder(forwarder, _) => Some(forwarder.pid()),
@@ -117,8 +110,7 @@ impl Carrier {
     }
 
     /// A place for one measurement on it.
-    #[must_use]
-    pub fn stage<'s>(&self, site: &'s Site, stop: StopCondition) -> Stage<'s> {
+    pub(crate) fn stage<'s>(&self, site: &'s Site, stop: StopCondition) -> Stage<'s> {
         let endpoint = match self {
             Self::Direct => Endpoint::Direct(site.new_file("direct")),
             Self::Forwarder(_, path) => Endpoint::Floor(path.clone()),
@@ -132,7 +124,7 @@ impl Carrier {
     }
 
     /// How it has died, if it is a bus and has: a question for when something went wrong.
-    pub fn exit_report(&mut self) -> Option<String> {
+    pub(crate) fn exit_report(&mut self) -> Option<String> {
         match self {
             Self::Direct | Self::Forwarder(..) => None,
             Self::Bus(bus) => bus.exit_report().map(|exit_report| exit_report.to_string()),
@@ -142,7 +134,7 @@ impl Carrier {
 
 /// Why a subject does not run.
 #[derive(Debug, thiserror::Error)]
-pub enum SubjectError {
+pub(crate) enum SubjectError {
     /// The process that only reads and writes could not be started.
     #[error(transparent)]
     Forwarder(#[from] MeasureError),

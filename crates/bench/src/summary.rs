@@ -11,7 +11,7 @@ use crate::result::{Absence, Better, Case, Failure, Metric, Record, Run, Sample,
 
 /// All that a run measured.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// In the order in which they appear.
     pub scenarios: Vec<Scenario>,
 }
@@ -66,8 +66,7 @@ pub struct Figure {
 
 /// What a subject is in a comparison, which its name tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// The bus of this project.
+pub(crate) enum Role {
     Ours,
     /// A process in the place of a bus that only reads and writes: what no bus can beat.
     Floor,
@@ -75,7 +74,6 @@ pub enum Role {
     Relay,
     /// No process in between at all.
     Direct,
-    /// Any other bus.
     Peer,
 }
 
@@ -90,7 +88,7 @@ pub struct Row<'a> {
 
 /// The share of processor time that others took during the samples of a run, from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RunNoise {
+pub(crate) struct RunNoise {
     /// The mean of all samples.
     pub mean: f64,
     /// The largest share of all samples.
@@ -99,8 +97,7 @@ pub struct RunNoise {
 
 impl Summary {
     /// Sums up records, in any order. Those of several runs count as one run with more rounds.
-    #[must_use]
-    pub fn of(records: &[Record]) -> Self {
+    pub(crate) fn of(records: &[Record]) -> Self {
         let mut samples: BTreeMap<Place<'_>, Vec<&Sample>> = BTreeMap::new();
         let mut summary = Self::default();
         for record in records {
@@ -124,8 +121,7 @@ impl Summary {
     }
 
     /// The scenario of a name, if it was run.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Scenario> {
+    pub(crate) fn find(&self, name: &str) -> Option<&Scenario> {
         self.scenarios.iter().find(|scenario| scenario.name == name)
     }
 
@@ -175,7 +171,6 @@ impl Scenario {
     }
 
     /// All metrics that were measured, in the order of their definition.
-    #[must_use]
     pub fn metrics(&self) -> Vec<Metric> {
         let outcomes = self.comparisons.iter().flat_map(|comparison| &comparison.outcomes);
         let mut metrics: Vec<_> = outcomes.flat_map(|outcome| outcome.figures.keys()).collect();
@@ -185,13 +180,11 @@ impl Scenario {
     }
 
     /// The rows of all cases, each with the metrics that any subject has.
-    #[must_use]
     pub fn rows(&self, metrics: &[Metric]) -> Vec<Row<'_>> {
         self.comparisons.iter().flat_map(|comparison| comparison.rows(metrics)).collect()
     }
 
     /// Whether each case measures one thing, and not all the same: a list of unlike things.
-    #[must_use]
     pub fn is_mixed(&self) -> bool {
         let all = self.metrics();
         let one_each = |comparison: &Comparison| comparison.rows(&all).count() <= 1;
@@ -210,7 +203,6 @@ impl Scenario {
 
 impl Comparison {
     /// What became of a subject, if it was tried.
-    #[must_use]
     pub fn find(&self, subject: &str) -> Option<&Outcome> {
         self.outcomes.iter().find(|outcome| outcome.subject == subject)
     }
@@ -238,7 +230,6 @@ impl Outcome {
     }
 
     /// Whether any round failed.
-    #[must_use]
     pub fn has_failed(&self) -> bool {
         !self.failures.is_empty()
     }
@@ -246,7 +237,6 @@ impl Outcome {
 
 impl Figure {
     /// Sums up the values of all rounds; `None` if there are none.
-    #[must_use]
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         let last = values.len().checked_sub(1)?;
         values.sort_unstable_by(f64::total_cmp);
@@ -261,7 +251,6 @@ impl Figure {
 
     /// How far the middle half of the rounds reaches from the median, as a share of it; 0 if the
     /// median is 0.
-    #[must_use]
     pub fn spread(&self) -> f64 {
         if self.median == 0.0 {
             return 0.0;
@@ -270,7 +259,6 @@ impl Figure {
     }
 
     /// How steady it is.
-    #[must_use]
     pub fn steadiness(&self) -> Steadiness {
         match self.spread() {
             spread if spread > WILD_SPREAD => Steadiness::Wild,
@@ -280,7 +268,6 @@ impl Figure {
     }
 
     /// Whether the middle halves of two figures have anything in common.
-    #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
@@ -291,15 +278,12 @@ impl Figure {
 pub enum Steadiness {
     /// Its spread is at most [`LOOSE_SPREAD`].
     Steady,
-    /// Its spread is above [`LOOSE_SPREAD`].
     Loose,
-    /// Its spread is above [`WILD_SPREAD`].
     Wild,
 }
 
 impl Steadiness {
     /// The sign behind a figure; empty for a steady one.
-    #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Steady => "",
@@ -311,8 +295,7 @@ impl Steadiness {
 
 impl Role {
     /// What the subject of a name is.
-    #[must_use]
-    pub fn of(subject: &str) -> Self {
+    pub(crate) fn of(subject: &str) -> Self {
         match subject {
             OURS => Self::Ours,
             "floor" => Self::Floor,
@@ -323,33 +306,28 @@ impl Role {
     }
 
     /// Whether it does the work of a bus.
-    #[must_use]
-    pub const fn is_bus(self) -> bool {
+    pub(crate) const fn is_bus(self) -> bool {
         matches!(self, Self::Ours | Self::Peer)
     }
 }
 
 impl<'a> Row<'a> {
     /// The figure of a subject, if it has one.
-    #[must_use]
     pub fn figure(&self, subject: &str) -> Option<&'a Figure> {
         self.comparison.find(subject)?.figures.get(&self.metric)
     }
 
     /// The figure of this project's bus.
-    #[must_use]
     pub fn ours(&self) -> Option<&'a Figure> {
         self.in_role(Role::Ours).next().map(|(_, figure)| figure)
     }
 
     /// The figure of a process that only reads and writes.
-    #[must_use]
     pub fn floor(&self) -> Option<&'a Figure> {
         self.in_role(Role::Floor).next().map(|(_, figure)| figure)
     }
 
     /// The best of the other buses, and its figure.
-    #[must_use]
     pub fn best_peer(&self) -> Option<(&'a str, &'a Figure)> {
         self.in_role(Role::Peer).reduce(|best, other| {
             if self.is_better(other.1.median, best.1.median) { other } else { best }
@@ -358,14 +336,12 @@ impl<'a> Row<'a> {
 
     /// Our figure divided by that of the best other bus; `None` if either is missing, or if the
     /// division tells nothing.
-    #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         quotient(self.ours()?.median, self.best_peer()?.1.median)
     }
 
     /// How many times worse our figure is than another: above 1 if it is worse, whichever
     /// direction is the better one. Infinite if the other one is perfect.
-    #[must_use]
     pub fn times_worse(&self, other: &Figure) -> Option<f64> {
         let ours = self.ours()?.median;
         let (worse, better) = match self.metric.info().better {
@@ -379,13 +355,11 @@ impl<'a> Row<'a> {
     }
 
     /// How near to the floor we are: 1 on it, 0.5 at twice its time or half its rate.
-    #[must_use]
     pub fn floor_share(&self) -> Option<f64> {
         quotient(1.0, self.times_worse(self.floor()?)?)
     }
 
     /// Whether a subject is a bus, no other bus is better, and some other is worse.
-    #[must_use]
     pub fn is_best(&self, subject: &str) -> bool {
         let Some(figure) = self.figure(subject) else { return false };
         let others = || self.buses().filter(|(name, _)| *name != subject);
@@ -403,7 +377,6 @@ impl<'a> Row<'a> {
     }
 
     /// Whether anybody has a figure.
-    #[must_use]
     pub fn has_figures(&self) -> bool {
         self.figures().next().is_some()
     }
@@ -426,8 +399,7 @@ impl<'a> Row<'a> {
 
 impl RunNoise {
     /// The noise of all samples; `None` if there are none.
-    #[must_use]
-    pub fn of(records: &[Record]) -> Option<Self> {
+    pub(crate) fn of(records: &[Record]) -> Option<Self> {
         let samples = || {
             records.iter().filter_map(|record| match record {
                 Record::Sample(sample) => Some(sample.disturbance),
@@ -438,9 +410,7 @@ impl RunNoise {
         Some(Self { mean: mean(samples()), worst })
     }
 
-    /// In a sentence.
-    #[must_use]
-    pub fn verdict(&self) -> &'static str {
+    pub(crate) fn verdict(&self) -> &'static str {
         match self.mean {
             mean if mean > NOISY_SHARE => {
                 "The machine was noisy: measure again before believing small differences."
@@ -454,7 +424,7 @@ impl RunNoise {
 }
 
 /// The runs that records are from: one, unless files were joined.
-pub fn runs(records: &[Record]) -> impl Iterator<Item = &Run> {
+pub(crate) fn runs(records: &[Record]) -> impl Iterator<Item = &Run> {
     records.iter().filter_map(|record| match record {
         Record::Run(run) => Some(run),
         _ => None,
@@ -462,7 +432,7 @@ pub fn runs(records: &[Record]) -> impl Iterator<Item = &Run> {
 }
 
 /// The buses that were asked for and are not there.
-pub fn absences(records: &[Record]) -> impl Iterator<Item = &Absence> {
+pub(crate) fn absences(records: &[Record]) -> impl Iterator<Item = &Absence> {
     records.iter().filter_map(|record| match record {
         Record::Absence(absence) => Some(absence),
         _ => None,
@@ -470,7 +440,7 @@ pub fn absences(records: &[Record]) -> impl Iterator<Item = &Absence> {
 }
 
 /// The rows of one metric, one for each case that has it.
-pub fn rows<'a>(
+pub(crate) fn rows<'a>(
     comparisons: impl IntoIterator<Item = &'a Comparison>,
     metric: Metric,
 ) -> impl Iterator<Item = Row<'a>> {
@@ -478,7 +448,6 @@ pub fn rows<'a>(
     rows.filter(Row::has_figures)
 }
 
-/// Scenario, case and subject.
 type Place<'a> = (&'a str, &'a Case, &'a str);
 
 fn figures(samples: &[&Sample]) -> BTreeMap<Metric, Figure> {
@@ -501,7 +470,6 @@ fn subjects_in_order(records: &[Record]) -> Vec<&str> {
     announced.map(|subject| &subject.name).chain(met).map(String::as_str).collect()
 }
 
-/// The mean; 0 of nothing.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     if count == 0.0 { 0.0 } else { sum / count }
@@ -513,13 +481,13 @@ fn quotient(dividend: f64, divisor: f64) -> Option<f64> {
 }
 
 /// The name of this project's bus among the subjects.
-pub const OURS: &str = "diligence";
+pub(crate) const OURS: &str = "diligence";
 
 /// The spread above which a figure is marked as loose.
-pub const LOOSE_SPREAD: f64 = 0.10;
+pub(crate) const LOOSE_SPREAD: f64 = 0.10;
 
 /// The spread above which a figure is marked as wild.
-pub const WILD_SPREAD: f64 = 0.25;
+pub(crate) const WILD_SPREAD: f64 = 0.25;
 
 /// The mean disturbance above which a machine counts as busy with other work.
 const BUSY_SHARE: f64 = 0.02;

@@ -24,13 +24,11 @@ impl Files {
         self.directory.join(SOCKET)
     }
 
-    /// The socket as an address.
     pub(super) fn address(&self) -> AddressList {
         let path = self.socket().into_os_string().into_vec();
         Address::from(Transport::Unix(UnixAddress::Path(path))).into()
     }
 
-    /// The file with its configuration.
     pub(super) fn config(&self) -> PathBuf {
         self.directory.join("bus.conf")
     }

@@ -25,7 +25,6 @@ pub(super) enum Journal {
 }
 
 impl Journal {
-    /// Whether somebody reads there now.
     pub(super) fn is_read() -> bool {
         is_read_at(Path::new(SOCKET))
     }

@@ -31,7 +31,6 @@ pub(super) enum Start {
 }
 
 impl Start {
-    /// The command, the program first.
     pub(super) fn words(&self, files: &Files, validation: BodyValidation) -> Vec<OsString> {
         match self {
             Self::Diligence { program } => {

@@ -23,7 +23,6 @@ impl ProcessHandle {
         Some(Self { pid, pidfd })
     }
 
-    /// Its number.
     pub(super) fn pid(&self) -> u32 {
         self.pid
     }

@@ -27,7 +27,6 @@ pub struct RunningBus {
 }
 
 impl RunningBus {
-    /// One that was started here.
     pub(super) fn ours(
         addresses: AddressList,
         router: ProcessHandle,
@@ -37,7 +36,6 @@ impl RunningBus {
         Self { addresses, router: Some(router), process: Some(process) }
     }
 
-    /// One that runs already.
     pub(super) fn of_others(addresses: AddressList, router: Option<ProcessHandle>) -> Self {
         Self { addresses, router, process: None }
     }
@@ -123,7 +121,6 @@ impl BusProcess {
         Self { child, log, log_start: 0, journal, directory }
     }
 
-    /// Its number.
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -41,7 +41,6 @@ fn validations(scenario: &Scenario, subject: &str) -> Option<String> {
     })
 }
 
-/// What a bus has counted.
 fn counted(comparison: &Comparison, outcome: &Outcome) -> Option<String> {
     let figure = |metric: Metric| Some(outcome.figures.get(&metric)?.median);
     let kernel = figure(Metric::KernelCopies)?;

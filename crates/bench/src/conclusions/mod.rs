@@ -16,8 +16,7 @@ use crate::scenario_info::Heading;
 use crate::summary::{Comparison, Row, Scenario};
 
 /// The conclusions of a scenario, one or two sentences each.
-#[must_use]
-pub fn conclusions(heading: &Heading<'_>, scenario: &Scenario) -> Vec<String> {
+pub(crate) fn conclusions(heading: &Heading<'_>, scenario: &Scenario) -> Vec<String> {
     let mut sentences: Vec<String> = wire_size::sentences(scenario).into_iter().collect();
     sentences.extend(copies::sentences(scenario));
     let compared: Vec<String> = [
@@ -37,7 +36,7 @@ pub fn conclusions(heading: &Heading<'_>, scenario: &Scenario) -> Vec<String> {
 }
 
 /// How a sentence begins that says that a measurement is wrong.
-pub const WARNING: &str = "Warning:";
+pub(crate) const WARNING: &str = "Warning:";
 
 /// The first metric that each case has, as far as it is a time or a rate.
 fn main_rows<'a>(heading: &Heading<'_>, scenario: &'a Scenario) -> Vec<Row<'a>> {

@@ -13,7 +13,6 @@ pub(super) enum Relation {
 }
 
 impl Relation {
-    /// That of two figures.
     pub(super) fn of(one: &Figure, other: &Figure, better: Better) -> Self {
         let times = match better {
             Better::Lower => other.median / one.median,
@@ -52,7 +51,6 @@ pub(super) fn is_measurable(scenario: &Scenario) -> bool {
     rounds.max().is_some_and(|rounds| rounds >= ROUNDS_MIN)
 }
 
-/// Printed in place of comparisons.
 pub(super) const TOO_FEW_ROUNDS: &str =
     "Fewer than 3 rounds do not show the noise, so nothing is compared in words.";
 

@@ -48,7 +48,6 @@ pub(super) fn scope(scenario: &Scenario) -> Option<String> {
 
 /// Round trips by read buffer and size.
 struct Sweeps<'a> {
-    /// The buffers, the smallest first.
     buffers: Vec<&'a str>,
     comparisons: BTreeMap<(&'a str, i64), &'a Comparison>,
 }

@@ -297,7 +297,6 @@ fn printed(output: &Output) -> String {
 const PROGRAM: &str = "program";
 /// The tool, and the Debian package that has it.
 const CARGO: &str = "cargo";
-/// Where it builds.
 const TARGET: &str = "target";
 /// The Python that the user prefers.
 const PYTHON: &str = "python3";

@@ -107,9 +107,7 @@ impl fmt::Display for UnknownLibrary {
 
 impl std::error::Error for UnknownLibrary {}
 
-/// The object of the workload.
 const PATH: &str = "/org/diligence/Bench";
-/// Its interface.
 const INTERFACE: &str = "org.diligence.Bench1";
 /// The method that returns its argument, a string.
 const METHOD: &str = "Echo";

@@ -68,7 +68,6 @@ impl Sorted {
         self.all_ns.len() as u64
     }
 
-    /// The mean; 0 of none.
     pub(super) fn mean_ns(&self) -> u64 {
         self.all_ns.iter().sum::<u64>().checked_div(self.count()).unwrap_or(0)
     }

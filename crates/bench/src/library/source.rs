@@ -88,7 +88,6 @@ const DBUS_FAST: File = file!("dbus-fast.py");
 pub(super) const C_SHARED: File = file!("bench.h");
 /// What the programs in Python share.
 pub(super) const PYTHON_SHARED: File = file!("bench.py");
-/// The package that Cargo builds.
 pub(super) const ZBUS: [File; 3] = [
     file!("Cargo.toml", "zbus/Cargo.toml"),
     file!("Cargo.lock", "zbus/Cargo.lock"),

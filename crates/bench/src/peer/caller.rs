@@ -13,29 +13,26 @@ use crate::raw::{
 
 /// Calls a method again and again, and waits for the answers.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Caller {
-    /// What carries the messages.
-    pub endpoint: Endpoint,
+pub(crate) struct Caller {
+    pub(crate) endpoint: Endpoint,
     /// Who answers; empty where there is no bus.
-    pub destination: String,
-    /// What the calls carry.
-    pub payload: Payload,
+    pub(crate) destination: String,
+    pub(crate) payload: Payload,
     /// Calls that are not measured, to begin with.
-    pub warm_up: u64,
-    /// Calls that are.
-    pub count: u64,
+    pub(crate) warm_up: u64,
+    pub(crate) count: u64,
     /// Calls that wait for their answers at the same time, at least 1.
-    pub in_flight: u64,
+    pub(crate) in_flight: u64,
     /// How much is read at once.
-    pub read_buffer: ReadBuffer,
+    pub(crate) read_buffer: ReadBuffer,
     /// Whether the bodies of replies are validated, as a library does.
-    pub body_validation: BodyValidation,
+    pub(crate) body_validation: BodyValidation,
 }
 
 /// What calls carry.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Payload {
+pub(crate) enum Payload {
     /// An array of so many bytes, to a method that wants that.
     Bytes(usize),
     /// A string, to a method that returns it.
@@ -44,17 +41,17 @@ pub enum Payload {
 
 /// What the calls took.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct CallReport {
+pub(crate) struct CallReport {
     /// From the first call to the last answer, in nanoseconds.
-    pub elapsed_ns: u64,
+    pub(crate) elapsed_ns: u64,
     /// Round trips; of calls one after another only.
-    pub round_trips: Option<Distribution>,
+    pub(crate) round_trips: Option<Distribution>,
     /// System calls, those of the warm-up not among them.
-    pub traffic: Traffic,
+    pub(crate) traffic: Traffic,
     /// Bytes of the last reply, header and body.
-    pub reply_bytes: u64,
+    pub(crate) reply_bytes: u64,
     /// Replies whose bodies were validated, those of the warm-up among them.
-    pub validated: u64,
+    pub(crate) validated: u64,
 }
 
 impl Role for Caller {
@@ -202,17 +199,10 @@ impl Caller {
 
 impl Payload {
     /// Bytes that the caller wants to be there.
-    #[must_use]
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         match self {
             Self::Bytes(len) => *len,
             Self::Text(text) => text.len(),
         }
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }

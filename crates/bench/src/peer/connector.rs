@@ -9,20 +9,18 @@ use crate::raw::{Connection, RawError};
 
 /// Connects to a bus, says Hello, and leaves, again and again.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Connector {
-    /// The address of the bus.
-    pub address: String,
+pub(crate) struct Connector {
+    pub(crate) address: String,
     /// Times that are not measured, to begin with.
-    pub warm_up: u64,
-    /// Times that are.
-    pub count: u64,
+    pub(crate) warm_up: u64,
+    pub(crate) count: u64,
 }
 
 /// What it took.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct ConnectReport {
+pub(crate) struct ConnectReport {
     /// From the start of a connection to the answer to its Hello.
-    pub connects: Distribution,
+    pub(crate) connects: Distribution,
 }
 
 impl Role for Connector {

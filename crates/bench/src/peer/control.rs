@@ -14,7 +14,7 @@ use crate::raw::{Connection, End, Endpoint, RawError};
 
 /// The peer's side of the conversation with the process that measures.
 #[derive(Debug)]
-pub struct Control {
+pub(crate) struct Control {
     _private: (),
 }
 
@@ -25,11 +25,7 @@ impl Control {
 
     /// Connects to what carries the messages, adds match rules if that is a bus, says that it is
     /// ready, and tells its unique name.
-    ///
-    /// # Errors
-    ///
-    /// When there is nobody, or it refuses.
-    pub fn join(
+    pub(crate) fn join(
         &mut self,
         endpoint: &Endpoint,
         end: End,
@@ -57,20 +53,12 @@ impl Control {
     }
 
     /// Says that this peer is ready, and its name on the bus.
-    ///
-    /// # Errors
-    ///
-    /// When nobody listens any more.
-    pub fn ready(&mut self, name: &str) -> Result<(), RawError> {
+    pub(crate) fn ready(&mut self, name: &str) -> Result<(), RawError> {
         say(&json!({ "ready": name })).map_err(RawError::system)
     }
 
     /// Waits until it is time to begin.
-    ///
-    /// # Errors
-    ///
-    /// [`RawError::Closed`] when that will never be.
-    pub fn wait(&mut self) -> Result<(), RawError> {
+    pub(crate) fn wait(&mut self) -> Result<(), RawError> {
         let mut line = String::new();
         match io::stdin().lock().read_line(&mut line) {
             Ok(0) => Err(RawError::Closed),
@@ -79,7 +67,6 @@ impl Control {
         }
     }
 
-    /// Tells what came of it.
     pub(super) fn report(&mut self, report: &impl Serialize) -> io::Result<()> {
         say(&json!({ "report": report }))
     }

@@ -9,36 +9,31 @@ use crate::raw::{Connection, End, Endpoint, RawError, ReadBuffer, Template, seri
 /// Answers calls. Calls that arrived together are answered together. All replies go to the sender of
 /// the first call, so one process may call.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Echo {
-    /// What carries the messages.
-    pub endpoint: Endpoint,
+pub(crate) struct Echo {
+    pub(crate) endpoint: Endpoint,
     /// How many calls it answers before it waits for the control to report; `None` for as long as calls
     /// arrive.
-    pub calls: Option<u64>,
+    pub(crate) calls: Option<u64>,
     /// How much is read at once.
-    pub read_buffer: ReadBuffer,
+    pub(crate) read_buffer: ReadBuffer,
     /// Whether the bodies of calls are validated, as a library does.
-    pub body_validation: BodyValidation,
-    /// What it answers.
-    pub answer: Answer,
+    pub(crate) body_validation: BodyValidation,
+    pub(crate) answer: Answer,
 }
 
 /// What an [`Echo`] has received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct EchoReport {
-    /// Calls that were answered.
-    pub calls: u64,
+pub(crate) struct EchoReport {
+    pub(crate) calls: u64,
     /// Bytes of the last call, header and body.
-    pub call_bytes: u64,
-    /// Calls whose bodies were validated.
-    pub validated: u64,
+    pub(crate) call_bytes: u64,
+    pub(crate) validated: u64,
 }
 
 /// What calls are answered with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
-    /// Nothing.
+pub(crate) enum Answer {
     Empty,
     /// What the first call carried. All calls of a workload carry the same.
     #[default]
@@ -48,10 +43,8 @@ pub enum Answer {
 /// Whether bodies are checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BodyValidation {
-    /// They are.
+pub(crate) enum BodyValidation {
     On,
-    /// They are not.
     #[default]
     Off,
 }

@@ -13,32 +13,23 @@ use crate::raw::{Connection, End, Endpoint, RawError, Template, Traffic};
 
 /// Emits signals in bursts: each signal by one send, with a pause before each burst.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Emitter {
-    /// What carries the messages.
-    pub endpoint: Endpoint,
+pub(crate) struct Emitter {
+    pub(crate) endpoint: Endpoint,
     /// To whom alone; empty is to all.
-    pub destination: String,
-    /// What the signals carry.
-    pub content: Content,
-    /// How many bursts.
-    pub bursts: u64,
-    /// Signals in a burst.
-    pub per_burst: u64,
+    pub(crate) destination: String,
+    pub(crate) content: Content,
+    pub(crate) bursts: u64,
+    pub(crate) per_burst: u64,
     /// The pause before each burst, in microseconds. Who received the burst before has that long.
-    pub pause_us: u64,
+    pub(crate) pause_us: u64,
 }
 
 /// What signals carry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Content {
+pub(crate) enum Content {
     /// All the same: a time stamp of 8 bytes, and an array of bytes.
-    Bytes {
-        /// The length of the array.
-        size: usize,
-        /// Whether the stamp is set.
-        stamps: Stamps,
-    },
+    Bytes { size: usize, stamps: Stamps },
     /// Properties that have changed, of one volume after the other.
     Volumes(Volumes),
 }
@@ -46,8 +37,7 @@ pub enum Content {
 /// Whether each signal says when it was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stamps {
-    /// It does.
+pub(crate) enum Stamps {
     On,
     /// It does not, so that nobody reads the clock.
     Off,
@@ -55,19 +45,16 @@ pub enum Stamps {
 
 /// What came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct EmitReport {
+pub(crate) struct EmitReport {
     /// When each burst began, in nanoseconds of the monotonic clock.
-    pub begun_ns: Vec<u64>,
-    /// When the last send returned.
-    pub ended_ns: u64,
+    pub(crate) begun_ns: Vec<u64>,
+    pub(crate) ended_ns: u64,
     /// Signals that were given to the socket.
-    pub sent: u64,
-    /// Bytes of these, heads included.
-    pub bytes: u64,
+    pub(crate) sent: u64,
+    pub(crate) bytes: u64,
     /// Sends that were given up, since the socket stayed full for too long.
-    pub timeouts: u64,
-    /// System calls.
-    pub traffic: Traffic,
+    pub(crate) timeouts: u64,
+    pub(crate) traffic: Traffic,
 }
 
 impl Role for Emitter {

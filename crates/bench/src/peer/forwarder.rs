@@ -15,11 +15,11 @@ use crate::raw::{Connection, HUB, RawError};
 /// Passes on what comes from the hub to all spokes, and what comes from a spoke to the hub,
 /// without a look at it. Every bus does at least this, so nothing through a bus is faster.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Forwarder {
+pub(crate) struct Forwarder {
     /// The socket file where the others connect.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// How many bytes it reads at once.
-    pub read_buffer: usize,
+    pub(crate) read_buffer: usize,
 }
 
 impl Role for Forwarder {

@@ -8,16 +8,14 @@ use crate::raw::{Connection, RawError};
 /// Opens connections, adds match rules to each, and keeps them. After it was told to begin, it
 /// reports at once; the connections stay until it is ended.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct IdleConnections {
-    /// The address of the bus.
-    pub address: String,
-    /// How many connections.
-    pub connections: u64,
+pub(crate) struct IdleConnections {
+    pub(crate) address: String,
+    pub(crate) connections: u64,
     /// The match rules of each. In each of them, `{n}` stands for the number of the connection.
-    pub rules: Vec<String>,
+    pub(crate) rules: Vec<String>,
     /// Rules of the first connection alone: this one as often as that, `{n}` being the number of
     /// the rule.
-    pub first: Option<(String, u64)>,
+    pub(crate) first: Option<(String, u64)>,
 }
 
 impl Role for IdleConnections {

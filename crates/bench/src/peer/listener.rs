@@ -12,34 +12,27 @@ use crate::raw::{Connection, End, Endpoint, RawError, Traffic};
 
 /// Receives the signals of an emitter.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Listener {
-    /// What carries the messages.
-    pub endpoint: Endpoint,
-    /// Its match rules.
-    pub rules: Vec<String>,
-    /// How many bursts will come.
-    pub bursts: u64,
-    /// Signals in a burst.
-    pub per_burst: u64,
+pub(crate) struct Listener {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) rules: Vec<String>,
+    pub(crate) bursts: u64,
+    pub(crate) per_burst: u64,
     /// Whether each signal says when it was sent.
-    pub stamps: Stamps,
+    pub(crate) stamps: Stamps,
     /// How long nothing has to come until the rest is taken for lost, in milliseconds.
-    pub patience_ms: u64,
+    pub(crate) patience_ms: u64,
 }
 
 /// What came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct ListenReport {
+pub(crate) struct ListenReport {
     /// When each burst was there whole, in nanoseconds of the monotonic clock.
-    pub complete_ns: Vec<u64>,
-    /// When the last signal came.
-    pub last_ns: u64,
-    /// Signals that came.
-    pub received: u64,
+    pub(crate) complete_ns: Vec<u64>,
+    pub(crate) last_ns: u64,
+    pub(crate) received: u64,
     /// From emission to receipt, if that was asked for.
-    pub delays: Option<Distribution>,
-    /// System calls.
-    pub traffic: Traffic,
+    pub(crate) delays: Option<Distribution>,
+    pub(crate) traffic: Traffic,
 }
 
 impl Role for Listener {

@@ -31,51 +31,42 @@ use std::process::ExitCode;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use caller::{CallReport, Caller, Payload};
-pub use connector::{ConnectReport, Connector};
-pub use control::Control;
-pub use echo::{Answer, BodyValidation, Echo, EchoReport};
-pub use emitter::{Content, EmitReport, Emitter, Stamps};
-pub use forwarder::Forwarder;
-pub use idle::IdleConnections;
-pub use listener::{ListenReport, Listener};
-pub use monitor::Monitor;
-pub use name_cycler::{NameCycler, NameReport};
-pub use process::{Peer, PeerError};
-pub use volumes::{RULE as VOLUMES_RULE, Volumes};
+pub(crate) use caller::{CallReport, Caller, Payload};
+pub(crate) use connector::Connector;
+pub(crate) use control::Control;
+pub(crate) use echo::{Answer, BodyValidation, Echo};
+pub(crate) use emitter::{Content, EmitReport, Emitter, Stamps};
+pub(crate) use forwarder::Forwarder;
+pub(crate) use idle::IdleConnections;
+pub(crate) use listener::{ListenReport, Listener};
+pub(crate) use monitor::Monitor;
+pub(crate) use name_cycler::NameCycler;
+pub(crate) use process::{Peer, PeerError};
+pub(crate) use volumes::{RULE as VOLUMES_RULE, Volumes};
 
 use crate::raw::RawError;
 
 /// What a peer does.
-pub trait Role: Serialize + DeserializeOwned + Into<AnyRole> {
+pub(crate) trait Role: Serialize + DeserializeOwned + Into<AnyRole> {
     /// What it tells when it has finished.
     type Report: Serialize + DeserializeOwned;
 
     /// Does it. `control` says when to begin.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be done; the process then ends.
     fn play(self, control: &mut Control) -> Result<Self::Report, RawError>;
 }
 
 /// Any role, as it is handed to the process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "kebab-case")]
-pub enum AnyRole {
+pub(crate) enum AnyRole {
     /// Calls a method again and again.
     Caller(Caller),
-    /// Answers calls.
     Echo(Echo),
-    /// Emits signals.
     Emitter(Emitter),
-    /// Receives signals.
     Listener(Listener),
     /// Passes on what it gets, unread.
     Forwarder(Forwarder),
-    /// Connects and leaves.
     Connector(Connector),
-    /// Is there.
     IdleConnections(IdleConnections),
     /// Takes names and gives them up.
     NameCycler(NameCycler),

@@ -8,9 +8,8 @@ use crate::raw::{Connection, RawError, Template};
 /// Becomes a monitor and takes all copies without a look at them: the least that any program does
 /// that watches a bus from outside. It has nothing to report; it ends when it is dropped.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Monitor {
-    /// The address of the bus.
-    pub address: String,
+pub(crate) struct Monitor {
+    pub(crate) address: String,
 }
 
 impl Role for Monitor {

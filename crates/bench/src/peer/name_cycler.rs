@@ -9,20 +9,18 @@ use crate::raw::{Connection, RawError, Template};
 
 /// Takes a name and gives it up, again and again.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct NameCycler {
-    /// The address of the bus.
-    pub address: String,
+pub(crate) struct NameCycler {
+    pub(crate) address: String,
     /// Times that are not measured, to begin with.
-    pub warm_up: u64,
-    /// Times that are.
-    pub count: u64,
+    pub(crate) warm_up: u64,
+    pub(crate) count: u64,
 }
 
 /// What it took.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct NameReport {
+pub(crate) struct NameReport {
     /// Taking a name and giving it up, both answered.
-    pub cycles: Distribution,
+    pub(crate) cycles: Distribution,
 }
 
 impl Role for NameCycler {

@@ -11,7 +11,7 @@ use crate::stop::{StopCondition, WaitError};
 
 /// A peer: a process that plays a role. Dropped, it is ended.
 #[derive(Debug)]
-pub struct Peer<R> {
+pub(crate) struct Peer<R> {
     process: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -31,11 +31,11 @@ enum Line<T> {
 impl<R: Role> Peer<R> {
     /// Starts the peer by a command to which its role is added, and waits until it is ready. All
     /// waits for it end when `stop` says so.
-    ///
-    /// # Errors
-    ///
-    /// When the process cannot be started, or cannot connect.
-    pub fn start(mut command: Command, stop: StopCondition, role: R) -> Result<Self, PeerError> {
+    pub(crate) fn start(
+        mut command: Command,
+        stop: StopCondition,
+        role: R,
+    ) -> Result<Self, PeerError> {
         let part: AnyRole = role.into();
         command.arg(serde_json::to_string(&part).map_err(io::Error::from)?);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -52,23 +52,15 @@ impl<R: Role> Peer<R> {
     }
 
     /// Its unique name; empty where there is no bus.
-    #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number of its process.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// Lets it begin.
-    ///
-    /// # Errors
-    ///
-    /// When it has ended.
-    pub fn begin(&mut self) -> Result<(), PeerError> {
+    pub(crate) fn begin(&mut self) -> Result<(), PeerError> {
         let stdin = self.stdin.as_mut().expect("it is taken only when the peer is dropped");
         match stdin.write_all(b"\n") {
             Ok(()) => Ok(()),
@@ -76,12 +68,7 @@ impl<R: Role> Peer<R> {
         }
     }
 
-    /// Waits until it has finished.
-    ///
-    /// # Errors
-    ///
-    /// When it could not.
-    pub fn finish(&mut self) -> Result<R::Report, PeerError> {
+    pub(crate) fn finish(&mut self) -> Result<R::Report, PeerError> {
         match self.read()? {
             Line::Report(report) => Ok(report),
             Line::Ready(_) => Err(PeerError::OutOfTurn),
@@ -119,7 +106,7 @@ impl<R> Drop for Peer<R> {
 
 /// Why a peer failed.
 #[derive(Debug, thiserror::Error)]
-pub enum PeerError {
+pub(crate) enum PeerError {
     /// It could not be started, or the pipes to it failed.
     #[error("a peer of the workload: {0}")]
     Io(#[from] io::Error),

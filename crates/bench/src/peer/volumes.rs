@@ -14,23 +14,19 @@ use crate::raw::{RawError, Template};
 /// How many volumes there are. A signal tells of each that its properties have changed: first of
 /// the physical ones, then of the logical ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Volumes {
-    /// Physical volumes.
-    pub physical: u64,
-    /// Logical volumes.
-    pub logical: u64,
+pub(crate) struct Volumes {
+    pub(crate) physical: u64,
+    pub(crate) logical: u64,
 }
 
 impl Volumes {
-    /// All of them.
-    #[must_use]
-    pub const fn count(self) -> u64 {
+    pub(crate) const fn count(self) -> u64 {
         self.physical + self.logical
     }
 }
 
 /// The match rule for these signals.
-pub const RULE: &str = "type='signal',interface='org.freedesktop.DBus.Properties',\
+pub(crate) const RULE: &str = "type='signal',interface='org.freedesktop.DBus.Properties',\
      member='PropertiesChanged',path_namespace='/com/redhat/lvmdbus1'";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +38,6 @@ enum Kind {
 /// The signals, one after the other. Those whose paths have the same length differ only there.
 pub(super) struct VolumeSignals {
     volumes: Volumes,
-    /// The next of all volumes.
     next: u64,
     kind: Kind,
     template: Template,

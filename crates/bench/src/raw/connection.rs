@@ -14,7 +14,7 @@ use super::RawError;
 
 /// A connection that moves whole messages and counts the system calls it takes.
 #[derive(Debug)]
-pub struct Connection {
+pub(crate) struct Connection {
     socket: OwnedFd,
     buffer: Vec<u8>,
     /// What of the buffer came and was not taken yet.
@@ -26,17 +26,16 @@ pub struct Connection {
 /// How many bytes a peer reads at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ReadBuffer {
+pub(crate) enum ReadBuffer {
     /// As many as there are, or the rest of the message, up to the size of the buffer.
     #[default]
     Ours,
-    /// At most so many.
     Bytes(usize),
 }
 
 /// System calls that moved something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Traffic {
+pub(crate) struct Traffic {
     /// Those that wrote.
     pub sends: u64,
     /// Those that read.
@@ -52,22 +51,17 @@ impl Connection {
     }
 
     /// A connection through a socket that somebody else made; it is set blocking.
-    ///
-    /// # Errors
-    ///
-    /// When it is no socket.
     pub(crate) fn blocking(socket: OwnedFd) -> Result<Self, RawError> {
         rustix::io::ioctl_fionbio(&socket, false).map_err(RawError::system)?;
         Ok(Self::new(socket))
     }
 
-    /// The socket alone.
     pub(crate) fn into_socket(self) -> OwnedFd {
         self.socket
     }
 
     /// Changes how many bytes are read at once.
-    pub fn set_read_buffer(&mut self, size: ReadBuffer) {
+    pub(crate) fn set_read_buffer(&mut self, size: ReadBuffer) {
         self.read_at_most = match size {
             ReadBuffer::Ours => usize::MAX,
             ReadBuffer::Bytes(bytes) => bytes.max(1),
@@ -75,11 +69,7 @@ impl Connection {
     }
 
     /// Ends a wait to read or to write after a while, with [`RawError::Silence`].
-    ///
-    /// # Errors
-    ///
-    /// When the socket takes no such time.
-    pub fn set_patience(&self, patience: Duration) -> Result<(), RawError> {
+    pub(crate) fn set_patience(&self, patience: Duration) -> Result<(), RawError> {
         for direction in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
             sockopt::set_socket_timeout(&self.socket, direction, Some(patience))
                 .map_err(RawError::system)?;
@@ -87,18 +77,12 @@ impl Connection {
         Ok(())
     }
 
-    /// What was done so far.
-    #[must_use]
-    pub const fn traffic(&self) -> Traffic {
+    pub(crate) const fn traffic(&self) -> Traffic {
         self.traffic
     }
 
     /// Sends all of `bytes`, and waits while the socket is full.
-    ///
-    /// # Errors
-    ///
-    /// When the other side is gone, or takes nothing for too long.
-    pub fn send(&mut self, mut bytes: &[u8]) -> Result<(), RawError> {
+    pub(crate) fn send(&mut self, mut bytes: &[u8]) -> Result<(), RawError> {
         while !bytes.is_empty() {
             self.traffic.sends += 1;
             let sent = retry_on_intr(|| net::send(&self.socket, bytes, SendFlags::NOSIGNAL));
@@ -108,11 +92,7 @@ impl Connection {
     }
 
     /// The next whole message; waits for it.
-    ///
-    /// # Errors
-    ///
-    /// When the other side is gone, sends nothing for too long, or something that is no message.
-    pub fn receive(&mut self) -> Result<&mut [u8], RawError> {
+    pub(crate) fn receive(&mut self) -> Result<&mut [u8], RawError> {
         loop {
             if let Some(range) = self.take_message()? {
                 return Ok(&mut self.buffer[range]);
@@ -122,11 +102,7 @@ impl Connection {
     }
 
     /// The next whole message, if it has come already.
-    ///
-    /// # Errors
-    ///
-    /// When what came is no message.
-    pub fn received(&mut self) -> Result<Option<&mut [u8]>, RawError> {
+    pub(crate) fn received(&mut self) -> Result<Option<&mut [u8]>, RawError> {
         Ok(self.take_message()?.map(|range| &mut self.buffer[range]))
     }
 
@@ -191,9 +167,7 @@ impl Connection {
 }
 
 impl Traffic {
-    /// What was done since `earlier`.
-    #[must_use]
-    pub const fn since(self, earlier: Self) -> Self {
+    pub(crate) const fn since(self, earlier: Self) -> Self {
         Self { sends: self.sends - earlier.sends, receives: self.receives - earlier.receives }
     }
 }

@@ -8,13 +8,11 @@ use wire::message::{InvalidMessage, Message, MessageType, WriteError};
 /// Why a peer of a workload cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RawError {
-    /// The address is malformed.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// The workloads do not support addresses of this kind.
     #[error("the workloads reach a bus by a unix or tcp address")]
     Transport,
-    /// The socket failed.
     #[error(transparent)]
     Socket(io::Error),
     /// The other side closed the connection.
@@ -32,7 +30,6 @@ pub enum RawError {
     /// The received bytes are not a message.
     #[error("the bus sent an invalid message: {0}")]
     Invalid(#[from] InvalidMessage),
-    /// A message cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// A message of this kind was not expected.

@@ -16,11 +16,7 @@ use super::{Connection, End, RawError, Template};
 
 impl Connection {
     /// Connects to the bus at `address`, and returns the connection with its unique name.
-    ///
-    /// # Errors
-    ///
-    /// When there is no bus, or it does not let us in.
-    pub fn to_bus(address: &str) -> Result<(Self, String), RawError> {
+    pub(crate) fn to_bus(address: &str) -> Result<(Self, String), RawError> {
         let mut connection = Self::new(dial(address)?);
         let user = geteuid().as_raw().to_string();
         let user: String = user.bytes().map(|digit| format!("{digit:02x}")).collect();
@@ -37,20 +33,12 @@ impl Connection {
     }
 
     /// Adds a match rule, and waits until it is in force.
-    ///
-    /// # Errors
-    ///
-    /// When the bus refuses it.
-    pub fn add_match(&mut self, rule: &str) -> Result<(), RawError> {
+    pub(crate) fn add_match(&mut self, rule: &str) -> Result<(), RawError> {
         self.ask(&mut Template::driver("AddMatch", &(rule,))?).map(drop)
     }
 
     /// Calls a method of the bus, and returns the string that it answers, if it does.
-    ///
-    /// # Errors
-    ///
-    /// When the bus answers with an error, or not at all.
-    pub fn ask(&mut self, call: &mut Template) -> Result<Option<String>, RawError> {
+    pub(crate) fn ask(&mut self, call: &mut Template) -> Result<Option<String>, RawError> {
         let serial = call.next_serial();
         self.send(call.bytes())?;
         loop {
@@ -82,7 +70,6 @@ impl Connection {
     }
 }
 
-/// Tries all addresses in turn.
 fn dial(addresses: &str) -> Result<OwnedFd, RawError> {
     let addresses = AddressList::parse(addresses)?;
     let mut last = RawError::Transport;

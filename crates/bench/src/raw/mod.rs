@@ -9,11 +9,11 @@ mod error;
 mod handshake;
 mod template;
 
-pub use connection::{Connection, ReadBuffer, Traffic};
-pub use error::RawError;
+pub(crate) use connection::{Connection, ReadBuffer, Traffic};
+pub(crate) use error::RawError;
 pub(crate) use handshake::HUB;
 pub(crate) use template::serial_bytes;
-pub use template::{Template, echo_member, interface, member, path};
+pub(crate) use template::{Template, echo_member, interface, member};
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// What carries the messages of a workload.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Endpoint {
+pub(crate) enum Endpoint {
     /// A message bus at this address.
     Bus(String),
     /// A process that only reads and writes, at this socket file: what comes from the
@@ -34,9 +34,8 @@ pub enum Endpoint {
 
 /// The place of a peer in a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
+pub(crate) enum End {
     /// It begins: it calls, or emits.
     Hub,
-    /// It answers, or receives.
     Spoke,
 }

@@ -12,7 +12,7 @@ use super::RawError;
 
 /// A message that is sent many times, with a new serial each time.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub(crate) struct Template {
     bytes: Vec<u8>,
     serial: u32,
     body_start: usize,
@@ -20,11 +20,7 @@ pub struct Template {
 
 impl Template {
     /// A message with this head and body.
-    ///
-    /// # Errors
-    ///
-    /// When it would be too long.
-    pub fn new(head: Builder<'_>, body: &impl EncodeArgs) -> Result<Self, RawError> {
+    pub(crate) fn new(head: Builder<'_>, body: &impl EncodeArgs) -> Result<Self, RawError> {
         let mut bytes = Vec::new();
         head.endian(Endian::NATIVE).write(&mut bytes, NonZeroU32::MIN, body)?;
         let body_start = bytes.len() - Message::parse(&bytes)?.body().len();
@@ -32,11 +28,7 @@ impl Template {
     }
 
     /// A call of a method of the bus.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
-    pub fn driver(member: &'static str, body: &impl EncodeArgs) -> Result<Self, RawError> {
+    pub(crate) fn driver(member: &'static str, body: &impl EncodeArgs) -> Result<Self, RawError> {
         let head = Builder::method_call(
             ObjectPath::literal("/org/freedesktop/DBus"),
             MemberName::literal(member),
@@ -46,11 +38,7 @@ impl Template {
     }
 
     /// The call by which a connection becomes a monitor of everything.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
-    pub fn become_monitor() -> Result<Self, RawError> {
+    pub(crate) fn become_monitor() -> Result<Self, RawError> {
         let path = ObjectPath::literal("/org/freedesktop/DBus");
         let head = Builder::method_call(path, MemberName::literal("BecomeMonitor"));
         let head = head.interface(InterfaceName::literal("org.freedesktop.DBus.Monitoring"));
@@ -60,11 +48,7 @@ impl Template {
     }
 
     /// A call of a method of the workload, to whom there is a name for.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
-    pub fn call(
+    pub(crate) fn call(
         destination: Option<BusName<'_>>,
         member: MemberName<'static>,
         body: &impl EncodeArgs,
@@ -74,11 +58,7 @@ impl Template {
     }
 
     /// A signal of the workload, to all or to one.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
-    pub fn signal(
+    pub(crate) fn signal(
         destination: Option<BusName<'_>>,
         body: &impl EncodeArgs,
     ) -> Result<Self, RawError> {
@@ -87,22 +67,14 @@ impl Template {
     }
 
     /// An answer without results, to whoever sent `call`.
-    ///
-    /// # Errors
-    ///
-    /// When `call` is no message.
-    pub fn empty_reply(call: &[u8]) -> Result<Self, RawError> {
+    pub(crate) fn empty_reply(call: &[u8]) -> Result<Self, RawError> {
         let call = Message::parse(call)?;
         let head = Builder::method_return(call.serial()).flags(Flags::NO_REPLY_EXPECTED);
         Self::new(addressed(head, call.sender()), &())
     }
 
     /// An answer with what `call` carries, to whoever sent it.
-    ///
-    /// # Errors
-    ///
-    /// When `call` is no message, or in another byte order than that of this machine.
-    pub fn same_reply(call: &[u8]) -> Result<Self, RawError> {
+    pub(crate) fn same_reply(call: &[u8]) -> Result<Self, RawError> {
         let call = Message::parse(call)?;
         if call.endian() != Endian::NATIVE {
             return Err(RawError::Unexpected("a call in another byte order"));
@@ -120,7 +92,7 @@ impl Template {
     }
 
     /// Puts the next serial in, and returns it.
-    pub fn next_serial(&mut self) -> u32 {
+    pub(crate) fn next_serial(&mut self) -> u32 {
         self.serial = self.serial.wrapping_add(1).max(1);
         self.bytes[SERIAL..SERIAL + 4].copy_from_slice(&self.serial.to_ne_bytes());
         self.serial
@@ -137,12 +109,12 @@ impl Template {
     }
 
     /// Makes a reply one to the call with the serial `call`, in the byte order of this machine.
-    pub fn answer(&mut self, call: [u8; 4]) {
+    pub(crate) fn answer(&mut self, call: [u8; 4]) {
         self.bytes[REPLY_SERIAL..REPLY_SERIAL + 4].copy_from_slice(&call);
     }
 
     /// Writes the time into the first argument, which is to be a UINT64.
-    pub fn stamp(&mut self, nanoseconds: u64) {
+    pub(crate) fn stamp(&mut self, nanoseconds: u64) {
         let place = self.body_start..self.body_start + 8;
         self.bytes[place].copy_from_slice(&nanoseconds.to_ne_bytes());
     }
@@ -160,8 +132,7 @@ impl Template {
     }
 
     /// The message as it is now.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
@@ -171,27 +142,21 @@ pub(crate) fn serial_bytes(message: &[u8]) -> [u8; 4] {
     [message[SERIAL], message[SERIAL + 1], message[SERIAL + 2], message[SERIAL + 3]]
 }
 
-/// The object of all workloads.
-#[must_use]
-pub const fn path() -> ObjectPath<'static> {
+pub(crate) const fn path() -> ObjectPath<'static> {
     ObjectPath::literal("/org/diligence/Bench")
 }
 
-/// The interface of all workloads.
-#[must_use]
-pub const fn interface() -> InterfaceName<'static> {
+pub(crate) const fn interface() -> InterfaceName<'static> {
     InterfaceName::literal("org.diligence.Bench1")
 }
 
 /// The method that returns its argument, a string; as the programs of libraries have it.
-#[must_use]
-pub const fn echo_member() -> MemberName<'static> {
+pub(crate) const fn echo_member() -> MemberName<'static> {
     MemberName::literal("Echo")
 }
 
 /// The other method, and the signal, of all workloads.
-#[must_use]
-pub const fn member() -> MemberName<'static> {
+pub(crate) const fn member() -> MemberName<'static> {
     MemberName::literal("Sample")
 }
 

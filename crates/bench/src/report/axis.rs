@@ -79,7 +79,6 @@ impl Axis {
 }
 
 impl Scale {
-    /// For ascending values.
     fn of_settings(values: &[f64]) -> Self {
         let mut positive = values.iter().filter(|value| **value > 0.0);
         let (Some(&first), Some(&last)) = (positive.next(), values.last()) else {

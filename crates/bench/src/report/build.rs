@@ -102,7 +102,6 @@ pub(super) fn push_list(blocks: &mut Vec<Block<'_>>, items: Vec<String>) {
     }
 }
 
-/// Why figures are missing.
 fn failures(scenario: &Scenario) -> Vec<String> {
     let mut failures = Vec::new();
     for comparison in &scenario.comparisons {

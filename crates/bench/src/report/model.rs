@@ -14,7 +14,6 @@ pub(super) struct Report<'a> {
 
 /// A part of a report with a title.
 pub(super) struct Section<'a> {
-    /// A short name for links.
     pub(super) name: String,
     pub(super) title: String,
     pub(super) blocks: Vec<Block<'a>>,
@@ -70,7 +69,6 @@ pub(super) enum Column {
 #[derive(Default)]
 pub(super) struct Cell {
     pub(super) text: String,
-    /// A remark in smaller type.
     pub(super) detail: String,
     pub(super) tone: Tone,
     /// The middle half of the rounds, for formats with tooltips.

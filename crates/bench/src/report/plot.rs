@@ -296,7 +296,6 @@ const TIMELINE_WIDTH: f64 = 1000.0;
 const LANE_START: f64 = 96.0;
 const LANE_HEIGHT: f64 = 19.0;
 
-/// Fewer points make no line.
 const POINTS_MIN: usize = 3;
 
 #[cfg(test)]

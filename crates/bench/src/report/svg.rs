@@ -21,7 +21,6 @@ impl Svg {
         Self { text: format!("<svg viewBox=\"0 0 {width} {height}\">\n") }
     }
 
-    /// A line through points.
     pub(super) fn line(&mut self, points: &[(f64, f64)], class: &str) {
         let _ = write!(self.text, "<polyline class=\"{class}\" points=\"");
         for (x, y) in points {
@@ -57,7 +56,6 @@ impl Svg {
         );
     }
 
-    /// The element.
     pub(super) fn end(self) -> String {
         self.text + "</svg>"
     }

@@ -80,7 +80,6 @@ impl ScenarioTable {
         text
     }
 
-    /// The lines of a case.
     pub(crate) fn case(&mut self, comparison: &Comparison) -> String {
         let label = &comparison.case.label;
         let mut rows: Vec<_> = comparison.rows(&self.metrics).collect();

@@ -53,7 +53,6 @@ pub(crate) fn date(seconds: u64) -> String {
     time(seconds).format("%F").to_string()
 }
 
-/// Where processes ran, in words.
 pub(crate) const fn placement(placement: Placement) -> &'static str {
     match placement {
         Placement::One => "Everything on one processor",

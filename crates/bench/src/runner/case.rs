@@ -71,7 +71,6 @@ impl<'r> CaseRun<'r> {
         }
     }
 
-    /// Measures it.
     pub(super) fn run(&mut self) -> io::Result<()> {
         let count = self.participants.len();
         for round in 1..=self.rounds {
@@ -87,7 +86,6 @@ impl<'r> CaseRun<'r> {
         Ok(())
     }
 
-    /// How many subjects have failed.
     pub(super) fn failures(&self) -> u64 {
         let out =
             self.participants.iter().filter(|participant| matches!(participant.state, State::Out));
@@ -104,7 +102,6 @@ impl<'r> CaseRun<'r> {
         self.notes
     }
 
-    /// Measures one subject once.
     fn turn(&mut self, index: usize, round: u32) -> io::Result<ControlFlow<()>> {
         if self.site.stop().is_interrupted() {
             return Ok(ControlFlow::Break(()));

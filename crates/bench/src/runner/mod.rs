@@ -21,7 +21,8 @@ mod terminal;
 use std::io;
 
 pub use observe::{Collector, JsonLines, Observer, RunEvent, Several};
-pub use plan::{Plan, PlannedScenario, Request};
+pub(crate) use plan::PlannedScenario;
+pub use plan::{Plan, Request};
 pub use terminal::{TableOutput, Terminal};
 
 use crate::result::Record;

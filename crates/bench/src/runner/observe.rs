@@ -9,11 +9,6 @@ use crate::scenario_info::ScenarioInfo;
 
 /// Somebody who is told what happens in a run.
 pub trait Observer {
-    /// Hears of one thing.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be passed on to where it should be.
     fn see(&mut self, event: &RunEvent<'_>) -> io::Result<()>;
 }
 

@@ -33,25 +33,21 @@ pub struct Request<'r> {
 /// What will be measured.
 #[derive(Debug)]
 pub struct Plan {
-    /// The head of the results.
-    pub run: Run,
+    pub(crate) run: Run,
     /// What was asked for and is not there.
     pub absences: Vec<Absence>,
-    /// The scenarios.
-    pub scenarios: Vec<PlannedScenario>,
+    pub(crate) scenarios: Vec<PlannedScenario>,
 }
 
 /// A scenario that will be measured.
 #[derive(Debug)]
-pub struct PlannedScenario {
-    /// What is known of it.
-    pub info: &'static ScenarioInfo,
+pub(crate) struct PlannedScenario {
+    pub(crate) info: &'static ScenarioInfo,
     /// Who takes part, in the order of the columns.
-    pub subjects: Vec<Subject>,
-    /// Its cases.
-    pub trials: Vec<Trial>,
+    pub(crate) subjects: Vec<Subject>,
+    pub(crate) trials: Vec<Trial>,
     /// A sentence about the cases that a full run would have in addition.
-    pub left_out: Option<String>,
+    pub(crate) left_out: Option<String>,
 }
 
 impl Plan {
@@ -80,8 +76,7 @@ impl Plan {
     }
 
     /// How many steps there will be: one for each case, subject and round.
-    #[must_use]
-    pub fn steps(&self) -> u64 {
+    pub(crate) fn steps(&self) -> u64 {
         let trials = self.scenarios.iter().flat_map(|planned| {
             planned.trials.iter().map(|trial| {
                 let targets = trial.workload.requirements().targets;

@@ -28,7 +28,6 @@ pub struct Step<'a> {
 
 impl Progress {
     /// A bar for so many steps: one for each subject, case and round.
-    #[must_use]
     pub(super) fn new(steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template(TEMPLATE).expect("the template is fixed");
@@ -53,7 +52,6 @@ impl Progress {
         self.bar.suspend(print)
     }
 
-    /// Takes the bar away.
     pub(super) fn finish(self) {
         self.bar.finish_and_clear();
     }

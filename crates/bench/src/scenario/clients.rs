@@ -16,19 +16,19 @@ pub struct Clients {
     /// Which libraries [default: all of diligence, libdbus, sd-bus, gdbus, dbus-python, dbus-fast,
     /// zbus]
     #[arg(long, value_name = "LIBRARY", value_delimiter = ',', value_parser = words::library)]
-    pub libraries: Option<Vec<Library>>,
+    pub(crate) libraries: Option<Vec<Library>>,
     /// How many calls [default: 5000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// How many signals [default: 10000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub signals: Option<u64>,
+    pub(crate) signals: Option<u64>,
     /// Bytes of the text of each call [default: 11]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// Bytes of payload of each signal [default: 128]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
-    pub signal_size: Option<u64>,
+    pub(crate) signal_size: Option<u64>,
 }
 
 impl Scenario for Clients {

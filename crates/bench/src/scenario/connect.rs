@@ -13,7 +13,7 @@ use crate::workload;
 pub struct Connect {
     /// How often [default: 1000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
 }
 
 impl Scenario for Connect {

@@ -11,8 +11,7 @@ pub enum Effort {
 
 impl Effort {
     /// What was given, or else one of these.
-    #[must_use]
-    pub fn choose<T>(self, given: Option<T>, full: T, quick: T) -> T {
+    pub(crate) fn choose<T>(self, given: Option<T>, full: T, quick: T) -> T {
         given.unwrap_or(match self {
             Self::Full => full,
             Self::Quick => quick,
@@ -20,14 +19,12 @@ impl Effort {
     }
 
     /// The same of lists.
-    #[must_use]
-    pub fn list<T: Clone>(self, given: Option<&[T]>, full: &[T], quick: &[T]) -> Vec<T> {
+    pub(crate) fn list<T: Clone>(self, given: Option<&[T]>, full: &[T], quick: &[T]) -> Vec<T> {
         self.choose(given, full, quick).to_vec()
     }
 
     /// How often everything is measured, if that is not given.
-    #[must_use]
-    pub const fn rounds(self) -> u32 {
+    pub(crate) const fn rounds(self) -> u32 {
         match self {
             Self::Full => 5,
             Self::Quick => 1,

@@ -13,16 +13,16 @@ use crate::workload::{Burst, Inspection};
 pub struct FanOut {
     /// How many signals are emitted at once [default: 1,10]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
-    pub signals: Option<Vec<u64>>,
+    pub(crate) signals: Option<Vec<u64>>,
     /// How many processes receive each [default: 10,100]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
-    pub recipients: Option<Vec<u64>>,
+    pub(crate) recipients: Option<Vec<u64>>,
     /// Bytes of payload of each signal [default: 8]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// How often [default: 40 to 300 times]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub bursts: Option<u64>,
+    pub(crate) bursts: Option<u64>,
 }
 
 impl Scenario for FanOut {

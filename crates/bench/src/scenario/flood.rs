@@ -13,10 +13,10 @@ use crate::workload::{self, Call, Sink};
 pub struct Flood {
     /// How many calls [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// Bytes of payload of each message of the flood [default: 1000]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
 }
 
 impl Scenario for Flood {

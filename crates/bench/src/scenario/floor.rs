@@ -19,13 +19,13 @@ use crate::workload::{Burst, Call, Inspection, Recipients, Stream};
 pub struct Floor {
     /// Sizes of calls, in bytes [default: 8,1000,32768,1000000]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
-    pub sizes: Option<Vec<u64>>,
+    pub(crate) sizes: Option<Vec<u64>>,
     /// How much is read at once: bytes, or `ours` [default: 2048,65536,ours]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
-    pub read_buffers: Option<Vec<ReadBuffer>>,
+    pub(crate) read_buffers: Option<Vec<ReadBuffer>>,
     /// How many calls or messages of each size [default: fewer of the large ones]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
 }
 
 impl Scenario for Floor {

@@ -13,10 +13,10 @@ use crate::workload::{Bystanders, Call, WithBystanders};
 pub struct Idle {
     /// How many others are connected, each with three match rules [default: 0,10,100,1000,10000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count_or_none)]
-    pub connections: Option<Vec<u64>>,
+    pub(crate) connections: Option<Vec<u64>>,
     /// How many calls [default: 5000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
 }
 
 impl Scenario for Idle {

@@ -27,14 +27,12 @@ enum Place {
 impl<'t> LibraryBuilder<'t> {
     /// One that keeps programs where the user's programs keep such things. `tell` is called with a
     /// sentence about anything that takes long.
-    #[must_use]
-    pub fn of_user(effort: Effort, tell: &'t mut dyn FnMut(&str)) -> Self {
+    pub(crate) fn of_user(effort: Effort, tell: &'t mut dyn FnMut(&str)) -> Self {
         Self::new(Place::Cache(Cache::of_user()), effort, tell)
     }
 
     /// One in which there are no libraries.
-    #[must_use]
-    pub fn without_libraries(tell: &'t mut dyn FnMut(&str)) -> Self {
+    pub(crate) fn without_libraries(tell: &'t mut dyn FnMut(&str)) -> Self {
         Self::new(Place::Nowhere, Effort::Quick, tell)
     }
 
@@ -43,7 +41,7 @@ impl<'t> LibraryBuilder<'t> {
     }
 
     /// The program of a library, if it is there or can be made.
-    pub fn library(&mut self, library: Library) -> Option<BuiltLibrary> {
+    pub(crate) fn library(&mut self, library: Library) -> Option<BuiltLibrary> {
         if let Some(known) = self.known.get(&library) {
             return known.clone();
         }
@@ -60,8 +58,7 @@ impl<'t> LibraryBuilder<'t> {
     }
 
     /// Those that were asked for and are not there.
-    #[must_use]
-    pub fn into_absences(self) -> Vec<Absence> {
+    pub(crate) fn into_absences(self) -> Vec<Absence> {
         self.absences
     }
 

@@ -71,23 +71,23 @@ pub trait Scenario: fmt::Debug {
 #[derive(Debug)]
 pub struct Trial {
     /// The case.
-    pub case: Case,
+    pub(crate) case: Case,
     /// What is measured.
-    pub workload: Box<dyn Workload>,
+    pub(crate) workload: Box<dyn Workload>,
 }
 
 /// Who takes part in a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScenarioSubjects {
     /// What is not a bus.
-    pub floors: &'static [Subject],
+    pub(crate) floors: &'static [Subject],
     /// Which buses, as long as nobody says.
-    pub buses: DefaultBuses,
+    pub(crate) buses: DefaultBuses,
 }
 
 /// Which buses take part in a scenario as long as nobody says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DefaultBuses {
+pub(crate) enum DefaultBuses {
     /// All that are installed.
     All,
     /// That of this program.

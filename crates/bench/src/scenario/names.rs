@@ -13,10 +13,10 @@ use crate::workload;
 pub struct Names {
     /// How many others wait for a name of their own each [default: 0,10,1000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count_or_none)]
-    pub bystanders: Option<Vec<u64>>,
+    pub(crate) bystanders: Option<Vec<u64>>,
     /// How often the name is taken and given up [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
 }
 
 impl Scenario for Names {

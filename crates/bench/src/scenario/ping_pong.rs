@@ -16,17 +16,17 @@ use crate::workload::Call;
 pub struct PingPong {
     /// Sizes of the payload, in bytes [default: 1,3,10,31,100,... up to 10000000]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
-    pub sizes: Option<Vec<u64>>,
+    pub(crate) sizes: Option<Vec<u64>>,
     /// How much the two processes read at once: bytes, or `ours`, which is what there is, up to the
     /// whole message [default: 2048,65536,ours]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
-    pub read_buffers: Option<Vec<ReadBuffer>>,
+    pub(crate) read_buffers: Option<Vec<ReadBuffer>>,
     /// What a reply carries: `echo`, the payload of its call, or `empty`, nothing [default: echo]
     #[arg(long, value_name = "WHAT", value_parser = words::answer)]
-    pub reply: Option<Answer>,
+    pub(crate) reply: Option<Answer>,
     /// How many calls of each size [default: 5000, fewer of the large ones]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
 }
 
 impl Scenario for PingPong {

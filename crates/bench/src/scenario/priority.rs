@@ -22,19 +22,19 @@ pub struct Priority {
         allow_hyphen_values = true,
         value_parser = words::nice
     )]
-    pub nice: Option<Vec<Nice>>,
+    pub(crate) nice: Option<Vec<Nice>>,
     /// Slices that the bus asks the scheduler for, in milliseconds [default: 0.1,20]
     #[arg(long, value_name = "MS", value_delimiter = ',', value_parser = words::slice)]
-    pub slices: Option<Vec<Slice>>,
+    pub(crate) slices: Option<Vec<Slice>>,
     /// How many signals are emitted at once [default: 1,10]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
-    pub signals: Option<Vec<u64>>,
+    pub(crate) signals: Option<Vec<u64>>,
     /// How many processes receive each [default: 10]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub recipients: Option<u64>,
+    pub(crate) recipients: Option<u64>,
     /// How often [default: 40 to 300 times]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub bursts: Option<u64>,
+    pub(crate) bursts: Option<u64>,
 }
 
 impl Scenario for Priority {

@@ -14,10 +14,10 @@ use crate::workload::Recorded;
 pub struct Recording {
     /// Sizes of the signals, in bytes [default: 100,2048]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
-    pub sizes: Option<Vec<u64>>,
+    pub(crate) sizes: Option<Vec<u64>>,
     /// How many of each size [default: about 200 MB of them]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
 }
 
 impl Scenario for Recording {

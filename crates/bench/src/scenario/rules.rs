@@ -13,10 +13,10 @@ use crate::workload::{Burst, Bystanders, Inspection, WithBystanders};
 pub struct Rules {
     /// How many rules there are that do not match [default: 1,10,100,1000,10000,100000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
-    pub rules: Option<Vec<u64>>,
+    pub(crate) rules: Option<Vec<u64>>,
     /// How many signals [default: 300]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
 }
 
 impl Scenario for Rules {

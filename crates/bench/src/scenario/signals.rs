@@ -14,13 +14,13 @@ use crate::workload::{Recipients, Stream};
 pub struct Signals {
     /// Sizes of the signals, in bytes [default: 32,64,128,... up to 131072]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
-    pub sizes: Option<Vec<u64>>,
+    pub(crate) sizes: Option<Vec<u64>>,
     /// How many of each size [default: 10000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// How many processes listen [default: 1]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub listeners: Option<u64>,
+    pub(crate) listeners: Option<u64>,
 }
 
 impl Scenario for Signals {

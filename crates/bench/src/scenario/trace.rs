@@ -15,22 +15,22 @@ pub struct Trace {
     /// Who watches [default: all of nobody, stamps, flight-recorder, record, monitor, dbus-monitor,
     /// busctl]
     #[arg(long, value_name = "WATCHER", value_delimiter = ',', value_parser = words::watcher)]
-    pub watchers: Option<Vec<ObserverKind>>,
+    pub(crate) watchers: Option<Vec<ObserverKind>>,
     /// Sizes of calls, one after the other, in bytes [default: 8,16384]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
-    pub calls: Option<Vec<u64>>,
+    pub(crate) calls: Option<Vec<u64>>,
     /// Sizes of signals, as fast as they can be sent, in bytes [default: 100,2048]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
-    pub streams: Option<Vec<u64>>,
+    pub(crate) streams: Option<Vec<u64>>,
     /// How many calls [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// How many signals [default: 50000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub signals: Option<u64>,
+    pub(crate) signals: Option<u64>,
     /// How often in each round it is done unwatched and watched [default: 5]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub turns: Option<u64>,
+    pub(crate) turns: Option<u64>,
 }
 
 impl Scenario for Trace {

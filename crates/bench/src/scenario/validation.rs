@@ -14,10 +14,10 @@ use crate::workload::{Call, Inspected};
 pub struct Validation {
     /// How many calls [default: 50000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// What each call carries [default: Hello world]
     #[arg(long, value_name = "TEXT")]
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
 }
 
 impl Scenario for Validation {

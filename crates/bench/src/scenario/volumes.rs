@@ -14,13 +14,13 @@ use crate::workload::{Recipients, Stream};
 pub struct Volumes {
     /// How many physical volumes [default: 120000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub physical: Option<u64>,
+    pub(crate) physical: Option<u64>,
     /// How many logical volumes [default: 10000]
     #[arg(long, value_name = "N", value_parser = words::count)]
-    pub logical: Option<u64>,
+    pub(crate) logical: Option<u64>,
     /// How many processes listen [default: 1,4]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
-    pub listeners: Option<Vec<u64>>,
+    pub(crate) listeners: Option<Vec<u64>>,
 }
 
 impl Scenario for Volumes {

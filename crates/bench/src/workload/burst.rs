@@ -18,7 +18,7 @@ use crate::stage::{MeasureError, Stage};
 /// One process emits bursts of signals to several others, who have all received a burst before
 /// the next one begins.
 #[derive(Clone, Debug)]
-pub struct Burst {
+pub(crate) struct Burst {
     /// Signals in a burst.
     pub signals: u64,
     /// How many receive each.
@@ -33,10 +33,9 @@ pub struct Burst {
 
 /// Whether a workload is also looked at with instruments that would disturb a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Inspection {
+pub(crate) enum Inspection {
     /// It is: system calls of the bus are counted, and switches recorded.
     Done,
-    /// It is not.
     LeftOut,
 }
 
@@ -354,7 +353,6 @@ const OVERLAPS_SHARE: usize = 20;
 /// With long pauses, there are fewer bursts than were asked for, so that it takes no longer.
 const DURATION_US_MAX: u64 = 8_000_000;
 
-/// But not fewer than these.
 const BURSTS_MIN: u64 = 10;
 
 /// The least of it for each signal and recipient.

@@ -13,7 +13,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// One process calls another: the talk's ping-pong, one call after another or several at once.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub(crate) struct Call {
     /// What each call carries.
     pub payload: Payload,
     /// How many calls are measured.
@@ -32,8 +32,7 @@ pub struct Call {
 
 impl Call {
     /// Calls one after another, each with an array of `size` bytes, which the reply carries back.
-    #[must_use]
-    pub const fn ping_pong(size: usize, count: u64) -> Self {
+    pub(crate) const fn ping_pong(size: usize, count: u64) -> Self {
         Self {
             payload: Payload::Bytes(size),
             count,
@@ -46,8 +45,7 @@ impl Call {
     }
 
     /// Calls one after another, each with an array of `size` bytes. Replies are empty.
-    #[must_use]
-    pub fn one_way(size: usize, count: u64) -> Self {
+    pub(crate) fn one_way(size: usize, count: u64) -> Self {
         Self { answer: Answer::Empty, ..Self::ping_pong(size, count) }
     }
 }
@@ -70,7 +68,6 @@ impl Workload for Call {
 /// What both ends of calls have found.
 pub(super) struct Reports {
     pub(super) figures: Figures,
-    /// Bodies that they have validated.
     pub(super) validated: u64,
 }
 

@@ -7,7 +7,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// Connecting, from the socket to the answer to Hello, and leaving again.
 #[derive(Clone, Debug)]
-pub struct Connect {
+pub(crate) struct Connect {
     /// How often.
     pub count: u64,
 }

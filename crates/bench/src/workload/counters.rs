@@ -15,14 +15,12 @@ use crate::stage::{MeasureError, Stage};
 pub(super) struct Counters {
     connection: Connection,
     begun: Totals,
-    /// What one question adds.
     question: Totals,
 }
 
 /// Counters of `GetTotals`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Totals {
-    /// Messages that the bus received.
     pub(super) messages: f64,
     /// Messages that were queued for connections.
     pub(super) deliveries: f64,

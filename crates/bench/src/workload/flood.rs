@@ -6,7 +6,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// One process calls another, beside a third that sends as fast as it can.
 #[derive(Clone, Debug)]
-pub struct Flood {
+pub(crate) struct Flood {
     /// Where the flood goes.
     pub sink: Sink,
     /// Bytes of payload of each message of the flood.
@@ -17,7 +17,7 @@ pub struct Flood {
 
 /// Where a flood goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sink {
+pub(crate) enum Sink {
     /// To a process that reads all the time.
     Reader,
     /// To a process that never reads.
@@ -75,7 +75,6 @@ impl Flood {
 }
 
 impl Flooded {
-    /// Its unique name.
     fn name(&self) -> &str {
         match self {
             Self::Reader(peer) => peer.name(),
@@ -84,7 +83,6 @@ impl Flooded {
     }
 }
 
-/// It ends with the measurement.
 const WITHOUT_END: u64 = u64::MAX;
 
 /// How long the reader waits for the flood to go on.

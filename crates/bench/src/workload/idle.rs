@@ -7,7 +7,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// A workload while others are connected to the same bus, and do nothing.
 #[derive(Clone, Debug)]
-pub struct WithBystanders<W> {
+pub(crate) struct WithBystanders<W> {
     /// Those who do nothing.
     pub bystanders: Bystanders,
     /// What is measured.
@@ -16,7 +16,7 @@ pub struct WithBystanders<W> {
 
 /// Connections that do nothing.
 #[derive(Clone, Debug)]
-pub struct Bystanders {
+pub(crate) struct Bystanders {
     /// How many.
     pub connections: u64,
     /// The match rules of each; `{n}` is the number of the connection.
@@ -27,16 +27,14 @@ pub struct Bystanders {
 
 impl Bystanders {
     /// Connections with the match rules that a program of a desktop has.
-    #[must_use]
-    pub fn desktop(connections: u64) -> Self {
+    pub(crate) fn desktop(connections: u64) -> Self {
         let rules = DESKTOP_RULES.map(str::to_owned).to_vec();
         Self { connections, rules, first: None }
     }
 
     /// One connection with many rules for signals that nobody sends, of the interface and member
     /// that the workloads use, so that only the path tells them apart.
-    #[must_use]
-    pub fn rules(count: u64) -> Self {
+    pub(crate) fn rules(count: u64) -> Self {
         Self { connections: 1, rules: Vec::new(), first: Some((OTHER_RULE.to_owned(), count)) }
     }
 }
@@ -94,7 +92,6 @@ const DESKTOP_RULES: [&str; 3] = [
 /// With fewer connections, what is measured is rather how memory comes in pages.
 const CONNECTIONS_MIN: u64 = 100;
 
-/// The same of rules.
 const RULES_MIN: u64 = 1000;
 
 /// Like the signals of the workloads, but for the path.

@@ -10,7 +10,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// Calls of which system calls, copies and validations are counted too, after they were timed.
 #[derive(Clone, Debug)]
-pub struct Inspected(pub Call);
+pub(crate) struct Inspected(pub Call);
 
 impl Workload for Inspected {
     fn requirements(&self) -> Requirements {

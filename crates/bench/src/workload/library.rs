@@ -16,7 +16,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// Calls or signals between the program of a library and a client with nothing in it.
 #[derive(Clone, Debug)]
-pub struct ThroughLibrary {
+pub(crate) struct ThroughLibrary {
     /// The library.
     pub library: BuiltLibrary,
     /// Which end is its.
@@ -29,14 +29,10 @@ pub struct ThroughLibrary {
 
 /// What the program of a library does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LibraryRole {
-    /// It calls.
+pub(crate) enum LibraryRole {
     Calls,
-    /// It is called.
     Serves,
-    /// It emits.
     Emits,
-    /// It listens.
     Listens,
 }
 

@@ -6,7 +6,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// A workload of which one figure counts, for lists of unlike things.
 #[derive(Clone, Debug)]
-pub struct SingleMetric<W> {
+pub(crate) struct SingleMetric<W> {
     /// What counts.
     pub metric: Metric,
     /// What is measured.
@@ -27,7 +27,7 @@ impl<W: Workload> Workload for SingleMetric<W> {
 
 /// A workload that is of interest on the bus of this program only.
 #[derive(Clone, Debug)]
-pub struct OwnBusOnly<W>(pub W);
+pub(crate) struct OwnBusOnly<W>(pub W);
 
 impl<W: Workload> Workload for OwnBusOnly<W> {
     fn requirements(&self) -> Requirements {

@@ -20,18 +20,18 @@ mod system_calls;
 
 use std::fmt;
 
-pub use burst::{Burst, Inspection};
-pub use call::Call;
-pub use connect::Connect;
-pub use flood::{Flood, Sink};
-pub use idle::{Bystanders, WithBystanders};
-pub use inspected::Inspected;
-pub use library::{LibraryRole, ThroughLibrary};
-pub use limited::{OwnBusOnly, SingleMetric};
-pub use names::Names;
-pub use observed::{Counted, Observed, ObserverKind, Recorded, UnknownObserver};
-pub use prioritized::{Prioritized, Priority};
-pub use stream::{Recipients, Stream};
+pub(crate) use burst::{Burst, Inspection};
+pub(crate) use call::Call;
+pub(crate) use connect::Connect;
+pub(crate) use flood::{Flood, Sink};
+pub(crate) use idle::{Bystanders, WithBystanders};
+pub(crate) use inspected::Inspected;
+pub(crate) use library::{LibraryRole, ThroughLibrary};
+pub(crate) use limited::{OwnBusOnly, SingleMetric};
+pub(crate) use names::Names;
+pub(crate) use observed::{Counted, Observed, ObserverKind, Recorded, UnknownObserver};
+pub(crate) use prioritized::{Prioritized, Priority};
+pub(crate) use stream::{Recipients, Stream};
 
 use crate::buses::BodyValidation;
 use crate::raw::ReadBuffer;
@@ -39,23 +39,15 @@ use crate::result::{Figures, Track};
 use crate::stage::{MeasureError, Stage};
 
 /// Something that can be measured.
-pub trait Workload: fmt::Debug {
+pub(crate) trait Workload: fmt::Debug {
     /// What it needs of what carries its messages.
     fn requirements(&self) -> Requirements;
 
     /// Does it once, and tells what it took.
-    ///
-    /// # Errors
-    ///
-    /// When it could not be done.
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError>;
 
     /// Does it again with instruments that disturb it too much for it to be timed, and tells what
     /// they have found. What cannot be found is a note, not an error.
-    ///
-    /// # Errors
-    ///
-    /// As [`measure`](Self::measure).
     fn inspect(&self, _stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         Ok(Outcome::default())
     }
@@ -63,7 +55,7 @@ pub trait Workload: fmt::Debug {
 
 /// What a workload needs of what carries its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Requirements {
+pub(crate) struct Requirements {
     /// On what it makes sense.
     pub targets: Targets,
     /// For how long one carrier is used.
@@ -76,21 +68,18 @@ pub struct Requirements {
 
 /// On what a workload makes sense.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Targets {
+pub(crate) enum Targets {
     /// Buses, the process that only reads and writes, and two processes without one between.
     Anything,
     /// Buses, and the process that only reads and writes.
     Carriers,
-    /// Buses.
     Buses,
-    /// The bus of this program.
     OurBus,
 }
 
 /// For how long one carrier is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Use {
-    /// For all rounds.
+pub(crate) enum Use {
     Repeated,
     /// For one round, since it leaves traces.
     Single,
@@ -98,8 +87,7 @@ pub enum Use {
 
 impl Requirements {
     /// Those of a workload that only cares on what it makes sense.
-    #[must_use]
-    pub const fn of(targets: Targets) -> Self {
+    pub(crate) const fn of(targets: Targets) -> Self {
         Self {
             targets,
             use_of_carrier: Use::Repeated,
@@ -111,7 +99,7 @@ impl Requirements {
 
 /// What a measurement has found.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Its figures.
     pub figures: Figures,
     /// When which process ran, if that was asked for.
@@ -127,8 +115,7 @@ impl From<Figures> for Outcome {
 }
 
 impl Outcome {
-    /// Adds what was found besides.
-    pub fn extend(&mut self, other: Self) {
+    pub(crate) fn extend(&mut self, other: Self) {
         self.figures.extend(other.figures);
         self.timeline = other.timeline.or_else(|| self.timeline.take());
         self.notes.extend(other.notes);

@@ -7,7 +7,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// Taking a name and giving it up, while some watch all names.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub(crate) struct Names {
     /// How often.
     pub count: u64,
     /// How many connections own a name of their own already, and have a rule for it.

@@ -10,7 +10,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// A workload with a carrier that the scheduler prefers.
 #[derive(Clone, Debug)]
-pub struct Prioritized<W> {
+pub(crate) struct Prioritized<W> {
     /// How it is preferred.
     pub priority: Priority,
     /// What is measured.
@@ -19,8 +19,7 @@ pub struct Prioritized<W> {
 
 /// How the scheduler prefers a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Priority {
-    /// By its nice value.
+pub(crate) enum Priority {
     Nice(Nice),
     /// By the hint how long it wants to run at a time, at the usual nice value.
     Slice(Slice),
@@ -55,8 +54,7 @@ impl Priority {
     }
 
     /// In two words: `nice -5`, `slice 0.1 ms`.
-    #[must_use]
-    pub fn label(self) -> String {
+    pub(crate) fn label(self) -> String {
         match self {
             Self::Nice(nice) => format!("nice {}", nice.get()),
             Self::Slice(slice) => format!("slice {} ms", milliseconds(slice.get())),

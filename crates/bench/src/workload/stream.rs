@@ -10,7 +10,7 @@ use crate::stage::{MeasureError, Stage};
 
 /// One process sends signals as fast as it can, to one or to all who asked for them.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub(crate) struct Stream {
     /// What each carries. Stamps, by which the time from emission to receipt is measured, cost a
     /// look at the clock at both ends.
     pub content: Content,
@@ -22,7 +22,7 @@ pub struct Stream {
 
 /// Who gets the messages of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Recipients {
+pub(crate) enum Recipients {
     /// One, to whom they are addressed.
     Addressed,
     /// So many, who have a match rule.

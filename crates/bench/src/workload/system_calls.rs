@@ -28,11 +28,8 @@ pub(super) struct SystemCalls {
 /// What was counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
-    /// Calls that write.
     pub(super) sends: u64,
-    /// Calls that read.
     pub(super) receives: u64,
-    /// All calls, these among them.
     pub(super) all: u64,
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use sys::process;
 
-pub use observer::{ObserverKind, UnknownObserver};
+pub(crate) use observer::{ObserverKind, UnknownObserver};
 
 use super::system_calls::SystemCalls;
 use super::{Call, NS_PER_US, Outcome, Requirements, Stream, Workload};
@@ -24,7 +24,7 @@ use crate::stage::{MeasureError, Stage};
 /// much on the state of the machine and on the addresses of a process's memory. Each time the
 /// workload runs once before and is not measured, because the first messages cost more.
 #[derive(Clone, Debug)]
-pub struct Observed<W> {
+pub(crate) struct Observed<W> {
     /// Who observes.
     pub observer: ObserverKind,
     /// How many turns there are, at least one.
@@ -34,15 +34,13 @@ pub struct Observed<W> {
 }
 
 /// A workload whose messages can be counted.
-pub trait Counted: Workload + Clone {
+pub(crate) trait Counted: Workload + Clone {
     /// How many units of work it does, the warm-up included.
     fn units(&self) -> u64;
 
-    /// How many messages each is.
     fn messages_each(&self) -> u64;
 
     /// The same with another number of units, which the warm-up may exceed.
-    #[must_use]
     fn of_units(&self, units: u64) -> Self;
 }
 
@@ -141,7 +139,6 @@ impl<W: Counted> Observed<W> {
         units * self.workload.messages_each() as f64
     }
 
-    /// What observation adds.
     fn price(&self, unwatched: &Figures, observed: &Figures) -> Figures {
         let mut price = Figures::new();
         if let (Some(before), Some(now)) = (rate(unwatched), rate(observed)) {
@@ -157,7 +154,7 @@ impl<W: Counted> Observed<W> {
 
 /// A stream that is recorded by `diligence record`.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// The stream.
     pub stream: Stream,
 }

@@ -18,8 +18,7 @@ use crate::workload::Targets;
 
 /// Who watches a bus, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ObserverKind {
-    /// Nobody.
+pub(crate) enum ObserverKind {
     Nobody,
     /// A trace without the bytes of messages, into memory that is not read.
     Stamps,
@@ -29,15 +28,12 @@ pub enum ObserverKind {
     Recorder,
     /// A monitor that looks at nothing: [`peer::Monitor`].
     Monitor,
-    /// `dbus-monitor --pcap`.
     DbusMonitor,
-    /// `busctl capture`.
     Busctl,
 }
 
 impl ObserverKind {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Nobody,
         Self::Stamps,
         Self::FlightRecorder,
@@ -48,15 +44,13 @@ impl ObserverKind {
     ];
 
     /// On which buses it can watch.
-    #[must_use]
-    pub const fn targets(self) -> Targets {
+    pub(crate) const fn targets(self) -> Targets {
         match self {
             Self::Stamps | Self::FlightRecorder | Self::Recorder => Targets::OurBus,
             Self::Nobody | Self::Monitor | Self::DbusMonitor | Self::Busctl => Targets::Buses,
         }
     }
 
-    /// Begins to watch.
     pub(super) fn begin(self, stage: &Stage<'_>) -> Result<RunningObserver, MeasureError> {
         let address = stage.bus_address()?;
         Ok(match self {
@@ -108,7 +102,7 @@ impl fmt::Display for ObserverKind {
 
 /// A word that names no [`ObserverKind`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UnknownObserver;
+pub(crate) struct UnknownObserver;
 
 impl fmt::Display for UnknownObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -180,7 +174,6 @@ impl Trace {
 pub(super) struct EnabledFlightRecorder {
     connection: Connection,
     file: PathBuf,
-    /// What stood in the file.
     before: String,
 }
 

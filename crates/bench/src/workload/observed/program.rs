@@ -20,7 +20,6 @@ use crate::stage::{MeasureError, Stage};
 pub(super) struct ObserverProgram {
     child: Child,
     file: PathBuf,
-    /// Where it complains.
     errors: PathBuf,
 }
 
@@ -42,12 +41,10 @@ impl ObserverProgram {
         Ok(program)
     }
 
-    /// The number of its process.
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Where it writes.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
@@ -127,5 +124,4 @@ const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a program may take until it has written all and ends.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Between two looks.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);

@@ -7,7 +7,6 @@ use std::path::Path;
 /// What a recording says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RecordingTotals {
-    /// Messages that there were.
     pub(super) received: u64,
     /// Those of them that are not in the file.
     pub(super) lost: u64,
@@ -71,7 +70,6 @@ const SECTION: u32 = 0x0A0D_0D0A;
 /// The type of a block with the statistics of an interface.
 const STATISTICS: u32 = 5;
 
-/// Its interface and its time.
 const OPTIONS_START: usize = 12;
 
 /// Code and length of an option.
