@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::progress::Step;
-use super::{Observer, PlannedScenario, RunEvent};
+use super::{Output, PlannedScenario};
 use crate::disturbance::Disturbance;
 use crate::result::{Failure, Record, Sample, Timeline};
 use crate::scenario::Trial;
@@ -13,16 +13,18 @@ use crate::subject::{Carrier, Subject};
 use crate::workload::{Outcome, Requirements, Use};
 
 /// One case while it is measured.
-pub(super) struct CaseRun<'r> {
+pub(super) struct CaseRun<'r, 'o> {
     scenario: &'static str,
     trial: &'r Trial,
     requirements: Requirements,
     rounds: u32,
     site: &'r Site,
-    observer: &'r mut dyn Observer,
+    output: &'r mut Output<'o>,
     participants: Vec<CaseSubject<'r>>,
-    is_interrupted: bool,
-    notes: Vec<String>,
+    /// Whether the user has ended the run meanwhile.
+    pub(super) is_interrupted: bool,
+    /// What could not be found, each in a sentence.
+    pub(super) notes: Vec<String>,
 }
 
 /// A subject that takes part in the case.
@@ -44,13 +46,13 @@ enum State {
 /// What was measured, and how much others have disturbed that.
 type Measured = (Outcome, f64);
 
-impl<'r> CaseRun<'r> {
+impl<'r, 'o> CaseRun<'r, 'o> {
     pub(super) fn new(
         planned: &'r PlannedScenario,
         trial: &'r Trial,
         rounds: u32,
         site: &'r Site,
-        observer: &'r mut dyn Observer,
+        output: &'r mut Output<'o>,
     ) -> Self {
         let requirements = trial.workload.requirements();
         let suitable = planned.subjects.iter().filter(|it| it.suits(requirements.targets));
@@ -64,7 +66,7 @@ impl<'r> CaseRun<'r> {
             requirements,
             rounds,
             site,
-            observer,
+            output,
             participants,
             is_interrupted,
             notes,
@@ -80,7 +82,7 @@ impl<'r> CaseRun<'r> {
                     self.is_interrupted = true;
                     return Ok(());
                 }
-                self.observer.see(&RunEvent::StepDone)?;
+                self.output.end_step();
             }
         }
         Ok(())
@@ -90,16 +92,6 @@ impl<'r> CaseRun<'r> {
         let out =
             self.participants.iter().filter(|participant| matches!(participant.state, State::Out));
         out.count() as u64
-    }
-
-    /// Whether the user has ended the run meanwhile.
-    pub(super) const fn is_interrupted(&self) -> bool {
-        self.is_interrupted
-    }
-
-    /// What could not be found, each in a sentence.
-    pub(super) fn into_notes(self) -> Vec<String> {
-        self.notes
     }
 
     fn turn(&mut self, index: usize, round: u32) -> io::Result<ControlFlow<()>> {
@@ -114,13 +106,13 @@ impl<'r> CaseRun<'r> {
             return Ok(ControlFlow::Continue(()));
         }
         let subject = self.participants[index].subject;
-        self.observer.see(&RunEvent::Step(Step {
+        self.output.begin_step(Step {
             scenario: self.scenario,
             case: &self.trial.case.label,
             round,
             rounds: self.rounds,
             subject: &subject.name(),
-        }))?;
+        });
         let measured = self.attempt(index, round);
         if self.site.stop().is_interrupted() {
             return Ok(ControlFlow::Break(()));
@@ -182,17 +174,17 @@ impl<'r> CaseRun<'r> {
         let (outcome, disturbance) = measured;
         let (scenario, case) = (self.scenario.to_owned(), self.trial.case.clone());
         self.notes.extend(outcome.notes);
-        self.observer.see(&RunEvent::Record(&Record::Sample(Sample {
+        self.output.record(Record::Sample(Sample {
             scenario: scenario.clone(),
             case: case.clone(),
             subject: subject.name(),
             round,
             figures: outcome.figures,
             disturbance,
-        })))?;
+        }))?;
         let Some(tracks) = outcome.timeline else { return Ok(()) };
         let timeline = Timeline { scenario, case, subject: subject.name(), tracks };
-        self.observer.see(&RunEvent::Record(&Record::Timeline(timeline)))
+        self.output.record(Record::Timeline(timeline))
     }
 
     fn give_up(&mut self, index: usize, round: u32, reason: String) -> io::Result<()> {
@@ -205,7 +197,7 @@ impl<'r> CaseRun<'r> {
             round,
             reason,
         };
-        self.observer.see(&RunEvent::Record(&Record::Failure(failure)))
+        self.output.record(Record::Failure(failure))
     }
 }
 

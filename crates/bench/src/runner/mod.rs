@@ -13,21 +13,21 @@
 
 mod case;
 mod left_out;
-mod observe;
+mod output;
 mod plan;
 mod progress;
-mod terminal;
 
 use std::io;
 
-pub use observe::{Collector, JsonLines, Observer, RunEvent, Several};
+pub use output::{Output, Tables};
 pub(crate) use plan::PlannedScenario;
 pub use plan::{Plan, Request};
-pub use terminal::{TableOutput, Terminal};
 
+use crate::report::words;
 use crate::result::Record;
 use crate::stage::Site;
 use case::CaseRun;
+use output::ScenarioEnd;
 
 /// How a run has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,25 +38,25 @@ pub struct RunOutcome {
     pub is_interrupted: bool,
 }
 
-/// Carries out a plan at a site, and tells the observer all that happens.
+/// Carries out a plan at a site.
 ///
 /// # Errors
 ///
-/// Those of the observer: when nobody can be told, there is no sense in going on.
-pub fn run(plan: &Plan, site: &Site, observer: &mut dyn Observer) -> io::Result<RunOutcome> {
+/// Those of the output: if nobody gets the results, the run ends.
+pub fn run(plan: &Plan, site: &Site, output: &mut Output<'_>) -> io::Result<RunOutcome> {
     let mut outcome = RunOutcome::default();
-    observer.see(&RunEvent::Begins { steps: plan.steps() })?;
-    observer.see(&RunEvent::Record(&Record::Run(plan.run.clone())))?;
+    output.begin(plan.steps());
+    output.record(Record::Run(plan.run.clone()))?;
     for absence in &plan.absences {
-        observer.see(&RunEvent::Record(&Record::Absence(absence.clone())))?;
+        output.record(Record::Absence(absence.clone()))?;
     }
     for planned in &plan.scenarios {
-        scenario(planned, plan.run.rounds, site, observer, &mut outcome)?;
+        scenario(planned, plan.run.rounds, site, output, &mut outcome)?;
         if outcome.is_interrupted {
             break;
         }
     }
-    observer.see(&RunEvent::Ends)?;
+    output.end()?;
     Ok(outcome)
 }
 
@@ -64,26 +64,23 @@ fn scenario(
     planned: &PlannedScenario,
     rounds: u32,
     site: &Site,
-    observer: &mut dyn Observer,
+    output: &mut Output<'_>,
     outcome: &mut RunOutcome,
 ) -> io::Result<()> {
     let subjects: Vec<String> = planned.subjects.iter().map(|subject| subject.name()).collect();
-    observer.see(&RunEvent::ScenarioBegins { info: planned.info, subjects: &subjects })?;
+    output.begin_scenario(planned.info, &subjects)?;
     let mut notes = Vec::new();
     for trial in &planned.trials {
-        let mut case = CaseRun::new(planned, trial, rounds, site, &mut *observer);
+        let mut case = CaseRun::new(planned, trial, rounds, site, &mut *output);
         case.run()?;
         outcome.failures += case.failures();
-        outcome.is_interrupted |= case.is_interrupted();
-        for note in case.into_notes() {
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-        observer.see(&RunEvent::CaseEnds)?;
+        outcome.is_interrupted |= case.is_interrupted;
+        notes.extend(case.notes);
+        output.end_case()?;
         if outcome.is_interrupted {
             break;
         }
     }
-    observer.see(&RunEvent::ScenarioEnds { left_out: planned.left_out.as_deref(), notes: &notes })
+    let (left_out, notes) = (planned.left_out.as_deref(), &words::distinct(notes.into_iter()));
+    output.end_scenario(&ScenarioEnd { left_out, notes })
 }

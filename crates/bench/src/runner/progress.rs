@@ -13,7 +13,7 @@ pub(super) struct Progress {
 
 /// What is measured at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step<'a> {
+pub(super) struct Step<'a> {
     /// The name of the scenario.
     pub scenario: &'a str,
     /// The label of the case.

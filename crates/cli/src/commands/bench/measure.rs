@@ -11,9 +11,8 @@ use std::{env, path};
 use bench::buses::{BusList, ProgramPaths};
 use bench::placement::Placement;
 use bench::report::{Style, html};
-use bench::runner::{
-    self, Collector, JsonLines, Plan, Request, RunOutcome, Several, TableOutput, Terminal,
-};
+use bench::result::Record;
+use bench::runner::{self, Output, Plan, Request, RunOutcome, Tables};
 use bench::scenario::{Effort, INFOS, Scenario};
 use bench::stage::Site;
 use clap::Args;
@@ -85,8 +84,8 @@ pub(super) fn run(
     let program = env::current_exe().map_err(BenchError::Start)?;
     let limit = Duration::from_secs(options.deadline.into());
     let site = Site::new(program, options.placement, limit, Some(signals));
-    let (outcome, collector) = observed(&plan, &site.map_err(BenchError::Start)?, &mut files)?;
-    files.report(&collector)?;
+    let (outcome, records) = measured(&plan, &site.map_err(BenchError::Start)?, &mut files)?;
+    files.report(&records)?;
     verdict(&plan, outcome, options)
 }
 
@@ -106,32 +105,23 @@ fn request<'r>(
     }
 }
 
-/// Carries the plan out, with everybody told who should be.
-fn observed(
+/// Carries the plan out.
+fn measured(
     plan: &Plan,
     site: &Site,
     files: &mut Files,
-) -> Result<(RunOutcome, Collector), BenchError> {
-    let mut collector = Collector::default();
+) -> Result<(RunOutcome, Vec<Record>), BenchError> {
     let mut stdout = io::stdout();
-    let output = match files.json {
-        Some(Json::Stdout) => TableOutput::Nowhere,
-        _ => TableOutput::Tables(&mut stdout, Style::of_stdout()),
+    let (tables, json): (_, Option<Box<dyn Write>>) = match &mut files.json {
+        None => (Tables::Shown(&mut stdout, Style::of_stdout()), None),
+        Some(Json::Stdout) => (Tables::Hidden, Some(Box::new(io::stdout()))),
+        Some(Json::File(file)) => {
+            (Tables::Shown(&mut stdout, Style::of_stdout()), Some(Box::new(file)))
+        }
     };
-    let mut terminal = Terminal::new(output);
-    let mut lines: Option<JsonLines<Box<dyn Write>>> = match &mut files.json {
-        None => None,
-        Some(Json::Stdout) => Some(JsonLines::new(Box::new(io::stdout()))),
-        Some(Json::File(file)) => Some(JsonLines::new(Box::new(file))),
-    };
-    let mut several = Several { observers: vec![&mut terminal, &mut collector] };
-    if let Some(lines) = &mut lines {
-        several.observers.push(lines);
-    }
-    let outcome = runner::run(plan, site, &mut several).map_err(BenchError::output)?;
-    drop(several);
-    drop(lines);
-    Ok((outcome, collector))
+    let mut output = Output::new(tables, json);
+    let outcome = runner::run(plan, site, &mut output).map_err(BenchError::output)?;
+    Ok((outcome, output.into_records()))
 }
 
 /// What the exit status tells, with a last word if it is not success.
@@ -171,9 +161,9 @@ impl Files {
         Ok(Self { json, report: report.transpose()? })
     }
 
-    fn report(self, collector: &Collector) -> Result<(), BenchError> {
+    fn report(self, records: &[Record]) -> Result<(), BenchError> {
         let Some((path, mut file)) = self.report else { return Ok(()) };
-        let page = html(&collector.records, &INFOS);
+        let page = html(records, &INFOS);
         file.write_all(page.as_bytes()).map_err(BenchError::file(&path))?;
         let path = path::absolute(&path).unwrap_or(path);
         complain(&format!("The page is in {}\n", path.display()));
