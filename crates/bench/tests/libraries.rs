@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use diligence_bench::library::{
-    BuiltLibrary, Cache, CallReport, Caller, EmitReport, Emitter, Library, ListenReport, Listener,
-    MissingLibrary, ProgramMode, RunError, Service, ours,
+    BuiltLibrary, Cache, CallReport, EmitReport, Library, ListenReport, MissingLibrary,
+    ProgramMode, RunError, RunningProgram, ours,
 };
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -111,11 +111,14 @@ fn what_is_missing_is_named() {
 
 fn check_calls(bus: &Bus, library: &BuiltLibrary) {
     let name = library.library();
-    let service = Service::start(library.command(&bus.serve()));
+    let service = RunningProgram::start(library.command(&bus.serve()));
     let service = service.unwrap_or_else(|error| panic!("{name} serves: {error}"));
     for length in [0, 11, 100_000] {
         let call = bus.call(service.name().into(), 20, length);
-        let report = Caller::start(library.command(&call)).and_then(|mut c| c.run(LIMIT));
+        let report = RunningProgram::start(library.command(&call)).and_then(|mut caller| {
+            caller.begin();
+            caller.report::<CallReport>(LIMIT)
+        });
         let report = report.unwrap_or_else(|error| panic!("{name} calls: {error}"));
         assert_eq!(report.calls, 20, "{name}");
         assert!(report.p50_ns > 0 && report.p50_ns <= report.p99_ns, "{name}: {report:?}");
@@ -127,7 +130,7 @@ fn check_calls(bus: &Bus, library: &BuiltLibrary) {
 fn check_failure(bus: &Bus, library: &BuiltLibrary) {
     let name = library.library();
     let nobody = bus.call("org.diligence.Nobody".into(), 1, 1);
-    match Caller::start(library.command(&nobody)) {
+    match RunningProgram::start(library.command(&nobody)) {
         Err(RunError::Ended { status: Some(status), said }) => {
             assert_eq!(status.code(), Some(1), "{name}");
             assert!(said.contains("org.diligence.Nobody"), "{name}: {said}");
@@ -139,13 +142,15 @@ fn check_failure(bus: &Bus, library: &BuiltLibrary) {
 fn check_signals(bus: &Bus, library: &BuiltLibrary) {
     let name = library.library();
     for (count, size) in [(1, 0), (1000, 100), (20, 300_000)] {
-        let emitter = Emitter::start(library.command(&bus.emit(count, size)));
+        let emitter = RunningProgram::start(library.command(&bus.emit(count, size)));
         let mut emitter = emitter.unwrap_or_else(|error| panic!("{name} emits: {error}"));
         let listen = bus.listen(emitter.name().into(), count);
-        let listener = Listener::start(library.command(&listen));
+        let listener = RunningProgram::start(library.command(&listen));
         let mut listener = listener.unwrap_or_else(|error| panic!("{name} listens: {error}"));
-        let emitted = emitter.run(LIMIT).unwrap_or_else(|error| panic!("{name} emits: {error}"));
-        let heard = listener.finish(LIMIT);
+        emitter.begin();
+        let emitted = emitter.report(LIMIT);
+        let emitted = emitted.unwrap_or_else(|error| panic!("{name} emits: {error}"));
+        let heard = listener.report(LIMIT);
         let heard = heard.unwrap_or_else(|error| panic!("{name} listens: {error}"));
         check_reports(&emitted, &heard, count, size);
     }

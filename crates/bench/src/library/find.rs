@@ -136,7 +136,7 @@ impl BuiltLibrary {
         &self.version
     }
 
-    /// The command that does what `mode` says. [`Service`](super::Service) and its kin run it.
+    /// The command for a [`RunningProgram`](super::RunningProgram).
     #[must_use]
     pub fn command(&self, mode: &ProgramMode) -> Command {
         let mut command = Command::new(&self.program);

@@ -3,20 +3,22 @@
 //! # Running them
 //!
 //! The sources are part of this program. A [`Library`] is [found](Library::find) in the system,
-//! its program is [prepared](FoundLibrary::prepare) in a [`Cache`], and then [run](Service), while this
-//! process sleeps:
+//! its program is [prepared](FoundLibrary::prepare) in a [`Cache`], and then [run](RunningProgram),
+//! while this process sleeps:
 //!
 //! ```no_run
 //! use std::time::Duration;
-//! use diligence_bench::library::{Cache, Caller, Library, ProgramMode, Service};
+//! use diligence_bench::library::{Cache, CallReport, Library, ProgramMode, RunningProgram};
 //!
 //! let cache = Cache::of_user()?;
 //! let library = Library::SdBus.find(&cache)?.prepare(&cache)?;
 //! let address = "unix:path=/run/example/bus".to_owned();
-//! let service = Service::start(library.command(&ProgramMode::Serve { address: address.clone() }))?;
+//! let service = RunningProgram::start(library.command(&ProgramMode::Serve { address: address.clone() }))?;
 //! let destination = service.name().to_owned();
 //! let call = ProgramMode::Call { address, destination, count: 10_000, length: 11 };
-//! let report = Caller::start(library.command(&call))?.run(Duration::from_secs(60))?;
+//! let mut caller = RunningProgram::start(library.command(&call))?;
+//! caller.begin();
+//! let report: CallReport = caller.report(Duration::from_secs(60))?;
 //! println!("{} {}: {} ns", library.library(), library.version(), report.p50_ns);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -36,7 +38,7 @@ pub use cache::Cache;
 pub use find::{BuiltLibrary, FoundLibrary, MissingLibrary};
 pub use mode::{ModeError, ProgramMode};
 pub use report::{CallReport, EmitReport, ListenReport};
-pub use running::{Caller, Emitter, Listener, RunError, Service};
+pub use running::{RunError, RunningProgram};
 
 /// A library by which programs use a bus.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

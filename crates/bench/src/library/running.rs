@@ -1,8 +1,7 @@
-//! Programs of libraries while they run.
+//! A program of a library while it runs.
 //!
-//! Each is started with a [command](super::BuiltLibrary::command) of its mode, which the caller may have
-//! changed: put on a processor, for example. What comes from it is read in threads, so that every
-//! wait has its limit. Dropped, it is ended.
+//! It is started with a [command](super::BuiltLibrary::command) of its mode, which the caller may have
+//! changed, for example by a processor. Threads read what it writes, so that every wait has a limit.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -13,146 +12,96 @@ use std::time::Duration;
 use client::SystemError;
 use serde::de::DeserializeOwned;
 
-use super::{CallReport, EmitReport, ListenReport};
-
-/// A program that serves the method.
+/// A program of a library that is connected. Dropping it ends it.
 #[derive(Debug)]
-pub struct Service {
-    process: LibraryProcess,
+pub struct RunningProgram {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    /// What it writes to standard error, once that has ended.
+    errors: Receiver<String>,
     name: String,
 }
 
-impl Service {
-    /// Starts it, and waits until it serves.
+impl RunningProgram {
+    /// Starts it, and waits until it is ready: it serves, has warmed up, is connected, or has its
+    /// match rule.
     ///
     /// # Errors
     ///
     /// See [`RunError`].
-    pub fn start(command: Command) -> Result<Self, RunError> {
-        let mut process = LibraryProcess::start(command)?;
-        Ok(Self { name: process.name()?, process })
+    pub fn start(mut command: Command) -> Result<Self, RunError> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let input = child.stdin.take();
+        let lines = lines_of(child.stdout.take().expect("it was asked for"));
+        let errors = errors_of(child.stderr.take().expect("it was asked for"));
+        let mut program = Self { child, input, lines, errors, name: String::new() };
+        match program.line(START_LIMIT)? {
+            line if line == "ready" => {}
+            line if line.starts_with(':') => program.name = line,
+            line => return Err(RunError::Unexpected { line }),
+        }
+        Ok(program)
     }
 
-    /// Its unique name on the bus.
+    /// Its unique name on the bus, if it serves or emits; otherwise empty.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number of its process.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-}
-
-/// A program that calls the method.
-#[derive(Debug)]
-pub struct Caller {
-    process: LibraryProcess,
-}
-
-impl Caller {
-    /// Starts it, and waits until it has warmed up.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
-    pub fn start(command: Command) -> Result<Self, RunError> {
-        let mut process = LibraryProcess::start(command)?;
-        process.ready()?;
-        Ok(Self { process })
-    }
-
     /// The number of its process, which stays until this is dropped.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.process.pid()
+        self.child.id()
     }
 
-    /// Lets it call, and waits for what comes of it.
+    /// Lets it call or emit.
+    pub fn begin(&mut self) {
+        // If it has ended, the wait for its report returns an error.
+        let _ = self.input.as_mut().map(|input| input.write_all(b"\n"));
+    }
+
+    /// Waits for its report.
     ///
     /// # Errors
     ///
     /// See [`RunError`].
-    pub fn run(&mut self, limit: Duration) -> Result<CallReport, RunError> {
-        self.process.begin();
-        self.process.report(limit)
+    pub fn report<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, RunError> {
+        let line = self.line(limit)?;
+        serde_json::from_str(&line).map_err(|_| RunError::Unexpected { line })
+    }
+
+    fn line(&mut self, limit: Duration) -> Result<String, RunError> {
+        match self.lines.recv_timeout(limit) {
+            Ok(line) => Ok(line),
+            Err(RecvTimeoutError::Timeout) => Err(RunError::TimedOut { limit }),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+        }
+    }
+
+    /// How it ended, after it has closed its output.
+    fn ended(&mut self) -> RunError {
+        drop(self.input.take());
+        let said = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
+        for _ in 0..LOOKS_MAX {
+            match self.child.try_wait() {
+                Ok(None) => thread::sleep(LOOK_EACH),
+                Ok(status) => return RunError::Ended { status, said },
+                Err(error) => return error.into(),
+            }
+        }
+        RunError::Ended { status: None, said }
     }
 }
 
-/// A program that emits signals.
-#[derive(Debug)]
-pub struct Emitter {
-    process: LibraryProcess,
-    name: String,
-}
-
-impl Emitter {
-    /// Starts it, and waits until it is connected.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
-    pub fn start(command: Command) -> Result<Self, RunError> {
-        let mut process = LibraryProcess::start(command)?;
-        Ok(Self { name: process.name()?, process })
-    }
-
-    /// Its unique name on the bus.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The number of its process.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-
-    /// Lets it emit, and waits until it has sent everything.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
-    pub fn run(&mut self, limit: Duration) -> Result<EmitReport, RunError> {
-        self.process.begin();
-        self.process.report(limit)
-    }
-}
-
-/// A program that receives signals.
-#[derive(Debug)]
-pub struct Listener {
-    process: LibraryProcess,
-}
-
-impl Listener {
-    /// Starts it, and waits until the bus has its match rule.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
-    pub fn start(command: Command) -> Result<Self, RunError> {
-        let mut process = LibraryProcess::start(command)?;
-        process.ready()?;
-        Ok(Self { process })
-    }
-
-    /// The number of its process, which stays until this is dropped.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-
-    /// Waits until it has all signals, or silence.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
-    pub fn finish(&mut self, limit: Duration) -> Result<ListenReport, RunError> {
-        self.process.report(limit)
+impl Drop for RunningProgram {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -198,82 +147,6 @@ fn ending(status: Option<ExitStatus>, said: &str) -> String {
     }
 }
 
-/// A process, and what it says.
-#[derive(Debug)]
-struct LibraryProcess {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: Receiver<String>,
-    /// What it says of errors, once it has said all.
-    words: Receiver<String>,
-}
-
-impl LibraryProcess {
-    fn start(mut command: Command) -> Result<Self, RunError> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn()?;
-        let input = child.stdin.take();
-        let lines = lines_of(child.stdout.take().expect("it was asked for"));
-        let words = words_of(child.stderr.take().expect("it was asked for"));
-        Ok(Self { child, input, lines, words })
-    }
-
-    fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    fn name(&mut self) -> Result<String, RunError> {
-        let line = self.line(START_LIMIT)?;
-        if line.starts_with(':') { Ok(line) } else { Err(RunError::Unexpected { line }) }
-    }
-
-    fn ready(&mut self) -> Result<(), RunError> {
-        let line = self.line(START_LIMIT)?;
-        if line == "ready" { Ok(()) } else { Err(RunError::Unexpected { line }) }
-    }
-
-    fn begin(&mut self) {
-        // If it has ended, that is told when a line is expected from it.
-        let _ = self.input.as_mut().map(|input| input.write_all(b"\n"));
-    }
-
-    fn report<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, RunError> {
-        let line = self.line(limit)?;
-        serde_json::from_str(&line).map_err(|_| RunError::Unexpected { line })
-    }
-
-    fn line(&mut self, limit: Duration) -> Result<String, RunError> {
-        match self.lines.recv_timeout(limit) {
-            Ok(line) => Ok(line),
-            Err(RecvTimeoutError::Timeout) => Err(RunError::TimedOut { limit }),
-            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
-        }
-    }
-
-    /// How it ended, after it has closed its output.
-    fn ended(&mut self) -> RunError {
-        drop(self.input.take());
-        let said = self.words.recv_timeout(LAST_WORDS_LIMIT).unwrap_or_default();
-        for _ in 0..LOOKS_MAX {
-            match self.child.try_wait() {
-                Ok(None) => thread::sleep(LOOK_EACH),
-                Ok(status) => return RunError::Ended { status, said },
-                Err(error) => return error.into(),
-            }
-        }
-        RunError::Ended { status: None, said }
-    }
-}
-
-impl Drop for LibraryProcess {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
@@ -283,27 +156,27 @@ fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     lines
 }
 
-/// All that is written to standard error, as one line, when that ends.
-fn words_of(errors: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, words) = mpsc::channel();
+/// What is written to standard error, as one line, when that ends.
+fn errors_of(errors: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, received) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let mut errors = BufReader::new(errors);
         // What is not kept is read all the same, so that nobody waits for it.
-        let read = errors.by_ref().take(WORDS_LEN_MAX).read_to_end(&mut bytes);
+        let read = errors.by_ref().take(ERRORS_LEN_MAX).read_to_end(&mut bytes);
         let _ = read.and_then(|_| io::copy(&mut errors, &mut io::sink()));
         let text = String::from_utf8_lossy(&bytes);
         let _ = sender.send(text.split_whitespace().collect::<Vec<_>>().join(" "));
     });
-    words
+    received
 }
 
 /// How long a program may take to connect and to warm up.
 const START_LIMIT: Duration = Duration::from_secs(60);
 /// How long a program that has closed its output may take to end.
-const LAST_WORDS_LIMIT: Duration = Duration::from_secs(1);
+const END_LIMIT: Duration = Duration::from_secs(1);
 /// How often to look whether it has, and after how long again.
 const LOOKS_MAX: u32 = 200;
 const LOOK_EACH: Duration = Duration::from_millis(5);
-/// Bytes that are kept of what a program says about errors.
-const WORDS_LEN_MAX: u64 = 4096;
+/// Bytes that are kept of the standard error of a program.
+const ERRORS_LEN_MAX: u64 = 4096;

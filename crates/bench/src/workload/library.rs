@@ -6,7 +6,9 @@ use sys::clock;
 
 use super::call::ClientTime;
 use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
-use crate::library::{self, BuiltLibrary, ListenReport, ProgramMode, Service};
+use crate::library::{
+    BuiltLibrary, CallReport, EmitReport, ListenReport, ProgramMode, RunError, RunningProgram,
+};
 use crate::peer::{
     Answer, BodyValidation, Caller, Content, Echo, Emitter, Listener, Payload, Stamps,
 };
@@ -53,6 +55,10 @@ impl Workload for ThroughLibrary {
 }
 
 impl ThroughLibrary {
+    fn start(&self, stage: &Stage<'_>, mode: &ProgramMode) -> Result<RunningProgram, RunError> {
+        RunningProgram::start(stage.placed(self.library.command(mode)))
+    }
+
     fn calls(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
         let echo = stage.start(Echo {
             endpoint: stage.endpoint.clone(),
@@ -67,9 +73,10 @@ impl ThroughLibrary {
             count: self.count,
             length: self.size,
         };
-        let mut caller = library::Caller::start(stage.placed(self.library.command(&mode)))?;
+        let mut caller = self.start(stage, &mode)?;
         let client = ClientTime::begin(caller.pid());
-        let report = caller.run(stage.stop.left())?;
+        caller.begin();
+        let report: CallReport = caller.report(stage.stop.left())?;
         let per_second = report.calls as f64 / (report.elapsed_ns as f64 / NS_PER_S);
         let figures = Figures::from([
             (Metric::RoundTripUs, report.p50_ns as f64 / NS_PER_US),
@@ -81,7 +88,7 @@ impl ThroughLibrary {
 
     fn serves(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
         let mode = ProgramMode::Serve { address: stage.bus_address()?.to_owned() };
-        let service = Service::start(stage.placed(self.library.command(&mode)))?;
+        let service = self.start(stage, &mode)?;
         let warm_up = self.count / 10 + 1;
         let mut caller = stage.start(Caller {
             endpoint: stage.endpoint.clone(),
@@ -118,10 +125,11 @@ impl ThroughLibrary {
         })?;
         let address = stage.bus_address()?.to_owned();
         let mode = ProgramMode::Emit { address, count: self.count, size: self.size };
-        let mut emitter = library::Emitter::start(stage.placed(self.library.command(&mode)))?;
+        let mut emitter = self.start(stage, &mode)?;
         let client = ClientTime::begin(emitter.pid());
         let begun_ns = clock::monotonic().as_nanos() as u64;
-        let emitted = emitter.run(stage.stop.left())?;
+        emitter.begin();
+        let emitted: EmitReport = emitter.report(stage.stop.left())?;
         let heard = listener.finish()?;
         let delays = heard.delays.ok_or(MeasureError::Lost { sent: emitted.sent, received: 0 })?;
         let report = ListenReport {
@@ -150,11 +158,11 @@ impl ThroughLibrary {
             sender: emitter.name().to_owned(),
             count: self.count,
         };
-        let mut listener = library::Listener::start(stage.placed(self.library.command(&mode)))?;
+        let mut listener = self.start(stage, &mode)?;
         let client = ClientTime::begin(listener.pid());
         emitter.begin()?;
         let emitted = emitter.finish()?;
-        let report = listener.finish(stage.stop.left())?;
+        let report: ListenReport = listener.report(stage.stop.left())?;
         let mut figures = self.heard(&report);
         figures.insert(Metric::SendTimeouts, emitted.timeouts as f64);
         Ok(with_time(figures, client, self.count))
