@@ -1,20 +1,18 @@
 //! Which processors the processes of a measurement may use.
 
-use std::fmt;
-use std::str::FromStr;
-
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// Which processors the processes of a measurement may use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// All on one: the steadiest, since no wake-up crosses processors.
+    /// Everything on one processor: the steadiest, since no wake-up crosses processors
     #[default]
     One,
-    /// The bus on one, everybody else on another.
+    /// The bus on one processor, and all other processes on another
     Split,
-    /// Where the scheduler puts them.
+    /// Everything where the scheduler puts it
     Free,
 }
 
@@ -37,29 +35,6 @@ impl Placement {
             // The last, since interrupts tend to be on the first.
             (Self::One, _) | (Self::Split, ProcessPart::Bus) => last,
             (Self::Split, ProcessPart::Peer) => allowed.iter().rev().nth(1).copied().or(last),
-        }
-    }
-}
-
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::One => "one",
-            Self::Split => "split",
-            Self::Free => "free",
-        })
-    }
-}
-
-impl FromStr for Placement {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word {
-            "one" => Ok(Self::One),
-            "split" => Ok(Self::Split),
-            "free" => Ok(Self::Free),
-            _ => Err("it is one, split or free".to_owned()),
         }
     }
 }

@@ -151,12 +151,8 @@ impl Summary {
     }
 
     fn scenario(&mut self, name: &str) -> &mut Scenario {
-        let index = self.scenarios.iter().position(|scenario| scenario.name == name);
-        let index = index.unwrap_or_else(|| {
-            self.scenarios.push(Scenario::new(name));
-            self.scenarios.len() - 1
-        });
-        &mut self.scenarios[index]
+        let is_this = |scenario: &Scenario| scenario.name == name;
+        find_or_push(&mut self.scenarios, is_this, || Scenario::new(name))
     }
 
     fn outcome(&mut self, scenario: &str, case: &Case, subject: &str) -> &mut Outcome {
@@ -192,12 +188,8 @@ impl Scenario {
     }
 
     fn comparison(&mut self, case: &Case) -> &mut Comparison {
-        let index = self.comparisons.iter().position(|comparison| comparison.case == *case);
-        let index = index.unwrap_or_else(|| {
-            self.comparisons.push(Comparison { case: case.clone(), outcomes: Vec::new() });
-            self.comparisons.len() - 1
-        });
-        &mut self.comparisons[index]
+        let new = || Comparison { case: case.clone(), outcomes: Vec::new() };
+        find_or_push(&mut self.comparisons, |comparison| comparison.case == *case, new)
     }
 }
 
@@ -214,12 +206,8 @@ impl Comparison {
     }
 
     fn outcome(&mut self, subject: &str) -> &mut Outcome {
-        let index = self.outcomes.iter().position(|outcome| outcome.subject == subject);
-        let index = index.unwrap_or_else(|| {
-            self.outcomes.push(Outcome::new(subject));
-            self.outcomes.len() - 1
-        });
-        &mut self.outcomes[index]
+        let is_this = |outcome: &Outcome| outcome.subject == subject;
+        find_or_push(&mut self.outcomes, is_this, || Outcome::new(subject))
     }
 }
 
@@ -421,6 +409,18 @@ impl RunNoise {
             _ => "The machine was quiet.",
         }
     }
+}
+
+fn find_or_push<T>(
+    items: &mut Vec<T>,
+    is_this: impl FnMut(&T) -> bool,
+    new: impl FnOnce() -> T,
+) -> &mut T {
+    let index = items.iter().position(is_this).unwrap_or_else(|| {
+        items.push(new());
+        items.len() - 1
+    });
+    &mut items[index]
 }
 
 /// The runs that records are from: one, unless files were joined.

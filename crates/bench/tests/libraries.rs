@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use clap::ValueEnum as _;
 use diligence_bench::library::{
     BuiltLibrary, Cache, CallReport, EmitReport, Library, ListenReport, MissingLibrary,
     ProgramMode, RunError, RunningProgram, ours,
@@ -17,12 +18,14 @@ const LIMIT: Duration = Duration::from_secs(30);
 fn installed_libraries_do_their_part() {
     let bus = Bus::start();
     let cache = cache();
-    let found = Library::ALL.into_iter().filter_map(|library| match library.find(&cache) {
-        Ok(found) if found.is_built(&cache) || library != Library::Zbus => Some(found),
-        Ok(_) => None,
-        Err(missing) => {
-            eprintln!("{library}: {missing}");
-            None
+    let found = Library::value_variants().iter().copied().filter_map(|library| {
+        match library.find(&cache) {
+            Ok(found) if found.is_built(&cache) || library != Library::Zbus => Some(found),
+            Ok(_) => None,
+            Err(missing) => {
+                eprintln!("{library}: {missing}");
+                None
+            }
         }
     });
     // Ours is the program that measures, which is not this one.

@@ -1,4 +1,4 @@
-//! Somebody who reads what is written to the journal.
+//! The reader of what is written to the journal.
 //!
 //! dbus-broker and its launcher write to the journal's socket. They do not start when nobody reads
 //! there, and end when they have something to write and the reader is gone. So where no journal
@@ -10,12 +10,12 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 
 use super::log_tail::tail;
 
-/// Who reads what is written to the journal.
+/// The reader of what is written to the journal.
 #[derive(Debug)]
 pub(super) enum Journal {
     /// The journal, or another process that stands in for it.
@@ -25,70 +25,63 @@ pub(super) enum Journal {
 }
 
 impl Journal {
+    /// Whether a process reads there now.
     pub(super) fn is_read() -> bool {
         is_read_at(Path::new(SOCKET))
     }
 
-    /// Makes sure that somebody does; only root can stand in for the journal.
+    /// Makes sure that a process does; only root can stand in for the journal.
     pub(super) fn ensure() -> io::Result<Self> {
         let mut shared = lock();
-        if let Some(shared) = &mut *shared {
-            shared.holders += 1;
-        } else if Self::is_read() {
-            return Ok(Self::Others);
-        } else {
-            *shared = Some(Shared { holders: 1, stand_in: StandIn::at(Path::new(SOCKET))? });
+        if let Some(stand_in) = shared.upgrade() {
+            return Ok(Self::Ours(Share(Some(stand_in))));
         }
-        Ok(Self::Ours(Share(())))
+        if Self::is_read() {
+            return Ok(Self::Others);
+        }
+        let stand_in = Arc::new(StandIn::at(Path::new(SOCKET))?);
+        *shared = Arc::downgrade(&stand_in);
+        Ok(Self::Ours(Share(Some(stand_in))))
     }
 
     /// What was written there lately, if this process has read it.
     pub(super) fn last_words(&self) -> String {
-        match (self, &*lock()) {
-            (Self::Ours(_), Some(shared)) => shared.stand_in.inbox.words().clone(),
-            _ => String::new(),
+        match self {
+            Self::Ours(Share(Some(stand_in))) => stand_in.inbox.words().clone(),
+            Self::Ours(_) | Self::Others => String::new(),
         }
     }
 
     /// Forgets what was written there until now.
     pub(super) fn forget(&self) {
-        if let (Self::Ours(_), Some(shared)) = (self, &*lock()) {
-            shared.stand_in.inbox.words().clear();
+        if let Self::Ours(Share(Some(stand_in))) = self {
+            stand_in.inbox.words().clear();
         }
     }
 }
 
 /// A share in the one stand-in of this process; the last to go ends it.
 #[derive(Debug)]
-pub(super) struct Share(());
+pub(super) struct Share(Option<Arc<StandIn>>);
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut shared = lock();
-        if let Some(held) = &mut *shared {
-            held.holders -= 1;
-            if held.holders == 0 {
-                *shared = None;
-            }
-        }
+        // Under the lock, so that nobody takes a socket that is about to close for the journal.
+        let _lock = lock();
+        self.0.take();
     }
 }
 
-struct Shared {
-    holders: usize,
-    stand_in: StandIn,
-}
-
-fn lock() -> MutexGuard<'static, Option<Shared>> {
-    // Whoever panicked with it has left it as it was.
+fn lock() -> MutexGuard<'static, Weak<StandIn>> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// There is one socket on the machine, so there is one reader of it in the process.
-static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
+static SHARED: Mutex<Weak<StandIn>> = Mutex::new(Weak::new());
 
 /// The socket, and a thread that empties it.
-struct StandIn {
+#[derive(Debug)]
+pub(super) struct StandIn {
     path: PathBuf,
     /// The directories that were not there before, the deepest first.
     directories: Vec<PathBuf>,
@@ -96,6 +89,7 @@ struct StandIn {
     thread: Option<JoinHandle<()>>,
 }
 
+#[derive(Debug)]
 struct Inbox {
     socket: UnixDatagram,
     closing: AtomicBool,

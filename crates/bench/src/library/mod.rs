@@ -32,82 +32,40 @@ mod running;
 mod source;
 
 use std::fmt;
-use std::str::FromStr;
 
 pub use cache::Cache;
+use clap::ValueEnum;
 pub use find::{BuiltLibrary, FoundLibrary, MissingLibrary};
 pub use mode::{ModeError, ProgramMode};
 pub use report::{CallReport, EmitReport, ListenReport};
 pub use running::{RunError, RunningProgram};
 
-/// A library by which programs use a bus.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// A library by which programs use a bus: ours first, then from the lowest level to the highest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, ValueEnum)]
 pub enum Library {
-    /// Ours, for Rust.
+    /// Ours, for Rust
     Diligence,
-    /// The reference, for C.
+    /// The reference implementation, for C
     Libdbus,
-    /// That of systemd, for C.
+    /// The library of systemd, for C
     SdBus,
-    /// That of GLib, for C.
+    /// The library of GLib, for C
+    #[value(name = "gdbus")]
     GDBus,
-    /// A layer above libdbus, for Python.
+    /// A layer above libdbus, for Python
     DbusPython,
-    /// An implementation for Python's asyncio.
+    /// An implementation for Python's asyncio
     DbusFast,
-    /// An implementation for asynchronous Rust.
+    /// An implementation for asynchronous Rust
     Zbus,
 }
 
-impl Library {
-    /// All of them, ours first, then from the lowest level to the highest.
-    pub const ALL: [Self; 7] = [
-        Self::Diligence,
-        Self::Libdbus,
-        Self::SdBus,
-        Self::GDBus,
-        Self::DbusPython,
-        Self::DbusFast,
-        Self::Zbus,
-    ];
-}
-
+/// The name on the command line and in results.
 impl fmt::Display for Library {
-    /// Its name as it is written on the command line and in results.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Diligence => "diligence",
-            Self::Libdbus => "libdbus",
-            Self::SdBus => "sd-bus",
-            Self::GDBus => "gdbus",
-            Self::DbusPython => "dbus-python",
-            Self::DbusFast => "dbus-fast",
-            Self::Zbus => "zbus",
-        })
+        f.pad(self.to_possible_value().as_ref().map_or("", |value| value.get_name()))
     }
 }
-
-impl FromStr for Library {
-    type Err = UnknownLibrary;
-
-    fn from_str(word: &str) -> Result<Self, UnknownLibrary> {
-        let found = Self::ALL.into_iter().find(|library| library.to_string() == word);
-        found.ok_or_else(|| UnknownLibrary(word.to_owned()))
-    }
-}
-
-/// A word that is the name of no [`Library`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UnknownLibrary(pub String);
-
-impl fmt::Display for UnknownLibrary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is none of the libraries:", self.0)?;
-        Library::ALL.iter().try_for_each(|library| write!(f, " {library}"))
-    }
-}
-
-impl std::error::Error for UnknownLibrary {}
 
 const PATH: &str = "/org/diligence/Bench";
 const INTERFACE: &str = "org.diligence.Bench1";
@@ -121,13 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back_to_libraries() {
-        for library in Library::ALL {
-            assert_eq!(library.to_string().parse(), Ok(library));
-        }
-        let error = "d-feet".parse::<Library>().unwrap_err();
-        let text = "\"d-feet\" is none of the libraries: diligence libdbus sd-bus gdbus \
-                    dbus-python dbus-fast zbus";
-        assert_eq!(error.to_string(), text);
+    fn libraries_have_the_names_of_their_projects() {
+        let names: Vec<_> = Library::value_variants().iter().map(Library::to_string).collect();
+        let expected =
+            ["diligence", "libdbus", "sd-bus", "gdbus", "dbus-python", "dbus-fast", "zbus"];
+        assert_eq!(names, expected);
     }
 }

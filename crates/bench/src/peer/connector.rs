@@ -16,17 +16,11 @@ pub(crate) struct Connector {
     pub(crate) count: u64,
 }
 
-/// What it took.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct ConnectReport {
-    /// From the start of a connection to the answer to its Hello.
-    pub(crate) connects: Distribution,
-}
-
 impl Role for Connector {
-    type Report = ConnectReport;
+    /// From the start of a connection to the answer to its Hello.
+    type Report = Distribution;
 
-    fn play(self, control: &mut Control) -> Result<ConnectReport, RawError> {
+    fn play(self, control: &mut Control) -> Result<Distribution, RawError> {
         control.ready("")?;
         control.wait()?;
         for _ in 0..self.warm_up {
@@ -39,6 +33,6 @@ impl Role for Connector {
             connects.record(clock::monotonic() - start);
             drop(connection);
         }
-        Ok(ConnectReport { connects: connects.distribution() })
+        Ok(connects.distribution())
     }
 }

@@ -1,5 +1,6 @@
 //! Answering calls.
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use wire::message::{Message, MessageType};
 
@@ -31,13 +32,14 @@ pub(crate) struct EchoReport {
 }
 
 /// What calls are answered with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
+    /// Nothing
     Empty,
-    /// What the first call carried. All calls of a workload carry the same.
+    /// The payload of its call
     #[default]
-    Same,
+    Echo,
 }
 
 /// Whether bodies are checked.
@@ -47,6 +49,16 @@ pub(crate) enum BodyValidation {
     On,
     #[default]
     Off,
+}
+
+impl Answer {
+    /// The word in cases and on the command line.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Echo => "echo",
+        }
+    }
 }
 
 impl Role for Echo {
@@ -111,7 +123,7 @@ impl Replies {
             Some(template) => template,
             none => none.insert(match self.answer {
                 Answer::Empty => Template::empty_reply(call)?,
-                Answer::Same => Template::same_reply(call)?,
+                Answer::Echo => Template::same_reply(call)?,
             }),
         };
         if self.is_waiting {

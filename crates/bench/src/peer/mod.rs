@@ -55,31 +55,39 @@ pub(crate) trait Role: Serialize + DeserializeOwned + Into<AnyRole> {
     fn play(self, control: &mut Control) -> Result<Self::Report, RawError>;
 }
 
-/// Any role, as it is handed to the process.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case")]
-pub(crate) enum AnyRole {
-    /// Calls a method again and again.
-    Caller(Caller),
-    Echo(Echo),
-    Emitter(Emitter),
-    Listener(Listener),
-    /// Passes on what it gets, unread.
-    Forwarder(Forwarder),
-    Connector(Connector),
-    IdleConnections(IdleConnections),
-    /// Takes names and gives them up.
-    NameCycler(NameCycler),
-    /// Gets a copy of every message.
-    Monitor(Monitor),
+macro_rules! roles {
+    ($($role:ident),*) => {
+        /// Any role, as it is handed to the process.
+        #[derive(Debug, Serialize, Deserialize)]
+        #[serde(tag = "role", rename_all = "kebab-case")]
+        pub(crate) enum AnyRole {
+            $($role($role),)*
+        }
+
+        $(
+            impl From<$role> for AnyRole {
+                fn from(role: $role) -> Self {
+                    Self::$role(role)
+                }
+            }
+        )*
+
+        fn play(role: AnyRole) -> Result<(), String> {
+            match role {
+                $(AnyRole::$role(role) => perform(role),)*
+            }
+        }
+    };
 }
 
-/// The command of this program that is a peer; the one word behind it is the [`AnyRole`] as JSON.
+roles!(Caller, Echo, Emitter, Listener, Forwarder, Connector, IdleConnections, NameCycler, Monitor);
+
+/// The command of this program that is a peer; its only argument is a role as JSON.
 pub const COMMAND: &str = "bench-peer";
 
-/// Is one peer: the command [`COMMAND`] with this word.
-pub fn run(part: &str) -> ExitCode {
-    let played = serde_json::from_str(part).map_err(|error| error.to_string()).and_then(play);
+/// Runs this process as a peer: the command [`COMMAND`] with this word.
+pub fn run(role: &str) -> ExitCode {
+    let played = serde_json::from_str(role).map_err(|error| error.to_string()).and_then(play);
     match played {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
@@ -89,35 +97,8 @@ pub fn run(part: &str) -> ExitCode {
     }
 }
 
-fn play(part: AnyRole) -> Result<(), String> {
-    match part {
-        AnyRole::Caller(role) => perform(role),
-        AnyRole::Echo(role) => perform(role),
-        AnyRole::Emitter(role) => perform(role),
-        AnyRole::Listener(role) => perform(role),
-        AnyRole::Forwarder(role) => perform(role),
-        AnyRole::Connector(role) => perform(role),
-        AnyRole::IdleConnections(role) => perform(role),
-        AnyRole::NameCycler(role) => perform(role),
-        AnyRole::Monitor(role) => perform(role),
-    }
-}
-
 fn perform<R: Role>(role: R) -> Result<(), String> {
     let mut control = Control::new();
     let report = role.play(&mut control).map_err(|error| error.to_string())?;
     control.report(&report).map_err(|error| error.to_string())
 }
-
-/// So that each role can be handed over as what it is.
-macro_rules! parts {
-    ($($role:ident),*) => {$(
-        impl From<$role> for AnyRole {
-            fn from(role: $role) -> Self {
-                Self::$role(role)
-            }
-        }
-    )*};
-}
-
-parts!(Caller, Echo, Emitter, Listener, Forwarder, Connector, IdleConnections, NameCycler, Monitor);

@@ -16,17 +16,11 @@ pub(crate) struct NameCycler {
     pub(crate) count: u64,
 }
 
-/// What it took.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct NameReport {
-    /// Taking a name and giving it up, both answered.
-    pub(crate) cycles: Distribution,
-}
-
 impl Role for NameCycler {
-    type Report = NameReport;
+    /// Taking a name and giving it up, both answered.
+    type Report = Distribution;
 
-    fn play(self, control: &mut Control) -> Result<NameReport, RawError> {
+    fn play(self, control: &mut Control) -> Result<Distribution, RawError> {
         let (mut connection, name) = Connection::to_bus(&self.address)?;
         control.ready(&name)?;
         let mut request = Template::driver("RequestName", &(NAME, 0u32))?;
@@ -46,7 +40,7 @@ impl Role for NameCycler {
             cycle()?;
             cycles.record(clock::monotonic() - start);
         }
-        Ok(NameReport { cycles: cycles.distribution() })
+        Ok(cycles.distribution())
     }
 }
 

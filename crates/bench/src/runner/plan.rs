@@ -3,11 +3,11 @@
 use sys::clock;
 
 use super::left_out;
-use crate::buses::{BusList, InstalledBus, ProgramPaths};
+use crate::buses::{BusKind, BusList, InstalledBus, ProgramPaths};
 use crate::machine::Machine;
 use crate::placement::Placement;
 use crate::result::{Absence, FORMAT, Run};
-use crate::scenario::{DefaultBuses, Effort, LibraryBuilder, Scenario, Trial};
+use crate::scenario::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::scenario_info::ScenarioInfo;
 use crate::subject::Subject;
 
@@ -60,11 +60,11 @@ impl Plan {
         let planned = request.scenarios.iter().map(|scenario| {
             let trials = scenario.trials(request.effort, &mut libraries);
             let usual = scenario.subjects();
-            let buses = finder.buses(request.buses, usual.buses);
-            let everybody = usual.floors.iter().cloned().chain(buses);
+            let buses = finder.buses(request.buses, usual);
+            let all = usual.floors().iter().cloned().chain(buses);
             PlannedScenario {
                 info: scenario.info(),
-                subjects: involved(everybody, &trials),
+                subjects: involved(all, &trials),
                 trials,
                 left_out: left_out::by(request.effort, &**scenario),
             }
@@ -95,9 +95,9 @@ impl Plan {
 
 /// Those whom at least one case suits.
 fn involved(subjects: impl Iterator<Item = Subject>, trials: &[Trial]) -> Vec<Subject> {
-    let audiences: Vec<_> =
+    let targets: Vec<_> =
         trials.iter().map(|trial| trial.workload.requirements().targets).collect();
-    let is_involved = |subject: &Subject| audiences.iter().any(|targets| subject.suits(*targets));
+    let is_involved = |subject: &Subject| targets.iter().any(|it| subject.suits(*it));
     subjects.filter(is_involved).collect()
 }
 
@@ -121,7 +121,7 @@ fn run_of(request: &Request<'_>, scenarios: &[PlannedScenario]) -> Run {
     }
 }
 
-/// Where buses are found, each once.
+/// Looks for each bus once.
 struct BusFinder<'p> {
     places: &'p ProgramPaths,
     known: Vec<(String, Option<InstalledBus>)>,
@@ -134,18 +134,18 @@ impl<'p> BusFinder<'p> {
     }
 
     /// The buses that were asked for, or else those of the scenario.
-    fn buses(&mut self, asked: Option<&BusList>, usual: DefaultBuses) -> Vec<Subject> {
+    fn buses(&mut self, asked: Option<&BusList>, usual: Subjects) -> Vec<Subject> {
         let buses = match (asked, usual) {
             (Some(buses), _) => buses.clone(),
-            (None, DefaultBuses::All) => BusList::all(),
-            (None, DefaultBuses::Ours) => "diligence".parse().expect("it is the name of a bus"),
-            (None, DefaultBuses::None) => return Vec::new(),
+            (None, Subjects::OurBus) => "diligence".parse().expect("it is the name of a bus"),
+            (None, Subjects::Floors) => return Vec::new(),
+            (None, _) => BusList::all(),
         };
         let kinds = buses.kinds().iter();
         kinds.filter_map(|kind| self.bus(kind)).map(Subject::Bus).collect()
     }
 
-    fn bus(&mut self, kind: &crate::buses::BusKind) -> Option<InstalledBus> {
+    fn bus(&mut self, kind: &BusKind) -> Option<InstalledBus> {
         let name = kind.to_string();
         if let Some((_, known)) = self.known.iter().find(|(known, _)| *known == name) {
             return known.clone();

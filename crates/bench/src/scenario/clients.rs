@@ -1,9 +1,9 @@
 //! The libraries by which programs use a bus.
 
-use clap::Args;
+use clap::{Args, ValueEnum as _};
 
 use super::words;
-use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::library::{BuiltLibrary, Library};
 use crate::peer::{Content, Payload, Stamps};
 use crate::result::{Case, Metric, Setting};
@@ -13,9 +13,8 @@ use crate::workload::{Call, LibraryRole, Recipients, Stream, ThroughLibrary};
 /// The libraries by which programs use a bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Clients {
-    /// Which libraries [default: all of diligence, libdbus, sd-bus, gdbus, dbus-python, dbus-fast,
-    /// zbus]
-    #[arg(long, value_name = "LIBRARY", value_delimiter = ',', value_parser = words::library)]
+    /// The libraries [default: all]
+    #[arg(long, value_name = "LIBRARY", value_delimiter = ',', value_enum)]
     pub(crate) libraries: Option<Vec<Library>>,
     /// How many calls [default: 5000]
     #[arg(long, value_name = "N", value_parser = words::count)]
@@ -36,12 +35,12 @@ impl Scenario for Clients {
         &INFO
     }
 
-    fn subjects(&self) -> ScenarioSubjects {
-        ScenarioSubjects { floors: &[], buses: DefaultBuses::Ours }
+    fn subjects(&self) -> Subjects {
+        Subjects::OurBus
     }
 
     fn trials(&self, effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial> {
-        let wanted = self.libraries.as_deref().unwrap_or(&Library::ALL);
+        let wanted = self.libraries.as_deref().unwrap_or(Library::value_variants());
         let libraries: Vec<BuiltLibrary> =
             wanted.iter().filter_map(|library| libraries.library(*library)).collect();
         let count = effort.choose(self.count, 5000, 50);

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words;
-use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{self, Call, Sink};
@@ -24,8 +24,8 @@ impl Scenario for Flood {
         &INFO
     }
 
-    fn subjects(&self) -> ScenarioSubjects {
-        ScenarioSubjects { floors: &[], buses: DefaultBuses::All }
+    fn subjects(&self) -> Subjects {
+        Subjects::Buses
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {

@@ -3,15 +3,11 @@
 use clap::Args;
 
 use super::words::{self, binary_size_label};
-use super::{
-    DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial, fan_out, ping_pong,
-    signals,
-};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial, fan_out, ping_pong, signals};
 use crate::peer::{Content, Stamps};
 use crate::raw::ReadBuffer;
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::subject::Subject;
 use crate::workload::{Burst, Call, Inspection, Recipients, Stream};
 
 /// What no bus can beat.
@@ -33,9 +29,8 @@ impl Scenario for Floor {
         &INFO
     }
 
-    fn subjects(&self) -> ScenarioSubjects {
-        let floors = &[Subject::Direct, Subject::Floor, Subject::Relay];
-        ScenarioSubjects { floors, buses: DefaultBuses::None }
+    fn subjects(&self) -> Subjects {
+        Subjects::Floors
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {

@@ -55,12 +55,12 @@ use crate::workload::Workload;
 
 /// A list of cases.
 pub trait Scenario: fmt::Debug {
-    /// What tables and reports know of it.
+    /// What reports say about it.
     fn info(&self) -> &'static ScenarioInfo;
 
-    /// Who takes part.
-    fn subjects(&self) -> ScenarioSubjects {
-        ScenarioSubjects { floors: &[Subject::Floor], buses: DefaultBuses::All }
+    /// What is measured.
+    fn subjects(&self) -> Subjects {
+        Subjects::FloorAndBuses
     }
 
     /// The cases, in the order in which they are measured and shown.
@@ -76,24 +76,31 @@ pub struct Trial {
     pub(crate) workload: Box<dyn Workload>,
 }
 
-/// Who takes part in a scenario.
+/// What is measured in a scenario if no buses are given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ScenarioSubjects {
-    /// What is not a bus.
-    pub(crate) floors: &'static [Subject],
-    /// Which buses, as long as nobody says.
-    pub(crate) buses: DefaultBuses,
+pub enum Subjects {
+    /// The floor and all installed buses.
+    FloorAndBuses,
+    /// Two processes without a bus between them, the floor and all installed buses.
+    DirectFloorAndBuses,
+    /// All installed buses.
+    Buses,
+    /// The bus of this program.
+    OurBus,
+    /// No buses, but everything that is not a bus.
+    Floors,
 }
 
-/// Which buses take part in a scenario as long as nobody says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum DefaultBuses {
-    /// All that are installed.
-    All,
-    /// That of this program.
-    Ours,
-    /// None.
-    None,
+impl Subjects {
+    /// What is not a bus.
+    pub(crate) const fn floors(self) -> &'static [Subject] {
+        match self {
+            Self::FloorAndBuses => &[Subject::Floor],
+            Self::DirectFloorAndBuses => &[Subject::Direct, Subject::Floor],
+            Self::Buses | Self::OurBus => &[],
+            Self::Floors => &[Subject::Direct, Subject::Floor, Subject::Relay],
+        }
+    }
 }
 
 impl Trial {

@@ -3,12 +3,11 @@
 use clap::Args;
 
 use super::words::{self, size_label};
-use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::peer::Answer;
 use crate::raw::ReadBuffer;
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::subject::Subject;
 use crate::workload::Call;
 
 /// Calls of all sizes, one after the other.
@@ -21,8 +20,8 @@ pub struct PingPong {
     /// whole message [default: 2048,65536,ours]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
     pub(crate) read_buffers: Option<Vec<ReadBuffer>>,
-    /// What a reply carries: `echo`, the payload of its call, or `empty`, nothing [default: echo]
-    #[arg(long, value_name = "WHAT", value_parser = words::answer)]
+    /// What a reply carries [default: echo]
+    #[arg(long, value_name = "WHAT", value_enum)]
     pub(crate) reply: Option<Answer>,
     /// How many calls of each size [default: 5000, fewer of the large ones]
     #[arg(long, value_name = "N", value_parser = words::count)]
@@ -34,8 +33,8 @@ impl Scenario for PingPong {
         &INFO
     }
 
-    fn subjects(&self) -> ScenarioSubjects {
-        ScenarioSubjects { floors: &[Subject::Direct, Subject::Floor], buses: DefaultBuses::All }
+    fn subjects(&self) -> Subjects {
+        Subjects::DirectFloorAndBuses
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
@@ -52,13 +51,13 @@ impl Scenario for PingPong {
                     _ => format!("{}, reading {buffer}", size_label(size)),
                 };
                 let label = match answer {
-                    Answer::Same => label,
+                    Answer::Echo => label,
                     Answer::Empty => format!("{label}, empty reply"),
                 };
                 let at = [
                     ("size", Setting::from(size)),
                     ("read_buffer", (&*buffer).into()),
-                    ("reply", words::answer_word(answer).into()),
+                    ("reply", answer.word().into()),
                 ];
                 let call = Call { read_buffer, answer, ..Call::ping_pong(size as usize, count) };
                 trials.push(Trial::new(Case::new(label, at), call));

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::trace::addressed_stream;
 use super::words::{self, binary_size_label};
-use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::Recorded;
@@ -25,8 +25,8 @@ impl Scenario for Recording {
         &INFO
     }
 
-    fn subjects(&self) -> ScenarioSubjects {
-        ScenarioSubjects { floors: &[], buses: DefaultBuses::Ours }
+    fn subjects(&self) -> Subjects {
+        Subjects::OurBus
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {

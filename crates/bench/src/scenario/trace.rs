@@ -1,9 +1,9 @@
 //! What it costs to be watched.
 
-use clap::Args;
+use clap::{Args, ValueEnum as _};
 
 use super::words::{self, binary_size_label};
-use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::peer::{Content, Stamps};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
@@ -12,9 +12,8 @@ use crate::workload::{Call, Counted, Observed, ObserverKind, Recipients, Stream}
 /// What it costs to be watched.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Trace {
-    /// Who watches [default: all of nobody, stamps, flight-recorder, record, monitor, dbus-monitor,
-    /// busctl]
-    #[arg(long, value_name = "WATCHER", value_delimiter = ',', value_parser = words::watcher)]
+    /// The observers [default: all]
+    #[arg(long, value_name = "WATCHER", value_delimiter = ',', value_enum)]
     pub(crate) watchers: Option<Vec<ObserverKind>>,
     /// Sizes of calls, one after the other, in bytes [default: 8,16384]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
@@ -38,12 +37,12 @@ impl Scenario for Trace {
         &INFO
     }
 
-    fn subjects(&self) -> ScenarioSubjects {
-        ScenarioSubjects { floors: &[], buses: DefaultBuses::Ours }
+    fn subjects(&self) -> Subjects {
+        Subjects::OurBus
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
-        let watchers = self.watchers.as_deref().unwrap_or(&ObserverKind::ALL);
+        let watchers = self.watchers.as_deref().unwrap_or(ObserverKind::value_variants());
         let turns = effort.choose(self.turns, 5, 1);
         let mut trials = Vec::new();
         for size in effort.list(self.calls.as_deref(), &[8, 16_384], &[8]) {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{DefaultBuses, Effort, LibraryBuilder, Scenario, ScenarioSubjects, Trial, words};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial, words};
 use crate::buses;
 use crate::peer::{BodyValidation, Payload};
 use crate::result::{Case, Metric, Setting};
@@ -25,8 +25,8 @@ impl Scenario for Validation {
         &INFO
     }
 
-    fn subjects(&self) -> ScenarioSubjects {
-        ScenarioSubjects { floors: &[], buses: DefaultBuses::All }
+    fn subjects(&self) -> Subjects {
+        Subjects::Buses
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {

@@ -5,11 +5,8 @@ use std::time::Duration;
 
 use sys::scheduling::{Nice, Slice};
 
-use crate::library::Library;
-use crate::peer::Answer;
 use crate::raw::ReadBuffer;
 use crate::report::number::grouped;
-use crate::workload::{ObserverKind, UnknownObserver};
 
 /// How many of something: at least one.
 pub(super) fn count(word: &str) -> Result<u64, String> {
@@ -35,20 +32,6 @@ pub(super) fn read_buffer(word: &str) -> Result<ReadBuffer, String> {
     Ok(ReadBuffer::Bytes(bytes as usize))
 }
 
-/// What a reply carries.
-pub(super) fn answer(word: &str) -> Result<Answer, String> {
-    let answer = [Answer::Same, Answer::Empty].into_iter().find(|it| answer_word(*it) == word);
-    answer.ok_or_else(|| "it is `echo` or `empty`".to_owned())
-}
-
-/// The word for what a reply carries, in cases and on the command line.
-pub(super) const fn answer_word(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Same => "echo",
-        Answer::Empty => "empty",
-    }
-}
-
 /// A nice value.
 pub(super) fn nice(word: &str) -> Result<Nice, String> {
     let nice = word.parse().ok().and_then(Nice::new);
@@ -61,16 +44,6 @@ pub(super) fn slice(word: &str) -> Result<Slice, String> {
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let slice = duration.and_then(Slice::new);
     slice.ok_or_else(|| "it is a number of milliseconds from 0.1 to 100".to_owned())
-}
-
-/// A library, or the client without one.
-pub(super) fn library(word: &str) -> Result<Library, String> {
-    word.parse().map_err(|error: crate::library::UnknownLibrary| error.to_string())
-}
-
-/// Who watches.
-pub(super) fn watcher(word: &str) -> Result<ObserverKind, String> {
-    word.parse().map_err(|error: UnknownObserver| error.to_string())
 }
 
 /// How a read buffer is called in cases, and on the command line.
@@ -154,10 +127,6 @@ mod tests {
         check(read_buffer("2048").map(read_buffer_word), "2048");
         let expected = "it is `ours`, or a number of bytes from 1 to 67108864";
         check(read_buffer("0").map(read_buffer_word), expected);
-        for word in ["echo", "empty"] {
-            check(answer(word).map(answer_word).map(str::to_owned), word);
-        }
-        check(answer("1").map(|_| String::new()), "it is `echo` or `empty`");
         check(nice("-15").map(|nice| nice.get().to_string()), "-15");
         check(nice("20").map(|_| String::new()), "it is a whole number from -20 to 19");
         check(slice("0.1").map(|slice| format!("{:?}", slice.get())), "100µs");

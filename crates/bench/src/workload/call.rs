@@ -40,7 +40,7 @@ impl Call {
             read_buffer: ReadBuffer::Ours,
             body_validation: BodyValidation::Off,
             bus_validation: buses::BodyValidation::On,
-            answer: Answer::Same,
+            answer: Answer::Echo,
         }
     }
 
@@ -117,7 +117,7 @@ impl Call {
     const fn payload_received(&self) -> usize {
         match self.answer {
             Answer::Empty => self.payload.len(),
-            Answer::Same => 2 * self.payload.len(),
+            Answer::Echo => 2 * self.payload.len(),
         }
     }
 

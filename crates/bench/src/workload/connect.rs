@@ -24,7 +24,7 @@ impl Workload for Connect {
             count: self.count,
         })?;
         peer.begin()?;
-        let connects = peer.finish()?.connects;
+        let connects = peer.finish()?;
         Ok(Figures::from([(Metric::ConnectUs, connects.p50_ns as f64 / NS_PER_US)]).into())
     }
 }

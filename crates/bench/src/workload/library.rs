@@ -65,7 +65,7 @@ impl ThroughLibrary {
             calls: None,
             read_buffer: ReadBuffer::Ours,
             body_validation: BodyValidation::Off,
-            answer: Answer::Same,
+            answer: Answer::Echo,
         })?;
         let mode = ProgramMode::Call {
             address: stage.bus_address()?.to_owned(),

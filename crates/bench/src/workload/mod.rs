@@ -29,7 +29,7 @@ pub(crate) use inspected::Inspected;
 pub(crate) use library::{LibraryRole, ThroughLibrary};
 pub(crate) use limited::{OwnBusOnly, SingleMetric};
 pub(crate) use names::Names;
-pub(crate) use observed::{Counted, Observed, ObserverKind, Recorded, UnknownObserver};
+pub(crate) use observed::{Counted, Observed, ObserverKind, Recorded};
 pub(crate) use prioritized::{Prioritized, Priority};
 pub(crate) use stream::{Recipients, Stream};
 

@@ -33,7 +33,7 @@ impl Workload for Names {
             count: self.count,
         })?;
         namer.begin()?;
-        let cycles = namer.finish()?.cycles;
+        let cycles = namer.finish()?;
         Ok(Figures::from([(Metric::NameCycleUs, cycles.p50_ns as f64 / NS_PER_US)]).into())
     }
 }

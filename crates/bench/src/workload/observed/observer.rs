@@ -1,12 +1,12 @@
-//! Who watches a bus, and how.
+//! Who observes a bus, and how.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::str::FromStr;
 
+use clap::ValueEnum;
 use client::{Connection, Received};
 use wire::body::{EncodeArgs, Value};
 
@@ -16,33 +16,27 @@ use crate::peer::{self, Peer};
 use crate::stage::{MeasureError, Stage};
 use crate::workload::Targets;
 
-/// Who watches a bus, and how.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Who observes a bus, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ObserverKind {
+    /// Nobody
     Nobody,
-    /// A trace without the bytes of messages, into memory that is not read.
+    /// A trace without the bytes of messages, into memory that is not read
     Stamps,
-    /// The flight recorder: a trace of whole messages, into memory that is not read.
+    /// The flight recorder: a trace of whole messages, into memory that is not read
     FlightRecorder,
-    /// `diligence record`, which reads a trace of whole messages.
+    /// `diligence record`, which reads a trace of whole messages
+    #[value(name = "record")]
     Recorder,
-    /// A monitor that looks at nothing: [`peer::Monitor`].
+    /// A monitor that takes all copies and looks at none
     Monitor,
+    /// `dbus-monitor --pcap`
     DbusMonitor,
+    /// `busctl capture`
     Busctl,
 }
 
 impl ObserverKind {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Nobody,
-        Self::Stamps,
-        Self::FlightRecorder,
-        Self::Recorder,
-        Self::Monitor,
-        Self::DbusMonitor,
-        Self::Busctl,
-    ];
-
     /// On which buses it can watch.
     pub(crate) const fn targets(self) -> Targets {
         match self {
@@ -85,45 +79,14 @@ impl ObserverKind {
     }
 }
 
-/// In the words of the command line, and of tables.
+/// The name on the command line and in cases.
 impl fmt::Display for ObserverKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Nobody => "nobody",
-            Self::Stamps => "stamps",
-            Self::FlightRecorder => "flight-recorder",
-            Self::Recorder => "record",
-            Self::Monitor => "monitor",
-            Self::DbusMonitor => DBUS_MONITOR,
-            Self::Busctl => BUSCTL,
-        })
+        f.write_str(self.to_possible_value().as_ref().map_or("", |value| value.get_name()))
     }
 }
 
-/// A word that names no [`ObserverKind`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct UnknownObserver;
-
-impl fmt::Display for UnknownObserver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it is one of ")?;
-        let (last, others) = ObserverKind::ALL.split_last().expect("there are some");
-        others.iter().try_for_each(|watcher| write!(f, "{watcher}, "))?;
-        write!(f, "{last}")
-    }
-}
-
-impl std::error::Error for UnknownObserver {}
-
-impl FromStr for ObserverKind {
-    type Err = UnknownObserver;
-
-    fn from_str(word: &str) -> Result<Self, UnknownObserver> {
-        Self::ALL.into_iter().find(|it| it.to_string() == word).ok_or(UnknownObserver)
-    }
-}
-
-/// Somebody who watches. Dropped, that ends.
+/// An observer that runs. Dropping it ends it.
 pub(super) enum RunningObserver {
     Nobody,
     Trace(#[expect(dead_code, reason = "it ends when it is dropped")] Trace),

@@ -28,9 +28,8 @@ pub(super) struct Options {
     /// [default: all that are installed]
     #[arg(long, value_name = "BUS,...", help_heading = HEADING)]
     bus: Option<BusList>,
-    /// Which processors are used: `one` for everything; `split`, with the bus on one and all
-    /// others on another; `free`, as the scheduler likes
-    #[arg(long, value_name = "WHERE", default_value_t, help_heading = HEADING)]
+    /// Which processors are used
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t, help_heading = HEADING)]
     placement: Placement,
     /// How often everything is measured [default: 5]
     #[arg(
