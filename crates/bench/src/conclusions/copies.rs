@@ -25,20 +25,15 @@ fn validations(scenario: &Scenario, subject: &str) -> Option<String> {
     };
     let found: Vec<(String, String)> = scenario.comparisons.iter().filter_map(found).collect();
     let counts = distinct(found.iter().map(|(_, count)| count.clone()));
-    Some(match &counts[..] {
+    let counts = match &counts[..] {
         [] => return None,
-        [count] => {
-            format!("Validations of a message through {subject}, in the bus and clients: {count}.")
-        }
+        [count] => count.clone(),
         _ => {
-            let cases: Vec<_> =
-                found.iter().map(|(case, count)| format!("{count} ({case})")).collect();
-            format!(
-                "Validations of a message through {subject}, in the bus and clients: {}.",
-                cases.join(", ")
-            )
+            let cases = found.iter().map(|(case, count)| format!("{count} ({case})"));
+            cases.collect::<Vec<_>>().join(", ")
         }
-    })
+    };
+    Some(format!("Validations of a message through {subject}, in the bus and clients: {counts}."))
 }
 
 fn counted(comparison: &Comparison, outcome: &Outcome) -> Option<String> {

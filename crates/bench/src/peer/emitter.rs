@@ -91,6 +91,17 @@ impl Signals {
 }
 
 impl Emitter {
+    /// An emitter of `count` signals in one burst, to one recipient or, if that is empty, to all.
+    pub(crate) fn of_stream(
+        endpoint: &Endpoint,
+        destination: String,
+        content: Content,
+        count: u64,
+    ) -> Self {
+        let endpoint = endpoint.clone();
+        Self { endpoint, destination, content, bursts: 1, per_burst: count, pause_us: 0 }
+    }
+
     fn signals(&self) -> Result<Signals, RawError> {
         let destination = BusName::new(&self.destination).ok();
         Ok(match self.content {

@@ -35,6 +35,19 @@ pub(crate) struct ListenReport {
     pub(crate) traffic: Traffic,
 }
 
+impl Listener {
+    /// A listener to `count` signals in one burst.
+    pub(crate) fn of_stream(
+        endpoint: &Endpoint,
+        rules: Vec<String>,
+        count: u64,
+        stamps: Stamps,
+    ) -> Self {
+        let (endpoint, patience_ms) = (endpoint.clone(), PATIENCE_MS);
+        Self { endpoint, rules, bursts: 1, per_burst: count, stamps, patience_ms }
+    }
+}
+
 impl Role for Listener {
     type Report = ListenReport;
 
@@ -133,6 +146,9 @@ fn is_from_bus(message: &[u8]) -> Result<bool, RawError> {
     let interface = Message::parse(message)?.interface();
     Ok(interface.is_some_and(|interface| interface.as_str() == "org.freedesktop.DBus"))
 }
+
+/// How long recipients wait for what may be lost.
+pub(crate) const PATIENCE_MS: u64 = 3000;
 
 /// How often a listener goes on to wait for the first signal.
 const WAITS_MAX: u32 = 30;

@@ -38,7 +38,7 @@ pub(crate) use echo::{Answer, BodyValidation, Echo};
 pub(crate) use emitter::{Content, EmitReport, Emitter, Stamps};
 pub(crate) use forwarder::Forwarder;
 pub(crate) use idle::IdleConnections;
-pub(crate) use listener::{ListenReport, Listener};
+pub(crate) use listener::{ListenReport, Listener, PATIENCE_MS};
 pub(crate) use monitor::Monitor;
 pub(crate) use name_cycler::NameCycler;
 pub(crate) use process::{Peer, PeerError};

@@ -13,7 +13,7 @@ pub(crate) use connection::{Connection, ReadBuffer, Traffic};
 pub(crate) use error::RawError;
 pub(crate) use handshake::HUB;
 pub(crate) use template::serial_bytes;
-pub(crate) use template::{Template, echo_member, interface, member};
+pub(crate) use template::{Template, echo_member, member, sample_rule};
 
 use std::path::PathBuf;
 

@@ -29,22 +29,25 @@ impl Template {
 
     /// A call of a method of the bus.
     pub(crate) fn driver(member: &'static str, body: &impl EncodeArgs) -> Result<Self, RawError> {
-        let head = Builder::method_call(
-            ObjectPath::literal("/org/freedesktop/DBus"),
-            MemberName::literal(member),
-        );
-        let head = head.interface(InterfaceName::literal("org.freedesktop.DBus"));
-        Self::new(head.destination(WellKnownName::literal("org.freedesktop.DBus").into()), body)
+        Self::of_bus("org.freedesktop.DBus", member, body)
     }
 
     /// The call by which a connection becomes a monitor of everything.
     pub(crate) fn become_monitor() -> Result<Self, RawError> {
-        let path = ObjectPath::literal("/org/freedesktop/DBus");
-        let head = Builder::method_call(path, MemberName::literal("BecomeMonitor"));
-        let head = head.interface(InterfaceName::literal("org.freedesktop.DBus.Monitoring"));
         let rules: [&str; 0] = [];
+        let body = (rules.as_slice(), 0_u32);
+        Self::of_bus("org.freedesktop.DBus.Monitoring", "BecomeMonitor", &body)
+    }
+
+    fn of_bus(
+        interface: &'static str,
+        member: &'static str,
+        body: &impl EncodeArgs,
+    ) -> Result<Self, RawError> {
+        let path = ObjectPath::literal("/org/freedesktop/DBus");
+        let head = Builder::method_call(path, MemberName::literal(member));
         let bus = WellKnownName::literal("org.freedesktop.DBus").into();
-        Self::new(head.destination(bus), &(rules.as_slice(), 0_u32))
+        Self::new(head.interface(InterfaceName::literal(interface)).destination(bus), body)
     }
 
     /// A call of a method of the workload, to whom there is a name for.
@@ -148,6 +151,11 @@ pub(crate) const fn path() -> ObjectPath<'static> {
 
 pub(crate) const fn interface() -> InterfaceName<'static> {
     InterfaceName::literal("org.diligence.Bench1")
+}
+
+/// The match rule for the signal of all workloads.
+pub(crate) fn sample_rule() -> String {
+    format!("type='signal',interface='{}'", interface())
 }
 
 /// The method that returns its argument, a string; as the programs of libraries have it.

@@ -6,12 +6,11 @@ use super::clients::text_call;
 use super::rules::signal;
 use super::{Effort, LibraryBuilder, Scenario, Trial, fan_out};
 use crate::library::Library;
-use crate::peer::{Content, Stamps};
 use crate::result::{Case, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{
-    Burst, Bystanders, Call, Connect, Inspection, LibraryRole, OwnBusOnly, Recipients,
-    SingleMetric, Stream, ThroughLibrary, WithBystanders, Workload,
+    Burst, Bystanders, Call, Connect, LibraryRole, OwnBusOnly, SingleMetric, Stream,
+    ThroughLibrary, WithBystanders, Workload,
 };
 
 /// One row of each of the other scenarios.
@@ -53,9 +52,7 @@ fn bursts(effort: Effort) -> [Trial; 3] {
     [("1 signal to 10", 1, 10), ("10 signals to 10", 10, 10), ("10 signals to 100", 10, 100)].map(
         |(label, signals, recipients)| {
             let bursts = effort.choose(None, fan_out::bursts(signals, recipients), 3);
-            let inspection = Inspection::LeftOut;
-            let burst = Burst { signals, recipients, size: 8, bursts, inspection };
-            row(label, Metric::BurstUs, burst)
+            row(label, Metric::BurstUs, Burst::new(signals, recipients, bursts))
         },
     )
 }
@@ -67,9 +64,7 @@ fn streams(effort: Effort) -> [Trial; 3] {
         ("stream 64 KiB", 64 << 10, 5000, Metric::MibPerS),
     ]
     .map(|(label, size, count, metric)| {
-        let content = Content::Bytes { size, stamps: Stamps::Off };
-        let count = effort.choose(None, count, 500);
-        row(label, metric, Stream { content, count, to: Recipients::Addressed })
+        row(label, metric, Stream::addressed(size, effort.choose(None, count, 500)))
     })
 }
 

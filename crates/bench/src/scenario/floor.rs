@@ -4,11 +4,10 @@ use clap::Args;
 
 use super::words::{self, binary_size_label};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial, fan_out, ping_pong, signals};
-use crate::peer::{Content, Stamps};
 use crate::raw::ReadBuffer;
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Burst, Call, Inspection, Recipients, Stream};
+use crate::workload::{Burst, Call, Stream};
 
 /// What no bus can beat.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -76,9 +75,7 @@ impl Floor {
                 ("signals", signals.into()),
                 ("recipients", recipients.into()),
             ];
-            let inspection = Inspection::LeftOut;
-            let burst = Burst { signals, recipients, size: 8, bursts, inspection };
-            Trial::new(Case::new(label, at), burst)
+            Trial::new(Case::new(label, at), Burst::new(signals, recipients, bursts))
         };
         shapes.iter().map(trial).collect()
     }
@@ -92,9 +89,7 @@ impl Floor {
             let count = effort.choose(self.count, signals::stream_count(size), 1000);
             let label = format!("stream of {}", binary_size_label(size));
             let at = [("work", Setting::from("stream")), ("size", size.into())];
-            let content = Content::Bytes { size: size as usize, stamps: Stamps::Off };
-            let stream = Stream { content, count, to: Recipients::Addressed };
-            Trial::new(Case::new(label, at), stream)
+            Trial::new(Case::new(label, at), Stream::addressed(size as usize, count))
         };
         sizes.iter().map(trial).collect()
     }

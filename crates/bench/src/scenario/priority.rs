@@ -9,7 +9,7 @@ use super::words;
 use super::{Effort, LibraryBuilder, Scenario, Trial, fan_out};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{self, Burst, Inspection, Prioritized};
+use crate::workload::{self, Burst, Prioritized};
 
 /// Signals to many recipients, by a bus that the scheduler prefers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -75,9 +75,8 @@ impl Priority {
             ("priority", (&*label).into()),
         ];
         let label = format!("{}, {label}", fan_out::label(signals, recipients));
-        let inspection = Inspection::LeftOut;
-        let burst = Burst { signals, recipients, size: 8, bursts, inspection };
-        Trial::new(Case::new(label, at), Prioritized { priority, workload: burst })
+        let workload = Burst::new(signals, recipients, bursts);
+        Trial::new(Case::new(label, at), Prioritized { priority, workload })
     }
 }
 

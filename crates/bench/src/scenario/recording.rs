@@ -2,12 +2,11 @@
 
 use clap::Args;
 
-use super::trace::addressed_stream;
 use super::words::{self, binary_size_label};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::Recorded;
+use crate::workload::{Recorded, Stream};
 
 /// How fast can be recorded.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -35,7 +34,7 @@ impl Scenario for Recording {
             let count = effort.choose(self.count, FILE_LEN / (size + HEAD_LEN), 1000);
             let label = format!("stream {}", binary_size_label(size));
             let case = Case::new(label, [("size", Setting::from(size))]);
-            Trial::new(case, Recorded { stream: addressed_stream(size, count) })
+            Trial::new(case, Recorded { stream: Stream::addressed(size as usize, count) })
         };
         sizes.iter().map(trial).collect()
     }

@@ -6,7 +6,7 @@ use super::words::{self, counted};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Burst, Bystanders, Inspection, WithBystanders};
+use crate::workload::{Burst, Bystanders, WithBystanders};
 
 /// Signals among many match rules.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -44,8 +44,7 @@ impl Scenario for Rules {
 
 /// One signal after the other, to one recipient.
 pub(super) const fn signal(count: u64) -> Burst {
-    let inspection = Inspection::LeftOut;
-    Burst { signals: 1, recipients: 1, size: 8, bursts: count, inspection }
+    Burst::new(1, 1, count)
 }
 
 pub(super) const INFO: ScenarioInfo = ScenarioInfo {

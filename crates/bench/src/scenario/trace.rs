@@ -4,10 +4,9 @@ use clap::{Args, ValueEnum as _};
 
 use super::words::{self, binary_size_label};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
-use crate::peer::{Content, Stamps};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Call, Counted, Observed, ObserverKind, Recipients, Stream};
+use crate::workload::{Call, Counted, Observed, ObserverKind, Stream};
 
 /// What it costs to be watched.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -51,7 +50,7 @@ impl Scenario for Trace {
         }
         for size in effort.list(self.streams.as_deref(), &[100, 2048], &[100]) {
             let signals = effort.choose(self.signals, 50_000, 1000);
-            let stream = addressed_stream(size, signals);
+            let stream = Stream::addressed(size as usize, signals);
             trials.extend(watchers.iter().map(|&it| trial("stream", size, it, turns, &stream)));
         }
         trials
@@ -85,12 +84,6 @@ fn trial<W: Counted + 'static>(
         Case::new(label, at),
         Observed { observer: watcher, turns, workload: workload.clone() },
     )
-}
-
-/// Signals to one process, whose time under way is not measured.
-pub(super) fn addressed_stream(size: u64, count: u64) -> Stream {
-    let content = Content::Bytes { size: size as usize, stamps: Stamps::Off };
-    Stream { content, count, to: Recipients::Addressed }
 }
 
 pub(super) const INFO: ScenarioInfo = ScenarioInfo {

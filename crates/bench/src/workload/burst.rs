@@ -10,8 +10,10 @@ use sys::switches::{Followed, SwitchTrace};
 use super::counters::{Counters, model};
 use super::system_calls::SystemCalls;
 use super::{NS_PER_US, Outcome, Requirements, Targets, Workload};
-use crate::peer::{Content, EmitReport, Emitter, ListenReport, Listener, Peer, Stamps};
-use crate::raw::{Endpoint, interface};
+use crate::peer::{
+    Content, EmitReport, Emitter, ListenReport, Listener, PATIENCE_MS, Peer, Stamps,
+};
+use crate::raw::{Endpoint, sample_rule};
 use crate::result::{Figures, Metric, Track};
 use crate::stage::{MeasureError, Stage};
 
@@ -37,6 +39,13 @@ pub(crate) enum Inspection {
     /// It is: system calls of the bus are counted, and switches recorded.
     Done,
     LeftOut,
+}
+
+impl Burst {
+    /// Bursts of signals of 8 bytes, which are not inspected.
+    pub(crate) const fn new(signals: u64, recipients: u64, bursts: u64) -> Self {
+        Self { signals, recipients, size: 8, bursts, inspection: Inspection::LeftOut }
+    }
 }
 
 impl Workload for Burst {
@@ -201,7 +210,7 @@ impl Burst {
         let bursts = bursts + WARM_UP_BURSTS as u64;
         let listener = || Listener {
             endpoint: stage.endpoint.clone(),
-            rules: vec![format!("type='signal',interface='{}'", interface())],
+            rules: vec![sample_rule()],
             bursts,
             per_burst: self.signals,
             stamps: Stamps::Off,
@@ -357,9 +366,6 @@ const BURSTS_MIN: u64 = 10;
 
 /// The least of it for each signal and recipient.
 const PAUSE_FOR_EACH_US: u64 = 20;
-
-/// How long recipients wait for what may be lost.
-const PATIENCE_MS: u64 = 3000;
 
 /// How many bursts come first and are not timed: in them, recipients touch their memory first.
 const WARM_UP_BURSTS: usize = 2;

@@ -40,14 +40,12 @@ impl Workload for Flood {
 
     fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
         let flooded = self.flooded(stage)?;
-        let mut flooder = stage.start(Emitter {
-            endpoint: stage.endpoint.clone(),
-            destination: flooded.name().to_owned(),
-            content: Content::Bytes { size: self.size, stamps: Stamps::Off },
-            bursts: 1,
-            per_burst: WITHOUT_END,
-            pause_us: 0,
-        })?;
+        let mut flooder = stage.start(Emitter::of_stream(
+            &stage.endpoint,
+            flooded.name().to_owned(),
+            Content::Bytes { size: self.size, stamps: Stamps::Off },
+            WITHOUT_END,
+        ))?;
         flooder.begin()?;
         self.victim.measure(stage)
     }

@@ -12,7 +12,7 @@ use crate::library::{
 use crate::peer::{
     Answer, BodyValidation, Caller, Content, Echo, Emitter, Listener, Payload, Stamps,
 };
-use crate::raw::{ReadBuffer, interface};
+use crate::raw::{ReadBuffer, sample_rule};
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};
 
@@ -115,14 +115,12 @@ impl ThroughLibrary {
     }
 
     fn emits(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
-        let mut listener = stage.start(Listener {
-            endpoint: stage.endpoint.clone(),
-            rules: vec![format!("type='signal',interface='{}'", interface())],
-            bursts: 1,
-            per_burst: self.count,
-            stamps: Stamps::On,
-            patience_ms: PATIENCE_MS,
-        })?;
+        let mut listener = stage.start(Listener::of_stream(
+            &stage.endpoint,
+            vec![sample_rule()],
+            self.count,
+            Stamps::On,
+        ))?;
         let address = stage.bus_address()?.to_owned();
         let mode = ProgramMode::Emit { address, count: self.count, size: self.size };
         let mut emitter = self.start(stage, &mode)?;
@@ -145,14 +143,12 @@ impl ThroughLibrary {
     }
 
     fn listens(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
-        let mut emitter = stage.start(Emitter {
-            endpoint: stage.endpoint.clone(),
-            destination: String::new(),
-            content: Content::Bytes { size: self.size, stamps: Stamps::On },
-            bursts: 1,
-            per_burst: self.count,
-            pause_us: 0,
-        })?;
+        let mut emitter = stage.start(Emitter::of_stream(
+            &stage.endpoint,
+            String::new(),
+            Content::Bytes { size: self.size, stamps: Stamps::On },
+            self.count,
+        ))?;
         let mode = ProgramMode::Listen {
             address: stage.bus_address()?.to_owned(),
             sender: emitter.name().to_owned(),
@@ -185,6 +181,3 @@ fn with_time(mut figures: Figures, client: ClientTime, count: u64) -> Figures {
     figures.extend(client.end(count).map(|time| (Metric::ClientCpuUs, time)));
     figures
 }
-
-/// How long recipients wait for what may be lost.
-const PATIENCE_MS: u64 = 3000;

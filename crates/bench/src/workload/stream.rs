@@ -4,7 +4,7 @@ use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
 use crate::peer::{
     Content, EmitReport, Emitter, ListenReport, Listener, Peer, Stamps, VOLUMES_RULE,
 };
-use crate::raw::interface;
+use crate::raw::sample_rule;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};
 
@@ -46,7 +46,12 @@ impl Workload for Stream {
             (Recipients::Addressed, Some(first)) => first.name().to_owned(),
             _ => String::new(),
         };
-        let mut emitter = stage.start(self.emitter(stage, destination))?;
+        let mut emitter = stage.start(Emitter::of_stream(
+            &stage.endpoint,
+            destination,
+            self.content,
+            self.count,
+        ))?;
         let before = stage.carrier_usage();
         emitter.begin()?;
         let emitted = emitter.finish()?;
@@ -61,35 +66,22 @@ impl Workload for Stream {
 }
 
 impl Stream {
-    fn listener(&self, stage: &Stage<'_>) -> Listener {
-        let (rule, stamps) = match self.content {
-            Content::Bytes { stamps, .. } => {
-                (format!("type='signal',interface='{}'", interface()), stamps)
-            }
-            Content::Volumes(_) => (VOLUMES_RULE.to_owned(), Stamps::Off),
-        };
-        Listener {
-            endpoint: stage.endpoint.clone(),
-            rules: match self.to {
-                Recipients::Addressed => Vec::new(),
-                Recipients::Subscribed(_) => vec![rule],
-            },
-            bursts: 1,
-            per_burst: self.count,
-            stamps,
-            patience_ms: PATIENCE_MS,
-        }
+    /// Signals to one process, whose time under way is not measured.
+    pub(crate) const fn addressed(size: usize, count: u64) -> Self {
+        let content = Content::Bytes { size, stamps: Stamps::Off };
+        Self { content, count, to: Recipients::Addressed }
     }
 
-    fn emitter(&self, stage: &Stage<'_>, destination: String) -> Emitter {
-        Emitter {
-            endpoint: stage.endpoint.clone(),
-            destination,
-            content: self.content,
-            bursts: 1,
-            per_burst: self.count,
-            pause_us: 0,
-        }
+    fn listener(&self, stage: &Stage<'_>) -> Listener {
+        let (rule, stamps) = match self.content {
+            Content::Bytes { stamps, .. } => (sample_rule(), stamps),
+            Content::Volumes(_) => (VOLUMES_RULE.to_owned(), Stamps::Off),
+        };
+        let rules = match self.to {
+            Recipients::Addressed => Vec::new(),
+            Recipients::Subscribed(_) => vec![rule],
+        };
+        Listener::of_stream(&stage.endpoint, rules, self.count, stamps)
     }
 
     /// Bytes of a message that count: those of the payload, or all where there is none.
@@ -128,6 +120,3 @@ impl Stream {
         Ok(figures)
     }
 }
-
-/// How long recipients wait for what may be lost.
-const PATIENCE_MS: u64 = 3000;
