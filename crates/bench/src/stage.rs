@@ -1,4 +1,4 @@
-//! Where measurements take place.
+//! What measurements have in common: processors, files, limits, how peers are started.
 
 use std::cell::Cell;
 use std::io;
@@ -21,7 +21,7 @@ use crate::placement::{Placement, ProcessPart};
 use crate::raw::{Endpoint, RawError};
 use crate::stop::{StopCondition, WaitError};
 
-/// Where a run takes place: what all of its measurements have in common.
+/// What all measurements of a run have in common.
 #[derive(Debug)]
 pub struct Site {
     program: PathBuf,
@@ -35,7 +35,7 @@ pub struct Site {
     sockets: Cell<u64>,
 }
 
-/// Where one measurement takes place: what carries the messages, and how peers are started.
+/// What one measurement uses: what carries the messages, and how peers are started.
 #[derive(Debug)]
 pub(crate) struct Stage<'s> {
     /// What all measurements have in common.
@@ -50,8 +50,8 @@ pub(crate) struct Stage<'s> {
 }
 
 impl Site {
-    /// A place for a run. `program` is the one that peers are processes of; `limit` is how long one
-    /// measurement may take; `signals` is where it shows that the user wants the run to end.
+    /// Peers are processes of `program`. A measurement may take as long as `limit`. A signal in
+    /// `signals` ends the run.
     ///
     /// The limit of open files of this process is raised, for those that it starts.
     ///

@@ -14,7 +14,7 @@ use crate::workload::{Requirements, Targets};
 /// What is measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Subject {
-    /// Nothing: two processes with a socket between them.
+    /// Nothing but a socket between two processes.
     Direct,
     /// A process in the place of a bus that only reads and writes, as fast as a process can.
     Floor,
@@ -53,7 +53,7 @@ impl Subject {
         }
     }
 
-    /// Whether a workload makes sense on it.
+    /// Whether a workload with these targets can be measured on it.
     pub(crate) fn suits(&self, targets: Targets) -> bool {
         match (self, targets) {
             (Self::Direct | Self::Relay, targets) => targets == Targets::Anything,
@@ -123,7 +123,7 @@ impl Carrier {
         Stage { site, endpoint, carrier: self.pid(), configuration, stop }
     }
 
-    /// How it has died, if it is a bus and has: a question for when something went wrong.
+    /// How the bus ended, if it is a bus and has ended; for errors.
     pub(crate) fn exit_report(&mut self) -> Option<String> {
         match self {
             Self::Direct | Self::Forwarder(..) => None,

@@ -59,8 +59,8 @@ impl RunningBus {
         self.process.as_ref().map(|process| process.files().config())
     }
 
-    /// How it has died, if it has: a question for when something went wrong. Since a connection
-    /// breaks a little before its bus is dead, it is given 200 ms.
+    /// How it ended, if it has ended; for errors. A connection breaks a little before its bus has
+    /// ended, so this waits up to 200 ms.
     pub fn exit_report(&mut self) -> Option<ExitReport> {
         let router = self.router.as_ref().filter(|router| router.ends_within(DYING_TIME))?;
         Some(match &mut self.process {
@@ -73,7 +73,7 @@ impl RunningBus {
 impl Drop for RunningBus {
     fn drop(&mut self) {
         let (Some(router), Some(process)) = (&self.router, &mut self.process) else { return };
-        // A launcher ends with what it has launched, and not before it has buried it.
+        // A launcher ends after the process that it has launched.
         router.signal(Signal::TERM);
         if process.ends_within(PATIENCE).is_none() {
             router.signal(Signal::KILL);
@@ -81,7 +81,7 @@ impl Drop for RunningBus {
     }
 }
 
-/// How a bus has died.
+/// How a bus ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExitReport {
     /// How its process ended. `None` if only others know: its launcher, or whoever started it.

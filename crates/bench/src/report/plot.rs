@@ -10,7 +10,7 @@ use crate::summary::{Comparison, Figure, OURS, Row, Scenario};
 
 /// A picture of some results.
 pub(super) enum Plot<'a> {
-    Lines(Lines<'a>),
+    Lines(Box<Lines<'a>>),
     Timeline {
         timeline: &'a Timeline,
         /// Where the time axis ends, in nanoseconds.
@@ -42,7 +42,7 @@ pub(super) fn lines<'a>(heading: &Heading<'_>, scenario: &'a Scenario) -> Vec<Pl
     let plots = heading.metrics.iter().flat_map(|metric| {
         facets.iter().filter_map(|facet| Lines::new(*metric, facet, &scenario.subjects))
     });
-    plots.map(Plot::Lines).collect()
+    plots.map(|lines| Plot::Lines(Box::new(lines))).collect()
 }
 
 /// The timelines of a scenario. Those of the same case have the same scale.

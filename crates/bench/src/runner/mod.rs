@@ -8,8 +8,8 @@
 //!                             end all subjects
 //! ```
 //!
-//! So all subjects of a case are measured at nearly the same time, and none of them always comes
-//! first. What fails ends the row of that subject in that case; everything else goes on.
+//! All subjects of a case are measured at nearly the same time, and none of them is always the first.
+//! If a subject fails, its row of the case ends; everything else goes on.
 
 mod case;
 mod left_out;
@@ -29,10 +29,10 @@ use crate::stage::Site;
 use case::CaseRun;
 use output::ScenarioEnd;
 
-/// How a run has ended.
+/// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RunOutcome {
-    /// How many rows of tables have failed.
+    /// How many rows of tables failed.
     pub failures: u64,
     /// Whether the user has ended it.
     pub is_interrupted: bool,

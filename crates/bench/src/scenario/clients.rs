@@ -16,16 +16,16 @@ pub struct Clients {
     /// The libraries [default: all]
     #[arg(long, value_name = "LIBRARY", value_delimiter = ',', value_enum)]
     pub(crate) libraries: Option<Vec<Library>>,
-    /// How many calls [default: 5000]
+    /// Number of calls [default: 5000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
-    /// How many signals [default: 10000]
+    /// Number of signals [default: 10000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) signals: Option<u64>,
-    /// Bytes of the text of each call [default: 11]
+    /// Text length of each call, in bytes [default: 11]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
     pub(crate) size: Option<u64>,
-    /// Bytes of payload of each signal [default: 128]
+    /// Payload of each signal, in bytes [default: 128]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
     pub(crate) signal_size: Option<u64>,
 }

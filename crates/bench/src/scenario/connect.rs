@@ -11,7 +11,7 @@ use crate::workload;
 /// Connecting and leaving.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Connect {
-    /// How often [default: 1000]
+    /// Number of connections [default: 1000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }

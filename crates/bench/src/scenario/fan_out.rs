@@ -11,16 +11,16 @@ use crate::workload::{Burst, Inspection};
 /// Signals to many recipients.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct FanOut {
-    /// How many signals are emitted at once [default: 1,10]
+    /// Numbers of signals in a burst [default: 1,10]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
     pub(crate) signals: Option<Vec<u64>>,
-    /// How many processes receive each [default: 10,100]
+    /// Numbers of recipients [default: 10,100]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
     pub(crate) recipients: Option<Vec<u64>>,
-    /// Bytes of payload of each signal [default: 8]
+    /// Payload of each signal, in bytes [default: 8]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
     pub(crate) size: Option<u64>,
-    /// How often [default: 40 to 300 times]
+    /// Number of bursts [default: 40 to 300]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) bursts: Option<u64>,
 }

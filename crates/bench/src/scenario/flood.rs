@@ -11,10 +11,10 @@ use crate::workload::{self, Call, Sink};
 /// Calls beside a flood.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Flood {
-    /// How many calls [default: 2000]
+    /// Number of calls [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
-    /// Bytes of payload of each message of the flood [default: 1000]
+    /// Payload of each message of the flood, in bytes [default: 1000]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
     pub(crate) size: Option<u64>,
 }

@@ -15,10 +15,10 @@ pub struct Floor {
     /// Sizes of calls, in bytes [default: 8,1000,32768,1000000]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) sizes: Option<Vec<u64>>,
-    /// How much is read at once: bytes, or `ours` [default: 2048,65536,ours]
+    /// Sizes of the read buffers: bytes, or `ours` [default: 2048,65536,ours]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
     pub(crate) read_buffers: Option<Vec<ReadBuffer>>,
-    /// How many calls or messages of each size [default: fewer of the large ones]
+    /// Number of calls or messages of each size [default: depends on the size]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }

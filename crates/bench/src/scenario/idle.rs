@@ -11,10 +11,10 @@ use crate::workload::{Bystanders, Call, WithBystanders};
 /// Calls on a bus to which many others are connected.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Idle {
-    /// How many others are connected, each with three match rules [default: 0,10,100,1000,10000]
+    /// Numbers of idle connections, each with three match rules [default: 0,10,100,1000,10000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count_or_none)]
     pub(crate) connections: Option<Vec<u64>>,
-    /// How many calls [default: 5000]
+    /// Number of calls [default: 5000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }

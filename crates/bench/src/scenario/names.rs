@@ -11,10 +11,10 @@ use crate::workload;
 /// Names that come and go.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Names {
-    /// How many others wait for a name of their own each [default: 0,10,1000]
+    /// Numbers of other connections, each with a match rule for a name of its own [default: 0,10,1000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count_or_none)]
     pub(crate) bystanders: Option<Vec<u64>>,
-    /// How often the name is taken and given up [default: 2000]
+    /// Number of times that the name is taken and released [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }

@@ -16,14 +16,14 @@ pub struct PingPong {
     /// Sizes of the payload, in bytes [default: 1,3,10,31,100,... up to 10000000]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) sizes: Option<Vec<u64>>,
-    /// How much the two processes read at once: bytes, or `ours`, which is what there is, up to the
-    /// whole message [default: 2048,65536,ours]
+    /// Sizes of the read buffers of the two processes: bytes, or `ours` for all that has arrived, up to
+    /// the whole message [default: 2048,65536,ours]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
     pub(crate) read_buffers: Option<Vec<ReadBuffer>>,
     /// What a reply carries [default: echo]
     #[arg(long, value_name = "WHAT", value_enum)]
     pub(crate) reply: Option<Answer>,
-    /// How many calls of each size [default: 5000, fewer of the large ones]
+    /// Number of calls of each size [default: 5000, fewer of large calls]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }

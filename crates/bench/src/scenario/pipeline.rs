@@ -11,13 +11,13 @@ use crate::workload::Call;
 /// Several calls at once.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Pipeline {
-    /// How many calls wait for their answers at the same time [default: 1,2,4,8,16,32,64,128]
+    /// Numbers of calls in flight [default: 1,2,4,8,16,32,64,128]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
     pub(crate) in_flight: Option<Vec<u64>>,
-    /// How many calls [default: 20000]
+    /// Number of calls [default: 20000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
-    /// Bytes of payload of each call [default: 8]
+    /// Payload of each call, in bytes [default: 8]
     #[arg(long, value_name = "BYTES", value_parser = words::size)]
     pub(crate) size: Option<u64>,
 }

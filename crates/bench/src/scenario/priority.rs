@@ -23,16 +23,16 @@ pub struct Priority {
         value_parser = words::nice
     )]
     pub(crate) nice: Option<Vec<Nice>>,
-    /// Slices that the bus asks the scheduler for, in milliseconds [default: 0.1,20]
+    /// Time slices that the bus requests from the scheduler, in milliseconds [default: 0.1,20]
     #[arg(long, value_name = "MS", value_delimiter = ',', value_parser = words::slice)]
     pub(crate) slices: Option<Vec<Slice>>,
-    /// How many signals are emitted at once [default: 1,10]
+    /// Numbers of signals in a burst [default: 1,10]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
     pub(crate) signals: Option<Vec<u64>>,
-    /// How many processes receive each [default: 10]
+    /// Number of recipients [default: 10]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) recipients: Option<u64>,
-    /// How often [default: 40 to 300 times]
+    /// Number of bursts [default: 40 to 300]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) bursts: Option<u64>,
 }

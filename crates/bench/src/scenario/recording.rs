@@ -14,7 +14,7 @@ pub struct Recording {
     /// Sizes of the signals, in bytes [default: 100,2048]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) sizes: Option<Vec<u64>>,
-    /// How many of each size [default: about 200 MB of them]
+    /// Number of signals of each size [default: about 200 MB]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }

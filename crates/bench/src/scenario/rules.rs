@@ -11,10 +11,10 @@ use crate::workload::{Burst, Bystanders, WithBystanders};
 /// Signals among many match rules.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Rules {
-    /// How many rules there are that do not match [default: 1,10,100,1000,10000,100000]
+    /// Numbers of match rules that do not match [default: 1,10,100,1000,10000,100000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
     pub(crate) rules: Option<Vec<u64>>,
-    /// How many signals [default: 300]
+    /// Number of signals [default: 300]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }

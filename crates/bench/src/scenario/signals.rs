@@ -15,10 +15,10 @@ pub struct Signals {
     /// Sizes of the signals, in bytes [default: 32,64,128,... up to 131072]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) sizes: Option<Vec<u64>>,
-    /// How many of each size [default: 10000]
+    /// Number of signals of each size [default: 10000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
-    /// How many processes listen [default: 1]
+    /// Number of listening processes [default: 1]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) listeners: Option<u64>,
 }

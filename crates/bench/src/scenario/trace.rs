@@ -20,13 +20,13 @@ pub struct Trace {
     /// Sizes of signals, as fast as they can be sent, in bytes [default: 100,2048]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) streams: Option<Vec<u64>>,
-    /// How many calls [default: 2000]
+    /// Number of calls [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
-    /// How many signals [default: 50000]
+    /// Number of signals [default: 50000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) signals: Option<u64>,
-    /// How often in each round it is done unwatched and watched [default: 5]
+    /// Turns in each round, each without and with the observer [default: 5]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) turns: Option<u64>,
 }

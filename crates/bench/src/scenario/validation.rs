@@ -12,10 +12,10 @@ use crate::workload::{Call, Inspected};
 /// What it costs to check bodies.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Validation {
-    /// How many calls [default: 50000]
+    /// Number of calls [default: 50000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
-    /// What each call carries [default: Hello world]
+    /// Text of each call [default: Hello world]
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
 }

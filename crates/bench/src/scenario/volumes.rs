@@ -12,13 +12,13 @@ use crate::workload::{Recipients, Stream};
 /// All volumes of a large storage system change at once.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Volumes {
-    /// How many physical volumes [default: 120000]
+    /// Number of physical volumes [default: 120000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) physical: Option<u64>,
-    /// How many logical volumes [default: 10000]
+    /// Number of logical volumes [default: 10000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) logical: Option<u64>,
-    /// How many processes listen [default: 1,4]
+    /// Numbers of listening processes [default: 1,4]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
     pub(crate) listeners: Option<Vec<u64>>,
 }

@@ -53,10 +53,10 @@ pub(crate) trait Workload: fmt::Debug {
     }
 }
 
-/// What a workload needs of what carries its messages.
+/// What a workload requires of the carrier of its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Requirements {
-    /// On what it makes sense.
+    /// What it can be measured on.
     pub targets: Targets,
     /// For how long one carrier is used.
     pub use_of_carrier: Use,
@@ -66,7 +66,7 @@ pub(crate) struct Requirements {
     pub read_buffer: ReadBuffer,
 }
 
-/// On what a workload makes sense.
+/// What a workload can be measured on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Targets {
     /// Buses, the process that only reads and writes, and two processes without one between.

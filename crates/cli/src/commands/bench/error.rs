@@ -1,4 +1,4 @@
-//! Why nothing comes of `diligence bench`.
+//! Errors of `diligence bench`.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -6,35 +6,35 @@ use std::{fmt, io};
 use bench::report::MarkerError;
 use bench::result::ReadError;
 
-/// Why nothing comes of it.
+/// Why `diligence bench` failed.
 #[derive(Debug)]
 pub(super) enum BenchError {
-    /// The reader of our output has seen enough and left.
+    /// The reader of the output has closed it.
     NobodyReads,
-    /// The system does not let us begin.
+    /// The system does not allow the start.
     Start(io::Error),
-    /// Our output cannot be written.
+    /// The output cannot be written.
     Output(io::Error),
     /// A file cannot be opened or written.
     File { path: PathBuf, error: io::Error },
-    /// A file is not one of results.
+    /// A file does not hold results.
     Results { path: PathBuf, error: ReadError },
     /// A file has no place for the headline.
     Marker { path: PathBuf, error: MarkerError },
     /// The results have no headline.
     NoHeadline,
-    /// Nothing that was asked for is there.
+    /// None of the chosen subjects is available.
     NothingToMeasure,
 }
 
 impl BenchError {
-    /// What a file brings on.
+    /// The error of a file.
     pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         |error| Self::File { path, error }
     }
 
-    /// What our output brings on.
+    /// The error of the output.
     pub(super) fn output(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::NobodyReads,

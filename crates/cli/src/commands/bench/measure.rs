@@ -21,7 +21,7 @@ use sys::signals::{Signal, SignalSource};
 use super::error::BenchError;
 use crate::output::complain;
 
-/// What all scenarios have in common.
+/// The options of all scenarios.
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// The buses: diligence, dbus-daemon, dbus-broker, busd, or the address of one that runs
@@ -31,7 +31,7 @@ pub(super) struct Options {
     /// Which processors are used
     #[arg(long, value_name = "WHERE", value_enum, default_value_t, help_heading = HEADING)]
     placement: Placement,
-    /// How often everything is measured [default: 5]
+    /// The number of rounds [default: 5]
     #[arg(
         long,
         value_name = "N",
@@ -39,7 +39,7 @@ pub(super) struct Options {
         help_heading = HEADING
     )]
     rounds: Option<u32>,
-    /// How many seconds one measurement may take
+    /// The time limit of one measurement
     #[arg(
         long,
         value_name = "SECONDS",
@@ -48,10 +48,10 @@ pub(super) struct Options {
         help_heading = HEADING
     )]
     deadline: u32,
-    /// Measure little, and once, to see that everything works
+    /// Measure little, in one round, to see that everything works
     #[arg(long, help_heading = HEADING)]
     quick: bool,
-    /// Write results as lines of JSON: to a file, or in place of the tables
+    /// Write the results as lines of JSON: to a file, or to standard output in place of the tables
     #[arg(
         long,
         visible_alias = "save",
@@ -62,7 +62,7 @@ pub(super) struct Options {
         help_heading = HEADING
     )]
     json: Option<PathBuf>,
-    /// Write a page with plots
+    /// Write an HTML page with tables and plots
     #[arg(long, value_name = "FILE.html", help_heading = HEADING)]
     report: Option<PathBuf>,
 }
@@ -77,7 +77,7 @@ pub(super) fn run(
     let plan = Plan::new(&request(&scenarios, options, &places), &mut |text| {
         complain(&format!("diligence bench: {text}\n"));
     });
-    // Compilers may have run until now, which are to hear them; from now on threads begin.
+    // Compilers that ran until now must receive these signals; from now on threads begin.
     let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp]);
     let signals = Rc::new(signals.map_err(BenchError::Start)?);
     let program = env::current_exe().map_err(BenchError::Start)?;

@@ -1,7 +1,7 @@
 //! `diligence bench`: measures what a bus costs, side by side with others.
 //!
-//! A scenario of [`bench::scenario`] is a command, and its type is the options. What is here is
-//! the rest: which buses, how often, where the results go.
+//! Each scenario of [`bench::scenario`] is a command, and its fields are options. This module adds
+//! the options of all scenarios: which buses, how many rounds, where the results go.
 
 mod error;
 mod measure;
@@ -32,11 +32,11 @@ pub(crate) struct Bench {
 enum Task {
     /// One row of each scenario, on every bus: the whole picture in minutes
     Compare(Measure<Compare>),
-    /// Every scenario, one after the other
+    /// Every scenario with its default options
     All(Measure<All>),
-    /// What no bus can beat: bare sockets, and a process that only reads and writes
+    /// The limit for any bus: bare sockets, and a process that only reads and writes
     Floor(Measure<Floor>),
-    /// Calls of all sizes, one after the other
+    /// Calls of many sizes, one after the other
     PingPong(Measure<PingPong>),
     /// Signals as fast as they can be sent
     Signals(Measure<Signals>),
@@ -44,29 +44,29 @@ enum Task {
     Volumes(Measure<Volumes>),
     /// Signals to many recipients, with their context switches and system calls
     FanOut(Measure<FanOut>),
-    /// The same by a bus that the scheduler prefers
+    /// Signals to many recipients, with a bus of higher scheduling priority
     Priority(Measure<Priority>),
-    /// Calls on a bus to which thousands of others are connected
+    /// Calls on a bus with thousands of idle connections
     Idle(Measure<Idle>),
     /// Signals among thousands of match rules that do not match
     Rules(Measure<Rules>),
-    /// What it costs to check bodies, in the bus and in the client
+    /// The cost of validating message bodies, in the bus and in the clients
     Validation(Measure<Validation>),
-    /// Several calls at once
+    /// Several calls in flight
     Pipeline(Measure<Pipeline>),
-    /// Connecting and leaving
+    /// Connecting and disconnecting
     Connect(Measure<Connect>),
-    /// Names that come and go
+    /// Taking and releasing names
     Names(Measure<Names>),
-    /// Calls beside somebody who sends as fast as possible
+    /// Calls while another client floods the bus
     Flood(Measure<Flood>),
-    /// What it costs to be watched: by the bus's own trace, and by monitors
+    /// The cost of observation, by the bus's own trace and by monitors
     Trace(Measure<Trace>),
-    /// How fast a stream can be recorded, and what is lost
+    /// How fast a stream can be recorded, and how much is lost
     Recording(Measure<Recording>),
-    /// The libraries by which programs use a bus
+    /// Client libraries
     Clients(Measure<Clients>),
-    /// Make tables, a page and a document of saved results
+    /// Make tables, an HTML page or a Markdown document from saved results
     Render(Render),
 }
 
@@ -79,7 +79,7 @@ struct Measure<S: Args> {
     options: Options,
 }
 
-/// Every scenario, as it is if nothing is given.
+/// The options of no scenario.
 #[derive(Debug, Args)]
 struct All {}
 
@@ -125,15 +125,15 @@ pub(crate) fn run(bench: Bench) -> ExitCode {
 }
 
 const LONG_HELP: &str = "\
-Each scenario repeats an experiment, with its parameters if none are given. DefaultBuses are started with \
-the same configuration, each in a directory of its own, and ended; one that is not installed is \
-named, and the rest is measured. All take turns within each round; figures are medians over the \
-rounds. Ctrl-C ends a run with what was measured so far.
+Each scenario repeats an experiment; its options have the parameters of that experiment as defaults. \
+All buses are started with the same configuration, each in its own directory, and stopped at the end. \
+A bus that is not installed is reported, and the others are measured. The buses take turns within each \
+round; figures are medians over the rounds. Ctrl-C ends a run and keeps what was measured so far.
 
-Sizes are those of the payload. The reply to a call carries the payload back, except in pipeline and \
-trace, and in ping-pong with --reply=empty. The sentences under a table are computed from its figures; \
-a difference that is smaller than the spread of the rounds counts as noise, and fewer than three rounds \
-are not compared.
+Sizes are payload sizes. The reply to a call carries the payload back, except in pipeline and trace, \
+and in ping-pong with --reply=empty. The sentences under a table are computed from its figures. A \
+difference smaller than the spread of the rounds counts as noise. With fewer than three rounds, \
+nothing is compared.
 
-The exit status is 0 when everything was measured, 1 when something could not be, and 2 when the \
+The exit status is 0 if everything was measured, 1 if something could not be measured, and 2 if the \
 command line is wrong.";

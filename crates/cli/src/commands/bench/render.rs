@@ -1,4 +1,4 @@
-//! Making tables, a page and a document of saved results.
+//! Making tables, an HTML page or a Markdown document from saved results.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -13,19 +13,19 @@ use clap::Args;
 use super::error::BenchError;
 use crate::output::print;
 
-/// What to make of which results. Without any option it is tables.
+/// Which results to show, and how. Without options, tables on standard output.
 #[derive(Debug, Args)]
 pub(super) struct Render {
-    /// Results that `--json` has written; those of several files count as one run with more rounds
+    /// Results that `--json` wrote; several files count as one run with more rounds
     #[arg(required = true, value_name = "RESULTS.json")]
     results: Vec<PathBuf>,
-    /// Write a page with plots
+    /// Write an HTML page with tables and plots
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Write a document in Markdown
+    /// Write a Markdown document
     #[arg(long, value_name = "FILE.md")]
     document: Option<PathBuf>,
-    /// Replace the headline in a document in Markdown, where its markers are
+    /// Replace the summary table between the markers of a Markdown document
     #[arg(long, value_name = "FILE.md")]
     readme: Option<PathBuf>,
 }
