@@ -29,7 +29,7 @@ impl Disturbance {
     /// Begins to measure who uses `processors`. We are this process, those of `pids`, and children
     /// of this process that begin and end meanwhile. A child that is there already should be among
     /// `pids`: if it is not and ends meanwhile, all the time that it ever had counts as used now.
-    /// Of a process that is no child of this one, the time is unknown once it has ended, and counts
+    /// Of a process that is not a child of this one, the time is unknown once it has ended, and counts
     /// as used by others.
     pub(crate) fn begin(processors: Processors, pids: &[u32]) -> io::Result<Self> {
         let mut pids = pids.to_vec();

@@ -1,4 +1,4 @@
-//! Many durations, and what is told of them.
+//! Many durations, and their percentiles.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,7 @@ pub(crate) struct Durations {
     histogram: Histogram<u64>,
 }
 
-/// What is told of many durations, in nanoseconds.
+/// The percentiles of many durations, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Distribution {
     /// How many there are.
@@ -39,7 +39,7 @@ impl Durations {
         self.histogram.saturating_record(duration.as_nanos() as u64);
     }
 
-    /// What is told of those that were added.
+    /// The percentiles of all recorded durations.
     pub(crate) fn distribution(&self) -> Distribution {
         let at = |quantile| self.histogram.value_at_quantile(quantile);
         Distribution {

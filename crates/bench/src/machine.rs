@@ -23,7 +23,7 @@ pub struct Machine {
     pub usable_processors: usize,
     /// Memory, in bytes.
     pub memory_bytes: u64,
-    /// Who makes it one of several on the same hardware, whose doings then disturb it; `None` if
+    /// The hypervisor, if other machines may run on the same hardware and disturb this one; `None` if
     /// it seems to be alone.
     pub hypervisor: Option<Hypervisor>,
     /// How the frequency of the first processor is chosen: `powersave`, `performance`, `schedutil`.
@@ -31,7 +31,7 @@ pub struct Machine {
     pub governor: Option<String>,
 }
 
-/// Who makes virtual machines.
+/// A program that runs virtual machines.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hypervisor {
@@ -41,7 +41,7 @@ pub enum Hypervisor {
 }
 
 impl Machine {
-    /// Reads what this machine tells of itself.
+    /// Reads the facts of this machine.
     pub fn read() -> Self {
         let cpuinfo = text("/proc/cpuinfo");
         Self {

@@ -57,7 +57,7 @@ impl Site {
     ///
     /// # Errors
     ///
-    /// When there is no place for socket files, or the system does not tell our processors.
+    /// When there is no place for socket files, or the processors of this process cannot be read.
     pub fn new(
         program: PathBuf,
         placement: Placement,

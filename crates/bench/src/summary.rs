@@ -21,7 +21,7 @@ pub(crate) struct Summary {
 pub struct Scenario {
     /// Its name on the command line.
     pub name: String,
-    /// Those who took part, in the order of the run.
+    /// Its subjects, in the order of the run.
     pub subjects: Vec<String>,
     /// Its cases, in the order in which they appear.
     pub comparisons: Vec<Comparison>,
@@ -96,7 +96,7 @@ pub(crate) struct RunNoise {
 }
 
 impl Summary {
-    /// Sums up records, in any order. Those of several runs count as one run with more rounds.
+    /// Sums up records, in any order. Several runs count as one run with more rounds.
     pub(crate) fn of(records: &[Record]) -> Self {
         let mut samples: BTreeMap<Place<'_>, Vec<&Sample>> = BTreeMap::new();
         let mut summary = Self::default();

@@ -14,7 +14,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Those in a directory, which need not exist.
+    /// The files in a directory, which need not exist.
     pub(super) fn new_in(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
     }

@@ -68,7 +68,7 @@ pub struct InstalledBus {
 
 impl BusKind {
     /// Looks for its programs, and asks them for their version. An address is taken as it is;
-    /// whether somebody listens there shows when it is [started](InstalledBus::start).
+    /// whether a bus listens there shows when it is [started](InstalledBus::start).
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! The reader of what is written to the journal.
 //!
-//! dbus-broker and its launcher write to the journal's socket. They do not start when nobody reads
+//! dbus-broker and its launcher write to the journal's socket. They do not start if no process reads
 //! there, and end when they have something to write and the reader is gone. So where no journal
 //! runs, this process stands in for it as long as it has a dbus-broker.
 
@@ -155,7 +155,7 @@ fn is_read_at(path: &Path) -> bool {
     UnixDatagram::unbound().and_then(|socket| socket.connect(path)).is_ok()
 }
 
-/// Binds to a path at which nobody reads, whatever may have been left there.
+/// Binds to a path at which no process reads; replaces a stale socket file.
 fn bind(path: &Path) -> io::Result<UnixDatagram> {
     match UnixDatagram::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {

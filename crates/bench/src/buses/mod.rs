@@ -6,7 +6,7 @@
 //!
 //! All get the same: one configuration file with generous limits, a socket in a directory of its
 //! own, as many open files as the system allows, and the processor that the
-//! [placement](crate::placement) says. None needs root, except that dbus-broker wants somebody to
+//! [placement](crate::placement) says. None needs root, except that dbus-broker requires a process to
 //! read what it writes to the journal: where no systemd runs, root stands in for it.
 //!
 //! | bus | how it is started |
@@ -62,7 +62,7 @@ pub enum BusKind {
 }
 
 impl BusKind {
-    /// Those that have a name, ours first.
+    /// The buses that have a name, ours first.
     pub const ALL: [Self; 4] = [Self::Diligence, Self::DbusDaemon, Self::DbusBroker, Self::Busd];
 
     /// How much it reads from a connection at once, where that is known. None can be told to read more

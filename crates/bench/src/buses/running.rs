@@ -84,7 +84,7 @@ impl Drop for RunningBus {
 /// How a bus ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExitReport {
-    /// How its process ended. `None` if only others know: its launcher, or whoever started it.
+    /// How its process ended. `None` if it is not a child of this process.
     pub status: Option<ExitStatus>,
     /// What it has written since it ran, or, if it never did, since it was started: the last
     /// 4 KiB.

@@ -117,7 +117,7 @@ pub enum StartError {
     Unreachable(ConnectError),
 }
 
-/// Makes sure that somebody answers at the address, and asks which process it is.
+/// Checks that a bus answers at the address, and asks for its process.
 fn attach(addresses: &AddressList) -> Result<RunningBus, StartError> {
     let connection = connect(addresses, START_TIMEOUT).map_err(StartError::Unreachable)?;
     let router = asked_pid(&connection).and_then(router_of).and_then(ProcessHandle::new);

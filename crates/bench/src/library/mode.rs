@@ -14,7 +14,7 @@ pub enum ProgramMode {
     Call {
         /// The bus.
         address: String,
-        /// Who serves the method.
+        /// The name of the service.
         destination: String,
         /// How often; from 1 to 10^8.
         count: u64,
@@ -34,7 +34,7 @@ pub enum ProgramMode {
     Listen {
         /// The bus.
         address: String,
-        /// Who emits them.
+        /// The name of the emitter.
         sender: String,
         /// How many; from 1 to 10^8.
         count: u64,

@@ -15,7 +15,7 @@ use crate::raw::{
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Caller {
     pub(crate) endpoint: Endpoint,
-    /// Who answers; empty where there is no bus.
+    /// The name of the callee; empty if there is no bus.
     pub(crate) destination: String,
     pub(crate) payload: Payload,
     /// Calls that are not measured, to begin with.

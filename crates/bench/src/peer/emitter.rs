@@ -20,7 +20,7 @@ pub(crate) struct Emitter {
     pub(crate) content: Content,
     pub(crate) bursts: u64,
     pub(crate) per_burst: u64,
-    /// The pause before each burst, in microseconds. Who received the burst before has that long.
+    /// The pause before each burst, in microseconds, in which recipients finish the burst before.
     pub(crate) pause_us: u64,
 }
 

@@ -141,7 +141,7 @@ impl SignalCounter {
     }
 }
 
-/// Whether a signal is one of those by which the bus tells of names.
+/// Whether a signal is one of the bus, such as NameAcquired.
 fn is_from_bus(message: &[u8]) -> Result<bool, RawError> {
     let interface = Message::parse(message)?.interface();
     Ok(interface.is_some_and(|interface| interface.as_str() == "org.freedesktop.DBus"))

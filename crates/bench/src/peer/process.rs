@@ -51,7 +51,7 @@ impl<R: Role> Peer<R> {
         Ok(peer)
     }
 
-    /// Its unique name; empty where there is no bus.
+    /// Its unique name; empty if there is no bus.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -36,9 +36,7 @@ pub(crate) enum ReadBuffer {
 /// System calls that moved something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Traffic {
-    /// Those that wrote.
     pub sends: u64,
-    /// Those that read.
     pub receives: u64,
 }
 
@@ -50,7 +48,7 @@ impl Connection {
         Self { socket, buffer, unread: 0..0, read_at_most: usize::MAX, traffic }
     }
 
-    /// A connection through a socket that somebody else made; it is set blocking.
+    /// A connection through a socket that was made elsewhere; it is set blocking.
     pub(crate) fn blocking(socket: OwnedFd) -> Result<Self, RawError> {
         rustix::io::ioctl_fionbio(&socket, false).map_err(RawError::system)?;
         Ok(Self::new(socket))

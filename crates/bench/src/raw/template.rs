@@ -50,7 +50,7 @@ impl Template {
         Self::new(head.interface(InterfaceName::literal(interface)).destination(bus), body)
     }
 
-    /// A call of a method of the workload, to whom there is a name for.
+    /// A call of a method of the workload, with a destination if there is a bus.
     pub(crate) fn call(
         destination: Option<BusName<'_>>,
         member: MemberName<'static>,
@@ -69,14 +69,14 @@ impl Template {
         Self::new(addressed(head, destination), body)
     }
 
-    /// An answer without results, to whoever sent `call`.
+    /// A reply without results to the sender of `call`.
     pub(crate) fn empty_reply(call: &[u8]) -> Result<Self, RawError> {
         let call = Message::parse(call)?;
         let head = Builder::method_return(call.serial()).flags(Flags::NO_REPLY_EXPECTED);
         Self::new(addressed(head, call.sender()), &())
     }
 
-    /// An answer with what `call` carries, to whoever sent it.
+    /// A reply with the body of `call` to its sender.
     pub(crate) fn same_reply(call: &[u8]) -> Result<Self, RawError> {
         let call = Message::parse(call)?;
         if call.endian() != Endian::NATIVE {

@@ -110,7 +110,7 @@ impl Scale {
         }
     }
 
-    /// Those of ascending values that are far enough apart for their labels.
+    /// The values that are far enough apart for their labels; `values` are ascending.
     fn apart(self, values: Vec<f64>, (start, end): (f64, f64)) -> Vec<f64> {
         let distance = (self.position(end) - self.position(start)) * LABEL_SHARE;
         let mut kept: Vec<f64> = Vec::new();

@@ -44,11 +44,11 @@ pub enum Metric {
     TotalMs,
     /// Context switches of the bus, for each unit of work.
     BusSwitches,
-    /// Context switches of the one who begins, for each unit of work.
+    /// Context switches of the sender, for each unit of work.
     SenderSwitches,
     /// Context switches of all recipients together, for each unit of work.
     RecipientSwitches,
-    /// System calls that write to a socket, of the one who begins, for each unit of work.
+    /// System calls that write to a socket, of the sender, for each unit of work.
     SenderSends,
     /// System calls that read from a socket, of all recipients together, for each unit of work.
     RecipientReceives,
@@ -76,19 +76,19 @@ pub enum Metric {
     BytesPerRule,
     /// The most memory that the bus occupied.
     BusPeakMib,
-    /// By how much the same work takes longer while somebody watches.
+    /// By how much the same work takes longer while it is observed.
     AddedPercent,
-    /// Processor time of the bus that is added to each message while somebody watches.
+    /// Processor time of the bus that is added to each message by observation.
     AddedBusNs,
     /// System calls of the bus, for each unit of work.
     BusSystemCalls,
     /// How often the bus is woken, for each unit of work.
     BusWakeUps,
-    /// Processor time of who watches, for each message.
+    /// Processor time of the observer, for each message.
     WatcherCpuUs,
-    /// The share of a processor that who watches needs to keep up.
+    /// The share of a processor that the observer needs to keep up.
     WatcherPercent,
-    /// Messages that who watches has missed.
+    /// Messages that the observer missed.
     LostMessages,
 }
 

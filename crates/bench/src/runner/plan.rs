@@ -43,7 +43,7 @@ pub struct Plan {
 #[derive(Debug)]
 pub(crate) struct PlannedScenario {
     pub(crate) info: &'static ScenarioInfo,
-    /// Who takes part, in the order of the columns.
+    /// The subjects, in the order of the columns.
     pub(crate) subjects: Vec<Subject>,
     pub(crate) trials: Vec<Trial>,
     /// A sentence about the cases that a full run would have in addition.
@@ -93,7 +93,7 @@ impl Plan {
     }
 }
 
-/// Those whom at least one case suits.
+/// The subjects on which at least one case can be measured.
 fn involved(subjects: impl Iterator<Item = Subject>, trials: &[Trial]) -> Vec<Subject> {
     let targets: Vec<_> =
         trials.iter().map(|trial| trial.workload.requirements().targets).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar that shows how far a run is. Where standard error is no terminal it shows nothing.
+/// A progress bar for a run. If standard error is not a terminal, it shows nothing.
 #[derive(Debug)]
 pub(super) struct Progress {
     bar: ProgressBar,

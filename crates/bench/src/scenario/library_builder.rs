@@ -31,7 +31,7 @@ impl<'t> LibraryBuilder<'t> {
         Self::new(Place::Cache(Cache::of_user()), effort, tell)
     }
 
-    /// One in which there are no libraries.
+    /// A builder that finds no libraries.
     pub(crate) fn without_libraries(tell: &'t mut dyn FnMut(&str)) -> Self {
         Self::new(Place::Nowhere, Effort::Quick, tell)
     }
@@ -57,7 +57,7 @@ impl<'t> LibraryBuilder<'t> {
         ready
     }
 
-    /// Those that were asked for and are not there.
+    /// The libraries that are missing.
     pub(crate) fn into_absences(self) -> Vec<Absence> {
         self.absences
     }

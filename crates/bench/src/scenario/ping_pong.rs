@@ -67,7 +67,7 @@ impl Scenario for PingPong {
     }
 }
 
-/// Those that are tried, if none are chosen: what libraries read at once, a larger buffer, and ours.
+/// The default read buffers: the size that libraries have, a larger one, and ours.
 pub(super) fn read_buffers(effort: Effort, chosen: Option<&[ReadBuffer]>) -> Vec<ReadBuffer> {
     let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
     effort.list(chosen, &all, &all[2..])

@@ -1,4 +1,4 @@
-//! A victim of somebody else's flood.
+//! Calls while another client floods the bus.
 
 use super::{Call, Outcome, Requirements, Targets, Use, Workload};
 use crate::peer::{Content, Emitter, IdleConnections, Listener, Peer, Stamps};

@@ -8,7 +8,6 @@ use crate::stage::{MeasureError, Stage};
 /// A workload while others are connected to the same bus, and do nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct WithBystanders<W> {
-    /// Those who do nothing.
     pub bystanders: Bystanders,
     /// What is measured.
     pub workload: W,

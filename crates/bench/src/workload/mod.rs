@@ -86,7 +86,7 @@ pub(crate) enum Use {
 }
 
 impl Requirements {
-    /// Those of a workload that only cares on what it makes sense.
+    /// The usual requirements, with these targets.
     pub(crate) const fn of(targets: Targets) -> Self {
         Self {
             targets,

@@ -16,14 +16,13 @@ pub(crate) struct Stream {
     pub content: Content,
     /// How many.
     pub count: u64,
-    /// Who gets them.
     pub to: Recipients,
 }
 
-/// Who gets the messages of a stream.
+/// The recipients of the messages of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Recipients {
-    /// One, to whom they are addressed.
+    /// One process, to which they are addressed.
     Addressed,
     /// So many, who have a match rule.
     Subscribed(u64),

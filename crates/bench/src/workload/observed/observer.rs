@@ -1,4 +1,4 @@
-//! Who observes a bus, and how.
+//! Observers of a bus.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::peer::{self, Peer};
 use crate::stage::{MeasureError, Stage};
 use crate::workload::Targets;
 
-/// Who observes a bus, and how.
+/// An observer of a bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ObserverKind {
     /// Nobody
