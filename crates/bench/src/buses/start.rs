@@ -49,10 +49,6 @@ impl InstalledBus {
     /// of this process is raised, for the bus and for those who connect to it.
     ///
     /// A bus ends with the thread that has started it, so call this in one that lasts.
-    ///
-    /// # Errors
-    ///
-    /// See [`StartError`]. Nothing is left behind then.
     pub fn start(&self, options: &StartOptions) -> Result<RunningBus, StartError> {
         if options.body_validation == BodyValidation::Off && !self.kind.can_skip_validation() {
             return Err(StartError::CannotSkipValidation(self.kind.clone()));

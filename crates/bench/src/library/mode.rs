@@ -62,10 +62,6 @@ impl ProgramMode {
     }
 
     /// Understands the words of a command line.
-    ///
-    /// # Errors
-    ///
-    /// See [`ModeError`].
     pub fn parse(words: &[impl AsRef<str>]) -> Result<Self, ModeError> {
         let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         match words[..] {

@@ -49,10 +49,6 @@ pub struct Streams<I, O> {
 }
 
 /// Does what the mode says.
-///
-/// # Errors
-///
-/// See [`ProgramError`].
 pub fn run<I, O>(mode: ProgramMode, mut streams: Streams<I, O>) -> Result<(), ProgramError>
 where
     I: BufRead + Send + 'static,

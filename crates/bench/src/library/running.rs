@@ -26,10 +26,6 @@ pub struct RunningProgram {
 impl RunningProgram {
     /// Starts it, and waits until it is ready: it serves, has warmed up, is connected, or has its
     /// match rule.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
     pub fn start(mut command: Command) -> Result<Self, RunError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -64,10 +60,6 @@ impl RunningProgram {
     }
 
     /// Waits for its report.
-    ///
-    /// # Errors
-    ///
-    /// See [`RunError`].
     pub fn report<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, RunError> {
         let line = self.line(limit)?;
         serde_json::from_str(&line).map_err(|_| RunError::Unexpected { line })

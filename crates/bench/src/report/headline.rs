@@ -12,10 +12,6 @@
 /// );
 /// # Ok::<(), diligence_bench::report::MarkerError>(())
 /// ```
-///
-/// # Errors
-///
-/// See [`MarkerError`].
 pub fn replace_headline(text: &str, headline: &str) -> Result<String, MarkerError> {
     let (before, rest) = text.split_once(HEADLINE_START).ok_or(MarkerError::NoStart)?;
     let (_, after) = rest.split_once(HEADLINE_END).ok_or(MarkerError::NoEnd)?;

@@ -15,10 +15,6 @@ pub fn write(out: &mut impl Write, record: &Record) -> io::Result<()> {
 }
 
 /// Reads all records of a file. Empty lines are skipped.
-///
-/// # Errors
-///
-/// See [`ReadError`].
 pub fn read(file: impl BufRead) -> Result<Vec<Record>, ReadError> {
     let mut records = Vec::new();
     for (index, line) in file.lines().enumerate() {
