@@ -186,7 +186,7 @@ const HEADLINE_SCENARIO: &str = "compare";
 const WHAT_IS_MEASURED: &str = "\
 A call is an echo, as in dbus-ping-pong: the reply carries the payload of the call back. Sizes are those \
 of the payload in each direction; headers come on top, and the sentences under the tables of calls give \
-the sizes on the wire. Transfer rates of calls count the payload of both directions. SingleMetric *several calls \
+the sizes on the wire. Transfer rates of calls count the payload of both directions. Only *several calls \
 at once*, *32 calls in flight* and *what it costs to be watched* have empty replies, and \
 `bench ping-pong --reply empty` if it was measured. Streams and signals go one way. The sentences under \
 the tables are computed from the figures; a difference that is smaller than the spread of the rounds \

@@ -140,9 +140,12 @@ impl Page {
     }
 
     fn plots(&mut self, plots: &[Plot<'_>]) -> fmt::Result {
-        let mut subjects: Vec<&str> = plots.iter().flat_map(Plot::subjects).collect();
-        subjects.sort_unstable();
-        subjects.dedup();
+        let mut subjects: Vec<&str> = Vec::new();
+        for subject in plots.iter().flat_map(Plot::subjects) {
+            if !subjects.contains(&subject) {
+                subjects.push(subject);
+            }
+        }
         if !subjects.is_empty() {
             self.out.push_str("<ul class=\"legend\">\n");
             for subject in subjects {

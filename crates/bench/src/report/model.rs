@@ -186,6 +186,7 @@ impl Cell {
         let is_shown = spread == Spread::Shown && figure.spread() >= SHOWN_SPREAD_MIN;
         let [low, median, high] = [figure.low, figure.median, figure.high].map(number::significant);
         let largest = row.figures().map(|(_, figure)| figure.median).fold(0.0, f64::max);
+        let is_compared = largest > 0.0 && row.figures().count() > 1;
         Self {
             text: median,
             detail: if is_shown {
@@ -195,7 +196,7 @@ impl Cell {
             },
             tone: if row.is_best(subject) { Tone::Best } else { Tone::Plain },
             range: format!("{low} to {high}"),
-            share: (largest > 0.0).then(|| (figure.median / largest).max(0.0)),
+            share: is_compared.then(|| (figure.median / largest).max(0.0)),
         }
     }
 

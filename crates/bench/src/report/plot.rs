@@ -156,7 +156,7 @@ impl<'a> Lines<'a> {
             svg.text((x(*tick), bottom + 14.0), Anchor::Middle, &number::short(*tick));
         }
         svg.line(&[(left, top), (left, bottom), (right, bottom)], "axis");
-        svg.text((left.midpoint(right), height - 6.0), Anchor::Middle, &axis_title(self.setting));
+        svg.text((left.midpoint(right), height - 9.0), Anchor::Middle, &axis_title(self.setting));
         for (subject, points) in &self.series {
             let Look { class, marker } = palette.look(subject);
             for Point { at, figure } in points {
