@@ -6,7 +6,7 @@ use super::{Control, Role};
 use crate::raw::{Connection, RawError, Template};
 
 /// Becomes a monitor and takes all copies without a look at them: the least that any program does
-/// that watches a bus from outside. It has nothing to report; it ends when it is dropped.
+/// that observes a bus from outside. It has nothing to report; it ends when it is dropped.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Monitor {
     pub(crate) address: String,

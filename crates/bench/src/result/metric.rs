@@ -183,8 +183,8 @@ impl Metric {
             Self::AddedBusNs => ("added to the bus a message", Nanoseconds, Lower),
             Self::BusSystemCalls => ("system calls of the bus", Count, Lower),
             Self::BusWakeUps => ("wake-ups of the bus", Count, Lower),
-            Self::WatcherCpuUs => ("time of who watches, a message", Microseconds, Lower),
-            Self::WatcherPercent => ("processor of who watches", Percent, Lower),
+            Self::WatcherCpuUs => ("time of the observer, a message", Microseconds, Lower),
+            Self::WatcherPercent => ("processor of the observer", Percent, Lower),
             Self::LostMessages => ("lost messages", Count, Lower),
         };
         MetricInfo { label, unit, better }

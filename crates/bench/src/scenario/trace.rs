@@ -89,10 +89,10 @@ fn trial<W: Counted + 'static>(
 pub(super) const INFO: ScenarioInfo = ScenarioInfo {
     name: "trace",
     title: "What it costs to be watched",
-    about: "Calls with empty replies and streams on a bus while somebody watches it: by its own trace, with the times \
-            alone or with whole messages, or from outside as a monitor. What is added is added to \
-            the same work unwatched, right before; the time of who watches is for each message, \
-            until it has caught up.",
+    about: "Calls with empty replies and streams on a bus with an observer: the bus's own trace, with \
+            the times alone or with whole messages, or a monitor from outside. What is added is the \
+            difference to the same work without an observer right before. The time of the observer is \
+            for each message, until it has caught up.",
     metrics: &[
         Metric::AddedPercent,
         Metric::AddedBusNs,

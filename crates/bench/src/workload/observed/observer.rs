@@ -37,7 +37,7 @@ pub(crate) enum ObserverKind {
 }
 
 impl ObserverKind {
-    /// On which buses it can watch.
+    /// The buses that it can observe.
     pub(crate) const fn targets(self) -> Targets {
         match self {
             Self::Stamps | Self::FlightRecorder | Self::Recorder => Targets::OurBus,
@@ -98,7 +98,7 @@ pub(super) enum RunningObserver {
 }
 
 impl RunningObserver {
-    /// The process that watches, if there is one.
+    /// The process of the observer, if it has one.
     pub(super) fn pid(&self) -> Option<u32> {
         match self {
             Self::Nobody | Self::Trace(_) | Self::FlightRecorder(_) => None,
@@ -192,7 +192,7 @@ fn call(
     reply.map_err(|error| MeasureError::Unable(format!("{member}: {error}")))
 }
 
-/// The programs of others that watch.
+/// Observers from other projects.
 pub(super) const DBUS_MONITOR: &str = "dbus-monitor";
 pub(super) const BUSCTL: &str = "busctl";
 

@@ -1,4 +1,4 @@
-//! Programs that watch a bus and write down what they see.
+//! Programs that observe a bus and write what they see to a file.
 
 use std::fs::{self, File};
 use std::io;
@@ -89,7 +89,7 @@ impl ObserverProgram {
 
     fn failure(&self, what: &str) -> MeasureError {
         let errors = fs::read_to_string(&self.errors).unwrap_or_default();
-        MeasureError::Unable(format!("who was to watch: {what}: {}", errors.trim()))
+        MeasureError::Unable(format!("the observer: {what}: {}", errors.trim()))
     }
 }
 
