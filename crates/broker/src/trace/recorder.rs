@@ -14,7 +14,6 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bus::RingContents;
-use chrono::DateTime;
 use sys::replace::ReplacedFile;
 
 use super::{Participants, Ring};
@@ -123,9 +122,38 @@ fn file_name(what: &str) -> String {
 
 /// `flight-20261121T131500.250Z-4711.trace`: two within a second are two files.
 fn name_at(what: &str, now: Duration, pid: u32) -> String {
-    let now = DateTime::UNIX_EPOCH + now;
-    format!("{what}-{}-{pid}.trace", now.format("%Y%m%dT%H%M%S%.3fZ"))
+    let (seconds, millis) = (now.as_secs(), now.subsec_millis());
+    let (year, month, day) = date_of(seconds / SECONDS_PER_DAY);
+    let second = seconds % SECONDS_PER_DAY;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!(
+        "{what}-{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}.{millis:03}Z-{pid}.trace"
+    )
 }
+
+/// The date of a day, counted from 1970-01-01, in the Gregorian calendar: year, month and day.
+///
+/// Counts from March 1 of the year 0, so that a leap day is the last day of its year. A calendar
+/// library would be a large part of what the daemon links to, for this one use.
+const fn date_of(day: u64) -> (u64, u64, u64) {
+    let day = day + DAYS_TO_1970;
+    let (cycle, day) = (day / DAYS_PER_400_YEARS, day % DAYS_PER_400_YEARS);
+    // A leap day every 4 years (1460 days), none every 100 (36524), one every 400 (146096).
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    // Five months from March have 153 days, and so have the next five.
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let year = 400 * cycle + year;
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+}
+
+const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
+
+const DAYS_PER_400_YEARS: u64 = 146_097;
+
+/// Days from March 1 of the year 0 to 1970-01-01.
+const DAYS_TO_1970: u64 = 719_468;
 
 #[cfg(test)]
 mod tests {
