@@ -37,7 +37,7 @@ impl Flavour {
     }
 }
 
-/// The path of the program under test: `DILIGENCE_BUS`, or `diligence` where this build puts it.
+/// The path of the program under test: `DILIGENCE_BUS`, or `diligence-bus` where this build puts it.
 ///
 /// # Panics
 ///
@@ -47,9 +47,9 @@ pub fn bus_binary() -> PathBuf {
     let chosen = std::env::var_os("DILIGENCE_BUS").map(PathBuf::from);
     let path = chosen.unwrap_or_else(|| {
         let test = std::env::current_exe().expect("a test knows its own path");
-        // The tests are in target/PROFILE/deps, the programs one folder up.
+        // The tests are in target/PROFILE/deps, the programs are one folder up.
         let folder = test.parent().and_then(Path::parent).expect("a test is two folders deep");
-        folder.join("diligence")
+        folder.join("diligence-bus")
     });
     assert!(
         path.is_file(),

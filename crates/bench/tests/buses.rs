@@ -138,7 +138,7 @@ fn each_keeps_to_its_processor() {
 
 #[test]
 fn a_program_that_is_no_bus_is_told_with_what_it_said() {
-    let places = ProgramPaths::of_this_process().unwrap().with_own_program("/bin/ls".into());
+    let places = ProgramPaths::of_this_process().unwrap().with_daemon("/bin/ls".into());
     let ls = BusKind::Diligence.find(&places).unwrap();
     let error = ls.start(&StartOptions::default()).unwrap_err();
     let StartError::Ended(exit_report) = &error else { panic!("{error}") };

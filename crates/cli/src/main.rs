@@ -1,6 +1,6 @@
-//! The program `diligence`: a D-Bus message bus, and the instruments to see what happens on one.
+//! The program `diligence`: the instruments to see what happens on a D-Bus message bus.
 //!
-//! Called by the name `dbus-daemon`, it takes the command line of that program and is that bus.
+//! The bus is a program of its own, `diligence-bus`, which `bus`, `up` and `run` execute.
 
 mod aligned;
 mod amount;
@@ -24,27 +24,10 @@ mod style;
 mod table_options;
 
 use std::env;
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::process::ExitCode;
 
 use capture::text::{columns, units};
-use commands::bus::Caller;
 
 fn main() -> ExitCode {
-    let mut words = env::args_os();
-    let name = program_name(words.next());
-    if name == DBUS_DAEMON {
-        return commands::bus::run(Caller::DbusDaemon, words);
-    }
-    commands::run(&name, words)
+    commands::run(env::args_os())
 }
-
-/// The last part of the path that the program was called by.
-fn program_name(called: Option<OsString>) -> String {
-    let name = called.as_deref().and_then(|path| Path::new(path).file_name());
-    name.unwrap_or(OsStr::new("diligence")).to_string_lossy().into_owned()
-}
-
-/// The name of the program whose place this one can take.
-const DBUS_DAEMON: &str = "dbus-daemon";

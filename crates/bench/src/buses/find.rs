@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use daemon_command::locate::{self, DaemonMissing};
 use sys::credentials;
 
 use super::BusKind;
@@ -19,31 +20,33 @@ use crate::result::{Absence, SubjectInfo};
 /// Where the programs of buses are looked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramPaths {
-    own: PathBuf,
+    /// The program of our own bus.
+    daemon: Result<PathBuf, DaemonMissing>,
+    /// The folders for the programs of the others.
     folders: Vec<PathBuf>,
 }
 
 impl ProgramPaths {
-    /// This program for our own bus; for the others, the folder to which `scripts/bench-peers`
-    /// installs when this program is in the folder of a build, then `PATH`, then `~/.cargo/bin`.
+    /// For our own bus, the daemon that belongs to this program. For the others, the folder to which
+    /// `scripts/bench-peers` installs if this program is in the folder of a build, then `PATH`, then
+    /// `~/.cargo/bin`.
     ///
     /// # Errors
     ///
     /// When the system does not say where this program is.
     pub fn of_this_process() -> io::Result<Self> {
-        let own = env::current_exe()?;
-        let mut folders = peers_of(&own);
+        let mut folders = peers_of(&env::current_exe()?);
         if let Some(path) = env::var_os("PATH") {
             folders.extend(env::split_paths(&path).filter(|folder| folder.is_absolute()));
         }
         folders.extend(env::home_dir().map(|home| home.join(".cargo/bin")));
-        Ok(Self { own, folders })
+        Ok(Self { daemon: locate::daemon(), folders })
     }
 
-    /// Another program for our own bus, for when this process is not `diligence`.
+    /// Another program for our own bus.
     #[must_use]
-    pub fn with_own_program(self, program: PathBuf) -> Self {
-        Self { own: program, ..self }
+    pub fn with_daemon(self, program: PathBuf) -> Self {
+        Self { daemon: Ok(program), ..self }
     }
 
     /// The same, and this folder before all others.
@@ -85,7 +88,10 @@ impl BusKind {
     fn find_launch(&self, places: &ProgramPaths) -> Result<Launch, MissingBus> {
         let find = |name, missing| places.program(name).ok_or(missing);
         Ok(Launch::Program(match self {
-            Self::Diligence => find_own(places)?,
+            Self::Diligence => {
+                let program = places.daemon.clone().map_err(MissingBus::Diligence)?;
+                Start::Diligence { program }
+            }
             Self::DbusDaemon => {
                 Start::DbusDaemon { program: find("dbus-daemon", MissingBus::DbusDaemon)? }
             }
@@ -130,9 +136,9 @@ impl InstalledBus {
 /// What a bus needs that is not there.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MissingBus {
-    /// The file of our own program.
-    #[error("{} is not a program any more: start it again", .0.display())]
-    Diligence(PathBuf),
+    /// The program `diligence-bus`.
+    #[error(transparent)]
+    Diligence(DaemonMissing),
     /// The program `dbus-daemon`.
     #[error("dbus-daemon is not installed; get it with: apt install dbus-daemon")]
     DbusDaemon,
@@ -176,15 +182,6 @@ impl MissingBus {
     }
 }
 
-fn find_own(places: &ProgramPaths) -> Result<Start, MissingBus> {
-    let program = places.own.clone();
-    if is_executable(&program) {
-        Ok(Start::Diligence { program })
-    } else {
-        Err(MissingBus::Diligence(program))
-    }
-}
-
 fn find_broker(places: &ProgramPaths) -> Result<Start, MissingBus> {
     let launcher = places.program("dbus-broker-launch").ok_or(MissingBus::DbusBroker)?;
     let activator =
@@ -209,12 +206,9 @@ fn is_root() -> bool {
     credentials::own_credentials().is_ok_and(|own| own.uid == 0)
 }
 
-/// What the program says of itself: of the first line the last word.
+/// What the program prints as its version: the last word of the first line.
 fn version_of(start: &Start) -> String {
-    let Some(program) = start.versioned() else {
-        return env!("CARGO_PKG_VERSION").to_owned();
-    };
-    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    let output = Command::new(start.versioned()).arg("--version").stdin(Stdio::null()).output();
     output.map_or_else(|_| String::new(), |output| version_in(&output.stdout))
 }
 
@@ -237,7 +231,8 @@ mod tests {
     use super::*;
 
     fn nowhere() -> ProgramPaths {
-        ProgramPaths { own: "/nowhere/diligence".into(), folders: vec!["/nowhere".into()] }
+        let daemon = locate::daemon_in(Some("/nowhere".into()), None);
+        ProgramPaths { daemon, folders: vec!["/nowhere".into()] }
     }
 
     #[test]
@@ -247,7 +242,7 @@ mod tests {
             assert_eq!(absence.subject, kind.to_string());
             assert!(absence.remedy.contains(expected), "{absence:?}");
         };
-        check(BusKind::Diligence, "/nowhere/diligence is not a program");
+        check(BusKind::Diligence, "diligence-bus is missing: it is neither in /nowhere, next");
         check(BusKind::DbusDaemon, "apt install dbus-daemon");
         check(BusKind::DbusBroker, "apt install dbus-broker");
         check(BusKind::Busd, "cargo install busd --version 0.6.1 --locked");
@@ -265,14 +260,14 @@ mod tests {
         std::fs::create_dir(&folder).unwrap();
         let program = folder.join("busd");
         std::fs::copy("/bin/true", &program).unwrap();
-        let places = nowhere().with_folder(folder).with_own_program(program.clone());
+        let places = nowhere().with_folder(folder).with_daemon(program.clone());
         let found = BusKind::Busd.find(&places).unwrap();
         let info = found.info();
         assert_eq!(info.name, "busd");
         assert_eq!(info.version, found.version());
         assert_eq!(info.command, [program.to_str().unwrap(), "--config=DIRECTORY/bus.conf"]);
         let own = BusKind::Diligence.find(&places).unwrap();
-        assert_eq!(own.version(), env!("CARGO_PKG_VERSION"));
+        assert_eq!(own.version(), found.version());
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) enum Launch {
 /// Which program is started, and how.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Start {
-    /// This program, as `bus`.
+    /// Our own.
     Diligence { program: PathBuf },
     /// The reference implementation.
     DbusDaemon { program: PathBuf },
@@ -34,7 +34,7 @@ impl Start {
     pub(super) fn words(&self, files: &Files, validation: BodyValidation) -> Vec<OsString> {
         match self {
             Self::Diligence { program } => {
-                let mut words = vec![word(program), "bus".into()];
+                let mut words = vec![word(program)];
                 words.extend(daemon_options(files));
                 if validation == BodyValidation::Off {
                     words.push("--without-body-validation".into());
@@ -49,12 +49,13 @@ impl Start {
         }
     }
 
-    /// The program that is asked for the version; `None` for this one.
-    pub(super) fn versioned(&self) -> Option<&Path> {
+    /// The program that prints the version.
+    pub(super) fn versioned(&self) -> &Path {
         match self {
-            Self::Diligence { .. } => None,
-            Self::DbusDaemon { program } | Self::Busd { program } => Some(program),
-            Self::DbusBroker { launcher, .. } => Some(launcher),
+            Self::Diligence { program } | Self::DbusDaemon { program } | Self::Busd { program } => {
+                program
+            }
+            Self::DbusBroker { launcher, .. } => launcher,
         }
     }
 }
@@ -101,11 +102,11 @@ mod tests {
         let program = || PathBuf::from("P");
         let on = BodyValidation::On;
         let start = Start::Diligence { program: program() };
-        check(&start, on, "P bus --nofork --nopidfile --config-file=D/bus.conf");
+        check(&start, on, "P --nofork --nopidfile --config-file=D/bus.conf");
         check(
             &start,
             BodyValidation::Off,
-            "P bus --nofork --nopidfile --config-file=D/bus.conf --without-body-validation",
+            "P --nofork --nopidfile --config-file=D/bus.conf --without-body-validation",
         );
         let start = Start::DbusDaemon { program: program() };
         check(&start, on, "P --nofork --nopidfile --config-file=D/bus.conf");

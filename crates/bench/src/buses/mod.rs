@@ -11,7 +11,7 @@
 //!
 //! | bus | how it is started |
 //! | --- | --- |
-//! | `diligence` | this program, as `bus` |
+//! | `diligence` | directly: `diligence-bus` next to this program, or in `PATH` |
 //! | `dbus-daemon` | directly |
 //! | `dbus-broker` | by its launcher, which gets the socket from `systemd-socket-activate`; the launcher stays, and is one more connection on the bus |
 //! | `busd` | directly |
@@ -49,7 +49,7 @@ use wire::address::{Address, AddressError, AddressList};
 /// A bus that takes part in a comparison.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum BusKind {
-    /// The bus of this program.
+    /// The bus of this project.
     Diligence,
     /// The reference implementation.
     DbusDaemon,

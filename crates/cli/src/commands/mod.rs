@@ -6,7 +6,7 @@
 //! `completion::meaning`.
 
 mod bench;
-pub(crate) mod bus;
+mod bus;
 mod call;
 mod complete;
 mod demo;
@@ -42,7 +42,6 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use ::bench::{library, peer};
 use bench::Bench;
-use bus::Caller;
 use call::Call;
 use complete::Complete;
 use demo::Demo;
@@ -84,10 +83,10 @@ enum Command {
     Up(Up),
     /// Run a command with a private bus around it
     Run(Run),
-    /// Be a message bus, with the options of dbus-daemon
+    /// Run a message bus, with the options of dbus-daemon
     #[command(disable_help_flag = true, override_help = bus::help())]
     Bus {
-        /// What dbus-daemon takes; see `diligence bus --help`
+        /// The options of dbus-daemon; see `diligence bus --help`
         #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         options: Vec<OsString>,
     },
@@ -165,7 +164,7 @@ impl Command {
         match self {
             Self::Up(up) => up::run(up),
             Self::Run(run) => run::run(run),
-            Self::Bus { options } => bus::run(Caller::Diligence, options),
+            Self::Bus { options } => bus::run(options),
             Self::Record(record) => record::run(record),
             Self::Monitor(monitor) => monitor::run(monitor),
             Self::Top(top) => top::run(top),
@@ -197,12 +196,11 @@ impl Command {
     }
 }
 
-/// Runs what the words of the command line ask for, without the name of the program.
+/// Runs what the words of the command line ask for. The first word is the name of the program.
 ///
 /// The exit status is 0 when it was done, 1 when it failed and 2 when the command line is wrong;
 /// `bus` has those of dbus-daemon.
-pub(crate) fn run(name: &str, words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let words = [OsString::from(name)].into_iter().chain(words);
+pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(words) {
         Ok(cli) => cli.command.run(),
         Err(error) => explain(&error),
@@ -211,7 +209,7 @@ pub(crate) fn run(name: &str, words: impl IntoIterator<Item = OsString>) -> Exit
 
 /// All commands, for what is made from their definitions.
 fn description() -> clap::Command {
-    // What clap passes on to the bus unread is described by the bus itself.
+    // clap passes the options of the bus on unread, so they are described separately.
     Cli::command().mut_subcommand("bus", |_| bus::description())
 }
 

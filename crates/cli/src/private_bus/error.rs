@@ -3,6 +3,7 @@
 use std::process::ExitStatus;
 use std::{fmt, io};
 
+use daemon_command::locate::DaemonMissing;
 use sys::signals::Signal;
 use wire::address::AddressError;
 
@@ -13,7 +14,9 @@ use super::describe_end;
 pub(crate) enum StartError {
     /// There is no place for its socket and configuration.
     Directory(io::Error),
-    /// This program could not be started once more.
+    /// The program of the bus is not installed.
+    Missing(DaemonMissing),
+    /// The program of the bus could not be started.
     Spawn(io::Error),
     /// It could not be waited for.
     Wait(io::Error),
@@ -29,6 +32,7 @@ impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(error) => write!(f, "cannot make a directory for the bus: {error}"),
+            Self::Missing(missing) => write!(f, "cannot start the bus: {missing}"),
             Self::Spawn(error) => write!(f, "cannot start the bus: {error}"),
             Self::Wait(error) => write!(f, "cannot wait for the bus: {error}"),
             Self::Ended(Some(status)) => {

@@ -3,7 +3,6 @@
 mod config;
 mod error;
 
-use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
@@ -11,6 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
+use daemon_command::locate;
 pub(crate) use error::StartError;
 use sys::poll::{Events, Interest, Poller};
 use sys::private_directory::PrivateDirectory;
@@ -84,8 +84,9 @@ impl Drop for PrivateBus {
     }
 }
 
-/// The command that runs the bus: this program, as `bus`.
+/// The command that runs the bus.
 fn command(plan: &Plan, directory: &Path) -> Result<Command, StartError> {
+    let program = locate::daemon().map_err(StartError::Missing)?;
     let file = match &plan.config {
         Config::File(file) => file.clone(),
         Config::Session => {
@@ -95,8 +96,8 @@ fn command(plan: &Plan, directory: &Path) -> Result<Command, StartError> {
             file
         }
     };
-    let mut command = Command::new(env::current_exe().map_err(StartError::Spawn)?);
-    command.arg("bus").arg(with_value("--config-file=", file));
+    let mut command = Command::new(program);
+    command.arg(with_value("--config-file=", file));
     command.args(["--nofork", "--nopidfile", "--print-address=1"]);
     if let (Config::File(_), Some(address)) = (&plan.config, &plan.address) {
         command.arg(format!("--address={address}"));

@@ -1,9 +1,12 @@
 //! The words of the command line: which command runs, what is printed where, the exit status.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
-use crate::support::{Folder, text};
+use rustix::process::Signal;
+
+use crate::support::{Folder, Running, daemon, text};
 
 struct Printed {
     code: i32,
@@ -40,7 +43,7 @@ fn check(command: &mut Command, code: i32, wanted: On) {
 }
 
 #[test]
-fn the_name_decides_what_the_program_is() {
+fn the_name_decides_what_the_daemon_is() {
     let folder = Folder::new();
     let check =
         |words: &[&str], code, wanted| check(folder.dbus_daemon().args(words), code, wanted);
@@ -50,6 +53,61 @@ fn the_name_decides_what_the_program_is() {
     check(&["bus"], 1, On::Stderr("There is no option \"bus\". The options are:\ndbus-daemon ["));
     check(&[], 1, On::Stderr("No configuration file specified.\ndbus-daemon ["));
     check(&["--config-file=/none"], 1, On::Stderr("]: Failed to start message bus: "));
+}
+
+#[test]
+fn the_daemon_explains_itself_by_its_own_name() {
+    let folder = Folder::new();
+    let check =
+        |words: &[&str], code, wanted| check(folder.diligence_bus().args(words), code, wanted);
+    check(&["--help"], 0, On::Stdout("Usage: diligence-bus (--session"));
+    check(&["--bogus"], 1, On::Stderr("The options are:\ndiligence-bus [--version] "));
+    check(&["--config-file=/none"], 1, On::Stderr("diligence["));
+}
+
+#[test]
+fn the_daemon_is_executed_in_the_same_process() {
+    let folder = Folder::new();
+    let config = folder.config("");
+    let mut command = folder.diligence();
+    command.args(["bus", "--print-pid", "--nofork", "--config-file"]).arg(config);
+    let mut running = Running::start(&mut command);
+    assert_eq!(running.line(), running.id().to_string());
+    let process = format!("/proc/{}", running.id());
+    let program = fs::read_link(format!("{process}/exe")).expect("it runs");
+    assert_eq!(program, fs::canonicalize(daemon()).expect("it is there"));
+    let words = fs::read_to_string(format!("{process}/cmdline")).expect("it runs");
+    assert!(words.starts_with("diligence bus\0--print-pid\0"), "{words:?}");
+    assert!(running.end(Signal::TERM).status.success());
+}
+
+#[test]
+fn the_daemon_is_found_in_path_and_missed_with_a_hint() {
+    let folder = Folder::new();
+    let alone = folder.join("diligence");
+    fs::copy(folder.diligence().get_program(), &alone).expect("the folder is ours");
+    let run_with =
+        |path: &str, words: &[&str]| run(folder.program(&alone).env("PATH", path).args(words));
+    let place = folder.join("bin");
+    fs::create_dir(&place).expect("the folder is ours");
+    let path = place.display().to_string();
+    for words in [&["bus", "--session"][..], &["run", "true"], &["up"]] {
+        let printed = run_with(&path, words);
+        assert_eq!(printed.code, 1, "{words:?}: {}", printed.stderr);
+        let expected = format!(
+            "the program diligence-bus is missing: it is neither in {}, next to this program, nor in \
+             a folder of PATH; install it there",
+            folder.join("").display().to_string().trim_end_matches('/')
+        );
+        assert!(printed.stderr.contains(&expected), "{words:?}: {}", printed.stderr);
+    }
+    symlink(daemon(), place.join("diligence-bus")).expect("the folder is ours");
+    let printed = run_with(&path, &["bus", "--version"]);
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    assert!(printed.stdout.starts_with("Diligence Message Bus Daemon "), "{}", printed.stdout);
+    let printed = run_with(&path, &["run", "/bin/sh", "-c", "echo $DBUS_SESSION_BUS_ADDRESS"]);
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    assert!(printed.stdout.starts_with("unix:path="), "{}", printed.stdout);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Running the program under either of its names, in a folder of the test's own.
+//! Running the programs, in a folder of the test's own.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -48,18 +48,28 @@ impl Folder {
         path
     }
 
-    /// The program by the name `dbus-daemon`.
+    /// The daemon by the name `dbus-daemon`.
     pub(crate) fn dbus_daemon(&self) -> Command {
         let link = self.join("dbus-daemon");
         if !link.exists() {
-            symlink(PROGRAM, &link).expect("the folder is ours");
+            symlink(daemon(), &link).expect("the folder is ours");
         }
         at(&link, &self.0)
     }
 
-    /// The program by its own name.
+    /// The daemon by its own name.
+    pub(crate) fn diligence_bus(&self) -> Command {
+        at(&daemon(), &self.0)
+    }
+
+    /// The program `diligence`.
     pub(crate) fn diligence(&self) -> Command {
         at(Path::new(PROGRAM), &self.0)
+    }
+
+    /// Any program.
+    pub(crate) fn program(&self, path: &Path) -> Command {
+        at(path, &self.0)
     }
 
     /// A shell script; `$0` and the words after it are the command `program` and its arguments.
@@ -161,6 +171,13 @@ pub(crate) fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) ->
         assert!(Instant::now() < end, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The daemon, which `cargo build --workspace --bins` puts next to the program.
+pub(crate) fn daemon() -> PathBuf {
+    let path = Path::new(PROGRAM).with_file_name("diligence-bus");
+    assert!(path.is_file(), "{} is missing; build it with `cargo build`", path.display());
+    path
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

@@ -63,7 +63,7 @@ impl Live {
         let now = clock::monotonic();
         let pid = bus.pid();
         let command_line = sys::process::command_line(pid);
-        let program = Program::new(pid, Some("diligence bus"), command_line.as_deref());
+        let program = Program::new(pid, Some("diligence-bus"), command_line.as_deref());
         let mut model = Model::new(now, program);
         let watcher = Watcher::open(bus.address(), &mut model, now)?;
         let poller = Poller::new()?;

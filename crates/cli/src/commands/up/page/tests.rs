@@ -63,7 +63,7 @@ fn busy() -> Snapshot {
         rules: Some(31),
         bus: BusStats { lost: 12, refused: 0 },
         connections: vec![
-            connection(Owner::Bus, "org.freedesktop.DBus", "diligence bus", &[], 0.4, None),
+            connection(Owner::Bus, "org.freedesktop.DBus", "diligence-bus", &[], 0.4, None),
             connection(Owner::View, ":1.1", "diligence", &[], 9.0, stats(0, 0)),
             connection(
                 Owner::Peer,
@@ -174,7 +174,7 @@ fn a_busy_bus_on_terminals_of_all_sizes() {
 
 #[test]
 fn a_bus_that_nobody_uses_says_how() {
-    let bus = connection(Owner::Bus, "org.freedesktop.DBus", "diligence bus", &[], 0.0, None);
+    let bus = connection(Owner::Bus, "org.freedesktop.DBus", "diligence-bus", &[], 0.0, None);
     let snapshot = Snapshot { connections: vec![bus], ..Snapshot::default() };
     check("nobody-80x24", &snapshot, &View::default(), (80, 24));
 }

@@ -1,11 +1,10 @@
 //! Reading the words of the command line, by the rules of dbus-daemon:
 //!
-//! - Words take effect from left to right, and one that asks for help or the version ends the
-//!   reading, so what is wrong after it does not matter.
-//! - A value stands after an equals sign, or is the word after the option. Whether a word is a value
-//!   is decided by the word right before it alone; and some words never are, see [`SWITCHES`] and
-//!   [`VALUES`].
-//! - An empty value is none.
+//! - Words take effect from left to right. A word that asks for help or for the version ends the
+//!   reading, so errors after it do not matter.
+//! - A value follows an equals sign, or is the word after the option. Only the word right before it
+//!   decides whether a word is a value, and some words never are; see [`SWITCHES`] and [`VALUES`].
+//! - An empty value counts as a missing one.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -16,26 +15,27 @@ use broker::startup::{
     Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, Settings,
 };
 use bus::BodyValidation;
+use daemon_command::options::{SWITCHES, SwitchOption, VALUES, ValueOption};
 
-use super::mistake::Mistake;
-use super::options::{SWITCHES, VALUES, ValueOption};
+use crate::apply;
+use crate::error::OptionError;
 
 /// What a command line asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Request {
-    /// To be a bus.
+pub(crate) enum Request {
+    /// Run a bus.
     Serve(Settings),
-    /// To explain the options.
+    /// Print the help text.
     Help,
-    /// To tell the version.
+    /// Print the version.
     Version,
-    /// To print the interfaces of the bus.
+    /// Print the interfaces of the bus.
     Introspect,
 }
 
 /// Reads the words, without the name of the program.
-pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Mistake> {
-    let mut draft = Draft::default();
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, OptionError> {
+    let mut draft = SettingsDraft::default();
     let mut previous = OsString::new();
     for word in words {
         if let Some(request) = draft.take(&word, &previous)? {
@@ -46,93 +46,94 @@ pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request
     draft.finish().map(Request::Serve)
 }
 
-/// What the words so far have said.
+/// The settings that the words read so far ask for.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
-    pub(super) config: Option<ConfigSource>,
-    pub(super) address: Option<String>,
-    pub(super) print_address: Printing,
-    pub(super) print_pid: Printing,
-    pub(super) background: BackgroundChoice,
-    pub(super) pid_file: PidFileChoice,
-    pub(super) log: LogChoice,
-    pub(super) activation: Activation,
-    pub(super) body_validation: BodyValidation,
-    pub(super) metrics_socket: Option<PathBuf>,
-    pub(super) flight_recorder: Option<u64>,
+pub(crate) struct SettingsDraft {
+    pub(crate) config: Option<ConfigSource>,
+    pub(crate) address: Option<String>,
+    pub(crate) print_address: PrintTarget,
+    pub(crate) print_pid: PrintTarget,
+    pub(crate) background: BackgroundChoice,
+    pub(crate) pid_file: PidFileChoice,
+    pub(crate) log: LogChoice,
+    pub(crate) activation: Activation,
+    pub(crate) body_validation: BodyValidation,
+    pub(crate) metrics_socket: Option<PathBuf>,
+    pub(crate) flight_recorder: Option<u64>,
 }
 
 /// Whether and where to print something.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) enum Printing {
+pub(crate) enum PrintTarget {
+    /// It is not printed.
     #[default]
     No,
-    /// No number was given, so far.
+    /// To standard output, since no descriptor was given so far.
     ToStdout,
-    /// To the descriptor of this number; whether it is one is seen when all words are read.
+    /// To this descriptor. Whether the text is a number is checked after the last word.
     To(OsString),
 }
 
-impl Printing {
-    pub(super) fn mention(&mut self) {
+impl PrintTarget {
+    pub(crate) fn request(&mut self) {
         if *self == Self::No {
             *self = Self::ToStdout;
         }
     }
 
-    pub(super) fn set(
+    pub(crate) fn set(
         &mut self,
         option: &'static str,
         what: &'static str,
         value: &OsStr,
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), OptionError> {
         if let Self::To(first) = self {
-            return Err(Mistake::SecondOutput { option, what, first: first.clone() });
+            return Err(OptionError::SecondOutput { option, what, first: first.clone() });
         }
         *self = Self::To(value.to_owned());
         Ok(())
     }
 
-    fn number(self) -> Result<Option<DescriptorNumber>, Mistake> {
+    fn number(self) -> Result<Option<DescriptorNumber>, OptionError> {
         match self {
             Self::No => Ok(None),
             Self::ToStdout => Ok(Some(DescriptorNumber::STDOUT)),
             Self::To(text) => match text.to_str().and_then(DescriptorNumber::parse) {
                 Some(number) => Ok(Some(number)),
-                None => Err(Mistake::BadDescriptor(text)),
+                None => Err(OptionError::InvalidDescriptor(text)),
             },
         }
     }
 }
 
-impl Draft {
-    fn take(&mut self, word: &OsStr, previous: &OsStr) -> Result<Option<Request>, Mistake> {
-        if let Some(switch) = SWITCHES.iter().find(|switch| switch.is(word)) {
-            return (switch.apply)(self);
+impl SettingsDraft {
+    fn take(&mut self, word: &OsStr, previous: &OsStr) -> Result<Option<Request>, OptionError> {
+        if let Some(option) = SWITCHES.iter().find(|option| is_switch(option, word)) {
+            return apply::switch(self, option.id);
         }
         for option in VALUES {
             match value_of(option, word, previous) {
                 Some(value) if !value.is_empty() => {
-                    return (option.set)(self, value).map(|()| None);
+                    return apply::value(self, option.id, value).map(|()| None);
                 }
                 None if word != option.name => {}
                 Some(_) | None => {
-                    (option.mention)(self);
+                    apply::without_value(self, option.id);
                     return Ok(None);
                 }
             }
         }
-        Err(Mistake::Unknown(word.to_owned()))
+        Err(OptionError::Unknown(word.to_owned()))
     }
 
-    pub(super) fn set_config(
+    pub(crate) fn set_config(
         &mut self,
         option: &'static str,
         config: ConfigSource,
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), OptionError> {
         match &self.config {
             Some(first) => {
-                Err(Mistake::SecondConfiguration { option, first: first.path().to_owned() })
+                Err(OptionError::SecondConfiguration { option, first: first.path().to_owned() })
             }
             None => {
                 self.config = Some(config);
@@ -141,8 +142,8 @@ impl Draft {
         }
     }
 
-    fn finish(self) -> Result<Settings, Mistake> {
-        let settings = Settings::new(self.config.ok_or(Mistake::NoConfiguration)?);
+    fn finish(self) -> Result<Settings, OptionError> {
+        let settings = Settings::new(self.config.ok_or(OptionError::NoConfiguration)?);
         Ok(Settings {
             address: self.address,
             print_address: self.print_address.number()?,
@@ -159,7 +160,11 @@ impl Draft {
     }
 }
 
-/// The value that `word` is, or has, for this option.
+fn is_switch(option: &SwitchOption, word: &OsStr) -> bool {
+    word == option.name || option.aliases.iter().any(|alias| word == *alias)
+}
+
+/// The value for this option that `word` is or contains.
 fn value_of<'w>(option: &ValueOption, word: &'w OsStr, previous: &OsStr) -> Option<&'w OsStr> {
     let rest = word.as_bytes().strip_prefix(option.name.as_bytes());
     match rest.and_then(|rest| rest.strip_prefix(b"=")) {

@@ -1,13 +1,13 @@
-//! Command lines and what they mean; what the reference does with them was found by running it.
+//! Command lines and what they mean, as found by running dbus-daemon.
 
 use std::ffi::OsString;
 
-use super::mistake::Mistake;
-use super::parse::{Request, parse};
-use super::*;
+use crate::error::OptionError;
+use crate::parse::{Request, parse};
 use broker::log::{LogChoice, Target};
 use broker::startup::{
-    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, UnitTemplate,
+    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, Settings,
+    UnitTemplate,
 };
 
 fn words(line: &str) -> Vec<OsString> {
@@ -114,10 +114,10 @@ fn some_words_end_the_reading() {
 }
 
 #[test]
-fn mistakes_are_told_in_the_words_of_dbus_daemon() {
+fn errors_have_the_texts_of_dbus_daemon() {
     let check = |line: &str, expected: &str| {
-        let mistake = parse(words(line)).expect_err(line);
-        assert_eq!(mistake.to_string(), expected, "{line}");
+        let error = parse(words(line)).expect_err(line);
+        assert_eq!(error.to_string(), expected, "{line}");
     };
     check("", "No configuration file specified.");
     check("--config-file=", "No configuration file specified.");
@@ -166,7 +166,7 @@ fn mistakes_are_told_in_the_words_of_dbus_daemon() {
 }
 
 #[test]
-fn words_that_are_no_options_are_shown_the_options() {
+fn unknown_words_get_the_usage_line() {
     let unknown = [
         "--bogus",
         "stray",
@@ -180,27 +180,10 @@ fn words_that_are_no_options_are_shown_the_options() {
     ];
     for line in unknown {
         let last = words(line).pop().unwrap();
-        let mistake = parse(words(line)).unwrap_err();
-        assert_eq!(mistake, Mistake::Unknown(last), "{line}");
-        assert!(mistake.calls_for_usage());
+        let error = parse(words(line)).unwrap_err();
+        assert_eq!(error, OptionError::Unknown(last), "{line}");
+        assert!(error.calls_for_usage());
     }
-    assert!(Mistake::NoConfiguration.calls_for_usage());
-    assert!(!Mistake::SecondAddress { first: "a".into() }.calls_for_usage());
-}
-
-#[test]
-fn every_option_is_in_the_usage_and_in_the_help() {
-    let (usage, help) = (usage(), help());
-    assert!(!usage.contains('\n'));
-    let names = SWITCHES.iter().map(|it| it.name).chain(VALUES.iter().map(|it| it.name));
-    for name in names {
-        let in_usage = usage.contains(&format!("[{name}"));
-        assert!(in_usage || name == "--help", "{name} is missing in {usage}");
-        assert!(help.contains(name), "{name} is missing in {help}");
-    }
-}
-
-#[test]
-fn the_description_is_sound() {
-    description().debug_assert();
+    assert!(OptionError::NoConfiguration.calls_for_usage());
+    assert!(!OptionError::SecondAddress { first: "a".into() }.calls_for_usage());
 }

@@ -6,33 +6,33 @@ use std::path::PathBuf;
 
 /// What is wrong with a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Mistake {
+pub(crate) enum OptionError {
     /// No option is spelled like this.
     Unknown(OsString),
-    /// No option says which configuration to read.
+    /// No option names a configuration.
     NoConfiguration,
-    /// A second option says which configuration to read.
+    /// A second option names a configuration.
     SecondConfiguration { option: &'static str, first: PathBuf },
-    /// A second option says where to listen.
+    /// A second option names an address to listen at.
     SecondAddress { first: String },
-    /// A second option says where to print something.
+    /// A second option names a descriptor for the same output.
     SecondOutput { option: &'static str, what: &'static str, first: OsString },
-    /// This is no number of a descriptor.
-    BadDescriptor(OsString),
-    /// This is no template of units.
-    BadTemplate(OsString),
-    /// This is no amount of memory.
-    BadSize(OsString),
+    /// The value is not the number of a descriptor.
+    InvalidDescriptor(OsString),
+    /// The value is not the name of a template unit.
+    InvalidTemplate(OsString),
+    /// The value is not a number of bytes.
+    InvalidSize(OsString),
 }
 
-impl Mistake {
-    /// Whether it helps to see which options there are.
-    pub(super) const fn calls_for_usage(&self) -> bool {
+impl OptionError {
+    /// Whether the usage line is printed after this error.
+    pub(crate) const fn calls_for_usage(&self) -> bool {
         matches!(self, Self::Unknown(_) | Self::NoConfiguration)
     }
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for OptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(word) => write!(f, "There is no option {word:?}. The options are:"),
@@ -48,15 +48,15 @@ impl fmt::Display for Mistake {
                 let first = first.display();
                 write!(f, "{option} specified but printing {what} to {first} already requested")
             }
-            Self::BadSize(text) => {
+            Self::InvalidSize(text) => {
                 let text = text.display();
                 write!(f, "Invalid size: \"{text}\". Expected a number of bytes, or as in 16MiB")
             }
-            Self::BadTemplate(text) => {
+            Self::InvalidTemplate(text) => {
                 let text = text.display();
                 write!(f, "Invalid template: \"{text}\". Expected the name of a unit as x@.service")
             }
-            Self::BadDescriptor(text) => {
+            Self::InvalidDescriptor(text) => {
                 write!(f, "Invalid file descriptor: \"{}\"", text.display())
             }
         }

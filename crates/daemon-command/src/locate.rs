@@ -1,0 +1,125 @@
+//! Finding the installed daemon.
+//!
+//! It is looked for next to the program that asks, where builds and packages put both, and then in the
+//! folders of `PATH`.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::PROGRAM;
+
+/// The daemon is not installed where this process looks for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DaemonMissing {
+    /// The folder of this program, if the system tells.
+    beside: Option<PathBuf>,
+}
+
+/// The path of the daemon.
+///
+/// # Errors
+///
+/// When no executable file of this name is next to this program or in the folders of `PATH`.
+pub fn daemon() -> Result<PathBuf, DaemonMissing> {
+    // The kernel resolves symbolic links in this path, so it names the folder of the real file.
+    let own = env::current_exe().ok();
+    let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
+    daemon_in(beside, env::var_os("PATH"))
+}
+
+/// The same for a program in the folder `beside`, and with this value of `PATH`.
+///
+/// # Errors
+///
+/// As for [`daemon`].
+pub fn daemon_in(
+    beside: Option<PathBuf>,
+    path: Option<OsString>,
+) -> Result<PathBuf, DaemonMissing> {
+    let path = path.unwrap_or_default();
+    // A relative folder would mean another file after each change of the working directory.
+    let folders = env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let mut candidates = beside.iter().cloned().chain(folders).map(|folder| folder.join(PROGRAM));
+    let found = candidates.find(|path| is_executable(path));
+    found.ok_or(DaemonMissing { beside })
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+impl fmt::Display for DaemonMissing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the program {PROGRAM} is missing: it is neither ")?;
+        match &self.beside {
+            Some(folder) => write!(f, "in {}, next to this program, ", folder.display())?,
+            None => f.write_str("next to this program ")?,
+        }
+        f.write_str("nor in a folder of PATH; install it there")
+    }
+}
+
+impl std::error::Error for DaemonMissing {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path =
+                env::temp_dir().join(format!("diligence-locate-{}-{name}", std::process::id()));
+            fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        fn with_program(self, mode: u32) -> Self {
+            let program = self.0.join(PROGRAM);
+            fs::write(&program, "").unwrap();
+            fs::set_permissions(&program, Permissions::from_mode(mode)).unwrap();
+            self
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_daemon_is_next_to_the_program_or_in_path() {
+        let empty = Folder::new("empty");
+        let plain = Folder::new("plain").with_program(0o644);
+        let first = Folder::new("first").with_program(0o755);
+        let second = Folder::new("second").with_program(0o755);
+        let check = |beside: &Folder, path: &[&Folder], expected: &Folder| {
+            let path = env::join_paths(path.iter().map(|folder| &folder.0)).unwrap();
+            let found = daemon_in(Some(beside.0.clone()), Some(path));
+            assert_eq!(found, Ok(expected.0.join(PROGRAM)));
+        };
+        check(&first, &[&second], &first);
+        check(&empty, &[&empty, &second, &first], &second);
+        // A file that cannot be executed is not the program.
+        check(&plain, &[&plain, &first], &first);
+    }
+
+    #[test]
+    fn a_missing_daemon_is_reported_with_the_places() {
+        let empty = Folder::new("missing");
+        let error = daemon_in(Some(empty.0.clone()), Some("relative:".into())).unwrap_err();
+        let expected = format!(
+            "the program diligence-bus is missing: it is neither in {}, next to this program, nor in a \
+             folder of PATH; install it there",
+            empty.0.display()
+        );
+        assert_eq!(error.to_string(), expected);
+        assert!(daemon_in(None, None).is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! The program `diligence-bus`: the message bus, with the command line of dbus-daemon.
+//!
+//! ```text
+//!  argv[0] ─ invocation ─▶ name in the log and in help texts, meaning of SIGINT
+//!  words ─ parse ─▶ Request ─▶ run a bus, or print something
+//!            │         by the rules of dbus-daemon
+//!            └────▶ OptionError ─▶ standard error, status 1
+//! ```
+//!
+//! Called by the name `dbus-daemon`, it replaces that program. `diligence bus` executes it.
+
+#![forbid(unsafe_code)]
+
+mod apply;
+mod error;
+mod invocation;
+mod parse;
+mod size;
+#[cfg(test)]
+mod tests;
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use broker::startup::{self, Settings};
+use bus::introspection_xml;
+use wire::names::ObjectPath;
+
+use daemon_command::help;
+use invocation::Invocation;
+use parse::{Request, parse};
+
+fn main() -> ExitCode {
+    let mut words = env::args_os();
+    let invocation = Invocation::from_argv0(words.next());
+    run(&invocation, words)
+}
+
+/// Does what the words ask for. The exit status is 0 if a signal ended the bus or something was
+/// printed, and 1 for everything else.
+fn run(invocation: &Invocation, words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match parse(words) {
+        Ok(Request::Serve(settings)) => serve(invocation, settings),
+        Ok(Request::Version) => print(&version()),
+        Ok(Request::Introspect) => print(&introspection_xml(BUS_PATH)),
+        Ok(Request::Help) => match invocation {
+            Invocation::Diligence { command } => print(&help::help(command)),
+            Invocation::DbusDaemon => {
+                complain(&usage(invocation));
+                ExitCode::FAILURE
+            }
+        },
+        Err(error) => {
+            complain(&format!("{error}\n"));
+            if error.calls_for_usage() {
+                complain(&usage(invocation));
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(invocation: &Invocation, settings: Settings) -> ExitCode {
+    let settings = Settings { interrupt: invocation.interrupt(), ..settings };
+    match startup::run(&settings, invocation.log_name()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The broker has logged the error.
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn usage(invocation: &Invocation) -> String {
+    format!("{}\n", help::usage(invocation.command()))
+}
+
+/// Four lines, as from dbus-daemon; the version is the last word of the first line, where programs
+/// look for it.
+fn version() -> String {
+    format!(
+        "Diligence Message Bus Daemon {}\n\
+         Takes the command line and the configuration files of dbus-daemon 1.14\n\
+         This is free software, under the MIT licence or the Apache License 2.0, as you like.\n\
+         There is no warranty, as far as the law permits.\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// Prints to standard output. It is not an error if the reader has closed the pipe.
+fn print(text: &str) -> ExitCode {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("cannot write to standard output: {error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints to standard error. If that fails, there is nowhere to report it.
+fn complain(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+const BUS_PATH: ObjectPath<'_> = ObjectPath::literal("/org/freedesktop/DBus");
