@@ -8,6 +8,7 @@ PAGE := crates/viewer/web
 
 TARGET      := $(or $(CARGO_TARGET_DIR),target)
 PROGRAM     := $(TARGET)/release/diligence
+DAEMON      := $(TARGET)/release/diligence-bus
 HELPER      := $(TARGET)/release/dbus-daemon-launch-helper
 COMPLETIONS := $(TARGET)/completions
 
@@ -20,9 +21,12 @@ SYSTEMD := $(DESTDIR)$(PREFIX)/lib/systemd
 POLICIES := $(DESTDIR)/usr/share/dbus-1/system.d
 BUS_USER ?= $(or $(shell sed -n 's,.*<user>\(.*\)</user>.*,\1,p' /usr/share/dbus-1/system.conf 2> /dev/null),messagebus)
 PACKAGE := target/package
-# A program without libraries, for a device on which nothing can be installed.
+# Programs are installed from here, without their debug information, which is several times as large as
+# they are. The symbol table stays, for backtraces. The files of the build keep everything.
+STRIPPED := $(TARGET)/stripped
+# Programs without libraries, for a device on which nothing can be installed.
 STATIC_FOR := $(shell uname -m)-unknown-linux-musl
-STATIC     := $(TARGET)/diligence-static
+STATIC     := $(TARGET)/static
 
 # Of each target.
 FUZZ_SECONDS ?= 300
@@ -47,15 +51,15 @@ help:
 	@echo '              compiler, network); each alone: make prove-TAB'
 	@echo 'make coverage  which lines and branches the tests reach: a table, and pages below $(TARGET)/coverage'
 	@echo 'make fuzz     random bytes for all that reads them, $(FUZZ_SECONDS) s each (FUZZ_SECONDS), with a nightly compiler (network)'
-	@echo 'make build    the program: target/release/diligence'
-	@echo 'make static   the program in one file that needs no library: $(STATIC)'
+	@echo 'make build    the programs: $(DAEMON) and $(PROGRAM)'
+	@echo 'make static   the programs as files that need no library: $(STATIC)'
 	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install  into PREFIX (now $(PREFIX)), and DESTDIR if that is set'
 	@echo 'make deb      a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
 
 build: packages-build
 	@scripts/build-page --if-possible
-	$(CARGO) build --release --locked --package diligence-cli --package diligence-launch-helper
+	$(CARGO) build --release --locked --package diligence-daemon --package diligence-cli --package diligence-launch-helper
 
 run: build
 	$(PROGRAM) up --demo
@@ -65,8 +69,8 @@ check: packages-build
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	$(CARGO) test --workspace --exclude diligence-simulated-broker --lib --bins --locked --quiet
 
-# The program is built first, since the tests of whole processes run it, and the page before that, since
-# it is a part of the program.
+# The programs are built first, since tests of whole processes run them, and the page before that, since it
+# is part of `diligence`.
 test: packages-test
 	@scripts/build-page
 	cd $(PAGE) && npm run --silent check && npm run --silent test
@@ -82,9 +86,11 @@ test: packages-test
 # What is not there of the standard library for musl is fetched by rustup.
 static: packages-static
 	rustup target add $(STATIC_FOR)
-	$(CARGO) build --release --locked --package diligence-cli --target $(STATIC_FOR)
-	strip -o $(STATIC) $(TARGET)/$(STATIC_FOR)/release/diligence
-	@echo "$(STATIC): $$(stat --format=%s $(STATIC)) bytes"
+	$(CARGO) build --release --locked --package diligence-daemon --package diligence-cli --target $(STATIC_FOR)
+	install -d $(STATIC)
+	strip -o $(STATIC)/diligence-bus $(TARGET)/$(STATIC_FOR)/release/diligence-bus
+	strip -o $(STATIC)/diligence $(TARGET)/$(STATIC_FOR)/release/diligence
+	@stat --format='%n: %s bytes' $(STATIC)/diligence-bus $(STATIC)/diligence
 
 # What takes too long, or needs too much, for every change.
 test-long: packages-boot packages-test build deb static
@@ -98,7 +104,7 @@ test-long: packages-boot packages-test build deb static
 	cd $(PAGE) && DILIGENCE_BUDGET=release DILIGENCE_PROGRAM=$(abspath $(PROGRAM)) \
 	    npm run --silent e2e -- tests/budget.e2e.ts tests/rate.e2e.ts
 	scripts/boot-debian target/diligence_*.deb
-	scripts/boot-mediation $(PROGRAM)
+	scripts/boot-mediation $(DAEMON)
 
 # The long form of all proofs.
 prove: prove-simulated prove-faults prove-dependencies prove-confined prove-interpreted prove-sanitized
@@ -119,7 +125,7 @@ prove-dependencies:
 
 prove-confined: packages-test
 	$(CARGO) build --workspace --bins --locked
-	scripts/try-confined $(TARGET)/debug/diligence
+	scripts/try-confined $(TARGET)/debug/diligence-bus
 
 prove-interpreted: nightly
 	scripts/miri
@@ -162,14 +168,17 @@ bench-documents:
 packages-boot packages-build packages-static packages-test: packages-%:
 	@scripts/debian-packages $*
 
-# Neither dbus-daemon nor its units are touched: a link named dbus-daemon is put where nothing
-# looks for one, for those who want to use it in their stead, and the units are for who enables them.
-# The helper only runs for the bus, since it runs as root; a package has its rights set when installed.
+# Neither dbus-daemon nor its units are changed: a link named dbus-daemon is put where nothing looks for
+# it, for those who want to use it instead, and the units have no effect until they are enabled.
+# The helper runs only for the bus, since it runs as root; a package sets its mode when it is installed.
 install: build
-	install -D -m 755 $(PROGRAM) $(BIN)/diligence
-	install -d $(LIBEXEC)
-	ln -sf ../../bin/diligence $(LIBEXEC)/dbus-daemon
-	install -m 755 $(HELPER) $(LIBEXEC)/dbus-daemon-launch-helper
+	install -d $(STRIPPED) $(LIBEXEC)
+	for program in $(DAEMON) $(PROGRAM) $(HELPER); do \
+	    strip --strip-debug -o $(STRIPPED)/$$(basename $$program) $$program || exit 1; \
+	done
+	install -D -m 755 -t $(BIN) $(STRIPPED)/diligence-bus $(STRIPPED)/diligence
+	install -m 755 $(STRIPPED)/dbus-daemon-launch-helper $(LIBEXEC)/dbus-daemon-launch-helper
+	ln -sf ../../bin/diligence-bus $(LIBEXEC)/dbus-daemon
 	if [ -z '$(DESTDIR)' ] && [ $$(id -u) = 0 ] && getent group messagebus > /dev/null; then \
 	    chgrp messagebus $(LIBEXEC)/dbus-daemon-launch-helper; \
 	    chmod 4750 $(LIBEXEC)/dbus-daemon-launch-helper; \
@@ -192,5 +201,4 @@ deb:
 	@$(CARGO) deb --version > /dev/null 2>&1 || $(CARGO) install cargo-deb --locked
 	rm -rf $(PACKAGE)
 	$(MAKE) install DESTDIR=$(PACKAGE) PREFIX=/usr
-	strip --strip-debug $(PACKAGE)/usr/bin/diligence $(PACKAGE)/usr/libexec/diligence/dbus-daemon-launch-helper
 	$(CARGO) deb --package diligence-cli --no-build --output target/
