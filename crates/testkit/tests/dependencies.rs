@@ -1,5 +1,5 @@
-//! What the program is made of, against `deny.toml`: what of it can be known without the tool that
-//! the file is for, and without the network. `make prove` has the tool look at the rest.
+//! What the programs are made of: which packages each links to, and the rules of `deny.toml` that can be
+//! checked without cargo-deny and without the network. `make prove` runs cargo-deny for the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -45,6 +45,55 @@ fn everything_comes_from_the_registry() {
     assert!(count > 50, "{count}");
 }
 
+/// Everything of ours that the daemon may link to. The instruments are not in this list.
+const DAEMON_CRATES: [&str; 8] = [
+    "diligence-broker",
+    "diligence-bus",
+    "diligence-daemon",
+    "diligence-daemon-command",
+    "diligence-services",
+    "diligence-sys",
+    "diligence-trace",
+    "diligence-wire",
+];
+
+/// How many packages the daemon may link to, ours included. It can start as root, so each further one
+/// needs a good reason.
+const DAEMON_PACKAGES_MAX: usize = 25;
+
+#[test]
+fn the_daemon_links_to_few_packages_and_no_instrument() {
+    let linked = linked_by("diligence-daemon", "normal");
+    assert!(linked.len() <= DAEMON_PACKAGES_MAX, "{} packages: {linked:?}", linked.len());
+    let ours: Vec<_> = linked.iter().filter(|name| name.starts_with("diligence-")).collect();
+    assert_eq!(ours, DAEMON_CRATES.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_daemon_needs_no_c_compiler() {
+    let built = linked_by("diligence-daemon", "normal,build");
+    assert!(built.contains("libc"), "{built:?}");
+    for name in ["bindgen", "cc", "cmake", "pkg-config"] {
+        assert!(!built.contains(name), "{name} is in {built:?}");
+    }
+}
+
+#[test]
+fn the_instruments_do_not_link_to_the_bus() {
+    let linked = linked_by("diligence-cli", "normal");
+    assert!(linked.contains("diligence-daemon-command"), "{linked:?}");
+    for name in ["diligence-broker", "diligence-bus", "diligence-daemon"] {
+        assert!(!linked.contains(name), "diligence-cli links to {name}");
+    }
+}
+
+/// The names of the packages that a package needs along these edges, itself included.
+fn linked_by(package: &str, edges: &str) -> BTreeSet<String> {
+    let tree = cargo_tree(&["--package", package, "--edges", edges, "--format", "{p}"]);
+    let names = tree.lines().filter_map(|line| line.split(' ').next());
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
 #[test]
 fn expressions_of_licences_are_understood() {
     let allowed = BTreeSet::from(["MIT", "Zlib", "X WITH Y"].map(str::to_owned));
@@ -67,19 +116,25 @@ struct Package {
 
 /// All of them, ours too.
 fn packages() -> Vec<Package> {
-    let cargo = std::env::var_os("CARGO").expect("tests are run by cargo");
-    let tree = Command::new(cargo)
-        .current_dir(root())
-        .args(["tree", "--workspace", "--locked", "--all-features", "--edges", "normal,build"])
-        .args(["--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"])
-        .output()
-        .expect("cargo runs");
-    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
-    let tree = String::from_utf8(tree.stdout).expect("UTF-8");
+    let selection = ["--workspace", "--all-features", "--edges", "normal,build"];
+    let tree = cargo_tree(&[&selection[..], &["--format", "{p}|{l}"]].concat());
     let lines: BTreeSet<&str> = tree.lines().filter(|line| !line.is_empty()).collect();
     let packages: Vec<_> = lines.into_iter().map(Package::parse).collect();
     assert!(packages.len() > 50, "{}", packages.len());
     packages
+}
+
+/// What `cargo tree` prints, a package in each line.
+fn cargo_tree(words: &[&str]) -> String {
+    let cargo = std::env::var_os("CARGO").expect("tests are run by cargo");
+    let tree = Command::new(cargo)
+        .current_dir(root())
+        .args(["tree", "--locked", "--prefix", "none", "--no-dedupe"])
+        .args(words)
+        .output()
+        .expect("cargo runs");
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    String::from_utf8(tree.stdout).expect("UTF-8")
 }
 
 impl Package {
