@@ -1,7 +1,5 @@
 //! What can be asked, and who answers.
 
-use std::fmt;
-
 use capture::Capture;
 use capture::save::FileFormat;
 use capture::statistics::Unknowable;
@@ -89,22 +87,28 @@ pub enum Question {
     },
 }
 
-/// Why a question is not answered.
-#[derive(Debug)]
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The question is none that is known.
+    /// The question is malformed or unknown.
+    #[error("the question is not understood: {0}")]
     Question(serde_json::Error),
-    /// The query is none.
-    Query(InvalidQuery),
-    /// There is no such table.
+    /// The query is malformed.
+    #[error(transparent)]
+    Query(#[from] InvalidQuery),
+    /// No table has this name.
+    #[error("there is no table of \"{0}\"")]
     Subject(String),
-    /// There is no such message.
+    /// No message has this number.
+    #[error("there is no message {}", u64::from(*.0) + 1)]
     NoMessage(u32),
-    /// The recording does not have what the answer is made of.
+    /// The recording lacks the facts for the answer.
+    #[error(transparent)]
     Unknowable(Unknowable),
-    /// The recording cannot be read any more.
-    Io(std::io::Error),
+    /// Reading the recording failed.
+    #[error("the recording cannot be read any more: {0}")]
+    Io(#[from] std::io::Error),
 }
 
 /// Answers a question, which is JSON. What cannot be answered is a frame too, of the kind `refusal`.
@@ -163,33 +167,6 @@ impl Refusal {
         }
     }
 }
-
-impl From<InvalidQuery> for Refusal {
-    fn from(error: InvalidQuery) -> Self {
-        Self::Query(error)
-    }
-}
-
-impl From<std::io::Error> for Refusal {
-    fn from(error: std::io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Question(error) => write!(f, "the question is not understood: {error}"),
-            Self::Query(error) => error.fmt(f),
-            Self::Subject(name) => write!(f, "there is no table of \"{name}\""),
-            Self::NoMessage(id) => write!(f, "there is no message {}", u64::from(*id) + 1),
-            Self::Unknowable(error) => error.fmt(f),
-            Self::Io(error) => write!(f, "the recording cannot be read any more: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
 
 #[cfg(test)]
 mod tests {

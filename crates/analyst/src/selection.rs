@@ -1,7 +1,6 @@
 //! Which messages of a recording are meant.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::time::Duration;
 
 use capture::Capture;
@@ -159,8 +158,9 @@ pub fn start(capture: &Capture) -> Time {
     capture.messages().next().map_or(Time(0), |message| message.at())
 }
 
-/// A query that is none: where, and why.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+/// A malformed query.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, thiserror::Error)]
+#[error("{message}")]
 pub struct InvalidQuery {
     /// The column of the query, in characters from 1.
     pub column: usize,
@@ -176,11 +176,3 @@ impl InvalidQuery {
         Self { column: error.column, message: error.to_string(), is_unfinished }
     }
 }
-
-impl fmt::Display for InvalidQuery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for InvalidQuery {}

@@ -1,7 +1,6 @@
 //! How many connections received each broadcast signal.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
@@ -67,74 +66,62 @@ pub(crate) fn is_broadcast(message: &Message<'_>) -> bool {
 }
 
 /// Why a table cannot be made of a recording.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unknowable {
-    /// Nobody can know who gets a signal.
+    /// The recipients of a signal are unknown.
+    #[error(
+        "who gets a signal cannot be known: the bus has not recorded it itself, and the file has \
+         not the match rules of {} that came before the recording",
+        match *connections {
+            0 => "connections".to_owned(),
+            connections => counted(connections, "connection", "connections"),
+        }
+    )]
     Recipients {
-        /// Connections in the recording that were there before it, and whose rules it does not have. None, if
-        /// such connections do not appear, and their unique names alone tell of them.
+        /// The number of connections that existed before the recording and whose rules it lacks. It is 0 if no
+        /// such connection appears and only unique names show that there were some.
         connections: u64,
     },
-    /// Calls that set match rules, or take them back, do not say which.
+    /// Calls that add or remove match rules are cut.
+    #[error(
+        "who asks for what cannot be known: {} of AddMatch or RemoveMatch {} cut",
+        counted(*calls, "call", "calls"),
+        if *calls == 1 { "is" } else { "are" }
+    )]
     RulesUnread {
-        /// How many.
+        /// The number of these calls.
         calls: u64,
     },
-    /// Match rules ask for arguments, and signals do not show theirs.
+    /// Match rules compare arguments, and those of signals are cut.
+    #[error(
+        "who gets a signal cannot be known: match rules ask for arguments, and those of signals are cut"
+    )]
     ArgumentsUnread,
-    /// The recording is an excerpt, which does not have the calls that set match rules.
+    /// The recording is an excerpt, which lacks the calls that add match rules.
+    #[error(
+        "who gets a signal cannot be known: the bus has not recorded it itself, and match rules are \
+         missing, since the file is an excerpt of a recording"
+    )]
     Excerpt,
-    /// What messages say was crossed out, and match rules that ask for arguments were left out.
+    /// The recording is redacted, and match rules that compare arguments were left out.
+    #[error(
+        "who asks for what cannot be known: what messages say was crossed out, and match rules that \
+         ask for arguments were left out"
+    )]
     Redacted,
-    /// The bus did not record itself, so it is not known how long it had messages.
+    /// The bus did not record itself, so the times at which it had messages are unknown.
+    #[error(
+        "how long the bus had messages is not known: the recording is that of a monitor. Record a bus \
+         of Diligence, which measures that itself"
+    )]
     BusTimes,
-    /// It does not tell when processes had a processor.
+    /// The recording lacks the times at which processes ran on a processor.
+    #[error(
+        "the recording does not tell when processes had a processor; one that is made by `diligence \
+         record --switches` does"
+    )]
     Switches,
 }
-
-impl fmt::Display for Unknowable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Recipients { connections } => write!(
-                f,
-                "who gets a signal cannot be known: the bus has not recorded it itself, and the \
-                 file has not the match rules of {} that came before the recording",
-                match *connections {
-                    0 => "connections".to_owned(),
-                    connections => counted(connections, "connection", "connections"),
-                }
-            ),
-            Self::RulesUnread { calls } => write!(
-                f,
-                "who asks for what cannot be known: {} of AddMatch or RemoveMatch {} cut",
-                counted(*calls, "call", "calls"),
-                if *calls == 1 { "is" } else { "are" }
-            ),
-            Self::ArgumentsUnread => f.write_str(
-                "who gets a signal cannot be known: match rules ask for arguments, and those of \
-                 signals are cut",
-            ),
-            Self::Excerpt => f.write_str(
-                "who gets a signal cannot be known: the bus has not recorded it itself, and match \
-                 rules are missing, since the file is an excerpt of a recording",
-            ),
-            Self::Redacted => f.write_str(
-                "who asks for what cannot be known: what messages say was crossed out, and match \
-                 rules that ask for arguments were left out",
-            ),
-            Self::BusTimes => f.write_str(
-                "how long the bus had messages is not known: the recording is that of a monitor. Record \
-                 a bus of Diligence, which measures that itself",
-            ),
-            Self::Switches => f.write_str(
-                "the recording does not tell when processes had a processor; one that is made by \
-                 `diligence record --switches` does",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Unknowable {}
 
 /// The rules of those connections that are of interest, if they can be read.
 pub(crate) fn read_rules(

@@ -1,6 +1,5 @@
 //! Amounts on the command line: bytes and times, of which some are meant.
 
-use std::fmt;
 use std::time::Duration;
 
 use capture::text::amount::{AmountError, Scale};
@@ -36,37 +35,16 @@ pub(crate) fn time_or_none(text: &str) -> Result<Duration, OutOfPlace> {
     }
 }
 
-/// Why an amount is not what an option takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Why an amount is not accepted for an option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum OutOfPlace {
-    /// It is none.
-    Amount(AmountError),
-    /// It is 0.
+    #[error(transparent)]
+    Amount(#[from] AmountError),
+    #[error("expected more than 0")]
     Nothing,
-    /// No recording has room in it.
+    #[error("the beginning of a file and a message need {} KiB or more", RECORDING_MIN >> 10)]
     TooSmall,
 }
-
-impl From<AmountError> for OutOfPlace {
-    fn from(error: AmountError) -> Self {
-        Self::Amount(error)
-    }
-}
-
-impl fmt::Display for OutOfPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Amount(error) => error.fmt(f),
-            Self::Nothing => f.write_str("expected more than 0"),
-            Self::TooSmall => {
-                let least = RECORDING_MIN >> 10;
-                write!(f, "the beginning of a file and a message need {least} KiB or more")
-            }
-        }
-    }
-}
-
-impl std::error::Error for OutOfPlace {}
 
 /// Bytes for the beginning of a file, which describes the bus and the recorder, one small message with its
 /// sender, and how the recording ended.

@@ -1,6 +1,5 @@
 //! What the commands that look at a bus have in common: how they ask, and why they cannot.
 
-use std::fmt;
 use std::time::Duration;
 
 use capture::text::nearest::{nearest, suggestion};
@@ -41,65 +40,35 @@ pub(crate) fn is_nobody(failure: &Failure) -> bool {
     failure.error_name().is_some_and(|name| NOBODY.contains(&name))
 }
 
-/// Why a bus is not looked at.
-#[derive(Debug)]
+/// Why a command could not inspect a bus.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum LookError {
-    /// There is no connection to it.
-    Connect(Unreachable),
-    /// It does not answer as a bus has to.
+    #[error(transparent)]
+    Connect(#[from] Unreachable),
+    #[error("{choice} does not answer: {failure}")]
     Bus { choice: String, failure: Failure },
-    /// Somebody on it does not answer as he has to; this is what was asked.
+    /// A request to a peer failed; `what` describes the request.
+    #[error("{what}: {failure}{suggestion}")]
     Asked { what: String, failure: Failure, suggestion: String },
-    /// A word is no name of a bus.
+    /// An argument is not a valid name.
+    #[error("{failure}")]
     Word { failure: Failure },
-    /// A name is nobody's.
+    #[error("no such name on {choice}: {name}{suggestion}")]
     NoSuchName { name: String, choice: String, suggestion: String },
-    /// An object has no such interface.
+    #[error("{path} has no interface {interface}{suggestion}")]
     NoSuchInterface { interface: String, path: String, suggestion: String },
-    /// An object has no interface but those of the specification.
+    #[error(
+        "{path} has only interfaces of the specification; name one of {}",
+        printable(&known.join(", "))
+    )]
     OnlyStandard { path: String, known: Vec<String> },
-    /// There is nothing at a path.
+    #[error("{name} has nothing at {path}{suggestion}")]
     NoSuchObject { path: String, name: String, suggestion: String },
-    /// There is no such process.
+    #[error("there is no process {pid}")]
     NoSuchProcess { pid: u32 },
-    /// Nobody has a name for which a service could be started.
+    /// The name has no owner, but it is activatable.
+    #[error("nobody has the name {name} now; the bus can start a service that will")]
     NotRunning { name: String },
-}
-
-impl fmt::Display for LookError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Connect(error) => error.fmt(f),
-            Self::Bus { choice, failure } => write!(f, "{choice} does not answer: {failure}"),
-            Self::Asked { what, failure, suggestion } => write!(f, "{what}: {failure}{suggestion}"),
-            Self::Word { failure } => failure.fmt(f),
-            Self::NoSuchName { name, choice, suggestion } => {
-                write!(f, "no such name on {choice}: {name}{suggestion}")
-            }
-            Self::NoSuchInterface { interface, path, suggestion } => {
-                write!(f, "{path} has no interface {interface}{suggestion}")
-            }
-            Self::OnlyStandard { path, known } => {
-                let known = printable(&known.join(", ")).into_owned();
-                write!(f, "{path} has only interfaces of the specification; name one of {known}")
-            }
-            Self::NoSuchObject { path, name, suggestion } => {
-                write!(f, "{name} has nothing at {path}{suggestion}")
-            }
-            Self::NoSuchProcess { pid } => write!(f, "there is no process {pid}"),
-            Self::NotRunning { name } => {
-                write!(f, "nobody has the name {name} now; the bus can start a service that will")
-            }
-        }
-    }
-}
-
-impl std::error::Error for LookError {}
-
-impl From<Unreachable> for LookError {
-    fn from(error: Unreachable) -> Self {
-        Self::Connect(error)
-    }
 }
 
 /// All answers together may take so many times as long as one.

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::{error, fmt};
 
 use capture::Capture;
 use capture::model::OpenError;
@@ -141,19 +140,16 @@ pub(crate) fn note(text: &str) {
     complain(&format!("note: {text}\n"));
 }
 
-/// Why there is nothing to look at.
-#[derive(Debug)]
+/// Why a command has no messages to work on.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
-    /// What is asked for is no query.
+    #[error("the query: {0}")]
     Query(QueryError),
-    /// A query stands in front of the file.
-    Order {
-        /// The query.
-        query: String,
-        /// The file.
-        file: String,
-    },
-    /// A recording cannot be read.
+    #[error(
+        "there is no file {query}; files come first, and a query behind them: {file} '{query}'"
+    )]
+    Order { query: String, file: String },
+    #[error("cannot read {0}")]
     Open(OpenError),
 }
 
@@ -166,21 +162,6 @@ impl ReadError {
         }
     }
 }
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Query(error) => write!(f, "the query: {error}"),
-            Self::Order { query, file } => write!(
-                f,
-                "there is no file {query}; files come first, and a query behind them: {file} '{query}'"
-            ),
-            Self::Open(error) => write!(f, "cannot read {error}"),
-        }
-    }
-}
-
-impl error::Error for ReadError {}
 
 /// A value as JSON for programs that people read too.
 pub(crate) fn json(value: &impl Serialize) -> String {

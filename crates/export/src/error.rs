@@ -1,46 +1,22 @@
 //! Why something is not written.
 
-use std::{error, fmt, io};
+use std::io;
 
-/// Why an export failed.
-#[derive(Debug)]
+/// Why a recording was not exported.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The recording cannot be read, or what is made of it cannot be written.
-    Io(io::Error),
-    /// The database cannot be made.
+    /// Reading the recording or writing the result failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Making the database failed.
     #[cfg(feature = "sqlite")]
-    Sqlite(rusqlite::Error),
-    /// The columns cannot be made.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// Making the columns failed.
     #[cfg(feature = "parquet")]
+    #[error(transparent)]
     Parquet(::parquet::errors::ParquetError),
-}
-
-impl fmt::Display for ExportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite(error) => error.fmt(f),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(error) => error.fmt(f),
-        }
-    }
-}
-
-impl error::Error for ExportError {}
-
-impl From<io::Error> for ExportError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-#[cfg(feature = "sqlite")]
-impl From<rusqlite::Error> for ExportError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
 }
 
 #[cfg(feature = "parquet")]

@@ -12,60 +12,76 @@ use wire::body::ReadError;
 use crate::ArgumentError;
 use crate::asking::MESSAGE_MAX;
 
-/// Why something was not learnt or not done. Its text is a sentence for people.
+/// Why a request to the bus or a peer failed. The text is a sentence.
 ///
-/// As JSON it has a `kind`, the `sentence`, and where there is one the `name` and `message` of an
-/// error that came as the answer, or the number of the `argument` that is wrong, counted from 1.
-#[derive(Clone, PartialEq, Debug)]
+/// As JSON it has a `kind`, the `sentence`, and where they exist the `name` and `message` of an error
+/// reply, or the number of the `argument` that is wrong, from 1.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// A text is not the name that it should be.
-    Name(InvalidName),
+    /// A name is invalid.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
     /// Arguments do not fit.
-    Arguments(ArgumentError),
-    /// The types of what is to be called are not known: the object does not tell of it.
+    #[error(transparent)]
+    Arguments(#[from] ArgumentError),
+    /// The types of a member are unknown, because the introspection data of the object lacks it.
+    #[error(
+        "the object does not tell of a {what} {member}{}, so its types must be given",
+        interface.as_ref().map(|interface| format!(" of {interface}")).unwrap_or_default()
+    )]
     Undescribed {
-        /// Whether it is a method or a property.
+        /// `method` or `property`.
         what: &'static str,
-        /// Its name.
+        /// The name of the member.
         member: String,
-        /// The interface that it should be of, if one was given.
+        /// The interface, if one was given.
         interface: Option<String>,
     },
-    /// The answer was an error.
+    /// The reply was an error.
+    #[error("{name}{}{message}", if message.is_empty() { "" } else { ": " })]
     Refused {
-        /// Which one.
+        /// The name of the error.
         name: String,
-        /// The text for people; empty if there is none.
+        /// The text of the error; empty if it has none.
         message: String,
     },
-    /// No answer came in time.
+    /// No reply came in time.
+    #[error("no answer came within {:?}", to_milliseconds(*after))]
     Silent {
-        /// How long it was waited for.
+        /// The time that passed.
         after: Duration,
     },
-    /// The bus did not take it in time; it may still.
+    /// The bus did not read the message in time; it may still do so.
+    #[error("the bus did not take it within {:?}", to_milliseconds(*after))]
     Untaken {
-        /// How long it was waited for.
+        /// The time that passed.
         after: Duration,
     },
-    /// It was not asked for, or not taken, since there is a limit.
+    /// A limit prevented the request, or the use of its reply.
+    #[error("{0}")]
     LeftOut(Bound),
-    /// What is sent cannot be sent.
+    /// The message cannot be sent.
+    #[error(transparent)]
     Unsendable(SendError),
-    /// The answer has not the types that it must have, or breaks the rules of the specification.
-    Unreadable(ReadError),
-    /// The answer, or a signal, is longer than [`MESSAGE_MAX`].
+    /// The reply has the wrong types or breaks the rules of the specification.
+    #[error("the answer cannot be read: {0}")]
+    Unreadable(#[from] ReadError),
+    /// The reply, or a signal, is longer than [`MESSAGE_MAX`].
+    #[error("it has {len} bytes, and at most {MESSAGE_MAX} are read")]
     TooLong {
         /// Its length in bytes.
         len: usize,
     },
-    /// What the object says it has is no such document.
-    Document(InvalidDocument),
-    /// The bus does not take the match rule.
+    /// The introspection data of the object is invalid.
+    #[error("what the object says it has cannot be read: {0}")]
+    Document(#[from] InvalidDocument),
+    /// The bus rejected the match rule.
+    #[error(transparent)]
     Unwatchable(SubscribeError),
     /// The connection to the bus ended.
-    Disconnected(Ended),
+    #[error(transparent)]
+    Disconnected(#[from] Ended),
 }
 
 /// A limit on what is asked.
@@ -123,43 +139,6 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(error) => error.fmt(f),
-            Self::Arguments(error) => error.fmt(f),
-            Self::Undescribed { what, member, interface } => {
-                write!(f, "the object does not tell of a {what} {member}")?;
-                if let Some(interface) = interface {
-                    write!(f, " of {interface}")?;
-                }
-                f.write_str(", so its types must be given")
-            }
-            Self::Refused { name, message } if message.is_empty() => f.write_str(name),
-            Self::Refused { name, message } => write!(f, "{name}: {message}"),
-            Self::Silent { after } => {
-                write!(f, "no answer came within {:?}", to_milliseconds(*after))
-            }
-            Self::Untaken { after } => {
-                write!(f, "the bus did not take it within {:?}", to_milliseconds(*after))
-            }
-            Self::LeftOut(bound) => bound.fmt(f),
-            Self::Unsendable(error) => error.fmt(f),
-            Self::Unreadable(error) => write!(f, "the answer cannot be read: {error}"),
-            Self::TooLong { len } => {
-                write!(f, "it has {len} bytes, and at most {MESSAGE_MAX} are read")
-            }
-            Self::Document(error) => {
-                write!(f, "what the object says it has cannot be read: {error}")
-            }
-            Self::Unwatchable(error) => error.fmt(f),
-            Self::Disconnected(ended) => ended.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}
-
 /// As people say it: what other questions have used up of it is no matter.
 fn to_milliseconds(span: Duration) -> Duration {
     let milliseconds = span.as_micros().div_ceil(1000);
@@ -194,35 +173,5 @@ impl Serialize for Failure {
             _ => {}
         }
         fields.end()
-    }
-}
-
-impl From<InvalidName> for Failure {
-    fn from(error: InvalidName) -> Self {
-        Self::Name(error)
-    }
-}
-
-impl From<ArgumentError> for Failure {
-    fn from(error: ArgumentError) -> Self {
-        Self::Arguments(error)
-    }
-}
-
-impl From<ReadError> for Failure {
-    fn from(error: ReadError) -> Self {
-        Self::Unreadable(error)
-    }
-}
-
-impl From<InvalidDocument> for Failure {
-    fn from(error: InvalidDocument) -> Self {
-        Self::Document(error)
-    }
-}
-
-impl From<Ended> for Failure {
-    fn from(ended: Ended) -> Self {
-        Self::Disconnected(ended)
     }
 }

@@ -7,45 +7,53 @@ use wire::signature::{SignatureBuf, SignatureError, Type};
 
 use crate::expected::expected;
 
-/// Why arguments do not fit. The text says which one, what it must be, what it is, and has an
+/// Why arguments do not fit. The text says which argument is wrong, its type, its value, and has an
 /// example.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ArgumentError {
-    /// What should be their types is no signature.
+    /// The text for the types is not a signature.
+    #[error("{text:?} is not a valid signature: {error}")]
     Signature {
         /// The text.
         text: Box<str>,
-        /// Which rule it breaks.
+        /// The rule that it breaks.
         error: SignatureError,
     },
-    /// They are not as many as there are types.
+    /// The number of arguments differs from the number of types.
+    #[error(
+        "too {} arguments for signature \"{signature}\": expected {expected}, got {given}",
+        if given < expected { "few" } else { "many" }
+    )]
     Count {
         /// The types.
         signature: SignatureBuf,
-        /// How many that are.
+        /// The number of types.
         expected: usize,
-        /// How many were given.
+        /// The number of arguments.
         given: usize,
     },
-    /// The first word was taken for a signature, and the words behind it are not its arguments.
+    /// The first word is read as a signature, and the words behind it are not its arguments.
+    #[error("{error}; if {word:?} is an argument, write it in quotes: '\"{word}\"'")]
     AsSignature {
         /// The first word.
         word: Box<str>,
-        /// What is wrong with it or the others.
+        /// What is wrong with it or with the other words.
         error: Box<Self>,
     },
     /// There are words behind the last argument.
+    #[error("too many arguments for signature \"{signature}\": unexpected {given:?}")]
     Words {
         /// The types.
         signature: SignatureBuf,
-        /// The first word that is not asked for.
+        /// The first superfluous word.
         given: String,
     },
-    /// One is not of its type.
+    /// An argument is not of its type.
+    #[error("argument {number}{misfit}")]
     Misfit {
-        /// Which one, counted from 1.
+        /// The number of the argument, from 1.
         number: usize,
-        /// What does not fit.
+        /// The part that does not fit.
         misfit: Box<Misfit>,
     },
 }
@@ -187,30 +195,6 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-impl fmt::Display for ArgumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Signature { text, error } => {
-                write!(f, "{text:?} is not a valid signature: {error}")
-            }
-            Self::Count { signature, expected, given } => {
-                let few = if given < expected { "few" } else { "many" };
-                write!(
-                    f,
-                    "too {few} arguments for signature \"{signature}\": expected {expected}, got {given}"
-                )
-            }
-            Self::AsSignature { word, error } => {
-                write!(f, "{error}; if {word:?} is an argument, write it in quotes: '\"{word}\"'")
-            }
-            Self::Words { signature, given } => {
-                write!(f, "too many arguments for signature \"{signature}\": unexpected {given:?}")
-            }
-            Self::Misfit { number, misfit } => write!(f, "argument {number}{misfit}"),
-        }
-    }
-}
-
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| write!(f, ", {step}"))?;
@@ -247,8 +231,6 @@ impl fmt::Display for Step {
         }
     }
 }
-
-impl std::error::Error for ArgumentError {}
 
 /// Bytes of what was given that are shown.
 const GIVEN_MAX: usize = 60;

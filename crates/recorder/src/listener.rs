@@ -62,17 +62,21 @@ pub enum Notice {
     Gone(Place),
 }
 
-/// Why a bus cannot be listened to.
-#[derive(Debug)]
+/// Why a bus cannot be recorded.
+#[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// There is no connection to it.
-    Connect(ConnectError),
-    /// It does not show its messages.
+    /// Connecting failed.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The bus does not show its messages.
+    #[error("it does not show its messages: {0}")]
     Refused(CallError),
-    /// It does not tell who comes and goes.
-    Changes(SubscribeError),
-    /// The system does not let us wait for it.
-    System(std::io::Error),
+    /// The bus rejected the match rule for NameOwnerChanged.
+    #[error("it does not tell who comes and goes: {0}")]
+    Changes(#[from] SubscribeError),
+    /// Waiting for the connection failed.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
 }
 
 impl Listener {
@@ -298,37 +302,6 @@ impl Each<'_> {
         }
     }
 }
-
-impl From<ConnectError> for ListenError {
-    fn from(error: ConnectError) -> Self {
-        Self::Connect(error)
-    }
-}
-
-impl From<SubscribeError> for ListenError {
-    fn from(error: SubscribeError) -> Self {
-        Self::Changes(error)
-    }
-}
-
-impl From<std::io::Error> for ListenError {
-    fn from(error: std::io::Error) -> Self {
-        Self::System(error)
-    }
-}
-
-impl std::fmt::Display for ListenError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Connect(error) => error.fmt(f),
-            Self::Refused(error) => write!(f, "it does not show its messages: {error}"),
-            Self::Changes(error) => write!(f, "it does not tell who comes and goes: {error}"),
-            Self::System(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ListenError {}
 
 impl std::fmt::Display for Notice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -100,13 +100,15 @@ pub struct Summary {
     pub watching: Option<Watching>,
 }
 
-/// Why nothing can be recorded.
-#[derive(Debug)]
+/// Why a recording did not start.
+#[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// A bus does not let us.
+    /// A bus cannot be recorded.
+    #[error("cannot record {0}: {1}")]
     Bus(Place, ListenError),
-    /// The file does not.
-    File(TapeError),
+    /// The file cannot be written.
+    #[error(transparent)]
+    File(#[from] TapeError),
 }
 
 impl Session {
@@ -253,23 +255,6 @@ impl AsFd for Session {
         self.watch.as_fd()
     }
 }
-
-impl From<TapeError> for StartError {
-    fn from(error: TapeError) -> Self {
-        Self::File(error)
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bus(place, error) => write!(f, "cannot record {place}: {error}"),
-            Self::File(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for StartError {}
 
 impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,12 +1,11 @@
 //! Why a text is no budget.
 
-use std::fmt;
-
 use super::parse;
 use crate::query::QueryError;
 
-/// Why a text is no budget, and where.
-#[derive(Clone, Debug)]
+/// A malformed budget.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("column {column}: {kind}")]
 pub struct BudgetError {
     /// The column of the text, in characters from 1.
     pub column: usize,
@@ -15,34 +14,42 @@ pub struct BudgetError {
 }
 
 /// What can be wrong with a budget.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum BudgetErrorKind {
-    /// There is no measure of this name.
+    /// No measure has this name.
+    #[error("`{found}` is not measured; expected one of {}", measures())]
     UnknownMeasure {
-        /// What stands there.
+        /// The text in the place of the measure.
         found: String,
     },
-    /// Behind a measure, what is measured must stand in parentheses.
+    /// A measure needs a query in parentheses.
+    #[error("expected what is measured, in parentheses: `(org.x.Iface.Method)`")]
     SubjectMissing,
-    /// A parenthesis is never closed.
+    /// A parenthesis is not closed.
+    #[error("the parenthesis is never closed")]
     ParenthesisOpen,
-    /// What is measured is no query.
+    /// The text in parentheses is not a query.
+    #[error("the query: {0}")]
     Query(QueryError),
-    /// A sign that compares must stand here.
+    /// A comparison sign is missing.
+    #[error("expected <, <=, >, >=, == or !=")]
     RelationMissing,
-    /// The limit is a whole number.
+    /// The limit must be a whole number.
+    #[error("{}", limit(found, "a whole number, such as 10"))]
     NotACount {
-        /// What stands there.
+        /// The text in the place of the limit.
         found: String,
     },
-    /// The limit is a time with a unit.
+    /// The limit must be a time with a unit.
+    #[error("{}", limit(found, "a time with its unit, such as 20ms"))]
     NotATime {
-        /// What stands there.
+        /// The text in the place of the limit.
         found: String,
     },
-    /// The limit is a size.
+    /// The limit must be a size.
+    #[error("{}", limit(found, "a size, such as 512 or 4KiB"))]
     NotASize {
-        /// What stands there.
+        /// The text in the place of the limit.
         found: String,
     },
 }
@@ -53,35 +60,14 @@ impl BudgetErrorKind {
     }
 }
 
-impl fmt::Display for BudgetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "column {}: ", self.column)?;
-        match &self.kind {
-            BudgetErrorKind::UnknownMeasure { found } => {
-                let names: Vec<_> = parse::MEASURES.iter().map(|(name, _)| *name).collect();
-                write!(f, "`{found}` is not measured; expected one of {}", names.join(", "))
-            }
-            BudgetErrorKind::SubjectMissing => {
-                f.write_str("expected what is measured, in parentheses: `(org.x.Iface.Method)`")
-            }
-            BudgetErrorKind::ParenthesisOpen => f.write_str("the parenthesis is never closed"),
-            BudgetErrorKind::Query(error) => write!(f, "the query: {error}"),
-            BudgetErrorKind::RelationMissing => f.write_str("expected <, <=, >, >=, == or !="),
-            BudgetErrorKind::NotACount { found } => limit(f, found, "a whole number, such as 10"),
-            BudgetErrorKind::NotATime { found } => {
-                limit(f, found, "a time with its unit, such as 20ms")
-            }
-            BudgetErrorKind::NotASize { found } => limit(f, found, "a size, such as 512 or 4KiB"),
-        }
-    }
-}
-
-/// That a limit is missing or malformed.
-fn limit(f: &mut fmt::Formatter<'_>, found: &str, expected: &str) -> fmt::Result {
+/// A limit is missing or malformed.
+fn limit(found: &str, expected: &str) -> String {
     match found {
-        "" => write!(f, "the limit is missing; expected {expected}"),
-        found => write!(f, "{found} is not a limit; expected {expected}"),
+        "" => format!("the limit is missing; expected {expected}"),
+        found => format!("{found} is not a limit; expected {expected}"),
     }
 }
 
-impl std::error::Error for BudgetError {}
+fn measures() -> String {
+    parse::MEASURES.map(|(name, _)| name).join(", ")
+}

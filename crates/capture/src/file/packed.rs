@@ -44,27 +44,20 @@ impl Limit {
     }
 }
 
-/// Which limit a compressed file is over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Which limit a compressed file exceeds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "it unpacks to more than {}, which would be kept in memory. If you trust it, unpack it with \
+     `gzip -d` or `zstd -d` and open the result, whose content stays on the disk",
+    match self {
+        Self::Total => format!("{} MiB", UNPACKED_MAX >> 20),
+        Self::Ratio => format!("{RATIO_MAX} times its size"),
+    }
+)]
 enum Excess {
     Total,
     Ratio,
 }
-
-impl fmt::Display for Excess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Total => write!(f, "it unpacks to more than {} MiB", UNPACKED_MAX >> 20)?,
-            Self::Ratio => write!(f, "it unpacks to more than {RATIO_MAX} times its size")?,
-        }
-        f.write_str(
-            ", which would be kept in memory. If you trust it, unpack it with `gzip -d` or `zstd -d` and \
-             open the result, whose content stays on the disk",
-        )
-    }
-}
-
-impl Error for Excess {}
 
 /// The file behind `window`, which is at its start, and whether messages can be found in it again.
 pub(super) fn unpack<R: Read>(mut window: Window<R>) -> io::Result<(Window<Unpacked<R>>, Places)> {
@@ -172,17 +165,10 @@ fn check_sum(decoder: &FrameDecoder) -> io::Result<()> {
     }
 }
 
-/// What came out of a frame is not what went into it.
-#[derive(Debug)]
+/// The content of a frame does not have the checksum that the frame states.
+#[derive(Debug, thiserror::Error)]
+#[error("something before has another checksum than it had")]
 struct WrongChecksum;
-
-impl fmt::Display for WrongChecksum {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("something before has another checksum than it had")
-    }
-}
-
-impl Error for WrongChecksum {}
 
 /// The error with the kind of that behind it, if it is that nothing more is there: the decoder tells
 /// a file that ends too early as one of its own errors.

@@ -1,7 +1,5 @@
 //! Reading the documents.
 
-use std::fmt;
-
 use roxmltree::{Node, ParsingOptions};
 
 use super::{
@@ -9,14 +7,17 @@ use super::{
     Property, Signal, documentation,
 };
 
-/// Why a document says nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Why introspection data cannot be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidDocument {
     /// It is longer than [`DOCUMENT_MAX`].
+    #[error("it is longer than {DOCUMENT_MAX} bytes")]
     TooLong,
-    /// It declares entities, which no object needs, and by which little text becomes very much.
+    /// It declares entities. No object needs them, and they let a small text expand to a large one.
+    #[error("it declares entities")]
     Entities,
-    /// It is no XML, or more of it than an object needs.
+    /// It is not XML, or has more elements than an object needs.
+    #[error("it is no XML, or has too many elements")]
     NotXml,
 }
 
@@ -171,18 +172,6 @@ fn all<T>(
 fn elements<'a, 'i>(node: Node<'a, 'i>, tag: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(move |child| child.has_tag_name(tag))
 }
-
-impl fmt::Display for InvalidDocument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(f, "it is longer than {DOCUMENT_MAX} bytes"),
-            Self::Entities => f.write_str("it declares entities"),
-            Self::NotXml => f.write_str("it is no XML, or has too many elements"),
-        }
-    }
-}
-
-impl std::error::Error for InvalidDocument {}
 
 const EMITS_CHANGE: &str = "org.freedesktop.DBus.Property.EmitsChangedSignal";
 

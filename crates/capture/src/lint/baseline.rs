@@ -107,42 +107,29 @@ impl fmt::Display for Entry {
     }
 }
 
-/// A line of a baseline is not one.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A malformed line of a baseline.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("line {line}: {kind}")]
 pub struct BaselineError {
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub kind: BaselineErrorKind,
 }
 
 /// What can be wrong with a line.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BaselineErrorKind {
-    /// The first word is no rule.
+    /// The first word is not a rule.
+    #[error(transparent)]
     Rule(RuleIdError),
-    /// It does not say who.
+    /// The participant is missing.
+    #[error("after the rule comes who does it, or * for anybody")]
     WhoMissing,
-    /// It does not say about what.
+    /// The subject is missing.
+    #[error("after who does it comes what it is about, or * for anything")]
     SubjectMissing,
 }
-
-impl fmt::Display for BaselineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: ", self.line)?;
-        match &self.kind {
-            BaselineErrorKind::Rule(error) => error.fmt(f),
-            BaselineErrorKind::WhoMissing => {
-                f.write_str("after the rule comes who does it, or * for anybody")
-            }
-            BaselineErrorKind::SubjectMissing => {
-                f.write_str("after who does it comes what it is about, or * for anything")
-            }
-        }
-    }
-}
-
-impl std::error::Error for BaselineError {}
 
 fn parse_entry(line: usize, text: &str) -> Result<Entry, BaselineError> {
     let wrong = |kind| BaselineError { line, kind };

@@ -192,30 +192,19 @@ impl Serialize for RuleId {
     }
 }
 
-/// A text is not the number of a rule.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Why a text is not the id of a rule.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RuleIdError {
-    /// It is not written as one.
+    /// The text does not have the form of an id.
+    #[error("\"{found}\" is not the number of a rule; they are written L01 to L53")]
     NotAnId {
         /// The text.
         found: String,
     },
-    /// There is no rule with this number.
+    /// No rule has this number.
+    #[error("there is no rule {0}; docs/lint.md has them all")]
     NoSuchRule(RuleId),
 }
-
-impl fmt::Display for RuleIdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAnId { found } => {
-                write!(f, "\"{found}\" is not the number of a rule; they are written L01 to L53")
-            }
-            Self::NoSuchRule(id) => write!(f, "there is no rule {id}; docs/lint.md has them all"),
-        }
-    }
-}
-
-impl std::error::Error for RuleIdError {}
 
 impl FromStr for RuleId {
     type Err = RuleIdError;

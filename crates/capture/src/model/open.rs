@@ -8,7 +8,6 @@ use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{error, fmt};
 
 use super::ahead::Ahead;
 use super::parts::Parts;
@@ -151,21 +150,14 @@ impl ReadProgress {
 }
 
 /// Why a file could not be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
 pub struct OpenError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong; of kind `InvalidData` if it has no format that is known.
+    /// The reason; of kind `InvalidData` if the format of the file is unknown.
     pub error: io::Error,
 }
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.error)
-    }
-}
-
-impl error::Error for OpenError {}
 
 /// The files that are read.
 #[derive(Debug)]

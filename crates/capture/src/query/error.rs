@@ -1,6 +1,4 @@
-//! Why a text is no query.
-
-use std::fmt;
+//! Why a text is not a query.
 
 use wire::match_rule::MatchRuleError;
 
@@ -8,8 +6,9 @@ use super::field::{FIELDS, Field, NumberField};
 use super::names::NameMistake;
 use crate::text::nearest::{nearest, suggestion};
 
-/// Why a text is no query, and where.
-#[derive(Clone, Debug)]
+/// A malformed query.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("column {column}: {kind}")]
 pub struct QueryError {
     /// The column of the text, in characters from 1.
     pub column: usize,
@@ -18,76 +17,102 @@ pub struct QueryError {
 }
 
 /// What can be wrong with a query.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryErrorKind {
-    /// There is a sign behind a word that is no field.
+    /// A word in front of a sign is not a field.
+    #[error("unknown field {found}{}", field_hint(found))]
     UnknownField {
         /// The word.
         found: String,
     },
-    /// A term must stand here.
+    /// A term is missing.
+    #[error("expected a term: a word, or a field with a value, as in member:Get* or dur>50ms")]
     TermMissing,
-    /// Behind the sign of this field nothing stands.
+    /// The value behind the sign of this field is missing.
+    #[error("{} has no value; expected {}", .0.word(), expected(*.0))]
     ValueMissing(Field),
-    /// Behind this key of match rules and its sign nothing stands.
+    /// The value behind this key of match rules is missing.
+    #[error("{key} has no value; expected a text")]
     RuleValueMissing {
         /// The key.
         key: String,
     },
-    /// This key of match rules cannot be compared so.
+    /// This key of match rules supports only equality.
+    #[error("{key} is a key of match rules; expected :, = or != behind it")]
     OnlyEqual {
         /// The key.
         key: String,
     },
-    /// A text has a sign in it, which is probably meant as one.
+    /// A text contains a sign, which is probably meant as a sign.
+    #[error("{word} has a sign in it; in quotes, \"{word}\", it is a text")]
     SignInText {
         /// The text.
         word: String,
     },
-    /// This is not a sign.
+    /// The sign is unknown.
+    #[error(
+        "unknown sign {found}{} A text that begins with a sign is written in quotes",
+        sign_hint(found)
+    )]
     UnknownSign {
-        /// What stands in the place of a sign.
+        /// The text in the place of the sign.
         found: String,
     },
-    /// A word that is a sign in other languages stands behind the name of a field.
+    /// A word that is an operator in other languages follows the name of a field.
+    #[error(
+        "{word} is not a sign; expected one behind {}, as in {example}. To search for the word, write \
+         \"{word}\"",
+        field.word()
+    )]
     WordForSign {
         /// The word.
         word: &'static str,
         /// The field.
         field: Field,
-        /// A term that says the same here.
+        /// A term with the same meaning.
         example: &'static str,
     },
-    /// No path, member or error has such a name.
+    /// A path, member or error name is invalid.
+    #[error("{0}")]
     Name(NameMistake),
     /// This field has other values.
+    #[error("{}", unknown_value(*field, found))]
     UnknownValue {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// What stands there.
+        /// The text in the place of the value.
         found: String,
     },
     /// The end of a range is before its start.
+    #[error("no number is in the range {found}: its end is before its start")]
     RangeReversed {
         /// The range.
         found: String,
     },
-    /// This field is no number and cannot be compared so.
+    /// This field is not a number, so it has no order.
+    #[error("{} is not a number; expected :, =, != or ~ behind it", .0.word())]
     NotComparable(Field),
-    /// This field is no text and cannot be searched.
+    /// This field is not a text, so it cannot be searched.
+    #[error("~ searches texts; expected {}:", .0.word())]
     NotSearchable(Field),
-    /// A quote is never closed.
+    /// A quote is not closed.
+    #[error("the quote is not closed")]
     QuoteOpen,
-    /// A parenthesis is never closed.
+    /// A parenthesis is not closed.
+    #[error("the parenthesis is not closed")]
     ParenthesisOpen,
     /// A parenthesis closes nothing.
+    #[error("the parenthesis closes nothing")]
     ParenthesisClosesNothing,
     /// Parentheses and negations are deeper than [`DEPTH_MAX`](super::DEPTH_MAX).
+    #[error("parentheses and negations are too deep")]
     TooDeep,
-    /// A match rule is not right.
+    /// A match rule is malformed.
+    #[error("not a match rule: {0}")]
     Rule(MatchRuleError),
-    /// An expression is not right.
+    /// A regular expression is malformed.
+    #[error("not a regular expression: {0}")]
     Regex(regex_lite::Error),
 }
 
@@ -101,76 +126,6 @@ impl QueryError {
     /// Whether more text behind the query may repair it: while somebody types, that is not a mistake.
     pub fn is_unfinished(&self, text: &str) -> bool {
         is_unfinished(self, text)
-    }
-}
-
-impl fmt::Display for QueryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "column {}: {}", self.column, self.kind)
-    }
-}
-
-impl std::error::Error for QueryError {}
-
-impl fmt::Display for QueryErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownField { found } => {
-                write!(f, "unknown field {found}")?;
-                match likely_fields(found).as_slice() {
-                    [] => write!(
-                        f,
-                        "; the fields are {}. A text with a sign in it is written in quotes",
-                        all_fields()
-                    ),
-                    near => f.write_str(&suggestion(near)),
-                }
-            }
-            Self::TermMissing => f.write_str(
-                "expected a term: a word, or a field with a value, as in member:Get* or dur>50ms",
-            ),
-            Self::ValueMissing(field) => {
-                write!(f, "{} has no value; expected {}", field.word(), expected(*field))
-            }
-            Self::RuleValueMissing { key } => write!(f, "{key} has no value; expected a text"),
-            Self::OnlyEqual { key } => {
-                write!(f, "{key} is a key of match rules; expected :, = or != behind it")
-            }
-            Self::SignInText { word } => {
-                write!(f, "{word} has a sign in it; in quotes, \"{word}\", it is a text")
-            }
-            Self::UnknownSign { found } => {
-                write!(f, "unknown sign {found}")?;
-                match likely_sign(found) {
-                    Some(sign) => f.write_str(&suggestion(&[sign]))?,
-                    None => f.write_str("; the signs are :, =, !=, ~, !~, <, <=, > and >=.")?,
-                }
-                f.write_str(" A text that begins with a sign is written in quotes")
-            }
-            Self::WordForSign { word, field, example } => write!(
-                f,
-                "{word} is not a sign; expected one behind {}, as in {example}. To search for the \
-                 word, write \"{word}\"",
-                field.word()
-            ),
-            Self::Name(mistake) => mistake.fmt(f),
-            Self::UnknownValue { field, found } => write_unknown_value(f, *field, found),
-            Self::RangeReversed { found } => {
-                write!(f, "no number is in the range {found}: its end is before its start")
-            }
-            Self::NotComparable(field) => {
-                write!(f, "{} is not a number; expected :, =, != or ~ behind it", field.word())
-            }
-            Self::NotSearchable(field) => {
-                write!(f, "~ searches texts; expected {}:", field.word())
-            }
-            Self::QuoteOpen => f.write_str("the quote is not closed"),
-            Self::ParenthesisOpen => f.write_str("the parenthesis is not closed"),
-            Self::ParenthesisClosesNothing => f.write_str("the parenthesis closes nothing"),
-            Self::TooDeep => f.write_str("parentheses and negations are too deep"),
-            Self::Rule(error) => write!(f, "not a match rule: {error}"),
-            Self::Regex(error) => write!(f, "not a regular expression: {error}"),
-        }
     }
 }
 
@@ -203,24 +158,39 @@ fn begins_a_value(field: Field, start: &str) -> bool {
     }
 }
 
-fn write_unknown_value(f: &mut fmt::Formatter<'_>, field: Field, found: &str) -> fmt::Result {
+fn unknown_value(field: Field, found: &str) -> String {
     match field {
         Field::Number(NumberField::Duration | NumberField::Time) => {
-            write!(f, "{found} is not a duration; use for example 50ms")
+            format!("{found} is not a duration; use for example 50ms")
         }
         Field::Number(NumberField::Size) => {
-            write!(f, "{found} is not a size; use for example 512 or 4kB")
+            format!("{found} is not a size; use for example 512 or 4kB")
         }
-        field => {
-            let near = nearest(found, field.choices().iter().copied());
-            write!(
-                f,
-                "{found} is not a value of {}; expected {}",
-                field.word(),
-                expected_such_as(field)
-            )?;
-            f.write_str(&suggestion(&near))
-        }
+        field => format!(
+            "{found} is not a value of {}; expected {}{}",
+            field.word(),
+            expected_such_as(field),
+            suggestion(&nearest(found, field.choices().iter().copied()))
+        ),
+    }
+}
+
+/// The rest of the sentence about an unknown field: similar fields, or else all of them.
+fn field_hint(found: &str) -> String {
+    match likely_fields(found).as_slice() {
+        [] => format!(
+            "; the fields are {}. A text with a sign in it is written in quotes",
+            all_fields()
+        ),
+        near => suggestion(near),
+    }
+}
+
+/// The end of the sentence about an unknown sign: the one that is meant, or else all of them.
+fn sign_hint(found: &str) -> String {
+    match likely_sign(found) {
+        Some(sign) => suggestion(&[sign]),
+        None => "; the signs are :, =, !=, ~, !~, <, <=, > and >=.".to_owned(),
     }
 }
 

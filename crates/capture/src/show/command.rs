@@ -1,6 +1,6 @@
 //! The command that sends a message like one that was recorded.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::io;
 
 use notation::{busctl, dbus_send, gvariant, signature};
@@ -25,42 +25,29 @@ pub enum Command {
     MatchRule,
 }
 
-/// Why there is no such command.
-#[derive(Debug)]
+/// Why a message cannot be written as a command.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Inexpressible {
     /// The recording cannot be read.
+    #[error(transparent)]
     Io(io::Error),
-    /// The message is an answer whose call is not in the recording, or of no known type.
+    /// The message is a reply whose call is not in the recording, or its type is unknown.
+    #[error("it is an answer, and its call is not in the recording")]
     NoCall,
     /// It names no interface, and the program needs one.
+    #[error("it names no interface, and the program needs one")]
     NoInterface,
     /// It is cut, redacted or invalid, so its arguments are not known.
+    #[error("it is cut, redacted or invalid, so its arguments are not known")]
     NoArguments,
-    /// The program has no words for values of this type.
+    /// The program cannot express values of this type.
+    #[error("dbus-send cannot express {types}; use busctl or gdbus")]
     Type {
         /// The type.
         types: String,
     },
 }
-
-impl fmt::Display for Inexpressible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::NoCall => f.write_str("it is an answer, and its call is not in the recording"),
-            Self::NoInterface => f.write_str("it names no interface, and the program needs one"),
-            Self::NoArguments => {
-                f.write_str("it is cut, redacted or invalid, so its arguments are not known")
-            }
-            Self::Type { types } => {
-                write!(f, "dbus-send cannot express {types}; use busctl or gdbus")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Inexpressible {}
 
 /// What a command is made of: a call or a signal.
 struct Parts<'c> {

@@ -1,7 +1,6 @@
 //! Of what there are tables.
 
 use std::str::FromStr;
-use std::{error, fmt};
 
 use super::{
     By, Groups, Sweep, Unknowable, dispatch, member_sizes, recipients, replies, rules, sizes,
@@ -31,10 +30,11 @@ pub enum Subject {
     Switches,
 }
 
-/// No subject has this name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// No table has the requested name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no table of \"{name}\"")]
 pub struct UnknownSubject {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
 }
 
@@ -149,14 +149,6 @@ impl FromStr for Subject {
         found.ok_or_else(|| UnknownSubject { name: name.to_owned() })
     }
 }
-
-impl fmt::Display for UnknownSubject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no table of \"{}\"", self.name)
-    }
-}
-
-impl error::Error for UnknownSubject {}
 
 #[cfg(test)]
 mod tests {

@@ -53,65 +53,47 @@ pub struct LeaveOneOut {
     pub worst_size: f64,
 }
 
-/// Why there is no sweep in a file.
-#[derive(Debug)]
-#[non_exhaustive]
+/// Why the results of a measurement cannot be used.
+#[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The file cannot be read.
+    #[error(transparent)]
     Io(io::Error),
-    /// A line is no result of a measurement.
+    /// A line is not a result of a measurement.
+    #[error("line {number} is no result: {error}")]
     Line {
-        /// Which, from 1.
+        /// The number of the line, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The reason.
         error: serde_json::Error,
     },
-    /// It holds no round trips.
+    /// The file has no round trips.
+    #[error("it has no round trips; make one with `diligence bench ping-pong --save=FILE`")]
     NoRoundTrips,
-    /// It holds round trips, but not the sizes on the wire of calls and their echoes.
+    /// The round trips lack the sizes of calls and their echoes on the wire.
+    #[error(
+        "its round trips do not say how large calls and their echoes are on the wire: they are of \
+         an older version, or of `--reply empty`; measure again with `diligence bench ping-pong \
+         --save=FILE`"
+    )]
     NoWireSizes,
-    /// It holds none with the read buffer that was asked for.
+    /// The requested read buffer was not measured.
+    #[error("a read buffer of `{asked}` was not measured; expected one of {}", there.join(", "))]
     NoReadBuffer {
-        /// The read buffer that was asked for.
+        /// The requested read buffer.
         asked: String,
-        /// Those that there are.
+        /// The read buffers that were measured.
         there: Vec<String>,
     },
-    /// It holds none of the bus that was asked for.
+    /// The requested bus was not measured.
+    #[error("`{asked}` was not measured; expected one of {}", there.join(", "))]
     NoSubject {
-        /// The bus that was asked for.
+        /// The requested bus.
         asked: String,
-        /// Those that there are.
+        /// The buses that were measured.
         there: Vec<String>,
     },
 }
-
-impl fmt::Display for SweepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::Line { number, error } => write!(f, "line {number} is no result: {error}"),
-            Self::NoRoundTrips => f.write_str(
-                "it has no round trips; make one with `diligence bench ping-pong --save=FILE`",
-            ),
-            Self::NoWireSizes => f.write_str(
-                "its round trips do not say how large calls and their echoes are on the wire: they are of \
-                 an older version, or of `--reply empty`; measure again with `diligence bench ping-pong \
-                 --save=FILE`",
-            ),
-            Self::NoReadBuffer { asked, there } => write!(
-                f,
-                "a read buffer of `{asked}` was not measured; expected one of {}",
-                there.join(", ")
-            ),
-            Self::NoSubject { asked, there } => {
-                write!(f, "`{asked}` was not measured; expected one of {}", there.join(", "))
-            }
-        }
-    }
-}
-
-impl std::error::Error for SweepError {}
 
 /// What is needed of a line of results.
 #[derive(Deserialize)]

@@ -315,23 +315,15 @@ impl Table {
     }
 }
 
-/// A table was to be sorted by a column that it has not.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A table has no column of the requested name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no column `{asked}`; expected one of {}", names.join(", "))]
 pub struct NoSuchColumn {
-    /// The column that was asked for.
+    /// The requested column.
     pub asked: String,
-    /// Those that there are.
+    /// The columns of the table.
     pub names: Vec<&'static str>,
 }
-
-impl std::fmt::Display for NoSuchColumn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { asked, names } = self;
-        write!(f, "there is no column `{asked}`; expected one of {}", names.join(", "))
-    }
-}
-
-impl std::error::Error for NoSuchColumn {}
 
 #[cfg(test)]
 mod tests {

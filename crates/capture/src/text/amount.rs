@@ -20,14 +20,17 @@ struct Unit {
     worth: u64,
 }
 
-/// Why a text is no amount.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Why a text is not an amount.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AmountError {
-    /// It does not begin with a decimal number, as the scale has it.
+    /// It does not begin with a decimal number in the form that the scale has.
+    #[error("expected {}", .0.such_as())]
     NotANumber(Scale),
-    /// It has a unit that the scale does not have, or none.
+    /// The unit is missing or is not one of the scale.
+    #[error("expected {0}")]
     WrongUnit(Scale),
-    /// It is more than can be counted.
+    /// It exceeds the largest number that can be counted.
+    #[error("it is too much")]
     TooMuch,
 }
 
@@ -108,18 +111,6 @@ impl fmt::Display for Scale {
         write!(f, "{} or {last}", first.join(", "))
     }
 }
-
-impl fmt::Display for AmountError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotANumber(scale) => write!(f, "expected {}", scale.such_as()),
-            Self::WrongUnit(scale) => write!(f, "expected {scale}"),
-            Self::TooMuch => f.write_str("it is too much"),
-        }
-    }
-}
-
-impl std::error::Error for AmountError {}
 
 /// Of a fraction: no unit is worth so much that those behind them would add one.
 const DIGITS_THAT_COUNT: usize = 18;

@@ -1,6 +1,6 @@
-//! Names that somebody may have meant.
+//! Names that are similar to an unknown one, for "did you mean".
 
-/// The names that are most like `wanted`, the most like first; none if none is much like it.
+/// The names most similar to `wanted`, the most similar first; empty if none is similar enough.
 pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let wanted = wanted.to_lowercase();
     let likeness = |name: &'n str| Some((distance(&wanted, &name.to_lowercase())?, name));
@@ -10,7 +10,7 @@ pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Ve
     found.into_iter().take(NAMES_MAX).map(|(_, name)| name).collect()
 }
 
-/// A sentence that asks whether one of these was meant, to be put behind another; empty without any.
+/// A question for the end of an error message, such as `; did you mean a or b?`; empty without names.
 pub fn suggestion(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -19,42 +19,24 @@ pub fn suggestion(names: &[&str]) -> String {
     }
 }
 
-/// How far two names are from each other; `None` if too far. What contains the other is near.
+/// The edit distance of two names; `None` if it is large and `name` does not contain `wanted`.
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     let is_part = wanted.len() >= PART_MIN && name.contains(wanted);
-    let edits = edits(wanted, name);
+    let edits = strsim::levenshtein(wanted, name);
     match edits <= wanted.chars().count() / EDITS_SHARE + 1 {
         true => Some(edits),
         false => is_part.then_some(edits),
     }
 }
 
-/// How many characters must be put in, taken out or changed (Levenshtein).
-fn edits(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(LENGTH_MAX).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, character) in one.chars().take(LENGTH_MAX).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (column, candidate) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(character != *candidate);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
-/// Names that are suggested at most.
+/// Number of names suggested at most.
 const NAMES_MAX: usize = 3;
 
-/// Of so many characters one may be wrong.
+/// One in this many characters may be wrong.
 const EDITS_SHARE: usize = 4;
 
-/// A part of a name has at least so many bytes.
+/// Bytes that a part of a name has at least.
 const PART_MIN: usize = 3;
-
-/// Characters of a name that are compared: as many as a name of a bus may have.
-const LENGTH_MAX: usize = 255;
 
 #[cfg(test)]
 mod tests {

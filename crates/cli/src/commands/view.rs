@@ -2,11 +2,11 @@
 //!
 //! The page and the server that shows it are [`viewer`].
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fmt, io};
 
 use capture::bodies::Bodies;
 use clap::Args;
@@ -143,37 +143,19 @@ fn open_browser(server: &Server) {
     }
 }
 
-/// Why there is nothing to look at.
-#[derive(Debug)]
+/// Why the page is not shown or written.
+#[derive(Debug, thiserror::Error)]
 enum ViewError {
-    /// A recording cannot be read, or the bus does not let us.
+    /// The recording cannot be read, or the bus cannot be watched.
+    #[error("{0}")]
     Nothing(Arc<Failure>),
-    /// A recording that is to be written cannot be read.
+    #[error(transparent)]
     Read(ReadError),
-    /// The page cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
     Write { path: PathBuf, error: ExportError },
-    /// The system does not let us serve the page, or wait.
-    System(io::Error),
+    #[error(transparent)]
+    System(#[from] io::Error),
 }
-
-impl From<io::Error> for ViewError {
-    fn from(error: io::Error) -> Self {
-        Self::System(error)
-    }
-}
-
-impl fmt::Display for ViewError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nothing(failure) => failure.fmt(f),
-            Self::Read(error) => error.fmt(f),
-            Self::Write { path, error } => write!(f, "cannot write {}: {error}", path.display()),
-            Self::System(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ViewError {}
 
 /// Between looks at whether the recordings could be read. A file that is not one is recognized within
 /// this time.

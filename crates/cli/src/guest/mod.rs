@@ -4,10 +4,10 @@
 mod terminal;
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
-use std::{fmt, io};
 
 use rustix::process::Signal as Number;
 use sys::signals::Signal;
@@ -19,18 +19,13 @@ use crate::children::send_signal;
 #[derive(Debug)]
 pub(crate) struct Guest(Child);
 
-/// Why it does not.
-#[derive(Debug)]
+/// Why the command that was given could not be started.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum GuestError {
-    /// There is no such option.
+    #[error("there is no option {word}; a program of that name is ./{word}", word = .0.display())]
     UnknownOption(OsString),
-    /// It cannot be started.
-    Start {
-        /// The first word of it.
-        program: OsString,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("cannot run {}: {error}", program.display())]
+    Start { program: OsString, error: io::Error },
 }
 
 /// The command, without its environment. That no option of ours is spelled so, the parser does not
@@ -75,22 +70,6 @@ impl GuestError {
         }
     }
 }
-
-impl fmt::Display for GuestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownOption(word) => {
-                let word = word.display();
-                write!(f, "there is no option {word}; a program of that name is ./{word}")
-            }
-            Self::Start { program, error } => {
-                write!(f, "cannot run {}: {error}", program.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for GuestError {}
 
 /// What who runs a command beside its own work is to be told.
 pub(crate) const SIGNALS: [Signal; 5] =

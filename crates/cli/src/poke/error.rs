@@ -1,6 +1,5 @@
 //! Why something was not called, read or set.
 
-use std::fmt;
 use std::process::ExitCode;
 
 use capture::text::nearest::suggestion;
@@ -10,53 +9,48 @@ use inspector::{ArgumentError, Failure};
 use crate::bus_choice::Unreachable;
 use crate::output::failed;
 
-/// Why it was not done. Its text is for people, and safe to be shown.
-#[derive(Debug)]
+/// Why a call, read or set was not done. Its text is safe for a terminal.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum PokeError {
-    /// The command line is wrong.
+    /// The command line is malformed.
+    #[error("{}", printable(.0))]
     Words(String),
-    /// There is no bus, or it does not want us.
-    Connect(Unreachable),
-    /// Arguments do not fit.
-    Arguments {
-        /// Of what.
-        member: String,
-        /// Why.
-        error: ArgumentError,
-    },
-    /// Several interfaces have a member of this name.
-    Several {
-        /// The member.
-        member: String,
-        /// With their interfaces.
-        full_names: Vec<String>,
-    },
-    /// It was asked for, and not done.
-    Failed {
-        /// Why.
-        failure: Failure,
-        /// What may have been meant instead.
-        nearest: Vec<String>,
-    },
-    /// The object has no property of this name.
-    NoProperty {
-        /// The name.
-        member: String,
-        /// What may have been meant instead.
-        nearest: Vec<String>,
-    },
-    /// The object has no interface, as paths that lead to no object have none.
-    NoInterfaces {
-        /// The service.
-        service: String,
-        /// The path.
-        path: String,
-        /// What may have been meant instead.
-        nearest: Vec<String>,
-    },
-    /// A name that was wanted cannot be had.
+    #[error(transparent)]
+    Connect(#[from] Unreachable),
+    /// The arguments of this member do not fit.
+    #[error("{}: {}", printable(member), printable(&error.to_string()))]
+    Arguments { member: String, error: ArgumentError },
+    #[error(
+        "several interfaces have {}; say which: {}",
+        printable(member),
+        printable(&full_names.join(", "))
+    )]
+    Several { member: String, full_names: Vec<String> },
+    /// The bus or the peer did not do it; `nearest` has similar names.
+    #[error("{}{}", printable(&failure.to_string()), hint(nearest))]
+    Failed { failure: Failure, nearest: Vec<String> },
+    #[error(
+        "the object does not tell of a property {}{}",
+        printable(member),
+        match nearest.is_empty() {
+            true => format!("; if it has one, name its interface, too: INTERFACE {}", printable(member)),
+            false => hint(nearest),
+        }
+    )]
+    NoProperty { member: String, nearest: Vec<String> },
+    /// A path without an object looks the same as an object without interfaces.
+    #[error(
+        "{} has no object {}, or one without interfaces{}",
+        printable(service),
+        printable(path),
+        hint(nearest)
+    )]
+    NoInterfaces { service: String, path: String, nearest: Vec<String> },
+    /// The requested name is not available.
+    #[error("{}", printable(.0))]
     Name(String),
-    /// The time is over.
+    /// The time limit was reached.
+    #[error("{}", printable(.0))]
     Late(String),
 }
 
@@ -71,58 +65,13 @@ impl PokeError {
     }
 }
 
-impl From<Unreachable> for PokeError {
-    fn from(error: Unreachable) -> Self {
-        Self::Connect(error)
-    }
-}
-
 impl From<Failure> for PokeError {
     fn from(failure: Failure) -> Self {
         Self::Failed { failure, nearest: Vec::new() }
     }
 }
 
-impl fmt::Display for PokeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Words(text) | Self::Name(text) | Self::Late(text) => {
-                f.write_str(&printable(text))
-            }
-            Self::Connect(error) => error.fmt(f),
-            Self::Arguments { member, error } => {
-                write!(f, "{}: {}", printable(member), printable(&error.to_string()))
-            }
-            Self::Several { member, full_names } => write!(
-                f,
-                "several interfaces have {}; say which: {}",
-                printable(member),
-                printable(&full_names.join(", "))
-            ),
-            Self::Failed { failure, nearest } => {
-                f.write_str(&printable(&failure.to_string()))?;
-                suggest(f, nearest)
-            }
-            Self::NoInterfaces { service, path, nearest } => {
-                let (service, path) = (printable(service), printable(path));
-                write!(f, "{service} has no object {path}, or one without interfaces")?;
-                suggest(f, nearest)
-            }
-            Self::NoProperty { member, nearest } => {
-                let member = printable(member);
-                write!(f, "the object does not tell of a property {member}")?;
-                match nearest.is_empty() {
-                    true => {
-                        write!(f, "; if it has one, name its interface, too: INTERFACE {member}")
-                    }
-                    false => suggest(f, nearest),
-                }
-            }
-        }
-    }
-}
-
-fn suggest(f: &mut fmt::Formatter<'_>, nearest: &[String]) -> fmt::Result {
+fn hint(nearest: &[String]) -> String {
     let names: Vec<_> = nearest.iter().map(String::as_str).collect();
-    f.write_str(&printable(&suggestion(&names)))
+    printable(&suggestion(&names)).into_owned()
 }

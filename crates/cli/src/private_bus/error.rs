@@ -1,7 +1,7 @@
 //! Why there is no private bus.
 
+use std::io;
 use std::process::ExitStatus;
-use std::{fmt, io};
 
 use daemon_command::locate::DaemonMissing;
 use sys::signals::Signal;
@@ -9,44 +9,23 @@ use wire::address::AddressError;
 
 use super::describe_end;
 
-/// Why there is no private bus.
-#[derive(Debug)]
+/// Why the private bus did not start.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
-    /// There is no place for its socket and configuration.
+    #[error("cannot make a directory for the bus: {0}")]
     Directory(io::Error),
-    /// The program of the bus is not installed.
+    #[error("cannot start the bus: {0}")]
     Missing(DaemonMissing),
-    /// The program of the bus could not be started.
+    #[error("cannot start the bus: {0}")]
     Spawn(io::Error),
-    /// It could not be waited for.
+    #[error("cannot wait for the bus: {0}")]
     Wait(io::Error),
-    /// It ended at once, and has logged why; how, if that is known.
+    /// It ended at once and logged the reason; the status is missing if it could not be read.
+    #[error("the bus did not start{}", .0.map(|status| format!(": it ended with {}", describe_end(status))).unwrap_or_default())]
     Ended(Option<ExitStatus>),
-    /// What it said is no address.
+    #[error("the bus says that it listens at {0:?}, which is no address: {1}")]
     Address(String, AddressError),
-    /// While it started, this program was asked to end.
+    /// This program received a signal to end while the bus started.
+    #[error("interrupted by {0:?} before the bus had started")]
     Interrupted(Signal),
 }
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Directory(error) => write!(f, "cannot make a directory for the bus: {error}"),
-            Self::Missing(missing) => write!(f, "cannot start the bus: {missing}"),
-            Self::Spawn(error) => write!(f, "cannot start the bus: {error}"),
-            Self::Wait(error) => write!(f, "cannot wait for the bus: {error}"),
-            Self::Ended(Some(status)) => {
-                write!(f, "the bus did not start: it ended with {}", describe_end(*status))
-            }
-            Self::Ended(None) => f.write_str("the bus did not start"),
-            Self::Address(text, error) => {
-                write!(f, "the bus says that it listens at {text:?}, which is no address: {error}")
-            }
-            Self::Interrupted(signal) => {
-                write!(f, "interrupted by {signal:?} before the bus had started")
-            }
-        }
-    }
-}
-
-impl std::error::Error for StartError {}

@@ -9,37 +9,49 @@ use super::trigger::FILES_MAX;
 use super::{Tally, TapeNotice};
 
 /// Why a recording cannot be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum TapeError {
-    /// The file cannot be made.
+    /// Creating the file failed.
+    #[error("cannot create {}: {error}", path.display())]
     Create {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: io::Error,
     },
-    /// A ring of files needs a regular file, which can be renamed.
+    /// A ring of files renames its file, so it needs a regular one.
+    #[error("--ring needs a regular file, and {} is not one", path.display())]
     NotAFile {
         /// The path of something else.
         path: PathBuf,
     },
     /// A file that is not a recording has the name of the previous part of a ring.
+    #[error("--ring would replace {}, which is not a recording: choose another name", path.display())]
     Occupied {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be written to.
+    /// Writing to the file failed.
+    #[error("cannot write the recording: {error}{}", display(unfinished))]
     Write {
-        /// Why.
+        /// The reason.
         error: io::Error,
-        /// Where the part is that was written.
+        /// The location of the part that was written.
         unfinished: Option<Unfinished>,
     },
-    /// When the recording ends, the disk is full, so its last messages are not in the file.
+    /// The disk is full when the recording ends, so its last messages are not in the file.
+    #[error(
+        "there is no room on the disk: the last {} not in the file{}",
+        match tally.losses.messages {
+            1 => "message is".to_owned(),
+            count => format!("{count} messages are"),
+        },
+        display(unfinished)
+    )]
     Full {
         /// What was recorded.
         tally: Tally,
-        /// Where the part is that was written.
+        /// The location of the part that was written.
         unfinished: Option<Unfinished>,
     },
 }
@@ -59,45 +71,18 @@ impl From<io::Error> for TapeError {
     }
 }
 
-impl fmt::Display for TapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Create { path, error } => {
-                write!(f, "cannot create {}: {error}", path.display())
-            }
-            Self::NotAFile { path } => {
-                write!(f, "--ring needs a regular file, and {} is not one", path.display())
-            }
-            Self::Occupied { path } => write!(
-                f,
-                "--ring would replace {}, which is not a recording: choose another name",
-                path.display()
-            ),
-            Self::Write { error, unfinished } => {
-                write!(f, "cannot write the recording: {error}")?;
-                unfinished.as_ref().map_or(Ok(()), |unfinished| unfinished.fmt(f))
-            }
-            Self::Full { tally, unfinished } => {
-                f.write_str("there is no room on the disk: the last ")?;
-                match tally.losses.messages {
-                    1 => f.write_str("message is not in the file")?,
-                    count => write!(f, "{count} messages are not in the file")?,
-                }
-                unfinished.as_ref().map_or(Ok(()), |unfinished| unfinished.fmt(f))
-            }
-        }
-    }
+/// The end of a sentence about what went wrong.
+/// The text about the part that was written, if there is one.
+fn display(unfinished: &Option<Unfinished>) -> String {
+    unfinished.as_ref().map(Unfinished::to_string).unwrap_or_default()
 }
 
-/// The end of a sentence about what went wrong.
 impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, target } = self;
         write!(f, "; {} is unchanged, the new recording is {}", target.display(), path.display())
     }
 }
-
-impl std::error::Error for TapeError {}
 
 impl fmt::Display for TapeNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,5 @@
 //! What can go wrong with a program of the demonstration.
 
-use std::fmt;
-
 use client::wire::body::ReadError;
 use client::{
     CallError, ConnectError, EmitError, Ended, InterfaceError, InvalidName, SendError, ServeError,
@@ -9,40 +7,28 @@ use client::{
 };
 
 /// What can go wrong with a program of the demonstration.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum DemoError {
-    /// There is no bus.
-    Connect(ConnectError),
-    /// It runs already.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("{0} is taken: it runs already")]
     NameTaken(String),
-    /// The bus has ended.
-    Ended(Ended),
-    /// A call failed that should not.
+    #[error(transparent)]
+    Ended(#[from] Ended),
+    #[error(transparent)]
     Call(CallError),
-    /// A rule was not taken.
+    #[error(transparent)]
     Subscribe(SubscribeError),
-    /// A message was not sent.
+    #[error(transparent)]
     Send(SendError),
-    /// What came has other types than it should.
+    #[error("an answer has other types than it should: {0}")]
     Read(ReadError),
-    /// An interface is defined wrongly.
-    Interface(InterfaceError),
-    /// An object cannot be served.
-    Serve(ServeError),
-    /// A name is malformed.
-    Name(InvalidName),
-}
-
-impl From<ConnectError> for DemoError {
-    fn from(error: ConnectError) -> Self {
-        Self::Connect(error)
-    }
-}
-
-impl From<Ended> for DemoError {
-    fn from(ended: Ended) -> Self {
-        Self::Ended(ended)
-    }
+    #[error(transparent)]
+    Interface(#[from] InterfaceError),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error(transparent)]
+    Name(#[from] InvalidName),
 }
 
 impl From<CallError> for DemoError {
@@ -80,43 +66,6 @@ impl From<EmitError> for DemoError {
         }
     }
 }
-
-impl From<InterfaceError> for DemoError {
-    fn from(error: InterfaceError) -> Self {
-        Self::Interface(error)
-    }
-}
-
-impl From<ServeError> for DemoError {
-    fn from(error: ServeError) -> Self {
-        Self::Serve(error)
-    }
-}
-
-impl From<InvalidName> for DemoError {
-    fn from(error: InvalidName) -> Self {
-        Self::Name(error)
-    }
-}
-
-impl fmt::Display for DemoError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Connect(error) => error.fmt(f),
-            Self::NameTaken(name) => write!(f, "{name} is taken: it runs already"),
-            Self::Ended(ended) => ended.fmt(f),
-            Self::Call(error) => error.fmt(f),
-            Self::Subscribe(error) => error.fmt(f),
-            Self::Send(error) => error.fmt(f),
-            Self::Read(error) => write!(f, "an answer has other types than it should: {error}"),
-            Self::Interface(error) => error.fmt(f),
-            Self::Serve(error) => error.fmt(f),
-            Self::Name(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for DemoError {}
 
 /// That signals were missed does not matter to a demonstration.
 pub(super) fn unless_ended<T>(

@@ -177,17 +177,18 @@ impl fmt::Display for Destination {
     }
 }
 
-/// Why nothing is written.
-#[derive(Debug)]
+/// Why the recording was not exported.
+#[derive(Debug, thiserror::Error)]
 enum Failure {
-    Read(ReadError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
     #[cfg(feature = "sqlite")]
+    #[error("--format sqlite needs -o FILE")]
     NotAFile,
+    #[error("this format is not for a terminal: write it to a file with -o FILE")]
     Terminal,
-    Write {
-        to: Destination,
-        error: ExportError,
-    },
+    #[error("cannot write {to}: {error}")]
+    Write { to: Destination, error: ExportError },
 }
 
 impl Failure {
@@ -201,28 +202,6 @@ impl Failure {
         }
     }
 }
-
-impl From<ReadError> for Failure {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(error) => error.fmt(f),
-            #[cfg(feature = "sqlite")]
-            Self::NotAFile => f.write_str("--format sqlite needs -o FILE"),
-            Self::Terminal => {
-                f.write_str("this format is not for a terminal: write it to a file with -o FILE")
-            }
-            Self::Write { to, error } => write!(f, "cannot write {to}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}
 
 const LONG_HELP: &str = "\
 JSON has the keys of `busctl --json=short monitor` and more: number, size, names, process, duration_ns, \

@@ -1,29 +1,36 @@
 //! Why nothing was recorded.
 
-use std::{fmt, io};
+use std::io;
 
 use capture::record::EndCause;
 use recorder::{StartError, TapeError};
 
 use crate::guest::GuestError;
 
-/// Why nothing was recorded, or not all of it.
-#[derive(Debug)]
+/// Why the recording was not made, or is not complete.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordError {
-    /// It was to go to a terminal.
+    #[error(
+        "a recording is not for a terminal: write it to a file with -o FILE, or into a program with \
+         -o - | PROGRAM"
+    )]
     Terminal,
-    /// Standard output, which is no file that could be renamed or begun anew.
+    #[error("--ring and --trigger need a file: -o FILE")]
     NotAFile,
-    /// It did not begin.
-    Start(StartError),
-    /// The command did not start.
-    Guest(GuestError),
-    /// It could not be written.
-    Tape(TapeError),
-    /// It has ended before it should.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    #[error(transparent)]
+    Tape(#[from] TapeError),
+    /// The recording ended before it was asked to.
+    #[error("{}", match .0 {
+        EndCause::NoBus => "no bus is left to record",
+        _ => "the recording has ended",
+    })]
     Ended(EndCause),
-    /// The system did not let us wait.
-    System(io::Error),
+    #[error(transparent)]
+    System(#[from] io::Error),
 }
 
 impl RecordError {
@@ -36,47 +43,3 @@ impl RecordError {
         }
     }
 }
-
-impl From<StartError> for RecordError {
-    fn from(error: StartError) -> Self {
-        Self::Start(error)
-    }
-}
-
-impl From<GuestError> for RecordError {
-    fn from(error: GuestError) -> Self {
-        Self::Guest(error)
-    }
-}
-
-impl From<TapeError> for RecordError {
-    fn from(error: TapeError) -> Self {
-        Self::Tape(error)
-    }
-}
-
-impl From<io::Error> for RecordError {
-    fn from(error: io::Error) -> Self {
-        Self::System(error)
-    }
-}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Terminal => f.write_str(
-                "a recording is not for a terminal: write it to a file with -o FILE, \
-                 or into a program with -o - | PROGRAM",
-            ),
-            Self::NotAFile => f.write_str("--ring and --trigger need a file: -o FILE"),
-            Self::Start(error) => error.fmt(f),
-            Self::Guest(error) => error.fmt(f),
-            Self::Tape(error) => error.fmt(f),
-            Self::Ended(EndCause::NoBus) => f.write_str("no bus is left to record"),
-            Self::Ended(_) => f.write_str("the recording has ended"),
-            Self::System(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}

@@ -1,6 +1,6 @@
 //! Why `run` ended without an exit status of its command.
 
-use std::{fmt, io};
+use std::io;
 
 use sys::signals::Signal;
 
@@ -9,16 +9,16 @@ use crate::guest::GuestError;
 use crate::private_bus::StartError;
 
 /// Why `run` ended without an exit status of its command.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum RunError {
-    /// There is no bus.
-    Bus(StartError),
-    /// The command cannot be started.
-    Guest(GuestError),
-    /// The bus cannot be recorded.
+    #[error(transparent)]
+    Bus(#[from] StartError),
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    #[error(transparent)]
     Record(Box<RecordError>),
-    /// The system did not let us wait.
-    System(io::Error),
+    #[error(transparent)]
+    System(#[from] io::Error),
 }
 
 impl RunError {
@@ -34,39 +34,8 @@ impl RunError {
     }
 }
 
-impl From<StartError> for RunError {
-    fn from(error: StartError) -> Self {
-        Self::Bus(error)
-    }
-}
-
-impl From<GuestError> for RunError {
-    fn from(error: GuestError) -> Self {
-        Self::Guest(error)
-    }
-}
-
 impl From<RecordError> for RunError {
     fn from(error: RecordError) -> Self {
         Self::Record(Box::new(error))
     }
 }
-
-impl From<io::Error> for RunError {
-    fn from(error: io::Error) -> Self {
-        Self::System(error)
-    }
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bus(error) => error.fmt(f),
-            Self::Guest(error) => error.fmt(f),
-            Self::Record(error) => error.fmt(f),
-            Self::System(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}

@@ -1,6 +1,5 @@
 //! `diligence show`: the messages of a recording, as tools print them, in detail, as commands, or as a file.
 
-use std::fmt;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -252,16 +251,26 @@ fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), Sh
     if refused > 0 { Err(ShowError::Inexpressible(refused)) } else { Ok(()) }
 }
 
-/// Why messages are not shown.
-#[derive(Debug)]
+/// Why messages are not shown or saved.
+#[derive(Debug, thiserror::Error)]
 enum ShowError {
-    Read(ReadError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
     Io(io::Error),
-    /// So many have no such command.
+    /// The command cannot express this number of messages.
+    #[error("{}", match .0 {
+        1 => "1 message cannot be written as such a command".to_owned(),
+        count => format!("{count} messages cannot be written as such commands"),
+    })]
     Inexpressible(u64),
-    /// The name of a file does not say which format it is to have.
+    /// The extension of the file names no known format.
+    #[error(
+        "cannot save as {}: expected a name that ends in .pcapng or .pcap; for other formats \
+         there is diligence export", .0.display()
+    )]
     Extension(PathBuf),
-    /// A file cannot be written.
+    #[error("cannot write {path}: {1}", path = .0.display())]
     Write(PathBuf, io::Error),
 }
 
@@ -274,34 +283,6 @@ impl ShowError {
         }
     }
 }
-
-impl From<ReadError> for ShowError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl fmt::Display for ShowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(error) => error.fmt(f),
-            Self::Io(error) => error.fmt(f),
-            Self::Extension(path) => write!(
-                f,
-                "cannot save as {}: expected a name that ends in .pcapng or .pcap; for other formats \
-                 there is diligence export",
-                path.display()
-            ),
-            Self::Write(path, error) => write!(f, "cannot write {}: {error}", path.display()),
-            Self::Inexpressible(1) => f.write_str("1 message cannot be written as such a command"),
-            Self::Inexpressible(count) => {
-                write!(f, "{count} messages cannot be written as such commands")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ShowError {}
 
 const LONG_HELP: &str = "\
 The words behind the file are a query; see docs/query.md. A match rule is one, too.

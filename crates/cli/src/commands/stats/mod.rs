@@ -5,7 +5,6 @@
 
 mod overview;
 
-use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -159,17 +158,22 @@ fn subject() -> impl TypedValueParser<Value = Subject> {
     PossibleValuesParser::new(choices).try_map(|name| name.parse())
 }
 
-/// Why nothing is told.
-#[derive(Debug)]
+/// Why there is no table.
+#[derive(Debug, thiserror::Error)]
 enum StatsError {
-    Read(ReadError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
     Sort(NoSuchColumn),
-    Sweep {
-        path: PathBuf,
-        error: SweepError,
-    },
+    #[error("{}: {error}", path.display())]
+    Sweep { path: PathBuf, error: SweepError },
+    #[error(transparent)]
     Unknowable(Unknowable),
-    /// A query that says which messages count, and a table of rules, which are of connections.
+    /// A query selects messages, but the table is about match rules.
+    #[error(
+        "match rules are of connections, so a query that selects messages says nothing \
+         about them: leave out the query, or ask for `show FILE member:AddMatch`"
+    )]
     RulesOfMessages,
 }
 
@@ -182,29 +186,6 @@ impl StatsError {
         }
     }
 }
-
-impl From<ReadError> for StatsError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl fmt::Display for StatsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(error) => error.fmt(f),
-            Self::Sort(error) => error.fmt(f),
-            Self::Sweep { path, error } => write!(f, "{}: {error}", path.display()),
-            Self::Unknowable(error) => error.fmt(f),
-            Self::RulesOfMessages => f.write_str(
-                "match rules are of connections, so a query that selects messages says nothing \
-                 about them: leave out the query, or ask for `show FILE member:AddMatch`",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for StatsError {}
 
 /// Rows of one table on a screen.
 const ROWS: usize = 30;

@@ -4,7 +4,6 @@
 
 mod screen;
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -142,19 +141,17 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64>
     Ok(written)
 }
 
-/// Why nothing is told.
-#[derive(Debug)]
+/// Why there is no timeline.
+#[derive(Debug, thiserror::Error)]
 enum TimelineError {
-    Live(LiveError),
-    Read(ReadError),
-    Write {
-        path: PathBuf,
-        error: io::Error,
-    },
-    /// A bus is to be watched, and a recording is named.
-    LiveWithFile {
-        file: String,
-    },
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("cannot write {}: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("--live watches a bus and reads no file: leave out {file} or --live")]
+    LiveWithFile { file: String },
 }
 
 impl TimelineError {
@@ -176,33 +173,6 @@ impl TimelineError {
         }
     }
 }
-
-impl From<LiveError> for TimelineError {
-    fn from(error: LiveError) -> Self {
-        Self::Live(error)
-    }
-}
-
-impl From<ReadError> for TimelineError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl fmt::Display for TimelineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Live(error) => error.fmt(f),
-            Self::Read(error) => error.fmt(f),
-            Self::Write { path, error } => write!(f, "cannot write {}: {error}", path.display()),
-            Self::LiveWithFile { file } => {
-                write!(f, "--live watches a bus and reads no file: leave out {file} or --live")
-            }
-        }
-    }
-}
-
-impl std::error::Error for TimelineError {}
 
 /// Rows of one part of a screen.
 const ROWS: usize = 7;
