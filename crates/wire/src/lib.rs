@@ -13,6 +13,7 @@
 //! - [`body`]: checking, reading and writing values, by cursor or by Rust type.
 //! - [`framer`]: a byte stream cut into messages, with their descriptors counted.
 //! - [`match_rule`]: which messages a connection asks to see.
+//! - [`introspection`]: the description of an object, and its XML.
 //! - [`address`], [`guid`], [`hex`]: where a bus listens and how it is told from others.
 //! - [`sasl`]: the handshake before the first message, both sides, as line machines.
 
@@ -29,6 +30,7 @@ pub mod endian;
 pub mod framer;
 pub mod guid;
 pub mod hex;
+pub mod introspection;
 pub mod limits;
 pub mod match_rule;
 pub mod message;

@@ -1,7 +1,7 @@
-//! What an object says it has: its interfaces with their members, and the objects below it.
+//! Introspection data of an object: its interfaces with their members, and the objects below it.
 //!
-//! A document comes from any service, so nothing in it is trusted: what it may cost is bounded, and
-//! its texts, names and types among them, are as they stand there, checked by nothing.
+//! A document comes from any service, so nothing in it is trusted: its cost is bounded, and names, types and
+//! other texts are not checked.
 //!
 //! ```
 //! use diligence_capture::introspection::Introspection;
@@ -16,26 +16,29 @@
 
 mod documentation;
 mod parse;
-mod write;
 
 use serde::{Deserialize, Serialize};
 
 pub use parse::{DOCUMENT_MAX, InvalidDocument};
+use wire::introspection::XmlWriter;
+pub use wire::introspection::{
+    Access, Annotation, Argument, EmitsChange, Interface, Method, Property, Signal,
+};
 
-/// What an object has, as it answers Introspect.
+/// An object, as it describes itself in its reply to Introspect.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Introspection {
     /// Its interfaces, in the order of the document.
     pub interfaces: Vec<Interface>,
-    /// The objects below it, as paths relative to its own. What the document tells of them besides
-    /// is left out: they can be asked themselves.
+    /// The objects below it, as paths relative to its own. The document may describe them further, but they can be
+    /// asked themselves.
     pub children: Vec<String>,
 }
 
-/// All that a document tells of an object, and of those below it that it has inside.
+/// The complete content of a document: an object, and the objects below it that it contains.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Document {
-    /// What is said of the object besides.
+    /// Annotations of the object itself.
     pub annotations: Vec<Annotation>,
     /// Its interfaces, in the order of the document.
     pub interfaces: Vec<Interface>,
@@ -43,157 +46,36 @@ pub struct Document {
     pub nodes: Vec<(String, Self)>,
 }
 
-/// An interface of an object.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Interface {
-    /// Its name.
-    pub name: String,
-    /// What can be called.
-    pub methods: Vec<Method>,
-    /// What it emits.
-    pub signals: Vec<Signal>,
-    /// What can be read or set.
-    pub properties: Vec<Property>,
-    /// What is said of it besides.
-    pub annotations: Vec<Annotation>,
-    /// What it is for, in words for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub documentation: Option<String>,
-}
-
-/// A method.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Method {
-    /// Its name.
-    pub name: String,
-    /// What it takes.
-    pub arguments: Vec<Argument>,
-    /// What it answers with.
-    pub results: Vec<Argument>,
-    /// What is said of it besides.
-    pub annotations: Vec<Annotation>,
-    /// What it is for, in words for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub documentation: Option<String>,
-}
-
-/// A signal.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Signal {
-    /// Its name.
-    pub name: String,
-    /// What it carries.
-    pub arguments: Vec<Argument>,
-    /// What is said of it besides.
-    pub annotations: Vec<Annotation>,
-    /// What it is for, in words for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub documentation: Option<String>,
-}
-
-/// An argument of a method or signal.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Argument {
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// Its type.
-    #[serde(rename = "type")]
-    pub types: String,
-    /// What is said of it besides.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub annotations: Vec<Annotation>,
-}
-
-/// A property.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Property {
-    /// Its name.
-    pub name: String,
-    /// Its type.
-    #[serde(rename = "type")]
-    pub types: String,
-    /// What may be done with it.
-    pub access: Access,
-    /// Whether its changes are announced.
-    pub emits_change: EmitsChange,
-    /// What is said of it besides.
-    pub annotations: Vec<Annotation>,
-    /// What it is for, in words for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub documentation: Option<String>,
-}
-
-/// What may be done with a property.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Access {
-    /// It can be read. So is one for which the document has no word of the specification, since
-    /// trying to read harms nobody.
-    Read,
-    /// It can be set.
-    Write,
-    /// Both.
-    ReadWrite,
-}
-
-/// Whether PropertiesChanged tells of the changes of a property
-/// (`org.freedesktop.DBus.Property.EmitsChangedSignal`, of the property or else of its interface).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EmitsChange {
-    /// With the new value, which is so where nothing is said.
-    Value,
-    /// Without the new value.
-    Invalidates,
-    /// It never changes.
-    Const,
-    /// It changes without a word.
-    No,
-}
-
-/// Something that is said of an interface or a member: a name and a value.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct Annotation {
-    /// What is said.
-    pub name: String,
-    /// With which value.
-    pub value: String,
-}
-
 impl Introspection {
     /// The interface of this name.
     pub fn interface(&self, name: &str) -> Option<&Interface> {
         self.interfaces.iter().find(|interface| interface.name == name)
     }
+
+    /// An XML description with the methods and signals of the interfaces, and with the names and types of their
+    /// arguments; everything else is left out.
+    pub fn outline(&self) -> String {
+        let mut xml = XmlWriter::without_doctype();
+        for Interface { name, methods, signals, .. } in &self.interfaces {
+            let methods = methods.iter().map(|Method { name, arguments, results, .. }| Method {
+                name: name.clone(),
+                arguments: without_annotations(arguments),
+                results: without_annotations(results),
+                ..Method::default()
+            });
+            let signals = signals.iter().map(|Signal { name, arguments, .. }| Signal {
+                name: name.clone(),
+                arguments: without_annotations(arguments),
+                ..Signal::default()
+            });
+            let (methods, signals) = (methods.collect(), signals.collect());
+            xml.interface(&Interface { methods, signals, ..Interface::named(name) });
+        }
+        xml.finish()
+    }
 }
 
-impl Interface {
-    /// The method of this name.
-    pub fn method(&self, name: &str) -> Option<&Method> {
-        self.methods.iter().find(|method| method.name == name)
-    }
-
-    /// The property of this name.
-    pub fn property(&self, name: &str) -> Option<&Property> {
-        self.properties.iter().find(|property| property.name == name)
-    }
-}
-
-impl Method {
-    /// The types of all that it takes, one behind the other.
-    pub fn signature(&self) -> String {
-        self.arguments.iter().map(|argument| argument.types.as_str()).collect()
-    }
-}
-
-impl Access {
-    /// Whether the property can be read.
-    pub const fn is_readable(self) -> bool {
-        matches!(self, Self::Read | Self::ReadWrite)
-    }
-
-    /// Whether the property can be set.
-    pub const fn is_writable(self) -> bool {
-        matches!(self, Self::Write | Self::ReadWrite)
-    }
+fn without_annotations(arguments: &[Argument]) -> Vec<Argument> {
+    let bare = |one: &Argument| Argument { annotations: Vec::new(), ..one.clone() };
+    arguments.iter().map(bare).collect()
 }

@@ -1,6 +1,7 @@
 //! Reading the documents.
 
 use roxmltree::{Node, ParsingOptions};
+use wire::introspection::EMITS_CHANGE;
 
 use super::{
     Access, Annotation, Argument, Document, EmitsChange, Interface, Introspection, Method,
@@ -144,13 +145,7 @@ fn annotations(node: Node<'_, '_>) -> Vec<Annotation> {
 
 fn emits_change(annotations: &[Annotation]) -> Option<EmitsChange> {
     let said = annotations.iter().find(|annotation| annotation.name == EMITS_CHANGE)?;
-    match said.value.as_str() {
-        "true" => Some(EmitsChange::Value),
-        "invalidates" => Some(EmitsChange::Invalidates),
-        "const" => Some(EmitsChange::Const),
-        "false" => Some(EmitsChange::No),
-        _ => None,
-    }
+    EmitsChange::parse(&said.value)
 }
 
 fn types(node: Node<'_, '_>) -> String {
@@ -172,8 +167,6 @@ fn all<T>(
 fn elements<'a, 'i>(node: Node<'a, 'i>, tag: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(move |child| child.has_tag_name(tag))
 }
-
-const EMITS_CHANGE: &str = "org.freedesktop.DBus.Property.EmitsChangedSignal";
 
 /// Bytes of a document at most; a root object with a thousand children has a tenth of that.
 pub const DOCUMENT_MAX: usize = 512 << 10;
@@ -285,7 +278,7 @@ mod tests {
         ] {
             assert_eq!(told(document), expected, "{document}");
             if let Ok(found) = Introspection::parse(document) {
-                assert_eq!(Introspection::parse(&found.to_string()), Ok(written(found)));
+                assert_eq!(Introspection::parse(&found.outline()), Ok(written(found)));
             }
         }
     }

@@ -45,7 +45,7 @@ fn player() -> Interface<Player> {
             },
         )
         .property("Tags", |player| player.tags.clone())
-        .emits_change(client::EmitsChange::Invalidates)
+        .emits_change(EmitsChange::Invalidates)
         .write_only_property("Secret", |_, _: u32| Ok(()))
         .signal::<(String,)>("Ended", &["song"])
         .build()

@@ -6,11 +6,12 @@ use std::fmt;
 use std::rc::Rc;
 
 use wire::body::{Decode, DecodeArgs, Encode, EncodeArgs, Variant};
+use wire::introspection::{self, Access, Annotation, Argument, EmitsChange, Signal};
 use wire::message::WriteError;
 use wire::names::{InterfaceName, MemberName};
-use wire::signature::{Signature, SignatureBuf, SignatureError};
+use wire::signature::{Signature, SignatureError};
 
-use super::members::{Annotation, Arg, ArgTypes, EmitsChange, Method, Property, SignalMember};
+use super::members::{ArgTypes, Method, Property};
 use super::{MethodError, answer};
 use crate::blocking::Request;
 use crate::name::{IntoName, InvalidName};
@@ -50,7 +51,7 @@ pub(super) struct Definition<S> {
     pub(super) name: Box<str>,
     pub(super) methods: BTreeMap<Box<str>, Method<S>>,
     pub(super) properties: BTreeMap<Box<str>, Property<S>>,
-    pub(super) signals: BTreeMap<Box<str>, SignalMember>,
+    pub(super) signals: BTreeMap<Box<str>, Signal>,
     pub(super) annotations: Vec<Annotation>,
 }
 
@@ -80,6 +81,17 @@ impl<S: 'static> Interface<S> {
 impl<S> Definition<S> {
     pub(super) fn name(&self) -> InterfaceName<'_> {
         InterfaceName::new(&self.name).expect("checked when the interface was built")
+    }
+
+    /// The description for Introspect.
+    pub(super) fn describe(&self) -> introspection::Interface {
+        introspection::Interface {
+            methods: self.methods.values().map(|method| method.description.clone()).collect(),
+            signals: self.signals.values().cloned().collect(),
+            properties: self.properties.values().map(|one| one.description.clone()).collect(),
+            annotations: self.annotations.clone(),
+            ..introspection::Interface::named(&self.name)
+        }
     }
 }
 
@@ -127,9 +139,8 @@ impl<S: 'static> InterfaceBuilder<S> {
             answer(&request, done.and_then(|arguments| run(state, &request, arguments)));
         };
         self.add(name, |name| {
-            let inputs = named::<In>(name, arguments)?;
-            let outputs = named::<Out>(name, results)?;
-            Ok(Member::Method(Method::new(inputs, outputs, Box::new(run))))
+            let (inputs, outputs) = (named::<In>(name, arguments)?, named::<Out>(name, results)?);
+            Ok(Member::Method(Method::new(name, inputs, outputs, Box::new(run))))
         })
     }
 
@@ -146,7 +157,7 @@ impl<S: 'static> InterfaceBuilder<S> {
     ) -> Self {
         self.add(name, |name| {
             let (inputs, outputs) = (spelled(name, arguments)?, spelled(name, results)?);
-            Ok(Member::Method(Method::new(inputs, outputs, Box::new(run))))
+            Ok(Member::Method(Method::new(name, inputs, outputs, Box::new(run))))
         })
     }
 
@@ -179,8 +190,9 @@ impl<S: 'static> InterfaceBuilder<S> {
     ) -> Self {
         self.add(name, |name| {
             // There is no value that a signal could have.
-            let property = Property { emits: EmitsChange::No, ..Property::new::<T>(name)? };
-            Ok(Member::Property(property.writable(set)))
+            let mut property = Property::new::<T>(name)?.writable(set);
+            property.description.emits_change = EmitsChange::No;
+            Ok(Member::Property(property))
         })
     }
 
@@ -189,7 +201,7 @@ impl<S: 'static> InterfaceBuilder<S> {
     pub fn signal<Args: ArgTypes>(self, name: &str, arguments: &[&str]) -> Self {
         self.add(name, |name| {
             let arguments = named::<Args>(name, arguments)?;
-            Ok(Member::Signal(SignalMember { arguments, annotations: Vec::new() }))
+            Ok(Member::Signal(Signal { name: name.to_owned(), arguments, ..Signal::default() }))
         })
     }
 
@@ -201,7 +213,7 @@ impl<S: 'static> InterfaceBuilder<S> {
             _ => None,
         };
         match property {
-            Some(property) => property.emits = emits,
+            Some(property) => property.description.emits_change = emits,
             None => self.fail(InterfaceError::NoProperty),
         }
         self
@@ -213,9 +225,11 @@ impl<S: 'static> InterfaceBuilder<S> {
         let definition = &mut self.definition;
         let annotations = match &self.latest {
             Latest::Interface => Some(&mut definition.annotations),
-            Latest::Method(name) => definition.methods.get_mut(name).map(|m| &mut m.annotations),
+            Latest::Method(name) => {
+                definition.methods.get_mut(name).map(|method| &mut method.description.annotations)
+            }
             Latest::Property(name) => {
-                definition.properties.get_mut(name).map(|property| &mut property.annotations)
+                definition.properties.get_mut(name).map(|one| &mut one.description.annotations)
             }
             Latest::Signal(name) => definition.signals.get_mut(name).map(|s| &mut s.annotations),
         };
@@ -275,15 +289,16 @@ impl<S: 'static> InterfaceBuilder<S> {
 enum Member<S> {
     Method(Method<S>),
     Property(Property<S>),
-    Signal(SignalMember),
+    Signal(Signal),
 }
 
 impl<S> Property<S> {
     fn new<T: wire::body::Typed>(name: &str) -> Result<Self, InterfaceError> {
         let kind = wire::body::signature_of::<T>()
             .map_err(|error| InterfaceError::Types { member: name.into(), error })?;
-        let emits = EmitsChange::WithValue;
-        Ok(Self { kind, get: None, set: None, emits, annotations: Vec::new() })
+        let (name, types) = (name.to_owned(), kind.to_string());
+        let description = introspection::Property { name, types, ..<_>::default() };
+        Ok(Self { description, get: None, set: None })
     }
 
     fn readable<T: Encode>(mut self, get: impl Fn(&S) -> T + 'static) -> Self {
@@ -300,6 +315,10 @@ impl<S> Property<S> {
             let (_, _, Variant(value)) = request.read::<(&str, &str, Variant<T>)>()?;
             set(state, value)
         }));
+        self.description.access = match &self.get {
+            Some(_) => Access::ReadWrite,
+            None => Access::Write,
+        };
         self
     }
 }
@@ -379,28 +398,34 @@ fn insert<T>(
     }
 }
 
-fn named<T: ArgTypes>(member: &str, names: &[&str]) -> Result<Vec<Arg>, InterfaceError> {
+fn named<T: ArgTypes>(member: &str, names: &[&str]) -> Result<Vec<Argument>, InterfaceError> {
     let types =
         T::signatures().map_err(|error| InterfaceError::Types { member: member.into(), error })?;
     if types.len() != names.len() {
         let (types, names) = (types.len(), names.len());
         return Err(InterfaceError::ArgNames { member: member.into(), types, names });
     }
-    let argument = |(name, kind): (&&str, SignatureBuf)| Arg { name: (*name).into(), kind };
-    Ok(names.iter().zip(types).map(argument).collect())
+    Ok(names.iter().zip(types).map(|(name, types)| argument(name, &types.to_string())).collect())
 }
 
-fn spelled(member: &str, arguments: &[(&str, &str)]) -> Result<Vec<Arg>, InterfaceError> {
-    let argument = |(name, kind): &(&str, &str)| match Signature::new(kind) {
-        Ok(kind) => Ok(Arg { name: (*name).into(), kind: kind.into() }),
+fn spelled(member: &str, arguments: &[(&str, &str)]) -> Result<Vec<Argument>, InterfaceError> {
+    let spelled = |&(name, types): &(&str, &str)| match Signature::new(types) {
+        Ok(_) => Ok(argument(name, types)),
         Err(error) => Err(InterfaceError::Signature { member: member.into(), error }),
     };
-    arguments.iter().map(argument).collect()
+    arguments.iter().map(spelled).collect()
+}
+
+/// An argument of this type; the name may be empty.
+fn argument(name: &str, types: &str) -> Argument {
+    let name = (!name.is_empty()).then(|| name.to_owned());
+    Argument { name, types: types.to_owned(), annotations: Vec::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wire::introspection::XmlWriter;
 
     fn check(
         define: impl FnOnce(InterfaceBuilder<()>) -> InterfaceBuilder<()>,
@@ -440,6 +465,46 @@ mod tests {
         );
         let error = Interface::<()>::builder("A").build().map(drop).unwrap_err();
         assert!(matches!(error, InterfaceError::Name(_)), "{error}");
+    }
+
+    #[test]
+    fn a_complete_interface_is_described() {
+        let interface = Interface::<()>::builder("org.example.A")
+            .annotate("org.example.Note", "a < \"b\" & c")
+            .method("Run", &["x", ""], &["y"], |(), _, (x, _): (u8, i64)| Ok((vec![x],)))
+            .annotate("org.freedesktop.DBus.Deprecated", "true")
+            .method("Nothing", &[], &[], |(), _, ()| Ok(()))
+            .signal::<(String,)>("Said", &["what"])
+            .property("Size", |()| 7_u64)
+            .emits_change(EmitsChange::Const)
+            .write_only_property("Word", |(), _: String| Err(MethodError::failed("never")))
+            .build()
+            .expect("a valid interface");
+        let mut xml = XmlWriter::new();
+        xml.interface(&interface.definition.describe());
+        let expected = r#"  <interface name="org.example.A">
+    <method name="Nothing"/>
+    <method name="Run">
+      <arg name="x" type="y" direction="in"/>
+      <arg type="x" direction="in"/>
+      <arg name="y" type="ay" direction="out"/>
+      <annotation name="org.freedesktop.DBus.Deprecated" value="true"/>
+    </method>
+    <signal name="Said">
+      <arg name="what" type="s"/>
+    </signal>
+    <property name="Size" type="t" access="read">
+      <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
+    </property>
+    <property name="Word" type="s" access="write">
+      <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="false"/>
+    </property>
+    <annotation name="org.example.Note" value="a &lt; &quot;b&quot; &amp; c"/>
+  </interface>
+"#;
+        let xml = xml.finish();
+        let (_, body) = xml.split_once("<node>\n").expect("an object");
+        assert_eq!(body.strip_suffix("</node>\n"), Some(expected));
     }
 
     fn nothing(_: &mut (), _: &Request, (): ()) -> Result<(), MethodError> {

@@ -6,7 +6,6 @@
 
 mod error;
 mod interface;
-mod introspect;
 mod members;
 mod served;
 mod standard;
@@ -18,13 +17,13 @@ use std::rc::Rc;
 
 pub use error::{MethodError, error_name};
 pub use interface::{Interface, InterfaceBuilder, InterfaceError};
-use members::Access;
-pub use members::{ArgTypes, EmitsChange};
+pub use members::ArgTypes;
 use served::{Mounted, Served};
 use standard::MANAGER_XML;
 pub(super) use tree::Objects;
 use tree::{Change, Manages, Target};
 use wire::body::Writer;
+pub use wire::introspection::EmitsChange;
 use wire::message::Builder;
 use wire::names::{InterfaceName, MemberName, ObjectPath, ObjectPathBuf};
 
@@ -254,7 +253,7 @@ fn announce(connection: &Connection, change: Change) {
         return connection.shared.objects.borrow_mut().untold.push(change);
     }
     let served = &*change.served;
-    let changed = change.emitting(EmitsChange::WithValue);
+    let changed = change.emitting(EmitsChange::Value);
     let invalidated = change.emitting(EmitsChange::Invalidates);
     if changed.is_empty() && invalidated.is_empty() {
         return;
@@ -280,8 +279,8 @@ impl Change {
     /// The properties whose changes are told in this way.
     fn emitting(&self, emits: EmitsChange) -> Vec<&str> {
         let told = |name: &&str| {
-            let facts = self.served.property(name);
-            facts.is_some_and(|facts| facts.emits == emits && facts.access != Access::Write)
+            let found = self.served.property(name);
+            found.is_some_and(|(access, way)| way == emits && access.is_readable())
         };
         self.properties.iter().map(|name| &**name).filter(told).collect()
     }

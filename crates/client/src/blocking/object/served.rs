@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use wire::body::Writer;
+use wire::introspection::{self, Access, EmitsChange};
 
 use super::interface::Definition;
-use super::introspect::Xml;
-use super::members::{Access, EmitsChange};
 use super::{MethodError, error_name};
 use crate::blocking::Request;
 
@@ -22,8 +21,8 @@ pub(super) trait Served {
     /// Answers a call of one of its methods.
     fn invoke(&self, request: Request);
 
-    /// What is known of a property.
-    fn property(&self, name: &str) -> Option<PropertyFacts>;
+    /// How a property can be used and how its changes are announced.
+    fn property(&self, name: &str) -> Option<(Access, EmitsChange)>;
 
     /// Checks that the state can be looked at, which no method is changing then.
     fn check_free(&self) -> Result<(), MethodError>;
@@ -38,14 +37,7 @@ pub(super) trait Served {
     fn set(&self, name: &str, request: &Request) -> Result<(), MethodError>;
 
     /// Describes the interface.
-    fn describe(&self, xml: &mut Xml);
-}
-
-/// What can be done with a property, and how its changes are told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct PropertyFacts {
-    pub(super) access: Access,
-    pub(super) emits: EmitsChange,
+    fn describe(&self) -> introspection::Interface;
 }
 
 /// The state of an object with the interface that it is for.
@@ -75,9 +67,9 @@ impl<S> Served for Mounted<S> {
         }
     }
 
-    fn property(&self, name: &str) -> Option<PropertyFacts> {
-        let property = self.definition.properties.get(name)?;
-        Some(PropertyFacts { access: property.access(), emits: property.emits })
+    fn property(&self, name: &str) -> Option<(Access, EmitsChange)> {
+        let description = &self.definition.properties.get(name)?.description;
+        Some((description.access, description.emits_change))
     }
 
     fn check_free(&self) -> Result<(), MethodError> {
@@ -113,8 +105,8 @@ impl<S> Served for Mounted<S> {
         set(&mut state, request)
     }
 
-    fn describe(&self, xml: &mut Xml) {
-        xml.interface(&self.definition);
+    fn describe(&self) -> introspection::Interface {
+        self.definition.describe()
     }
 }
 

@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use wire::body::Writer;
 use wire::guid::Guid;
+use wire::introspection::Access;
 use wire::signature::Signature;
 
 use super::served::Served;
 use super::tree::{Change, Objects, unknown_interface, unknown_object};
-use super::{Access, MethodError, announce, answer, answer_with, error_name};
+use super::{MethodError, announce, answer, answer_with, error_name};
 use crate::blocking::{Connection, Request};
 use crate::core::Written;
 
@@ -185,8 +186,8 @@ fn find_property(
             continue;
         }
         known = true;
-        if let Some(facts) = served.property(property) {
-            return Ok((served, facts.access));
+        if let Some((access, _)) = served.property(property) {
+            return Ok((served, access));
         }
     }
     if !known {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::rc::Rc;
 
-use super::introspect::Xml;
+use wire::introspection::XmlWriter;
+
 use super::served::Served;
 use super::standard::{STANDARD_XML, Standard};
 use super::{MANAGER_XML, MethodError, error_name};
@@ -120,9 +121,9 @@ impl Objects {
         if node.is_none() && children.is_empty() && path != "/" {
             return None;
         }
-        let mut xml = Xml::node();
+        let mut xml = XmlWriter::new();
         if let Some(node) = node {
-            node.interfaces.iter().for_each(|served| served.describe(&mut xml));
+            node.interfaces.iter().for_each(|served| xml.interface(&served.describe()));
             if node.manages == Manages::ObjectsBelow {
                 xml.raw(MANAGER_XML);
             }

@@ -1,0 +1,370 @@
+//! Introspection data: the interfaces of an object with their members, and the XML that describes them
+//! ("Introspection Data Format").
+//!
+//! Names and types are texts, because a description may come from any peer. Reading XML is left to crates that
+//! have a parser for it.
+//!
+//! ```
+//! use diligence_wire::introspection::{Interface, Property, XmlWriter};
+//!
+//! let volume = Property { name: "Volume".into(), types: "d".into(), ..Property::default() };
+//! let mixer = Interface { properties: vec![volume], ..Interface::named("org.example.Mixer") };
+//! let mut xml = XmlWriter::new();
+//! xml.interface(&mixer);
+//! assert!(xml.finish().ends_with(
+//!     r#"<node>
+//!   <interface name="org.example.Mixer">
+//!     <property name="Volume" type="d" access="read"/>
+//!   </interface>
+//! </node>
+//! "#
+//! ));
+//! ```
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// An interface of an object.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Its methods.
+    pub methods: Vec<Method>,
+    /// Its signals.
+    pub signals: Vec<Signal>,
+    /// Its properties.
+    pub properties: Vec<Property>,
+    /// Annotations of the interface itself.
+    pub annotations: Vec<Annotation>,
+    /// Its documentation, if the description contains some.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub documentation: Option<String>,
+}
+
+/// A method of an interface.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Method {
+    /// Its name.
+    pub name: String,
+    /// The arguments of a call.
+    pub arguments: Vec<Argument>,
+    /// The arguments of the reply.
+    pub results: Vec<Argument>,
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Its documentation, if the description contains some.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub documentation: Option<String>,
+}
+
+/// A signal of an interface.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Signal {
+    /// Its name.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Vec<Argument>,
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Its documentation, if the description contains some.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub documentation: Option<String>,
+}
+
+/// An argument of a method, a reply or a signal.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Argument {
+    /// Its name; it may have none.
+    pub name: Option<String>,
+    /// Its type, a signature.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub types: String,
+    /// Its annotations.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub annotations: Vec<Annotation>,
+}
+
+/// A property of an interface.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// Its type, a signature.
+    #[cfg_attr(feature = "serde", serde(rename = "type"))]
+    pub types: String,
+    /// Whether it can be read and set.
+    pub access: Access,
+    /// How the object announces changes.
+    pub emits_change: EmitsChange,
+    /// Its annotations.
+    pub annotations: Vec<Annotation>,
+    /// Its documentation, if the description contains some.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub documentation: Option<String>,
+}
+
+/// A name and a value about an interface, a member or an argument.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Annotation {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// Whether a property can be read and set.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Access {
+    /// It can be read. A reader also uses this for words that the specification does not have, since an
+    /// attempt to read harms nobody.
+    #[default]
+    Read,
+    /// It can be set.
+    Write,
+    /// It can be read and set.
+    ReadWrite,
+}
+
+/// How an object announces changes of a property: the annotation [`EMITS_CHANGE`] of the property, or else of its
+/// interface.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+pub enum EmitsChange {
+    /// `PropertiesChanged` contains the new value: `true`. This is the default of the specification.
+    #[default]
+    Value,
+    /// `PropertiesChanged` contains the name of the property without its value: `invalidates`.
+    Invalidates,
+    /// The property never changes: `const`.
+    Const,
+    /// Changes are not announced: `false`.
+    No,
+}
+
+impl Interface {
+    /// An interface without members.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// The method of this name.
+    pub fn method(&self, name: &str) -> Option<&Method> {
+        self.methods.iter().find(|method| method.name == name)
+    }
+
+    /// The property of this name.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|property| property.name == name)
+    }
+}
+
+impl Method {
+    /// The signature of a call: the types of all arguments.
+    pub fn signature(&self) -> String {
+        self.arguments.iter().map(|argument| argument.types.as_str()).collect()
+    }
+}
+
+impl Access {
+    /// Whether the property can be read.
+    pub const fn is_readable(self) -> bool {
+        matches!(self, Self::Read | Self::ReadWrite)
+    }
+
+    /// Whether the property can be set.
+    pub const fn is_writable(self) -> bool {
+        matches!(self, Self::Write | Self::ReadWrite)
+    }
+
+    /// The value of the attribute `access`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::ReadWrite => "readwrite",
+        }
+    }
+}
+
+impl EmitsChange {
+    /// The value of the annotation [`EMITS_CHANGE`].
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Value => "true",
+            Self::Invalidates => "invalidates",
+            Self::Const => "const",
+            Self::No => "false",
+        }
+    }
+
+    /// The way with this value of the annotation; `None` if the specification does not have it.
+    pub fn parse(value: &str) -> Option<Self> {
+        [Self::Value, Self::Invalidates, Self::Const, Self::No]
+            .into_iter()
+            .find(|way| way.as_str() == value)
+    }
+}
+
+/// An XML description of one object, in the making.
+#[derive(Clone, Debug)]
+pub struct XmlWriter {
+    text: String,
+}
+
+impl XmlWriter {
+    /// Begins the description of an object.
+    pub fn new() -> Self {
+        Self { text: [DOCTYPE, "<node>\n"].concat() }
+    }
+
+    /// Begins the description of an object without the document type, which is longer than most interfaces.
+    pub fn without_doctype() -> Self {
+        Self { text: "<node>\n".into() }
+    }
+
+    /// Adds text that is XML already: lines inside the object.
+    pub fn raw(&mut self, lines: &str) {
+        self.text.push_str(lines);
+    }
+
+    /// Adds the name of an object below this one.
+    pub fn child(&mut self, name: &str) {
+        self.line(format_args!("  <node name=\"{}\"/>", Escaped(name)));
+    }
+
+    /// Adds an interface. Documentation is left out.
+    pub fn interface(&mut self, interface: &Interface) {
+        self.line(format_args!("  <interface name=\"{}\">", Escaped(&interface.name)));
+        for Method { name, arguments, results, annotations, .. } in &interface.methods {
+            self.element("method", name, format_args!(""), |xml| {
+                xml.arguments(arguments, " direction=\"in\"");
+                xml.arguments(results, " direction=\"out\"");
+                xml.annotations(6, annotations);
+            });
+        }
+        for Signal { name, arguments, annotations, .. } in &interface.signals {
+            self.element("signal", name, format_args!(""), |xml| {
+                xml.arguments(arguments, "");
+                xml.annotations(6, annotations);
+            });
+        }
+        for Property { name, types, access, emits_change, annotations, .. } in &interface.properties
+        {
+            let (types, access) = (Escaped(types), access.as_str());
+            let attributes = format_args!(" type=\"{types}\" access=\"{access}\"");
+            self.element("property", name, attributes, |xml| {
+                let is_said = annotations.iter().any(|one| one.name == EMITS_CHANGE);
+                if *emits_change != EmitsChange::Value && !is_said {
+                    xml.annotation(6, EMITS_CHANGE, emits_change.as_str());
+                }
+                xml.annotations(6, annotations);
+            });
+        }
+        self.annotations(4, &interface.annotations);
+        self.raw("  </interface>\n");
+    }
+
+    /// The complete description.
+    pub fn finish(mut self) -> String {
+        self.raw("</node>\n");
+        self.text
+    }
+
+    /// A member, as an empty element if `content` writes nothing.
+    fn element(
+        &mut self,
+        tag: &str,
+        name: &str,
+        attributes: fmt::Arguments<'_>,
+        content: impl FnOnce(&mut Self),
+    ) {
+        self.line(format_args!("    <{tag} name=\"{}\"{attributes}>", Escaped(name)));
+        let before = self.text.len();
+        content(self);
+        if self.text.len() == before {
+            self.text.truncate(before - ">\n".len());
+            self.raw("/>\n");
+        } else {
+            self.line(format_args!("    </{tag}>"));
+        }
+    }
+
+    fn arguments(&mut self, arguments: &[Argument], direction: &str) {
+        for Argument { name, types, annotations } in arguments {
+            self.raw("      <arg");
+            if let Some(name) = name {
+                self.write(format_args!(" name=\"{}\"", Escaped(name)));
+            }
+            self.write(format_args!(" type=\"{}\"{direction}", Escaped(types)));
+            if annotations.is_empty() {
+                self.raw("/>\n");
+            } else {
+                self.raw(">\n");
+                self.annotations(8, annotations);
+                self.raw("      </arg>\n");
+            }
+        }
+    }
+
+    fn annotations(&mut self, indent: usize, annotations: &[Annotation]) {
+        for Annotation { name, value } in annotations {
+            self.annotation(indent, name, value);
+        }
+    }
+
+    fn annotation(&mut self, indent: usize, name: &str, value: &str) {
+        let (name, value) = (Escaped(name), Escaped(value));
+        self.line(format_args!("{:indent$}<annotation name=\"{name}\" value=\"{value}\"/>", ""));
+    }
+
+    fn line(&mut self, text: fmt::Arguments<'_>) {
+        self.write(text);
+        self.text.push('\n');
+    }
+
+    fn write(&mut self, text: fmt::Arguments<'_>) {
+        self.text.write_fmt(text).expect("writing to a string cannot fail");
+    }
+}
+
+impl Default for XmlWriter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A text as the value of an attribute. A parser would replace line breaks and tabs by spaces.
+struct Escaped<'t>(&'t str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|character| match character {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '"' => f.write_str("&quot;"),
+            '\t' | '\n' | '\r' => write!(f, "&#{};", u32::from(character)),
+            other => f.write_char(other),
+        })
+    }
+}
+
+/// The name of the annotation with an [`EmitsChange`].
+pub const EMITS_CHANGE: &str = "org.freedesktop.DBus.Property.EmitsChangedSignal";
+
+/// Names the format, as the specification has it.
+const DOCTYPE: &str = "<!DOCTYPE node PUBLIC \
+    \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\"\n \
+    \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">\n";
