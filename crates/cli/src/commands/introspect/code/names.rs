@@ -41,10 +41,15 @@ fn begun_by_letter(name: String, otherwise: &str, letter: &str) -> String {
     }
 }
 
+/// Whether a list of words, with blanks between them, has this one.
+pub(super) fn has_word(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|one| one == word)
+}
+
 /// Names that are given in one place of a program, none of them twice.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// What the language or the generated code has for itself.
+    /// Lists of words that the language or the generated code uses itself.
     reserved: &'static [&'static str],
     given: HashSet<String>,
 }
@@ -56,7 +61,7 @@ impl Names {
 
     /// Gives `name`, or one much like it, so that all that is made of it is free, too.
     pub(super) fn give(&mut self, name: &str, made: impl Fn(&str) -> Vec<String>) -> String {
-        let is_reserved = self.reserved.contains(&name);
+        let is_reserved = self.reserved.iter().any(|words| has_word(words, name));
         let name = if is_reserved { format!("{name}_") } else { name.to_owned() };
         let others = (2..).map(|number| format!("{}_{number}", name.trim_end_matches('_')));
         let mut candidates = [name.clone()].into_iter().chain(others);

@@ -15,7 +15,9 @@ use std::fmt::Write as _;
 
 use inspector::introspection::EmitsChange;
 
-use super::model::{About, Answer, Called, Emitted, Had, Named, Proxy, signature};
+use super::model::{
+    About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel, signature,
+};
 use super::names::snake;
 use super::{Source, text};
 use values::Passing;
@@ -48,7 +50,7 @@ fn interface(text: &mut String, source: &Source<'_>, proxy: &Proxy<'_>) {
     proxy.methods.iter().for_each(|one| writer.method(text, one));
     proxy.properties.iter().for_each(|one| writer.property(text, one));
     proxy.signals.iter().for_each(|one| writer.signal(text, one));
-    let is_told = |property: &Had<'_>| {
+    let is_told = |property: &PropertyModel<'_>| {
         matches!(property.emits_change, EmitsChange::Value | EmitsChange::Invalidates)
     };
     if proxy.properties.iter().any(is_told) {
@@ -72,9 +74,9 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn method(self, text: &mut String, method: &Called<'_>) {
+    fn method(self, text: &mut String, method: &MethodModel<'_>) {
         let is_answered = method.answer == Answer::Comes;
-        let results: &[Named<'_>] = if is_answered { &method.results } else { &[] };
+        let results: &[ArgumentModel<'_>] = if is_answered { &method.results } else { &[] };
         let mut parameters = vec![self.proxy()];
         parameters.extend(method.arguments.iter().map(values::given));
         parameters.extend(results.iter().map(values::got));
@@ -105,8 +107,8 @@ impl Writer<'_> {
         finish(text, is_answered, results);
     }
 
-    fn property(self, text: &mut String, property: &Had<'_>) {
-        let Had { member, name, setter, kind, access, emits_change, about } = property;
+    fn property(self, text: &mut String, property: &PropertyModel<'_>) {
+        let PropertyModel { member, name, setter, kind, access, emits_change, about } = property;
         let changes = match emits_change {
             EmitsChange::Value => "",
             EmitsChange::Invalidates => "; changes are announced without the value",
@@ -115,7 +117,7 @@ impl Writer<'_> {
         };
         let declared = format!("{member}: {kind}{changes}");
         if access.is_readable() {
-            let value = Named::alone("ret_value", *kind);
+            let value = ArgumentModel::alone("ret_value", *kind);
             let mut parameters = vec![self.proxy(), values::got(&value)];
             if Passing::of(*kind).borrows() {
                 parameters.push(String::from("sd_bus_message **ret_reply"));
@@ -136,7 +138,7 @@ impl Writer<'_> {
             finish_reading(text, &values);
         }
         if access.is_writable() {
-            let value = Named::alone("value", *kind);
+            let value = ArgumentModel::alone("value", *kind);
             let parameters =
                 [self.proxy(), values::given(&value), String::from("sd_bus_error *error")];
             text.push('\n');
@@ -158,8 +160,8 @@ impl Writer<'_> {
         }
     }
 
-    fn signal(self, text: &mut String, signal: &Emitted<'_>) {
-        let Emitted { member, name, arguments, about } = signal;
+    fn signal(self, text: &mut String, signal: &SignalModel<'_>) {
+        let SignalModel { member, name, arguments, about } = signal;
         text.push('\n');
         comment(text, &signal.declared(), *about);
         self.matching(text, name, self.interface, member, *about);
@@ -238,7 +240,7 @@ fn check_types(text: &mut String, message: &str, types: &str) {
     }
 }
 
-fn finish(text: &mut String, is_answered: bool, results: &[Named<'_>]) {
+fn finish(text: &mut String, is_answered: bool, results: &[ArgumentModel<'_>]) {
     text.push_str("    sd_bus_message_unref(_m);\n");
     match is_answered {
         true => finish_reading(text, results),
@@ -246,7 +248,7 @@ fn finish(text: &mut String, is_answered: bool, results: &[Named<'_>]) {
     }
 }
 
-fn finish_reading(text: &mut String, results: &[Named<'_>]) {
+fn finish_reading(text: &mut String, results: &[ArgumentModel<'_>]) {
     if results.iter().any(|one| Passing::of(one.kind).borrows()) {
         text.push_str("    *ret_reply = r >= 0 ? sd_bus_message_ref(_reply) : NULL;\n");
     }

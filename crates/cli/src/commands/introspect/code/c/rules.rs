@@ -1,13 +1,13 @@
-//! What C and the header have and have not.
+//! The limits of C and of the generated header.
 
 use inspector::introspection::Access;
 
-use super::super::model::{Made, Rules, Scope};
+use super::super::model::{Generated, Rules, Scope};
 use super::super::names::snake;
 
 pub(in super::super) const RULES: Rules = Rules {
-    of_arguments: OF_ARGUMENTS,
-    of_members: &["proxy_on", "match_properties_changed"],
+    of_arguments: &[OF_ARGUMENTS],
+    of_members: &["proxy_on match_properties_changed"],
     of_types: &[],
     result: "ret_",
     made_of_argument: |name| vec![name.to_owned(), format!("{name}_count"), format!("{name}_data")],
@@ -17,112 +17,26 @@ pub(in super::super) const RULES: Rules = Rules {
     refused: |_| None,
 };
 
-fn made(of: &str, made: Made<'_>, name: &str) -> Vec<String> {
+fn made(of: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     let prefix = snake(of, "unnamed");
     let names = match made {
-        Made::Method => vec![name.to_owned()],
-        Made::Getter(Access::Read | Access::ReadWrite) => vec![format!("get_{name}")],
-        Made::Setter(Access::Write | Access::ReadWrite) => vec![format!("set_{name}")],
-        Made::Getter(_) | Made::Setter(_) => Vec::new(),
-        Made::Signal(_) => vec![format!("match_{name}"), format!("read_{name}")],
+        Generated::Method => vec![name.to_owned()],
+        Generated::Getter(Access::Read | Access::ReadWrite) => vec![format!("get_{name}")],
+        Generated::Setter(Access::Write | Access::ReadWrite) => vec![format!("set_{name}")],
+        Generated::Getter(_) | Generated::Setter(_) => Vec::new(),
+        Generated::Signal(_) => vec![format!("match_{name}"), format!("read_{name}")],
     };
     names.into_iter().map(|name| format!("{prefix}_{name}")).collect()
 }
 
-/// Keywords of C and C++, macros of the compiler, and what the functions use. Nothing else begins
-/// with an underscore.
-const OF_ARGUMENTS: &[&str] = &[
-    "alignas",
-    "alignof",
-    "and",
-    "asm",
-    "assert",
-    "auto",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "const",
-    "constexpr",
-    "continue",
-    "data",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "errno",
-    "error",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "handler",
-    "if",
-    "inline",
-    "int",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "linux",
-    "long",
-    "message",
-    "mutable",
-    "namespace",
-    "new",
-    "not",
-    "nullptr",
-    "operator",
-    "or",
-    "private",
-    "protected",
-    "proxy",
-    "public",
-    "r",
-    "register",
-    "ret_reply",
-    "restrict",
-    "return",
-    "sd_bus",
-    "sd_bus_error",
-    "sd_bus_message",
-    "short",
-    "signed",
-    "size_t",
-    "sizeof",
-    "slot",
-    "static",
-    "stderr",
-    "stdin",
-    "stdout",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeof",
-    "typename",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "uint8_t",
-    "union",
-    "unix",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "while",
-    "xor",
-];
+/// Keywords of C and C++, macros of the compiler, and names that the functions use. No other name begins with an
+/// underscore.
+const OF_ARGUMENTS: &str = "\
+    alignas alignof and asm assert auto bool break case catch char class const constexpr \
+    continue data default delete do double else enum errno error explicit export extern false \
+    float for friend goto handler if inline int int16_t int32_t int64_t linux long message \
+    mutable namespace new not nullptr operator or private protected proxy public r register \
+    ret_reply restrict return sd_bus sd_bus_error sd_bus_message short signed size_t sizeof slot \
+    static stderr stdin stdout struct switch template this throw true try typedef typeof \
+    typename uint16_t uint32_t uint64_t uint8_t union unix unsigned using virtual void volatile \
+    while xor";

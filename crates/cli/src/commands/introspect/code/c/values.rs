@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use wire::signature::Type;
 
-use super::super::model::{Named, signature};
+use super::super::model::{ArgumentModel, signature};
 
 /// How a value is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +63,7 @@ const fn number(kind: Type<'_>) -> Option<&'static str> {
 }
 
 /// The parameter for a value that is sent.
-pub(super) fn given(value: &Named<'_>) -> String {
+pub(super) fn given(value: &ArgumentModel<'_>) -> String {
     let name = &value.name;
     match Passing::of(value.kind) {
         Passing::Number(kind) => format!("{kind} {name}"),
@@ -80,7 +80,7 @@ pub(super) fn given(value: &Named<'_>) -> String {
 }
 
 /// The parameter for a value that comes.
-pub(super) fn got(value: &Named<'_>) -> String {
+pub(super) fn got(value: &ArgumentModel<'_>) -> String {
     let name = &value.name;
     match Passing::of(value.kind) {
         Passing::Number(kind) => format!("{kind} *{name}"),
@@ -95,9 +95,9 @@ pub(super) fn got(value: &Named<'_>) -> String {
 }
 
 /// Appends values to a message.
-pub(super) fn append(text: &mut String, values: &[Named<'_>]) {
+pub(super) fn append(text: &mut String, values: &[ArgumentModel<'_>]) {
     for group in groups(values) {
-        let Named { name, .. } = &group[0];
+        let ArgumentModel { name, .. } = &group[0];
         let appended = match Passing::of(group[0].kind) {
             Passing::Number(_) | Passing::Text | Passing::Descriptor => {
                 format!("sd_bus_message_append(_m, \"{}\", {})", signature(group), names(group))
@@ -114,9 +114,9 @@ pub(super) fn append(text: &mut String, values: &[Named<'_>]) {
 }
 
 /// Reads values from a message.
-pub(super) fn read(text: &mut String, message: &str, values: &[Named<'_>]) {
+pub(super) fn read(text: &mut String, message: &str, values: &[ArgumentModel<'_>]) {
     for group in groups(values) {
-        let Named { name, kind, .. } = &group[0];
+        let ArgumentModel { name, kind, .. } = &group[0];
         match Passing::of(*kind) {
             Passing::Number(_) | Passing::Text | Passing::Descriptor => {
                 let (types, names) = (signature(group), names(group));
@@ -143,14 +143,16 @@ pub(super) fn read(text: &mut String, message: &str, values: &[Named<'_>]) {
 }
 
 /// Values that follow each other, those together that one function of sd-bus takes.
-fn groups<'v, 'd>(values: &'v [Named<'d>]) -> impl Iterator<Item = &'v [Named<'d>]> {
-    let is_basic = |value: &Named<'_>| {
+fn groups<'v, 'd>(
+    values: &'v [ArgumentModel<'d>],
+) -> impl Iterator<Item = &'v [ArgumentModel<'d>]> {
+    let is_basic = |value: &ArgumentModel<'_>| {
         matches!(Passing::of(value.kind), Passing::Number(_) | Passing::Text | Passing::Descriptor)
     };
     values.chunk_by(move |one, next| is_basic(one) && is_basic(next))
 }
 
-fn names(values: &[Named<'_>]) -> String {
+fn names(values: &[ArgumentModel<'_>]) -> String {
     values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 

@@ -6,7 +6,8 @@ use wire::signature::{Signature, Type};
 
 use super::super::names::{Names, pascal, snake};
 use super::{
-    About, Answer, Called, Candidate, Emitted, Had, Made, Named, Proxy, Rules, Scope, signature,
+    About, Answer, ArgumentModel, Generated, MemberTypes, MethodModel, PropertyModel, Proxy, Rules,
+    Scope, SignalModel, signature,
 };
 use crate::commands::introspect::members::{DEPRECATED, NO_REPLY, is_true};
 
@@ -53,9 +54,9 @@ fn proxy<'d>(
     names: &mut Names,
 ) -> Proxy<'d> {
     let mut building = Building { rules, of: &name, names, left_out: Vec::new() };
-    let mut methods: Vec<Called<'d>> = Vec::new();
+    let mut methods: Vec<MethodModel<'d>> = Vec::new();
     for method in &interface.methods {
-        let is_same = |other: &Called<'_>| {
+        let is_same = |other: &MethodModel<'_>| {
             other.member == method.name && signature(&other.arguments) == method.signature()
         };
         if methods.iter().any(is_same) {
@@ -64,7 +65,7 @@ fn proxy<'d>(
             methods.push(called);
         }
     }
-    let mut properties: Vec<Had<'d>> = Vec::new();
+    let mut properties: Vec<PropertyModel<'d>> = Vec::new();
     for property in &interface.properties {
         if properties.iter().any(|other| other.member == property.name) {
             building.refuse("property", &property.name, "it is told twice");
@@ -72,7 +73,7 @@ fn proxy<'d>(
             properties.push(had);
         }
     }
-    let mut signals: Vec<Emitted<'d>> = Vec::new();
+    let mut signals: Vec<SignalModel<'d>> = Vec::new();
     for signal in &interface.signals {
         if signals.iter().any(|other| other.member == signal.name) {
             building.refuse("signal", &signal.name, "it is told twice");
@@ -98,7 +99,7 @@ impl Building<'_> {
         self.left_out.push(format!("{what} {name}: {why}"));
     }
 
-    fn method<'d>(&mut self, method: &'d Method) -> Option<Called<'d>> {
+    fn method<'d>(&mut self, method: &'d Method) -> Option<MethodModel<'d>> {
         let Method { name, annotations, documentation, .. } = method;
         let mut names = Names::new(self.rules.of_arguments);
         let result = self.rules.result;
@@ -108,10 +109,10 @@ impl Building<'_> {
             self.refuse("method", name, NOT_ONE_TYPE);
             return None;
         };
-        self.check("method", name, Made::Method, &arguments, &results)?;
-        Some(Called {
+        self.check("method", name, Generated::Method, &arguments, &results)?;
+        Some(MethodModel {
             member: name,
-            name: self.give(Made::Method, name),
+            name: self.give(Generated::Method, name),
             arguments: self.named(&method.arguments, &arguments, ("", "arg"), &mut names),
             results: self.named(&method.results, &results, (result, "result"), &mut names),
             answer,
@@ -119,18 +120,18 @@ impl Building<'_> {
         })
     }
 
-    fn property<'d>(&mut self, property: &'d Property) -> Option<Had<'d>> {
+    fn property<'d>(&mut self, property: &'d Property) -> Option<PropertyModel<'d>> {
         let Property { name, annotations, documentation, .. } = property;
         let Some(kind) = single(&property.types) else {
             self.refuse("property", name, NOT_ONE_TYPE);
             return None;
         };
-        let getter = Made::Getter(property.access);
+        let getter = Generated::Getter(property.access);
         self.check("property", name, getter, &[kind], &[kind])?;
-        Some(Had {
+        Some(PropertyModel {
             member: name,
             name: self.give(getter, name),
-            setter: self.give(Made::Setter(property.access), name),
+            setter: self.give(Generated::Setter(property.access), name),
             kind,
             access: property.access,
             emits_change: property.emits_change,
@@ -138,17 +139,17 @@ impl Building<'_> {
         })
     }
 
-    fn signal<'d>(&mut self, signal: &'d Signal) -> Option<Emitted<'d>> {
+    fn signal<'d>(&mut self, signal: &'d Signal) -> Option<SignalModel<'d>> {
         let Signal { name, annotations, documentation, .. } = signal;
         let mut names = Names::new(self.rules.of_arguments);
         let Some(arguments) = types(&signal.arguments) else {
             self.refuse("signal", name, NOT_ONE_TYPE);
             return None;
         };
-        self.check("signal", name, Made::Signal(name), &arguments, &[])?;
-        Some(Emitted {
+        self.check("signal", name, Generated::Signal(name), &arguments, &[])?;
+        Some(SignalModel {
             member: name,
-            name: self.give(Made::Signal(name), name),
+            name: self.give(Generated::Signal(name), name),
             arguments: self.named(
                 &signal.arguments,
                 &arguments,
@@ -164,13 +165,13 @@ impl Building<'_> {
         &mut self,
         what: &str,
         name: &str,
-        kind: Made<'_>,
+        kind: Generated<'_>,
         arguments: &[Type<'_>],
         results: &[Type<'_>],
     ) -> Option<()> {
         let why = match MemberName::new(name) {
             Err(_) => Some(String::from("it is no name of a member")),
-            Ok(_) => (self.rules.refused)(&Candidate { kind, arguments, results }),
+            Ok(_) => (self.rules.refused)(&MemberTypes { kind, arguments, results }),
         };
         let Some(why) = why else { return Some(()) };
         self.refuse(what, name, &why);
@@ -183,18 +184,18 @@ impl Building<'_> {
         types: &[Type<'d>],
         (begin, otherwise): (&str, &str),
         names: &mut Names,
-    ) -> Vec<Named<'d>> {
+    ) -> Vec<ArgumentModel<'d>> {
         let pairs = told.iter().zip(types).enumerate();
         let named = pairs.map(|(number, (argument, &kind))| {
             let told = argument.name.as_deref();
             let otherwise = format!("{otherwise}{number}");
             let name = begin.to_owned() + &snake(told.unwrap_or_default(), &otherwise);
-            Named { name: names.give(&name, self.rules.made_of_argument), told, kind }
+            ArgumentModel { name: names.give(&name, self.rules.made_of_argument), told, kind }
         });
         named.collect()
     }
 
-    fn give(&mut self, made: Made<'_>, member: &str) -> String {
+    fn give(&mut self, made: Generated<'_>, member: &str) -> String {
         let (of_language, of) = (self.rules.made, self.of);
         self.names.give(&snake(member, "unnamed"), |name| of_language(of, made, name))
     }

@@ -9,22 +9,22 @@ pub(super) use build::proxies;
 
 /// What a language has and has not.
 pub(super) struct Rules {
-    /// Words that no argument can be called.
+    /// Lists of words, with blanks between them, that cannot be names of arguments.
     pub(super) of_arguments: &'static [&'static str],
-    /// Words that no member can be called.
+    /// The same for members.
     pub(super) of_members: &'static [&'static str],
-    /// Words that no type can be called.
+    /// The same for types.
     pub(super) of_types: &'static [&'static str],
     /// What names of results begin with.
     pub(super) result: &'static str,
     /// All that is made of the name of an argument.
     pub(super) made_of_argument: fn(&str) -> Vec<String>,
     /// All that is made of the name of a member of the type that is called so.
-    pub(super) made: fn(&str, Made<'_>, &str) -> Vec<String>,
+    pub(super) made: fn(&str, Generated<'_>, &str) -> Vec<String>,
     /// Where the names of members must differ.
     pub(super) scope: Scope,
     /// Why a member cannot be had, if it cannot.
-    pub(super) refused: fn(&Candidate<'_>) -> Option<String>,
+    pub(super) refused: fn(&MemberTypes<'_>) -> Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,9 +33,9 @@ pub(super) enum Scope {
     File,
 }
 
-/// Of what something is made.
+/// What is generated for a member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Made<'a> {
+pub(super) enum Generated<'a> {
     Method,
     /// What reads a property, if it can be read.
     Getter(Access),
@@ -44,9 +44,9 @@ pub(super) enum Made<'a> {
     Signal(&'a str),
 }
 
-/// A member that may be had: its name, and what it takes and gives.
-pub(super) struct Candidate<'a> {
-    pub(super) kind: Made<'a>,
+/// The types of a member, for the decision whether a language can have it.
+pub(super) struct MemberTypes<'a> {
+    pub(super) kind: Generated<'a>,
     pub(super) arguments: &'a [Type<'a>],
     pub(super) results: &'a [Type<'a>],
 }
@@ -58,9 +58,9 @@ pub(super) struct Proxy<'d> {
     pub(super) interface: &'d str,
     /// What its type is called.
     pub(super) name: String,
-    pub(super) methods: Vec<Called<'d>>,
-    pub(super) properties: Vec<Had<'d>>,
-    pub(super) signals: Vec<Emitted<'d>>,
+    pub(super) methods: Vec<MethodModel<'d>>,
+    pub(super) properties: Vec<PropertyModel<'d>>,
+    pub(super) signals: Vec<SignalModel<'d>>,
     /// A line for each member that cannot be had.
     pub(super) left_out: Vec<String>,
     pub(super) about: About<'d>,
@@ -68,11 +68,11 @@ pub(super) struct Proxy<'d> {
 
 /// A method.
 #[derive(Debug)]
-pub(super) struct Called<'d> {
+pub(super) struct MethodModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
-    pub(super) arguments: Vec<Named<'d>>,
-    pub(super) results: Vec<Named<'d>>,
+    pub(super) arguments: Vec<ArgumentModel<'d>>,
+    pub(super) results: Vec<ArgumentModel<'d>>,
     /// Whether it answers.
     pub(super) answer: Answer,
     pub(super) about: About<'d>,
@@ -86,7 +86,7 @@ pub(super) enum Answer {
 
 /// A property.
 #[derive(Debug)]
-pub(super) struct Had<'d> {
+pub(super) struct PropertyModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
     /// The name of what sets it, as far as the language has it otherwise.
@@ -99,16 +99,16 @@ pub(super) struct Had<'d> {
 
 /// A signal.
 #[derive(Debug)]
-pub(super) struct Emitted<'d> {
+pub(super) struct SignalModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
-    pub(super) arguments: Vec<Named<'d>>,
+    pub(super) arguments: Vec<ArgumentModel<'d>>,
     pub(super) about: About<'d>,
 }
 
 /// An argument or result.
 #[derive(Debug)]
-pub(super) struct Named<'d> {
+pub(super) struct ArgumentModel<'d> {
     pub(super) name: String,
     /// As the object calls it.
     told: Option<&'d str>,
@@ -122,7 +122,7 @@ pub(super) struct About<'d> {
     pub(super) is_deprecated: bool,
 }
 
-impl<'d> Named<'d> {
+impl<'d> ArgumentModel<'d> {
     /// A value that has no name of its own.
     pub(super) fn alone(name: &str, kind: Type<'d>) -> Self {
         Self { name: name.to_owned(), told: None, kind }
@@ -130,11 +130,11 @@ impl<'d> Named<'d> {
 }
 
 /// The types of arguments, one behind the other.
-pub(super) fn signature(arguments: &[Named<'_>]) -> String {
+pub(super) fn signature(arguments: &[ArgumentModel<'_>]) -> String {
     arguments.iter().map(|argument| argument.kind.to_string()).collect()
 }
 
-impl Called<'_> {
+impl MethodModel<'_> {
     /// `Play(s song) -> (u length)`
     pub(super) fn declared(&self) -> String {
         let arguments = declared(&self.arguments);
@@ -145,14 +145,14 @@ impl Called<'_> {
     }
 }
 
-impl Emitted<'_> {
+impl SignalModel<'_> {
     /// `Played(s song)`
     pub(super) fn declared(&self) -> String {
         format!("{}({})", self.member, declared(&self.arguments))
     }
 }
 
-fn declared(arguments: &[Named<'_>]) -> String {
+fn declared(arguments: &[ArgumentModel<'_>]) -> String {
     let all = arguments.iter().map(|argument| match argument.told {
         Some(told) => format!("{} {told}", argument.kind),
         None => argument.kind.to_string(),

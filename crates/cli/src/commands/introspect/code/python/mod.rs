@@ -10,7 +10,10 @@ mod values;
 
 use std::fmt::Write as _;
 
-use super::model::{About, Answer, Called, Emitted, Had, Named, Proxy, contains, signature};
+use super::model::{
+    About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel, contains,
+    signature,
+};
 use super::{Source, text};
 use inspector::introspection::EmitsChange;
 pub(super) use rules::RULES;
@@ -53,7 +56,7 @@ fn class(text: &mut String, proxy: &Proxy<'_>) {
     }
 }
 
-fn method(text: &mut String, method: &Called<'_>) {
+fn method(text: &mut String, method: &MethodModel<'_>) {
     let arguments = method.arguments.iter();
     let arguments: Vec<_> =
         arguments.map(|one| format!("{}: {}", one.name, hint(one.kind))).collect();
@@ -107,8 +110,8 @@ fn method(text: &mut String, method: &Called<'_>) {
     let _ = writeln!(text, "        return {value}");
 }
 
-fn property(text: &mut String, property: &Had<'_>) {
-    let Had { member, name, setter, kind, access, emits_change, about } = property;
+fn property(text: &mut String, property: &PropertyModel<'_>) {
+    let PropertyModel { member, name, setter, kind, access, emits_change, about } = property;
     let changes = match emits_change {
         EmitsChange::Value => "",
         EmitsChange::Invalidates => "; changes are announced without the value",
@@ -151,7 +154,7 @@ fn property(text: &mut String, property: &Had<'_>) {
     }
 }
 
-fn signal(text: &mut String, signal: &Emitted<'_>) {
+fn signal(text: &mut String, signal: &SignalModel<'_>) {
     let hints: Vec<_> = signal.arguments.iter().map(|one| hint_of_result(one.kind)).collect();
     let handler = [format!("handler: Callable[[{}], None]", hints.join(", "))];
     function(text, &format!("connect_{}", signal.name), &handler, "int");
@@ -162,7 +165,7 @@ fn signal(text: &mut String, signal: &Emitted<'_>) {
 }
 
 /// A function that has bytes where GLib has lists of numbers.
-fn converting(arguments: &[Named<'_>]) -> String {
+fn converting(arguments: &[ArgumentModel<'_>]) -> String {
     let numbered: Vec<_> = (0..arguments.len()).map(|number| format!("_{number}")).collect();
     let values: Vec<_> =
         arguments.iter().zip(&numbered).map(|(one, name)| got(one.kind, name.clone(), 0)).collect();

@@ -1,14 +1,19 @@
-//! What Python and the classes have and have not.
+//! The limits of Python and of the generated classes.
 
 use inspector::introspection::Access;
 
-use super::super::model::{Candidate, Made, Rules, Scope, contains};
+use super::super::model::{Generated, MemberTypes, Rules, Scope, contains};
 use super::values::is_descriptor;
 
 pub(in super::super) const RULES: Rules = Rules {
-    of_arguments: OF_ARGUMENTS,
-    of_members: OF_MEMBERS,
-    of_types: &["Any", "Callable", "False", "GLib", "Gio", "None", "Proxy", "True"],
+    // The functions use these.
+    of_arguments: &[KEYWORDS, "bytes self warnings"],
+    // The classes have these themselves.
+    of_members: &[
+        KEYWORDS,
+        "bus connect_properties_changed disconnect path property service timeout_ms",
+    ],
+    of_types: &["Any Callable False GLib Gio None Proxy True"],
     result: "",
     made_of_argument: |name| vec![name.to_owned()],
     made,
@@ -16,72 +21,28 @@ pub(in super::super) const RULES: Rules = Rules {
     refused,
 };
 
-fn made(_: &str, made: Made<'_>, name: &str) -> Vec<String> {
+fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     match made {
-        Made::Method | Made::Getter(Access::Read | Access::ReadWrite) => vec![name.to_owned()],
-        Made::Setter(Access::Write) => vec![format!("set_{name}")],
-        Made::Getter(_) | Made::Setter(_) => Vec::new(),
-        Made::Signal(_) => vec![format!("connect_{name}")],
+        Generated::Method | Generated::Getter(Access::Read | Access::ReadWrite) => {
+            vec![name.to_owned()]
+        }
+        Generated::Setter(Access::Write) => vec![format!("set_{name}")],
+        Generated::Getter(_) | Generated::Setter(_) => Vec::new(),
+        Generated::Signal(_) => vec![format!("connect_{name}")],
     }
 }
 
-fn refused(candidate: &Candidate<'_>) -> Option<String> {
+fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
     let has_descriptors = candidate.arguments.iter().any(|kind| contains(*kind, is_descriptor));
     match candidate.kind {
-        Made::Signal(_) if has_descriptors => {
+        Generated::Signal(_) if has_descriptors => {
             Some(String::from("GLib does not tell the descriptors of signals"))
         }
         _ => None,
     }
 }
 
-/// Keywords, and what the functions use.
-const OF_ARGUMENTS: &[&str] = &[
-    "and", "as", "assert", "async", "await", "break", "bytes", "class", "continue", "def", "del",
-    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
-    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "self", "try", "warnings",
-    "while", "with", "yield",
-];
-
-/// Keywords, and what the classes have themselves.
-const OF_MEMBERS: &[&str] = &[
-    "and",
-    "as",
-    "assert",
-    "async",
-    "await",
-    "break",
-    "bus",
-    "class",
-    "connect_properties_changed",
-    "continue",
-    "def",
-    "del",
-    "disconnect",
-    "elif",
-    "else",
-    "except",
-    "finally",
-    "for",
-    "from",
-    "global",
-    "if",
-    "import",
-    "in",
-    "is",
-    "lambda",
-    "nonlocal",
-    "not",
-    "or",
-    "pass",
-    "path",
-    "property",
-    "raise",
-    "return",
-    "service",
-    "timeout_ms",
-    "try",
-    "while",
-    "with",
-    "yield",
-];
+/// Keywords of Python.
+const KEYWORDS: &str = "\
+    and as assert async await break class continue def del elif else except finally for from \
+    global if import in is lambda nonlocal not or pass raise return try while with yield";

@@ -17,8 +17,8 @@ use std::fmt::Write as _;
 use inspector::introspection::EmitsChange;
 use wire::signature::Type;
 
-use super::model::{About, Answer, Called, Emitted, Had, Named, Proxy};
-use super::names::snake;
+use super::model::{About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel};
+use super::names::{has_word, snake};
 use super::{Source, text};
 use lines::Lines;
 use rules::KEYWORDS;
@@ -58,7 +58,7 @@ fn imports(body: &str) -> Option<&'static str> {
 
 fn module(proxy: &Proxy<'_>) -> String {
     let name = snake(&proxy.name, "unnamed");
-    if KEYWORDS.contains(&name.as_str()) { name + "_" } else { name }
+    if has_word(KEYWORDS, &name) { name + "_" } else { name }
 }
 
 /// Whether no two interfaces have zbus make types of the same name.
@@ -119,7 +119,7 @@ fn attribute(text: &mut String, source: &Source<'_>, proxy: &Proxy<'_>) {
     };
 }
 
-fn method(method: &Called<'_>, lines: Lines) -> String {
+fn method(method: &MethodModel<'_>, lines: Lines) -> String {
     let mut attributes = Vec::new();
     if pascal_of_zbus(&method.name) != method.member {
         attributes.push(named(method.member));
@@ -144,8 +144,8 @@ fn method(method: &Called<'_>, lines: Lines) -> String {
     text
 }
 
-fn property(property: &Had<'_>, lines: Lines) -> Vec<String> {
-    let Had { member, name, setter, kind, access, emits_change, .. } = property;
+fn property(property: &PropertyModel<'_>, lines: Lines) -> Vec<String> {
+    let PropertyModel { member, name, setter, kind, access, emits_change, .. } = property;
     let mut functions = Vec::new();
     if access.is_readable() {
         let changes = match emits_change {
@@ -177,7 +177,7 @@ fn property(property: &Had<'_>, lines: Lines) -> Vec<String> {
     functions
 }
 
-fn signal(signal: &Emitted<'_>, lines: Lines) -> String {
+fn signal(signal: &SignalModel<'_>, lines: Lines) -> String {
     let mut attributes = vec![String::from("signal")];
     if pascal_of_zbus(&signal.name) != signal.member {
         attributes.push(named(signal.member));
@@ -211,7 +211,7 @@ fn pascal_of_zbus(name: &str) -> String {
     words.collect()
 }
 
-fn argument(argument: &Named<'_>, shown: fn(Type<'_>) -> String) -> String {
+fn argument(argument: &ArgumentModel<'_>, shown: fn(Type<'_>) -> String) -> String {
     format!("{}: {}", argument.name, shown(argument.kind))
 }
 

@@ -1,14 +1,16 @@
-//! What Rust and zbus have and have not.
+//! The limits of Rust and zbus.
 
 use inspector::introspection::Access;
 use wire::signature::Type;
 
-use super::super::model::{Candidate, Made, Rules, Scope, contains};
+use super::super::model::{Generated, MemberTypes, Rules, Scope, contains};
+use super::super::names::has_word;
 
 pub(in super::super) const RULES: Rules = Rules {
-    of_arguments: KEYWORDS,
-    of_members: OF_MEMBERS,
-    of_types: OF_TYPES,
+    of_arguments: &[KEYWORDS],
+    // A proxy of zbus has these itself.
+    of_members: &[KEYWORDS, "builder inner into_inner new"],
+    of_types: &["HashMap Self"],
     result: "",
     made_of_argument: |name| vec![name.to_owned()],
     made,
@@ -16,24 +18,24 @@ pub(in super::super) const RULES: Rules = Rules {
     refused,
 };
 
-fn made(_: &str, made: Made<'_>, name: &str) -> Vec<String> {
+fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];
     match made {
-        Made::Method => {}
-        Made::Getter(Access::Read | Access::ReadWrite) => {
+        Generated::Method => {}
+        Generated::Getter(Access::Read | Access::ReadWrite) => {
             names.extend([format!("cached_{name}"), format!("receive_{name}_changed")]);
         }
-        Made::Setter(Access::Write | Access::ReadWrite) => return vec![format!("set_{name}")],
-        Made::Getter(_) | Made::Setter(_) => return Vec::new(),
-        Made::Signal(_) => {
+        Generated::Setter(Access::Write | Access::ReadWrite) => return vec![format!("set_{name}")],
+        Generated::Getter(_) | Generated::Setter(_) => return Vec::new(),
+        Generated::Signal(_) => {
             names.extend([format!("receive_{name}"), format!("receive_{name}_with_args")]);
         }
     }
     names
 }
 
-fn refused(candidate: &Candidate<'_>) -> Option<String> {
-    let Candidate { kind, arguments, results } = candidate;
+fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
+    let MemberTypes { kind, arguments, results } = candidate;
     if arguments.len() > TUPLE_MAX || results.len() > TUPLE_MAX {
         return Some(format!("zbus has no more than {TUPLE_MAX} arguments"));
     }
@@ -45,7 +47,9 @@ fn refused(candidate: &Candidate<'_>) -> Option<String> {
         return Some(String::from("no map of Rust has such keys"));
     }
     match kind {
-        Made::Signal(member) if TAKEN_TYPES.contains(member) || KEYWORDS.contains(member) => {
+        Generated::Signal(member)
+            if has_word(TAKEN_TYPES, member) || has_word(KEYWORDS, member) =>
+        {
             Some(String::from("zbus calls a type like the signal, and this name means another"))
         }
         _ => None,
@@ -64,77 +68,14 @@ fn has_odd_keys(kind: Type<'_>) -> bool {
 /// Fields of tuples for which the standard library and zbus have traits.
 const TUPLE_MAX: usize = 16;
 
-pub(super) const KEYWORDS: &[&str] = &[
-    "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
-    "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
-    "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
-    "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-];
-
-/// The same, and what a proxy of zbus has itself.
-const OF_MEMBERS: &[&str] = &[
-    "abstract",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "const",
-    "continue",
-    "crate",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "override",
-    "priv",
-    "pub",
-    "ref",
-    "return",
-    "self",
-    "static",
-    "struct",
-    "super",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "unsafe",
-    "unsized",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-    "builder",
-    "inner",
-    "into_inner",
-    "new",
-];
-
-const OF_TYPES: &[&str] = &["HashMap", "Self"];
+/// Keywords of Rust, also those that are reserved.
+pub(super) const KEYWORDS: &str = "\
+    Self _ abstract as async await become box break const continue crate do dyn else enum extern \
+    false final fn for gen if impl in let loop macro match mod move mut override priv pub ref \
+    return self static struct super trait true try type typeof unsafe unsized use virtual where \
+    while yield";
 
 /// Names of types that the traits, and what zbus makes of them, rely on.
-const TAKEN_TYPES: &[&str] = &[
-    "Err", "HashMap", "None", "Ok", "Option", "Result", "Some", "String", "Vec", "bool", "f64",
-    "i16", "i32", "i64", "std", "str", "u16", "u32", "u64", "u8", "zbus",
-];
+const TAKEN_TYPES: &str = "\
+    Err HashMap None Ok Option Result Some String Vec bool f64 i16 i32 i64 std str u16 u32 u64 \
+    u8 zbus";
