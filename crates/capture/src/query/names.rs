@@ -1,29 +1,39 @@
 //! Names in queries: those that no message can have are mistakes.
 
-use std::fmt;
-
 use super::field::TextField;
 use super::pattern::Pattern;
 
-/// Why no message can have a name that a query asks for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Why a path or a member in a query is not a valid name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameMistake {
-    /// The path of an object begins with a slash.
+    /// A path does not begin with a slash.
+    #[error("a path begins with /; did you mean path:/{path}, or path~{path} for a part of it?")]
     PathWithoutSlash {
         /// The path.
         path: String,
     },
-    /// The path of an object, other than `/`, does not end with a slash.
+    /// A path ends with a slash.
+    #[error(
+        "a path does not end with /; did you mean path:{path}, or path:{path}/* for the objects \
+         below it?"
+    )]
     PathEndsWithSlash {
-        /// The path, without the slash.
+        /// The path without the slash.
         path: String,
     },
-    /// The name of a method or signal has no dot; this one probably has its interface in front.
+    /// A member contains its interface.
+    #[error(
+        "a member has no dot; did you mean interface:{interface}{}?",
+        match member.as_str() {
+            "" | "*" => String::new(),
+            member => format!(" member:{member}"),
+        }
+    )]
     MemberWithInterface {
-        /// What stands before the last dot.
+        /// The part before the last dot.
         interface: String,
-        /// What stands behind it.
+        /// The part behind it.
         member: String,
     },
 }
@@ -77,30 +87,5 @@ fn check_member(pattern: &Pattern) -> Result<(), NameMistake> {
             member: member.to_owned(),
         }),
         None => Ok(()),
-    }
-}
-
-impl fmt::Display for NameMistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PathWithoutSlash { path } => write!(
-                f,
-                "a path begins with /; did you mean path:/{path}, or path~{path} for a part of it?"
-            ),
-            Self::PathEndsWithSlash { path } => write!(
-                f,
-                "a path does not end with /; did you mean path:{path}, or path:{path}/* for the \
-                 objects below it?"
-            ),
-            Self::MemberWithInterface { interface, member }
-                if member.is_empty() || member == "*" =>
-            {
-                write!(f, "a member has no dot; did you mean interface:{interface}?")
-            }
-            Self::MemberWithInterface { interface, member } => write!(
-                f,
-                "a member has no dot; did you mean interface:{interface} member:{member}?"
-            ),
-        }
     }
 }

@@ -57,33 +57,24 @@ impl BusChoice {
     }
 }
 
-/// That there is no connection to a bus. Its text is safe to be shown.
-#[derive(Debug)]
+/// Connecting to a bus failed. The text is safe for a terminal.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", match (place, error) {
+    (Place::Address(address), ConnectError::Address(_)) => malformed(address),
+    _ => format!("cannot connect to {}: {error}", printable(&place.to_string())),
+})]
 pub(crate) struct Unreachable {
     place: Place,
     error: ConnectError,
 }
 
-impl fmt::Display for Unreachable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, error } = self;
-        match (place, error) {
-            (Place::Address(address), ConnectError::Address(_)) => malformed(f, address),
-            _ => write!(f, "cannot connect to {}: {error}", printable(&place.to_string())),
-        }
-    }
-}
-
-/// Says that a text is not an address.
-pub(crate) fn malformed(f: &mut fmt::Formatter<'_>, address: &str) -> fmt::Result {
-    let address = printable(address);
-    write!(
-        f,
-        "not a D-Bus address: {address} (expected transport:..., such as unix:path=/run/user/1000/bus)"
+/// The error message for a text that is not an address.
+pub(crate) fn malformed(address: &str) -> String {
+    format!(
+        "not a D-Bus address: {} (expected transport:..., such as unix:path=/run/user/1000/bus)",
+        printable(address)
     )
 }
-
-impl std::error::Error for Unreachable {}
 
 impl fmt::Display for BusChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,5 @@
 //! `diligence lint`: what is wrong with how the programs of a recording talk, or those on a bus.
 
-use std::fmt;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -212,27 +211,21 @@ impl FailOn {
     }
 }
 
-/// Why nothing could be told.
-#[derive(Debug)]
+/// Why recordings were not checked.
+#[derive(Debug, thiserror::Error)]
 enum LintError {
-    /// A bus is to be watched, and a recording is named.
-    FileAndBus {
-        file: PathBuf,
-    },
-    Live(LiveError),
-    Recording(ReadError),
-    Read {
-        file: PathBuf,
-        error: io::Error,
-    },
-    Baseline {
-        file: PathBuf,
-        error: BaselineError,
-    },
-    Write {
-        file: PathBuf,
-        error: io::Error,
-    },
+    #[error("--live watches a bus, and reads no recording: {}", file.display())]
+    FileAndBus { file: PathBuf },
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    #[error(transparent)]
+    Recording(#[from] ReadError),
+    #[error("cannot read the baseline {}: {error}; --update-baseline makes it", file.display())]
+    Read { file: PathBuf, error: io::Error },
+    #[error("{}, {error}", file.display())]
+    Baseline { file: PathBuf, error: BaselineError },
+    #[error("cannot write the baseline {}: {error}", file.display())]
+    Write { file: PathBuf, error: io::Error },
 }
 
 impl LintError {
@@ -243,39 +236,6 @@ impl LintError {
             Self::Recording(error) => error.status(),
             Self::Read { .. } | Self::Baseline { .. } | Self::Write { .. } => ExitCode::FAILURE,
         }
-    }
-}
-
-impl fmt::Display for LintError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::FileAndBus { file } => {
-                write!(f, "--live watches a bus, and reads no recording: {}", file.display())
-            }
-            Self::Live(error) => error.fmt(f),
-            Self::Recording(error) => error.fmt(f),
-            Self::Read { file, error } => write!(
-                f,
-                "cannot read the baseline {}: {error}; --update-baseline makes it",
-                file.display()
-            ),
-            Self::Baseline { file, error } => write!(f, "{}, {error}", file.display()),
-            Self::Write { file, error } => {
-                write!(f, "cannot write the baseline {}: {error}", file.display())
-            }
-        }
-    }
-}
-
-impl From<ReadError> for LintError {
-    fn from(error: ReadError) -> Self {
-        Self::Recording(error)
-    }
-}
-
-impl From<LiveError> for LintError {
-    fn from(error: LiveError) -> Self {
-        Self::Live(error)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why a bus is not watched, or not any longer.
 
+use std::io;
 use std::process::ExitCode;
-use std::{error, fmt, io};
 
 use capture::query::QueryError;
 use client::ConnectError;
@@ -10,16 +10,20 @@ use recorder::{ListenError, Place};
 use crate::bus_choice::malformed;
 
 /// Why a bus is not watched, or not any longer.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum LiveError {
-    /// What is asked for is no query.
-    Query(QueryError),
-    /// The bus does not let us.
+    #[error("the query: {0}")]
+    Query(#[from] QueryError),
+    #[error("{}", match (.0, .1) {
+        (Place::Address(address), ListenError::Connect(ConnectError::Address(_))) => malformed(address),
+        (place, error) => format!("cannot watch {place}: {error}"),
+    })]
     Bus(Place, ListenError),
-    /// The bus is gone.
+    #[error("the bus is gone")]
     Gone,
-    /// The system does not let us wait, or show anything.
-    System(io::Error),
+    /// Waiting or printing failed.
+    #[error(transparent)]
+    System(#[from] io::Error),
 }
 
 impl LiveError {
@@ -37,36 +41,8 @@ impl LiveError {
     }
 }
 
-impl From<QueryError> for LiveError {
-    fn from(error: QueryError) -> Self {
-        Self::Query(error)
-    }
-}
-
 impl From<(Place, ListenError)> for LiveError {
     fn from((place, error): (Place, ListenError)) -> Self {
         Self::Bus(place, error)
     }
 }
-
-impl From<io::Error> for LiveError {
-    fn from(error: io::Error) -> Self {
-        Self::System(error)
-    }
-}
-
-impl fmt::Display for LiveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Query(error) => write!(f, "the query: {error}"),
-            Self::Bus(Place::Address(address), ListenError::Connect(ConnectError::Address(_))) => {
-                malformed(f, address)
-            }
-            Self::Bus(place, error) => write!(f, "cannot watch {place}: {error}"),
-            Self::Gone => f.write_str("the bus is gone"),
-            Self::System(error) => error.fmt(f),
-        }
-    }
-}
-
-impl error::Error for LiveError {}
