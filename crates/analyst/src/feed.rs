@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::model::{Message, Peer, PeerId, Role};
-use capture::record::{BusId, Content, Method, Process, Time};
+use capture::record::{BusId, Content, Method, Process, Time, nanos};
 use serde_json::{Value, json};
 use wire::message::MessageType;
 
@@ -204,7 +204,7 @@ impl Rows {
     /// The value of a time column for the next row. A time that is too long for it goes into `long`.
     fn nanos(&mut self, column: &'static str, time: Option<Duration>) -> u32 {
         let Some(time) = time else { return NONE };
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let nanos = nanos(time);
         let short = u32::try_from(nanos).ok().filter(|&nanos| nanos < LONG);
         if short.is_none() {
             self.long.push((column, self.at.len() - 1, nanos));

@@ -39,6 +39,11 @@ impl fmt::Display for Time {
     }
 }
 
+/// A span in nanoseconds, or the largest number if it is longer.
+pub fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
 const NANOS: i64 = 1_000_000_000;
 
 /// One of the buses in a recording, in the order in which the recording names them.

@@ -1,5 +1,6 @@
 //! Calling a method.
 
+use capture::record::nanos;
 use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use crate::asking::{checked, introspect, within};
 use crate::introspection::Introspection;
 use crate::json::{Json, read_arguments};
-use crate::tree::{nanos, read};
+use crate::tree::read;
 use crate::{Failure, Inspector, Starting, TypedValue};
 
 /// A method of somebody.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use capture::introspection::{Annotation, Interface, Introspection, Method, Property, Signal};
+use capture::record::nanos;
 use client::{CallError, Connection, IntoName, PendingCall, Received};
 use serde::Serialize;
 use wire::body::Value;
@@ -11,7 +12,7 @@ use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use crate::asking::{Asking, Question, checked, introspect, within};
-use crate::tree::{nanos, read};
+use crate::tree::read;
 use crate::{Bound, Failure, Inspector, MESSAGE_MAX, Starting, TypedValue};
 
 /// What an object has.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use capture::introspection::Introspection;
+use capture::record::nanos;
 use client::{CallError, Connection, IntoName, PendingCall, Received};
 use serde::Serialize;
 use wire::names::{BusName, ObjectPath};
@@ -206,8 +207,4 @@ impl<'a> Growth<'a> {
 pub(crate) fn read(reply: &Received) -> Result<Introspection, Failure> {
     let (document,): (&str,) = reply.read()?;
     Ok(Introspection::parse(document)?)
-}
-
-pub(crate) fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -14,7 +14,7 @@
 
 use std::time::Duration;
 
-use capture::record::{Fact, Late, RawMessage};
+use capture::record::{Fact, Late, RawMessage, nanos};
 use client::wire::Message;
 use client::wire::message::MessageType;
 use sys::run_delay::RunDelay;
@@ -161,7 +161,7 @@ impl Punctuality {
             from: clock.at(backlog.from),
             resumed: clock.at(backlog.resumed),
             until: clock.at(now),
-            by_ns: u64::try_from(backlog.by.as_nanos()).unwrap_or(u64::MAX),
+            by_ns: nanos(backlog.by),
             messages: backlog.messages,
         };
         (backlog.messages > 0 && backlog.by >= LATE_MIN).then_some(Fact::Late(late))

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use capture::record::{BusId, Fact, Method, Process, Ran, Record};
+use capture::record::{BusId, Fact, Method, Process, Ran, Record, nanos};
 use sys::rlimit::OpenFiles;
 use sys::switches::{Followed, Switch, SwitchKind, SwitchTrace, Switches};
 
@@ -219,10 +219,6 @@ impl Watched {
 fn has_ended(pid: u32, switches: &Switches) -> bool {
     let is_end = |switch: &Switch| switch.kind == SwitchKind::Ended && switch.thread == pid;
     switches.switches.iter().any(is_end)
-}
-
-fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl fmt::Display for SchedulerNotice {

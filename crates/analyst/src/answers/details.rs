@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::model::{Health, Message, PeerId};
+use capture::record::nanos;
 use capture::show::Command;
 use capture::timeline::{BusPhase, BusTime, Phase, Processors, Way};
 use serde_json::{Value as Json, json};
@@ -121,10 +122,6 @@ fn in_bus(message: &Message<'_>) -> Option<Json> {
         "routed_after_ns": nanos(time.routed()),
         "total_ns": time.total().map(nanos),
     }))
-}
-
-fn nanos(time: Duration) -> u64 {
-    time.as_nanos() as u64
 }
 
 /// Who got a copy, when its first and its last bytes had left, if the bus has recorded it.

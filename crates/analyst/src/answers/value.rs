@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use wire::body::Value;
+use wire::hex;
 
 /// Values that are told of one message; what is beyond is counted.
 const VALUES_MAX: usize = 20_000;
@@ -26,7 +27,7 @@ impl Values {
         value.push_signature(&mut types);
         match value {
             Value::Variant(inside) => json!({"type": "v", "inside": self.tell(inside)}),
-            Value::Bytes(bytes) => json!({"type": types, "bytes": hexadecimal(bytes)}),
+            Value::Bytes(bytes) => json!({"type": types, "bytes": hex::encode(bytes)}),
             Value::Array { element, items } if element.as_str().starts_with('{') => {
                 self.many(&types, "entries", items)
             }
@@ -51,10 +52,6 @@ impl Values {
         }
         json
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use crate::model::{CallOutcome, Capture, Message, Text};
 use crate::query::{Matcher, Pattern, Query};
+use crate::record::nanos;
 use crate::statistics::{Group, Percentiles};
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -231,7 +232,7 @@ impl Measure {
             Self::Bytes => Some(group.bytes),
             Self::Time(timed) => {
                 let time = timed.of(&Percentiles::of(&mut group.durations)?);
-                Some(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+                Some(nanos(time))
             }
         }
     }

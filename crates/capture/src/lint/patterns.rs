@@ -60,7 +60,7 @@ pub(super) fn period(messages: &[Message<'_>], apart: Duration) -> Option<Period
 
 /// The distribution of some lengths of time, as the statistics have it; `None` if there are none.
 pub(super) fn percentiles(spans: impl Iterator<Item = Duration>) -> Option<Percentiles> {
-    let nanos = spans.map(|span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
+    let nanos = spans.map(crate::record::nanos);
     Percentiles::of(&mut nanos.collect::<Vec<_>>())
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::{Capture, Message};
-use crate::record::{BusId, Clock, Late, Method, Time};
+use crate::record::{BusId, Clock, Late, Method, Time, nanos};
 
 /// Messages that were read late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,7 +117,7 @@ impl<'c> Backlogs<'c> {
         let burst = first..(first + waited as usize).min(burst.end);
         let evidence = self.evidence(&burst)?;
         let (resumed, until) = (self.at(first), self.at(burst.end - 1));
-        let by_ns = u64::try_from(silence.as_nanos()).unwrap_or(u64::MAX);
+        let by_ns = nanos(silence);
         let messages = burst.len() as u64;
         let late = Late { from: self.at(first - 1), resumed, until, by_ns, messages };
         Some(Lateness { bus: self.bus, late, evidence })

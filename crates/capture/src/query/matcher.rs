@@ -12,7 +12,7 @@ use super::{Comparison, Scope, TextField};
 use crate::match_subject::Subject;
 use crate::model::{CallOutcome, Capture, Health, Message, Peer};
 use crate::recipients::{Recipients, is_broadcast};
-use crate::record::Process;
+use crate::record::{Process, nanos};
 
 /// A query that is asked of messages, one after the other.
 #[derive(Debug)]
@@ -228,9 +228,7 @@ fn number(message: &Message<'_>, field: NumberField, comparison: Comparison) -> 
 pub(super) fn value_of(message: &Message<'_>, field: NumberField) -> Option<u64> {
     match field {
         NumberField::Size => Some(message.len().into()),
-        NumberField::Duration => {
-            message.waited().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-        }
+        NumberField::Duration => message.waited().map(nanos),
         NumberField::Serial => Some(message.serial().into()),
         NumberField::Number => Some(message.id().number()),
         NumberField::Time => since_start(message),

@@ -1,6 +1,5 @@
 //! The command that sends a message like one that was recorded.
 
-use std::fmt::Write as _;
 use std::io;
 
 use notation::{busctl, dbus_send, gvariant, signature};
@@ -211,21 +210,18 @@ fn match_rule(message: &Message<'_>) -> String {
     keys.join(",") + "\n"
 }
 
-/// Words as a shell reads them back, and the end of the line.
+/// Words as a shell reads them, and a line break.
 fn command_line<'w>(words: impl Iterator<Item = &'w str>) -> String {
-    let mut line = String::new();
-    for word in words {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
-        if !word.is_empty() && word.chars().all(is_plain) {
-            line.push_str(word);
-        } else {
-            let _ = write!(line, "'{}'", word.replace('\'', "'\\''"));
-        }
+    words.map(shell_word).collect::<Vec<_>>().join(" ") + "\n"
+}
+
+/// A word as a shell reads it, in quotes if it needs some.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
-    line + "\n"
 }
 
 /// A text as Python reads it: its strings escape as those of JSON do, but for the rarest

@@ -109,7 +109,7 @@ impl Group {
         self.calls += 1;
         let Some(outcome) = call.outcome() else { return };
         self.outcomes[outcome as usize] += 1;
-        let waited = call.waited().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        let waited = call.waited().map(crate::record::nanos);
         if outcome == CallOutcome::Returned {
             self.durations.extend(waited);
             return;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::bus_time::{BusPhase, BusTime};
 use crate::model::{Capture, Message};
+use crate::record::nanos;
 use crate::statistics::Percentiles;
 use crate::table::{Cell, Column, Need, Unit};
 
@@ -136,8 +137,4 @@ pub(crate) const fn count_columns() -> [Column; 4] {
 pub(crate) const fn phase_column(phase: BusPhase, unit: Unit) -> Column {
     let need = if matches!(phase, BusPhase::Wait) { Need::Helpful } else { Need::Always };
     Column { name: phase.as_str(), unit, need }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 
 use crate::model::{Capture, Message, PeerId};
-use crate::record::{Fact, Ran, Time};
+use crate::record::{Fact, Ran, Time, nanos};
 use crate::statistics::Percentiles;
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -230,10 +230,6 @@ fn columns() -> [Column; 6] {
         Column::number("max", Unit::Time),
         Column::number("total", Unit::Time),
     ]
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// What is told, in the order of time.

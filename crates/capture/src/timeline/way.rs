@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Processors;
 use super::bus_time::held_for_start;
 use crate::model::{Capture, Message};
+use crate::record::nanos;
 use crate::statistics::Percentiles;
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -203,10 +204,6 @@ impl Sum {
         let parts = shown.iter().map(|&phase| Cell::share(self.phases[phase as usize], whole));
         start.into_iter().chain(parts).collect()
     }
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The place in [`SIZES`] of a size in bytes.

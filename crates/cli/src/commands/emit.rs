@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use capture::show::shell_word;
 use clap::{Args, ValueEnum};
 use inspector::{Patience, SignalName};
 use notation::guess::{FirstWord, has_type, is_like_signature};
@@ -102,15 +103,6 @@ impl Emit {
         let values = rest.iter().skip(1).map(|word| shell_word(word));
         let words = [interface.to_owned(), signal.to_owned(), types.clone()].into_iter();
         Some(words.chain(values).collect::<Vec<_>>().join(" "))
-    }
-}
-
-/// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

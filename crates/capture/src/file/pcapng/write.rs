@@ -360,7 +360,7 @@ impl<W: Write> Writer<W> {
 
 /// A span in nanoseconds, no longer than fits beside the one that stands for none.
 pub(super) fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX).min(note::NOT_WRITTEN - 1)
+    crate::record::nanos(span).min(note::NOT_WRITTEN - 1)
 }
 
 /// What other programs show of a bus.

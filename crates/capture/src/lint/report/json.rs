@@ -6,6 +6,7 @@ use super::{Report, Source};
 use crate::lint::finding::Finding;
 use crate::lint::rule::Rule;
 use crate::query::OfRecorder;
+use crate::record::nanos;
 
 #[derive(Serialize)]
 struct Shape<'r> {
@@ -48,7 +49,7 @@ pub fn to_json(report: &Report) -> String {
         },
         messages: report.messages,
         recorder_messages: report.of_recorder,
-        span_ns: u64::try_from(report.span.as_nanos()).unwrap_or(u64::MAX),
+        span_ns: nanos(report.span),
         connections: report.connections,
         known: report.known,
         findings: report.findings.iter().map(|one| finding(one, report)).collect(),
@@ -62,7 +63,7 @@ fn finding<'r>(finding: &'r Finding, report: &Report) -> FindingShape<'r> {
         title: rule.map_or("", |rule| rule.title),
         advice: rule.map_or("", |rule| rule.advice),
         finding,
-        cost_ns: u64::try_from(finding.cost.as_time().as_nanos()).unwrap_or(u64::MAX),
+        cost_ns: nanos(finding.cost.as_time()),
         check: match report.source {
             Source::Recording(_) => finding.check_command("FILE"),
             Source::Bus(_) => None,

@@ -4,7 +4,7 @@ use capture::Capture;
 use capture::activation::failed_starts;
 use capture::model::Health;
 use capture::query::Query;
-use capture::record::Method;
+use capture::record::{Method, nanos};
 use capture::statistics::Caveat;
 use capture::table::Table;
 use capture::text::Style;
@@ -225,7 +225,7 @@ impl Start {
         let all = start_up.milestones.len() + start_up.path.len();
         Self {
             service: capture.label(start_up.peer).into_owned(),
-            length_ns: u64::try_from(start_up.length().as_nanos()).unwrap_or(u64::MAX),
+            length_ns: nanos(start_up.length()),
             steps_omitted: all - steps.rows().len(),
             steps,
         }
