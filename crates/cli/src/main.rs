@@ -2,7 +2,6 @@
 //!
 //! The bus is a program of its own, `diligence-bus`, which `bus`, `up` and `run` execute.
 
-mod aligned;
 mod amount;
 mod bus_choice;
 mod children;

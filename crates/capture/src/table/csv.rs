@@ -34,6 +34,7 @@ fn field(cell: &Cell) -> Cow<'_, str> {
         Cell::Count(number) | Cell::Bytes(number) => number.to_string().into(),
         Cell::Time(time) => time.as_nanos().to_string().into(),
         Cell::Share(number) | Cell::Rate(number) | Cell::Mean(number) => number.to_string().into(),
+        Cell::Alarm(cell) => field(cell),
     }
 }
 

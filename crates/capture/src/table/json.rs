@@ -1,6 +1,7 @@
 //! Tables for programs: an array with an object for each row, whose keys are in the order of the
 //! columns.
 
+use crate::record::nanos;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::{Cell, Column, Table};
@@ -32,12 +33,11 @@ impl Serialize for Cell {
             Self::Absent => serializer.serialize_unit(),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Count(number) | Self::Bytes(number) => serializer.serialize_u64(*number),
-            Self::Time(time) => {
-                serializer.serialize_u64(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-            }
+            Self::Time(time) => serializer.serialize_u64(nanos(*time)),
             Self::Share(number) | Self::Rate(number) | Self::Mean(number) => {
                 serializer.serialize_f64(*number)
             }
+            Self::Alarm(cell) => cell.serialize(serializer),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Cell, Need, Table, Unit};
 use crate::text::Style;
-use crate::text::columns::{Fit, cells, fit, last_word};
+use crate::text::columns::{Fit, Grid, cells, last_word};
 
 impl Table {
     /// The table as lines that are not wider than the style allows, if its numbers let them be.
@@ -10,10 +10,21 @@ impl Table {
     pub fn to_text(&self, style: Style) -> String {
         let rows = self.shown_rows();
         let widths = self.widths(&rows, style.width);
-        let mut text =
-            style.strong(self.line(&widths, |index| self.columns[index].name.to_owned())) + "\n";
-        for row in &rows {
-            text.push_str(&self.line(&widths, |index| row[index].clone()));
+        let shown: Vec<usize> =
+            (0..widths.len()).filter(|&index| widths[index].is_some()).collect();
+        let fits = self.columns.iter().map(|column| column.unit.fit());
+        let columns = widths.into_iter().zip(fits).filter_map(|(width, fit)| Some((width?, fit)));
+        let grid = Grid::new(columns, GAP);
+        let names = grid.line(shown.iter().map(|&index| self.columns[index].name));
+        let mut text = style.strong(names) + "\n";
+        for (row, cells) in rows.iter().zip(&self.rows) {
+            let line = grid.painted(shown.iter().map(|&index| &row[index]), |column, text| {
+                match &cells[shown[column]] {
+                    Cell::Alarm(_) => style.alarm(text),
+                    _ => text,
+                }
+            });
+            text.push_str(&line);
             text.push('\n');
         }
         text
@@ -82,19 +93,6 @@ impl Table {
                 widths[index] = None;
             }
         }
-    }
-
-    fn line(&self, widths: &[Option<usize>], cell: impl Fn(usize) -> String) -> String {
-        let mut line = String::new();
-        for (index, width) in widths.iter().enumerate() {
-            let Some(width) = *width else { continue };
-            if !line.is_empty() {
-                line.push_str(GAP);
-            }
-            line.push_str(&fit(&cell(index), width, self.columns[index].unit.fit()));
-        }
-        line.truncate(line.trim_end().len());
-        line
     }
 }
 

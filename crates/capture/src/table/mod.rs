@@ -102,6 +102,8 @@ pub enum Cell {
     Rate(f64),
     /// How many on average.
     Mean(f64),
+    /// Bad news: another value, which a terminal shows in red.
+    Alarm(Box<Self>),
 }
 
 impl Column {
@@ -179,6 +181,12 @@ impl Cell {
         if span.is_zero() { Self::Absent } else { Self::Rate(count as f64 / span.as_secs_f64()) }
     }
 
+    /// The same cell, as an alarm if `is_bad`.
+    #[must_use]
+    pub fn alarm_if(self, is_bad: bool) -> Self {
+        if is_bad { Self::Alarm(Box::new(self)) } else { self }
+    }
+
     /// As people read it; in a column of numbers all units are equally wide.
     fn shown(&self) -> String {
         match self {
@@ -190,12 +198,15 @@ impl Cell {
             Self::Share(share) => units::share(*share),
             Self::Rate(rate) => format!("{}/s", units::count(*rate)),
             Self::Mean(mean) => format!("{mean:.1}"),
+            Self::Alarm(cell) => cell.shown(),
         }
     }
 
     /// The larger number first, texts by the alphabet, what is absent last.
     fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
+            (Self::Alarm(one), other) => one.order(other),
+            (one, Self::Alarm(other)) => one.order(other),
             (Self::Text(one), Self::Text(other)) => one.cmp(other),
             (Self::Absent, Self::Absent) => Ordering::Equal,
             (Self::Absent, _) => Ordering::Greater,

@@ -13,6 +13,73 @@ pub enum Fit {
     Number,
 }
 
+/// Columns side by side: every line of texts in columns is laid out by this type.
+///
+/// ```
+/// use diligence_capture::text::columns::{Fit, Grid};
+///
+/// let rows = [["calls", "12"], ["errors", "3"]].map(|row| row.map(str::to_owned));
+/// let grid = Grid::around(&rows, [Fit::Start, Fit::Number], " ");
+/// assert_eq!(rows.map(|row| grid.line(row)), ["calls  12", "errors  3"]);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// The width of each column, and what becomes of texts with another width.
+    columns: Vec<(usize, Fit)>,
+    gap: &'static str,
+}
+
+impl Grid {
+    /// Columns of these widths, with `gap` between them.
+    pub fn new(columns: impl IntoIterator<Item = (usize, Fit)>, gap: &'static str) -> Self {
+        Self { columns: columns.into_iter().collect(), gap }
+    }
+
+    /// Columns as wide as the widest texts in these rows.
+    pub fn around<const N: usize>(rows: &[[String; N]], fits: [Fit; N], gap: &'static str) -> Self {
+        let widest = |column: usize| rows.iter().map(|row| cells(&row[column])).max().unwrap_or(0);
+        Self::new((0..N).map(widest).zip(fits), gap)
+    }
+
+    /// The width of a line.
+    pub fn width(&self) -> usize {
+        let widths: usize = self.columns.iter().map(|(width, _)| width).sum();
+        widths + self.gap.len() * self.columns.len().saturating_sub(1)
+    }
+
+    /// Makes one column narrower until a line takes at most `line` cells, but keeps `min` cells of it.
+    pub fn narrow(&mut self, column: usize, line: usize, min: usize) {
+        let others = self.width() - self.columns[column].0;
+        let width = &mut self.columns[column].0;
+        *width = (*width).min(line.saturating_sub(others).max(min));
+    }
+
+    /// The texts of a row, each as wide as its column.
+    pub fn fitted<'t, T: AsRef<str>>(
+        &'t self,
+        row: impl IntoIterator<Item = T, IntoIter: 't>,
+    ) -> impl Iterator<Item = String> + 't {
+        self.columns.iter().zip(row).map(|(&(width, how), text)| fit(text.as_ref(), width, how))
+    }
+
+    /// A row as a line without blanks at its end.
+    pub fn line<T: AsRef<str>>(&self, row: impl IntoIterator<Item = T>) -> String {
+        self.painted(row, |_, text| text)
+    }
+
+    /// A row as a line in which `paint` adds colors to texts. It gets the index of the column.
+    pub fn painted<T: AsRef<str>>(
+        &self,
+        row: impl IntoIterator<Item = T>,
+        paint: impl Fn(usize, String) -> String,
+    ) -> String {
+        let cells = self.fitted(row).enumerate().map(|(column, text)| paint(column, text));
+        let mut line = cells.collect::<Vec<_>>().join(self.gap);
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
 /// Makes a text exactly `width` cells wide.
 pub fn fit(text: &str, width: usize, fit: Fit) -> String {
     let taken = cells(text);

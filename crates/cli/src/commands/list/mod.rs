@@ -4,13 +4,13 @@ use std::io::{IsTerminal as _, stdout};
 use std::process::ExitCode;
 
 use capture::table::{Cell, Column, Table};
+use capture::text::columns::{Fit, Grid};
 use capture::text::visible::printable;
 use clap::Args;
 use inspector::Name;
 use serde::Serialize;
 use sys::control_group::Belonging;
 
-use crate::aligned::{Side, aligned};
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, inspector, names};
 use crate::json_choice::JsonChoice;
@@ -156,8 +156,9 @@ fn columns(rows: &[Row], has_legend: bool) -> String {
         [name, pid, process, user, connection, unit, session, description]
     });
     let rows: Vec<_> = legend.into_iter().chain(cells).collect();
-    let sides = NAMES.map(|name| if name == "PID" { Side::Right } else { Side::Left });
-    aligned(&rows, &sides)
+    let fits = NAMES.map(|name| if name == "PID" { Fit::Number } else { Fit::Start });
+    let grid = Grid::around(&rows, fits, " ");
+    rows.iter().map(|row| grid.line(row) + "\n").collect()
 }
 
 /// For a terminal.

@@ -9,8 +9,8 @@ use super::incidents;
 use super::report::{Numbers, Report};
 use crate::columns::{Fit, fit, folded};
 use crate::units::{bytes, counted, elapsed, grouped};
+use capture::table::{Cell, Column, Table, Unit};
 use capture::text::Style;
-use capture::text::visible::printable;
 
 /// The report, with at most `top` entries in each part; 0 is all.
 pub(super) fn render(report: &Report, style: Style, top: u32) -> String {
@@ -41,51 +41,11 @@ pub(super) struct Page {
     pub(super) style: Style,
 }
 
-/// A column of a table.
-#[derive(Clone, Copy)]
-struct Column {
-    title: &'static str,
-    width: usize,
-    fit: Fit,
-    /// What stands in it.
-    cell: fn(&Dict) -> String,
-    /// Whether what stands in it is bad news.
-    alarm: fn(&Dict) -> bool,
-    /// Where it is left out.
-    place: Place,
-}
-
 /// Whether a line is there if it has nothing to tell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Always,
     IfAny,
-}
-
-/// On which lines a column stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Everywhere,
-    /// Where there is room.
-    Wide,
-}
-
-const fn number(title: &'static str, width: usize, cell: fn(&Dict) -> String) -> Column {
-    Column { title, width, fit: Fit::Number, cell, alarm: |_| false, place: Place::Everywhere }
-}
-
-const fn name(title: &'static str, width: usize, cell: fn(&Dict) -> String) -> Column {
-    Column { title, width, fit: Fit::Start, cell, alarm: |_| false, place: Place::Everywhere }
-}
-
-impl Column {
-    const fn alarms(self, alarm: fn(&Dict) -> bool) -> Self {
-        Self { alarm, ..self }
-    }
-
-    const fn if_wide(self) -> Self {
-        Self { place: Place::Wide, ..self }
-    }
 }
 
 impl Page {
@@ -208,43 +168,63 @@ impl Page {
 
     fn connections(&mut self, connections: &[Dict]) {
         self.part("Connections", "with the most traffic first");
-        self.table(
-            &[
-                name("NAME", 8, |it| it.text("UniqueName").unwrap_or("?").to_owned()),
-                name("PROCESS", 20, |it| process_of(it.number("ProcessID"), it.text("Program"))),
-                number("SENT", 11, |it| grouped(it.count("SentMessages"))),
-                number("RECEIVED", 11, |it| grouped(it.count("ReceivedMessages"))).if_wide(),
-                number("WAITING", 9, |it| bytes(it.count("QueuedBytes") as f64))
-                    .alarms(|it| it.is_set("Losing")),
-                number("LOST", 7, |it| grouped(it.count("LostMessages")))
-                    .alarms(|it| it.count("LostMessages") > 0),
-            ],
-            Column { fit: Fit::End, ..name("NAMES", 0, names_of) },
-            connections,
-        );
+        let mut table = Table::new([
+            Column::text("name"),
+            Column::text("process"),
+            Column::number("sent", Unit::Count),
+            Column::number("received", Unit::Count).spare(),
+            Column::number("waiting", Unit::Bytes),
+            Column::number("lost", Unit::Count),
+            Column::text("names"),
+        ]);
+        for it in connections {
+            let lost = it.count("LostMessages");
+            table.push([
+                Cell::text(it.text("UniqueName").unwrap_or("?")),
+                Cell::text(process_of(it.number("ProcessID"), it.text("Program"))),
+                Cell::Count(it.count("SentMessages")),
+                Cell::Count(it.count("ReceivedMessages")),
+                Cell::Bytes(it.count("QueuedBytes")).alarm_if(it.is_set("Losing")),
+                Cell::Count(lost).alarm_if(lost > 0),
+                Cell::text(names_of(it)),
+            ]);
+        }
+        self.table(&table);
     }
 
     fn members(&mut self, members: &[Dict], counted_for: Duration) {
         if members.is_empty() {
-            // It costs a little, so the bus begins when somebody wants to know.
+            // Counting costs a little, so the bus begins with it at the first request.
             return self.part("Members", "are counted from this question on: ask again");
         }
         let since = format!("with the most messages first, in the last {}", elapsed(counted_for));
         self.part("Members", &since);
-        self.table(
-            &[
-                number("MESSAGES", 11, |it| grouped(it.count("Messages"))),
-                number("BYTES", 8, |it| bytes(it.count("Bytes") as f64)),
-                number("LARGEST", 8, |it| bytes(it.count("LargestMessage") as f64)).if_wide(),
-                number("MAX TO", 6, |it| grouped(it.count("MostRecipients"))).if_wide(),
-                number("ERRORS", 7, |it| grouped(it.count("Errors")))
-                    .alarms(|it| it.count("Errors") > 0),
-                number("REPLY", 8, mean_reply_time),
-                number("LONGEST", 8, |it| reply_time(it.count("LongestReplyTime"), it)).if_wide(),
-            ],
-            Column { fit: Fit::End, ..name("MEMBER", 0, member_of) },
-            members,
-        );
+        let mut table = Table::new([
+            Column::text("member"),
+            Column::number("messages", Unit::Count),
+            Column::number("bytes", Unit::Bytes),
+            Column::number("largest", Unit::Bytes).spare(),
+            Column::number("max to", Unit::Count).spare(),
+            Column::number("errors", Unit::Count),
+            Column::number("reply", Unit::Time),
+            Column::number("longest", Unit::Time).spare(),
+        ]);
+        for it in members {
+            let errors = it.count("Errors");
+            let answered = it.count("Returns") + errors;
+            let time = |nanos| if answered == 0 { Cell::Absent } else { Cell::nanos(nanos) };
+            table.push([
+                Cell::text(member_of(it)),
+                Cell::Count(it.count("Messages")),
+                Cell::Bytes(it.count("Bytes")),
+                Cell::Bytes(it.count("LargestMessage")),
+                Cell::Count(it.count("MostRecipients")),
+                Cell::Count(errors).alarm_if(errors > 0),
+                time(it.count("ReplyTime") / answered.max(1)),
+                time(it.count("LongestReplyTime")),
+            ]);
+        }
+        self.table(&table);
     }
 
     fn debug_stats(&mut self, totals: &Dict) {
@@ -263,40 +243,33 @@ impl Page {
         }
         self.part("Connections", "with the longest queues first");
         let shown = if top == 0 { connections.len() } else { connections.len().min(top as usize) };
-        self.table(
-            &[
-                name("NAME", 8, |it| it.text("UniqueName").unwrap_or("?").to_owned()),
-                number("NAMES", 6, |it| grouped(it.count("BusNames"))),
-                number("RULES", 6, |it| grouped(it.count("MatchRules"))),
-                number("WAITING", 9, |it| bytes(it.count("OutgoingBytes") as f64)),
-                number("PEAK", 9, |it| bytes(it.count("PeakOutgoingBytes") as f64)),
-            ],
-            name("PROCESS", 0, |it| process_of(it.number("ProcessID"), None)),
-            &connections[..shown],
-        );
+        let mut table = Table::new([
+            Column::text("name"),
+            Column::text("process"),
+            Column::number("names", Unit::Count),
+            Column::number("rules", Unit::Count),
+            Column::number("waiting", Unit::Bytes),
+            Column::number("peak", Unit::Bytes),
+        ]);
+        for it in &connections[..shown] {
+            table.push([
+                Cell::text(it.text("UniqueName").unwrap_or("?")),
+                Cell::text(process_of(it.number("ProcessID"), None)),
+                Cell::Count(it.count("BusNames")),
+                Cell::Count(it.count("MatchRules")),
+                Cell::Bytes(it.count("OutgoingBytes")),
+                Cell::Bytes(it.count("PeakOutgoingBytes")),
+            ]);
+        }
+        self.table(&table);
     }
 
-    /// Rows of columns; the last column takes the rest of the line.
-    fn table(&mut self, columns: &[Column], last: Column, rows: &[Dict]) {
-        if rows.is_empty() {
+    fn table(&mut self, table: &Table) {
+        if table.rows().is_empty() {
             return self.line("  none");
         }
-        let is_wide = self.style.width >= WIDE;
-        let columns = columns.iter().filter(|it| is_wide || it.place == Place::Everywhere);
-        let columns: Vec<&Column> = columns.collect();
-        let taken: usize = columns.iter().map(|column| column.width + 2).sum();
-        let rest = self.style.width.saturating_sub(taken + 2).max(LAST_WIDTH_MIN);
-        let columns: Vec<_> =
-            columns.into_iter().copied().chain([Column { width: rest, ..last }]).collect();
-        let titles = columns.iter().map(|it| fit(it.title, it.width, it.fit));
-        let titles = self.style.pale(titles.collect::<Vec<_>>().join("  ").trim_end());
-        self.line(format!("  {titles}"));
-        for row in rows {
-            let cells = columns.iter().map(|column| {
-                let text = fit(&printable(&(column.cell)(row)), column.width, column.fit);
-                if (column.alarm)(row) { self.style.alarm(text) } else { text }
-            });
-            let line = cells.collect::<Vec<_>>().join("  ");
+        let width = self.style.width.saturating_sub(2);
+        for line in table.to_text(Style { width, ..self.style }).lines() {
             self.line(format!("  {line}"));
         }
     }
@@ -336,24 +309,6 @@ fn copies(totals: &Dict) -> String {
     )
 }
 
-fn mean_reply_time(member: &Dict) -> String {
-    let answered = member.count("Returns") + member.count("Errors");
-    reply_time(member.count("ReplyTime") / answered.max(1), member)
-}
-
-/// A time in nanoseconds, if the member was answered at all.
-fn reply_time(nanoseconds: u64, member: &Dict) -> String {
-    if member.count("Returns") + member.count("Errors") == 0 {
-        return String::from("-");
-    }
-    match nanoseconds as f64 / 1e3 {
-        micros if micros < 999.5 => format!("{micros:.0} \u{b5}s"),
-        micros if micros < 9_995.0 => format!("{:.1} ms", micros / 1e3),
-        micros if micros < 999_500.0 => format!("{:.0} ms", micros / 1e3),
-        micros => format!("{:.1} s", micros / 1e6),
-    }
-}
-
 /// What may be wrong: a word, the key that holds the causes, and whether to say that nothing is.
 const TROUBLES: &[(&str, &str, Shown)] = &[
     ("disconnected", "DisconnectCauses", Shown::Always),
@@ -368,9 +323,3 @@ const TROUBLES: &[(&str, &str, Shown)] = &[
 
 /// Cells of what stands before the totals.
 const LABEL_WIDTH: usize = 12;
-
-/// Cells of a line on which all columns have room.
-const WIDE: usize = 100;
-
-/// Cells of the last column, even if the line gets too long by that.
-const LAST_WIDTH_MIN: usize = 12;
