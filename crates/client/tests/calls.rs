@@ -11,7 +11,7 @@ use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
 use diligence_client::{
     CallError, CallOptions, Connection, Ended, Flushed, NameFlags, NameKind, Processed,
-    ReleaseReply, RequestReply, Timeout, error_name,
+    ReleaseReply, RequestReply, SubscribeError, Timeout, error_name,
 };
 use support::TestBus;
 
@@ -174,6 +174,29 @@ fn names_queue_and_are_given_back() {
     assert_eq!(other.release_name(name).unwrap(), ReleaseReply::Released);
     assert_eq!(one.release_name(name).unwrap(), ReleaseReply::Released);
     assert_eq!(one.release_name(name).unwrap(), ReleaseReply::NonExistent);
+}
+
+#[test]
+fn a_wait_for_an_owner_ends_with_the_owner_or_the_timeout() {
+    let bus = TestBus::start();
+    let (waiting, owner) = (bus.connect(), bus.connect());
+    let name = "org.example.Late";
+    let soon = Some(Duration::from_millis(50));
+    assert!(!waiting.wait_for_owner(name, soon).unwrap());
+    let address = bus.address.clone();
+    let taking = thread::spawn(move || {
+        let late = Connection::open(&address).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        assert!(late.request_name(name, NameFlags::NONE).unwrap().is_owner());
+        assert_eq!(late.serve_for(Duration::from_secs(60)), Err(Ended::Closed));
+    });
+    assert!(waiting.wait_for_owner(name, None).unwrap());
+    assert!(owner.wait_for_owner(name, Some(Duration::ZERO)).unwrap());
+    assert!(!owner.request_name(name, NameFlags::NONE).unwrap().is_owner());
+    drop(bus);
+    taking.join().unwrap();
+    let error = waiting.wait_for_owner(name, None).unwrap_err();
+    assert!(matches!(error, SubscribeError::Call(CallError::Disconnected(_))), "{error}");
 }
 
 #[test]

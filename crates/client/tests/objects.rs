@@ -240,6 +240,43 @@ fn a_call_without_an_interface_finds_the_method() {
 }
 
 #[test]
+fn a_method_emits_signals_of_its_own_interface() {
+    let bus = TestBus::start();
+    let interface = Interface::<()>::builder(NAME)
+        .method("Stop", &[], &[], |(), request, ()| Ok(request.emit("Ended", &("a song",))?))
+        .method("Misspell", &[], &[], |(), request, ()| Ok(request.emit("a b", &())?))
+        .signal::<(String,)>("Ended", &["song"])
+        .build()
+        .unwrap();
+    let service = bus.connect();
+    service.add_object(PATH, &interface, ()).unwrap();
+    let name = service.unique_name();
+    let caller = bus.connect();
+    let player = caller.proxy(name, PATH, NAME).unwrap();
+    let signals = player.signals("Ended").unwrap();
+    let member = |text| MemberName::new(text).unwrap();
+    let without_interface = |text| {
+        let path = ObjectPath::new(PATH).unwrap();
+        Builder::method_call(path, member(text)).destination(name)
+    };
+    let mut named = player.start_call("Stop", &(), CallOptions::default()).unwrap();
+    let bare = caller.start_call(&without_interface("Stop"), &(), CallOptions::default());
+    let wrong = caller.start_call(&without_interface("Misspell"), &(), CallOptions::default());
+    caller.flush().unwrap();
+    service.serve_for(Duration::from_millis(50)).unwrap();
+    service.flush().unwrap();
+    for _ in 0..2 {
+        let signal = signals.next(None).unwrap().unwrap();
+        assert_eq!(signal.read(), Ok(("a song",)));
+        assert_eq!((signal.path(), signal.interface()), (Some(PATH), Some(NAME)));
+    }
+    let error = wrong.unwrap().wait().unwrap_err();
+    assert_eq!(error.remote_name(), Some(error_name::FAILED.as_str()));
+    named.poll().unwrap().unwrap();
+    bare.unwrap().wait().unwrap();
+}
+
+#[test]
 fn an_object_manager_lists_what_comes_and_goes() {
     let bus = TestBus::start();
     let _service = bus.serve(|service| {

@@ -61,6 +61,10 @@ impl PendingCall {
 
     /// Waits for the reply.
     ///
+    /// # Errors
+    ///
+    /// As for [`Connection::call`].
+    ///
     /// # Panics
     ///
     /// When [`poll`](Self::poll) has taken the outcome.

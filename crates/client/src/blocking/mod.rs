@@ -165,6 +165,12 @@ impl Connection {
     ///     .read()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Remote`] if the callee, or the bus in its place, replied with an error;
+    /// [`CallError::TimedOut`] if there was no reply in time; [`CallError::Disconnected`] if the
+    /// connection ended; [`CallError::Name`] or [`CallError::Send`] if the call could not be sent.
     pub fn call<'a>(
         &self,
         destination: impl IntoName<BusName<'a>>,
@@ -228,6 +234,10 @@ impl Connection {
     }
 
     /// Sends what is queued, and waits while the bus is too busy to take it.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended, the reason.
     pub fn flush(&self) -> Result<(), Ended> {
         let mut core = self.shared.core.borrow_mut();
         self.shared.flush(&mut core);
@@ -254,6 +264,10 @@ impl Connection {
     /// Waits for at most `timeout`; zero does what can be done without waiting, `None` waits for
     /// ever. What comes of it is sent when this, or anything else, next waits; before waiting in
     /// some other way, [flush](Self::flush).
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended and everything that came before its end was processed, the reason.
     pub fn process(&self, timeout: Option<Duration>) -> Result<Processed, Ended> {
         self.take(Taking::Requests);
         object::announce_untold(self);
@@ -275,6 +289,24 @@ impl Connection {
                 Waited::Found(Step::Filed(_)) => return Ok(Processed::Other),
                 Waited::TimedOut => return Ok(Processed::Nothing),
                 Waited::Ended(ended) => return Err(ended),
+            }
+        }
+    }
+
+    /// Answers calls to the [objects](Self::add_object) for this long, so that a program can do
+    /// something else at an interval. Signals that arrive meanwhile are kept for their
+    /// subscriptions.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ends, the reason.
+    pub fn serve_for(&self, duration: Duration) -> Result<(), Ended> {
+        let end = clock::monotonic().saturating_add(duration);
+        loop {
+            let left = end.saturating_sub(clock::monotonic());
+            self.process(Some(left))?;
+            if left.is_zero() {
+                return Ok(());
             }
         }
     }

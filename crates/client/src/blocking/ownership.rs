@@ -1,9 +1,13 @@
-//! Well-known names: asking for them and giving them back.
+//! Well-known names: asking for them, giving them back, and waiting for their owners.
+
+use std::time::Duration;
 
 use derive::{Decode, Typed};
+use sys::clock;
 use wire::names::{MemberName, WellKnownName};
 
-use super::{CallError, CallOptions, Connection, Received};
+use super::{CallError, CallOptions, Connection, Received, deadline};
+use super::{SubscribeError, SubscriptionError};
 use crate::core::{Body, driver};
 use crate::name::IntoName;
 
@@ -18,6 +22,13 @@ impl Connection {
     /// assert_eq!(reply, RequestReply::PrimaryOwner, "it is running already");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// That another connection owns the name is a [`RequestReply`], not an error.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Remote`] if the policy of the bus forbids this connection to own the name, or
+    /// if it owns too many names; otherwise as for [`call`](Self::call).
     pub fn request_name<'a>(
         &self,
         name: impl IntoName<WellKnownName<'a>>,
@@ -26,6 +37,41 @@ impl Connection {
         let arguments = (name.into_name()?, flags.bits());
         let (reply,) = self.call_driver(driver::REQUEST_NAME, &arguments)?.read()?;
         Ok(reply)
+    }
+
+    /// Waits until a connection owns `name`, and returns true; returns false if none does after
+    /// `timeout`. `None` waits forever. This does not start a service.
+    ///
+    /// Calls that arrive meanwhile are answered afterwards.
+    ///
+    /// # Errors
+    ///
+    /// As for [`subscribe`](Self::subscribe): the wait is a subscription to `NameOwnerChanged`.
+    pub fn wait_for_owner<'a>(
+        &self,
+        name: impl IntoName<WellKnownName<'a>>,
+        timeout: Option<Duration>,
+    ) -> Result<bool, SubscribeError> {
+        let name = name.into_name()?;
+        let deadline = deadline(timeout);
+        let (bus, member) = (driver::NAME, driver::OWNER_CHANGED);
+        let rule = format!("type='signal',sender='{bus}',member='{member}',arg0='{name}'");
+        let changes = self.subscribe(rule.as_str())?;
+        loop {
+            // Only after the subscription, so that no change is missed in between.
+            let reply = self.call_driver(driver::NAME_HAS_OWNER, &(name,))?;
+            let (owned,) = reply.read().map_err(CallError::Read)?;
+            if owned {
+                return Ok(true);
+            }
+            match changes.next(deadline.map(|end| end.saturating_sub(clock::monotonic()))) {
+                Ok(None) => return Ok(false),
+                Ok(Some(_)) | Err(SubscriptionError::Lost { .. }) => {}
+                Err(SubscriptionError::Disconnected(ended)) => {
+                    return Err(CallError::Disconnected(ended).into());
+                }
+            }
+        }
     }
 
     /// Gives a name back, or leaves the queue for it.
@@ -84,6 +130,13 @@ pub enum RequestReply {
     Exists = 3,
     /// The connection owned it before.
     AlreadyOwner = 4,
+}
+
+impl RequestReply {
+    /// Whether the connection owns the name.
+    pub const fn is_owner(self) -> bool {
+        matches!(self, Self::PrimaryOwner | Self::AlreadyOwner)
+    }
 }
 
 /// What came of giving a name back.

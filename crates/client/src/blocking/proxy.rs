@@ -12,6 +12,10 @@ use crate::name::{IntoName, InvalidName};
 
 impl Connection {
     /// Names an interface of an object, to use it more than once. Nothing is sent.
+    ///
+    /// # Errors
+    ///
+    /// If one of the names is malformed. Whether the object exists, a call shows.
     pub fn proxy<'n>(
         &self,
         destination: impl IntoName<BusName<'n>>,
@@ -49,6 +53,10 @@ pub struct Proxy<'n> {
 
 impl<'n> Proxy<'n> {
     /// Calls a method, and waits for the reply.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::call`].
     pub fn call<'m>(
         &self,
         member: impl IntoName<MemberName<'m>>,
@@ -58,6 +66,12 @@ impl<'n> Proxy<'n> {
     }
 
     /// Queues a call, and returns without waiting for the reply.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Name`] if `member` is malformed; [`CallError::Send`] if the arguments cannot be
+    /// encoded, or have descriptors that the bus does not pass; [`CallError::Disconnected`] if the
+    /// connection ended.
     pub fn start_call<'m>(
         &self,
         member: impl IntoName<MemberName<'m>>,
@@ -72,6 +86,11 @@ impl<'n> Proxy<'n> {
     }
 
     /// Reads a property. As a [`Value`](wire::body::Value) it can be of any type.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Read`] if the property is of another type; otherwise as for
+    /// [`Connection::call`].
     pub fn get<'m, T: for<'a> Decode<'a>>(
         &self,
         property: impl IntoName<MemberName<'m>>,
@@ -86,12 +105,21 @@ impl<'n> Proxy<'n> {
     }
 
     /// Reads all properties, as a map or as a struct that is a dict.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Read`] if the properties do not fit into `T`; otherwise as for
+    /// [`Connection::call`].
     pub fn get_all<T: for<'a> Decode<'a>>(&self) -> Result<T, CallError> {
         let (all,) = self.properties().call(GET_ALL, &(self.interface,))?.read()?;
         Ok(all)
     }
 
     /// Writes a property.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::call`].
     pub fn set<'m, T: Encode>(
         &self,
         property: impl IntoName<MemberName<'m>>,
@@ -105,7 +133,11 @@ impl<'n> Proxy<'n> {
         Ok(())
     }
 
-    /// Asks for a signal of the object, sent by whoever owns the destination's name.
+    /// Subscribes to a signal of the object, sent by whoever owns the destination's name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::subscribe`].
     pub fn signals<'m>(
         &self,
         member: impl IntoName<MemberName<'m>>,
@@ -116,6 +148,10 @@ impl<'n> Proxy<'n> {
 
     /// Asks for the signals by which the object tells that properties of the interface changed:
     /// `PropertiesChanged`, whose arguments are `(&str, BTreeMap<&str, Value>, Vec<&str>)`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::subscribe`].
     pub fn property_changes(&self) -> Result<Subscription, SubscribeError> {
         let (properties, interface) = (PROPERTIES, self.interface);
         let member = "PropertiesChanged";

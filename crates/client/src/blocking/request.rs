@@ -3,10 +3,11 @@
 use std::os::fd::OwnedFd;
 
 use wire::body::{DecodeArgs, ReadError};
-use wire::names::ErrorName;
+use wire::names::{ErrorName, MemberName};
 
-use super::{Connection, Received};
+use super::{Connection, EmitError, Received};
 use crate::core::{Body, SendError};
+use crate::name::IntoName;
 
 /// A call by somebody, to be answered once.
 ///
@@ -44,12 +45,32 @@ impl Request {
         super::object::changed_by(self, properties);
     }
 
+    /// Queues a signal of the interface that was called, from the object that was called.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Name`] if `signal` is not a member name; [`EmitError::Send`] if the arguments
+    /// cannot be encoded, or if the connection ended.
+    pub fn emit<'m>(
+        &self,
+        signal: impl IntoName<MemberName<'m>>,
+        arguments: &impl Body,
+    ) -> Result<(), EmitError> {
+        super::object::emit_from(self, signal.into_name()?, arguments)
+    }
+
     /// Answers with results.
     pub fn reply(&self, results: &impl Body) -> Result<(), SendError> {
         self.reply_with_descriptors(results, Vec::new())
     }
 
-    /// Answers with results and the descriptors to which they point.
+    /// Answers with results and the descriptors to which they point: the first
+    /// [`UnixFd`](wire::body::UnixFd) of the results is `UnixFd(0)`.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::DescriptorsRefused`] if the bus did not agree to pass descriptors;
+    /// [`SendError::Disconnected`] if the connection ended.
     pub fn reply_with_descriptors(
         &self,
         results: &impl Body,

@@ -29,6 +29,12 @@ impl Connection {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SubscribeError::Rule`] if the text is malformed; [`SubscribeError::NotSignals`] if the
+    /// rule is for another type of message; [`SubscribeError::Call`] if the bus refused the rule,
+    /// did not reply in time, or closed the connection.
     pub fn subscribe(&self, rule: impl IntoRule) -> Result<Subscription, SubscribeError> {
         let rule = rule.into_rule()?;
         if rule.message_type().is_some_and(|kind| kind != MessageType::Signal) {
@@ -68,7 +74,13 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Waits for the next signal, for at most `timeout`, or for ever; `None` when none came.
+    /// Waits for the next signal, for at most `timeout`, or forever; `None` if there was none.
+    ///
+    /// # Errors
+    ///
+    /// [`SubscriptionError::Lost`] if the program read too slowly and signals were dropped; the
+    /// next call returns the first signal after them. [`SubscriptionError::Disconnected`] if the
+    /// connection ended.
     pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Received>, SubscriptionError> {
         let poll = |core: &mut Core<_>| core.poll_signal(self.id);
         match self.connection.wait_until(timeout, poll) {
@@ -79,6 +91,10 @@ impl Subscription {
 
     /// The next signal, if it is there already; the socket is not looked at. This is for programs
     /// that wait in [`process`](Connection::process) or in a loop of their own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`next`](Self::next).
     pub fn poll(&self) -> Result<Option<Received>, SubscriptionError> {
         let (found, ended) = self.connection.core(|core| (core.poll_signal(self.id), core.ended()));
         match (found, ended) {

@@ -66,6 +66,10 @@ pub enum Anonymous {
 /// Connecting.
 impl Connection {
     /// Connects to the user's bus: `DBUS_SESSION_BUS_ADDRESS`, or else `$XDG_RUNTIME_DIR/bus`.
+    ///
+    /// # Errors
+    ///
+    /// If no address could be connected to; the error names each address and what failed.
     pub fn session() -> Result<Self, ConnectError> {
         Self::standard(StandardBus::Session)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use wire::body::ReadError;
 use wire::names::ErrorName;
 
-use crate::blocking::{CallError, Request};
+use crate::blocking::{CallError, EmitError, Request};
 use crate::core::SendError;
 
 /// Names of errors that every binding knows.
@@ -117,6 +117,13 @@ impl From<CallError> for MethodError {
             CallError::Remote { name, message } => Self { name: name.into(), message },
             other => Self::failed(other.to_string()),
         }
+    }
+}
+
+/// A method that cannot emit its signal fails with the reason.
+impl From<EmitError> for MethodError {
+    fn from(error: EmitError) -> Self {
+        Self::failed(error.to_string())
     }
 }
 

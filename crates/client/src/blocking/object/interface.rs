@@ -239,6 +239,11 @@ impl<S: 'static> InterfaceBuilder<S> {
     }
 
     /// Ends the definition.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong with the definition, such as a malformed name or two members
+    /// of one name. It does not depend on the state of the program, so a test can check it.
     pub fn build(self) -> Result<Interface<S>, InterfaceError> {
         match self.error {
             None => Ok(Interface { definition: Rc::new(self.definition) }),

@@ -38,6 +38,11 @@ impl Connection {
     ///
     /// Calls are answered in [`process`](Connection::process) and [`serve`](Connection::serve).
     /// The object stays until it is [removed](Object::remove).
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError::Name`] if the path is malformed; [`ServeError::Taken`] if the object has an
+    /// interface of this name already.
     pub fn add_object<'p, S: 'static>(
         &self,
         path: impl IntoName<ObjectPath<'p>>,
@@ -62,6 +67,10 @@ impl Connection {
 
     /// Lets the object at `path` list all objects below it, and tell of those that are added and
     /// removed later: `org.freedesktop.DBus.ObjectManager`.
+    ///
+    /// # Errors
+    ///
+    /// If the path is malformed.
     pub fn add_object_manager<'p>(
         &self,
         path: impl IntoName<ObjectPath<'p>>,
@@ -111,6 +120,11 @@ impl<S: 'static> Object<S> {
     }
 
     /// Queues one of the signals of the interface.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Name`] if `signal` is not a member name; [`EmitError::Send`] if the arguments
+    /// cannot be encoded, or if the connection ended.
     pub fn emit<'m>(
         &self,
         signal: impl IntoName<MemberName<'m>>,
@@ -220,6 +234,23 @@ pub(super) fn changed_by(request: &Request, properties: &[&str]) {
             properties: properties.iter().map(|name| (*name).into()).collect(),
         },
     );
+}
+
+/// Queues a signal of the interface that a call is for. A call may name no interface; then it is
+/// the interface in which the method was found.
+pub(super) fn emit_from(
+    request: &Request,
+    signal: MemberName<'_>,
+    arguments: &impl Body,
+) -> Result<(), EmitError> {
+    let (connection, message) = (request.connection(), request.message());
+    let served = match connection.objects().find(message) {
+        Ok(Target::Served(served)) => Some(served),
+        _ => None,
+    };
+    let interface = served.as_deref().map(Served::name).or(message.interface());
+    let path = message.path().unwrap_or_default();
+    connection.emit(path, interface.unwrap_or_default(), signal, arguments)
 }
 
 /// Answers a call with what came of it.
