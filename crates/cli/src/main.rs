@@ -2,6 +2,9 @@
 //!
 //! The bus is a program of its own, `diligence-bus`, which `bus`, `up` and `run` execute.
 
+// The examples of the client library, which `demo` runs, call the library by its own name.
+extern crate client as diligence_client;
+
 mod amount;
 mod bus_choice;
 mod children;

@@ -101,9 +101,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A program that does more than serve calls [`Connection::process`] instead; one that has a loop
-//! of its own watches the connection as a file descriptor. [`Connection::next_request`] and
+//! A program that does something else at an interval calls [`Connection::serve_for`] instead, and one
+//! that waits for several things calls [`Connection::process`]. A program that has an event loop
+//! watches the connection as a file descriptor. [`Connection::next_request`] and
 //! [`Connection::next_message`] are for programs that want the calls, or all messages, as they are.
+//!
+//! # Examples
+//!
+//! The folder `examples` has complete programs, in this order of reading. Most of them are also the
+//! programs of `diligence up --demo`.
+//!
+//! | example | shows |
+//! | --- | --- |
+//! | `archive` | connecting, exporting an object, owning a name |
+//! | `battery` | properties and their change signals, errors of methods |
+//! | `poller` | waiting for a service, calls, timeouts, errors of calls |
+//! | `chat_room` | emitting signals, subscribing, noticing that a client has left |
+//! | `chat_member` | serving, listening and calling at once on one connection |
+//! | `volumes` | many objects, and an object manager |
+//! | `descriptors` | passing file descriptors in both directions |
 
 #![forbid(unsafe_code)]
 

@@ -1,25 +1,35 @@
-//! A battery: a small service with properties that change all the time.
+//! A battery: a service whose properties change all the time.
+//!
+//! Shows how to export properties, some of them writable, and how to emit `PropertiesChanged` when
+//! their values change: from a method, from a setter, and at an interval.
+//!
+//! ```sh
+//! cargo run -p diligence-client --example battery
+//! gdbus monitor --session --dest com.example.Battery
+//! busctl --user set-property com.example.Battery /com/example/Battery com.example.Battery1 \
+//!     PowerProfile s saver
+//! ```
 
+use std::error::Error;
 use std::time::Duration;
 
-use client::{Connection, Interface, InterfaceError, MethodError};
+use diligence_client::{Connection, Interface, InterfaceError, MethodError, NameFlags};
 
-use super::{DOC, DemoError, serve, take_name};
-
-/// Serves the battery.
-pub(super) fn play(bus: &Connection) -> Result<(), DemoError> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let bus = Connection::session()?;
     let battery = bus.add_object(PATH, &interface()?, Battery::new())?;
-    take_name(bus, NAME)?;
-    serve(
-        bus,
-        Duration::from_secs(1),
-        || Ok(()),
-        || {
-            let changed = battery.state().pass_second();
-            battery.properties_changed(changed);
-            Ok(())
-        },
-    )
+    if !bus.request_name(NAME, NameFlags::DO_NOT_QUEUE)?.is_owner() {
+        return Err(format!("{NAME} has an owner: is this program running already?").into());
+    }
+
+    // Answer calls for a second, then let the battery drain, until the bus closes the connection.
+    while bus.serve_for(Duration::from_secs(1)).is_ok() {
+        // The state is borrowed only for this statement; a call to a borrowed object would fail.
+        let changed = battery.state().pass_second();
+        // The signal contains the new values, which the library reads from the object.
+        battery.properties_changed(changed);
+    }
+    Ok(())
 }
 
 /// A battery that drains fast enough to watch.
@@ -27,13 +37,13 @@ pub(super) fn play(bus: &Connection) -> Result<(), DemoError> {
 struct Battery {
     /// From 0 to 100.
     percentage: f64,
-    charge: Charge,
+    state: State,
     profile: Profile,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Charge {
-    Draining,
+enum State {
+    Discharging,
     Charging,
 }
 
@@ -46,38 +56,39 @@ enum Profile {
 
 impl Battery {
     const fn new() -> Self {
-        Self { percentage: 87.0, charge: Charge::Draining, profile: Profile::Balanced }
+        Self { percentage: 87.0, state: State::Discharging, profile: Profile::Balanced }
     }
 
-    /// Lets a second pass, and says which properties have changed by it.
+    /// Lets a second pass, and returns the names of the properties that changed.
     fn pass_second(&mut self) -> &'static [&'static str] {
-        let before = self.charge;
-        match self.charge {
-            Charge::Draining => self.percentage -= self.profile.drain(),
-            Charge::Charging => self.percentage += CHARGE_PER_SECOND,
+        let before = self.state;
+        match self.state {
+            State::Discharging => self.percentage -= self.profile.drain(),
+            State::Charging => self.percentage += CHARGE_PER_SECOND,
         }
         self.percentage = self.percentage.clamp(0.0, 100.0);
         if self.percentage <= LOW {
-            self.charge = Charge::Charging;
+            self.state = State::Charging;
         } else if self.percentage >= 100.0 {
-            self.charge = Charge::Draining;
+            self.state = State::Discharging;
         }
-        if self.charge == before {
+        if self.state == before {
             &["Percentage", "TimeToEmpty"]
         } else {
             &["Percentage", "State", "TimeToEmpty"]
         }
     }
 
-    /// In seconds; 0 while it is charged.
+    /// In seconds; 0 while it is charging.
     fn time_to_empty(&self) -> i64 {
-        match self.charge {
-            Charge::Draining => (self.percentage / self.profile.drain()) as i64,
-            Charge::Charging => 0,
+        match self.state {
+            State::Discharging => (self.percentage / self.profile.drain()) as i64,
+            State::Charging => 0,
         }
     }
 
-    fn choose(&mut self, name: &str) -> Result<(), MethodError> {
+    /// Fails with an error that the caller receives as `org.freedesktop.DBus.Error.InvalidArgs`.
+    fn set_profile(&mut self, name: &str) -> Result<(), MethodError> {
         self.profile = Profile::parse(name).ok_or_else(|| {
             MethodError::invalid_args(format!(
                 "there is no power profile \"{name}\", only saver, balanced and performance"
@@ -87,10 +98,10 @@ impl Battery {
     }
 }
 
-impl Charge {
+impl State {
     const fn word(self) -> &'static str {
         match self {
-            Self::Draining => "discharging",
+            Self::Discharging => "discharging",
             Self::Charging => "charging",
         }
     }
@@ -109,7 +120,7 @@ impl Profile {
         }
     }
 
-    /// Percent a second.
+    /// In percent per second.
     const fn drain(self) -> f64 {
         match self {
             Self::Saver => 0.125,
@@ -126,23 +137,25 @@ fn interface() -> Result<Interface<Battery>, InterfaceError> {
             "SetPowerProfile",
             &["profile"],
             &["time_to_empty"],
-            |battery, call, (name,): (String,)| {
-                battery.choose(&name)?;
-                call.properties_changed(&["PowerProfile", "TimeToEmpty"]);
+            |battery, request, (name,): (String,)| {
+                battery.set_profile(&name)?;
+                // The signal leaves after the method has returned, with the values of then.
+                request.properties_changed(&["PowerProfile", "TimeToEmpty"]);
                 Ok((battery.time_to_empty(),))
             },
         )
-        .annotate(DOC, "Chooses saver, balanced or performance; tells the seconds that are left.")
+        .annotate(DOC, "Chooses saver, balanced or performance; returns the seconds that are left.")
         .property("Percentage", |battery| battery.percentage)
-        .annotate(DOC, "How full it is, from 0 to 100.")
-        .property("State", |battery| battery.charge.word())
+        .annotate(DOC, "The charge, from 0 to 100.")
+        .property("State", |battery| battery.state.word())
         .annotate(DOC, "discharging or charging.")
         .property("TimeToEmpty", Battery::time_to_empty)
-        .annotate(DOC, "Seconds that are left; 0 while it is charging.")
+        .annotate(DOC, "The seconds that are left; 0 while it is charging.")
+        // The library emits PropertiesChanged after a write by a client.
         .writable_property(
             "PowerProfile",
             |battery| battery.profile.word().to_owned(),
-            |battery, name: String| battery.choose(&name),
+            |battery, name: String| battery.set_profile(&name),
         )
         .annotate(DOC, "saver, balanced or performance.")
         .build()
@@ -153,9 +166,13 @@ const PATH: &str = "/com/example/Battery";
 
 const CHARGE_PER_SECOND: f64 = 2.0;
 
-/// The percentage at which somebody plugs it in.
+/// The percentage at which the battery begins to charge.
 const LOW: f64 = 5.0;
 
+/// The annotation in which tools look for documentation.
+const DOC: &str = "org.gtk.GDBus.DocString";
+
+// The state is plain Rust, so it is tested without a bus.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,25 +182,25 @@ mod tests {
         let mut battery = Battery { percentage: LOW + 0.3, ..Battery::new() };
         assert_eq!(battery.pass_second(), ["Percentage", "TimeToEmpty"]);
         assert_eq!(battery.pass_second(), ["Percentage", "State", "TimeToEmpty"]);
-        assert_eq!((battery.charge, battery.time_to_empty()), (Charge::Charging, 0));
+        assert_eq!((battery.state, battery.time_to_empty()), (State::Charging, 0));
         battery.percentage = 99.0;
         assert_eq!(battery.pass_second(), ["Percentage", "State", "TimeToEmpty"]);
-        assert_eq!(battery.charge, Charge::Draining);
+        assert_eq!(battery.state, State::Discharging);
     }
 
     #[test]
     fn the_profile_decides_how_long_it_lasts() {
         let mut battery = Battery::new();
         for (name, expected) in [("balanced", 348), ("performance", 116), ("saver", 696)] {
-            battery.choose(name).unwrap();
+            battery.set_profile(name).unwrap();
             assert_eq!(battery.time_to_empty(), expected, "{name}");
         }
-        assert!(battery.choose("turbo").unwrap_err().message().contains("turbo"));
+        assert!(battery.set_profile("turbo").unwrap_err().message().contains("turbo"));
         assert_eq!(battery.profile, Profile::Saver);
     }
 
     #[test]
-    fn the_interface_is_sound() {
+    fn the_interface_is_valid() {
         interface().unwrap();
     }
 }

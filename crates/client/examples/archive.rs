@@ -1,0 +1,68 @@
+//! A slow service: it searches while every other caller waits.
+//!
+//! This is the smallest service of these examples. It shows how to connect, export an object with a
+//! method and a property, own a name, and answer calls until the bus closes the connection. It also
+//! shows what not to do: a method that takes long delays all other callers of the connection.
+//!
+//! ```sh
+//! cargo run -p diligence-client --example archive
+//! busctl --user call com.example.Archive /com/example/Archive com.example.Archive1 Search s mail
+//! ```
+
+use std::error::Error;
+use std::thread;
+use std::time::Duration;
+
+use diligence_client::{Connection, Interface, InterfaceError, NameFlags};
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let bus = Connection::session()?;
+
+    // Export the object before taking the name: a caller that finds the name finds the object too.
+    bus.add_object(PATH, &interface()?, Archive { searches: 0 })?;
+    if !bus.request_name(NAME, NameFlags::DO_NOT_QUEUE)?.is_owner() {
+        return Err(format!("{NAME} has an owner: is this program running already?").into());
+    }
+
+    // Answer calls. This returns when the bus closes the connection, which ends the program.
+    bus.serve();
+    Ok(())
+}
+
+/// The state of the object. Methods get it as `&mut`, properties read it.
+struct Archive {
+    searches: u64,
+}
+
+/// Describes the object to the library, which answers introspection from it. Argument and result
+/// types are those of the closure, as tuples.
+fn interface() -> Result<Interface<Archive>, InterfaceError> {
+    Interface::<Archive>::builder("com.example.Archive1")
+        .annotate(DOC, "An archive that answers no other caller while it searches.")
+        .method("Search", &["text"], &["found"], |archive, _request, (text,): (String,)| {
+            thread::sleep(SEARCH_TIME);
+            archive.searches += 1;
+            Ok((archive.searches % 7 + text.len() as u64,))
+        })
+        .annotate(DOC, "Searches for a quarter of a second; returns the number of matches.")
+        .property("Searches", |archive| archive.searches)
+        .annotate(DOC, "The number of searches so far.")
+        .build()
+}
+
+const NAME: &str = "com.example.Archive";
+const PATH: &str = "/com/example/Archive";
+const SEARCH_TIME: Duration = Duration::from_millis(250);
+
+/// The annotation in which tools look for documentation.
+const DOC: &str = "org.gtk.GDBus.DocString";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interface_is_valid() {
+        interface().unwrap();
+    }
+}

@@ -1,0 +1,188 @@
+//! A volume manager: a thousand objects, some of which change all the time.
+//!
+//! Shows how to export many objects of one interface, how to list them and announce new and removed
+//! ones with `org.freedesktop.DBus.ObjectManager`, and how to change objects later.
+//!
+//! ```sh
+//! cargo run -p diligence-client --example volumes
+//! busctl --user tree com.example.Volumes
+//! ```
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::time::Duration;
+
+use diligence_client::{
+    Connection, Interface, InterfaceError, MethodError, NameFlags, Object, ServeError,
+};
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let bus = Connection::session()?;
+    let interface = interface()?;
+    let mut pool = Pool { bus: &bus, interface, volumes: VecDeque::new(), added: 0, turn: 0 };
+    for _ in 0..VOLUMES {
+        pool.add()?;
+    }
+    // Clients get all objects with one call, and signals about objects added or removed later.
+    bus.add_object_manager(PATH)?;
+    if !bus.request_name(NAME, NameFlags::DO_NOT_QUEUE)?.is_owner() {
+        return Err(format!("{NAME} has an owner: is this program running already?").into());
+    }
+
+    let mut beat = 0_u64;
+    while bus.serve_for(BEAT).is_ok() {
+        beat += 1;
+        let changes = if beat.is_multiple_of(BURST_EVERY) { BURST } else { CHANGES_PER_BEAT };
+        for _ in 0..changes {
+            pool.change_next();
+        }
+        if beat.is_multiple_of(REPLACED_EVERY) {
+            pool.replace_oldest()?;
+        }
+    }
+    Ok(())
+}
+
+/// All volumes, the oldest first.
+struct Pool<'b> {
+    bus: &'b Connection,
+    /// One definition serves all objects.
+    interface: Interface<Volume>,
+    /// Handles of the exported objects. To drop a handle does not remove the object.
+    volumes: VecDeque<Object<Volume>>,
+    /// How many were added since the start.
+    added: u64,
+    /// Which volume changed last.
+    turn: usize,
+}
+
+/// The state of one object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Volume {
+    name: String,
+    /// In bytes.
+    capacity: u64,
+    /// In bytes, at most the capacity.
+    used: u64,
+}
+
+impl Pool<'_> {
+    fn add(&mut self) -> Result<(), ServeError> {
+        // The numbers of removed volumes are not used again.
+        let path = format!("{PATH}/v{:04}", self.added);
+        let volume = Volume::new(self.added);
+        self.volumes.push_back(self.bus.add_object(path.as_str(), &self.interface, volume)?);
+        self.added += 1;
+        Ok(())
+    }
+
+    fn change_next(&mut self) {
+        // A stride, so that neighbors do not change one after the other.
+        self.turn = (self.turn + STRIDE) % self.volumes.len();
+        let volume = &self.volumes[self.turn];
+        volume.state().write(EXTENT);
+        volume.properties_changed(&["Used"]);
+    }
+
+    fn replace_oldest(&mut self) -> Result<(), ServeError> {
+        if let Some(oldest) = self.volumes.pop_front() {
+            oldest.remove();
+        }
+        self.add()
+    }
+}
+
+impl Volume {
+    fn new(number: u64) -> Self {
+        let capacity = (1 + number % 16) * GIB;
+        Self { name: format!("volume-{number:04}"), capacity, used: capacity / (2 + number % 7) }
+    }
+
+    /// Writes this many bytes; a full volume is emptied first.
+    const fn write(&mut self, amount: u64) {
+        self.used += amount;
+        if self.used > self.capacity {
+            self.used = amount;
+        }
+    }
+
+    fn resize(&mut self, capacity: u64) -> Result<(), MethodError> {
+        if capacity < self.used {
+            let used = self.used;
+            return Err(MethodError::invalid_args(format!("{used} bytes are in use")));
+        }
+        self.capacity = capacity;
+        Ok(())
+    }
+}
+
+fn interface() -> Result<Interface<Volume>, InterfaceError> {
+    Interface::<Volume>::builder("com.example.Volume1")
+        .annotate(DOC, "A volume; /com/example/Volumes lists all volumes.")
+        .property("Name", |volume| volume.name.clone())
+        .annotate(DOC, "The name for people.")
+        .writable_property("Capacity", |volume| volume.capacity, Volume::resize)
+        .annotate(DOC, "In bytes; at least the bytes in use.")
+        .property("Used", |volume| volume.used)
+        .annotate(DOC, "In bytes.")
+        .build()
+}
+
+const NAME: &str = "com.example.Volumes";
+const PATH: &str = "/com/example/Volumes";
+
+/// The number of objects at any time.
+const VOLUMES: u64 = 1000;
+
+/// Some volumes change in each beat: 50 per second.
+const BEAT: Duration = Duration::from_millis(100);
+const CHANGES_PER_BEAT: usize = 5;
+
+/// Every 10 seconds, this many change at once.
+const BURST_EVERY: u64 = 100;
+const BURST: usize = 500;
+
+/// Every 2 seconds, a new volume replaces the oldest one.
+const REPLACED_EVERY: u64 = 20;
+
+/// It has no divisor in common with the number of volumes, so each volume has its turn.
+const STRIDE: usize = 377;
+
+const GIB: u64 = 1 << 30;
+const EXTENT: u64 = 4 << 20;
+
+/// The annotation in which tools look for documentation.
+const DOC: &str = "org.gtk.GDBus.DocString";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_volume_never_uses_more_than_its_capacity() {
+        let mut volume = Volume { name: "x".into(), capacity: 10, used: 0 };
+        let used: Vec<u64> = (0..4)
+            .map(|_| {
+                volume.write(4);
+                volume.used
+            })
+            .collect();
+        assert_eq!(used, [4, 8, 4, 8]);
+        assert!(volume.resize(7).is_err());
+        volume.resize(8).unwrap();
+        assert_eq!(volume.capacity, 8);
+    }
+
+    #[test]
+    fn every_volume_has_its_turn() {
+        let mut turns: Vec<u64> = (0..VOLUMES).map(|n| n * STRIDE as u64 % VOLUMES).collect();
+        turns.sort_unstable();
+        turns.dedup();
+        assert_eq!(turns.len() as u64, VOLUMES);
+    }
+
+    #[test]
+    fn the_interface_is_valid() {
+        interface().unwrap();
+    }
+}

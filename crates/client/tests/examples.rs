@@ -1,0 +1,109 @@
+//! The examples, as programs that talk to each other.
+
+#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use diligence_client::wire::body::Value;
+use support::TestBus;
+
+/// The program of an example, which `cargo test -p diligence-client` builds beside the tests.
+fn example(bus: &TestBus, name: &str) -> Command {
+    let tests = std::env::current_exe().unwrap();
+    let program: PathBuf = tests.parent().unwrap().join("../examples").join(name);
+    assert!(program.exists(), "cargo build -p diligence-client --examples makes {program:?}");
+    let mut command = Command::new(program);
+    command.env("DBUS_SESSION_BUS_ADDRESS", &bus.address).stdin(Stdio::null());
+    command
+}
+
+fn start(bus: &TestBus, name: &str, words: &[&str]) -> Child {
+    let mut command = example(bus, name);
+    command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Ends the bus, and checks that the programs then end without an error.
+fn end(mut bus: TestBus, programs: impl IntoIterator<Item = Child>) {
+    bus.kill();
+    for program in programs {
+        let Output { status, stderr, .. } = program.wait_with_output().unwrap();
+        assert!(status.success(), "{status}: {}", String::from_utf8_lossy(&stderr));
+    }
+}
+
+#[test]
+fn the_chat_talks_whispers_and_searches() {
+    let bus = TestBus::start();
+    let watcher = bus.connect();
+    let said = watcher.subscribe_to("/com/example/Chat", "com.example.Chat1", "Said").unwrap();
+    let mut programs = vec![start(&bus, "archive", &[]), start(&bus, "chat_room", &[])];
+    programs.extend(["anna", "ben"].map(|name| start(&bus, "chat_member", &[name])));
+
+    let mut answers = 0;
+    while answers == 0 {
+        let signal = said.next(Some(Duration::from_secs(60))).unwrap().expect("a line");
+        let (_, text): (&str, &str) = signal.read().unwrap();
+        answers += usize::from(text == "anna: I think so");
+    }
+    let ben = watcher
+        .proxy("com.example.Chat.Ben", "/com/example/ChatPeer", "com.example.ChatPeer1")
+        .unwrap();
+    let (answer,): (String,) = ben.call("Whisper", &("me", "hello")).unwrap().read().unwrap();
+    assert!(answer.starts_with("Yes, me."), "{answer}");
+    let room = watcher.proxy("com.example.Chat", "/com/example/Chat", "com.example.Chat1").unwrap();
+    let changes = room.property_changes().unwrap();
+    let members: Vec<String> = room.get("Members").unwrap();
+    assert_eq!(members.len(), 2);
+
+    // A member that is gone is no longer in the room.
+    let mut ben = programs.pop().unwrap();
+    ben.kill().unwrap();
+    ben.wait().unwrap();
+    changes.next(Some(Duration::from_secs(60))).unwrap().expect("a change of the members");
+    assert_eq!(room.get::<Vec<String>>("Members").unwrap(), ["anna"]);
+    end(bus, programs);
+}
+
+#[test]
+fn the_poller_asks_the_battery_and_the_volumes() {
+    let bus = TestBus::start();
+    let watcher = bus.connect();
+    let battery = ("com.example.Battery", "/com/example/Battery", "com.example.Battery1");
+    let battery = watcher.proxy(battery.0, battery.1, battery.2).unwrap();
+    let changes = battery.property_changes().unwrap();
+    let programs = ["poller", "battery", "volumes"].map(|name| start(&bus, name, &[]));
+    let signal = changes.next(Some(Duration::from_secs(60))).unwrap().expect("a change");
+    type Changes<'a> = (&'a str, BTreeMap<&'a str, Value>, Vec<&'a str>);
+    let (_, changed, _): Changes<'_> = signal.read().unwrap();
+    assert_eq!(changed.keys().copied().collect::<Vec<_>>(), ["Percentage", "TimeToEmpty"]);
+    let (left,): (i64,) = battery.call("SetPowerProfile", &("saver",)).unwrap().read().unwrap();
+    assert!(left > 600, "{left}");
+    assert!(watcher.wait_for_owner("com.example.Volumes", Some(Duration::from_secs(60))).unwrap());
+    let managed = bus.busctl(&["tree", "--list", "com.example.Volumes"]);
+    assert!(managed.contains("/com/example/Volumes/v0999"), "{managed}");
+    end(bus, programs);
+}
+
+#[test]
+fn descriptors_go_both_ways() {
+    let bus = TestBus::start();
+    let service = start(&bus, "descriptors", &[]);
+    let watcher = bus.connect();
+    assert!(watcher.wait_for_owner("com.example.Log", Some(Duration::from_secs(60))).unwrap());
+    let output = example(&bus, "descriptors").arg("read").output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let length = std::fs::metadata("/etc/os-release").unwrap().len();
+    assert_eq!(printed, format!("Open: {length} bytes\nTail: The last line of the log.\n"));
+
+    // A second service does not take the name away.
+    let output = example(&bus, "descriptors").output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && complaint.contains("has an owner"), "{complaint}");
+    end(bus, [service]);
+}
