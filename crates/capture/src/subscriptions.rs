@@ -35,16 +35,10 @@ pub(crate) struct Removal {
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
     pub(crate) all: Vec<Subscription>,
-    /// Buses of which the recorder has found all rules.
-    complete: HashSet<BusId, RandomState>,
-    /// Buses with calls that do not show which rule they set or take back.
-    hidden: HashSet<BusId, RandomState>,
-    /// How many such calls there are.
+    /// How many calls do not show which rule they set or take back.
     unread: u64,
     /// Those who have taken a rule back, and it is not shown which.
     doubtful: HashSet<PeerId, RandomState>,
-    /// Connections with AddMatch calls that do not show which rule they add.
-    hidden_adders: HashSet<PeerId, RandomState>,
     /// Those who have taken a rule back.
     removers: HashSet<PeerId, RandomState>,
     open: HashMap<(PeerId, MatchRule), Open, RandomState>,
@@ -100,28 +94,18 @@ impl Subscriptions {
         let mut found = Self::default();
         let mut buffer = Vec::new();
         for (at, bus, peer, step) in steps(capture) {
-            // Who crosses out what messages say leaves out the rules that ask for it.
-            if let Step::Found { .. } = step
-                && !capture.is_redacted(bus)
-                && !capture.is_excerpt()
-            {
-                found.complete.insert(bus);
-            }
             let Some(peer) = peer.filter(|&peer| is_wanted(bus, peer)) else { continue };
             match step {
                 Step::Found { rule, times } => found.found((at, bus), peer, rule, times),
                 Step::Added(call) => match rule_of(&call, &mut buffer) {
                     Told::Rule(rule) => found.added(&call, peer, rule),
-                    Told::Hidden => {
-                        found.hide(bus);
-                        found.hidden_adders.insert(peer);
-                    }
+                    Told::Hidden => found.unread += 1,
                     Told::NoRule => {}
                 },
                 Step::Removed(call) => match rule_of(&call, &mut buffer) {
                     Told::Rule(rule) => found.removed(&call, peer, rule),
                     Told::Hidden => {
-                        found.hide(bus);
+                        found.unread += 1;
                         found.doubtful.insert(peer);
                     }
                     Told::NoRule => {}
@@ -132,16 +116,6 @@ impl Subscriptions {
             one.left = capture.directory().peer(one.peer).left;
         }
         found
-    }
-
-    /// Whether all rules of a bus are known.
-    pub(crate) fn is_complete(&self, bus: BusId) -> bool {
-        self.complete.contains(&bus) && !self.hidden.contains(&bus)
-    }
-
-    /// Whether each recorded call of a connection that adds or removes a rule shows which.
-    pub(crate) fn are_shown_of(&self, peer: PeerId) -> bool {
-        !self.hidden_adders.contains(&peer) && !self.doubtful.contains(&peer)
     }
 
     /// Whether somebody has taken a rule back.
@@ -158,11 +132,6 @@ impl Subscriptions {
     /// How many calls that set rules or take them back do not show which.
     pub(crate) const fn unread(&self) -> u64 {
         self.unread
-    }
-
-    fn hide(&mut self, bus: BusId) {
-        self.hidden.insert(bus);
-        self.unread += 1;
     }
 
     fn found(&mut self, (since, bus): (Time, BusId), peer: PeerId, rule: &str, times: u64) {

@@ -134,7 +134,11 @@ pub enum BaselineErrorKind {
 fn parse_entry(line: usize, text: &str) -> Result<Entry, BaselineError> {
     let wrong = |kind| BaselineError { line, kind };
     let (rule, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let rule = rule.parse().map_err(|error| wrong(BaselineErrorKind::Rule(error)))?;
+    let rule = match rule.parse() {
+        // It is for no finding, and reported as such, so that the line can be removed.
+        Ok(rule) | Err(RuleIdError::Removed(rule)) => rule,
+        Err(error) => return Err(wrong(BaselineErrorKind::Rule(error))),
+    };
     let rest = rest.trim_start();
     if rest.is_empty() {
         return Err(wrong(BaselineErrorKind::WhoMissing));

@@ -9,9 +9,10 @@ use wire::message::MessageType;
 
 use super::audience::{Audience, Selected};
 use super::changes::{self, Change};
-use super::finding::Who;
+use super::finding::{Cost, Finding, Who};
 use super::patterns::grouped;
-use super::{deadlocks, observers};
+use super::rule::Rule;
+use super::{deadlocks, observers, queries};
 use crate::activation::{FailedStart, failed_starts};
 use crate::model::{CallOutcome, Capture, Health, Message, MessageId, PeerId, Text};
 use crate::record::{BusId, Clock, Method, Process, Time};
@@ -356,6 +357,32 @@ impl<'c> Context<'c> {
     /// The same in a form that is the same in another recording.
     pub(super) fn callee_stable(&self, call: &Message<'_>) -> String {
         self.who(self.callee(call)).stable
+    }
+}
+
+/// What findings of many rules have in common.
+impl Context<'_> {
+    /// A finding about the caller of these calls of one method: they show it, each costs what a call
+    /// costs, and the query selects them. There must be one at least.
+    pub(super) fn of_calls(&self, rule: &Rule, calls: &[Message<'_>]) -> Finding {
+        Finding::new(rule, self.who(self.sender(&calls[0])))
+            .shown_by(calls)
+            .costs(Cost::of_calls(calls))
+            .query(queries::calls(self, &calls[0]))
+    }
+
+    /// The same about the sender of signals with one member, which is the subject.
+    pub(super) fn of_signals(&self, rule: &Rule, signals: &[Message<'_>]) -> Finding {
+        Finding::new(rule, self.who(self.sender(&signals[0])))
+            .about(signals[0].full_member())
+            .shown_by(signals)
+            .costs(Cost::of_signals(signals))
+            .query(queries::signals(self, &signals[0]))
+    }
+
+    /// A method and whose it is, as a subject.
+    pub(super) fn method_of(&self, call: &Message<'_>) -> String {
+        format!("{} {}", self.callee_stable(call), call.full_member())
     }
 }
 

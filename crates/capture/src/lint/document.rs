@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::finding::{BYTES_PER_MICROSECOND, CALL, WAKE_UP};
 use super::finding::{WAIT_HIGH, WAIT_MED, WASTE_MED_PER_SECOND};
-use super::rule::{Rule, Threshold};
+use super::rule::{Removed, Rule, Threshold};
 use super::units;
 
 /// The document about all rules, as Markdown.
@@ -46,6 +46,10 @@ pub fn document() -> String {
     for rule in Rule::all() {
         section(&mut text, rule);
     }
+    text.push_str(REMOVED);
+    for Removed { id, title, why } in Rule::removed() {
+        let _ = writeln!(text, "| {id} | {title} | {why} |");
+    }
     text
 }
 
@@ -55,7 +59,8 @@ fn section(text: &mut String, rule: &Rule) {
     for threshold in rule.thresholds {
         let _ = writeln!(text, "- {}", line(threshold));
     }
-    let _ = write!(text, "\n{}\n\n", folded(&format!("**What to do:** {}", rule.advice)));
+    let _ = write!(text, "\n{}\n\n", folded(&format!("**Seen:** {}", rule.seen)));
+    let _ = write!(text, "{}\n\n", folded(&format!("**What to do:** {}", rule.advice)));
     let _ = writeln!(text, "Severity {}; needs {}.", rule.rating.as_str(), rule.needs.as_str());
 }
 
@@ -66,6 +71,7 @@ pub fn explain(rule: &Rule) -> String {
     for threshold in rule.thresholds {
         let _ = writeln!(text, "  - {}", line(threshold));
     }
+    let _ = write!(text, "\nSeen:\n{}\n", folded(rule.seen));
     let _ = write!(text, "\nWhat to do:\n{}\n\n", folded(rule.advice));
     let _ = writeln!(text, "Severity {}; needs {}.", rule.rating.as_str(), rule.needs.as_str());
     text
@@ -132,7 +138,7 @@ time no others.
   recording shows.
 - Where bodies were redacted (`record --redact`) or cut (`--kept`), no rule takes what is left for what
   the message said; L50 names the rules that cannot judge it. L12 judges only calls without arguments
-  then, and L18 none of programs whose match rules are not shown.
+  then.
 - Where headers are cut, these messages are not judged, and no rule takes a reply, a call or a match rule
   for missing that may be one of them; L50 says how many there are.
 - L36 groups connections by the name of their program, or by their process if the name is unknown. Connections of
@@ -144,6 +150,21 @@ time no others.
 
 ## The rules
 
+Each rule names a case in which a real program did what the rule finds; a rule that no real program has
+ever triggered [is removed](#rules-that-were-removed). Unless a case names a public report, we recorded it.
+Most recordings are of sessions of the desktops of Debian 12, from their start on, and of tools in them:
+`scripts/record-sessions` makes them again. Newer versions of these programs may behave better.
+
 | rule | finds | severity |
+| --- | --- | --- |
+";
+
+const REMOVED: &str = "
+## Rules that were removed
+
+Their numbers are not used again. A line of a baseline for one of them is reported as a line that is for no
+finding.
+
+| rule | found | why it was removed |
 | --- | --- | --- |
 ";

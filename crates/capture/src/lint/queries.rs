@@ -4,10 +4,14 @@ use super::context::Context;
 use super::finding::Who;
 use crate::model::Message;
 
+/// Messages of the sender of this one.
+pub(super) fn sent_by(lint: &Context<'_>, message: &Message<'_>) -> String {
+    term("from", &lint.who(lint.sender(message)))
+}
+
 /// Calls of one method by one caller.
 pub(super) fn calls(lint: &Context<'_>, call: &Message<'_>) -> String {
-    let from = term("from", &lint.who(lint.sender(call)));
-    format!("{from} {}", calls_to(lint, call))
+    format!("{} {}", sent_by(lint, call), calls_to(lint, call))
 }
 
 /// Calls of one method by anybody.
@@ -25,8 +29,7 @@ pub(super) fn waits_for(name: &str, call: &Message<'_>, longer: &str) -> String 
 
 /// Signals of one member by one sender.
 pub(super) fn signals(lint: &Context<'_>, signal: &Message<'_>) -> String {
-    let from = term("from", &lint.who(lint.sender(signal)));
-    format!("{from} type:signal member:{}", signal.member())
+    format!("{} type:signal member:{}", sent_by(lint, signal), signal.member())
 }
 
 /// A field that names somebody.

@@ -30,10 +30,23 @@ pub struct Rule {
     pub meaning: &'static str,
     /// From where on something is reported.
     pub thresholds: &'static [Threshold],
+    /// A real case: which program did it, with which member, and how often or how long.
+    pub seen: &'static str,
     /// What to do.
     pub advice: &'static str,
     /// Looks for it.
     pub(super) check: fn(&Context<'_>) -> Vec<Finding>,
+}
+
+/// A rule that earlier versions had.
+#[derive(Clone, Copy, Debug)]
+pub struct Removed {
+    /// Its number, which no other rule gets.
+    pub id: RuleId,
+    /// What it found, in a few words.
+    pub title: &'static str,
+    /// Why it was removed, and which rule reports such cases now, if one does.
+    pub why: &'static str,
 }
 
 /// What decides how bad a finding of a rule is.
@@ -92,6 +105,11 @@ impl Rule {
     /// All rules, by their numbers.
     pub const fn all() -> &'static [Self] {
         &rules::ALL
+    }
+
+    /// The rules that earlier versions had, by their numbers.
+    pub const fn removed() -> &'static [Removed] {
+        &rules::REMOVED
     }
 
     /// The rule with this number.
@@ -204,6 +222,9 @@ pub enum RuleIdError {
     /// No rule has this number.
     #[error("there is no rule {0}; docs/lint.md has them all")]
     NoSuchRule(RuleId),
+    /// Earlier versions had a rule with this number.
+    #[error("the rule {0} was removed; docs/lint.md says why")]
+    Removed(RuleId),
 }
 
 impl FromStr for RuleId {
@@ -214,8 +235,10 @@ impl FromStr for RuleId {
         let number = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
         let number = number.and_then(|digits| digits.parse().ok());
         let id = Self(number.ok_or_else(|| RuleIdError::NotAnId { found: text.to_owned() })?);
+        let was_removed = || Rule::removed().iter().any(|removed| removed.id == id);
         match Rule::find(id) {
             Some(_) => Ok(id),
+            None if was_removed() => Err(RuleIdError::Removed(id)),
             None => Err(RuleIdError::NoSuchRule(id)),
         }
     }
@@ -231,11 +254,34 @@ mod tests {
     }
 
     #[test]
+    fn every_number_is_that_of_one_rule_or_of_a_removed_one() {
+        let removed = Rule::removed().iter().map(|removed| removed.id);
+        let mut ids: Vec<_> = Rule::all().iter().map(|rule| rule.id).chain(removed).collect();
+        ids.sort_unstable();
+        let expected: Vec<_> = (1..=ids.len() as u8).map(RuleId).collect();
+        assert_eq!(ids, expected);
+    }
+
+    #[test]
+    fn every_rule_names_a_real_case() {
+        for rule in Rule::all() {
+            // A program with its version, or a public report, and what it did.
+            let names_a_source = rule.seen.contains(|c: char| c.is_ascii_digit());
+            assert!(names_a_source && rule.seen.len() > 60, "{}: {:?}", rule.id, rule.seen);
+            assert!(rule.seen.ends_with('.'), "{}: {:?}", rule.id, rule.seen);
+        }
+    }
+
+    #[test]
     fn numbers_are_read_as_they_are_written() {
         for rule in Rule::all() {
             assert_eq!(rule.id.to_string().parse(), Ok(rule.id));
         }
         assert_eq!("l7".parse(), Ok(RuleId(7)));
+        for removed in Rule::removed() {
+            let parsed = removed.id.to_string().parse::<RuleId>();
+            assert_eq!(parsed, Err(RuleIdError::Removed(removed.id)));
+        }
         assert_eq!("L99".parse::<RuleId>(), Err(RuleIdError::NoSuchRule(RuleId(99))));
         for text in ["", "L", "7", "L+7", "L999", "polling"] {
             let found = text.to_owned();

@@ -31,6 +31,7 @@ fn a_line_is_for_a_rule_somebody_and_something() {
         ("L12 * *", true),
         ("L12 client *", true),
         ("L11 * *", false),
+        ("L46 client *", false),
         ("L12 other *", false),
         ("L12 client org.example.Mail", false),
         ("# L12 * *", false),

@@ -113,13 +113,6 @@ pub(crate) const CASES: &[Case] = &[
         raises: |r| crowd(r, 64),
         misses: |r| crowd(r, 63),
     },
-    Case {
-        rule: 44,
-        name: "read back what was set",
-        raises: |r| set_and_get(r, 1),
-        misses: |r| set_and_get(r, 20),
-    },
-    Case { rule: 46, name: "no interface", raises: |r| bare(r, 10), misses: |r| bare(r, 9) },
 ];
 
 /// Ten times, one second apart.
@@ -212,20 +205,5 @@ fn crowd(r: &mut Recording, count: u32) {
     let calls: Vec<_> = (0..count).map(|_| pending(r.wait_us(20), CLIENT, MAIL, "Load")).collect();
     for call in calls {
         r.wait_us(50).reply(&call, SERVICE, &());
-    }
-}
-
-fn set_and_get(r: &mut Recording, apart_ms: i64) {
-    for turn in 0..3_u32 {
-        ask_standard(r, BOX, "Properties.Set", &(IFACE, "Limit", wire::body::Variant(turn)), 0);
-        ask_standard(r.wait_ms(apart_ms), BOX, "Properties.Get", &(IFACE, "Limit"), turn);
-        uneven(r, turn.into());
-    }
-}
-
-fn bare(r: &mut Recording, count: u32) {
-    for number in 0..count {
-        let call = r.call(CLIENT, MAIL, &format!("{BOX} Count"), &());
-        r.wait_us(200).reply(&call, SERVICE, &(number,)).wait_ms(5);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use diligence_capture::lint::{Confidence, Rule, RuleId, lint};
 use diligence_capture::record::{Fact, Process, Ran};
 use diligence_capture::statistics::Percentiles;
-use diligence_testkit::recording::{Call, DRIVER, Recording};
+use diligence_testkit::recording::{Call, Recording};
 
 use crate::scene::*;
 
@@ -70,12 +70,6 @@ pub(crate) const CASES: &[Case] = &[
         name: "a bus that waits for a processor",
         raises: |r| held_up(r, 6),
         misses: |r| held_up(r, 4),
-    },
-    Case {
-        rule: 53,
-        name: "everybody asks who has come",
-        raises: |r| newcomer(r, 5),
-        misses: |r| newcomer(r, 4),
     },
 ];
 
@@ -217,16 +211,6 @@ fn held_up(r: &mut Recording, millis: u64) {
             held_up_ns: millis * 1_000_000,
             ..Ran::default()
         }));
-    }
-}
-
-fn newcomer(r: &mut Recording, count: u32) {
-    r.owner_changed(":1.9", "", ":1.9");
-    for unique in newcomers(r, count, "watcher") {
-        r.wait_ms(1);
-        let what = format!("/org/freedesktop/DBus {DRIVER}.GetConnectionUnixProcessID");
-        let call = r.call(&unique, DRIVER, &what, &(":1.9",));
-        r.wait_us(50).reply(&call, DRIVER, &(109_u32,));
     }
 }
 

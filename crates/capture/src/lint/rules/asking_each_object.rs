@@ -13,6 +13,9 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("different objects below one path", OBJECTS_MIN),
         Threshold::span("within", WITHIN),
     ],
+    seen: "geary 43 reads the properties of 11 objects below /org/freedesktop/IBus of fcitx5 \
+           with GetAll, one after the other. cockpit-bridge 287, when a page watches units, \
+           introspects 243 units of systemd and reads 201 of them.",
     advice: "Ask once with ObjectManager.GetManagedObjects, and follow InterfacesAdded, \
              InterfacesRemoved and PropertiesChanged. A service without it should get it.",
     check,

@@ -17,6 +17,9 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("different senders of them", SENDERS_MIN),
         Threshold::rate("such signals", RATE_MIN),
     ],
+    seen: "system-config-printer-applet 1.5.18 sets the rule type='signal' and was woken by 393 \
+           signals of 11 senders in half a minute. On the accessibility bus, Orca 43 asks for \
+           org.a11y.atspi.Event.Object.StateChanged of all programs.",
     advice: "Add the sender, the interface, and the path (path_namespace) or the first argument \
              (arg0, arg0namespace) to the rule.",
     check,

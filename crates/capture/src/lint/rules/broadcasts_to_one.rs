@@ -11,6 +11,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     meaning: "Each signal of a kind reached exactly one program. If it is meant for that one, the \
               bus need not look for others, and others need not be able to hear it.",
     thresholds: &[Threshold::count("signals, each with one recipient", SIGNALS_MIN)],
+    seen: "PackageKit 1.2.6 broadcasts PropertiesChanged of its transactions 223 times, each \
+           time to the single program that made the transaction.",
     advice: "If it is for whoever asked, send it to that connection, or answer the call with it.",
     check,
 };

@@ -12,6 +12,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
               reply. The bus replies in its place with NoReply, if it replies at all. Calls whose \
               caller left before are not counted.",
     thresholds: &[Threshold::count("calls under way when a service left", 1)],
+    seen: "xdg-document-portal 1.16 could not mount its file system and exited, while \
+           xdg-desktop-portal waited for its reply to Documents.GetMountPoint.",
     advice: "In the service: answer what is under way before the connection is closed. In the \
              caller: take NoReply as \"ask again when the name is back\".",
     check,

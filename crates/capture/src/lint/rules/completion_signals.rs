@@ -13,6 +13,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("calls, each with such a signal", PAIRS_MIN),
         Threshold::span("within", WITHIN),
     ],
+    seen: "evolution-calendar-factory 3.46 answers CalendarView.Start at once and emits \
+           Complete when it is done, 10 times.",
     advice: "Answer when it is done: callers that do not wait in their main loop can wait for \
              minutes, and the bus matches answer and call. Long jobs with progress may be objects.",
     check,
@@ -50,7 +52,7 @@ fn signals_of(pairs: &[(Message<'_>, Message<'_>)]) -> usize {
 fn report(lint: &Context<'_>, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
     let (call, signal) = &pairs[0];
     let signals: Vec<_> = pairs.iter().map(|(_, signal)| *signal).collect();
-    Finding::new(&RULE, lint.who(lint.sender(signal)))
+    lint.of_signals(&RULE, &signals)
         .about(format!("{} {}", call.full_member(), signal.member()))
         .says(format!(
             "answers {} at once, and says by {} that it is done, {} times",
@@ -59,9 +61,6 @@ fn report(lint: &Context<'_>, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
             pairs.len()
         ))
         .confidence(Confidence::Low)
-        .shown_by(&signals)
-        .costs(Cost::of_signals(&signals))
-        .query(queries::signals(lint, signal))
 }
 
 const ENDINGS: [&str; 5] = ["Finished", "Completed", "Done", "Complete", "Succeeded"];

@@ -20,6 +20,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::span("one is short that lasts at most", SHORT),
         Threshold::count("and makes no more calls than, without those of the bus", CALLS_MAX),
     ],
+    seen: "playerctl 2.4.1 connects to the system bus and leaves again, once for each command: \
+           24 times in a script.",
     advice: "Keep one connection for the life of the program; do not start a tool for each call.",
     check,
 };

@@ -14,6 +14,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("pairs of signals of one object", PAIRS_MIN),
         Threshold::span("within", INSTANT),
     ],
+    seen: "NetworkManager 1.42 emits Device.StateChanged beside PropertiesChanged of the same \
+           device, 99 times while connections came and went.",
     advice: "Leave the signal of your own out, in the next version of the interface.",
     check,
 };
@@ -43,17 +45,13 @@ fn doubled<'c>(signals: &[Message<'c>]) -> Vec<Message<'c>> {
 
 fn report(lint: &Context<'_>, signals: &[Message<'_>]) -> Finding {
     let first = &signals[0];
-    Finding::new(&RULE, lint.who(lint.sender(first)))
-        .about(first.full_member())
+    lint.of_signals(&RULE, signals)
         .says(format!(
             "emits {} beside PropertiesChanged, {} times",
             short_name(first),
             signals.len()
         ))
         .confidence(Confidence::Medium)
-        .shown_by(signals)
-        .costs(Cost::of_signals(signals))
-        .query(queries::signals(lint, first))
 }
 
 const PAIRS_MIN: usize = 3;

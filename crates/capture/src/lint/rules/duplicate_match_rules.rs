@@ -14,6 +14,9 @@ pub(in crate::lint) const RULE: Rule = Rule {
               Rules that ended because their connection left count too; those that RemoveMatch \
               ended do not. stats --by rules counts in the same way.",
     thresholds: &[Threshold::count("duplicates among the rules of a connection", DUPLICATES_MIN)],
+    seen: "at-spi2-registryd 2.46 on the accessibility bus, while Orca 43 runs: 257 match \
+           rules, of which 255 are duplicates, one for the owner of Orca's connection for each \
+           key that Orca listens to.",
     advice: "Add each rule once and count its users in the program; if a library adds them, that \
              is a bug of the library.",
     check,

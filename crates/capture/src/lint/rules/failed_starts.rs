@@ -15,6 +15,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
               service is reported. A crash is always the fault of the service itself. Each attempt \
               costs a process, and the callers wait until it has failed.",
     thresholds: &[Threshold::count("failed starts of one service", FAILURES_MIN)],
+    seen: "org.bluez on a machine without a Bluetooth adapter: the service never takes its \
+           name, and GeoClue 2.6 and ModemManager wait 25 s for it until the start fails.",
     advice: "Run the program as its service file does, and read what it prints; the log of the bus \
              says how each start ended. Remove the service file if the program is gone, and install \
              what provides a name that does not exist. If services wait for each other, have one of \

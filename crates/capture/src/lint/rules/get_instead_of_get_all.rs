@@ -13,6 +13,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("different properties asked for", PROPERTIES_MIN),
         Threshold::span("within", WITHIN),
     ],
+    seen: "kded5 5.103 and plasmashell 5.27 read four properties of each NetworkManager.Device \
+           with four Get.",
     advice: "Ask for all with one GetAll, and keep the values up to date from PropertiesChanged.",
     check,
 };
@@ -60,15 +62,12 @@ fn report(lint: &Context<'_>, interface: &str, runs: &[Run<'_>]) -> Finding {
     let calls: Vec<_> = runs.iter().flat_map(|run| &run.calls).copied().collect();
     let most = runs.iter().map(|run| run.properties).max().unwrap_or(0);
     let objects = units::counted(runs.len() as u64, "object");
-    Finding::new(&RULE, lint.who(lint.sender(first)))
-        .about(format!("{} {interface}", lint.callee_stable(first)))
-        .says(format!(
+    lint.of_calls(&RULE, &calls).about(format!("{} {interface}", lint.callee_stable(first))).says(
+        format!(
             "asks {} for up to {most} properties of {interface} one by one, on {objects}",
             lint.callee_label(first)
-        ))
-        .shown_by(&calls)
-        .costs(Cost::of_calls(&calls))
-        .query(queries::calls(lint, first))
+        ),
+    )
 }
 
 const PROPERTIES_MIN: usize = 3;

@@ -14,6 +14,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::span("within", WITHIN),
         Threshold::percent("or of all its calls", SHARE_PERCENT as u64),
     ],
+    seen: "plasmashell 5.27 introspects 3 objects of UPower 39 times in two minutes of a \
+           session.",
     advice: "Compile the interfaces you know into the program, keep what you have learnt, and find \
              objects by GetManagedObjects.",
     check,
@@ -46,10 +48,7 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
             ))
             .shown_by(&asked)
             .costs(Cost::of_calls(&asked))
-            .query(format!(
-                "{} member:Introspect",
-                queries::term("from", &lint.who(lint.sender(first)))
-            )),
+            .query(format!("{} member:Introspect", queries::sent_by(lint, first))),
     )
 }
 

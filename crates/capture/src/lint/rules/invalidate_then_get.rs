@@ -13,6 +13,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("times that it was asked for", PAIRS_MIN),
         Threshold::span("after the signal, within", SOON),
     ],
+    seen: "systemd 252 only invalidates Conditions and ExecStart of a unit that changes, and \
+           cockpit-bridge asks for the properties at once; systemd-run does so too.",
     advice: "Send the new value in the signal (EmitsChangedSignal=true), unless it is large or \
              costs much to make.",
     check,
@@ -44,7 +46,8 @@ fn next_get<'c>(
         .take_while(|get| get.at().since(change.signal.at()).is_some_and(|gap| gap <= SOON));
     let mut soon = soon.filter(|get| matches!(get.member(), "Get" | "GetAll"));
     let asks = |get: &&Message<'_>| match lint.texts(get).as_slice() {
-        [interface] => **interface == *change.interface,
+        // An empty name asks for the properties of all interfaces.
+        [interface] => interface.is_empty() || **interface == *change.interface,
         [interface, name] => {
             **interface == *change.interface && change.invalidated.iter().any(|it| **it == **name)
         }

@@ -10,6 +10,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     meaning: "A message is so large that a bus carries it badly: it is copied four times, and all \
               others wait meanwhile. Answers of GetManagedObjects are reported by L09.",
     thresholds: &[Threshold::bytes("a message", LARGE).source("throughput is best at 32 KiB")],
+    seen: "tumblerd 4.18 answers Thumbnailer1.GetSupported with 148 KiB, twice.",
     advice: "Pass a descriptor (a memfd or a pipe) with the data in it, or hand the data out in \
              pages.",
     check,
@@ -37,7 +38,7 @@ fn report(lint: &Context<'_>, messages: &[Message<'_>]) -> Finding {
         MessageType::Signal => "signals",
         _ => "answers",
     };
-    let sender = queries::term("from", &lint.who(lint.sender(first)));
+    let sender = queries::sent_by(lint, first);
     // The call of an answer may not be in the recording.
     let (of, query) = match named.member() {
         "" => (String::new(), format!("{sender} size>64KiB")),

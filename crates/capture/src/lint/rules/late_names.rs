@@ -12,6 +12,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
               Time in which it waited for other services to start is not counted: those are \
               reported themselves.",
     thresholds: &[Threshold::span("from the connection to the name, with a call waiting", LATE)],
+    seen: "xdg-desktop-portal 1.16 took the name org.freedesktop.portal.Desktop 1.8 s after it \
+           had connected, while a call waited.",
     advice: "Register the objects, take the name, and do slow work after that; answer what needs \
              the slow work when it is done.",
     check,

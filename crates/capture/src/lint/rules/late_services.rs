@@ -11,6 +11,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     meaning: "A call waited because its service was not there yet and had to be started. The time \
               is that from the call until the service connected.",
     thresholds: &[Threshold::span("from the call to the connection", LATE)],
+    seen: "xdg-desktop-portal-gnome 43 took 967 ms to connect, and xdg-desktop-portal waited \
+           for it with StartServiceByName.",
     advice: "Do less before connecting; start it earlier if it is always needed (Type=dbus and \
              WantedBy), or ask for it later.",
     check,

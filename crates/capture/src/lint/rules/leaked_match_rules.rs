@@ -21,6 +21,10 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("rules, to be med at least", RULES_NEAR_LIMIT)
             .source("80 % of the 512 that dbus-daemon allows a connection by default"),
     ],
+    seen: "Linux.Bluetooth with Tmds.DBus adds a rule for PropertiesChanged of each device that \
+           BlueZ finds and removes few of them, until dbus-daemon refuses the next one at 2048 \
+           rules (SuessLabs/Linux.Bluetooth issue 19, with a log of its AddMatch calls). Our \
+           recordings were too short for it.",
     advice: "Remove a rule when the watched object is gone: RemoveMatch, or the unsubscribe \
              function of your library.",
     check,

@@ -16,6 +16,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("calls otherwise", CALLS_MIN),
         Threshold::span("of which two are not further apart than", APART_MAX),
     ],
+    seen: "bluezero 0.9.1 calls GetManagedObjects of org.bluez 59 times to look up the \
+           characteristics of one device.",
     advice: "Call it once, then follow InterfacesAdded, InterfacesRemoved and PropertiesChanged. \
              If most of the objects are of no interest, ask for those that are.",
     check,
@@ -36,7 +38,7 @@ pub(super) fn is_again(calls: &[Message<'_>]) -> bool {
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let largest = calls.iter().filter_map(Message::partner).map(|reply| reply.len()).max();
-    Finding::new(&RULE, lint.who(lint.sender(first)))
+    lint.of_calls(&RULE, calls)
         .about(format!("{} {}", lint.callee_stable(first), first.path()))
         .says(format!(
             "asks {} for all its objects {} times; the largest answer has {}",
@@ -44,9 +46,6 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
             calls.len(),
             units::bytes(largest.unwrap_or(0).into())
         ))
-        .shown_by(calls)
-        .costs(Cost::of_calls(calls))
-        .query(queries::calls(lint, first))
 }
 
 const LARGE: u32 = 64 << 10;

@@ -11,6 +11,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
               the next.",
     thresholds: &[Threshold::count("calls of one connection under way", PENDING_MIN)
         .source("half of the 128 that dbus-daemon allows by default")],
+    seen: "cockpit-bridge 287 had 184 calls to systemd and other services under way when a page \
+           watched their objects; d-feet 0.3.16 had 273 calls of the bus under way.",
     advice: "Send no more than a few dozen at once, and the next as answers come; or ask for all \
              in one call.",
     check,
@@ -48,10 +50,7 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
             ))
             .shown_by(&above)
             .costs(Cost::of_calls(&above))
-            .query(format!(
-                "{} type:method_call",
-                queries::term("from", &lint.who(lint.sender(first)))
-            )),
+            .query(format!("{} type:method_call", queries::sent_by(lint, first))),
     )
 }
 

@@ -10,6 +10,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     meaning: "A call was answered twice, or by somebody whom it was not addressed to, or before it \
               was made. Answers to calls from before the recording are not counted.",
     thresholds: &[Threshold::count("such answers of one program", 1)],
+    seen: "xdg-desktop-portal-kde 5.27 answers Settings.ReadAll of xdg-desktop-portal twice.",
     advice: "Answer every call exactly once, from the connection that got it.",
     check,
 };
@@ -74,10 +75,7 @@ fn report(lint: &Context<'_>, fault: Fault, pairs: &[(Message<'_>, Message<'_>)]
         ))
         .shown_by(&replies)
         .costs(Cost { wake_ups: replies.len() as u64, ..Cost::of_bytes(&replies) })
-        .query(format!(
-            "{} type:method_return",
-            queries::term("from", &lint.who(lint.sender(reply)))
-        ))
+        .query(format!("{} type:method_return", queries::sent_by(lint, reply)))
 }
 
 /// Clocks and queues do not put an answer earlier than this before its call.

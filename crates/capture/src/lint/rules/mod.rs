@@ -4,14 +4,10 @@ mod prelude;
 
 mod asking_each_object;
 mod broad_match_rules;
-mod broadcast_secrets;
 mod broadcasts_to_one;
-mod calls_from_signal_handlers;
 mod calls_lost_to_leaving;
-mod calls_without_interface;
 mod completion_signals;
 mod connection_churn;
-mod credential_storms;
 mod doubled_change_signals;
 mod duplicate_match_rules;
 mod error_storms;
@@ -27,7 +23,6 @@ mod late_names;
 mod late_services;
 mod leaked_match_rules;
 mod managed_objects_again;
-mod many_descriptors;
 mod many_pending_calls;
 mod misplaced_replies;
 mod mutual_calls;
@@ -37,13 +32,10 @@ mod polling;
 mod probing;
 mod queues_in_services;
 mod reached_limits;
-mod reading_back;
 mod repeated_calls;
-mod retrying_absent_names;
 mod serial_calls;
 mod shell_callers;
 mod signal_floods;
-mod signal_loops;
 mod slow_methods;
 mod split_changes;
 mod starved_bus;
@@ -57,10 +49,10 @@ mod unwanted_replies;
 mod wasted_wake_ups;
 mod watching_all_names;
 
-use super::rule::Rule;
+use super::rule::{Removed, Rule, RuleId};
 
-/// All rules, by their numbers. Numbers are not used again.
-pub(super) const ALL: [Rule; 54] = [
+/// All rules, by their numbers. The number of a removed rule is not used again.
+pub(super) const ALL: [Rule; 46] = [
     duplicate_match_rules::RULE,
     leaked_match_rules::RULE,
     broad_match_rules::RULE,
@@ -78,7 +70,6 @@ pub(super) const ALL: [Rule; 54] = [
     timeouts::RULE,
     error_storms::RULE,
     probing::RULE,
-    retrying_absent_names::RULE,
     slow_methods::RULE,
     synchronous_stalls::RULE,
     mutual_calls::RULE,
@@ -87,7 +78,6 @@ pub(super) const ALL: [Rule; 54] = [
     split_changes::RULE,
     invalidate_then_get::RULE,
     doubled_change_signals::RULE,
-    signal_loops::RULE,
     unheard_signals::RULE,
     broadcasts_to_one::RULE,
     large_audiences::RULE,
@@ -95,7 +85,6 @@ pub(super) const ALL: [Rule; 54] = [
     name_checks_before_calls::RULE,
     talking_to_the_bus::RULE,
     large_messages::RULE,
-    many_descriptors::RULE,
     connection_churn::RULE,
     shell_callers::RULE,
     late_services::RULE,
@@ -104,15 +93,58 @@ pub(super) const ALL: [Rule; 54] = [
     reached_limits::RULE,
     many_pending_calls::RULE,
     unwanted_replies::RULE,
-    reading_back::RULE,
     completion_signals::RULE,
-    calls_without_interface::RULE,
     objects_at_the_root::RULE,
-    broadcast_secrets::RULE,
     misplaced_replies::RULE,
     incomplete_recording::RULE,
     starved_bus::RULE,
-    calls_from_signal_handlers::RULE,
-    credential_storms::RULE,
     failed_starts::RULE,
+];
+
+/// Rules that earlier versions had, by their numbers.
+pub(super) const REMOVED: [Removed; 8] = [
+    Removed {
+        id: RuleId(18),
+        title: "waiting for a name by asking for it",
+        why: "merged into L16. In our recordings, programs that ask for a missing name again and \
+              again also watch the name, because their library does",
+    },
+    Removed {
+        id: RuleId(27),
+        title: "loops of Set and PropertiesChanged",
+        why: "no recording showed it",
+    },
+    Removed {
+        id: RuleId(35),
+        title: "many descriptors in one message",
+        why: "no recording had a message with more than a few descriptors; a bus refuses a message \
+              with too many",
+    },
+    Removed {
+        id: RuleId(44),
+        title: "reading back what was just set",
+        why: "no recording showed it; L11 reports a property that is read again and again",
+    },
+    Removed {
+        id: RuleId(46),
+        title: "calls without an interface",
+        why: "no program of the recordings made such calls repeatedly; the specification allows them",
+    },
+    Removed {
+        id: RuleId(48),
+        title: "secrets in broadcasts",
+        why: "no recording showed it, and no public report of such a program was found",
+    },
+    Removed {
+        id: RuleId(52),
+        title: "a call after every signal",
+        why: "it was found only where the call before had caused the signal, as with Orca and \
+              at-spi2-registryd, which L10 reports",
+    },
+    Removed {
+        id: RuleId(53),
+        title: "everybody asks who has come",
+        why: "it was found only where recorders themselves asked; L33 reports programs that ask the \
+              bus too much",
+    },
 ];

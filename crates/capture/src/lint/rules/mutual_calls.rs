@@ -11,6 +11,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     meaning: "One program waits for another, which waits for the first. Neither answers until one \
               gives up.",
     thresholds: &[Threshold::span("both calls are under way together", deadlocks::TOGETHER)],
+    seen: "gvfsd 1.50 waits for Mountable.Mount of gvfsd-smb-browse, which waits for \
+           MountTracker.MountLocation of gvfsd.",
     advice: "Never make a synchronous call from the handler of a call; answer first, or call \
              asynchronously.",
     check,

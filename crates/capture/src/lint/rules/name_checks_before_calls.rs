@@ -13,6 +13,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("such pairs for one name", PAIRS_MIN),
         Threshold::span("from the answer to the call, at most", APART_MAX),
     ],
+    seen: "startplasma-x11 5.27 calls GetNameOwner before each of 65 calls of \
+           org.kde.klauncher5.",
     advice: "Just call; the bus starts the service, or answers ServiceUnknown at once. If you must \
              know whether it is there, watch the name.",
     check,
@@ -40,12 +42,11 @@ fn is_pair(lint: &Context<'_>, check: &Message<'_>, call: &Message<'_>) -> bool 
 fn report(lint: &Context<'_>, name: Text, checks: &[Message<'_>]) -> Finding {
     let first = &checks[0];
     let name = lint.capture.strings().get(name);
-    Finding::new(&RULE, lint.who(lint.sender(first)))
-        .about(name)
-        .says(format!("calls {} before it calls {name}, {} times", first.member(), checks.len()))
-        .shown_by(checks)
-        .costs(Cost::of_calls(checks))
-        .query(queries::calls(lint, first))
+    lint.of_calls(&RULE, checks).about(name).says(format!(
+        "calls {} before it calls {name}, {} times",
+        first.member(),
+        checks.len()
+    ))
 }
 
 const CHECKS: [&str; 3] = ["GetNameOwner", "NameHasOwner", "StartServiceByName"];

@@ -10,6 +10,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     meaning: "A service has an interface of its own at the path /. If its process ever carries a \
               second service, the two meet there.",
     thresholds: &[Threshold::count("calls or signals of one interface at /", MESSAGES_MIN)],
+    seen: "avahi-daemon 0.8 has org.freedesktop.Avahi.Server at the path /; kactivitymanagerd \
+           5.27 and dolphin emit org.kde.KDirNotify there.",
     advice: "Put objects below a path made from the name of the service, with a version: \
              /org/example/Mail1.",
     check,

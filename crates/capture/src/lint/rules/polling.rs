@@ -23,6 +23,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::span("and at most", PERIOD_MAX),
         Threshold::percent("of the distances within 20 % of the usual one", STEADY_PERCENT as u64),
     ],
+    seen: "xfce4-pulseaudio-plugin 0.4.5 calls ListNames of the bus every second, and GetAll of \
+           each media player that it finds.",
     advice: "Subscribe to PropertiesChanged or to the service's own signal, ask once, and then \
              listen. If the service sends none, that is where to begin.",
     check,
@@ -35,20 +37,13 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let (Period { usual, rounds }, calls) = polled(lint, calls)?;
     let first = &calls[0];
-    Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {}", lint.callee_stable(first), first.full_member()))
-            .says(format!(
-                "asks {} for {} every {}, {} times",
-                lint.callee_label(first),
-                short_name(first),
-                units::span(usual),
-                units::grouped(rounds as u64)
-            ))
-            .shown_by(&calls)
-            .costs(Cost::of_calls(&calls))
-            .query(queries::calls(lint, first)),
-    )
+    Some(lint.of_calls(&RULE, &calls).about(lint.method_of(first)).says(format!(
+        "asks {} for {} every {}, {} times",
+        lint.callee_label(first),
+        short_name(first),
+        units::span(usual),
+        units::grouped(rounds as u64)
+    )))
 }
 
 /// Those of some calls of one method that ask the same again and again, and their pace.

@@ -10,6 +10,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
     meaning: "A program keeps calling methods, objects, interfaces or properties that a service \
               does not have, and learns it from the error each time.",
     thresholds: &[Threshold::count("such errors for one caller from one service", ERRORS_MIN)],
+    seen: "systemd-logind 252 reads a property of a job of systemd 8 times after the job is \
+           gone. plasmashell 5.27 asks org.kde.KWin 5 times for an object /VirtualKeyboard.",
     advice: "Find out once what there is, by GetAll or Introspect, and remember it; after an \
              object has gone (InterfacesRemoved), do not ask for it.",
     check,
@@ -51,7 +53,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
         ))
         .shown_by(calls)
         .costs(Cost::of_calls(calls))
-        .query(format!("{} error:*Unknown*", queries::term("from", &lint.who(lint.sender(first)))))
+        .query(format!("{} error:*Unknown*", queries::sent_by(lint, first)))
 }
 
 const ERRORS_MIN: usize = 3;

@@ -11,6 +11,9 @@ pub(in crate::lint) const RULE: Rule = Rule {
     meaning: "The bus has refused something because a limit was reached, has kept signals from a \
               program that does not read, or has ended its connection. What was lost is lost.",
     thresholds: &[Threshold::count("refusals, losses and disconnections of one program", 1)],
+    seen: "cockpit-bridge has so many calls under way that dbus-daemon refuses the next ones at \
+           max_replies_per_connection=128, about 90 times for one page (cockpit-project/cockpit \
+           issues 1649 and 17899, with the log of the bus).",
     advice: "Read faster, or ask for less: narrower match rules, fewer calls at once. If the \
              program is right, the limit is too low for it.",
     check,
@@ -48,6 +51,8 @@ fn refusals(lint: &Context<'_>) -> Vec<Finding> {
 
 fn losses(lint: &Context<'_>) -> Vec<Finding> {
     let dropped = lint.capture.facts().iter().filter_map(|(_, bus, fact)| match fact {
+        // A policy withholds a copy on purpose, and no limit has to do with it.
+        Fact::Dropped { why, .. } if POLICY.iter().any(|words| why.starts_with(words)) => None,
         Fact::Dropped { recipient, why, count } => Some(((bus, recipient, why), *count)),
         _ => None,
     });
@@ -81,5 +86,8 @@ fn ends(lint: &Context<'_>) -> Vec<Finding> {
     };
     ended.map(report).collect()
 }
+
+/// How the words of the bus begin if a rule of the policy withholds a message.
+const POLICY: [&str; 2] = ["Rejected send message", "Rejected receive message"];
 
 const LIMITS_EXCEEDED: &str = "org.freedesktop.DBus.Error.LimitsExceeded";

@@ -14,6 +14,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
               same answer. Only methods that ask are looked at, such as Get, List or Has; calls at a \
               steady pace are reported by L12.",
     thresholds: &[Threshold::count("calls with identical answers", SAME_MIN)],
+    seen: "tracker-extract 3.4 calls Metadata.GetTreeFromDevice of gvfsd-metadata 238 times \
+           with the same arguments and always gets the same answer.",
     advice: "Keep the answer, and let the service send a signal when it changes.",
     check,
 };
@@ -38,7 +40,7 @@ fn check_object(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let first = &same[0];
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {}", lint.callee_stable(first), first.full_member()))
+            .about(lint.method_of(first))
             .says(format!(
                 "asks {} for {} {} times with the same arguments, and gets the same answer",
                 lint.callee_label(first),

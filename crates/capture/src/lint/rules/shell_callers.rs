@@ -14,6 +14,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("starts of one tool", STARTS_MIN),
         Threshold::span("within", WITHIN),
     ],
+    seen: "xdg-screensaver 1.1.3 starts dbus-send for each SimulateUserActivity of \
+           org.gnome.ScreenSaver.",
     advice: "Let one process wait for what you look for (gdbus monitor, busctl wait), or write the \
              script in a language with a D-Bus library.",
     check,

@@ -14,6 +14,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("signals of one object and interface", SIGNALS_MIN),
         Threshold::span("within", INSTANT),
     ],
+    seen: "NetworkManager 1.42 reports changes of one Device by up to 11 PropertiesChanged \
+           within a millisecond.",
     advice: "Collect what changes and emit it together: PropertiesChanged takes any number of \
              properties.",
     check,
@@ -45,17 +47,14 @@ fn report(lint: &Context<'_>, interface: &str, bursts: &[&[&Change<'_>]]) -> Fin
     let signals: Vec<_> =
         bursts.iter().flat_map(|burst| burst.iter()).map(|change| change.signal).collect();
     let most = bursts.iter().map(|burst| burst.len()).max().unwrap_or(0);
-    let first = &signals[0];
     let spare: Vec<_> = bursts.iter().flat_map(|burst| &burst[1..]).map(|it| it.signal).collect();
-    Finding::new(&RULE, lint.who(lint.sender(first)))
+    lint.of_signals(&RULE, &signals)
         .about(interface)
         .says(format!(
             "reports changes of {interface} by up to {most} signals at once, {}",
             units::counted(bursts.len() as u64, "time")
         ))
-        .shown_by(&signals)
         .costs(Cost::of_signals(&spare))
-        .query(queries::signals(lint, first))
 }
 
 const SIGNALS_MIN: usize = 3;

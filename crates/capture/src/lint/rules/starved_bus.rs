@@ -18,6 +18,9 @@ pub(in crate::lint) const RULE: Rule = Rule {
         ),
         Threshold::span("without a processor, all together", HELD_UP_MIN),
     ],
+    seen: "dbus-daemon 1.14.10 with six busy clients on two processors, all at the same \
+           priority, lost its processor 38,715 times in 7 s, for 74 % of the time that it \
+           wanted one.",
     advice: "Give the bus a higher priority than what keeps the processors busy: Nice=-5 or \
              CPUWeight= in its unit. Who keeps them busy is in stats --by switches, if it is on the \
              bus.",

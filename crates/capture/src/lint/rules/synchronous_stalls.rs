@@ -14,6 +14,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::span("its own call takes", PENDING_MIN),
         Threshold::span("after the reply it answers the other within", BURST),
     ],
+    seen: "xdg-desktop-portal-gnome 43 stood still for 160 ms in a call of \
+           Introspect.GetRunningApplications of gnome-shell, while another call waited for it.",
     advice: "Use the asynchronous call of your library and go on when the reply comes.",
     check,
 };
@@ -56,7 +58,7 @@ fn check_caller(
     let longest = stalls.iter().filter_map(Message::duration).max()?;
     Some(
         Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {}", lint.callee_stable(first), first.full_member()))
+            .about(lint.method_of(first))
             .says(format!(
                 "stood still for up to {} in {}, such as {} to {}, while {} waited for it",
                 units::span(longest),
@@ -68,7 +70,7 @@ fn check_caller(
             .confidence(Confidence::Medium)
             .shown_by(&stalls)
             .costs(Cost::of_waiting(&others))
-            .query(format!("{} dur>50ms", queries::term("from", &lint.who(lint.sender(first))))),
+            .query(format!("{} dur>50ms", queries::sent_by(lint, first))),
     )
 }
 

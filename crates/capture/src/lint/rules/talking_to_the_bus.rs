@@ -14,6 +14,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
             .source("usual for desktops; well built systems have far fewer"),
         Threshold::count("such calls", CALLS_MIN),
     ],
+    seen: "polkitd 122: 2,236 of the 4,070 calls of the bus itself, mostly \
+           GetConnectionUnixProcessID.",
     advice: "Look who calls most: usually one library sets a match rule for each object, or asks \
              for owners that a signal would tell.",
     check,

@@ -21,6 +21,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::span("or", TIMEOUTS[2]).source("a usual choice for starting services"),
         Threshold::span("each give or take", TOLERANCE),
     ],
+    seen: "colord 1.4.6, which waited for polkitd itself, had not answered Properties.GetAll \
+           when colormgr gave up after 20 s.",
     advice: "Find out why the service does not answer. In the caller, set a shorter time-out for \
              what answers at once, and do not wait in the main loop.",
     check,

@@ -12,6 +12,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
               callee are both still there. The caller waits, or gives up after 25 seconds as most \
               libraries do.",
     thresholds: &[Threshold::span("a call has waited when the recording ends", PENDING_MIN)],
+    seen: "cups-browsed 1.28 calls Properties.GetAll of /org/cups/cupsd/Notifier without a \
+           destination, and no connection has replied after two minutes.",
     advice: "Answer every call exactly once, with an error if need be; check that no code path \
              forgets it. A method that answers nobody should say so in its introspection.",
     check,

@@ -14,6 +14,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("announcements of a property without a change", SAME_MIN),
         Threshold::percent("of all its announcements", SAME_PERCENT as u64),
     ],
+    seen: "systemd 252 announces FreezerState of units with the value that it had, 477 of 569 \
+           times; vlc 3.0 does the same with Rate, 48 of 49 times.",
     advice: "Compare with the old value before you emit.",
     check,
 };
@@ -50,18 +52,11 @@ fn check_property(lint: &Context<'_>, name: &str, told: &[(Message<'_>, bool)]) 
     }
     let first = &same[0];
     let interface = lint.texts(first).into_iter().next().unwrap_or_default();
-    Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{interface}.{name}"))
-            .says(format!(
-                "announces {name} of {interface} with the value that it had, {} of {} times",
-                same.len(),
-                told.len()
-            ))
-            .shown_by(&same)
-            .costs(Cost::of_signals(&same))
-            .query(queries::signals(lint, first)),
-    )
+    Some(lint.of_signals(&RULE, &same).about(format!("{interface}.{name}")).says(format!(
+        "announces {name} of {interface} with the value that it had, {} of {} times",
+        same.len(),
+        told.len()
+    )))
 }
 
 const SAME_MIN: usize = 3;

@@ -13,6 +13,8 @@ pub(in crate::lint) const RULE: Rule = Rule {
         Threshold::count("such signals", UNHEARD_MIN),
         Threshold::rate("and of them, over the recording", RATE_MIN),
     ],
+    seen: "systemd 252 emits Manager.UnitNew 309 times for a daemon-reload and some restarts, \
+           while no connection listened to it.",
     advice: "Emit nothing while nobody shows an interest (a Subscribe method, or a property that \
              clients set), or send to those who asked.",
     check,
@@ -47,12 +49,9 @@ fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Option<Fi
     }
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(first.full_member())
+        lint.of_signals(&RULE, &signals)
             .says(format!("emits {} {count} times, and nobody hears it", short_name(first)))
-            .shown_by(&signals)
-            .costs(Cost { wake_ups: count, ..Cost::of_bytes(&signals) })
-            .query(queries::signals(lint, first)),
+            .costs(Cost { wake_ups: count, ..Cost::of_bytes(&signals) }),
     )
 }
 

@@ -19,6 +19,9 @@ pub(in crate::lint) const RULE: Rule = Rule {
             REACTIONS_MAX_PERCENT,
         ),
     ],
+    seen: "gnome-clocks 43, evince 43 and a dozen other programs: for each change of the text \
+           size, org.freedesktop.portal.Desktop sends two SettingChanged, 102 in ten seconds, \
+           and nothing showed that a program did something about them.",
     advice: "Narrow the match rule: name the sender, the path or the first argument; or \
              unsubscribe while nothing is shown.",
     check,
