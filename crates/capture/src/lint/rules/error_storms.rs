@@ -20,7 +20,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
     ],
     seen: "xfwm4 4.18 calls Xfconf.GetProperty 298 times for properties that are not set and \
            gets PropertyNotFound each time. startplasma-x11 5.27 calls KLauncher.setLaunchEnv \
-           of org.kde.klauncher5, which nobody owns, 65 times.",
+           of org.kde.klauncher5, which nobody owns, 66 times.",
     advice: "Look at the text of the error: check first, or do not ask for what cannot be had. If a \
              name has no owner, watch it: a match rule for NameOwnerChanged with arg0='the.name' \
              reports when it gets one.",
@@ -44,7 +44,8 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Vec<Finding> {
             && (busiest(failed, WITHIN).len() >= ERRORS_MIN
                 || failed.len() * 100 > calls.len() * SHARE_PERCENT)
     };
-    by_error.iter().filter(is_storm).filter_map(|(_, it)| report(lint, calls, it)).collect()
+    let storms = by_error.iter().filter(is_storm);
+    storms.filter_map(|((_, name), failed)| report(lint, calls, name, failed)).collect()
 }
 
 fn is_plain_failure(lint: &Context<'_>, call: &Message<'_>) -> bool {
@@ -63,22 +64,29 @@ fn missing_name(lint: &Context<'_>, call: &Message<'_>, error: &Message<'_>) -> 
     }
 }
 
-fn report(lint: &Context<'_>, calls: &[Message<'_>], failed: &[Message<'_>]) -> Option<Finding> {
+fn report(
+    lint: &Context<'_>,
+    calls: &[Message<'_>],
+    name: &str,
+    failed: &[Message<'_>],
+) -> Option<Finding> {
     let first = &failed[0];
     let error = first.partner()?.member();
+    let (subject, about, query) = match name {
+        "" => (String::new(), String::new(), String::new()),
+        name => (format!(" {name}"), format!(" about {name}"), format!(" arg0:{name}")),
+    };
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
-            .about(format!("{} {} {error}", lint.callee_stable(first), first.full_member()))
+        lint.of_calls(&RULE, failed)
+            .about(format!("{} {error}{subject}", lint.method_of(first)))
             .says(format!(
-                "got {error} from {} for {} of {} calls of {}",
+                "got {error} from {} for {} of {} calls of {}{about}",
                 lint.callee_label(first),
                 failed.len(),
                 calls.len(),
                 short_name(first)
             ))
-            .shown_by(failed)
-            .costs(Cost::of_calls(failed))
-            .query(format!("{} error:{error}", queries::calls(lint, first))),
+            .query(format!("{} error:{error}{query}", queries::calls(lint, first))),
     )
 }
 
