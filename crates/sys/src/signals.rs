@@ -27,11 +27,15 @@ pub enum Signal {
     Child,
     /// `SIGXFSZ`: a file would have become larger than it may. What wrote to it gets an error, too.
     FileSize,
+    /// `SIGWINCH`: the terminal has another size.
+    Resized,
+    /// `SIGTSTP`: stop until continued, from the terminal. See [`suspend`].
+    Suspend,
 }
 
 impl Signal {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Terminate,
         Self::Interrupt,
         Self::HangUp,
@@ -39,6 +43,8 @@ impl Signal {
         Self::User2,
         Self::Child,
         Self::FileSize,
+        Self::Resized,
+        Self::Suspend,
     ];
 
     pub(crate) fn number(self) -> Number {
@@ -50,6 +56,8 @@ impl Signal {
             Self::User2 => Number::USR2,
             Self::Child => Number::CHILD,
             Self::FileSize => Number::XFSZ,
+            Self::Resized => Number::WINCH,
+            Self::Suspend => Number::TSTP,
         }
     }
 }
@@ -97,6 +105,23 @@ impl AsFd for SignalSource {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
+}
+
+/// Stops this process until another process continues it, and returns then: what `SIGTSTP` does by
+/// default, for a program that reads [`Signal::Suspend`] and has put the terminal in order. If no
+/// shell could continue the process (its process group is orphaned), the kernel ignores the signal and
+/// this function returns at once. `SIGTSTP` is blocked afterwards.
+///
+/// # Errors
+///
+/// None that a correct caller can cause.
+pub fn suspend() -> io::Result<()> {
+    let signal = || std::iter::once(Number::TSTP);
+    // A second key press that waits already would stop the process again at once.
+    raw::change_signal_mask(MaskChange::Block, signal())?;
+    rustix::process::kill_process(rustix::process::getpid(), Number::TSTP)?;
+    raw::change_signal_mask(MaskChange::Unblock, signal())?;
+    raw::change_signal_mask(MaskChange::Block, signal())
 }
 
 /// Lets signals interrupt this thread again. Allowed between fork and exec.

@@ -45,6 +45,8 @@ fn each_signal_is_read_once() {
         (Number::USR1, Signal::User1),
         (Number::USR2, Signal::User2),
         (Number::CHILD, Signal::Child),
+        (Number::WINCH, Signal::Resized),
+        (Number::TSTP, Signal::Suspend),
     ] {
         assert_eq!(take(&source), None);
         raise(number);

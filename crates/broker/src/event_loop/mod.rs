@@ -424,7 +424,9 @@ impl EventLoop {
                 Signal::User2 => self.dump_recorder(),
                 // What was refused says so itself.
                 Signal::FileSize => {}
-                Signal::User1 | Signal::Child => unreachable!("it is not blocked"),
+                Signal::User1 | Signal::Child | Signal::Resized | Signal::Suspend => {
+                    unreachable!("it is not blocked")
+                }
             }
         }
         Ok(Flow::Continue)

@@ -83,7 +83,12 @@ fn passed_on(signal: Signal) -> Option<Number> {
         // From the keys of a terminal, all processes in the foreground get it.
         Signal::Interrupt if terminal::is_in_foreground() => None,
         Signal::Interrupt => Some(Number::INT),
-        Signal::User1 | Signal::User2 | Signal::Child | Signal::FileSize => None,
+        Signal::User1
+        | Signal::User2
+        | Signal::Child
+        | Signal::FileSize
+        | Signal::Resized
+        | Signal::Suspend => None,
     }
 }
 
