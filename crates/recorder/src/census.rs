@@ -16,6 +16,7 @@ use inspector::Credentials;
 use crate::clock::Clock;
 use crate::objects::{Introspector, Objects};
 use crate::punctuality::PROBE;
+use crate::statistics::{BusStatistics, CONNECTIONS_MAX};
 
 /// Asks who is there, and about everybody who comes, at once: a program may be short-lived.
 /// Nothing here waits for the bus.
@@ -28,6 +29,8 @@ pub(crate) struct Census {
     asked: Vec<(Question, PendingCall)>,
     /// Asks objects too, if that is wanted.
     introspector: Option<Introspector>,
+    /// The last answers about the bus and its connections.
+    statistics: Option<BusStatistics>,
 }
 
 /// What is asked.
@@ -47,6 +50,10 @@ enum Question {
     Bus,
     /// What a bus of ours has counted.
     Totals,
+    /// What a bus of ours tells of itself at this moment.
+    Statistics,
+    /// What it tells of its connections.
+    Connections,
     /// Nothing: a copy of the question shows how late copies are read.
     Probe,
 }
@@ -65,13 +72,29 @@ impl Census {
             Objects::Ignored => None,
             Objects::Introspected => Some(Introspector::default()),
         };
-        Ok(Self { connection, bus, changes, waiting, asked: Vec::new(), introspector })
+        let statistics = None;
+        Ok(Self { connection, bus, changes, waiting, asked: Vec::new(), introspector, statistics })
     }
 
     /// Asks a bus of ours what it has counted so far, before all other questions.
     pub(crate) fn ask_totals(&mut self) {
         self.waiting.push_front(Question::Totals);
         self.ask_more();
+    }
+
+    /// Asks a bus of ours about itself and its connections, unless an earlier question is still open.
+    pub(crate) fn ask_statistics(&mut self) {
+        let is_open = |question: &Question| matches!(question, Question::Connections);
+        if self.waiting.iter().any(is_open) || self.asked.iter().any(|(one, _)| is_open(one)) {
+            return;
+        }
+        self.waiting.extend([Question::Statistics, Question::Connections]);
+        self.ask_more();
+    }
+
+    /// The last answers about the bus and its connections; `None` if there are none yet.
+    pub(crate) const fn statistics(&self) -> Option<&BusStatistics> {
+        self.statistics.as_ref()
     }
 
     /// The connection that asks.
@@ -185,6 +208,13 @@ impl Census {
                 let Ok((totals,)) = reply.read::<(HashMap<String, Value>,)>() else { return };
                 learn(Fact::Totals(read_totals(&totals)));
             }
+            Question::Statistics => {
+                let Ok((totals,)) = reply.read::<(HashMap<String, Value>,)>() else { return };
+                self.statistics.get_or_insert_default().read_totals(&totals);
+            }
+            Question::Connections => {
+                self.statistics.get_or_insert_default().read_connections(reply);
+            }
             Question::Probe => {}
             Question::Process(unique) => {
                 let process = Some(Credentials::read(reply).process(clock.now()));
@@ -215,11 +245,13 @@ impl Census {
             let destination = BusName::from(BUS);
             let message =
                 Builder::method_call(PATH, member).interface(interface).destination(destination);
-            let started = match name {
-                Some(name) => {
-                    self.connection.start_call(&message, &(name,), CallOptions::default())
+            let options = CallOptions::default();
+            let started = match (&question, name) {
+                (Question::Connections, _) => {
+                    self.connection.start_call(&message, &(CONNECTIONS_MAX,), options)
                 }
-                None => self.connection.start_call(&message, &(), CallOptions::default()),
+                (_, Some(name)) => self.connection.start_call(&message, &(name,), options),
+                (_, None) => self.connection.start_call(&message, &(), options),
             };
             // What cannot be sent is a connection that has ended, which shows when it is flushed.
             if let Ok(call) = started {
@@ -239,7 +271,8 @@ impl Question {
             Self::Owner(name) => (DRIVER, "GetNameOwner", Some(name)),
             Self::Process(name) => (DRIVER, "GetConnectionCredentials", Some(name)),
             Self::Bus => (DRIVER, "GetConnectionCredentials", Some(DRIVER)),
-            Self::Totals => (STATISTICS, "GetTotals", None),
+            Self::Totals | Self::Statistics => (STATISTICS, "GetTotals", None),
+            Self::Connections => (STATISTICS, "GetConnections", None),
             Self::Probe => (PEER, PROBE, None),
         }
     }

@@ -11,6 +11,7 @@
 //! - `punctuality`: whether messages are read when they come.
 //! - [`listener`]: one bus, found again when it has closed the connections.
 //! - [`watch`]: several of them.
+//! - [`statistics`]: what a bus of ours tells of itself.
 //! - `scheduler`: when the processes that talk have a processor.
 //! - [`standing`]: what was learnt and still holds.
 //! - [`rolling`]: the last messages, so that they can be asked about.
@@ -32,6 +33,7 @@ mod scheduler;
 pub mod session;
 mod source;
 pub mod standing;
+pub mod statistics;
 pub mod tape;
 pub mod wanted;
 pub mod watch;
@@ -45,6 +47,7 @@ pub use rolling::Rolling;
 pub use scheduler::{SchedulerNotice, Watching};
 pub use session::{Lateness, Limits, Session, StartError, Summary, Told, Turn};
 pub use source::Drained;
+pub use statistics::{BusStatistics, ConnectionStatistics};
 pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice, Unfinished};
 pub use wanted::{Beside, Pace, Wanted};
 pub use watch::Watch;

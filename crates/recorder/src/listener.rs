@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::place::Place;
 use crate::punctuality::{Probing, Punctuality};
 use crate::source::{self, Drained, Source};
+use crate::statistics::BusStatistics;
 use crate::wanted::Wanted;
 
 /// One bus.
@@ -189,6 +190,21 @@ impl Listener {
             }
             State::Over => Taken::Share(Drained::Empty),
         }
+    }
+
+    /// Asks a bus of ours about itself and its connections.
+    pub(crate) fn ask_statistics(&mut self) {
+        if let State::Live(live) = &mut self.state
+            && live.source.method() == Method::Trace
+        {
+            live.census.ask_statistics();
+        }
+    }
+
+    /// What the bus told of itself and its connections last.
+    pub(crate) fn statistics(&self) -> Option<&BusStatistics> {
+        let State::Live(live) = &self.state else { return None };
+        live.census.statistics()
     }
 
     /// The recording is about to end: asks for what the bus has counted until then.

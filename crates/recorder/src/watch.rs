@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::listener::{Each, ListenError, Listener, Notice, Taken};
 use crate::place::Place;
 use crate::source::Drained;
+use crate::statistics::BusStatistics;
 use crate::wanted::Wanted;
 
 /// Buses that are listened to, on one clock.
@@ -112,6 +113,17 @@ impl Watch {
             }
         }
         all
+    }
+
+    /// Asks buses of ours about themselves and their connections. The answers come with what is
+    /// [taken](Self::take).
+    pub fn ask_statistics(&mut self) {
+        self.listeners.iter_mut().for_each(Listener::ask_statistics);
+    }
+
+    /// What the first of these buses told of itself and its connections last; `None` if it told nothing.
+    pub fn statistics(&self) -> Option<&BusStatistics> {
+        self.listeners.iter().find_map(Listener::statistics)
     }
 
     /// Takes what has come, and waits a moment for what is on its way: answers about who came last.
