@@ -10,7 +10,8 @@ use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use client::Connection;
 use client::wire::body::Value;
@@ -208,6 +209,10 @@ struct Terminal {
 
 impl Terminal {
     fn start(folder: &Folder, words: &[&str], size: (u16, u16)) -> Self {
+        Self::start_command(folder, &[&[PROGRAM], words].concat(), size)
+    }
+
+    fn start_command(folder: &Folder, command_line: &[&str], size: (u16, u16)) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
         let name = ptsname(&master, Vec::new()).expect("it has a name");
@@ -217,7 +222,7 @@ impl Terminal {
         tcsetwinsize(&master, size).expect("it is a terminal");
         // The size of the page is that of the controlling terminal: not the one that the tests run in.
         let mut command = Command::new("setsid");
-        command.arg("--ctty").arg(PROGRAM).args(words).env("XDG_RUNTIME_DIR", folder.path());
+        command.arg("--ctty").args(command_line).env("XDG_RUNTIME_DIR", folder.path());
         let stdio = || Stdio::from(line.try_clone().expect("descriptors are left"));
         let running = Running::start(command.stdin(stdio()).stdout(stdio()).stderr(stdio()));
         drop(command);
@@ -242,7 +247,11 @@ impl Terminal {
     }
 
     fn press(&mut self, keys: &str) {
-        self.master.write_all(keys.as_bytes()).expect("the program is there");
+        self.press_bytes(keys.as_bytes());
+    }
+
+    fn press_bytes(&mut self, keys: &[u8]) {
+        self.master.write_all(keys).expect("the program is there");
     }
 
     /// Whether keys are passed on one by one, as for a page, not line by line.
@@ -269,6 +278,7 @@ fn a_terminal_shows_the_page_and_is_given_back() {
         assert!(terminal.is_raw());
         terminal.press("h");
         terminal.wait_for("Help:");
+        terminal.press("x");
         end(&mut terminal);
         terminal.wait_for(LEAVE);
         assert_eq!(terminal.running.status().code(), Some(0), "{name}");
@@ -286,6 +296,77 @@ fn the_page_follows_the_size_of_the_terminal() {
     let size = Winsize { ws_col: 120, ws_row: 40, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&terminal.master, size).expect("it is a terminal");
     terminal.wait_for("RULES");
+}
+
+/// A shell with job control runs the page, and continues it when a line is entered.
+#[test]
+fn a_suspended_page_gives_the_terminal_to_the_shell() {
+    type Suspend = fn(&mut Terminal);
+    let ways: [(&str, Suspend); 2] = [
+        ("Ctrl-Z", |terminal| terminal.press("\x1a")),
+        ("SIGTSTP", |terminal| {
+            let [(page, _)] = children_of(terminal.running.pid())[..] else { panic!("the page") };
+            send(page, Signal::TSTP);
+        }),
+    ];
+    for (name, suspend) in ways {
+        let folder = Folder::new();
+        let script = format!("set -m; {PROGRAM} up; echo it is STOPPED; read line; fg; exit $?");
+        let mut terminal = Terminal::start_command(&folder, &["bash", "-c", &script], (80, 24));
+        terminal.wait_for("Nobody");
+        suspend(&mut terminal);
+        let stopped = terminal.wait_for("STOPPED");
+        assert!(stopped.contains(LEAVE), "{name}: {stopped:?}");
+        assert!(!terminal.is_raw(), "{name}");
+        terminal.press("\n");
+        let continued = terminal.wait_for("Nobody");
+        assert!(continued.contains(ENTER), "{name}: {continued:?}");
+        terminal.press("q");
+        terminal.wait_for(LEAVE);
+        assert_eq!(terminal.running.status().code(), Some(0), "{name}");
+        assert!(!terminal.is_raw(), "{name}");
+    }
+}
+
+#[test]
+fn a_page_that_no_shell_could_continue_is_not_suspended() {
+    let folder = Folder::new();
+    let mut terminal = Terminal::start(&folder, &["up"], (80, 24));
+    terminal.wait_for("Nobody");
+    terminal.press("\x1a");
+    let again = terminal.wait_for("Nobody");
+    assert!(again.contains(LEAVE) && again.contains(ENTER), "{again:?}");
+    terminal.press("q");
+    terminal.wait_for(LEAVE);
+    assert_eq!(terminal.running.status().code(), Some(0));
+}
+
+#[test]
+fn input_that_comes_in_pieces_is_put_together() {
+    let folder = Folder::new();
+    let (_bus, lines) = up(&folder, &[]);
+    let bus = address(&lines);
+    let mut top = Terminal::start(&folder, &["top", "--address", &bus], (80, 24));
+    top.wait_for("service,");
+    top.press("f");
+    top.wait_for("query:");
+    // A letter, an arrow key that is split after the escape character, and another one.
+    for piece in ["x", "\x1b", "[A", "y"] {
+        top.press(piece);
+    }
+    thread::sleep(Duration::from_millis(100));
+    top.press_bytes(b"\xc3");
+    thread::sleep(Duration::from_millis(100));
+    top.press_bytes(b"\xa9");
+    // What is pasted is text, whatever keys it looks like, and a line break does not end it.
+    top.press("\x1b[200~z\nq\x1b[201~");
+    let typed = top.wait_for("q");
+    assert!(!typed.contains("[A"), "{typed:?}");
+    top.press("\r");
+    top.wait_for("xy\u{e9}zq");
+    top.press("q");
+    top.wait_for(LEAVE);
+    assert_eq!(top.running.status().code(), Some(0));
 }
 
 /// What takes the screen of a terminal, and what gives it back.

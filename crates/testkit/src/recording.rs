@@ -316,6 +316,11 @@ impl Recording {
         }
     }
 
+    /// Forgets all records. Time and the serials of senders go on.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+    }
+
     /// As a program has it that has read it.
     pub fn capture(&self) -> Capture {
         let mut capture = Capture::default();

@@ -1,34 +1,31 @@
-//! `--live`: what a command tells of recordings, told of a bus while it is used, again and again.
+//! Commands that watch a bus while it is used.
 //!
-//! [`Kept`] holds the last messages, [`Page`] shows them on a terminal; where there is none, blocks
-//! of lines are printed. How it ends is told by the command itself, of what was kept.
+//! - [`LiveTraffic`]: the last messages of the bus, and how many there were. All of these commands show it.
+//! - [`LiveLoop`]: the loop of these commands, which waits for the bus, the terminal, signals and time.
+//! - [`LiveOptions`]: `--live`, which repeats the report of a command on recordings for a bus. A [`Page`]
+//!   shows the report on a terminal; without one it is printed again and again.
 
 mod error;
-mod kept;
+mod event_loop;
 mod page;
-mod sight;
+mod traffic;
 
-use std::io::{self, IsTerminal as _, stdin, stdout};
-use std::os::fd::AsFd as _;
+use std::io;
 use std::time::Duration;
 
 use capture::Capture;
 use capture::text::Style;
 use clap::Args;
-use recorder::{Drained, Watch};
 use sys::clock::monotonic;
-use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
 
 pub(crate) use error::LiveError;
-pub(crate) use kept::Kept;
-use page::{Next, Page};
-pub(crate) use sight::Sight;
+pub(crate) use event_loop::{LiveEvent, LiveLoop, LiveOutput};
+use page::Page;
+pub(crate) use traffic::{Amount, LiveTraffic, Rate, before};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::output::{complain, write_text};
-use crate::private_bus::asked_to_end;
 use crate::style;
 
 /// Which bus to watch instead of reading recordings, and for how long.
@@ -48,127 +45,125 @@ pub(crate) struct LiveOptions {
     duration: Option<Duration>,
 }
 
-/// How a command tells of a bus.
+/// The form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
-    /// For people; on a terminal, as a page.
+    /// For people; on a terminal, as a view.
     Text,
     /// For programs.
     Json,
 }
 
-/// Makes a text of what is there.
-pub(crate) type Tell<'t> = &'t mut dyn FnMut(&Capture, Style) -> String;
+/// Makes the report on a bus.
+pub(crate) type MakeReport<'r> = &'r mut dyn FnMut(&Capture, Style) -> String;
 
 impl LiveOptions {
-    /// What the bus is called.
+    /// The name of the bus.
     pub(crate) fn name(&self) -> String {
         self.bus.to_string()
     }
 
-    /// Watches the bus until somebody or something ends it. Of what was kept until then, the
-    /// command tells a last time.
-    pub(crate) fn watch(&self, form: Form, tell: Tell<'_>) -> Result<Kept, LiveError> {
-        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
-        let mut kept = Kept::new();
-        let watch = Watch::open(&[self.bus.place()], &[], &mut |record| kept.push(record))?;
-        let is_page = form == Form::Text && stdin().is_terminal() && stdout().is_terminal();
-        let (front, interval) = match (is_page, self.interval, self.duration) {
-            (true, interval, _) => (Front::Page(Box::new(Page::enter()?)), interval),
-            (false, None, Some(_)) => (Front::Silent, None),
-            (false, interval, _) => (Front::Lines(form), interval),
+    /// Watches the bus until somebody or something ends it. The command reports on the returned traffic a
+    /// last time.
+    pub(crate) fn watch(
+        &self,
+        form: Form,
+        report: MakeReport<'_>,
+    ) -> Result<LiveTraffic, LiveError> {
+        let output = match form {
+            Form::Text => LiveOutput::of_terminal(),
+            Form::Json => LiveOutput::Lines,
         };
-        let interval = interval.unwrap_or(INTERVAL);
-        let now = monotonic();
-        let (next, deadline) = (now + interval, self.duration.map(|time| now + time));
-        Watching { watch, kept, front, interval, next, deadline }.run(&signals, tell)
+        let signals = output.block_signals()?;
+        let mut traffic = LiveTraffic::new(MESSAGES_KEPT, monotonic());
+        let mut events = LiveLoop::open(self.bus.place(), &[], signals, &mut |record| {
+            traffic.push(record);
+        })?;
+        let front = match (output, self.interval, self.duration) {
+            (LiveOutput::Screen, ..) => {
+                events.enter_screen()?;
+                Front::Page(Page::default())
+            }
+            (LiveOutput::Lines, None, Some(_)) => Front::Silent,
+            (LiveOutput::Lines, ..) => Front::Lines(form),
+        };
+        events.end_after(self.duration);
+        let interval = self.interval.unwrap_or(INTERVAL);
+        let next = monotonic() + interval;
+        LiveReports { events, traffic, front, interval, next }.run(report)
     }
 }
 
-/// Where it is told.
+/// Where the reports go.
 #[derive(Debug)]
 enum Front {
-    Page(Box<Page>),
+    Page(Page),
     Lines(Form),
-    /// Only at the end.
+    /// There is only the one at the end.
     Silent,
 }
 
-/// A bus that is watched.
+/// The reports on a bus that is watched.
 #[derive(Debug)]
-struct Watching {
-    watch: Watch,
-    kept: Kept,
+struct LiveReports {
+    events: LiveLoop,
+    traffic: LiveTraffic,
     front: Front,
     interval: Duration,
-    /// When it is told next, and when it ends, by the monotonic clock.
+    /// When the next one is made, by the monotonic clock.
     next: Duration,
-    deadline: Option<Duration>,
 }
 
-/// What the poller reports on.
-const SIGNALS: u64 = 0;
-const BUS: u64 = 1;
-const KEYS: u64 = 2;
-
-impl Watching {
-    fn run(mut self, signals: &SignalSource, tell: Tell<'_>) -> Result<Kept, LiveError> {
-        let poller = self.poller(signals)?;
-        let mut events = Events::with_capacity(4);
+impl LiveReports {
+    fn run(mut self, report: MakeReport<'_>) -> Result<LiveTraffic, LiveError> {
         self.draw()?;
         loop {
-            let drained = self.watch.take(&mut |record| self.kept.push(record));
-            self.say_notices();
-            if self.watch.is_over() {
-                return Ok(self.kept.without_bus());
-            }
-            let now = monotonic();
-            if self.deadline.is_some_and(|deadline| now >= deadline) {
-                return Ok(self.finish());
-            }
-            if now >= self.next {
-                self.tell(tell)?;
-            }
-            poller.wait(&mut events, Some(self.rest(drained)))?;
-            let has_keys = events.iter().any(|event| event.token() == KEYS);
-            if asked_to_end(signals)?.is_some() || has_keys && self.take_keys()? == Next::Quit {
-                return Ok(self.finish());
+            let event = self.events.next(Some(self.next), &mut |record| {
+                self.traffic.push(record);
+            })?;
+            match event {
+                LiveEvent::Due => self.renew(report)?,
+                LiveEvent::Redraw => {
+                    // The next report is as wide as the terminal is now.
+                    self.next = monotonic();
+                    self.draw()?;
+                }
+                LiveEvent::Notice(notice) => match &mut self.front {
+                    Front::Page(page) => page.say(notice.to_string()),
+                    Front::Lines(_) | Front::Silent => complain(&format!("diligence: {notice}\n")),
+                },
+                LiveEvent::Inputs(inputs) => {
+                    let Front::Page(page) = &mut self.front else { continue };
+                    if page.press(&inputs).is_break() {
+                        return Ok(self.finish());
+                    }
+                    self.draw()?;
+                }
+                LiveEvent::BusGone => {
+                    self.events.leave_screen();
+                    self.traffic.lose_bus();
+                    return Ok(self.traffic);
+                }
+                LiveEvent::End => return Ok(self.finish()),
+                LiveEvent::Records | LiveEvent::ChildEnded | LiveEvent::Readable => {}
             }
         }
     }
 
-    fn poller(&self, signals: &SignalSource) -> io::Result<Poller> {
-        let poller = Poller::new()?;
-        poller.add(signals, SIGNALS, Interest::Read)?;
-        poller.add(self.watch.as_fd(), BUS, Interest::Read)?;
-        if let Front::Page(_) = self.front {
-            poller.add(stdin(), KEYS, Interest::Read)?;
-        }
-        Ok(poller)
-    }
-
-    fn rest(&self, drained: Drained) -> Duration {
-        if drained == Drained::More {
-            return Duration::ZERO;
-        }
-        let soon = self.deadline.map_or(self.next, |deadline| deadline.min(self.next));
-        let rest = soon.saturating_sub(monotonic());
-        self.watch.patience().map_or(rest, |patience| patience.min(rest))
-    }
-
-    /// Tells it anew. What takes long is told less often, so that the bus is not left waiting.
-    fn tell(&mut self, tell: Tell<'_>) -> io::Result<()> {
+    /// Makes a new report. If that takes long, it is made less often, so that the bus is not left
+    /// waiting.
+    fn renew(&mut self, report: MakeReport<'_>) -> io::Result<()> {
         let start = monotonic();
         match &mut self.front {
             Front::Page(page) => {
-                if let Some(style) = page.wants_text()? {
-                    page.show(tell(self.kept.capture(), style));
+                if let Some(style) = page.wanted_style()? {
+                    page.show(&report(self.traffic.capture(), style));
                 }
                 self.draw()?;
             }
             Front::Lines(form) => {
-                let text = tell(self.kept.capture(), style::of_stdout());
-                print_block(*form, &self.kept, &text)?;
+                let text = report(self.traffic.capture(), style::of_stdout());
+                print_block(*form, &self.traffic, &text)?;
             }
             Front::Silent => {}
         }
@@ -178,46 +173,34 @@ impl Watching {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        match &mut self.front {
-            Front::Page(page) => page.draw(&self.kept),
-            Front::Lines(_) | Front::Silent => Ok(()),
-        }
-    }
-
-    fn take_keys(&mut self) -> io::Result<Next> {
-        let Front::Page(page) = &mut self.front else { return Ok(Next::Stay) };
-        let next = page.take_keys()?;
-        self.draw()?;
-        Ok(next)
-    }
-
-    fn say_notices(&mut self) {
-        for notice in self.watch.notices() {
-            match &mut self.front {
-                Front::Page(page) => page.say(notice.to_string()),
-                Front::Lines(_) | Front::Silent => complain(&format!("diligence: {notice}\n")),
-            }
-        }
+        let Front::Page(page) = &mut self.front else { return Ok(()) };
+        let summary = self.traffic.summary();
+        self.events.draw(|frame| page.draw(frame, &summary))
     }
 
     /// Takes what is on its way. The terminal is as it was before.
-    fn finish(self) -> Kept {
-        let Self { mut watch, mut kept, front, .. } = self;
-        drop(front);
-        watch.finish(&mut |record| kept.push(record));
-        kept
+    fn finish(self) -> LiveTraffic {
+        let Self { mut events, mut traffic, .. } = self;
+        events.leave_screen();
+        events.finish(&mut |record| {
+            traffic.push(record);
+        });
+        traffic
     }
 }
 
-fn print_block(form: Form, kept: &Kept, text: &str) -> io::Result<()> {
+fn print_block(form: Form, traffic: &LiveTraffic, text: &str) -> io::Result<()> {
     match form {
-        Form::Text => write_text(&format!("{}\n\n{text}\n", kept.summary())),
+        Form::Text => write_text(&format!("{}\n\n{text}\n", traffic.summary())),
         Form::Json => write_text(text),
     }
 }
 
-/// How often it is told, unless somebody says otherwise.
+/// How often a report is made, unless `--interval` says otherwise.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Times as long as telling took that the bus is listened to before it is told again.
+/// Between two reports, the bus is listened to for so many times as long as the last one took.
 const REST_PER_WORK: u32 = 4;
+
+/// Messages that a report is about, at least, once so many have come; at most it is twice as many.
+const MESSAGES_KEPT: usize = 100_000;

@@ -1,151 +1,127 @@
-//! The page on a terminal: a text that is made anew, in a frame.
+//! A report that is made again and again, on a terminal.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use capture::text::Style as TextStyle;
 use capture::text::visible::styled_lines;
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::crossterm::event::KeyCode;
+use ratatui::crossterm::terminal;
+use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Style};
-use ratatui::text::{Line, Span, Text};
-use ratatui::widgets::Paragraph;
+use ratatui::text::{Line, Span};
 
-use super::kept::Kept;
-use crate::screen::{Input, Screen, parts};
+use crate::screen::TerminalInput;
+use crate::screen::controls::{Action, Following, KeyOutcome, Overlay, ViewControls};
+use crate::screen::keys::{self, KeyRow};
+use crate::screen::palette::Palette;
+use crate::screen::scroll::Scroll;
+use crate::screen::table::draw_rows;
 use crate::style;
 
-/// The page, as long as it is shown.
-#[derive(Debug)]
+/// The report, and which part of it is on the screen.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Page {
-    screen: Screen,
+    /// The report with the colors of a terminal; empty before the first one.
+    lines: Vec<String>,
+    controls: ViewControls,
     scroll: Scroll,
-}
-
-/// The text, and which part of it is seen.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Scroll {
-    /// With the colours of a terminal; nothing yet if it is empty.
-    text: String,
-    following: Following,
-    /// Lines that are scrolled away.
-    offset: usize,
-    /// What was said last.
+    palette: Palette,
+    /// Shown until a key is pressed.
     message: Option<String>,
 }
 
-/// Whether the text follows what happens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Following {
-    #[default]
-    Live,
-    Paused,
-}
-
-/// Whether to go on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Next {
-    Stay,
-    Quit,
+impl Default for Page {
+    fn default() -> Self {
+        Self {
+            lines: Vec::new(),
+            controls: ViewControls::default(),
+            scroll: Scroll::default(),
+            palette: Palette::of_stdout(),
+            message: None,
+        }
+    }
 }
 
 impl Page {
-    /// Takes the terminal over.
-    pub(super) fn enter() -> io::Result<Self> {
-        Ok(Self { screen: Screen::enter()?, scroll: Scroll::default() })
+    /// How the next report is to look; `None` if none is wanted.
+    pub(super) fn wanted_style(&self) -> io::Result<Option<TextStyle>> {
+        let (columns, _) = terminal::size()?;
+        let style = TextStyle { width: usize::from(columns), ..style::of_stdout() };
+        Ok((self.controls.following == Following::Live).then_some(style))
     }
 
-    /// How the text is to look, if it is to be made anew.
-    pub(super) fn wants_text(&self) -> io::Result<Option<TextStyle>> {
-        let (columns, _) = self.screen.size()?;
-        let TextStyle { colours, .. } = style::of_stdout();
-        let style = TextStyle { width: usize::from(columns), colours };
-        Ok((self.scroll.following == Following::Live).then_some(style))
+    /// Shows this report from now on.
+    pub(super) fn show(&mut self, report: &str) {
+        self.lines = styled_lines(report).lines().map(str::to_owned).collect();
     }
 
-    /// Shows this from now on.
-    pub(super) fn show(&mut self, text: String) {
-        self.scroll.text = styled_lines(&text).into_owned();
-    }
-
-    /// Has something shown until a key is pressed.
+    /// Shows a message until a key is pressed.
     pub(super) fn say(&mut self, message: String) {
-        self.scroll.message = Some(message);
+        self.message = Some(message);
     }
 
-    /// Does what pressed keys ask for.
-    pub(super) fn take_keys(&mut self) -> io::Result<Next> {
-        let Input::Keys(keys) = self.screen.input()? else { return Ok(Next::Quit) };
-        let quits = keys.iter().any(|key| self.scroll.press(key) == Next::Quit);
-        Ok(if quits { Next::Quit } else { Next::Stay })
+    /// Does what inputs ask for.
+    pub(super) fn press(&mut self, inputs: &[TerminalInput]) -> ControlFlow<()> {
+        self.message = None;
+        for input in inputs {
+            let TerminalInput::Key(key) = input else { continue };
+            match self.controls.press(&KEYS, *key, &mut self.scroll) {
+                KeyOutcome::Quit => return ControlFlow::Break(()),
+                KeyOutcome::Done => {}
+                KeyOutcome::View(never) => match never {},
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// Draws everything.
-    pub(super) fn draw(&mut self, kept: &Kept) -> io::Result<()> {
-        let Self { screen, scroll } = self;
-        screen.draw(|frame| scroll.draw(frame, &kept.summary()))
-    }
-}
-
-impl Scroll {
-    fn press(&mut self, key: &[u8]) -> Next {
-        self.message = None;
-        let last = self.text.lines().count().saturating_sub(1);
-        match key {
-            b"q" | b"Q" | CONTROL_C => return Next::Quit,
-            b"p" | b" " => {
-                self.following = match self.following {
-                    Following::Live => Following::Paused,
-                    Following::Paused => Following::Live,
-                }
-            }
-            b"k" | b"\x1b[A" | b"\x1bOA" => self.offset = self.offset.saturating_sub(1),
-            b"j" | b"\x1b[B" | b"\x1bOB" => self.offset = last.min(self.offset + 1),
-            b"\x1b[5~" => self.offset = self.offset.saturating_sub(PAGE),
-            b"\x1b[6~" => self.offset = last.min(self.offset + PAGE),
-            b"\x1b[H" | b"\x1bOH" | b"\x1b[1~" => self.offset = 0,
-            _ => {}
-        }
-        Next::Stay
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, summary: &str) {
+    pub(super) fn draw(&mut self, frame: &mut Frame<'_>, summary: &str) {
         let lines = [Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)];
         let [head, body, foot] = Layout::vertical(lines).areas(frame.area());
-        self.draw_head(frame, head, summary);
-        let text: Text<'_> = match self.text.is_empty() {
-            true => Text::raw("\n waiting for messages"),
-            false => self.text.lines().skip(self.offset).map(coloured).collect(),
+        frame.render_widget(self.heading(summary), head);
+        if self.lines.is_empty() {
+            frame.render_widget(Line::raw(" waiting for messages"), body);
+        }
+        let Self { lines, scroll, .. } = self;
+        draw_rows(frame, body, lines.len(), scroll, |row| styled(&lines[row], self.palette));
+        let foot_line = match &self.message {
+            Some(message) => Line::styled(format!(" {message}"), self.palette.strong()),
+            None => keys::footer(&KEYS, self.palette, foot.width, |action| {
+                (*action == Action::Pause).then(|| self.controls.pause_word().to_owned())
+            }),
         };
-        frame.render_widget(Paragraph::new(text), body);
-        match &self.message {
-            Some(message) => {
-                frame.render_widget(Line::styled(format!(" {message}"), parts::strong()), foot);
-            }
-            None => frame.render_widget(parts::keys(&KEYS), foot),
+        frame.render_widget(foot_line, foot);
+        if self.controls.overlay == Overlay::Help {
+            keys::draw_help(frame, &KEYS, self.palette, std::iter::empty());
         }
     }
 
-    fn draw_head(&self, frame: &mut Frame<'_>, area: Rect, summary: &str) {
-        let text = Span::raw(summary);
-        let paused = Span::styled(" PAUSED ", parts::reversed());
-        let line = match self.following {
-            Following::Live => Line::from(text),
-            Following::Paused => Line::from_iter([paused, Span::raw("  "), text]),
-        };
-        frame.render_widget(line, area);
+    fn heading<'l>(&self, summary: &'l str) -> Line<'l> {
+        match self.controls.following {
+            Following::Live => Line::raw(summary),
+            Following::Paused => Line::from_iter([
+                Span::styled(" PAUSED ", self.palette.paused()),
+                Span::raw("  "),
+                Span::raw(summary),
+            ]),
+        }
     }
 }
 
-/// A line with the colours that [`TextStyle`] gives to parts of it.
-fn coloured(line: &str) -> Line<'_> {
+/// A line with the styles that [`TextStyle`] gives to parts of it.
+fn styled(line: &str, palette: Palette) -> Line<'_> {
     let mut parts = line.split("\x1b[");
     let first = parts.next().map(Span::raw);
     let rest = parts.filter_map(|part| {
         let (code, text) = part.split_once('m')?;
         let style = match code {
-            "1" => parts::strong(),
-            "2" => parts::pale(),
+            "1" => palette.strong(),
+            "2" => palette.pale(),
             "31" => Style::new().fg(Color::Red),
+            "33" => palette.warning(),
+            "36" => palette.address(),
             _ => Style::new(),
         };
         Some(Span::styled(text, style))
@@ -153,13 +129,39 @@ fn coloured(line: &str) -> Line<'_> {
     first.into_iter().chain(rest).collect()
 }
 
-const KEYS: [(&str, &str); 4] =
-    [("q", "end, with a last report"), ("p", "pause"), ("Up Down", "scroll"), ("Home", "top")];
-
-const CONTROL_C: &[u8] = b"\x03";
-
-/// Lines of a page.
-const PAGE: usize = 10;
+/// The keys of the view.
+const KEYS: [KeyRow<Action<std::convert::Infallible>>; 5] = [
+    KeyRow {
+        keys: &[(KeyCode::Char('q'), Action::Quit)],
+        name: "q, Ctrl-C",
+        help: "end, with a last report",
+        hint: Some(("q", "end, with a last report")),
+    },
+    KeyRow {
+        keys: Action::PAUSE_KEYS,
+        name: "p, space",
+        help: "pause or resume",
+        hint: Some(("p", "pause")),
+    },
+    KeyRow {
+        keys: Action::LINE_KEYS,
+        name: "Up, Down",
+        help: "scroll by a line",
+        hint: Some(("\u{2191}\u{2193}", "scroll")),
+    },
+    KeyRow {
+        keys: Action::PAGE_KEYS,
+        name: "PgUp, PgDn",
+        help: "scroll by a page; Home and End go to the ends",
+        hint: None,
+    },
+    KeyRow {
+        keys: Action::HELP_KEYS,
+        name: "h, ?",
+        help: "show or hide this help",
+        hint: Some(("h", "help")),
+    },
+];
 
 #[cfg(test)]
 mod tests {
@@ -169,41 +171,73 @@ mod tests {
 
     use super::*;
 
+    fn page(report: &str) -> Page {
+        let mut page = Page { palette: Palette::new(Colours::Wanted), ..Page::default() };
+        page.show(report);
+        page
+    }
+
+    fn draw(page: &mut Page) -> ratatui::buffer::Buffer {
+        let mut terminal = Terminal::new(TestBackend::new(64, 4)).expect("a terminal of memory");
+        terminal.draw(|frame| page.draw(frame, "7 messages in 3 s")).expect("it can be drawn");
+        terminal.backend().buffer().clone()
+    }
+
+    /// Presses a key; says whether it quits.
+    fn press(page: &mut Page, code: KeyCode) -> bool {
+        page.press(&[TerminalInput::Key(code.into())]).is_break()
+    }
+
     #[test]
     fn keys_do_what_the_foot_says() {
-        let mut scroll = Scroll { text: "1\n2\n3\n4".into(), ..Scroll::default() };
-        for (key, offset) in [
-            (&b"j"[..], 1),
-            (b"\x1b[B", 2),
-            (b"\x1b[6~", 3),
-            (b"j", 3),
-            (b"k", 2),
-            (b"\x1b[H", 0),
-            (b"k", 0),
+        let mut page = page("1\n2\n3\n4\n5");
+        draw(&mut page);
+        for (code, offset) in [
+            (KeyCode::Char('j'), 1),
+            (KeyCode::Down, 2),
+            (KeyCode::PageDown, 3),
+            (KeyCode::Char('j'), 3),
+            (KeyCode::Char('k'), 2),
+            (KeyCode::Home, 0),
+            (KeyCode::Up, 0),
         ] {
-            assert_eq!((scroll.press(key), scroll.offset), (Next::Stay, offset), "{key:?}");
+            assert!(!press(&mut page, code));
+            assert_eq!(page.scroll.show(5, 2), offset, "{code:?}");
         }
-        scroll.press(b"p");
-        assert_eq!(scroll.following, Following::Paused);
-        scroll.press(b" ");
-        assert_eq!(scroll.following, Following::Live);
-        assert_eq!(scroll.press(b"q"), Next::Quit);
-        assert_eq!(scroll.press(CONTROL_C), Next::Quit);
+        press(&mut page, KeyCode::Char('p'));
+        assert_eq!(page.controls.following, Following::Paused);
+        press(&mut page, KeyCode::Char(' '));
+        assert_eq!(page.controls.following, Following::Live);
+        assert!(
+            page.press(&[TerminalInput::Paste("q".into())]).is_continue(),
+            "a pasted text is no key"
+        );
+        assert!(press(&mut page, KeyCode::Char('q')));
     }
 
     #[test]
     fn the_page_has_a_head_a_text_and_keys() {
         let style = TextStyle { width: 60, colours: Colours::Wanted };
-        let text = format!("first\n{} is {}\n", style.strong("second"), style.alarm("bad"));
-        let scroll = Scroll { text, offset: 1, following: Following::Paused, message: None };
-        let mut terminal = Terminal::new(TestBackend::new(64, 4)).expect("a terminal of memory");
-        terminal.draw(|frame| scroll.draw(frame, "7 messages in 3 s")).expect("it can be drawn");
-        let buffer = terminal.backend().buffer();
+        let text = format!(
+            "first\n{} is {}\n{} {}\n",
+            style.strong("second"),
+            style.alarm("bad"),
+            style.warning("third"),
+            style.accent("x")
+        );
+        let mut page = page(&text);
+        draw(&mut page);
+        press(&mut page, KeyCode::End);
+        press(&mut page, KeyCode::Char('p'));
+        let buffer = draw(&mut page);
         let row = |y| (0..64).map(|x| buffer[(x, y)].symbol()).collect::<String>();
         assert_eq!(row(0).trim_end(), " PAUSED   7 messages in 3 s");
         assert_eq!(row(1).trim_end(), "second is bad");
         assert!(row(3).contains("q  end, with a last report"), "{}", row(3));
+        assert!(row(3).contains("p  resume"), "{}", row(3));
         assert_eq!(buffer[(10, 1)].fg, Color::Red);
-        assert_eq!(buffer[(0, 1)].modifier, parts::strong().add_modifier);
+        assert_eq!(buffer[(0, 2)].fg, Color::Yellow);
+        assert_eq!(buffer[(6, 2)].fg, Color::Cyan);
+        assert_eq!(buffer[(0, 1)].modifier, page.palette.strong().add_modifier);
     }
 }

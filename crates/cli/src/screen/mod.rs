@@ -1,46 +1,51 @@
-//! The terminal, as long as it shows the page, and its way back.
+//! The terminal UI kit of the live commands: `up`, `top`, and `--live` of others.
+//!
+//! - [`Screen`]: takes the terminal over and gives it back, also after a panic or while suspended.
+//! - [`keyboard`]: key presses and pasted text, as crossterm parses them.
+//! - [`keys`]: the key table of a view. Its actions, its help and its footer come from this one table.
+//! - [`controls`]: what every view does alike: quit, pause, help, scroll.
+//! - [`scroll`] and [`table`]: lists of rows below a heading.
+//! - [`palette`]: styles, with and without colors.
 
-pub(crate) mod parts;
+pub(crate) mod controls;
+pub(crate) mod keyboard;
+pub(crate) mod keys;
+pub(crate) mod palette;
+pub(crate) mod scroll;
+pub(crate) mod table;
 
-use std::io::{self, Stdout, Write, stdin, stdout};
+use std::io::{self, Stdout, Write as _, stdout};
 use std::mem::ManuallyDrop;
 use std::panic;
 use std::sync::Once;
 
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    self, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::{Frame, Terminal};
-use rustix::io::{Errno, read, retry_on_intr};
 
-/// The terminal while it shows the page. Dropped, it is as it was; after a panic, too.
+pub(crate) use keyboard::{Keyboard, TerminalInput};
+
+/// The terminal while a view is on it. When it is dropped, the terminal gets its former state back;
+/// after a panic, too.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    // Dropped, it would complain if the terminal is gone, and panic if that cannot be written.
+    // Its own `drop` prints an error if the terminal is gone, and panics if that cannot be printed.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
-}
-
-/// What somebody at the terminal did.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Input {
-    /// Pressed keys, each with the bytes that it sends.
-    Keys(Vec<Vec<u8>>),
-    /// Left: the terminal is gone.
-    Gone,
+    keyboard: Keyboard,
 }
 
 impl Screen {
-    /// Takes the terminal over.
+    /// Takes the terminal over. Block the signals that the program reads before: a thread starts here.
     pub(crate) fn enter() -> io::Result<Self> {
         restore_after_panic();
-        enable_raw_mode()?;
-        let entered = execute!(stdout(), EnterAlternateScreen)
-            .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
-        match entered {
-            Ok(terminal) => Ok(Self { terminal: ManuallyDrop::new(terminal) }),
+        let terminal = ManuallyDrop::new(take_over()?);
+        match Keyboard::start() {
+            Ok(keyboard) => Ok(Self { terminal, keyboard }),
             Err(error) => {
                 restore();
                 Err(error)
@@ -48,50 +53,24 @@ impl Screen {
         }
     }
 
-    /// Draws a page; only what has changed is sent to the terminal.
-    pub(crate) fn draw(&mut self, page: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.terminal.draw(page).map(|_| ())
+    /// Draws a view. Only what differs from the last drawing is sent to the terminal.
+    pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(view).map(|_| ())
     }
 
-    /// Reads once what somebody has done; waits for it if there is nothing.
-    pub(crate) fn input(&mut self) -> io::Result<Input> {
-        let mut bytes = [0; 256];
-        match retry_on_intr(|| read(stdin(), &mut bytes)) {
-            Ok(0) => Ok(Input::Gone),
-            Ok(count) => Ok(Input::Keys(keys(&bytes[..count]))),
-            // So says a terminal whose other end is closed.
-            Err(Errno::IO) => Ok(Input::Gone),
-            Err(error) => Err(error.into()),
-        }
+    /// What is pressed on the keyboard.
+    pub(crate) const fn keyboard(&mut self) -> &mut Keyboard {
+        &mut self.keyboard
     }
 
-    /// How many columns and lines it has now.
-    pub(crate) fn size(&self) -> io::Result<(u16, u16)> {
-        terminal::size()
+    /// Gives the terminal back and stops this process until a shell continues it.
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        sys::signals::suspend()?;
+        // A new one knows nothing of what is on the screen, so it draws everything.
+        self.terminal = ManuallyDrop::new(take_over()?);
+        Ok(())
     }
-}
-
-/// The keys that bytes from a terminal stand for. It sends letters as they are, others as an escape
-/// character with a sequence behind it.
-pub(crate) fn keys(mut bytes: &[u8]) -> Vec<Vec<u8>> {
-    std::iter::from_fn(|| next_key(&mut bytes).map(<[u8]>::to_vec)).collect()
-}
-
-/// Takes the bytes of one key off the front.
-fn next_key<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
-    let len = match bytes {
-        [] => return None,
-        // A sequence ends in a letter or a tilde.
-        [ESCAPE, b'[', rest @ ..] => {
-            let end = rest.iter().position(|byte| (b'@'..=b'~').contains(byte));
-            end.map_or(bytes.len(), |end| end + 3)
-        }
-        [ESCAPE, b'O', _, ..] => 3,
-        _ => 1,
-    };
-    let (key, rest) = bytes.split_at(len);
-    *bytes = rest;
-    Some(key)
 }
 
 impl Drop for Screen {
@@ -100,23 +79,28 @@ impl Drop for Screen {
     }
 }
 
-/// A panic is told after the terminal is as it was, or nobody could read it.
+fn take_over() -> io::Result<Terminal<CrosstermBackend<Stdout>>> {
+    enable_raw_mode()?;
+    let entered = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
+        .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
+    entered.inspect_err(|_| restore())
+}
+
+/// The message of a panic is printed after the terminal was given back; otherwise nobody could read it.
 fn restore_after_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let tell = panic::take_hook();
+        let print = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
             restore();
-            tell(panic);
+            print(panic);
         }));
     });
 }
 
-/// If this fails, the terminal is gone.
+/// Gives the terminal back. If this fails, the terminal is gone.
 fn restore() {
-    let _ = execute!(stdout(), LeaveAlternateScreen, Show);
+    let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
     let _ = stdout().flush();
 }
-
-const ESCAPE: u8 = 0x1b;

@@ -4,7 +4,6 @@ mod waits;
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _, stdout};
-use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,18 +15,14 @@ use capture::text::units::duration;
 use capture::text::visible::printable;
 use chrono::{DateTime, Local, Offset as _, TimeZone as _};
 use clap::{ArgAction, Args, ValueEnum};
-use recorder::{Drained, Rolling, Watch};
 use sys::clock::monotonic;
-use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
 use wire::names::BusName;
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::json_choice::{JsonChoice, Layout};
-use crate::live::LiveError;
+use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
 use crate::output::{complain, controls, failed};
-use crate::private_bus::asked_to_end;
 use crate::rule::match_rule;
 use crate::style::ColorChoice;
 use waits::LinesAndWaits;
@@ -106,12 +101,13 @@ impl Monitor {
             .chain(&self.dest)
             .flat_map(|name| [format!("sender='{name}'"), format!("destination='{name}'")]);
         let rules: Vec<String> = self.rules.iter().cloned().chain(ends).collect();
-        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
+        let signals = LiveOutput::Lines.block_signals()?;
         let mut printer = Printer::new(&query, self.form(), self.limit_messages);
-        let place = self.bus.place();
-        let watch = Watch::open(&[place], &rules, &mut |record| printer.take(record))?;
-        let deadline = self.timeout.map(|time| monotonic() + time);
-        follow(watch, printer, deadline, &signals)
+        let mut events = LiveLoop::open(self.bus.place(), &rules, signals, &mut |record| {
+            printer.take(record);
+        })?;
+        events.end_after(self.timeout);
+        follow(events, printer)
     }
 
     fn form(&self) -> Shape {
@@ -130,39 +126,28 @@ impl Monitor {
 }
 
 /// Prints what comes until something ends it.
-fn follow(
-    mut watch: Watch,
-    mut printer: Printer<'_>,
-    deadline: Option<Duration>,
-    signals: &SignalSource,
-) -> Result<(), LiveError> {
-    let poller = Poller::new()?;
-    poller.add(signals, 0, Interest::Read)?;
-    poller.add(watch.as_fd(), 1, Interest::Read)?;
-    let mut events = Events::with_capacity(2);
+fn follow(mut events: LiveLoop, mut printer: Printer<'_>) -> Result<(), LiveError> {
     loop {
-        let drained = watch.take(&mut |record| printer.take(record));
-        for notice in watch.notices() {
-            complain(&format!("diligence monitor: {notice}\n"));
-        }
         printer.flush()?;
-        let left = deadline.map(|deadline| deadline.saturating_sub(monotonic()));
-        if printer.is_full() || left.is_some_and(|left| left.is_zero()) {
-            return Ok(printer.finish(watch.clock().now())?);
+        if printer.is_full() {
+            break;
         }
-        if watch.is_over() {
-            printer.finish(watch.clock().now())?;
-            return Err(LiveError::Gone);
-        }
-        let rest = match drained {
-            Drained::More => Some(Duration::ZERO),
-            Drained::Empty => recorder::watch::shorter(left, watch.patience()),
-        };
-        poller.wait(&mut events, rest)?;
-        if asked_to_end(signals)?.is_some() {
-            return Ok(printer.finish(watch.clock().now())?);
+        match events.next(None, &mut |record| printer.take(record))? {
+            LiveEvent::Notice(notice) => complain(&format!("diligence monitor: {notice}\n")),
+            LiveEvent::BusGone => {
+                printer.finish(events.watch().clock().now())?;
+                return Err(LiveError::Gone);
+            }
+            LiveEvent::End => break,
+            LiveEvent::Records
+            | LiveEvent::Due
+            | LiveEvent::Inputs(_)
+            | LiveEvent::Redraw
+            | LiveEvent::ChildEnded
+            | LiveEvent::Readable => {}
         }
     }
+    Ok(printer.finish(events.watch().clock().now())?)
 }
 
 /// The time of day where the program runs, as if it were UTC.
@@ -188,7 +173,7 @@ enum Shape {
 /// Prints the messages that are asked for.
 #[derive(Debug)]
 struct Printer<'q> {
-    rolling: Rolling,
+    traffic: LiveTraffic,
     matcher: capture::query::Matcher<'q>,
     shape: Shape,
     controls: Controls,
@@ -199,10 +184,10 @@ struct Printer<'q> {
 
 impl<'q> Printer<'q> {
     fn new(query: &'q Query, shape: Shape, left: Option<u64>) -> Self {
-        let rolling = Rolling::new(MESSAGES_KEPT);
+        let traffic = LiveTraffic::new(MESSAGES_KEPT, monotonic());
         let (text, buffer) = (String::new(), Vec::new());
         let controls = controls();
-        Self { rolling, matcher: query.matcher(), shape, controls, left, text, buffer }
+        Self { traffic, matcher: query.matcher(), shape, controls, left, text, buffer }
     }
 
     const fn is_full(&self) -> bool {
@@ -210,8 +195,8 @@ impl<'q> Printer<'q> {
     }
 
     fn take(&mut self, record: Record<'_>) {
-        let Some(id) = self.rolling.push(record) else { return };
-        let message = self.rolling.capture().message(id);
+        let Some(id) = self.traffic.push(record) else { return };
+        let message = self.traffic.capture().message(id);
         if let Shape::Lines(lines) = &mut self.shape {
             lines.forget_answered(&message);
         }
@@ -235,7 +220,7 @@ impl<'q> Printer<'q> {
 
     fn flush(&mut self) -> io::Result<()> {
         if let Shape::Lines(lines) = &mut self.shape {
-            lines.push_abandoned(&mut self.text, self.rolling.capture());
+            lines.push_abandoned(&mut self.text, self.traffic.capture());
         }
         let mut stdout = stdout().lock();
         stdout.write_all(self.text.as_bytes())?;

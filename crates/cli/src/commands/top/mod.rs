@@ -1,17 +1,16 @@
 //! `diligence top`: who talks most on a bus just now, and what is slow.
 //!
-//! [`window`] holds the last seconds, [`view`] what somebody wants to see of them, [`page`] draws
-//! that on a terminal; where there is none, tables are printed one after the other.
+//! [`mod@table`] is made from the last seconds, [`view`] says which one, [`page`] draws it on a terminal;
+//! without a terminal, tables are printed one after the other.
 
 mod page;
+mod table;
 #[cfg(test)]
 mod tests;
 mod view;
-mod window;
 
 use std::fmt;
-use std::io::{self, IsTerminal as _, stdin, stdout};
-use std::os::fd::AsFd as _;
+use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,21 +18,15 @@ use capture::query::Query;
 use capture::statistics::By;
 use capture::table::NoSuchColumn;
 use clap::{Args, ValueEnum};
-use recorder::{Drained, Watch};
 use sys::clock::{monotonic, used};
-use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::live::LiveError;
+use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
 use crate::output::{failed, write_text};
-use crate::private_bus::asked_to_end;
-use crate::screen::{Input, Screen};
+use crate::screen::controls::Following;
 use crate::style;
-use page::Page;
-use view::{Following, View};
-use window::Window;
+use view::View;
 
 /// What to show of which bus.
 #[derive(Debug, Args)]
@@ -85,7 +78,7 @@ impl Subject {
     }
 }
 
-/// Shows a bus until somebody wants no more.
+/// Shows a bus until somebody ends it.
 pub(crate) fn run(top: Top) -> ExitCode {
     match top.show() {
         Ok(()) => ExitCode::SUCCESS,
@@ -99,32 +92,25 @@ impl Top {
     fn show(self) -> Result<(), TopError> {
         let text = self.query.join(" ");
         let query = Query::parse(&text).map_err(LiveError::from)?;
-        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
+        let output = if self.once { LiveOutput::Lines } else { LiveOutput::of_terminal() };
+        let signals = output.block_signals()?;
+        let mut traffic = LiveTraffic::new(table::MESSAGES_KEPT, monotonic());
+        let events = LiveLoop::open(self.bus.place(), &[], signals, &mut |record| {
+            traffic.push(record);
+        });
+        let mut events = events.map_err(LiveError::from)?;
         let span = if self.once { self.interval } else { self.interval * STEPS_IN_SPAN };
-        let mut window = Window::new(span);
-        let place = self.bus.place();
-        let watch = Watch::open(&[place], &[], &mut |record| window.push(record));
-        let watch = watch.map_err(LiveError::from)?;
-        let mut view = View::new(self.by, self.sort, query, text);
-        // A column that is not there is told before the page is.
-        view.renew(&window, watch.clock().now()).map_err(TopError::Sort)?;
-        let is_page = !self.once && stdin().is_terminal() && stdout().is_terminal();
-        let front = match is_page {
-            true => Front::Page(Box::new(Screen::enter()?)),
-            false => Front::Plain,
-        };
+        let mut view = View::new(self.by, self.sort, query, text, span);
+        // A column that does not exist is reported before the view is on the screen.
+        view.renew(&traffic, events.watch().clock().now()).map_err(TopError::Sort)?;
+        if output == LiveOutput::Screen {
+            events.enter_screen()?;
+        }
+        events.end_after(self.duration);
         let rounds = if self.once { Rounds::One } else { Rounds::Many };
         let interval = self.interval;
-        let deadline = self.duration.map(|time| monotonic() + time);
-        Live { watch, window, view, front, rounds, interval, deadline, used: used() }.run(&signals)
+        Live { events, traffic, view, output, rounds, interval, used: used() }.run()
     }
-}
-
-/// Where it is shown.
-#[derive(Debug)]
-enum Front {
-    Page(Box<Screen>),
-    Plain,
 }
 
 /// How many tables there will be.
@@ -134,116 +120,82 @@ enum Rounds {
     Many,
 }
 
-/// A bus, and who looks at it.
+/// A bus that is watched, and what of it is shown.
 #[derive(Debug)]
 struct Live {
-    watch: Watch,
-    window: Window,
+    events: LiveLoop,
+    traffic: LiveTraffic,
     view: View,
-    front: Front,
+    output: LiveOutput,
     rounds: Rounds,
     interval: Duration,
-    /// When to end.
-    deadline: Option<Duration>,
-    /// What this process had used when the last step ended.
+    /// The processor time that this process had used when the last step ended.
     used: Duration,
 }
 
-/// What the poller reports on.
-const SIGNALS: u64 = 0;
-const BUS: u64 = 1;
-const KEYS: u64 = 2;
-
 impl Live {
-    fn run(mut self, signals: &SignalSource) -> Result<(), TopError> {
-        let poller = Poller::new()?;
-        poller.add(signals, SIGNALS, Interest::Read)?;
-        poller.add(self.watch.as_fd(), BUS, Interest::Read)?;
-        if let Front::Page(_) = self.front {
-            poller.add(stdin(), KEYS, Interest::Read)?;
-        }
-        let mut events = Events::with_capacity(4);
+    fn run(mut self) -> Result<(), TopError> {
         let mut next_step = monotonic() + self.interval;
         self.draw()?;
         loop {
-            let drained = self.watch.take(&mut |record| self.window.push(record));
-            for notice in self.watch.notices() {
-                self.view.say(notice.to_string());
-            }
-            if self.watch.is_over() {
-                return Err(LiveError::Gone.into());
-            }
-            let now = monotonic();
-            if now >= next_step {
-                next_step = now + self.interval;
-                if self.step()? == Rounds::One {
-                    return Ok(());
+            let event = self.events.next(Some(next_step), &mut |record| {
+                self.traffic.push(record);
+            })?;
+            match event {
+                LiveEvent::Due => {
+                    let now = monotonic();
+                    next_step = now + self.interval;
+                    self.step(now)?;
+                    if self.rounds == Rounds::One {
+                        return Ok(());
+                    }
                 }
-            }
-            if self.deadline.is_some_and(|deadline| deadline <= now) {
-                return Ok(());
-            }
-            let rest = match drained {
-                Drained::More => Duration::ZERO,
-                Drained::Empty => {
-                    let next = self.deadline.map_or(next_step, |end| end.min(next_step));
-                    let rest = next.saturating_sub(now);
-                    self.watch.patience().map_or(rest, |patience| patience.min(rest))
+                LiveEvent::Inputs(inputs) => {
+                    if inputs.iter().any(|input| self.view.press(input).is_break()) {
+                        return Ok(());
+                    }
+                    self.renew()?;
+                    self.draw()?;
                 }
-            };
-            poller.wait(&mut events, Some(rest))?;
-            if asked_to_end(signals)?.is_some() {
-                return Ok(());
-            }
-            let has_keys = events.iter().any(|event| event.token() == KEYS);
-            if has_keys && self.take_keys()? == view::Next::Quit {
-                return Ok(());
+                LiveEvent::Notice(notice) => self.view.say(notice.to_string()),
+                LiveEvent::Redraw => self.draw()?,
+                LiveEvent::BusGone => return Err(LiveError::Gone.into()),
+                LiveEvent::End => return Ok(()),
+                LiveEvent::Records | LiveEvent::ChildEnded | LiveEvent::Readable => {}
             }
         }
     }
 
-    /// Ends a step of the rates; says whether that was the only one.
-    fn step(&mut self) -> Result<Rounds, TopError> {
-        self.window.step();
+    /// Ends a step of the rates.
+    fn step(&mut self, now: Duration) -> Result<(), TopError> {
+        self.traffic.step(now);
         let used = used();
-        let cost = used.saturating_sub(self.used).as_secs_f64() / self.interval.as_secs_f64();
+        self.view.cost = used.saturating_sub(self.used).as_secs_f64() / self.interval.as_secs_f64();
         self.used = used;
-        self.view.cost = cost;
-        if self.view.following == Following::Live {
-            let now = self.watch.clock().now();
-            self.view.renew(&self.window, now).map_err(TopError::Sort)?;
+        self.renew()?;
+        match self.output {
+            LiveOutput::Screen => self.draw()?,
+            LiveOutput::Lines => self.print()?,
         }
-        match self.front {
-            Front::Page(_) => self.draw()?,
-            Front::Plain => self.print()?,
-        }
-        Ok(self.rounds)
+        Ok(())
     }
 
-    fn take_keys(&mut self) -> Result<view::Next, TopError> {
-        let Front::Page(screen) = &mut self.front else { return Ok(view::Next::Stay) };
-        let Input::Keys(keys) = screen.input()? else { return Ok(view::Next::Quit) };
-        for key in keys {
-            if self.view.press(&key) == view::Next::Quit {
-                return Ok(view::Next::Quit);
-            }
+    /// Makes the table again, unless it is to stay as it is.
+    fn renew(&mut self) -> Result<(), TopError> {
+        if self.view.controls.following == Following::Paused {
+            return Ok(());
         }
-        let now = self.watch.clock().now();
-        if self.view.following == Following::Live {
-            self.view.renew(&self.window, now).map_err(TopError::Sort)?;
-        }
-        self.draw()?;
-        Ok(view::Next::Stay)
+        let now = self.events.watch().clock().now();
+        self.view.renew(&self.traffic, now).map_err(TopError::Sort)
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let Front::Page(screen) = &mut self.front else { return Ok(()) };
-        let page = Page { window: &self.window, view: &self.view, interval: self.interval };
-        screen.draw(|frame| page.draw(frame))
+        let Self { events, traffic, view, .. } = self;
+        events.draw(|frame| page::draw(frame, traffic, view))
     }
 
     fn print(&self) -> io::Result<()> {
-        let mut text = page::summary(&self.window, &self.view, self.interval);
+        let mut text = page::summary(&self.traffic, &self.view);
         text.push('\n');
         if let Some(table) = &self.view.table {
             text += &table.to_text(style::of_stdout());
@@ -298,7 +250,7 @@ impl std::error::Error for TopError {}
 const STEPS_IN_SPAN: u32 = 10;
 
 const LONG_HELP: &str = "\
-On a terminal this is a page; ? explains its keys. Anywhere else, tables are printed one after the \
+On a terminal this is a view that can be scrolled, sorted and filtered; ? explains its keys. Anywhere else, tables are printed one after the \
 other. CPU is what this program itself uses. Durations are those of calls with their answers, times at the bus on a bus of diligence and \
 at this program on others; calls without an answer yet are waiting. What this program says \
 and gets itself is left out.";

@@ -9,15 +9,11 @@ use diligence_testkit::recording::Recording;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::page::Page;
 use super::view::View;
-use super::window::Window;
 use super::*;
 
-const INTERVAL: Duration = Duration::from_secs(1);
-
 /// Ten seconds of a bus with a mixer, a slow archive, and a program that asks for what is not there.
-fn busy() -> (Window, capture::Time) {
+fn busy() -> (LiveTraffic, capture::Time) {
     let mut recording = Recording::new();
     recording.bus(Bus { method: Method::Trace, ..Bus::default() });
     recording
@@ -57,21 +53,23 @@ fn busy() -> (Window, capture::Time) {
         }
     }
     recording.call(":1.5", "org.example.Gone", "/ org.example.Gone.Get", &());
-    let mut window = Window::new(Duration::from_secs(20));
+    let mut now = Duration::ZERO;
+    let mut traffic = LiveTraffic::new(table::MESSAGES_KEPT, now);
     let mut messages = 0;
     recording.each(|record| {
         messages += u32::from(matches!(record, capture::Record::Message(_)));
-        window.push(record);
+        traffic.push(record);
         if messages % 6 == 0 {
-            window.step();
+            now += Duration::from_secs(1);
+            traffic.step(now);
         }
     });
-    (window, recording.now())
+    (traffic, recording.now())
 }
 
-fn screen(page: &Page<'_>, width: u16) -> String {
+fn screen(traffic: &LiveTraffic, view: &mut View, width: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, 16)).expect("a terminal in memory");
-    terminal.draw(|frame| page.draw(frame)).expect("it is in memory");
+    terminal.draw(|frame| page::draw(frame, traffic, view)).expect("it is in memory");
     let buffer = terminal.backend().buffer();
     let lines = buffer.content.chunks(usize::from(width)).map(|line| {
         let line: String = line.iter().map(|cell| cell.symbol()).collect();
@@ -82,13 +80,14 @@ fn screen(page: &Page<'_>, width: u16) -> String {
 
 #[test]
 fn the_page_fits_terminals_of_any_width() {
-    let (window, now) = busy();
+    let (traffic, now) = busy();
     for width in [80, 100, 160, 200] {
         let mut text = String::new();
         for by in [Subject::Service, Subject::Member, Subject::Process, Subject::Pair] {
-            let mut view = View::new(by, "messages".into(), Query::default(), String::new());
-            view.renew(&window, now).expect("there is such a column");
-            text += &screen(&Page { window: &window, view: &view, interval: INTERVAL }, width);
+            let (query, span) = (Query::default(), Duration::from_secs(20));
+            let mut view = View::new(by, "messages".into(), query, String::new(), span);
+            view.renew(&traffic, now).expect("there is such a column");
+            text += &screen(&traffic, &mut view, width);
         }
         assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/top");

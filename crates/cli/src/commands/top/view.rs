@@ -1,11 +1,20 @@
-//! What somebody wants to see, and the keys by which to say so.
+//! What somebody wants to see, and the keys to say so.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
 
 use capture::Time;
-use capture::query::Query;
+use capture::query::{Query, QueryError};
 use capture::table::{NoSuchColumn, Table, Unit};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::Subject;
-use super::window::Window;
+use super::{Subject, table};
+use crate::live::LiveTraffic;
+use crate::screen::TerminalInput;
+use crate::screen::controls::{Action, Following, KeyOutcome, ViewControls};
+use crate::screen::keys::KeyRow;
+use crate::screen::palette::Palette;
+use crate::screen::scroll::Scroll;
 
 /// What somebody wants to see.
 #[derive(Debug)]
@@ -14,145 +23,139 @@ pub(super) struct View {
     pub(super) sort: String,
     pub(super) query: Query,
     pub(super) query_text: String,
-    pub(super) following: Following,
-    pub(super) overlay: Overlay,
-    /// Rows that are scrolled away.
-    pub(super) offset: usize,
+    /// The time that the table is about.
+    span: Duration,
+    pub(super) controls: ViewControls,
+    pub(super) scroll: Scroll,
+    pub(super) palette: Palette,
+    /// The query that is being written.
+    pub(super) edit: Option<Edit>,
     /// The table now.
     pub(super) table: Option<Table>,
-    /// What was said last.
+    /// Shown until a key is pressed.
     pub(super) message: Option<String>,
     /// Processors that this program used in the last step.
     pub(super) cost: f64,
 }
 
-/// Whether the table follows what happens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Following {
-    Live,
-    Paused,
+/// A query that is being written, and what is wrong with it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Edit {
+    pub(super) text: String,
+    pub(super) error: Option<String>,
 }
 
-/// What lies over the table.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Overlay {
-    Nothing,
-    Help,
-    /// A query that is being written, and what is wrong with it.
-    Query {
-        text: String,
-        error: Option<String>,
-    },
-}
-
-/// Whether to go on.
+/// What only this view knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Next {
-    Stay,
-    Quit,
+pub(super) enum TopCommand {
+    Group,
+    Sort,
+    Filter,
 }
 
 impl View {
-    pub(super) const fn new(by: Subject, sort: String, query: Query, query_text: String) -> Self {
+    pub(super) fn new(
+        by: Subject,
+        sort: String,
+        query: Query,
+        query_text: String,
+        span: Duration,
+    ) -> Self {
         Self {
             by,
             sort,
             query,
             query_text,
-            following: Following::Live,
-            overlay: Overlay::Nothing,
-            offset: 0,
+            span,
+            controls: ViewControls::default(),
+            scroll: Scroll::default(),
+            palette: Palette::of_stdout(),
+            edit: None,
             table: None,
             message: None,
             cost: 0.0,
         }
     }
 
-    /// Makes the table anew.
-    pub(super) fn renew(&mut self, window: &Window, now: Time) -> Result<(), NoSuchColumn> {
-        let mut table = window.table(self.by.by(), &self.query, now);
+    /// Makes the table again.
+    pub(super) fn renew(&mut self, traffic: &LiveTraffic, now: Time) -> Result<(), NoSuchColumn> {
+        let mut table = table::recent(traffic, (now, self.span), self.by.by(), &self.query);
         table.sort(&self.sort)?;
         self.table = Some(table);
         Ok(())
     }
 
-    /// Has something shown until a key is pressed.
+    /// Shows a message until a key is pressed.
     pub(super) fn say(&mut self, message: String) {
         self.message = Some(message);
     }
 
-    /// Does what a key asks for.
-    pub(super) fn press(&mut self, key: &[u8]) -> Next {
-        if key == CONTROL_C {
-            return Next::Quit;
-        }
+    /// Does what an input asks for.
+    pub(super) fn press(&mut self, input: &TerminalInput) -> ControlFlow<()> {
         self.message = None;
-        match std::mem::replace(&mut self.overlay, Overlay::Nothing) {
-            Overlay::Query { text, .. } => self.edit(text, key),
-            Overlay::Help => {}
-            Overlay::Nothing => return self.command(key),
-        }
-        Next::Stay
-    }
-
-    fn command(&mut self, key: &[u8]) -> Next {
-        match key {
-            b"q" | b"Q" => return Next::Quit,
-            b"?" | b"h" => self.overlay = Overlay::Help,
-            b"f" | b"/" => {
-                self.overlay = Overlay::Query { text: self.query_text.clone(), error: None };
+        match (self.edit.take(), input) {
+            (Some(edit), TerminalInput::Key(key)) => self.edit(edit, *key),
+            (Some(mut edit), TerminalInput::Paste(text)) => {
+                edit.push(text);
+                self.edit = Some(edit);
             }
-            b"p" | b" " => {
-                self.following = match self.following {
-                    Following::Live => Following::Paused,
-                    Following::Paused => Following::Live,
+            (None, TerminalInput::Key(key)) => {
+                match self.controls.press(&KEYS, *key, &mut self.scroll) {
+                    KeyOutcome::Quit => return ControlFlow::Break(()),
+                    KeyOutcome::Done => {}
+                    KeyOutcome::View(command) => self.command(command),
                 }
             }
-            b"s" => self.next_sort(),
-            b"g" | b"\t" => {
+            (edit, _) => self.edit = edit,
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn command(&mut self, command: TopCommand) {
+        match command {
+            TopCommand::Filter => {
+                self.edit = Some(Edit { text: self.query_text.clone(), error: None });
+            }
+            TopCommand::Sort => self.next_sort(),
+            TopCommand::Group => {
                 self.by = after(&SUBJECTS, self.by);
                 self.sort_by_number();
-                self.offset = 0;
-                self.following = Following::Live;
+                self.start_anew();
             }
-            b"k" | b"\x1b[A" | b"\x1bOA" => self.offset = self.offset.saturating_sub(1),
-            b"j" | b"\x1b[B" | b"\x1bOB" => self.scroll_down(1),
-            b"\x1b[5~" => self.offset = self.offset.saturating_sub(PAGE),
-            b"\x1b[6~" => self.scroll_down(PAGE),
-            b"\x1b[H" | b"\x1bOH" | b"\x1b[1~" => self.offset = 0,
+        }
+    }
+
+    fn edit(&mut self, mut edit: Edit, key: KeyEvent) {
+        match (key.code, key.modifiers) {
+            (KeyCode::Enter, _) => {
+                let parsed: Result<Query, QueryError> = edit.text.parse();
+                match parsed {
+                    Ok(query) => {
+                        (self.query, self.query_text) = (query, edit.text);
+                        self.start_anew();
+                        return;
+                    }
+                    Err(error) => edit.error = Some(error.to_string()),
+                }
+            }
+            (KeyCode::Esc, _) => return,
+            (KeyCode::Backspace, _) => edit.backspace(),
+            // As on the command line of a shell.
+            (KeyCode::Char('u'), KeyModifiers::CONTROL) => edit = Edit::default(),
+            (KeyCode::Char(letter), KeyModifiers::NONE | KeyModifiers::SHIFT) => {
+                edit.push(letter.encode_utf8(&mut [0; 4]));
+            }
             _ => {}
         }
-        Next::Stay
+        self.edit = Some(edit);
     }
 
-    fn edit(&mut self, mut text: String, key: &[u8]) {
-        match key {
-            b"\r" | b"\n" => match text.parse() {
-                Ok(query) => {
-                    (self.query, self.query_text, self.offset) = (query, text, 0);
-                    self.following = Following::Live;
-                    return;
-                }
-                Err(error) => {
-                    let error: capture::query::QueryError = error;
-                    let error = Some(error.to_string());
-                    self.overlay = Overlay::Query { text, error };
-                    return;
-                }
-            },
-            b"\x1b" => return,
-            b"\x7f" | b"\x08" => drop(text.pop()),
-            // Control-U, as on a command line.
-            b"\x15" => text.clear(),
-            key => {
-                let key = String::from_utf8_lossy(key);
-                text.extend(key.chars().filter(|letter| !letter.is_control()));
-            }
-        }
-        self.overlay = Overlay::Query { text, error: None };
+    /// Another table is about to be shown.
+    fn start_anew(&mut self) {
+        self.scroll = Scroll::default();
+        self.controls.following = Following::Live;
     }
 
-    /// Sorts by the next column of numbers.
     /// Columns of texts are not the same in every table.
     fn sort_by_number(&mut self) {
         let columns = self.table.iter().flat_map(|table| table.columns());
@@ -162,6 +165,7 @@ impl View {
         }
     }
 
+    /// Sorts by the next column of numbers.
     fn next_sort(&mut self) {
         let Some(table) = &mut self.table else { return };
         let numbers = table.columns().iter().filter(|column| column.unit != Unit::Text);
@@ -174,10 +178,18 @@ impl View {
             let _ = table.sort(name);
         }
     }
+}
 
-    fn scroll_down(&mut self, rows: usize) {
-        let rows_there = self.table.as_ref().map_or(0, |table| table.rows().len());
-        self.offset = (self.offset + rows).min(rows_there.saturating_sub(1));
+impl Edit {
+    /// Adds what was typed or pasted, without control characters.
+    fn push(&mut self, text: &str) {
+        self.text.extend(text.chars().filter(|letter| !letter.is_control()));
+        self.error = None;
+    }
+
+    fn backspace(&mut self) {
+        self.text.pop();
+        self.error = None;
     }
 }
 
@@ -186,80 +198,133 @@ fn after<T: Copy + PartialEq>(all: &[T], one: T) -> T {
     all[(place + 1) % all.len()]
 }
 
-/// The column to sort by where nobody has said one: every table has it.
+/// The column to sort by unless somebody chooses one: every table has it.
 pub(super) const DEFAULT_SORT: &str = "messages";
 
-/// What the keys do, for people.
-pub(super) const HELP: [(&str, &str); 8] = [
-    ("q, Ctrl-C", "end"),
-    ("g, Tab", "rows for services, processes, members or pairs"),
-    ("s", "sort by the next column"),
-    ("f, /", "only messages that a query selects: member:Get* dur>50ms"),
-    ("p, space", "pause or resume"),
-    ("Up, Down", "scroll by a row"),
-    ("PgUp, PgDn", "scroll by a page; Home goes to the top"),
-    ("?, h", "this help"),
+/// The keys of the view.
+pub(super) const KEYS: [KeyRow<Action<TopCommand>>; 8] = [
+    KeyRow {
+        keys: &[(KeyCode::Char('q'), Action::Quit)],
+        name: "q, Ctrl-C",
+        help: "end",
+        hint: Some(("q", "quit")),
+    },
+    KeyRow {
+        keys: &[
+            (KeyCode::Char('g'), Action::View(TopCommand::Group)),
+            (KeyCode::Tab, Action::View(TopCommand::Group)),
+        ],
+        name: "g, Tab",
+        help: "rows for services, processes, members or pairs",
+        hint: Some(("g", "group")),
+    },
+    KeyRow {
+        keys: &[(KeyCode::Char('s'), Action::View(TopCommand::Sort))],
+        name: "s",
+        help: "sort by the next column",
+        hint: Some(("s", "sort")),
+    },
+    KeyRow {
+        keys: &[
+            (KeyCode::Char('f'), Action::View(TopCommand::Filter)),
+            (KeyCode::Char('/'), Action::View(TopCommand::Filter)),
+        ],
+        name: "f, /",
+        help: "only messages that a query selects: member:Get* dur>50ms",
+        hint: Some(("f", "filter")),
+    },
+    KeyRow {
+        keys: Action::PAUSE_KEYS,
+        name: "p, space",
+        help: "pause or resume",
+        hint: Some(("p", "pause")),
+    },
+    KeyRow { keys: Action::LINE_KEYS, name: "Up, Down", help: "scroll by a row", hint: None },
+    KeyRow {
+        keys: Action::PAGE_KEYS,
+        name: "PgUp, PgDn",
+        help: "scroll by a page; Home and End go to the ends",
+        hint: None,
+    },
+    KeyRow { keys: Action::HELP_KEYS, name: "?, h", help: "this help", hint: Some(("?", "help")) },
 ];
 
 const SUBJECTS: [Subject; 4] = [Subject::Service, Subject::Process, Subject::Member, Subject::Pair];
 
-const CONTROL_C: &[u8] = b"\x03";
-
-/// Rows of a page.
-const PAGE: usize = 10;
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+    use crate::screen::controls::Overlay;
 
     fn view() -> View {
-        View::new(Subject::Service, "messages".into(), Query::default(), String::new())
+        let (query, span) = (Query::default(), Duration::from_secs(1));
+        View::new(Subject::Service, "messages".into(), query, String::new(), span)
     }
 
-    fn press(view: &mut View, keys: &[&str]) -> Next {
-        keys.iter().map(|key| view.press(key.as_bytes())).last().expect("a key")
+    /// Presses keys; says whether the last one quits.
+    fn press(view: &mut View, codes: &[KeyCode]) -> bool {
+        let pressed = codes.iter().map(|code| view.press(&TerminalInput::Key((*code).into())));
+        pressed.last().expect("a key").is_break()
+    }
+
+    fn letters(text: &str) -> Vec<KeyCode> {
+        text.chars().map(KeyCode::Char).collect()
     }
 
     #[test]
     fn keys_do_what_the_help_says() {
         let mut view = view();
-        assert_eq!(press(&mut view, &["p"]), Next::Stay);
-        assert_eq!(view.following, Following::Paused);
-        press(&mut view, &["g", "g"]);
-        assert_eq!((view.by, view.following), (Subject::Member, Following::Live));
-        press(&mut view, &["g", "\t"]);
+        assert!(!press(&mut view, &letters("p")));
+        assert_eq!(view.controls.following, Following::Paused);
+        press(&mut view, &letters("gg"));
+        assert_eq!((view.by, view.controls.following), (Subject::Member, Following::Live));
+        press(&mut view, &[KeyCode::Char('g'), KeyCode::Tab]);
         assert_eq!(view.by, Subject::Service);
-        press(&mut view, &["?"]);
-        assert_eq!(view.overlay, Overlay::Help);
-        assert_eq!(press(&mut view, &["q"]), Next::Stay, "it ends the help");
-        assert_eq!(press(&mut view, &["q"]), Next::Quit);
-        assert_eq!(press(&mut view, &["f", "\x03"]), Next::Quit);
+        press(&mut view, &letters("?"));
+        assert_eq!(view.controls.overlay, Overlay::Help);
+        assert!(!press(&mut view, &letters("q")), "it closes the help");
+        assert!(press(&mut view, &letters("q")));
     }
 
     #[test]
     fn a_table_without_the_column_is_sorted_by_another() {
         let mut view = view();
-        let window = Window::new(Duration::from_secs(1));
+        let traffic = LiveTraffic::new(1, Duration::ZERO);
         view.sort = "service".into();
-        view.renew(&window, Time(0)).expect("services have one");
-        press(&mut view, &["g"]);
-        view.renew(&window, Time(0)).expect("every table has the default");
+        view.renew(&traffic, Time(0)).expect("services have one");
+        press(&mut view, &letters("g"));
+        view.renew(&traffic, Time(0)).expect("every table has the default");
         assert_eq!(view.sort, DEFAULT_SORT);
     }
 
     #[test]
     fn a_query_is_written_and_checked() {
         let mut view = view();
-        press(&mut view, &["/", "q", "x", "\x7f", "\r"]);
-        assert_eq!((view.query_text.as_str(), &view.overlay), ("q", &Overlay::Nothing));
-        press(&mut view, &["f", "\x15", "d", "u", "r", ">", "\r"]);
-        let Overlay::Query { text, error: Some(_) } = &view.overlay else {
-            panic!("a mistake is shown: {:?}", view.overlay)
+        press(&mut view, &letters("/qx"));
+        press(&mut view, &[KeyCode::Backspace, KeyCode::Enter]);
+        assert_eq!((view.query_text.as_str(), &view.edit), ("q", &None));
+        press(&mut view, &letters("f"));
+        let clear = KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL);
+        assert!(view.press(&TerminalInput::Key(clear)).is_continue());
+        press(&mut view, &letters("dur>"));
+        press(&mut view, &[KeyCode::Enter]);
+        let Some(Edit { text, error: Some(_) }) = &view.edit else {
+            panic!("a mistake is shown: {:?}", view.edit)
         };
         assert_eq!(text, "dur>");
-        press(&mut view, &["\x1b"]);
-        assert_eq!((view.query_text.as_str(), &view.overlay), ("q", &Overlay::Nothing));
+        press(&mut view, &[KeyCode::Esc]);
+        assert_eq!((view.query_text.as_str(), &view.edit), ("q", &None));
+    }
+
+    #[test]
+    fn a_pasted_text_is_part_of_a_query_and_no_key() {
+        let mut view = view();
+        let paste = TerminalInput::Paste("q\u{e9}\n".into());
+        assert!(view.press(&paste).is_continue());
+        assert_eq!((view.query_text.as_str(), &view.edit), ("", &None));
+        press(&mut view, &letters("f"));
+        assert!(view.press(&paste).is_continue());
+        press(&mut view, &[KeyCode::Enter]);
+        assert_eq!(view.query_text, "q\u{e9}");
     }
 }

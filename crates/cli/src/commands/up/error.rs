@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::{fmt, io};
 
-use super::watcher::WatchError;
+use crate::live::LiveError;
 use crate::private_bus::{StartError, describe_end};
 
 /// Why `up` ended with a failure.
@@ -16,12 +16,10 @@ pub(super) enum UpError {
         /// What it said last.
         log: Vec<String>,
     },
-    /// The bus cannot be watched.
-    Watch(WatchError),
     /// The programs of the demonstration cannot be started.
     Demo(io::Error),
-    /// The terminal, or the system.
-    System(io::Error),
+    /// The bus cannot be watched, or the system does not let us.
+    Live(LiveError),
     /// The bus ended, and nobody had asked it to.
     BusEnded {
         /// How.
@@ -31,15 +29,15 @@ pub(super) enum UpError {
     },
 }
 
-impl From<WatchError> for UpError {
-    fn from(error: WatchError) -> Self {
-        Self::Watch(error)
+impl From<LiveError> for UpError {
+    fn from(error: LiveError) -> Self {
+        Self::Live(error)
     }
 }
 
 impl From<io::Error> for UpError {
     fn from(error: io::Error) -> Self {
-        Self::System(error)
+        Self::Live(error.into())
     }
 }
 
@@ -50,9 +48,8 @@ impl fmt::Display for UpError {
                 error.fmt(f)?;
                 write_log(f, log)
             }
-            Self::Watch(error) => error.fmt(f),
             Self::Demo(error) => write!(f, "cannot start the demonstration: {error}"),
-            Self::System(error) => error.fmt(f),
+            Self::Live(error) => error.fmt(f),
             Self::BusEnded { status, log } => {
                 write!(f, "the bus has ended with {}", describe_end(*status))?;
                 write_log(f, log)

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
+use std::time::Duration;
 
 use capture::text::visible::printable;
+use sys::poll::{Events, Interest, Poller};
 
 /// The reading end of the pipe into which they write, cut into lines.
 #[derive(Debug)]
@@ -40,9 +42,24 @@ impl Logs {
         Ok(if count == 0 { Stream::Ended } else { Stream::Open })
     }
 
-    /// The last lines, the earliest first.
-    pub(crate) fn last(&self) -> impl Iterator<Item = &str> {
-        self.lines.last.iter().map(String::as_str)
+    /// The last lines, the earliest first, with all that is in the pipe already: what a bus that has
+    /// ended said last.
+    pub(crate) fn rest(&mut self) -> Vec<String> {
+        // Programs of ours may still hold the other end, so the end of the stream is not awaited.
+        let mut read = || -> io::Result<()> {
+            let poller = Poller::new()?;
+            poller.add(&self.pipe, 0, Interest::Read)?;
+            let mut events = Events::with_capacity(1);
+            loop {
+                poller.wait(&mut events, Some(Duration::ZERO))?;
+                if events.is_empty() || self.read(|_| {})? == Stream::Ended {
+                    return Ok(());
+                }
+            }
+        };
+        // The end of the bus is reported without an explanation, too.
+        let _ = read();
+        self.lines.last.iter().cloned().collect()
     }
 }
 

@@ -1,45 +1,35 @@
 //! `diligence up`: a private bus with a live view of it, ready to point programs at.
 //!
 //! ```text
-//!   watcher ──> model ──> snapshot ──> page    on a terminal, as view and keys want it
-//!   logs ────────┘            └──────> plain   lines anywhere else
+//!   recorder ──> model ──> snapshot ──> page    on a terminal, as the view wants it
+//!   logs ─────────┘            └──────> plain   lines anywhere else
 //! ```
 //!
-//! Only [`live`], [`watcher`], [`mod@front`], [`screen`](crate::screen) and [`logs`] do anything; the rest is told
-//! what happened.
+//! Only [`live`] and [`logs`] do anything; the rest is told what happened.
 
 mod error;
-mod front;
-mod keys;
 mod live;
 mod logs;
 mod model;
 mod page;
 mod plain;
 mod view;
-mod watcher;
 
-use std::env;
-use std::io::{self, IsTerminal, Write, stdin, stdout};
+use std::io::{self, Write, stdout};
 use std::process::{ExitCode, Stdio};
-use std::time::Duration;
 
 use clap::Args;
 use error::UpError;
-use front::{Front, Hints, PageFront, PlainFront};
-use live::Live;
+use live::{Hints, Live};
 use logs::Logs;
-use page::{Colours, Palette};
 use recorder::Place;
-use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
 use viewer::{Calls, Server, Subject};
 use wire::address::AddressList;
 
 use crate::commands::demo::Cast;
+use crate::live::LiveOutput;
 use crate::output::failed;
 use crate::private_bus::{Config, Plan, PrivateBus, StartError};
-use crate::screen::Screen;
 use crate::units;
 
 /// What `up` is asked to do.
@@ -61,9 +51,7 @@ pub(crate) struct Up {
 pub(crate) fn run(up: Up) -> ExitCode {
     match show(up) {
         // A reader of plain lines that has seen enough and left is fine.
-        Err(UpError::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(UpError::Live(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::SUCCESS,
         Err(UpError::Start { error: StartError::Interrupted(_), .. }) => ExitCode::SUCCESS,
         Err(error) => failed("up", &error, ExitCode::FAILURE),
@@ -71,19 +59,15 @@ pub(crate) fn run(up: Up) -> ExitCode {
 }
 
 fn show(up: Up) -> Result<(), UpError> {
-    let signals = SignalSource::block(&[
-        Signal::Interrupt,
-        Signal::Terminate,
-        Signal::HangUp,
-        Signal::Child,
-    ])?;
+    let output = LiveOutput::of_terminal();
+    let signals = output.block_signals()?;
     let (reader, writer) = io::pipe()?;
     let mut logs = Logs::new(reader);
     let log = Stdio::from(writer.try_clone()?);
     let plan = Plan { config: Config::Session, address: up.address, log };
     let bus = match PrivateBus::start(plan, &signals) {
         Ok(bus) => bus,
-        Err(error) => return Err(UpError::Start { error, log: rest_of(&mut logs) }),
+        Err(error) => return Err(UpError::Start { error, log: logs.rest() }),
     };
     let address = short_address(bus.address());
     let calls = if up.allow_calls { Calls::Allowed } else { Calls::Refused };
@@ -92,13 +76,14 @@ fn show(up: Up) -> Result<(), UpError> {
     let example = if up.demo { DEMO_EXAMPLE } else { EXAMPLE };
     let hints = Hints { address, page, printed_link, example };
     print_hints(&hints)?;
-    let mut live = Live::new(bus, logs, signals)?;
+    let address = hints.address.clone();
+    let mut live = Live::new(bus, logs, signals, hints)?;
     if up.demo {
-        let cast = Cast::start(&hints.address, &writer).map_err(UpError::Demo)?;
+        let cast = Cast::start(&address, &writer).map_err(UpError::Demo)?;
         live = live.with_cast(cast);
     }
     drop(writer);
-    live.run(front(hints)?)
+    live.run(output)
 }
 
 fn print_hints(hints: &Hints) -> io::Result<()> {
@@ -116,35 +101,6 @@ fn serve(address: &str, calls: Calls) -> Option<Server> {
     let subject = Subject::bus_when_looked_at(Place::Address(address.to_owned()));
     // The fronts ask for the address whenever they show something.
     Server::start(None, subject, calls, |_| {}).ok()
-}
-
-/// A page where there is somebody who sees it and can press keys, lines anywhere else.
-fn front(hints: Hints) -> io::Result<Front> {
-    if !(stdin().is_terminal() && stdout().is_terminal()) {
-        return Ok(Front::Plain(PlainFront::new(hints)));
-    }
-    let wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let colours = if wanted { Colours::Some } else { Colours::None };
-    let screen = Screen::enter()?;
-    Ok(Front::Page(Box::new(PageFront::new(screen, hints, Palette::new(colours)))))
-}
-
-/// What a bus that did not start has said, as far as it has come.
-fn rest_of(logs: &mut Logs) -> Vec<String> {
-    let mut read = || -> io::Result<()> {
-        let poller = Poller::new()?;
-        poller.add(logs.pipe(), 0, Interest::Read)?;
-        let mut events = Events::with_capacity(1);
-        loop {
-            poller.wait(&mut events, Some(Duration::ZERO))?;
-            if events.is_empty() || logs.read(|_| {})? == logs::Stream::Ended {
-                return Ok(());
-            }
-        }
-    };
-    // Without an explanation it is bad enough.
-    let _ = read();
-    logs.last().map(str::to_owned).collect()
 }
 
 /// The address without the number of the server, which connects as well and is easier to read.

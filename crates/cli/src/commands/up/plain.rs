@@ -65,7 +65,7 @@ fn summary(snapshot: &Snapshot) -> String {
         snapshot.connection_count(),
         snapshot.names,
         units::bytes(snapshot.queued() as f64),
-        snapshot.bus.lost,
+        snapshot.lost,
     )
 }
 
@@ -87,8 +87,9 @@ const MEMBERS_SHOWN: usize = 3;
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{MemberKind, NoteKind, Rate};
+    use super::super::model::{MemberKind, NoteKind};
     use super::*;
+    use crate::live::Rate;
 
     #[test]
     fn only_what_is_new_is_said() {

@@ -1,24 +1,29 @@
 //! What of a bus is looked at, and in which order.
 
 use std::cmp::{Ordering, Reverse};
+use std::ops::ControlFlow;
 
-use super::model::{ConnectionRow, ConnectionStats, MemberRow, Owner, Snapshot};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use recorder::ConnectionStatistics;
+
+use super::model::{ConnectionRow, MemberRow, Owner, Snapshot};
+use crate::screen::controls::{Action, KeyOutcome, ViewControls};
+use crate::screen::keys::KeyRow;
+use crate::screen::scroll::Scroll;
 
 /// What of a bus is looked at, and in which order.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct View {
     /// The order of the connections.
     pub(crate) sort: Sort,
     /// Whether our own connection is among them.
     pub(crate) own: OwnConnection,
-    /// Whether the page follows what happens.
-    pub(crate) flow: Following,
-    /// What lies over the page.
-    pub(crate) overlay: Overlay,
-    /// The part that the arrows move.
+    /// Whether the page follows what happens, and what lies over it.
+    pub(crate) controls: ViewControls,
+    /// The list that the arrow keys move.
     pub(crate) focus: Panel,
-    /// Lines that are scrolled away at the top of each part.
-    pub(crate) offsets: [usize; 3],
+    /// Which rows of each list are on the screen.
+    pub(crate) scrolls: [Scroll; 3],
 }
 
 /// The order of the connections.
@@ -47,27 +52,7 @@ pub(crate) enum OwnConnection {
     Shown,
 }
 
-/// Whether the page follows what happens.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) enum Following {
-    /// It does.
-    #[default]
-    Live,
-    /// It shows what was when it was stopped.
-    Paused,
-}
-
-/// What lies over the page.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) enum Overlay {
-    /// Nothing.
-    #[default]
-    None,
-    /// What the keys do.
-    Help,
-}
-
-/// The parts of the page that scroll.
+/// The lists of the page, each of which scrolls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) enum Panel {
     /// The connections.
@@ -79,40 +64,34 @@ pub(crate) enum Panel {
     Events,
 }
 
-/// How far to scroll.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Scroll {
-    /// So many lines up.
-    Up(usize),
-    /// So many lines down.
-    Down(usize),
-    /// To the first line.
-    Start,
+/// What only this view knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum UpCommand {
+    /// Another order of the connections.
+    Sort,
+    /// To show our own connection, or to hide it.
+    Own,
+    /// To move another list with the arrow keys.
+    Focus,
 }
 
 impl View {
-    /// Lines that are scrolled away at the top of a part.
-    pub(crate) const fn offset(&self, panel: Panel) -> usize {
-        self.offsets[panel as usize]
-    }
-
-    /// Scrolls the part that has the focus, of which no more than `lines` can be scrolled away.
-    pub(crate) fn scroll(&mut self, scroll: Scroll, lines: usize) {
-        let offset = &mut self.offsets[self.focus as usize];
-        *offset = match scroll {
-            Scroll::Up(count) => offset.saturating_sub(count),
-            Scroll::Down(count) => offset.saturating_add(count).min(lines.saturating_sub(1)),
-            Scroll::Start => 0,
-        };
-    }
-
-    /// How many lines the part that has the focus has.
-    pub(crate) fn lines(&self, snapshot: &Snapshot) -> usize {
-        match self.focus {
-            Panel::Connections => self.connections(snapshot).len(),
-            Panel::Members => snapshot.members.len(),
-            Panel::Events => snapshot.notes.len(),
+    /// Does what a key asks for.
+    pub(crate) fn press(&mut self, key: KeyEvent) -> ControlFlow<()> {
+        let scroll = &mut self.scrolls[self.focus as usize];
+        match self.controls.press(&KEYS, key, scroll) {
+            KeyOutcome::Quit => return ControlFlow::Break(()),
+            KeyOutcome::Done => {}
+            KeyOutcome::View(UpCommand::Sort) => self.sort = self.sort.next(),
+            KeyOutcome::View(UpCommand::Own) => self.own = self.own.toggled(),
+            KeyOutcome::View(UpCommand::Focus) => self.focus = self.focus.next(),
         }
+        ControlFlow::Continue(())
+    }
+
+    /// Which rows of a list are on the screen.
+    pub(crate) const fn scroll(&mut self, panel: Panel) -> &mut Scroll {
+        &mut self.scrolls[panel as usize]
     }
 
     /// The connections to show, in order.
@@ -122,6 +101,15 @@ impl View {
         let mut rows: Vec<_> = snapshot.connections.iter().filter(shown).collect();
         rows.sort_by(|one, other| self.sort.compare(one, other).then(age(one).cmp(&age(other))));
         rows
+    }
+}
+
+impl OwnConnection {
+    const fn toggled(self) -> Self {
+        match self {
+            Self::Hidden => Self::Shown,
+            Self::Shown => Self::Hidden,
+        }
     }
 }
 
@@ -149,7 +137,8 @@ impl Sort {
     }
 
     fn compare(self, one: &ConnectionRow, other: &ConnectionRow) -> Ordering {
-        let queued = |row: &ConnectionRow| row.stats.map(|ConnectionStats { queued, .. }| queued);
+        let queued =
+            |row: &ConnectionRow| row.stats.map(|ConnectionStatistics { queued, .. }| queued);
         match self {
             Self::Messages => other.rate.messages.total_cmp(&one.rate.messages),
             Self::Bytes => other.rate.bytes.total_cmp(&one.rate.bytes),
@@ -192,4 +181,94 @@ fn label(row: &ConnectionRow) -> Option<&str> {
 /// Unique names count up: `:1.9` comes before `:1.10`, and the bus before all.
 fn age(row: &ConnectionRow) -> (usize, &str) {
     (if row.owner == Owner::Bus { 0 } else { row.unique.len() }, &row.unique)
+}
+
+/// The keys of the view.
+pub(crate) const KEYS: [KeyRow<Action<UpCommand>>; 8] = [
+    KeyRow {
+        keys: &[(KeyCode::Char('q'), Action::Quit)],
+        name: "q, Ctrl-C",
+        help: "end the bus and all that was started with it",
+        hint: Some(("q", "quit")),
+    },
+    KeyRow {
+        keys: &[(KeyCode::Char('s'), Action::View(UpCommand::Sort))],
+        name: "s",
+        help: "sort by messages, bytes, queue, program or age",
+        hint: Some(("s", "sort")),
+    },
+    KeyRow {
+        keys: Action::PAUSE_KEYS,
+        name: "p, space",
+        help: "pause or resume the page; the bus goes on",
+        hint: Some(("p", "pause")),
+    },
+    KeyRow {
+        keys: &[(KeyCode::Char('i'), Action::View(UpCommand::Own))],
+        name: "i",
+        help: "show or hide Diligence's own connections",
+        hint: Some(("i", "self")),
+    },
+    KeyRow {
+        keys: &[(KeyCode::Tab, Action::View(UpCommand::Focus))],
+        name: "Tab",
+        help: "next pane: the one that the arrow keys move",
+        hint: Some(("Tab", "pane")),
+    },
+    KeyRow {
+        keys: Action::LINE_KEYS,
+        name: "Up, Down",
+        help: "scroll by a line",
+        hint: Some(("\u{2191}\u{2193}", "scroll")),
+    },
+    KeyRow {
+        keys: Action::PAGE_KEYS,
+        name: "PgUp, PgDn",
+        help: "scroll by a page; Home and End go to the ends",
+        hint: None,
+    },
+    KeyRow {
+        keys: Action::HELP_KEYS,
+        name: "h, ?",
+        help: "show or hide this help",
+        hint: Some(("h", "help")),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Presses a key; says whether it quits.
+    fn press(view: &mut View, code: KeyCode) -> bool {
+        view.press(code.into()).is_break()
+    }
+
+    #[test]
+    fn keys_change_the_view_and_change_it_back() {
+        let mut view = View::default();
+        for code in [KeyCode::Char('p'), KeyCode::Char('i'), KeyCode::Char('h')] {
+            assert!(!press(&mut view, code));
+            assert_ne!(view, View::default());
+            assert!(!press(&mut view, code));
+            assert_eq!(view, View::default());
+        }
+        press(&mut view, KeyCode::Char('s'));
+        press(&mut view, KeyCode::Tab);
+        assert_eq!((view.sort, view.focus), (Sort::Bytes, Panel::Members));
+        assert!(press(&mut view, KeyCode::Char('q')));
+    }
+
+    #[test]
+    fn each_list_scrolls_by_itself() {
+        let mut view = View::default();
+        for panel in [Panel::Connections, Panel::Members, Panel::Events] {
+            view.scroll(panel).show(9, 3);
+        }
+        press(&mut view, KeyCode::Tab);
+        press(&mut view, KeyCode::Down);
+        let offsets = [Panel::Connections, Panel::Members, Panel::Events]
+            .map(|panel| view.scroll(panel).show(9, 3));
+        assert_eq!(offsets, [0, 1, 0]);
+    }
 }

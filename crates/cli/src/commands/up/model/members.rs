@@ -2,10 +2,16 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::time::Duration;
 
-use super::flow::{Amount, Flow};
+use capture::model::{Message, PeerId, Text};
+use capture::record::Time;
+use capture::text::visible::printable;
+use wire::message::MessageType;
+
+use super::BUS;
+use super::snapshot::MemberRow;
+use crate::live::{Amount, LiveTraffic, before};
 
 /// Method or signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -17,236 +23,159 @@ pub(crate) enum MemberKind {
 }
 
 /// A method or signal of one connection's objects.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct MemberName<'a> {
-    /// Method or signal.
-    pub(crate) kind: MemberKind,
-    /// The interface, if the call names one.
-    pub(crate) interface: Option<&'a str>,
-    /// The member.
-    pub(crate) member: &'a str,
-    /// Who is called, or sends the signal: a unique name, if it has an owner.
-    pub(crate) owner: &'a str,
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct MemberKey {
+    kind: MemberKind,
+    interface: Text,
+    member: Text,
+    /// Who is called, or sends the signal.
+    owner: MemberParty,
+}
+
+/// A connection, or a name that nobody owns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum MemberParty {
+    Connection(PeerId),
+    Name(Text),
 }
 
 /// What was seen of a method or signal.
-#[derive(Debug)]
-pub(crate) struct Member {
-    /// Method or signal.
-    pub(crate) kind: MemberKind,
-    /// The interface, if the call names one.
-    pub(crate) interface: Option<Box<str>>,
-    /// The member.
-    pub(crate) member: Box<str>,
-    /// Who is called, or sends the signal.
-    pub(crate) owner: Box<str>,
-    /// Calls or signals; their bytes are those of the calls and their answers, or of the signals.
-    pub(crate) uses: Flow,
-    /// Calls that were answered with an error.
-    pub(crate) errors: Flow,
-    /// Who calls, or to whom signals are addressed, and how often.
-    parties: Vec<Party>,
-    /// When it was last used.
-    used: Duration,
-}
-
-#[derive(Debug)]
-struct Party {
-    name: Box<str>,
-    uses: Flow,
-}
-
-impl Member {
-    fn new(name: &MemberName<'_>) -> Self {
-        Self {
-            kind: name.kind,
-            interface: name.interface.map(Into::into),
-            member: name.member.into(),
-            owner: name.owner.into(),
-            uses: Flow::default(),
-            errors: Flow::default(),
-            parties: Vec::new(),
-            used: Duration::ZERO,
-        }
-    }
-
-    /// Who calls the method, or to whom the signal is addressed, if it is; those who do so most
-    /// come first.
-    pub(crate) fn parties(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.parties.iter().map(|party| &*party.name)
-    }
-
-    /// Bytes of one use: a call with its answer, or a signal.
-    pub(crate) fn typical_len(&self) -> f64 {
-        let Amount { messages, bytes } = self.uses.total();
-        if messages == 0 { 0.0 } else { bytes as f64 / messages as f64 }
-    }
-
-    fn count_party(&mut self, name: &str) {
-        if let Some(party) = self.parties.iter_mut().find(|party| *party.name == *name) {
-            party.uses.add(1, 0);
-        } else if self.parties.len() < PARTIES_MAX {
-            let mut uses = Flow::default();
-            uses.add(1, 0);
-            self.parties.push(Party { name: name.into(), uses });
-        }
-    }
-
-    fn step(&mut self) {
-        self.uses.step();
-        self.errors.step();
-        self.parties.iter_mut().for_each(|party| party.uses.step());
-        self.parties.sort_by_key(|party| Reverse(party.uses.total().messages));
-    }
-}
-
-/// All methods and signals that were used lately.
 #[derive(Debug, Default)]
-pub(crate) struct Members {
-    by_key: HashMap<Rc<str>, Member>,
-    /// The key that is looked up; kept for its memory.
-    key: String,
+struct Uses {
+    /// Calls or signals; their bytes are those of the calls and their answers, or of the signals.
+    all: Amount,
+    /// Those of the last seconds, over which rates are averaged.
+    recent: Amount,
+    /// Calls that were answered with an error in these seconds.
+    errors: u64,
+    /// Who calls, or to whom signals are addressed, and how often.
+    parties: Vec<(MemberParty, u64)>,
 }
 
-impl Members {
-    /// Counts a call or a signal. `party` is the caller, or to whom the signal is addressed. Returns
-    /// the key under which the answer of a call is to be counted.
-    pub(super) fn count(
-        &mut self,
-        name: &MemberName<'_>,
-        party: Option<&str>,
-        now: Duration,
-        len: u64,
-    ) -> Option<Rc<str>> {
-        let (key, member) = self.find_or_add(name)?;
-        member.uses.add(1, len);
-        member.used = now;
-        party.into_iter().for_each(|party| member.count_party(party));
-        Some(key)
-    }
-
-    /// Counts the results of a call.
-    pub(super) fn answer(&mut self, key: &str, len: u64) {
-        if let Some(member) = self.by_key.get_mut(key) {
-            member.uses.add(0, len);
+/// The methods and signals that were used lately, in no order. Rates are averages over `span`.
+pub(super) fn rows(traffic: &LiveTraffic, now: Time, span: Duration) -> Vec<MemberRow> {
+    let mut members: HashMap<MemberKey, Uses> = HashMap::new();
+    let since = before(now, span);
+    for message in traffic.recent(now, FORGOTTEN_AFTER) {
+        if !message.is_of_recorder() {
+            count(&mut members, &message, message.at() >= since);
         }
     }
+    let names = MemberNames { traffic };
+    members.into_iter().filter_map(|(key, uses)| names.row(key, uses, span)).collect()
+}
 
-    /// Counts an error that answers a call, and returns what was called.
-    pub(super) fn error(&mut self, key: &str, len: u64) -> Option<&Member> {
-        let member = self.by_key.get_mut(key)?;
-        member.uses.add(0, len);
-        member.errors.add(1, len);
-        Some(member)
-    }
-
-    pub(super) fn step(&mut self, now: Duration) {
-        self.by_key.retain(|_, member| now.saturating_sub(member.used) < FORGOTTEN_AFTER);
-        self.by_key.values_mut().for_each(Member::step);
-    }
-
-    /// Forgets what belongs to a connection that is gone.
-    pub(super) fn forget(&mut self, owner: &str) {
-        self.by_key.retain(|_, member| *member.owner != *owner);
-        for member in self.by_key.values_mut() {
-            member.parties.retain(|party| *party.name != *owner);
+fn count(members: &mut HashMap<MemberKey, Uses>, message: &Message<'_>, is_recent: bool) {
+    let len = message.len().into();
+    let recent = if is_recent { len } else { 0 };
+    match message.kind() {
+        MessageType::MethodCall | MessageType::Signal => {
+            let Some(key) = MemberKey::of(message) else { return };
+            let uses = members.entry(key).or_default();
+            uses.all.add(1, len);
+            uses.recent.add(u64::from(is_recent), recent);
+            uses.count_party(other_party(message));
         }
+        MessageType::MethodReturn | MessageType::Error => {
+            let key = message.partner().and_then(|call| MemberKey::of(&call));
+            let Some(uses) = key.and_then(|key| members.get_mut(&key)) else { return };
+            uses.all.add(0, len);
+            uses.recent.add(0, recent);
+            uses.errors += u64::from(is_recent && message.kind() == MessageType::Error);
+        }
+        MessageType::Unknown(_) => {}
     }
+}
 
-    /// All of them, in no order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Member> {
-        self.by_key.values()
+/// Who calls, or to whom a signal is addressed.
+fn other_party(message: &Message<'_>) -> Option<MemberParty> {
+    match message.kind() {
+        MessageType::Signal if message.destination().is_empty() => None,
+        MessageType::Signal => Some(recipient(message)),
+        _ => message.from().map(MemberParty::Connection),
     }
+}
 
-    /// `None` if there are too many already.
-    fn find_or_add(&mut self, name: &MemberName<'_>) -> Option<(Rc<str>, &mut Member)> {
-        name.write_key(&mut self.key);
-        let known = self.by_key.get_key_value(self.key.as_str()).map(|(key, _)| Rc::clone(key));
-        let key = match known {
-            Some(key) => key,
-            None if self.by_key.len() >= MEMBERS_MAX => return None,
-            None => Rc::from(self.key.as_str()),
+fn recipient(message: &Message<'_>) -> MemberParty {
+    message.to().map_or(MemberParty::Name(message.destination_id()), MemberParty::Connection)
+}
+
+impl MemberKey {
+    fn of(message: &Message<'_>) -> Option<Self> {
+        let (kind, owner) = match message.kind() {
+            MessageType::MethodCall => (MemberKind::Method, recipient(message)),
+            _ => (MemberKind::Signal, MemberParty::Connection(message.from()?)),
         };
-        let member = self.by_key.entry(Rc::clone(&key)).or_insert_with(|| Member::new(name));
-        Some((key, member))
+        let (interface, member) = (message.interface_id(), message.member_id());
+        Some(Self { kind, interface, member, owner })
     }
 }
 
-impl MemberName<'_> {
-    /// No name contains a space, so the parts cannot run into each other.
-    fn write_key(&self, key: &mut String) {
-        key.clear();
-        key.push_str(match self.kind {
-            MemberKind::Method => "m ",
-            MemberKind::Signal => "s ",
-        });
-        for part in [self.owner, self.interface.unwrap_or_default(), self.member] {
-            key.push_str(part);
-            key.push(' ');
+impl Uses {
+    fn count_party(&mut self, party: Option<MemberParty>) {
+        let Some(party) = party else { return };
+        if let Some((_, times)) = self.parties.iter_mut().find(|(known, _)| *known == party) {
+            *times += 1;
+        } else if self.parties.len() < PARTIES_MAX {
+            self.parties.push((party, 1));
         }
     }
 }
 
-/// Methods and signals that are counted. A program that makes up names gets no more memory.
-const MEMBERS_MAX: usize = 4096;
+/// What connections are called.
+struct MemberNames<'t> {
+    traffic: &'t LiveTraffic,
+}
+
+impl MemberNames<'_> {
+    /// The row of a member; `None` if the connection that has it is gone.
+    fn row(&self, key: MemberKey, mut uses: Uses, span: Duration) -> Option<MemberRow> {
+        if !self.is_there(key.owner) {
+            return None;
+        }
+        uses.parties.retain(|(party, _)| self.is_there(*party));
+        uses.parties.sort_by_key(|(_, times)| Reverse(*times));
+        let strings = self.traffic.capture().strings();
+        let interface = strings.get(key.interface);
+        Some(MemberRow {
+            kind: key.kind,
+            interface: (!interface.is_empty()).then(|| interface.into()),
+            member: strings.get(key.member).into(),
+            owner: self.label(key.owner),
+            party: uses.parties.first().map(|(party, _)| self.label(*party)),
+            more_parties: uses.parties.len().saturating_sub(1),
+            rate: uses.recent.per(span),
+            errors: Amount { messages: uses.errors, bytes: 0 }.per(span).messages,
+            len: if uses.all.messages == 0 {
+                0.0
+            } else {
+                uses.all.bytes as f64 / uses.all.messages as f64
+            },
+            count: uses.all.messages,
+        })
+    }
+
+    fn is_there(&self, party: MemberParty) -> bool {
+        match party {
+            MemberParty::Connection(id) => {
+                self.traffic.capture().directory().peer(id).left.is_none()
+            }
+            MemberParty::Name(_) => true,
+        }
+    }
+
+    fn label(&self, party: MemberParty) -> String {
+        let capture = self.traffic.capture();
+        let label = match party {
+            MemberParty::Connection(id) => capture.label(id),
+            MemberParty::Name(name) => capture.strings().get(name).into(),
+        };
+        if label == BUS { String::from("bus") } else { printable(&label).into_owned() }
+    }
+}
 
 /// Callers, or recipients, that are counted for one method or signal.
 const PARTIES_MAX: usize = 16;
 
-/// What is not used for so long is no longer listed.
+/// What has not been used for so long is no longer listed.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn name(member: &str) -> MemberName<'_> {
-        MemberName { kind: MemberKind::Method, interface: Some("org.a"), member, owner: ":1.1" }
-    }
-
-    #[test]
-    fn a_call_and_its_answer_are_one_use() {
-        let mut members = Members::default();
-        let key = members.count(&name("Get"), Some(":1.2"), Duration::ZERO, 100).unwrap();
-        members.answer(&key, 900);
-        members.count(&name("Get"), Some(":1.3"), Duration::ZERO, 100);
-        members.count(&name("Get"), Some(":1.3"), Duration::ZERO, 100);
-        assert_eq!(members.error(&key, 300).unwrap().errors.total().messages, 1);
-        members.step(Duration::ZERO);
-        let [member] = members.iter().collect::<Vec<_>>()[..] else { panic!("one member") };
-        assert_eq!(member.uses.total(), Amount { messages: 3, bytes: 1500 });
-        assert_eq!(member.typical_len(), 500.0);
-        assert_eq!(member.parties().collect::<Vec<_>>(), [":1.3", ":1.2"]);
-    }
-
-    #[test]
-    fn each_part_of_the_name_counts() {
-        let mut members = Members::default();
-        let get = name("Get");
-        let others = [
-            MemberName { kind: MemberKind::Signal, ..get },
-            MemberName { interface: None, ..get },
-            MemberName { member: "Set", ..get },
-            MemberName { owner: ":1.2", ..get },
-        ];
-        for name in [get, get].iter().chain(&others) {
-            members.count(name, None, Duration::ZERO, 1);
-        }
-        assert_eq!(members.iter().count(), 5);
-        members.forget(":1.1");
-        assert_eq!(members.iter().count(), 1);
-    }
-
-    #[test]
-    fn what_is_long_unused_or_too_much_is_not_kept() {
-        let mut members = Members::default();
-        for number in 0..=MEMBERS_MAX {
-            members.count(&name(&number.to_string()), None, Duration::ZERO, 1);
-        }
-        assert_eq!(members.iter().count(), MEMBERS_MAX);
-        members.step(FORGOTTEN_AFTER / 2);
-        assert_eq!(members.iter().count(), MEMBERS_MAX);
-        members.step(FORGOTTEN_AFTER);
-        assert_eq!(members.iter().count(), 0);
-    }
-}

@@ -1,188 +1,102 @@
-//! What is known of a bus: who is connected, what they send, what has happened.
+//! What is known of a bus: its traffic, who is connected, and what has happened.
 //!
-//! Pure: it is told what was seen and what the bus answered, always with the time, and gives
-//! [snapshots](Snapshot) to be shown. What it wants to know it asks for: whoever feeds it takes
-//! [`newcomers`](Model::newcomers) and finds out which programs they are.
+//! Pure: it is given records as a recorder makes them, and the time, and makes [snapshots](Snapshot) of
+//! them.
 //!
 //! ```text
-//!   observe(message) ─┐                 ┌─> newcomers: who are they?
-//!   set_program       ├──>  Model  ─────┤
-//!   set_stats         │                 └─> snapshot, notes
-//!   step, once a second
+//!   records ─────────> LiveTraffic  the last messages: rates, methods and signals
+//!   facts in them ───> Connections  who is there, and owns which names
+//!   both ────────────> Notes        what has happened
 //! ```
 
 mod connections;
-mod flow;
 mod members;
 mod notes;
-mod program;
 mod snapshot;
 
-use std::collections::VecDeque;
-use std::mem;
 use std::time::Duration;
 
-pub(crate) use connections::ConnectionStats;
-use connections::{Connection, Connections};
-#[cfg(test)]
-pub(crate) use flow::{Amount, Rate};
-use flow::{Flow, Window};
-pub(crate) use members::MemberKind;
-use members::{MemberName, Members};
-pub(crate) use notes::{Note, NoteId, NoteKind, Notes};
-pub(crate) use program::Program;
-pub(crate) use snapshot::{ConnectionRow, MemberRow, Owner, Snapshot};
-use wire::message::{Message, MessageType};
+use capture::MessageId;
+use capture::model::Message;
+use capture::record::{Fact, Process, Record};
+use capture::text::visible::printable;
+use wire::message::MessageType;
 
-/// What the bus tells of itself (`GetTotals`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct BusStats {
-    /// Messages that somebody did not get because too much waited for him already.
-    pub(crate) lost: u64,
-    /// Messages that were not delivered because that is not allowed.
-    pub(crate) refused: u64,
-}
+use connections::{Connection, Connections};
+pub(crate) use members::MemberKind;
+pub(crate) use notes::{Note, NoteId, NoteKind, Notes};
+use recorder::BusStatistics;
+#[cfg(test)]
+pub(crate) use snapshot::Program;
+pub(crate) use snapshot::{ConnectionRow, MemberRow, Owner, Snapshot};
+
+use crate::live::LiveTraffic;
 
 /// All that is known of one bus.
 #[derive(Debug)]
 pub(crate) struct Model {
-    started: Duration,
-    window: Window,
-    traffic: Flow,
-    /// Messages a second in each step, the last one first.
-    history: VecDeque<u64>,
+    traffic: LiveTraffic,
     connections: Connections,
-    members: Members,
     notes: Notes,
-    bus: BusStats,
-    /// The connections by which we see and ask. What they say and hear is not counted.
+    statistics: BusStatistics,
+    /// The connections by which the bus is watched. Their traffic is not counted.
     own: Vec<Box<str>>,
-    newcomers: Vec<Box<str>>,
 }
 
-/// What is told to it.
 impl Model {
-    /// A bus that starts `now`, as the process `bus`.
-    pub(crate) fn new(now: Duration, bus: Program) -> Self {
+    /// A bus that is watched from `now` on.
+    pub(crate) fn new(now: Duration) -> Self {
         let mut connections = Connections::default();
-        connections.add(BUS, now);
-        connections.get_mut(BUS).expect("it was added").program = Some(bus);
+        connections.meet(BUS, now);
         Self {
-            started: now,
-            window: Window::starting(now),
-            traffic: Flow::default(),
-            history: VecDeque::new(),
+            traffic: LiveTraffic::new(MESSAGES_KEPT, now),
             connections,
-            members: Members::default(),
             notes: Notes::default(),
-            bus: BusStats::default(),
+            statistics: BusStatistics::default(),
             own: Vec::new(),
-            newcomers: Vec::new(),
         }
     }
 
-    /// Which connections are ours: one that sees, and is no connection any more to others, and one
-    /// that asks.
-    pub(crate) fn set_own(&mut self, monitor: &str, asker: &str, now: Duration) {
-        self.own = vec![monitor.into(), asker.into()];
-        self.connections.add(asker, now);
-    }
-
-    /// A message went over the bus.
-    pub(crate) fn observe(&mut self, now: Duration, message: &Message<'_>) {
-        let sender = message.sender().map_or(BUS, |name| name.as_str());
-        let len = message.bytes().len() as u64;
-        if self.is_own(sender) {
-            self.count_sent(sender, len);
-            return;
+    /// Takes in the next record.
+    pub(crate) fn push(&mut self, record: Record<'_>, now: Duration) {
+        if let Record::Fact { fact, .. } = &record {
+            self.learn(fact, now);
         }
-        if message.destination().is_some_and(|name| self.is_own(name.as_str())) {
-            return;
-        }
-        if sender.starts_with(':') {
-            self.arrive(sender, now);
-        }
-        self.traffic.add(1, len);
-        self.count_sent(sender, len);
-        match message.message_type() {
-            MessageType::MethodCall => self.observe_call(now, sender, message),
-            MessageType::Signal => self.observe_signal(now, sender, message),
-            MessageType::MethodReturn | MessageType::Error => {
-                self.observe_answer(now, sender, message);
-            }
-            MessageType::Unknown(_) => {}
+        if let Some(id) = self.traffic.push(record) {
+            self.observe(id, now);
         }
     }
 
-    /// A connection exists: the bus said so when asked.
-    pub(crate) fn exists(&mut self, unique: &str, now: Duration) {
-        if !self.is_own(unique) {
-            self.arrive(unique, now);
-        }
+    /// What the bus told of itself and its connections.
+    pub(crate) fn set_statistics(&mut self, statistics: &BusStatistics) {
+        self.statistics.clone_from(statistics);
     }
 
-    /// A well-known name has this owner: the bus said so when asked.
-    pub(crate) fn is_owned(&mut self, name: &str, owner: &str, now: Duration) {
-        self.exists(owner, now);
-        if self.connections.resolve(name) != owner {
-            self.connections.set_owner(name, Some(owner));
-        }
-    }
-
-    /// The process behind a connection; `None` if the bus does not know it.
-    pub(crate) fn set_program(&mut self, unique: &str, program: Option<Program>, now: Duration) {
-        let is_own = self.is_own(unique);
-        let Some(connection) = self.connections.get_mut(unique) else { return };
-        connection.program = program;
-        if !is_own && connection.arrival.is_none() {
-            let text = arrival_text(unique, connection);
-            connection.arrival = Some(self.notes.add(now, NoteKind::Arrival, text));
-        }
-    }
-
-    /// What the bus told of a connection.
-    pub(crate) fn set_connection_stats(&mut self, unique: &str, stats: ConnectionStats) {
-        if let Some(connection) = self.connections.get_mut(unique) {
-            connection.stats = Some(stats);
-        }
-    }
-
-    /// What the bus told of itself.
-    pub(crate) const fn set_bus_stats(&mut self, stats: BusStats) {
-        self.bus = stats;
-    }
-
-    /// Something happened that no message tells of.
+    /// Something has happened that no record tells of.
     pub(crate) fn note(&mut self, now: Duration, kind: NoteKind, text: String) {
         self.notes.add_or_count(now, kind, text);
     }
 
-    /// Ends a step: rates are measured in steps. To be called about once a second.
+    /// Ends a step: rates are measured in steps. To be called once in a [`STEP`].
     pub(crate) fn step(&mut self, now: Duration) {
-        let seconds = self.window.step(now).as_secs_f64();
-        self.traffic.step();
-        self.connections.step();
-        self.members.step(now);
-        let messages = self.traffic.last_step().messages as f64;
-        self.history.truncate(HISTORY_MAX - 1);
-        self.history.push_front(if seconds > 0.0 {
-            (messages / seconds).round() as u64
-        } else {
-            0
-        });
-    }
-}
-
-/// What it tells.
-impl Model {
-    /// Connections that have come since this was asked last, and whose processes are not known.
-    pub(crate) fn newcomers(&mut self) -> Vec<Box<str>> {
-        mem::take(&mut self.newcomers)
+        self.traffic.step(now);
+        let late: Vec<Box<str>> = self
+            .connections
+            .iter()
+            .filter(|(_, one)| one.arrival.is_none() && one.arrived + PROGRAM_WITHIN <= now)
+            .map(|(unique, _)| unique.into())
+            .collect();
+        late.iter().for_each(|unique| self.note_arrival(unique, now));
     }
 
-    /// What happened.
+    /// What has happened.
     pub(crate) const fn notes(&self) -> &Notes {
         &self.notes
+    }
+
+    /// The unique names of the connections by which the bus is watched.
+    pub(crate) fn own(&self) -> &[Box<str>] {
+        &self.own
     }
 
     fn is_own(&self, name: &str) -> bool {
@@ -190,135 +104,144 @@ impl Model {
     }
 }
 
-/// What messages mean.
+/// What records mean.
 impl Model {
-    fn count_sent(&mut self, sender: &str, len: u64) {
-        if let Some(connection) = self.connections.get_mut(sender) {
-            connection.sent.add(1, len);
-        }
-    }
-
-    fn observe_call(&mut self, now: Duration, sender: &str, message: &Message<'_>) {
-        let (Some(member), Some(destination)) = (message.member(), message.destination()) else {
-            return;
-        };
-        let name = MemberName {
-            kind: MemberKind::Method,
-            interface: message.interface().map(|name| name.as_str()),
-            member: member.as_str(),
-            owner: self.connections.resolve(destination.as_str()),
-        };
-        let key = self.members.count(&name, Some(sender), now, message.bytes().len() as u64);
-        if let Some(key) = key.filter(|_| message.expects_reply())
-            && let Some(caller) = self.connections.get_mut(sender)
-        {
-            caller.called(message.serial().get(), key);
-        }
-    }
-
-    fn observe_signal(&mut self, now: Duration, sender: &str, message: &Message<'_>) {
-        let (Some(interface), Some(member)) = (message.interface(), message.member()) else {
-            return;
-        };
-        let name = MemberName {
-            kind: MemberKind::Signal,
-            interface: Some(interface.as_str()),
-            member: member.as_str(),
-            owner: sender,
-        };
-        let addressed = message.destination().map(|name| name.as_str());
-        self.members.count(&name, addressed, now, message.bytes().len() as u64);
-        if sender == BUS && member == "NameOwnerChanged" {
-            // A bus sends no other arguments; if it did, there would be nothing to learn.
-            if let Ok((name, old, new)) = message.read::<(&str, &str, &str)>() {
-                self.owner_changed(now, name, old, new);
+    fn learn(&mut self, fact: &Fact, now: Duration) {
+        match fact {
+            Fact::Recorder { unique } => {
+                self.own.push(unique.as_str().into());
+                self.connections.meet(unique, now);
             }
+            Fact::Bus { process } => self.identify(BUS, process, now),
+            Fact::Peer { unique, process } => {
+                self.identify(unique, &process.clone().unwrap_or_default(), now);
+            }
+            Fact::Left { unique, .. } => self.leave(unique, now),
+            Fact::Owner { name, unique, .. } => self.change_owner(name, unique.as_deref(), now),
+            _ => {}
         }
     }
 
-    fn observe_answer(&mut self, now: Duration, sender: &str, message: &Message<'_>) {
-        let (Some(caller), Some(serial)) = (message.destination(), message.reply_serial()) else {
-            return;
-        };
-        let caller = caller.as_str();
-        let connection = self.connections.get_mut(caller);
-        let Some(key) = connection.and_then(|connection| connection.answered(serial.get())) else {
-            return;
-        };
-        let len = message.bytes().len() as u64;
-        let Some(error) = message.error_name() else {
-            self.members.answer(&key, len);
-            return;
-        };
-        let Some(called) = self.members.error(&key, len) else { return };
-        let text = format!(
-            "{} called {} of {}: {}",
-            self.connections.label(caller),
-            called.member,
-            self.connections.label(sender),
-            error.as_str().trim_start_matches(STANDARD_ERRORS),
-        );
-        self.notes.add_or_count(now, NoteKind::Error, text);
-    }
-
-    fn owner_changed(&mut self, now: Duration, name: &str, old: &str, new: &str) {
-        match (name.starts_with(':'), new.is_empty()) {
-            (true, false) => self.exists(new, now),
-            (true, true) => self.leave(name, now),
-            (false, _) => self.rename(now, name, old, new),
+    /// More is known of the process behind a connection.
+    fn identify(&mut self, unique: &str, process: &Process, now: Duration) {
+        let Some(connection) = self.connections.meet(unique, now) else { return };
+        let known = std::mem::take(&mut connection.process);
+        connection.process = process.clone().or(known);
+        if connection.process.program().is_some() {
+            self.note_arrival(unique, now);
         }
     }
 
-    /// Of a connection whose arrival is still to be noted, that note will tell the names.
-    fn rename(&mut self, now: Duration, name: &str, old: &str, new: &str) {
-        let owner = Some(new).filter(|new| !new.is_empty());
-        self.connections.set_owner(name, owner);
-        let text = match owner {
-            Some(new) if self.connections.get(new).is_some_and(|it| it.arrival.is_none()) => return,
-            Some(new) => format!("{name} is {}", who(new, self.connections.get(new))),
-            None => format!("{name} is nobody, was {}", who(old, self.connections.get(old))),
+    /// Notes that a connection has come, unless that was done before.
+    fn note_arrival(&mut self, unique: &str, now: Duration) {
+        if unique == BUS || self.is_own(unique) {
+            return;
+        }
+        let Some(connection) = self.connections.get(unique) else { return };
+        if connection.arrival.is_some() {
+            return;
+        }
+        let id = self.notes.add(now, NoteKind::Arrival, arrival_text(unique, connection));
+        if let Some(connection) = self.connections.meet(unique, now) {
+            connection.arrival = Some(id);
+        }
+    }
+
+    /// A connection that came and left at once gets one note.
+    fn leave(&mut self, unique: &str, now: Duration) {
+        let was_noted = self.connections.has_left(unique);
+        let connection = self.connections.remove(unique);
+        if self.is_own(unique) || (was_noted && connection.is_none()) {
+            return;
+        }
+        let who = who(unique, connection.as_ref());
+        let arrival = connection.and_then(|it| Some((it.arrival?, now.saturating_sub(it.arrived))));
+        let (text, is_replaced) = match arrival {
+            Some((_, stayed)) if stayed >= SHORT_STAY => (format!("{who} left"), None),
+            Some((id, _)) => (format!("{who} came and left"), Some(id)),
+            None => (format!("{who} came and left"), None),
+        };
+        match is_replaced {
+            Some(id) => self.notes.replace(id, now, NoteKind::Departure, text),
+            None => drop(self.notes.add(now, NoteKind::Departure, text)),
+        }
+    }
+
+    /// A name has another owner. If the arrival of the owner is still to be noted, that note will have the
+    /// name.
+    fn change_owner(&mut self, name: &str, new: Option<&str>, now: Duration) {
+        let old = self.connections.owner(name).map(str::to_owned);
+        if old.as_deref() == new {
+            return;
+        }
+        self.connections.set_owner(name, new, now);
+        let text = match (new, old) {
+            (Some(new), _) => match self.connections.get(new) {
+                None => return,
+                Some(connection) if connection.arrival.is_none() => return,
+                Some(connection) => format!("{name} is {}", who(new, Some(connection))),
+            },
+            (None, Some(old)) => {
+                format!("{name} has no owner, was {}", who(&old, self.connections.get(&old)))
+            }
+            (None, None) => return,
         };
         self.notes.add(now, NoteKind::Name, text);
     }
 
-    fn arrive(&mut self, unique: &str, now: Duration) {
-        if self.connections.add(unique, now) {
-            self.newcomers.push(unique.into());
+    fn observe(&mut self, id: MessageId, now: Duration) {
+        let message = self.traffic.capture().message(id);
+        if !is_counted(&message) {
+            return;
         }
-    }
-
-    /// Of a connection that came and left at once, one note is enough.
-    fn leave(&mut self, unique: &str, now: Duration) {
-        let Some(connection) = self.connections.remove(unique) else { return };
-        self.members.forget(unique);
-        let who = who(unique, Some(&connection));
-        let stayed = now.saturating_sub(connection.arrived);
-        match connection.arrival {
-            Some(id) if stayed < SHORT_STAY => {
-                let text = format!("{who} came and left");
-                self.notes.replace(id, now, NoteKind::Departure, text);
-            }
-            Some(_) => {
-                self.notes.add(now, NoteKind::Departure, format!("{who} left"));
-            }
-            None => {
-                self.notes.add(now, NoteKind::Departure, format!("{who} came and left"));
-            }
+        if let Some(connection) = self.connections.meet(message.sender(), now) {
+            connection.sent.add(1, message.len().into());
+        }
+        if let Some(text) = error_text(&message).filter(|_| !message.is_of_recorder()) {
+            self.notes.add_or_count(now, NoteKind::Error, text);
         }
     }
 }
 
+/// Whether a message counts for who sent it. What the bus says to us does not.
+fn is_counted(message: &Message<'_>) -> bool {
+    let is_ours = || {
+        let directory = message.capture().directory();
+        directory.is_recorder(message.bus(), message.sender_id())
+    };
+    !message.sender().is_empty() && (!message.is_of_recorder() || is_ours())
+}
+
+/// `client called Get of server: UnknownObject`, if a message is the error that answers a call.
+fn error_text(message: &Message<'_>) -> Option<String> {
+    if message.kind() != MessageType::Error {
+        return None;
+    }
+    let (call, capture) = (message.partner()?, message.capture());
+    let label = |peer: Option<_>, name: &str| match peer {
+        Some(peer) => printable(&capture.label(peer)).into_owned(),
+        None => name.to_owned(),
+    };
+    Some(format!(
+        "{} called {} of {}: {}",
+        label(call.from(), call.sender()),
+        call.member(),
+        label(message.from(), message.sender()),
+        message.member().trim_start_matches(STANDARD_ERRORS),
+    ))
+}
+
 fn who(unique: &str, connection: Option<&Connection>) -> String {
     match connection.and_then(Connection::program_or_name) {
-        Some(label) => format!("{unique} {label}"),
+        Some(label) => format!("{unique} {}", printable(label)),
         None => unique.to_owned(),
     }
 }
 
 fn arrival_text(unique: &str, connection: &Connection) -> String {
     let mut text = who(unique, Some(connection)) + " came";
-    if let Some(program) = &connection.program {
-        text.push_str(&format!(", pid {}", program.pid));
+    if let Some(pid) = connection.process.pid {
+        text.push_str(&format!(", pid {pid}"));
     }
     if !connection.names.is_empty() {
         text.push_str(&format!(", is {}", connection.names.join(", ")));
@@ -326,17 +249,27 @@ fn arrival_text(unique: &str, connection: &Connection) -> String {
     text
 }
 
-/// The name under which the bus itself speaks.
+/// The name of the bus itself.
 const BUS: &str = "org.freedesktop.DBus";
 
-/// What errors that everybody knows begin with.
+/// What the names of errors begin with that are part of the standard.
 const STANDARD_ERRORS: &str = "org.freedesktop.DBus.Error.";
 
-/// A connection that stays no longer than this is noted once.
+/// How long a step of the rates is.
+pub(crate) const STEP: Duration = Duration::from_secs(1);
+
+/// Steps over which rates are averaged. Of what happens once a second, one second alone would show 0, 1
+/// or 2 by chance.
+const RATE_STEPS: u32 = 3;
+
+/// A connection that stays for a shorter time gets one note.
 const SHORT_STAY: Duration = Duration::from_secs(2);
 
-/// Steps of the history that are kept; wider than any terminal.
-const HISTORY_MAX: usize = 1024;
+/// If the program of a connection is not known after this time, its arrival is noted without it.
+const PROGRAM_WITHIN: Duration = Duration::from_millis(500);
+
+/// Messages that are kept: those among which the methods and signals of the last minute are found.
+const MESSAGES_KEPT: usize = 50_000;
 
 #[cfg(test)]
 mod tests;

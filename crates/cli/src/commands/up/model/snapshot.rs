@@ -1,11 +1,15 @@
 //! What there is to show at one moment.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use super::connections::{Connection, ConnectionStats};
-use super::flow::{Amount, Rate};
-use super::members::Member;
-use super::{BUS, BusStats, MemberKind, Model, Note, Program};
+use capture::model::Text;
+use capture::record::{Process, Time};
+use capture::text::visible::printable;
+use recorder::ConnectionStatistics;
+
+use super::{BUS, MemberKind, Model, Note, RATE_STEPS, STEP, is_counted, members};
+use crate::live::{Amount, Rate};
 
 /// What there is to show at one moment.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -22,8 +26,10 @@ pub(crate) struct Snapshot {
     pub(crate) names: u64,
     /// Match rules of all connections; `None` if the bus does not tell.
     pub(crate) rules: Option<u64>,
-    /// What the bus tells of itself.
-    pub(crate) bus: BusStats,
+    /// Messages that were dropped because the queue of a recipient was full.
+    pub(crate) lost: u64,
+    /// Messages that the bus answered with an error.
+    pub(crate) refused: u64,
     /// Connections, in no order; the bus and our connection among them.
     pub(crate) connections: Vec<ConnectionRow>,
     /// Methods and signals, in no order.
@@ -72,7 +78,7 @@ pub(crate) struct ConnectionRow {
     /// What it has sent.
     pub(crate) total: Amount,
     /// What the bus tells of it.
-    pub(crate) stats: Option<ConnectionStats>,
+    pub(crate) stats: Option<ConnectionStatistics>,
 }
 
 /// One method or signal.
@@ -117,65 +123,110 @@ impl MemberRow {
 }
 
 impl Model {
-    /// What there is to show `now`.
-    pub(crate) fn snapshot(&self, now: Duration) -> Snapshot {
-        let connections: Vec<_> =
-            self.connections.iter().map(|(name, known)| self.connection_row(name, known)).collect();
+    /// What there is to show `now`, by the monotonic clock, or by that of the records.
+    pub(crate) fn snapshot(&self, now: Duration, at: Time) -> Snapshot {
+        let span = self.traffic.covered(at, RATE_STEPS * STEP).min(self.traffic.uptime(now));
+        let connections = self.connection_rows(at, span);
         let known_rules = connections.iter().filter(|row| row.owner == Owner::Peer);
         let known_rules: Vec<u64> =
             known_rules.filter_map(|row| row.stats).map(|stats| stats.rules).collect();
         Snapshot {
-            uptime: now.saturating_sub(self.started),
-            rate: self.traffic.rate(&self.window),
+            uptime: self.traffic.uptime(now),
+            rate: self.traffic.rate(RATE_STEPS as usize),
             total: self.traffic.total(),
-            history: self.history.iter().copied().collect(),
+            history: self.traffic.history().collect(),
             names: self.connections.names() as u64,
             rules: (!known_rules.is_empty()).then(|| known_rules.iter().sum()),
-            bus: self.bus,
+            lost: self.statistics.lost,
+            refused: self.statistics.refused,
             connections,
-            members: self.members.iter().map(|member| self.member_row(member)).collect(),
+            members: members::rows(&self.traffic, at, span),
             notes: self.notes.latest().map(|note| self.since_start(note)).collect(),
         }
     }
 
     fn since_start(&self, note: &Note) -> Note {
-        Note { at: note.at.saturating_sub(self.started), ..note.clone() }
+        Note { at: self.traffic.uptime(note.at), ..note.clone() }
     }
 
-    fn connection_row(&self, unique: &str, connection: &Connection) -> ConnectionRow {
-        let owner = match unique {
-            BUS => Owner::Bus,
-            _ if self.is_own(unique) => Owner::View,
-            _ => Owner::Peer,
+    fn connection_rows(&self, at: Time, span: Duration) -> Vec<ConnectionRow> {
+        let mut sent: HashMap<Text, Amount> = HashMap::new();
+        for message in self.traffic.recent(at, span).filter(is_counted) {
+            sent.entry(message.sender_id()).or_default().add(1, message.len().into());
+        }
+        let strings = self.traffic.capture().strings();
+        let rows = self.connections.iter().map(|(unique, connection)| {
+            let owner = match unique {
+                BUS => Owner::Bus,
+                _ if self.is_own(unique) => Owner::View,
+                _ => Owner::Peer,
+            };
+            let recent = strings.find(unique).and_then(|unique| sent.get(&unique).copied());
+            ConnectionRow {
+                owner,
+                unique: unique.into(),
+                names: connection.names.clone(),
+                program: Program::of(&connection.process),
+                rate: recent.unwrap_or_default().per(span),
+                total: connection.sent,
+                stats: self.statistics.connections.get(unique).copied(),
+            }
+        });
+        rows.collect()
+    }
+}
+
+/// The process behind a connection, as texts that can be shown.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Program {
+    /// Its number.
+    pub(crate) pid: Option<u32>,
+    /// What people call it.
+    pub(crate) label: String,
+    /// The program, without its directory, and its arguments; empty if the process has gone.
+    pub(crate) command: String,
+}
+
+impl Program {
+    /// `None` if nothing is known.
+    fn of(process: &Process) -> Option<Self> {
+        let number = || process.pid.map(|pid| format!("pid {pid}"));
+        let label = process.program().map(str::to_owned).or_else(number)?;
+        let command = match process.command.as_slice() {
+            [] => String::new(),
+            [program, arguments @ ..] => {
+                let name = program.rsplit('/').next().unwrap_or(program);
+                [&[name.to_owned()], arguments].concat().join(" ")
+            }
         };
-        ConnectionRow {
-            owner,
-            unique: unique.into(),
-            names: connection.names.clone(),
-            program: connection.program.clone(),
-            rate: connection.sent.rate(&self.window),
-            total: connection.sent.total(),
-            stats: connection.stats,
-        }
+        Some(Self {
+            pid: process.pid,
+            label: printable(&label).into_owned(),
+            command: printable(&command).into_owned(),
+        })
     }
+}
 
-    fn member_row(&self, member: &Member) -> MemberRow {
-        let mut parties = member.parties();
-        MemberRow {
-            kind: member.kind,
-            interface: member.interface.clone(),
-            member: member.member.clone(),
-            owner: self.owner_label(&member.owner),
-            party: parties.next().map(|name| self.connections.label(name).into_owned()),
-            more_parties: parties.len(),
-            rate: member.uses.rate(&self.window),
-            errors: member.errors.rate(&self.window).messages,
-            len: member.typical_len(),
-            count: member.uses.total().messages,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_called_what_people_call_it() {
+        for (pid, comm, command, label, line) in [
+            (Some(7), Some("gdbus"), &["/usr/bin/gdbus", "call"][..], "gdbus", "gdbus call"),
+            (Some(7), None, &[], "pid 7", ""),
+            (Some(7), Some("a\nb"), &["a\nb", "\x1b"], "a\\nb", "a\\nb \\u001b"),
+        ] {
+            let process = Process {
+                pid,
+                comm: comm.map(str::to_owned),
+                command: command.iter().map(|&word| word.to_owned()).collect(),
+                ..Process::default()
+            };
+            let program = Program::of(&process).expect("it is known");
+            assert_eq!((program.label.as_str(), program.command.as_str()), (label, line));
         }
-    }
-
-    fn owner_label(&self, owner: &str) -> String {
-        if owner == BUS { String::from("bus") } else { self.connections.label(owner).into_owned() }
+        assert_eq!(Program::of(&Process::default()), None);
     }
 }

@@ -1,9 +1,6 @@
-//! Stories of a bus, told to a model, and what it makes of them.
+//! Stories of a bus, as records tell them, and what a model makes of them.
 
-use std::num::NonZeroU32;
-
-use wire::message::Builder;
-use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+use diligence_testkit::recording::{DRIVER, Recording};
 
 use super::*;
 
@@ -13,53 +10,77 @@ const ASKER: &str = ":1.1";
 /// A model to which things happen, one after the other.
 struct Story {
     model: Model,
+    recording: Recording,
     now: Duration,
 }
 
 impl Story {
     fn new() -> Self {
-        let bus = Program { pid: 7, label: "the bus".into(), command: "the bus".into() };
-        let mut model = Model::new(Duration::from_secs(100), bus);
-        model.set_own(MONITOR, ASKER, Duration::from_secs(100));
-        Self { model, now: Duration::from_secs(100) }
+        let now = Duration::from_secs(100);
+        let mut story = Self { model: Model::new(now), recording: Recording::new(), now };
+        for own in [MONITOR, ASKER] {
+            story.tell(|it| {
+                it.fact(Fact::Recorder { unique: own.into() });
+            });
+        }
+        story
     }
 
-    fn at(&mut self, seconds: u64) -> &mut Self {
-        self.now = Duration::from_secs(100 + seconds);
+    /// Time goes on to so many milliseconds after the start.
+    fn at(&mut self, millis: u64) -> &mut Self {
+        self.now = Duration::from_millis(100_000 + millis);
+        self.recording.at_ms(i64::try_from(millis).expect("a short time"));
         self
     }
 
-    fn saw(&mut self, message: Builder<'_>, serial: u32) -> &mut Self {
-        self.saw_with(message, serial, &())
+    /// Gives what was recorded now to the model.
+    fn tell(&mut self, record: impl FnOnce(&mut Recording)) {
+        record(&mut self.recording);
+        let now = self.now;
+        self.recording.each(|record| self.model.push(record, now));
+        self.recording.clear();
     }
 
-    fn saw_with(
-        &mut self,
-        message: Builder<'_>,
-        serial: u32,
-        body: &impl wire::body::EncodeArgs,
-    ) -> &mut Self {
-        let mut bytes = Vec::new();
-        message.write(&mut bytes, NonZeroU32::new(serial).unwrap(), body).unwrap();
-        self.model.observe(self.now, &Message::parse(&bytes).unwrap());
+    fn comes(&mut self, unique: &str) -> &mut Self {
+        let process = Some(Process { pid: Some(42), ..Process::default() });
+        self.tell(|it| {
+            it.fact(Fact::Peer { unique: unique.into(), process });
+        });
         self
-    }
-
-    /// The bus says that a name has another owner.
-    fn owner(&mut self, name: &str, old: &str, new: &str) -> &mut Self {
-        let signal = signal(BUS, BUS, "NameOwnerChanged");
-        self.saw_with(signal, 1, &(name, old, new))
     }
 
     fn program(&mut self, unique: &str, label: &str) -> &mut Self {
-        let program = Program { pid: 42, label: label.into(), command: label.into() };
-        self.model.set_program(unique, Some(program), self.now);
+        self.tell(|it| {
+            it.process(unique, 42, label);
+        });
+        self
+    }
+
+    fn owns(&mut self, name: &str, unique: &str) -> &mut Self {
+        self.tell(|it| {
+            it.owner(name, unique);
+        });
+        self
+    }
+
+    fn releases(&mut self, name: &str) -> &mut Self {
+        let fact = Fact::Owner { name: name.into(), unique: None, since: None };
+        self.tell(|it| {
+            it.fact(fact);
+        });
+        self
+    }
+
+    fn leaves(&mut self, unique: &str) -> &mut Self {
+        self.tell(|it| {
+            it.fact(Fact::Left { unique: unique.into(), why: None });
+        });
         self
     }
 
     fn step(&mut self) -> Snapshot {
         self.model.step(self.now);
-        self.model.snapshot(self.now)
+        self.model.snapshot(self.now, self.recording.now())
     }
 
     fn notes(&self) -> Vec<String> {
@@ -68,45 +89,21 @@ impl Story {
     }
 }
 
-fn call<'a>(from: &'a str, to: &'a str, member: &'a str) -> Builder<'a> {
-    Builder::method_call(ObjectPath::ROOT, MemberName::new(member).unwrap())
-        .interface(InterfaceName::new("org.a.B").unwrap())
-        .sender(BusName::new(from).unwrap())
-        .destination(BusName::new(to).unwrap())
-}
-
-fn signal<'a>(from: &'a str, interface: &'a str, member: &'a str) -> Builder<'a> {
-    let (interface, member) = (InterfaceName::new(interface), MemberName::new(member));
-    Builder::signal(ObjectPath::ROOT, interface.unwrap(), member.unwrap())
-        .sender(BusName::new(from).unwrap())
-}
-
-fn reply<'a>(from: &'a str, to: &'a str, serial: u32) -> Builder<'a> {
-    Builder::method_return(NonZeroU32::new(serial).unwrap())
-        .sender(BusName::new(from).unwrap())
-        .destination(BusName::new(to).unwrap())
-}
-
-fn error<'a>(from: &'a str, to: &'a str, serial: u32, name: &'a str) -> Builder<'a> {
-    Builder::error(ErrorName::new(name).unwrap(), NonZeroU32::new(serial).unwrap())
-        .sender(BusName::new(from).unwrap())
-        .destination(BusName::new(to).unwrap())
+fn member<'s>(snapshot: &'s Snapshot, name: &str) -> &'s MemberRow {
+    snapshot.members.iter().find(|row| &*row.member == name).expect("it was used")
 }
 
 #[test]
-fn who_comes_and_goes_is_noted_with_all_that_is_known() {
+fn connections_and_names_are_noted_with_all_that_is_known() {
     let mut story = Story::new();
-    story.owner(":1.5", "", ":1.5").owner("org.a", "", ":1.5");
-    assert_eq!(story.model.newcomers(), [":1.5".into()]);
-    assert_eq!(story.model.newcomers(), []);
-    story.program(":1.5", "service").owner("org.b", "", ":1.5");
-    story.at(10).owner("org.b", ":1.5", "").owner(":1.5", ":1.5", "");
+    story.comes(":1.5").owns("org.a", ":1.5").program(":1.5", "service").owns("org.b", ":1.5");
+    story.at(10_000).releases("org.b").leaves(":1.5");
     assert_eq!(
         story.notes(),
         [
             "came :1.5 service came, pid 42, is org.a x1",
             "name org.b is :1.5 service x1",
-            "name org.b is nobody, was :1.5 service x1",
+            "name org.b has no owner, was :1.5 service x1",
             "left :1.5 service left x1",
         ]
     );
@@ -115,106 +112,167 @@ fn who_comes_and_goes_is_noted_with_all_that_is_known() {
 }
 
 #[test]
+fn what_is_told_twice_is_noted_once() {
+    let mut story = Story::new();
+    for _ in 0..2 {
+        story.comes(":1.5").program(":1.5", "service").owns("org.a", ":1.5");
+    }
+    story.at(5000).leaves(":1.5").leaves(":1.5").program(":1.5", "late").owns("org.a", ":1.5");
+    assert_eq!(
+        story.notes(),
+        [
+            "came :1.5 service came, pid 42 x1",
+            "name org.a is :1.5 service x1",
+            "left :1.5 service left x1"
+        ]
+    );
+    assert_eq!(story.step().connection_count(), 0);
+}
+
+#[test]
 fn a_short_visit_is_one_note() {
     let mut story = Story::new();
-    story.owner(":1.5", "", ":1.5").program(":1.5", "gdbus").at(1).owner(":1.5", ":1.5", "");
-    story.owner(":1.6", "", ":1.6").owner(":1.6", ":1.6", "").program(":1.6", "late");
+    story.comes(":1.5").program(":1.5", "gdbus").at(1000).leaves(":1.5");
+    story.comes(":1.6").leaves(":1.6").program(":1.6", "late");
     assert_eq!(story.notes(), ["left :1.5 gdbus came and left x1", "left :1.6 came and left x1"]);
 }
 
 #[test]
 fn a_call_and_its_answer_are_one_use_of_a_method() {
     let mut story = Story::new();
-    story.owner(":1.5", "", ":1.5").owner("org.a", "", ":1.5").program(":1.5", "service");
-    story.owner(":1.6", "", ":1.6").program(":1.6", "client").step();
-    for serial in 1..=6 {
-        story.saw(call(":1.6", "org.a", "Get"), serial).saw(reply(":1.5", ":1.6", serial), 9);
+    story.program(":1.5", "service").owns("org.a", ":1.5").program(":1.6", "client");
+    story.at(0).step();
+    for millis in 1..=6 {
+        story.at(millis * 100).tell(|it| {
+            let call = it.call(":1.6", "org.a", "/ org.a.B.Get", &());
+            it.reply(&call, ":1.5", &(7_u32,));
+        });
     }
-    let snapshot = story.at(1).step();
-    let row = snapshot.members.iter().find(|row| &*row.member == "Get").unwrap();
+    let snapshot = story.at(1000).step();
+    let row = member(&snapshot, "Get");
     assert_eq!(row.ends(), ("client (:1.6)".into(), "org.a".into()));
     assert_eq!((row.count, row.rate.messages, row.errors), (6, 6.0, 0.0));
-    let both = snapshot.connections.iter().filter(|row| row.owner == Owner::Peer);
-    let sent: u64 = both.map(|row| row.total.bytes).sum();
+    let peers = snapshot.connections.iter().filter(|row| row.owner == Owner::Peer);
+    let sent: u64 = peers.map(|row| row.total.bytes).sum();
     assert_eq!(row.len, sent as f64 / 6.0);
+    let client = snapshot.connections.iter().find(|row| &*row.unique == ":1.6");
+    assert_eq!(client.expect("it is there").rate.messages, 6.0);
 }
 
 #[test]
 fn errors_are_counted_with_what_was_called() {
     let mut story = Story::new();
-    story.owner(":1.5", "", ":1.5").program(":1.5", "service");
-    story.owner(":1.6", "", ":1.6").program(":1.6", "client");
-    for serial in 1..=3 {
-        let failed = error(":1.5", ":1.6", serial, "org.freedesktop.DBus.Error.UnknownObject");
-        story.saw(call(":1.6", ":1.5", "Get"), serial).saw(failed, 9);
-    }
-    // An answer to what nobody saw being called, and a second answer, say nothing.
-    story.saw(error(":1.5", ":1.6", 3, "org.a.Error"), 9).saw(reply(":1.5", ":1.9", 3), 9);
+    story.program(":1.5", "service").program(":1.6", "client");
+    let unknown = "org.freedesktop.DBus.Error.UnknownObject";
+    story.tell(|it| {
+        for _ in 0..3 {
+            let call = it.call(":1.6", ":1.5", "/ org.a.B.Get", &());
+            it.error(&call, ":1.5", unknown, "no");
+        }
+        // A second answer, and an answer to what nobody has seen being called, say nothing.
+        let call = it.call(":1.6", ":1.5", "/ org.a.B.Get", &());
+        it.reply(&call, ":1.5", &()).error(&call, ":1.5", unknown, "no");
+    });
     assert_eq!(
         story.notes()[2..],
         ["error client (:1.6) called Get of service (:1.5): UnknownObject x3"]
     );
-    let snapshot = story.at(1).step();
-    let row = snapshot.members.iter().find(|row| &*row.member == "Get").unwrap();
-    assert_eq!(row.errors, 3.0);
+    let snapshot = story.at(1000).step();
+    assert_eq!(member(&snapshot, "Get").errors, 3.0);
 }
 
 #[test]
 fn our_own_traffic_is_counted_for_us_alone() {
     let mut story = Story::new();
-    story.saw(call(ASKER, BUS, "GetStats"), 1).saw(reply(BUS, ASKER, 1), 1);
-    story.saw(signal(BUS, BUS, "NameLost").destination(BusName::new(MONITOR).unwrap()), 2);
-    let snapshot = story.at(1).step();
-    assert_eq!((snapshot.rate, snapshot.members.len()), (Rate::default(), 0));
-    let sent = |owner| {
-        let row = snapshot.connections.iter().find(|row| row.owner == owner).unwrap();
-        row.total.messages
+    story.tell(|it| {
+        it.ask_bus(ASKER, "GetStats", &(), &());
+        it.signal_to(DRIVER, MONITOR, "/ org.freedesktop.DBus.NameLost", &("org.a",));
+    });
+    let snapshot = story.at(1000).step();
+    assert_eq!((snapshot.rate.messages, snapshot.members.len()), (0.0, 0));
+    let sent = |unique: &str| {
+        let row = snapshot.connections.iter().find(|row| &*row.unique == unique);
+        let row = row.expect("it is there");
+        (row.owner, row.total.messages)
     };
-    assert_eq!((sent(Owner::View), sent(Owner::Bus)), (1, 0));
+    assert_eq!((sent(ASKER), sent(DRIVER)), ((Owner::View, 1), (Owner::Bus, 0)));
     assert_eq!(snapshot.connection_count(), 0);
 }
 
 #[test]
-fn who_was_there_before_is_found_by_asking() {
+fn connections_of_which_little_is_known_are_noted_later() {
     let mut story = Story::new();
-    let now = story.now;
-    for name in [":1.5", ASKER] {
-        story.model.exists(name, now);
-    }
-    story.model.is_owned("org.a", ":1.6", now);
-    story.model.is_owned("org.a", ":1.6", now);
-    assert_eq!(story.model.newcomers(), [":1.5".into(), ":1.6".into()]);
-    // One that the bus can tell nothing of is noted all the same.
-    story.model.set_program(":1.5", None, now);
-    assert_eq!(story.notes(), ["came :1.5 came x1"]);
-    let snapshot = story.step();
+    let nothing = Fact::Peer { unique: ":1.5".into(), process: None };
+    story.tell(|it| {
+        it.fact(nothing);
+    });
+    story.comes(":1.6").owns("org.a", ":1.6");
+    story.at(100).step();
+    assert!(story.notes().is_empty(), "a program may still become known");
+    let snapshot = story.at(1000).step();
+    let mut notes = story.notes();
+    notes.sort();
+    assert_eq!(notes, ["came :1.5 came x1", "came :1.6 org.a came, pid 42, is org.a x1"]);
     assert_eq!((snapshot.connection_count(), snapshot.names), (2, 1));
 }
 
 #[test]
-fn signals_go_to_all_or_to_those_they_are_addressed_to() {
+fn signals_go_to_all_or_to_the_one_they_are_addressed_to() {
     let mut story = Story::new();
-    story.saw(signal(":1.5", "org.a", "Changed"), 1);
-    let one = BusName::new(":1.6").unwrap();
-    story.saw(signal(":1.5", "org.a", "Told").destination(one), 2);
-    let snapshot = story.at(1).step();
-    let to = |member: &str| {
-        let row = snapshot.members.iter().find(|row| &*row.member == member).unwrap();
-        row.ends()
-    };
-    assert_eq!(to("Changed"), (":1.5".into(), "*".into()));
-    assert_eq!(to("Told"), (":1.5".into(), ":1.6".into()));
+    story.comes(":1.5").comes(":1.6").tell(|it| {
+        it.signal(":1.5", "/ org.a.Changed", &()).signal_to(":1.5", ":1.6", "/ org.a.Told", &());
+    });
+    let snapshot = story.at(1000).step();
+    assert_eq!(member(&snapshot, "Changed").ends(), (":1.5".into(), "*".into()));
+    assert_eq!(member(&snapshot, "Told").ends(), (":1.5".into(), ":1.6".into()));
 }
 
 #[test]
-fn the_history_is_in_messages_a_second() {
+fn members_differ_in_each_part_of_their_name() {
     let mut story = Story::new();
-    story.step();
-    for (second, messages) in [(1, 3), (3, 8), (4, 0)] {
-        for serial in 0..messages {
-            story.saw(signal(":1.5", "org.a", "Changed"), serial + 1);
+    story.tell(|it| {
+        it.signal(":1.5", "/ org.a.Get", &());
+        for (to, what) in [
+            (":1.5", "/ org.a.Get"),
+            (":1.5", "/other org.a.Get"),
+            (":1.5", "/ Get"),
+            (":1.5", "/ org.a.Set"),
+            (":1.6", "/ org.a.Get"),
+        ] {
+            it.call(":1.7", to, what, &());
         }
-        story.at(second).step();
+    });
+    assert_eq!(story.at(1000).step().members.len(), 5);
+    story.leaves(":1.5");
+    assert_eq!(story.step().members.len(), 1, "what a connection had is gone with it");
+}
+
+#[test]
+fn callers_are_named_by_how_often_they_call() {
+    let mut story = Story::new();
+    for (caller, times) in [(":1.6", 1), (":1.7", 3), (":1.8", 2)] {
+        for _ in 0..times {
+            story.tell(|it| {
+                it.call(caller, ":1.5", "/ org.a.Get", &());
+            });
+        }
     }
-    assert_eq!(story.model.snapshot(story.now).history, [0, 4, 3, 0]);
+    let from = |snapshot: &Snapshot| member(snapshot, "Get").ends().0;
+    assert_eq!(from(&story.at(1000).step()), ":1.7 +2");
+    story.leaves(":1.7");
+    assert_eq!(from(&story.step()), ":1.8 +1");
+}
+
+#[test]
+fn a_member_that_was_not_used_for_long_is_not_listed() {
+    let mut story = Story::new();
+    story.tell(|it| {
+        it.signal(":1.5", "/ org.a.Changed", &());
+    });
+    let row = |snapshot: &Snapshot| {
+        snapshot.members.first().map(|row| (row.count, row.rate.messages > 0.0))
+    };
+    assert_eq!(row(&story.at(1000).step()), Some((1, true)));
+    assert_eq!(row(&story.at(30_000).step()), Some((1, false)));
+    assert_eq!(row(&story.at(61_000).step()), None);
 }

@@ -5,26 +5,25 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Text};
 
-use super::table::{Cell, Column, Fit, heading, rest, row};
-use super::{Page, line_of};
+use super::Page;
 use crate::commands::up::model::{ConnectionRow, Owner};
 use crate::commands::up::units;
-use crate::commands::up::view::{Panel, Sort};
+use crate::commands::up::view::{Panel, Sort, View};
+use crate::screen::palette::Palette;
+use crate::screen::table::{Cell, Column, Fit, draw_list, heading, line_of, rest, row};
 
-pub(super) fn draw(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &Page<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
     let kinds = kinds(area.width);
-    let columns = columns(&kinds, area.width, page.view.sort);
-    let style = page.heading_style(Panel::Connections);
-    frame.render_widget(heading(&columns, style), line_of(area, 0));
-    let rows = page.view.connections(page.snapshot);
+    let columns = columns(&kinds, area.width, view.sort);
+    let heading = heading(&columns, page.heading_style(view, Panel::Connections));
     if page.snapshot.connection_count() == 0 {
         draw_invitation(page, frame, line_of(area, 3).union(line_of(area, 4)));
     }
-    let rows = page.visible(Panel::Connections, rows, area.height.saturating_sub(1));
-    for (connection, index) in rows.into_iter().zip(1..) {
-        let cells = kinds.iter().map(|kind| kind.cell(page, connection)).collect();
-        frame.render_widget(row(&columns, cells), line_of(area, index));
-    }
+    let rows = view.connections(page.snapshot);
+    let scroll = view.scroll(Panel::Connections);
+    draw_list(frame, area, heading, rows.len(), scroll, |place| {
+        row(&columns, kinds.iter().map(|kind| kind.cell(page.palette, rows[place])).collect())
+    });
 }
 
 /// What to do with a bus that nobody uses yet.
@@ -34,16 +33,6 @@ fn draw_invitation(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
         Line::styled(format!(" {}", page.example), page.palette.address()),
     ];
     frame.render_widget(Text::from_iter(lines), area);
-}
-
-impl Page<'_> {
-    pub(super) fn heading_style(&self, panel: Panel) -> Style {
-        if self.view.focus == panel {
-            self.palette.focused_heading()
-        } else {
-            self.palette.heading()
-        }
-    }
 }
 
 /// What a column tells.
@@ -122,16 +111,22 @@ impl Kind {
         Column { title, width, fit }
     }
 
-    fn cell<'a>(self, page: &Page<'_>, row: &'a ConnectionRow) -> Cell<'a> {
-        let palette = page.palette;
-        let style = palette.owner(row.owner);
+    fn cell(self, palette: Palette, row: &ConnectionRow) -> Cell<'_> {
+        let style = match row.owner {
+            Owner::Peer => Style::new(),
+            Owner::Bus => palette.bus(),
+            Owner::View => palette.pale(),
+        };
         let of_owner = |own: Style| if row.owner == Owner::View { style } else { own };
         let program = row.program.as_ref();
         match self {
             Self::Unique if row.owner == Owner::Bus => Cell::new("bus", style),
             Self::Unique => Cell::new(&*row.unique, style),
             Self::Program => Cell::new(program.map_or("?", |known| &known.label), style),
-            Self::Pid => Cell::new(program.map_or("?".into(), |it| it.pid.to_string()), style),
+            Self::Pid => {
+                let pid = program.and_then(|program| program.pid);
+                Cell::new(pid.map_or("?".into(), |pid| pid.to_string()), style)
+            }
             Self::Names => Cell::new(names(row), style),
             Self::Messages => {
                 let rate = row.rate.messages;
@@ -143,13 +138,12 @@ impl Kind {
                 bytes(total, of_owner(palette.number(total)))
             }
             Self::Command => Cell::new(program.map_or("", |known| &known.command), palette.pale()),
-            Self::Queue | Self::Peak | Self::Lost | Self::Rules => self.stats_cell(page, row),
+            Self::Queue | Self::Peak | Self::Lost | Self::Rules => self.stats_cell(palette, row),
         }
     }
 
     /// What only the bus knows; it does not tell of itself, and some buses tell nothing.
-    fn stats_cell<'a>(self, page: &Page<'_>, row: &ConnectionRow) -> Cell<'a> {
-        let palette = page.palette;
+    fn stats_cell(self, palette: Palette, row: &ConnectionRow) -> Cell<'static> {
         let Some(stats) = row.stats else {
             let unknown = if matches!(self, Self::Lost | Self::Rules) { "-" } else { "-    " };
             return Cell::new(unknown, palette.pale());

@@ -5,24 +5,24 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::table::{Fit, fit};
-use super::{Page, line_of};
+use super::Page;
 use crate::commands::up::model::{Note, NoteKind};
 use crate::commands::up::units;
-use crate::commands::up::view::Panel;
+use crate::commands::up::view::{Panel, View};
+use crate::screen::palette::Palette;
+use crate::screen::table::{Fit, draw_list, fit};
 
-pub(super) fn draw(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
-    let style = page.heading_style(Panel::Events);
-    frame.render_widget(Line::styled(" EVENTS", style).style(style), line_of(area, 0));
-    let notes = page.snapshot.notes.iter().collect();
-    let notes = page.visible(Panel::Events, notes, area.height.saturating_sub(1));
-    for (note, index) in notes.into_iter().zip(1..) {
-        frame.render_widget(line(page, note, usize::from(area.width)), line_of(area, index));
-    }
+pub(super) fn draw(page: &Page<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
+    let style = page.heading_style(view, Panel::Events);
+    let heading = Line::styled(" EVENTS", style).style(style);
+    let notes = &page.snapshot.notes;
+    draw_list(frame, area, heading, notes.len(), view.scroll(Panel::Events), |place| {
+        line(page.palette, &notes[place], usize::from(area.width))
+    });
 }
 
-fn line(page: &Page<'_>, note: &Note, width: usize) -> Line<'static> {
-    let sign_style = page.palette.note(note.kind);
+fn line(palette: Palette, note: &Note, width: usize) -> Line<'static> {
+    let sign_style = sign_style(palette, note.kind);
     let text = match note.times {
         1 => note.text.clone(),
         times => format!("{} (\u{d7}{times})", note.text),
@@ -33,10 +33,20 @@ fn line(page: &Page<'_>, note: &Note, width: usize) -> Line<'static> {
     };
     let room = width.saturating_sub(SIGN_END + 1);
     Line::from_iter([
-        Span::styled(format!(" {:>8} ", units::elapsed(note.at)), page.palette.pale()),
+        Span::styled(format!(" {:>8} ", units::elapsed(note.at)), palette.pale()),
         Span::styled(format!("{} ", sign(note.kind)), sign_style),
         Span::styled(fit(&text, room, Fit::Start), text_style),
     ])
+}
+
+fn sign_style(palette: Palette, kind: NoteKind) -> Style {
+    match kind {
+        NoteKind::Arrival => palette.good(),
+        NoteKind::Departure => palette.pale(),
+        NoteKind::Name => palette.address(),
+        NoteKind::Log => palette.warning(),
+        NoteKind::Error | NoteKind::Trouble => palette.alarm(),
+    }
 }
 
 const fn sign(kind: NoteKind) -> char {

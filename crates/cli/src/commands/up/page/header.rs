@@ -6,15 +6,16 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{RenderDirection, Sparkline};
 
-use super::table::cells;
-use super::{Page, ROOM_FOR_LINKS, inner, line_of};
+use super::{Page, ROOM_FOR_LINKS, inner};
 use crate::commands::up::model::Snapshot;
 use crate::commands::up::units;
-use crate::commands::up::view::Following;
+use crate::commands::up::view::View;
+use crate::screen::controls::Following;
+use crate::screen::table::{cells, line_of};
 
-pub(super) fn draw(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &Page<'_>, view: &View, frame: &mut Frame<'_>, area: Rect) {
     let area = inner(area);
-    frame.render_widget(summary(page, area.width), line_of(area, 0));
+    frame.render_widget(summary(page, view, area.width), line_of(area, 0));
     frame.render_widget(address(page, area.width), line_of(area, 1));
     let mut lines = 2;
     if let Some(link) = page.link.filter(|_| frame.area().height >= ROOM_FOR_LINKS) {
@@ -27,10 +28,10 @@ pub(super) fn draw(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// The first line, with as much as there is room for.
-fn summary(page: &Page<'_>, width: u16) -> Line<'static> {
+fn summary(page: &Page<'_>, view: &View, width: u16) -> Line<'static> {
     let mut room = usize::from(width);
     let mut line = Line::default();
-    for (text, style) in facts(page) {
+    for (text, style) in facts(page, view.controls.following) {
         let gap = if line.spans.is_empty() { "" } else { "   " };
         let Some(left) = room.checked_sub(gap.len() + cells(&text)) else { break };
         room = left;
@@ -40,10 +41,10 @@ fn summary(page: &Page<'_>, width: u16) -> Line<'static> {
     line
 }
 
-fn facts(page: &Page<'_>) -> Vec<(String, Style)> {
+fn facts(page: &Page<'_>, following: Following) -> Vec<(String, Style)> {
     let Page { snapshot, palette, .. } = page;
     let plain = Style::new();
-    let title = match page.view.flow {
+    let title = match following {
         Following::Live => (format!("up {}", units::elapsed(snapshot.uptime)), palette.strong()),
         Following::Paused => {
             (format!(" paused at {} ", units::elapsed(snapshot.uptime)), palette.paused())
@@ -58,10 +59,10 @@ fn facts(page: &Page<'_>) -> Vec<(String, Style)> {
     let queued = snapshot.queued();
     let in_queues = format!("{} queued", units::bytes(queued as f64));
     facts.push((in_queues, palette.queue(queued)));
-    let lost = snapshot.bus.lost;
+    let lost = snapshot.lost;
     facts.push((format!("{} lost", units::grouped(lost)), palette.never(lost)));
-    if snapshot.bus.refused > 0 {
-        let refused = format!("{} refused", units::grouped(snapshot.bus.refused));
+    if snapshot.refused > 0 {
+        let refused = format!("{} refused", units::grouped(snapshot.refused));
         facts.push((refused, palette.warning()));
     }
     facts
@@ -96,7 +97,7 @@ fn draw_traffic(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
         .data(heights)
         .max(top)
         .direction(RenderDirection::RightToLeft)
-        .style(palette.curve());
+        .style(palette.good());
     frame.render_widget(curve_line, curve);
 }
 

@@ -3,23 +3,23 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::table::{Cell, Column, Fit, cells, fit, heading, rest, row};
-use super::{Page, line_of};
+use super::Page;
 use crate::commands::up::model::MemberRow;
 use crate::commands::up::units;
-use crate::commands::up::view::{Panel, busiest};
+use crate::commands::up::view::{Panel, View, busiest};
+use crate::screen::palette::Palette;
+use crate::screen::table::{Cell, Column, Fit, cells, draw_list, fit, heading, rest, row};
 
-pub(super) fn draw(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &Page<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
     let kinds = kinds(area.width);
     let columns = columns(kinds, area.width);
-    let style = page.heading_style(Panel::Members);
-    frame.render_widget(heading(&columns, style), line_of(area, 0));
+    let heading = heading(&columns, page.heading_style(view, Panel::Members));
     let rows = busiest(&page.snapshot.members);
-    let rows = page.visible(Panel::Members, rows, area.height.saturating_sub(1));
-    for (member, index) in rows.into_iter().zip(1..) {
-        let cells = kinds.iter().zip(&columns).map(|(kind, at)| kind.cell(page, member, at.width));
-        frame.render_widget(row(&columns, cells.collect()), line_of(area, index));
-    }
+    draw_list(frame, area, heading, rows.len(), view.scroll(Panel::Members), |place| {
+        let cells = kinds.iter().zip(&columns);
+        let cells = cells.map(|(kind, at)| kind.cell(page.palette, rows[place], at.width));
+        row(&columns, cells.collect())
+    });
 }
 
 /// What a column tells.
@@ -71,8 +71,7 @@ impl Kind {
         Column { title, width, fit }
     }
 
-    fn cell<'a>(self, page: &Page<'_>, row: &'a MemberRow, width: usize) -> Cell<'a> {
-        let palette = page.palette;
+    fn cell(self, palette: Palette, row: &MemberRow, width: usize) -> Cell<'_> {
         let idle = palette.number(row.rate.messages);
         match self {
             Self::Member => Cell::new(name(row, width), idle),

@@ -13,48 +13,46 @@
 mod connections;
 mod events;
 mod header;
-mod help;
 mod members;
-mod palette;
-mod table;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-
-pub(crate) use palette::{Colours, Palette};
+use ratatui::style::Style;
+use ratatui::text::Line;
 
 use super::model::Snapshot;
-use super::view::{Following, Overlay, Panel, View};
+use super::view::{KEYS, Panel, UpCommand, View};
+use crate::screen::controls::{Action, Overlay};
+use crate::screen::keys;
+use crate::screen::palette::Palette;
 
-/// All that is drawn.
+/// What is drawn of a bus.
 pub(crate) struct Page<'a> {
     /// What there is to show.
     pub(crate) snapshot: &'a Snapshot,
-    /// How it is to be shown.
-    pub(crate) view: &'a View,
     /// Where the bus listens.
     pub(crate) address: &'a str,
-    /// Where a browser finds the picture of the bus.
+    /// Where a browser finds the page of the bus.
     pub(crate) link: Option<&'a str>,
     /// A line for a shell, to try.
     pub(crate) example: &'a str,
-    /// The colours.
+    /// The colors.
     pub(crate) palette: Palette,
 }
 
 impl Page<'_> {
     /// Draws everything.
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>) {
-        let places =
-            Places::new(frame.area(), self.view.connections(self.snapshot).len(), self.links());
-        header::draw(self, frame, places.header);
-        connections::draw(self, frame, places.connections);
-        members::draw(self, frame, places.members);
-        events::draw(self, frame, places.events);
-        self.draw_footer(frame, places.footer);
-        if self.view.overlay == Overlay::Help {
-            help::draw(self, frame);
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>, view: &mut View) {
+        let connections = view.connections(self.snapshot).len();
+        let places = Places::new(frame.area(), connections, self.links());
+        header::draw(self, view, frame, places.header);
+        connections::draw(self, view, frame, places.connections);
+        members::draw(self, view, frame, places.members);
+        events::draw(self, view, frame, places.events);
+        frame.render_widget(self.footer(view, places.footer.width), places.footer);
+        if view.controls.overlay == Overlay::Help {
+            let width = frame.area().width;
+            keys::draw_help(frame, &KEYS, self.palette, self.explanations(width));
         }
     }
 
@@ -63,38 +61,35 @@ impl Page<'_> {
         u16::from(self.link.is_some())
     }
 
-    fn draw_footer(&self, frame: &mut Frame<'_>, area: Rect) {
-        let pause = match self.view.flow {
-            Following::Live => "pause",
-            Following::Paused => "resume",
-        };
-        let sort = format!("sort: {}", self.view.sort.word());
-        let keys = [
-            ("q", "quit"),
-            ("s", sort.as_str()),
-            ("p", pause),
-            ("i", "self"),
-            ("Tab", "pane"),
-            ("\u{2191}\u{2193}", "scroll"),
-            ("h", "help"),
-        ];
-        let spans = keys.into_iter().flat_map(|(key, does)| {
-            [
-                Span::raw(" "),
-                Span::styled(format!(" {key} "), self.palette.key()),
-                Span::raw(format!(" {does}")),
-            ]
-        });
-        frame.render_widget(Line::from_iter(spans), area);
+    fn footer(&self, view: &View, width: u16) -> Line<'static> {
+        keys::footer(&KEYS, self.palette, width, |action| match action {
+            Action::Pause => Some(view.controls.pause_word().to_owned()),
+            Action::View(UpCommand::Sort) => Some(format!("sort: {}", view.sort.word())),
+            _ => None,
+        })
     }
 
-    /// The lines of a part that are to be seen, of which `skipped` are scrolled away.
-    fn visible<T>(&self, panel: Panel, mut rows: Vec<T>, room: u16) -> Vec<T> {
-        // What is scrolled away comes back when there is room for it.
-        let most = rows.len().saturating_sub(usize::from(room));
-        rows.drain(..self.view.offset(panel).min(most));
-        rows.truncate(usize::from(room));
-        rows
+    /// What the help has besides the keys.
+    fn explanations(&self, width: u16) -> impl Iterator<Item = Line<'static>> {
+        let example = example(self.example, width.saturating_sub(3));
+        let style = self.palette.address();
+        let example: Vec<_> =
+            example.lines().map(|line| Line::styled(line.to_owned(), style)).collect();
+        EXPLANATIONS.into_iter().map(Line::raw).chain(example)
+    }
+
+    fn heading_style(&self, view: &View, panel: Panel) -> Style {
+        if view.focus == panel { self.palette.focused_heading() } else { self.palette.heading() }
+    }
+}
+
+/// The line to try; where there is no room for it, as two lines that a shell takes for one.
+fn example(line: &str, width: u16) -> String {
+    match line.split_once(" -m ") {
+        Some((start, end)) if line.len() + 1 > usize::from(width) => {
+            format!(" {start} \\\n     -m {end}")
+        }
+        _ => format!(" {line}"),
     }
 }
 
@@ -146,12 +141,6 @@ impl Places {
     }
 }
 
-/// The line `index` of an area; empty where there is none.
-fn line_of(area: Rect, index: u16) -> Rect {
-    let line = Rect { y: area.y.saturating_add(index), height: 1, ..area };
-    line.intersection(area)
-}
-
 /// The area without a margin of one column at its sides.
 fn inner(area: Rect) -> Rect {
     Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(2), ..area }
@@ -174,6 +163,17 @@ const BODY_FOR_THREE: u16 = 9;
 
 /// Lines of the events, with their heading, if there are any.
 const EVENTS_LINES_MIN: u16 = 3;
+
+const EXPLANATIONS: [&str; 8] = [
+    "",
+    " Rates are averages over 3 seconds. Of a method, BYTES/S and EACH count",
+    " the call and its answer. QUEUED is what the bus holds for a connection",
+    " that has not read it yet, LOST what it did not get because of that.",
+    " Events: + came, - left, = a name has an owner, ! went wrong, > the log.",
+    "",
+    " To try, in a shell into which you have pasted the line at the top:",
+    "",
+];
 
 #[cfg(test)]
 mod tests;

@@ -9,21 +9,25 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
+use capture::text::Colours;
+use recorder::ConnectionStatistics;
+
 use super::*;
 use crate::commands::up::model::{
-    Amount, BusStats, ConnectionRow, ConnectionStats, MemberKind, MemberRow, Note, NoteId,
-    NoteKind, Owner, Program, Rate,
+    ConnectionRow, MemberKind, MemberRow, Note, NoteId, NoteKind, Owner, Program,
 };
-use crate::commands::up::view::{OwnConnection, Scroll, Sort};
+use crate::commands::up::view::{OwnConnection, Sort};
+use crate::live::{Amount, Rate};
+use crate::screen::controls::{Following, ViewControls};
+use crate::screen::scroll::ScrollBy;
 
 fn draw(snapshot: &Snapshot, view: &View, width: u16, height: u16) -> Buffer {
-    draw_page(&page(snapshot, view, Colours::Some), width, height)
+    draw_page(&page(snapshot, Colours::Wanted), *view, width, height)
 }
 
-fn page<'a>(snapshot: &'a Snapshot, view: &'a View, colours: Colours) -> Page<'a> {
+fn page(snapshot: &Snapshot, colours: Colours) -> Page<'_> {
     Page {
         snapshot,
-        view,
         address: "unix:path=/run/user/1000/diligence-x7kq2a/bus",
         link: Some("http://127.0.0.1:40123/open/0123456789abcdef0123456789abcdef"),
         example: "gdbus call -e -d com.example.Battery -o /com/example/Battery -m com.example.Ask",
@@ -31,9 +35,9 @@ fn page<'a>(snapshot: &'a Snapshot, view: &'a View, colours: Colours) -> Page<'a
     }
 }
 
-fn draw_page(page: &Page<'_>, width: u16, height: u16) -> Buffer {
+fn draw_page(page: &Page<'_>, mut view: View, width: u16, height: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| page.draw(frame)).unwrap();
+    terminal.draw(|frame| page.draw(frame, &mut view)).unwrap();
     terminal.backend().buffer().clone()
 }
 
@@ -61,7 +65,8 @@ fn busy() -> Snapshot {
         history,
         names: 3,
         rules: Some(31),
-        bus: BusStats { lost: 12, refused: 0 },
+        lost: 12,
+        refused: 0,
         connections: vec![
             connection(Owner::Bus, "org.freedesktop.DBus", "diligence-bus", &[], 0.4, None),
             connection(Owner::View, ":1.1", "diligence", &[], 9.0, stats(0, 0)),
@@ -116,9 +121,10 @@ fn connection(
     label: &str,
     names: &[&str],
     messages: f64,
-    stats: Option<ConnectionStats>,
+    stats: Option<ConnectionStatistics>,
 ) -> ConnectionRow {
-    let program = Program { pid: 4711, label: label.into(), command: format!("{label} --option") };
+    let program =
+        Program { pid: Some(4711), label: label.into(), command: format!("{label} --option") };
     ConnectionRow {
         owner,
         unique: unique.into(),
@@ -130,8 +136,8 @@ fn connection(
     }
 }
 
-fn stats(queued: u64, lost: u64) -> Option<ConnectionStats> {
-    Some(ConnectionStats { queued, queued_peak: queued.max(4096), lost, rules: 3 })
+fn stats(queued: u64, lost: u64) -> Option<ConnectionStatistics> {
+    Some(ConnectionStatistics { queued, queued_peak: queued.max(4096), lost, rules: 3 })
 }
 
 fn member(
@@ -179,9 +185,13 @@ fn a_bus_that_nobody_uses_says_how() {
     check("nobody-80x24", &snapshot, &View::default(), (80, 24));
 }
 
+fn help() -> ViewControls {
+    ViewControls { overlay: Overlay::Help, ..ViewControls::default() }
+}
+
 #[test]
 fn the_help_lies_over_the_page() {
-    let view = View { overlay: Overlay::Help, ..View::default() };
+    let view = View { controls: help(), ..View::default() };
     check("help-80x24", &busy(), &view, (80, 24));
 }
 
@@ -190,18 +200,21 @@ fn paused_sorted_and_with_our_own_connection() {
     let mut view = View {
         sort: Sort::Queue,
         own: OwnConnection::Shown,
-        flow: Following::Paused,
+        controls: ViewControls { following: Following::Paused, ..ViewControls::default() },
         focus: Panel::Events,
         ..View::default()
     };
-    view.scroll(Scroll::Down(2), 6);
+    let scroll = view.scroll(Panel::Events);
+    scroll.show(6, 3);
+    scroll.scroll(ScrollBy::LineDown);
+    scroll.scroll(ScrollBy::LineDown);
     check("paused-80x24", &busy(), &view, (80, 24));
 }
 
 #[test]
 fn no_size_is_too_small() {
-    for overlay in [Overlay::None, Overlay::Help] {
-        let view = View { overlay, ..View::default() };
+    for controls in [ViewControls::default(), help()] {
+        let view = View { controls, ..View::default() };
         for (width, height) in (0..90).flat_map(|width| (0..30).map(move |height| (width, height)))
         {
             if width % 7 == 0 || height % 5 == 0 {
@@ -215,9 +228,8 @@ fn no_size_is_too_small() {
 #[test]
 fn without_colours_there_are_none() {
     let snapshot = busy();
-    let view = View::default();
-    let page = page(&snapshot, &view, Colours::None);
-    let buffer = draw_page(&page, 120, 40);
+    let page = page(&snapshot, Colours::Unwanted);
+    let buffer = draw_page(&page, View::default(), 120, 40);
     let coloured =
         |style: Style| !matches!((style.fg, style.bg), (Some(Color::Reset), Some(Color::Reset)));
     assert!(buffer.content.iter().all(|cell| !coloured(cell.style())));

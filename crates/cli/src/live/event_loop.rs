@@ -1,0 +1,280 @@
+//! The loop of every live command: a bus, the terminal, signals and time.
+
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal as _, stdin, stdout};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use capture::record::Record;
+use ratatui::Frame;
+use recorder::{Drained, ListenError, Notice, Place, Watch};
+use sys::clock::monotonic;
+use sys::poll::{Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+
+use crate::screen::{Screen, TerminalInput};
+
+/// A bus that is watched, and what else a live command waits for.
+#[derive(Debug)]
+pub(crate) struct LiveLoop {
+    watch: Watch,
+    signals: SignalSource,
+    poller: Poller,
+    ready: Events,
+    screen: Option<Screen>,
+    /// When to end, by the monotonic clock.
+    deadline: Option<Duration>,
+    drained: Drained,
+    happened: VecDeque<LiveEvent>,
+}
+
+/// What has happened.
+#[derive(Debug)]
+pub(crate) enum LiveEvent {
+    /// Records were taken from the bus.
+    Records,
+    /// The time that was waited for has come.
+    Due,
+    /// Somebody did something at the terminal.
+    Inputs(Vec<TerminalInput>),
+    /// Everything must be drawn: the terminal has another size, or was given back for a while.
+    Redraw,
+    /// Something about the bus that should be reported at once.
+    Notice(Notice),
+    /// A child process has ended.
+    ChildEnded,
+    /// A descriptor of the command is readable.
+    Readable,
+    /// The bus is gone and did not come back.
+    BusGone,
+    /// The command is to end: a signal says so, Ctrl-C, its time is over, or the terminal is gone.
+    End,
+}
+
+/// Where a live command shows what it has found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LiveOutput {
+    /// A view on the terminal.
+    Screen,
+    /// Lines on standard output.
+    Lines,
+}
+
+impl LiveOutput {
+    /// A view if somebody can see it and press keys, lines everywhere else.
+    pub(crate) fn of_terminal() -> Self {
+        match stdin().is_terminal() && stdout().is_terminal() {
+            true => Self::Screen,
+            false => Self::Lines,
+        }
+    }
+
+    /// Blocks the signals that a live command reads. Threads inherit this, so it must come before any.
+    pub(crate) fn block_signals(self) -> io::Result<SignalSource> {
+        let signals: &[Signal] = match self {
+            Self::Screen => &SIGNALS,
+            // Where nothing has to be restored, the kernel may stop the process.
+            Self::Lines => &SIGNALS[..SIGNALS.len() - SIGNALS_OF_SCREEN],
+        };
+        SignalSource::block(signals)
+    }
+}
+
+/// What the poller reports on.
+const OF_SIGNALS: u64 = 0;
+const OF_BUS: u64 = 1;
+const OF_KEYBOARD: u64 = 2;
+const OF_COMMAND: u64 = 3;
+
+impl LiveLoop {
+    /// Begins to watch a bus. What is known of it at the start is given to `records`.
+    pub(crate) fn open(
+        place: Place,
+        filters: &[String],
+        signals: SignalSource,
+        records: &mut dyn FnMut(Record<'_>),
+    ) -> Result<Self, (Place, ListenError)> {
+        let watch = Watch::open(std::slice::from_ref(&place), filters, records)?;
+        let poller = || -> io::Result<Poller> {
+            let poller = Poller::new()?;
+            poller.add(&signals, OF_SIGNALS, Interest::Read)?;
+            poller.add(watch.as_fd(), OF_BUS, Interest::Read)?;
+            Ok(poller)
+        };
+        let poller = poller().map_err(|error| (place, error.into()))?;
+        Ok(Self {
+            watch,
+            signals,
+            poller,
+            ready: Events::with_capacity(8),
+            screen: None,
+            deadline: None,
+            drained: Drained::More,
+            happened: VecDeque::new(),
+        })
+    }
+
+    /// Ends after this time.
+    pub(crate) fn end_after(&mut self, time: Option<Duration>) {
+        self.deadline = time.map(|time| monotonic() + time);
+    }
+
+    /// Takes the terminal over.
+    pub(crate) fn enter_screen(&mut self) -> io::Result<()> {
+        let mut screen = Screen::enter()?;
+        self.poller.add(screen.keyboard(), OF_KEYBOARD, Interest::Read)?;
+        self.screen = Some(screen);
+        Ok(())
+    }
+
+    /// Gives the terminal back.
+    pub(crate) fn leave_screen(&mut self) {
+        if let Some(mut screen) = self.screen.take() {
+            // Without a watch it is not missed.
+            let _ = self.poller.remove(screen.keyboard());
+        }
+    }
+
+    /// Draws a view, if there is a terminal.
+    pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.screen.as_mut().map_or(Ok(()), |screen| screen.draw(view))
+    }
+
+    /// Reports [`LiveEvent::Readable`] while this descriptor is.
+    pub(crate) fn watch_descriptor(&self, descriptor: impl AsFd) -> io::Result<()> {
+        self.poller.add(descriptor, OF_COMMAND, Interest::Read)
+    }
+
+    /// Ends the watch of a descriptor.
+    pub(crate) fn forget_descriptor(&self, descriptor: impl AsFd) -> io::Result<()> {
+        self.poller.remove(descriptor)
+    }
+
+    /// The bus.
+    pub(crate) const fn watch(&mut self) -> &mut Watch {
+        &mut self.watch
+    }
+
+    /// Waits for what happens next. Records are given to `records`; at `due`, by the monotonic clock,
+    /// [`LiveEvent::Due`] is returned.
+    pub(crate) fn next(
+        &mut self,
+        due: Option<Duration>,
+        records: &mut dyn FnMut(Record<'_>),
+    ) -> io::Result<LiveEvent> {
+        loop {
+            if let Some(event) = self.happened.pop_front() {
+                return Ok(event);
+            }
+            let now = monotonic();
+            if self.deadline.is_some_and(|deadline| deadline <= now) {
+                return Ok(LiveEvent::End);
+            }
+            if due.is_some_and(|due| due <= now) {
+                return Ok(LiveEvent::Due);
+            }
+            self.wait(due, now)?;
+            self.take_records(records);
+            self.take_rest()?;
+        }
+    }
+
+    /// Takes what is on its way when the command ends.
+    pub(crate) fn finish(&mut self, records: &mut dyn FnMut(Record<'_>)) {
+        self.watch.finish(records);
+    }
+
+    fn wait(&mut self, due: Option<Duration>, now: Duration) -> io::Result<()> {
+        let timeout = match self.drained {
+            Drained::More => Some(Duration::ZERO),
+            Drained::Empty => {
+                let until = [due, self.deadline].into_iter().flatten().min();
+                let rest = until.map(|until| until.saturating_sub(now));
+                recorder::watch::shorter(rest, self.watch.patience())
+            }
+        };
+        self.poller.wait(&mut self.ready, timeout)
+    }
+
+    fn take_records(&mut self, records: &mut dyn FnMut(Record<'_>)) {
+        let mut taken = false;
+        self.drained = self.watch.take(&mut |record| {
+            taken = true;
+            records(record);
+        });
+        if taken {
+            self.happened.push_back(LiveEvent::Records);
+        }
+        self.happened.extend(self.watch.notices().into_iter().map(LiveEvent::Notice));
+        if self.watch.is_over() {
+            self.happened.push_back(LiveEvent::BusGone);
+        }
+    }
+
+    fn take_rest(&mut self) -> io::Result<()> {
+        let tokens: Vec<u64> = self.ready.iter().map(|event| event.token()).collect();
+        if tokens.contains(&OF_COMMAND) {
+            self.happened.push_back(LiveEvent::Readable);
+        }
+        if tokens.contains(&OF_SIGNALS) {
+            self.take_signals()?;
+        }
+        if tokens.contains(&OF_KEYBOARD) {
+            self.take_inputs()?;
+        }
+        Ok(())
+    }
+
+    fn take_signals(&mut self) -> io::Result<()> {
+        while let Some(signal) = self.signals.take()? {
+            match signal {
+                Signal::Interrupt | Signal::Terminate | Signal::HangUp => {
+                    self.happened.push_back(LiveEvent::End);
+                }
+                Signal::Child => self.happened.push_back(LiveEvent::ChildEnded),
+                Signal::Resized => self.happened.push_back(LiveEvent::Redraw),
+                Signal::Suspend => self.suspend()?,
+                Signal::User1 | Signal::User2 | Signal::FileSize => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take_inputs(&mut self) -> io::Result<()> {
+        let Some(screen) = &mut self.screen else { return Ok(()) };
+        let mut inputs = screen.keyboard().take()?;
+        if inputs
+            .iter()
+            .any(|input| matches!(input, TerminalInput::Interrupt | TerminalInput::Gone))
+        {
+            self.happened.push_back(LiveEvent::End);
+            return Ok(());
+        }
+        let taken = inputs.len();
+        inputs.retain(|input| *input != TerminalInput::Suspend);
+        let suspends = inputs.len() < taken;
+        self.happened.push_back(LiveEvent::Inputs(inputs));
+        if suspends { self.suspend() } else { Ok(()) }
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        if let Some(screen) = &mut self.screen {
+            screen.suspend()?;
+            self.happened.push_back(LiveEvent::Redraw);
+        }
+        Ok(())
+    }
+}
+
+/// The signals that a live command reads; those of the screen come last.
+const SIGNALS: [Signal; 6] = [
+    Signal::Interrupt,
+    Signal::Terminate,
+    Signal::HangUp,
+    Signal::Child,
+    Signal::Resized,
+    Signal::Suspend,
+];
+
+/// How many of them are read only where there is a screen.
+const SIGNALS_OF_SCREEN: usize = 2;

@@ -1,0 +1,318 @@
+//! The traffic of a bus that is watched: its last messages, how many there were in each step, and how
+//! well the bus is seen.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use capture::losses::Losses;
+use capture::model::Message;
+use capture::record::{Method, Record, Time};
+use capture::text::units::{counted, duration};
+use capture::{Capture, MessageId};
+use recorder::Rolling;
+use sys::clock::monotonic;
+
+/// The traffic of a bus that is watched: what every live command shows is made from it.
+///
+/// Messages of our own connections are kept, since replies and names are found in them, but not counted.
+#[derive(Debug)]
+pub(crate) struct LiveTraffic {
+    rolling: Rolling,
+    sight: Sight,
+    started: Duration,
+    /// All messages, also our own.
+    taken: u64,
+    total: Amount,
+    /// Since the last step.
+    current: Amount,
+    /// When the last step ended.
+    step_ended: Duration,
+    /// The last steps, the latest one first.
+    steps: VecDeque<TrafficStep>,
+    bus: BusPresence,
+}
+
+/// Whether the bus is still there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum BusPresence {
+    There,
+    Gone,
+}
+
+/// Messages, and the bytes in them, headers included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Amount {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+}
+
+/// The traffic of one step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct TrafficStep {
+    amount: Amount,
+    /// How long the step was: a busy program is not punctual.
+    length: Duration,
+}
+
+/// Messages and bytes in a second.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Rate {
+    pub(crate) messages: f64,
+    pub(crate) bytes: f64,
+}
+
+impl Amount {
+    /// Counts a message, or adds so many bytes to those that are counted already.
+    pub(crate) const fn add(&mut self, messages: u64, bytes: u64) {
+        self.messages += messages;
+        self.bytes += bytes;
+    }
+
+    /// How fast this flowed, if it took so long.
+    pub(crate) fn per(self, time: Duration) -> Rate {
+        let seconds = time.as_secs_f64();
+        if seconds > 0.0 {
+            Rate { messages: self.messages as f64 / seconds, bytes: self.bytes as f64 / seconds }
+        } else {
+            Rate::default()
+        }
+    }
+}
+
+impl LiveTraffic {
+    /// Traffic that begins `now`, by the monotonic clock. At least `kept` messages are kept, once so many
+    /// have come.
+    pub(crate) fn new(kept: usize, now: Duration) -> Self {
+        Self {
+            rolling: Rolling::new(kept),
+            sight: Sight::default(),
+            started: now,
+            taken: 0,
+            total: Amount::default(),
+            current: Amount::default(),
+            step_ended: now,
+            steps: VecDeque::new(),
+            bus: BusPresence::There,
+        }
+    }
+
+    /// The bus is gone and did not come back.
+    pub(crate) const fn lose_bus(&mut self) {
+        self.bus = BusPresence::Gone;
+    }
+
+    /// Whether the bus is gone.
+    pub(crate) fn is_bus_gone(&self) -> bool {
+        self.bus == BusPresence::Gone
+    }
+
+    /// Takes in the next record. Returns the message, if it is one.
+    pub(crate) fn push(&mut self, record: Record<'_>) -> Option<MessageId> {
+        self.sight.learn(&record);
+        let id = self.rolling.push(record)?;
+        self.taken += 1;
+        let message = self.rolling.capture().message(id);
+        if !message.is_of_recorder() {
+            self.total.add(1, message.len().into());
+            self.current.add(1, message.len().into());
+        }
+        Some(id)
+    }
+
+    /// Ends a step.
+    pub(crate) fn step(&mut self, now: Duration) {
+        let length = now.saturating_sub(self.step_ended);
+        self.step_ended = now;
+        self.steps.truncate(STEPS_KEPT - 1);
+        self.steps.push_front(TrafficStep { amount: std::mem::take(&mut self.current), length });
+    }
+
+    /// Messages in a second in each of the last steps, the latest one first.
+    pub(crate) fn history(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.steps.iter().map(|step| step.amount.per(step.length).messages.round() as u64)
+    }
+
+    /// How fast messages went over the bus in the last steps.
+    pub(crate) fn rate(&self, steps: usize) -> Rate {
+        let mut amount = Amount::default();
+        let mut length = Duration::ZERO;
+        for step in self.steps.iter().take(steps) {
+            amount.add(step.amount.messages, step.amount.bytes);
+            length += step.length;
+        }
+        amount.per(length)
+    }
+
+    /// All that went over the bus.
+    pub(crate) const fn total(&self) -> Amount {
+        self.total
+    }
+
+    /// How long the bus has been watched.
+    pub(crate) const fn uptime(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.started)
+    }
+
+    /// The last messages.
+    pub(crate) const fn capture(&self) -> &Capture {
+        self.rolling.capture()
+    }
+
+    /// The messages of the last `span` before `now`, as far as they are kept.
+    pub(crate) fn recent(&self, now: Time, span: Duration) -> impl Iterator<Item = Message<'_>> {
+        let capture = self.capture();
+        let since = before(now, span);
+        let recent = capture.messages().rev().take_while(|message| message.at() >= since).count();
+        capture.messages_from(capture.len() - recent)
+    }
+
+    /// How much of the last `span` before `now` is covered by the messages that are kept. Of a busy bus
+    /// it may be less.
+    pub(crate) fn covered(&self, now: Time, span: Duration) -> Duration {
+        let capture = self.capture();
+        let first = capture.messages().next().filter(|_| (capture.len() as u64) < self.taken);
+        let kept = first.map(|first| u64::try_from(now.0 - first.at().0).unwrap_or_default());
+        kept.map_or(span, |kept| span.min(Duration::from_nanos(kept)))
+    }
+
+    /// How well the bus is seen.
+    pub(crate) const fn sight(&self) -> Sight {
+        self.sight
+    }
+
+    /// How much of the bus was seen, and how well: one line.
+    pub(crate) fn summary(&self) -> String {
+        let kept = self.capture().len() as u64;
+        let all = counted(self.total.messages, "message", "messages");
+        let span = duration(self.uptime(monotonic()));
+        let last = match kept < self.taken {
+            true => format!(", of which the last {} are kept", counted(kept, "one", "ones")),
+            false => String::new(),
+        };
+        format!("{all} in {span}{last}, {}", self.sight)
+    }
+}
+
+/// The time so long before another.
+pub(crate) fn before(now: Time, span: Duration) -> Time {
+    Time(now.0.saturating_sub(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
+}
+
+/// How well a bus is seen. Its text is for people: `seen by a monitor, nothing lost`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Sight {
+    method: Method,
+    losses: Losses,
+}
+
+impl Sight {
+    fn learn(&mut self, record: &Record<'_>) {
+        if let Record::Bus(bus) = record {
+            self.method = bus.method;
+        }
+        self.losses.learn(record);
+    }
+}
+
+impl fmt::Display for Sight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seen = match self.method {
+            Method::Trace => "written by the bus",
+            Method::Monitor => "seen by a monitor",
+            Method::Eavesdrop => "overheard",
+            Method::Unknown => "not seen",
+        };
+        write!(f, "{seen}, {}", self.losses)
+    }
+}
+
+/// Steps that are kept: a curve is not wider than any terminal.
+const STEPS_KEPT: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use capture::record::Fact;
+    use diligence_testkit::recording::Recording;
+
+    use super::*;
+
+    /// Steps of so many milliseconds, in each of which so many signals are sent.
+    fn traffic(steps: &[(u64, u32)]) -> LiveTraffic {
+        let mut now = Duration::from_secs(5);
+        let mut traffic = LiveTraffic::new(100, now);
+        for &(millis, signals) in steps {
+            let mut recording = Recording::new();
+            for _ in 0..signals {
+                recording.signal(":1.5", "/ org.a.Changed", &());
+            }
+            recording.each(|record| {
+                traffic.push(record);
+            });
+            now += Duration::from_millis(millis);
+            traffic.step(now);
+        }
+        traffic
+    }
+
+    #[test]
+    fn a_rate_is_the_average_over_the_last_steps() {
+        for (steps, expected) in [
+            (&[][..], 0.0),
+            (&[(1000, 6)], 6.0),
+            (&[(1000, 6), (1000, 0)], 3.0),
+            (&[(1000, 6), (1000, 0), (1000, 0)], 2.0),
+            (&[(1000, 6), (1000, 0), (1000, 0), (1000, 0)], 0.0),
+            (&[(1000, 0), (500, 4), (500, 4)], 4.0),
+        ] {
+            assert_eq!(traffic(steps).rate(3).messages, expected, "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn the_total_is_never_forgotten() {
+        let traffic = traffic(&[(1000, 150); 10]);
+        assert_eq!(traffic.total().messages, 1500);
+        assert!(traffic.total().bytes > 1500 * 16);
+        assert!(traffic.capture().len() <= 200);
+        assert!(traffic.summary().starts_with("1,500 messages in "), "{}", traffic.summary());
+    }
+
+    #[test]
+    fn a_busy_bus_is_covered_for_a_shorter_time() {
+        let mut recording = Recording::new();
+        let mut traffic = LiveTraffic::new(10, Duration::ZERO);
+        for _ in 0..35 {
+            recording.wait_ms(100).signal(":1.5", "/ org.a.Changed", &());
+        }
+        let (now, span) = (recording.now(), Duration::from_secs(3));
+        assert_eq!(traffic.covered(now, span), span, "nothing was forgotten");
+        recording.each(|record| {
+            traffic.push(record);
+        });
+        let kept = traffic.capture().len();
+        assert!((10..=20).contains(&kept), "{kept}");
+        let covered = traffic.covered(now, span);
+        assert_eq!(covered, Duration::from_millis(100 * (kept as u64 - 1)));
+        assert_eq!(traffic.recent(now, covered).count(), kept);
+    }
+
+    #[test]
+    fn the_history_is_in_messages_a_second() {
+        let traffic = traffic(&[(0, 0), (1000, 3), (2000, 8), (1000, 0)]);
+        assert_eq!(traffic.history().collect::<Vec<_>>(), [0, 4, 3, 0]);
+    }
+
+    #[test]
+    fn our_own_messages_are_not_counted() {
+        let mut recording = Recording::new();
+        recording.fact(Fact::Recorder { unique: ":1.9".into() });
+        recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));
+        recording.signal(":1.5", "/ org.a.Changed", &());
+        let mut traffic = LiveTraffic::new(100, Duration::ZERO);
+        recording.each(|record| {
+            traffic.push(record);
+        });
+        assert_eq!((traffic.total().messages, traffic.capture().len()), (1, 3));
+    }
+}

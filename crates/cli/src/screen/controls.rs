@@ -1,0 +1,153 @@
+//! What every view does alike: quit, pause, help and scroll.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+use super::keys::{self, KeyRow};
+use super::scroll::{Scroll, ScrollBy};
+
+/// What a key asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action<V> {
+    Quit,
+    /// To stop following the bus, or to follow it again.
+    Pause,
+    Help,
+    Scroll(ScrollBy),
+    /// Something that only this view knows.
+    View(V),
+}
+
+/// Whether a view follows the bus, and what lies over it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ViewControls {
+    pub(crate) following: Following,
+    pub(crate) overlay: Overlay,
+}
+
+/// Whether a view follows the bus.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) enum Following {
+    #[default]
+    Live,
+    /// It shows the state of when it was paused.
+    Paused,
+}
+
+/// What lies over a view.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) enum Overlay {
+    #[default]
+    Nothing,
+    Help,
+}
+
+/// What is left to do after a key was pressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeyOutcome<V> {
+    Done,
+    Quit,
+    /// Something that only this view knows.
+    View(V),
+}
+
+impl ViewControls {
+    /// Does what a key asks for. `scroll` is the list that the arrow keys move. A key that closes the help
+    /// does nothing else.
+    pub(crate) fn press<V: Copy>(
+        &mut self,
+        rows: &[KeyRow<Action<V>>],
+        key: KeyEvent,
+        scroll: &mut Scroll,
+    ) -> KeyOutcome<V> {
+        if self.overlay == Overlay::Help {
+            self.overlay = Overlay::Nothing;
+            return KeyOutcome::Done;
+        }
+        match keys::action(rows, key) {
+            Some(Action::Quit) => return KeyOutcome::Quit,
+            Some(Action::View(action)) => return KeyOutcome::View(action),
+            Some(Action::Pause) => self.following = self.following.toggled(),
+            Some(Action::Help) => self.overlay = Overlay::Help,
+            Some(Action::Scroll(by)) => scroll.scroll(by),
+            None => {}
+        }
+        KeyOutcome::Done
+    }
+
+    /// The word of the footer for the key that pauses.
+    pub(crate) const fn pause_word(self) -> &'static str {
+        match self.following {
+            Following::Live => "pause",
+            Following::Paused => "resume",
+        }
+    }
+}
+
+impl Following {
+    const fn toggled(self) -> Self {
+        match self {
+            Self::Live => Self::Paused,
+            Self::Paused => Self::Live,
+        }
+    }
+}
+
+/// The keys that mean the same in every view.
+impl<V: Copy + 'static> Action<V> {
+    pub(crate) const LINE_KEYS: &'static [(KeyCode, Self)] = &[
+        (KeyCode::Up, Self::Scroll(ScrollBy::LineUp)),
+        (KeyCode::Char('k'), Self::Scroll(ScrollBy::LineUp)),
+        (KeyCode::Down, Self::Scroll(ScrollBy::LineDown)),
+        (KeyCode::Char('j'), Self::Scroll(ScrollBy::LineDown)),
+    ];
+    pub(crate) const PAGE_KEYS: &'static [(KeyCode, Self)] = &[
+        (KeyCode::PageUp, Self::Scroll(ScrollBy::PageUp)),
+        (KeyCode::PageDown, Self::Scroll(ScrollBy::PageDown)),
+        (KeyCode::Home, Self::Scroll(ScrollBy::Start)),
+        (KeyCode::End, Self::Scroll(ScrollBy::End)),
+    ];
+    pub(crate) const PAUSE_KEYS: &'static [(KeyCode, Self)] =
+        &[(KeyCode::Char('p'), Self::Pause), (KeyCode::Char(' '), Self::Pause)];
+    pub(crate) const HELP_KEYS: &'static [(KeyCode, Self)] =
+        &[(KeyCode::Char('h'), Self::Help), (KeyCode::Char('?'), Self::Help)];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: [KeyRow<Action<u8>>; 4] = [
+        KeyRow { keys: &[(KeyCode::Char('q'), Action::Quit)], name: "q", help: "quit", hint: None },
+        KeyRow { keys: Action::PAUSE_KEYS, name: "p", help: "pause", hint: None },
+        KeyRow { keys: Action::HELP_KEYS, name: "h", help: "help", hint: None },
+        KeyRow { keys: &[(KeyCode::Tab, Action::View(7))], name: "Tab", help: "pane", hint: None },
+    ];
+
+    fn press(controls: &mut ViewControls, code: KeyCode) -> KeyOutcome<u8> {
+        controls.press(&ROWS, code.into(), &mut Scroll::default())
+    }
+
+    #[test]
+    fn keys_change_what_is_shown_and_change_it_back() {
+        let mut controls = ViewControls::default();
+        for code in [KeyCode::Char('p'), KeyCode::Char(' '), KeyCode::Char('h'), KeyCode::Char('?')]
+        {
+            assert_eq!(press(&mut controls, code), KeyOutcome::Done);
+            assert_ne!(controls, ViewControls::default());
+            assert_eq!(press(&mut controls, code), KeyOutcome::Done);
+            assert_eq!(controls, ViewControls::default());
+        }
+        assert_eq!(press(&mut controls, KeyCode::Tab), KeyOutcome::View(7));
+        assert_eq!(press(&mut controls, KeyCode::Char('q')), KeyOutcome::Quit);
+        assert_eq!(press(&mut controls, KeyCode::Esc), KeyOutcome::Done);
+    }
+
+    #[test]
+    fn the_key_that_closes_the_help_does_nothing_else() {
+        for code in [KeyCode::Char('q'), KeyCode::Char('p'), KeyCode::Tab, KeyCode::Esc] {
+            let mut controls = ViewControls { overlay: Overlay::Help, ..ViewControls::default() };
+            assert_eq!(press(&mut controls, code), KeyOutcome::Done, "{code:?}");
+            assert_eq!(controls, ViewControls::default(), "{code:?}");
+        }
+    }
+}
