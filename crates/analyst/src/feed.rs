@@ -1,7 +1,7 @@
-//! A recording told from its beginning, and on while it grows.
+//! A recording as frames: all of it at first, then what is new while it grows.
 //!
-//! First who is there and what texts messages have, then the messages, some ten thousands at a time, so
-//! that a page draws before it has all of them.
+//! Each frame has the connections and texts that its messages name, and some ten thousand messages, so
+//! that the page draws before it has all of them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,26 +9,120 @@ use std::time::Duration;
 use capture::Capture;
 use capture::model::{Message, Peer, PeerId, Role};
 use capture::record::{BusId, Content, Method, Process, Time, nanos};
-use serde_json::{Value, json};
+use serde::Serialize;
 use wire::message::MessageType;
 
-use crate::frame::{Column, Frame};
+use crate::frame::{Column, ColumnName, Frame, FrameHead};
 use crate::selection::start;
 
-/// How far a recording was told.
+/// How much of a recording was already sent.
 #[derive(Debug, Default)]
 pub struct Feed {
     messages: usize,
     strings: usize,
-    /// What was told of connections, to tell again only if it is otherwise.
-    peers: Vec<Value>,
+    /// The connections as they were sent last, to send again only those that have changed.
+    peers: Vec<PeerEntry>,
     /// By bus and number of a unique name.
     recipients: HashMap<(BusId, u64), u32>,
 }
 
+/// The JSON of a frame with messages. Rows, strings and peers are numbered from 0 over all frames.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MessagesHead<'c> {
+    /// Row of the first message of this frame.
+    pub first: usize,
+    /// Messages of this frame.
+    pub count: usize,
+    /// Messages that the recording has by now.
+    pub total: usize,
+    /// Time of the first message of the recording: nanoseconds since 1970, as digits.
+    pub start_ns: String,
+    /// Time of the first message of this frame, in nanoseconds since the first message of the
+    /// recording, if the column `step` is present.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<f64>,
+    /// Index of the first of `strings`.
+    pub first_string: usize,
+    /// Texts that were not sent before.
+    pub strings: Vec<&'c str>,
+    /// Connections that are new or have changed.
+    pub peers: Vec<PeerEntry>,
+    /// Files that the recording was read from.
+    pub files: Vec<String>,
+    /// All buses of the recording.
+    pub buses: Vec<BusEntry>,
+    /// Times that do not fit into 32 bits: the column, the row within this frame, and nanoseconds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub long: Vec<LongTime>,
+}
+
+/// A connection. Times are nanoseconds since the first message.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Peer"))]
+pub struct PeerEntry {
+    /// Its number in this recording.
+    pub id: usize,
+    /// Its bus, as an index.
+    pub bus: u16,
+    /// Its unique name.
+    pub unique: String,
+    /// Well-known names that it has owned.
+    pub names: Vec<String>,
+    /// A well-known name, or the program with the unique name, or only the unique name.
+    pub label: String,
+    /// The process that has the connection, if it is known.
+    pub process: Option<ProcessEntry>,
+    /// When it connected, if that was recorded.
+    pub arrived: Option<i64>,
+    /// When it disconnected, if that was recorded.
+    pub left: Option<i64>,
+    /// Why the bus disconnected it.
+    pub why: Option<String>,
+    /// Whether it exists to make the recording.
+    pub recorder: bool,
+}
+
+/// A process that has a connection. Facts that are unknown are `None`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Process"))]
+pub struct ProcessEntry {
+    /// Process id.
+    pub pid: Option<u32>,
+    /// User id.
+    pub uid: Option<u32>,
+    /// The usual name of the program.
+    pub program: Option<String>,
+    /// Path of the executable.
+    pub exe: Option<String>,
+    /// Words of the command line.
+    pub command: Vec<String>,
+    /// The systemd unit.
+    pub unit: Option<String>,
+}
+
+/// A bus, and how it was captured.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Bus"))]
+pub struct BusEntry {
+    /// Its name on the page.
+    pub label: String,
+    /// Its address, if it is known.
+    pub address: Option<String>,
+    /// How its messages were captured.
+    pub method: Method,
+    /// Whether the contents of its messages were removed.
+    pub redacted: bool,
+    /// The file that it was read from, as an index.
+    pub file: usize,
+}
+
 impl Feed {
-    /// What comes next of `capture`, which is the same one each time, grown perhaps; `None` if there is
-    /// nothing new.
+    /// The next frame of `capture`, which must be the same one each time, perhaps grown; `None` if
+    /// nothing is new.
     pub fn next(&mut self, capture: &Capture) -> Option<Frame> {
         let peers = self.peers(capture);
         let end = capture.len().min(self.messages + MESSAGES_MAX);
@@ -37,37 +131,42 @@ impl Feed {
             return None;
         }
         let rows = self.rows(capture, end);
-        let frame = Frame::new("messages")
-            .with("first", self.messages)
-            .with("count", end - self.messages)
-            .with("total", capture.len())
-            .with("start_ns", start(capture).0.to_string())
-            .with("first_string", self.strings)
-            .with("strings", &strings)
-            .with("peers", peers)
-            .with("files", files(capture))
-            .with("buses", buses(capture));
+        let steps = rows.steps();
+        let (first, first_string) = (self.messages, self.strings);
         self.strings += strings.len();
         self.messages = end;
-        Some(rows.put(frame))
+        let head = FrameHead::Messages(MessagesHead {
+            first,
+            count: end - first,
+            total: capture.len(),
+            start_ns: start(capture).0.to_string(),
+            at: steps.is_some().then(|| rows.at.first().copied()).flatten(),
+            first_string,
+            strings,
+            peers,
+            files: capture.files().map(|path| path.display().to_string()).collect(),
+            buses: buses(capture),
+            long: rows.long.clone(),
+        });
+        Some(rows.put(Frame::new(&head), steps.as_deref()))
     }
 
-    /// Texts that were not told yet, in the order of their numbers.
+    /// Texts that were not sent yet, in the order of their numbers.
     fn strings<'c>(&self, capture: &'c Capture) -> Vec<&'c str> {
         capture.strings().iter().skip(self.strings).collect()
     }
 
-    /// Connections of which there is something new to tell, each with its place.
-    fn peers(&mut self, capture: &Capture) -> Vec<Value> {
+    /// Connections that are new or have changed.
+    fn peers(&mut self, capture: &Capture) -> Vec<PeerEntry> {
         let mut changed = Vec::new();
         for (id, found) in capture.directory().peers() {
-            let told = peer(capture, id, found);
+            let entry = PeerEntry::of(capture, id, found);
             match self.peers.get_mut(id.index()) {
-                Some(known) if *known == told => continue,
-                Some(known) => *known = told.clone(),
-                None => self.peers.push(told.clone()),
+                Some(known) if *known == entry => continue,
+                Some(known) => *known = entry.clone(),
+                None => self.peers.push(entry.clone()),
             }
-            changed.push(told);
+            changed.push(entry);
         }
         changed
     }
@@ -86,7 +185,8 @@ impl Feed {
         rows
     }
 
-    /// Who has this number. Somebody who is not known yet may be known when the next message comes.
+    /// The connection with this number. One that is unknown now may be known for the next message, so
+    /// only connections that were found are remembered.
     fn recipient(&mut self, capture: &Capture, bus: BusId, number: u64) -> u32 {
         if let Some(&known) = self.recipients.get(&(bus, number)) {
             return known;
@@ -94,63 +194,53 @@ impl Feed {
         let unique = capture.strings().find(&format!(":1.{number}"));
         let peer = unique.and_then(|unique| capture.directory().by_unique(bus, unique));
         if peer.is_some() {
-            self.recipients.insert((bus, number), place(peer));
+            self.recipients.insert((bus, number), index(peer));
         }
-        place(peer)
+        index(peer)
     }
 }
 
-/// A connection with its place.
-fn peer(capture: &Capture, id: PeerId, peer: &Peer) -> Value {
-    let text = |id| capture.strings().get(id);
-    let since_start = |at: Option<Time>| at.map(|at| at.0 - start(capture).0);
-    json!({
-        "id": id.index(),
-        "bus": peer.bus.0,
-        "unique": text(peer.unique),
-        "names": peer.names.iter().map(|&name| text(name)).collect::<Vec<_>>(),
-        "label": capture.label(id),
-        "process": peer.process.as_ref().map(process),
-        "arrived": since_start(peer.arrived),
-        "left": since_start(peer.left),
-        "why": peer.why,
-        "recorder": peer.role == Role::Recorder,
-    })
+impl PeerEntry {
+    fn of(capture: &Capture, id: PeerId, peer: &Peer) -> Self {
+        let text = |id| capture.strings().get(id).to_owned();
+        let since_start = |at: Option<Time>| at.map(|at| at.0 - start(capture).0);
+        Self {
+            id: id.index(),
+            bus: peer.bus.0,
+            unique: text(peer.unique),
+            names: peer.names.iter().map(|&name| text(name)).collect(),
+            label: capture.label(id).into(),
+            process: peer.process.as_ref().map(ProcessEntry::of),
+            arrived: since_start(peer.arrived),
+            left: since_start(peer.left),
+            why: peer.why.clone(),
+            recorder: peer.role == Role::Recorder,
+        }
+    }
 }
 
-fn process(process: &Process) -> Value {
-    json!({
-        "pid": process.pid,
-        "uid": process.uid,
-        "program": process.program(),
-        "exe": process.exe,
-        "command": process.command,
-        "unit": process.unit,
-    })
+impl ProcessEntry {
+    fn of(process: &Process) -> Self {
+        Self {
+            pid: process.pid,
+            uid: process.uid,
+            program: process.program().map(str::to_owned),
+            exe: process.exe.clone(),
+            command: process.command.clone(),
+            unit: process.unit.clone(),
+        }
+    }
 }
 
-/// What the files are called that the recording was read from.
-fn files(capture: &Capture) -> Vec<String> {
-    capture.files().map(|path| path.display().to_string()).collect()
-}
-
-fn buses(capture: &Capture) -> Vec<Value> {
-    let of_bus = |(index, bus): (usize, &capture::record::Bus)| {
-        let method = match bus.method {
-            Method::Unknown => "unknown",
-            Method::Trace => "trace",
-            Method::Monitor => "monitor",
-            Method::Eavesdrop => "eavesdrop",
-        };
-        json!({
-            "label": capture.bus_label(BusId(index as u16)),
-            "address": bus.address,
-            "method": method,
-            "redacted": bus.content == Content::Redacted,
-            "file": capture.file_of(BusId(index as u16)),
-        })
+fn buses(capture: &Capture) -> Vec<BusEntry> {
+    let entry = |(index, bus): (usize, &capture::record::Bus)| BusEntry {
+        label: capture.bus_label(BusId(index as u16)).into(),
+        address: bus.address.clone(),
+        method: bus.method,
+        redacted: bus.content == Content::Redacted,
+        file: capture.file_of(BusId(index as u16)),
     };
-    capture.buses().iter().enumerate().map(of_bus).collect()
+    capture.buses().iter().enumerate().map(entry).collect()
 }
 
 /// Messages in columns.
@@ -173,12 +263,12 @@ struct Rows {
     delivered: Vec<u32>,
     copies: Vec<u32>,
     recipients: Vec<u32>,
-    /// Times that are too long for their columns.
+    /// Times that do not fit into their columns.
     long: Vec<LongTime>,
 }
 
-/// A time that is too long for its column: the name of the column, the row in the frame, and nanoseconds.
-type LongTime = (&'static str, usize, u64);
+/// A time that does not fit into its column: the column, the row within the frame, and nanoseconds.
+type LongTime = (ColumnName, usize, u64);
 
 impl Rows {
     fn push(&mut self, message: &Message<'_>, start: Time) {
@@ -187,22 +277,22 @@ impl Rows {
         self.flags.push(message.flags().bits().into());
         self.health.push(message.health() as u32);
         self.bus.push(message.bus().0.min(u8::MAX.into()).into());
-        self.from.push(place(message.from()));
-        self.to.push(place(message.to()));
+        self.from.push(index(message.from()));
+        self.to.push(index(message.to()));
         self.destination.push(message.destination_id().index() as u32);
         self.path.push(message.path_id().index() as u32);
         self.interface.push(message.interface_id().index() as u32);
         self.member.push(message.member_id().index() as u32);
         self.answers.push(answers(message));
         self.size.push(message.len());
-        let routed = self.nanos("routed", message.routed_after());
+        let routed = self.nanos(ColumnName::Routed, message.routed_after());
         self.routed.push(routed);
-        let delivered = self.nanos("delivered", delivered(message));
+        let delivered = self.nanos(ColumnName::Delivered, delivered(message));
         self.delivered.push(delivered);
     }
 
     /// The value of a time column for the next row. A time that is too long for it goes into `long`.
-    fn nanos(&mut self, column: &'static str, time: Option<Duration>) -> u32 {
+    fn nanos(&mut self, column: ColumnName, time: Option<Duration>) -> u32 {
         let Some(time) = time else { return NONE };
         let nanos = nanos(time);
         let short = u32::try_from(nanos).ok().filter(|&nanos| nanos < LONG);
@@ -212,43 +302,41 @@ impl Rows {
         short.unwrap_or(LONG)
     }
 
-    fn put(&self, frame: Frame) -> Frame {
-        let frame = if self.long.is_empty() { frame } else { frame.with("long", &self.long) };
-        self.put_times(frame)
-            .with_column("kind", Column::Packed(&self.kind))
-            .with_column("flags", Column::Packed(&self.flags))
-            .with_column("health", Column::Packed(&self.health))
-            .with_column("bus", Column::Packed(&self.bus))
-            .with_column("from", Column::Packed(&self.from))
-            .with_column("to", Column::Packed(&self.to))
-            .with_column("destination", Column::Packed(&self.destination))
-            .with_column("path", Column::Packed(&self.path))
-            .with_column("interface", Column::Packed(&self.interface))
-            .with_column("member", Column::Packed(&self.member))
-            .with_column("answers", Column::Packed(&self.answers))
-            .with_column("size", Column::Packed(&self.size))
-            .with_column("routed", Column::Packed(&self.routed))
-            .with_column("delivered", Column::Packed(&self.delivered))
-            .with_column("copies", Column::Packed(&self.copies))
-            .with_column("recipients", Column::Packed(&self.recipients))
+    /// Appends all columns to a frame.
+    fn put(&self, frame: Frame, steps: Option<&[u32]>) -> Frame {
+        let frame = match steps {
+            Some(steps) => frame.with_column(ColumnName::Step, Column::Packed(steps)),
+            None => frame.with_column(ColumnName::At, Column::F64(&self.at)),
+        };
+        frame
+            .with_column(ColumnName::Kind, Column::Packed(&self.kind))
+            .with_column(ColumnName::Flags, Column::Packed(&self.flags))
+            .with_column(ColumnName::Health, Column::Packed(&self.health))
+            .with_column(ColumnName::Bus, Column::Packed(&self.bus))
+            .with_column(ColumnName::From, Column::Packed(&self.from))
+            .with_column(ColumnName::To, Column::Packed(&self.to))
+            .with_column(ColumnName::Destination, Column::Packed(&self.destination))
+            .with_column(ColumnName::Path, Column::Packed(&self.path))
+            .with_column(ColumnName::Interface, Column::Packed(&self.interface))
+            .with_column(ColumnName::Member, Column::Packed(&self.member))
+            .with_column(ColumnName::Answers, Column::Packed(&self.answers))
+            .with_column(ColumnName::Size, Column::Packed(&self.size))
+            .with_column(ColumnName::Routed, Column::Packed(&self.routed))
+            .with_column(ColumnName::Delivered, Column::Packed(&self.delivered))
+            .with_column(ColumnName::Copies, Column::Packed(&self.copies))
+            .with_column(ColumnName::Recipients, Column::Packed(&self.recipients))
     }
 
-    /// The first time and the steps from each message to the next, where they are short; all times
-    /// where they are not.
-    fn put_times(&self, frame: Frame) -> Frame {
-        let before = self.at.first().into_iter().chain(&self.at);
-        let steps = self.at.iter().zip(before).map(|(at, before)| at - before);
-        let steps: Option<Vec<u32>> = steps.map(short).collect();
-        match (self.at.first(), steps) {
-            (Some(at), Some(steps)) => {
-                frame.with("at", at).with_column("step", Column::Packed(&steps))
-            }
-            _ => frame.with_column("at", Column::F64(&self.at)),
-        }
+    /// Times from each message to the next; `None` if there are no messages, or if one of these times
+    /// does not fit.
+    fn steps(&self) -> Option<Vec<u32>> {
+        let before = self.at.first()?;
+        let before = std::iter::once(before).chain(&self.at);
+        self.at.iter().zip(before).map(|(at, before)| short(at - before)).collect()
     }
 }
 
-/// After what time the addressee had it, or if it has none, the last recipient.
+/// How long it took until the addressee got the message; without an addressee, the last recipient.
 fn delivered(message: &Message<'_>) -> Option<Duration> {
     let copies = message.deliveries()?;
     let addressed = copies.iter().find(|copy| copy.rules == 0);
@@ -258,19 +346,19 @@ fn delivered(message: &Message<'_>) -> Option<Duration> {
     }
 }
 
-/// A step in time that is one forward, and shorter than four seconds.
+/// A step that does not go back and is shorter than four seconds.
 fn short(step: f64) -> Option<u32> {
     (0.0..f64::from(NONE)).contains(&step).then_some(step as u32)
 }
 
-/// Of a reply, how many messages before it its call is.
+/// How many messages before a reply its call is.
 fn answers(message: &Message<'_>) -> u32 {
     let call = message.partner().map(|call| call.id().index());
     let before = call.and_then(|call| message.id().index().checked_sub(call));
     before.map_or(NONE, |before| before as u32)
 }
 
-/// As the wire has them; 0 for all that the specification does not know.
+/// The number of a message type on the wire; 0 for types that the specification does not define.
 const fn kind(kind: MessageType) -> u32 {
     match kind {
         MessageType::MethodCall => 1,
@@ -281,22 +369,23 @@ const fn kind(kind: MessageType) -> u32 {
     }
 }
 
-fn place(peer: Option<PeerId>) -> u32 {
+fn index(peer: Option<PeerId>) -> u32 {
     peer.map_or(NONE, |peer| peer.index() as u32)
 }
 
-/// Where there is nobody, or nothing.
+/// Stands for an absent connection, reply or time.
 const NONE: u32 = u32::MAX;
 
 /// Stands for a time in `long`: the bus held the call while its service started, for example.
 const LONG: u32 = NONE - 1;
 
-/// Messages in one frame.
+/// Messages in one frame at most.
 const MESSAGES_MAX: usize = 65_536;
 
 #[cfg(test)]
 mod tests {
     use diligence_testkit::recording::Recording;
+    use serde_json::{Value, json};
 
     use super::*;
 

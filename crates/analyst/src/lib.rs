@@ -1,28 +1,33 @@
-//! What the page of the viewer asks of a recording, and what it is told.
+//! Answers the questions of the viewer's page about a recording.
 //!
-//! The page has columns of all messages, to draw from, and asks for everything else. The same code
-//! answers in the server and, compiled for the browser, in a page that was saved, so that each
-//! number is found in one place only. `docs/view-format.md` describes what goes between.
+//! The page gets columns of all messages, to draw from, and asks for everything else. The same code
+//! answers in the server and, as WebAssembly, in a saved page, so that each number has one definition.
+//! `docs/view-format.md` describes the format.
+//!
+//! The types of frames, questions and answers define the format. With the feature `schema` they describe
+//! themselves, and `diligence-viewer` generates the page's types and run-time checks from that.
 //!
 //! The modules, in the order of reading:
 //!
-//! - [`frame`]: how answers travel: JSON, and columns of numbers behind it.
-//! - [`feed`]: a recording told from its beginning, and on while it grows.
-//! - [`selection`]: which of its messages are meant.
-//! - [`question`]: what can be asked.
-//! - `answers`: what is answered, a module for each part of the page.
-//! - `exports`: what a page calls that has this crate in it.
+//! - [`frame`]: the format of frames: JSON, and columns of numbers behind it.
+//! - [`feed`]: a recording as frames, from its first message on.
+//! - [`selection`]: which messages of a recording are meant.
+//! - [`question`]: the questions.
+//! - [`answers`]: the answers, one module for each part of the page.
+//! - [`value_type`]: types of values, parsed and in words.
+//! - `exports`: functions for a page that contains this crate.
 
 #![cfg_attr(not(target_family = "wasm"), forbid(unsafe_code))]
 
-mod answers;
+pub mod answers;
 #[cfg(target_family = "wasm")]
 mod exports;
 pub mod feed;
 pub mod frame;
 pub mod question;
 pub mod selection;
+pub mod value_type;
 
 pub use feed::Feed;
-pub use frame::Frame;
+pub use frame::{Frame, FrameHead};
 pub use question::{Question, answer};

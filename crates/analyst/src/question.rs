@@ -1,81 +1,82 @@
-//! What can be asked, and who answers.
+//! The questions that the page can ask.
 
 use capture::Capture;
 use capture::save::FileFormat;
 use capture::statistics::Unknowable;
 use serde::{Deserialize, Serialize};
 
-use crate::answers;
-use crate::frame::{Column, Frame};
+use crate::answers::{self, AnswerBody};
+use crate::frame::{Frame, FrameHead};
 use crate::selection::{InvalidQuery, Selection, Stretch};
 
-/// What can be asked of a recording. Messages are named by their place, from 0.
+/// A question about a recording. Messages are numbered by their rows, from 0.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub enum Question {
-    /// Which messages are meant: a bit for each, the lowest first.
+    /// Which messages are selected.
     Select {
-        /// Those that are meant.
+        /// The selection.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// For a selection that means nothing: how many messages there are without each part of it.
+    /// How many messages there are without each part of the selection.
     Without {
-        /// Those that are meant.
+        /// The selection.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// What may be written at a place of a query.
+    /// How a query can continue at a place.
     Complete {
-        /// The query so far.
+        /// The text of the query.
         query: String,
-        /// The place, in bytes.
+        /// The place, as an offset in bytes.
         cursor: usize,
     },
-    /// All there is to know of a message.
+    /// Everything about one message.
     Message {
-        /// Which one.
+        /// Its row.
         id: u32,
     },
-    /// The whole in a few numbers, and what to know before they are believed.
+    /// Totals, with what limits their meaning.
     Summary {
-        /// Of which messages.
+        /// Which messages count.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// A table of numbers.
+    /// A table of statistics.
     Statistics {
         /// Its name: see [`capture::statistics::Subject`].
         subject: String,
-        /// Of which messages.
+        /// Which messages count.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// What is wrong with how the programs talk.
+    /// What the linter finds.
     Findings,
-    /// Why the recording is incomplete, if it is.
+    /// Why the recording is incomplete.
     Ending,
-    /// Who waited for whom, which calls took longest, how services came up.
+    /// Which callers waited, which calls were slow, how services started.
     Timeline {
         /// Which calls count.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// Messages as a file: its bytes are a column.
+    /// Messages as a file.
     Save {
-        /// In which format.
+        /// The format of the file.
         format: FileFormat,
         /// Which messages; with each call its reply, and with each reply its call.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// When processes had a processor: columns of numbers.
+    /// When processes ran.
     Switches {
-        /// In which stretch of time.
+        /// The stretch of time.
         #[serde(flatten)]
         stretch: Stretch,
     },
-    /// What is different between the recordings that were opened.
+    /// Differences between two of the recordings that were opened.
     Compare {
         /// The buses of the first one.
         before: Vec<u16>,
@@ -111,60 +112,55 @@ pub enum Refusal {
     Io(#[from] std::io::Error),
 }
 
-/// Answers a question, which is JSON. What cannot be answered is a frame too, of the kind `refusal`.
+/// Answers a question in JSON. A question that cannot be answered gets a frame of the kind `refusal`.
 pub fn answer(capture: &Capture, question: &[u8]) -> Frame {
     let question = serde_json::from_slice(question).map_err(Refusal::Question);
-    question.and_then(|question| tell(capture, &question)).unwrap_or_else(|refusal| refusal.frame())
+    question
+        .and_then(|question| answer_frame(capture, &question))
+        .unwrap_or_else(|refusal| refusal.frame())
 }
 
-fn tell(capture: &Capture, question: &Question) -> Result<Frame, Refusal> {
-    let json = |value: serde_json::Value| Frame::new("answer").with("answer", value);
-    Ok(match question {
+fn answer_frame(capture: &Capture, question: &Question) -> Result<Frame, Refusal> {
+    let parse = |selection: &Selection| selection.parse(capture);
+    Ok(Frame::answer(match question {
         Question::Select { selection } => {
-            let selected = selection.parse(capture)?;
-            let (count, bits) = answers::select(capture, &selected);
-            let (hidden, total) = selected.of_recorder(capture);
-            let frame = Frame::new("answer")
-                .with("count", count)
-                .with("total", total)
-                .with("recorder", hidden.sentence());
-            let frame = match answers::note(capture, &selected, count) {
-                Some(note) => frame.with("note", note),
-                None => frame,
-            };
-            frame.with_column("selected", Column::U8(&bits))
+            return Ok(answers::select(capture, &parse(selection)?));
         }
-        Question::Without { selection } => json(answers::without(capture, selection)?),
-        Question::Complete { query, cursor } => json(answers::complete(capture, query, *cursor)),
-        Question::Message { id } => json(answers::message(capture, *id)?),
+        Question::Save { format, selection } => return answers::save(capture, selection, *format),
+        Question::Switches { stretch } => return Ok(answers::switches(capture, stretch)),
+        Question::Without { selection } => {
+            AnswerBody::Without(answers::without(capture, selection)?)
+        }
+        Question::Complete { query, cursor } => {
+            AnswerBody::Complete(answers::complete(capture, query, *cursor))
+        }
+        Question::Message { id } => AnswerBody::Message(Box::new(answers::message(capture, *id)?)),
         Question::Summary { selection } => {
-            json(answers::summary(capture, &selection.parse(capture)?))
+            AnswerBody::Summary(Box::new(answers::summary(capture, &parse(selection)?)))
         }
         Question::Statistics { subject, selection } => {
-            json(answers::statistics(capture, subject, &selection.parse(capture)?)?)
+            AnswerBody::Statistics(answers::statistics(capture, subject, &parse(selection)?)?)
         }
-        Question::Ending => json(answers::ending(capture)),
-        Question::Findings => json(answers::findings(capture)),
+        Question::Ending => AnswerBody::Ending(answers::ending(capture)),
+        Question::Findings => AnswerBody::Findings(answers::findings(capture)),
         Question::Timeline { selection } => {
-            json(answers::timeline(capture, &selection.parse(capture)?))
+            AnswerBody::Timeline(answers::timeline(capture, &parse(selection)?))
         }
-        Question::Save { format, selection } => answers::save(capture, selection, *format)?,
-        Question::Switches { stretch } => answers::switches(capture, stretch),
         Question::Compare { before, after, selection } => {
-            json(answers::compare(capture, before, after, &selection.parse(capture)?))
+            AnswerBody::Compare(answers::compare(capture, before, after, &parse(selection)?))
         }
-    })
+    }))
 }
 
 impl Refusal {
     fn frame(&self) -> Frame {
-        let frame = Frame::new("refusal").with("message", self.to_string());
-        match self {
+        let (column, unfinished) = match self {
             Self::Query(InvalidQuery { column, is_unfinished, .. }) => {
-                frame.with("column", column).with("unfinished", is_unfinished)
+                (Some(*column), *is_unfinished)
             }
-            _ => frame,
-        }
+            _ => (None, false),
+        };
+        Frame::new(&FrameHead::Refusal { message: self.to_string(), column, unfinished })
     }
 }
 
@@ -174,15 +170,20 @@ mod tests {
     use diligence_testkit::recording::Recording;
     use serde_json::json;
 
-    /// The head of the frame that answers a query.
-    fn answered(query: &str) -> serde_json::Value {
+    /// The answer to a question, without its name; the head of a refusal.
+    fn answered(capture: &Capture, question: &serde_json::Value) -> serde_json::Value {
+        let bytes = answer(capture, question.to_string().as_bytes()).into_bytes();
+        let start = bytes.iter().position(|&byte| byte == b'{').expect("a head");
+        let mut heads = serde_json::Deserializer::from_slice(&bytes[start..]).into_iter();
+        let head: serde_json::Value = heads.next().expect("a head").expect("JSON");
+        let name = question["ask"].as_str().expect("a name");
+        head.get("answer").map_or(head.clone(), |answer| answer[name].clone())
+    }
+
+    fn selected(query: &str) -> serde_json::Value {
         let mut recording = Recording::new();
         recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
-        let question = json!({"ask": "select", "query": query}).to_string();
-        let bytes = answer(&recording.capture(), question.as_bytes()).into_bytes();
-        let (start, end) = (bytes.iter().position(|&byte| byte == b'{'), "a head that is JSON");
-        let text = &bytes[start.expect("a head")..];
-        serde_json::Deserializer::from_slice(text).into_iter().next().expect(end).expect(end)
+        answered(&recording.capture(), &json!({"ask": "select", "query": query}))
     }
 
     #[test]
@@ -201,12 +202,12 @@ mod tests {
             ("path=x", "message", "column 6: a path begins with /; did you mean path:/x"),
             ("dbus.member == Get", "message", "unknown field dbus.member; did you mean member?"),
         ] {
-            let head = answered(query);
+            let head = selected(query);
             let text = head[key].as_str().unwrap_or_default();
             assert!(text.contains(expected), "{query}: {head}");
         }
-        assert_eq!(answered("member:GetAll").get("note"), None);
-        assert_eq!(answered(" ").get("note"), None);
+        assert_eq!(selected("member:GetAll")["note"], json!(null));
+        assert_eq!(selected(" ")["note"], json!(null));
     }
 
     /// The file that answers a question.
@@ -246,14 +247,6 @@ mod tests {
         assert_eq!(Capture::from_bytes(pcap).expect("a recording").len(), 1);
     }
 
-    /// The answer to a question, which is JSON.
-    fn told(capture: &Capture, question: &serde_json::Value) -> serde_json::Value {
-        let bytes = answer(capture, question.to_string().as_bytes()).into_bytes();
-        let start = bytes.iter().position(|&byte| byte == b'{').expect("a head");
-        let mut heads = serde_json::Deserializer::from_slice(&bytes[start..]).into_iter();
-        heads.next().expect("a head").expect("JSON")
-    }
-
     #[test]
     fn an_empty_selection_names_the_parts_that_exclude_everything() {
         let mut recording = Recording::new();
@@ -264,10 +257,10 @@ mod tests {
         let question =
             json!({"ask": "without", "query": "member:GetAll", "hidden": [peer], "until": 1e6});
         let expected = json!({"query": 0, "hidden": 1, "time": 0});
-        assert_eq!(told(&capture, &question)["answer"], expected);
+        assert_eq!(answered(&capture, &question), expected);
         let question = json!({"ask": "without", "query": "type:signal", "until": 1e6});
         let expected = json!({"query": 1, "hidden": null, "time": 1});
-        assert_eq!(told(&capture, &question)["answer"], expected);
+        assert_eq!(answered(&capture, &question), expected);
     }
 
     #[test]
@@ -277,14 +270,14 @@ mod tests {
         recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
         recording.call(":1.9", "org.freedesktop.DBus", "/ org.freedesktop.DBus.GetId", &());
         let capture = recording.capture();
-        let head = told(&capture, &json!({"ask": "select"}));
+        let head = answered(&capture, &json!({"ask": "select"}));
         assert_eq!((&head["count"], &head["total"]), (&json!(1), &json!(1)));
         let sentence = "1 message from or to the recorder is hidden; is:recorder shows it";
         assert_eq!(head["recorder"], json!(sentence));
-        let head = told(&capture, &json!({"ask": "select", "query": "is:recorder"}));
+        let head = answered(&capture, &json!({"ask": "select", "query": "is:recorder"}));
         assert_eq!((&head["count"], &head["total"]), (&json!(1), &json!(2)));
         assert_eq!(head["recorder"], json!(null));
-        let head = told(&capture, &json!({"ask": "select", "query": "member:"}));
+        let head = answered(&capture, &json!({"ask": "select", "query": "member:"}));
         assert_eq!(head["unfinished"], json!(true));
     }
 }

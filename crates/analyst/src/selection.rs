@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Which messages are meant: those that a query selects, of a stretch of time, in which nobody is
 /// involved who is hidden. The [`Default`] means all that the programs did.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
     /// A query, in the language of all commands.
@@ -142,6 +143,7 @@ impl Selector<'_> {
 
 /// A stretch of time, and how closely it is looked at. Times are nanoseconds since the first message.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Stretch {
     /// From when; from the beginning without.
@@ -159,7 +161,7 @@ pub fn start(capture: &Capture) -> Time {
 }
 
 /// A malformed query.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct InvalidQuery {
     /// The column of the query, in characters from 1.

@@ -11,6 +11,7 @@ pub use ::trace::record::Stages;
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Time(pub i64);
 
@@ -122,6 +123,8 @@ pub struct Bus {
 
 /// How a bus was listened to. It decides what a recording can tell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CaptureMethod"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The recording does not say.
@@ -532,6 +535,8 @@ const fn is_once(times: &u64) -> bool {
 
 /// A process that has a connection. What could not be learnt is absent.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ProcessFacts"))]
 pub struct Process {
     /// Its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,7 @@ use crate::record::{Clock, Content, Fact, Record};
 
 /// A format in which messages are saved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FileFormat {
     /// pcapng with all that is known of the messages: see `docs/capture-format.md`.

@@ -8,7 +8,8 @@ use std::time::Duration;
 use diligence_capture::Capture;
 use diligence_capture::record::{Bus, BusId, Content, Fact, Method, Process, Ran};
 use diligence_capture::show::{
-    Command, Controls, Details, Format, Inexpressible, Knowledge, LineClock, Lines,
+    Command, CommandBus, CommandKind, CommandParts, Controls, Details, Format, Inexpressible,
+    Knowledge, LineClock, Lines,
 };
 use diligence_capture::text::{Colours, Style, columns};
 use diligence_testkit::golden;
@@ -280,6 +281,67 @@ fn commands_send_the_like() {
     assert!(
         matches!(of(2, Command::DbusSend), Err(Inexpressible::Type { types }) if types == "a(yb)")
     );
+}
+
+#[test]
+fn commands_for_a_bus_at_an_address() {
+    for (values, expected_busctl, expected_gdbus) in [
+        (vec![], "", ""),
+        (vec![Value::from("plain")], " s plain", r" ''\''plain'\'''"),
+        (vec![Value::Boolean(true)], " b true", " true"),
+        (
+            vec![Value::Uint64(u64::MAX)],
+            " t 18446744073709551615",
+            " 'uint64 18446744073709551615'",
+        ),
+        (vec![Value::Double(2.0)], " d 2", " 2.0"),
+        (vec![Value::Struct(vec![Value::Int32(1)])], " '(i)' 1", " '(1,)'"),
+        (vec![Value::Bytes(vec![1, 255])], " ay 2 1 255", " '[byte 0x01, 0xff]'"),
+    ] {
+        let signature: String = values.iter().map(notation::signature).collect();
+        let parts = CommandParts {
+            kind: CommandKind::Call,
+            bus: CommandBus::Address("unix:path=/b"),
+            destination: "a.b",
+            path: "/a",
+            interface: "a.b.I",
+            member: "M",
+            signature: &signature,
+            values: &values,
+        };
+        let busctl = "busctl --address=unix:path=/b call a.b /a a.b.I M";
+        assert_eq!(parts.busctl(), format!("{busctl}{expected_busctl}\n"));
+        let gdbus =
+            "gdbus call --address unix:path=/b --dest a.b --object-path /a --method a.b.I.M";
+        assert_eq!(parts.gdbus(), format!("{gdbus}{expected_gdbus}\n"));
+    }
+}
+
+#[test]
+fn commands_quote_words_for_a_shell() {
+    for (text, expected) in [
+        ("plain", "plain"),
+        ("", "''"),
+        ("it's", r"'it'\''s'"),
+        ("$(rm -rf /)", "'$(rm -rf /)'"),
+        (r"`a`\", r"'`a`\'"),
+        ("a\nb", r"$'a\012b'"),
+        ("\u{202e}'\\", r"$'\342\200\256\'\\'"),
+    ] {
+        let values = [Value::from(text)];
+        let parts = CommandParts {
+            kind: CommandKind::Signal,
+            bus: CommandBus::Session,
+            destination: "",
+            path: "/a",
+            interface: "a.I",
+            member: "M",
+            signature: "s",
+            values: &values,
+        };
+        let line = parts.busctl();
+        assert_eq!(line.trim_end().strip_prefix("busctl --user emit /a a.I M s "), Some(expected));
+    }
 }
 
 /// A call through a bus that has recorded it, whose service was woken late; one that was overheard; a

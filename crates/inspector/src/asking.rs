@@ -29,6 +29,7 @@ impl Default for Patience {
 
 /// Whether a service is started that does not run yet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Starting {
     /// It is not: looking changes nothing.

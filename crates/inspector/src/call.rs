@@ -19,6 +19,7 @@ use crate::{Failure, Inspector, Starting, TypedValue};
 
 /// A method of somebody.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MethodName {
     /// Who is called: a name on the bus.
     pub service: String,
@@ -33,6 +34,7 @@ pub struct MethodName {
 
 /// A method to be called.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Call {
     /// The method.
     #[serde(flatten)]
@@ -47,6 +49,7 @@ pub struct Call {
 
 /// How something is called.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Manner {
     /// Milliseconds that are waited for the answer.
@@ -61,6 +64,7 @@ pub struct Manner {
 
 /// Whether a call is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
     /// It is, by results or an error.
@@ -72,6 +76,7 @@ pub enum Reply {
 
 /// Whether the user may be asked to allow what he may not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Authorization {
     /// He is not: it is refused.
@@ -83,6 +88,8 @@ pub enum Authorization {
 
 /// What came of a call that was sent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CallAnswer"))]
 pub struct Answer {
     /// Results, an error, or nothing.
     #[serde(flatten)]
@@ -93,6 +100,8 @@ pub struct Answer {
 
 /// What a call brought.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CallOutcome"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// It was done.
@@ -126,6 +135,7 @@ pub struct Heading {
 
 /// A descriptor that came with a message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Descriptor {
     /// What it is, as the system tells: a path, `socket:[…]`, `pipe:[…]`.
     pub what: String,

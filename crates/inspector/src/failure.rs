@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use capture::introspection::InvalidDocument;
 use client::{CallError, Ended, InvalidName, SendError, SubscribeError};
-use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use wire::body::ReadError;
 
@@ -14,8 +13,7 @@ use crate::asking::MESSAGE_MAX;
 
 /// Why a request to the bus or a peer failed. The text is a sentence.
 ///
-/// As JSON it has a `kind`, the `sentence`, and where they exist the `name` and `message` of an error
-/// reply, or the number of the `argument` that is wrong, from 1.
+/// As JSON it is a [`FailureRecord`].
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -155,23 +153,57 @@ impl fmt::Display for Bound {
     }
 }
 
+/// A failure as JSON.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Failure"))]
+pub struct FailureRecord {
+    /// The kind of failure, in a word.
+    pub kind: &'static str,
+    /// The failure as a sentence for people.
+    pub sentence: String,
+    /// The name of an error reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The text of an error reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The argument that is wrong, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument: Option<usize>,
+}
+
+impl From<&Failure> for FailureRecord {
+    fn from(failure: &Failure) -> Self {
+        let (name, message) = match failure {
+            Failure::Refused { name, message } => (Some(name.clone()), Some(message.clone())),
+            _ => (None, None),
+        };
+        let argument = match failure {
+            Failure::Arguments(error) => error.argument(),
+            _ => None,
+        };
+        Self { kind: failure.kind(), sentence: failure.to_string(), name, message, argument }
+    }
+}
+
 impl Serialize for Failure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Failure", 3)?;
-        fields.serialize_field("kind", self.kind())?;
-        fields.serialize_field("sentence", &self.to_string())?;
-        match self {
-            Self::Refused { name, message } => {
-                fields.serialize_field("name", name)?;
-                fields.serialize_field("message", message)?;
-            }
-            Self::Arguments(error) => {
-                if let Some(number) = error.argument() {
-                    fields.serialize_field("argument", &number)?;
-                }
-            }
-            _ => {}
-        }
-        fields.end()
+        FailureRecord::from(self).serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Failure {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        FailureRecord::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        FailureRecord::schema_id()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        FailureRecord::json_schema(generator)
     }
 }

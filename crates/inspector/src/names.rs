@@ -16,6 +16,7 @@ use crate::{Credentials, Failure, Inspector};
 
 /// A name on a bus: of a connection, of a service, or of one that can be started.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Name {
     /// The name.
     pub name: String,
@@ -35,6 +36,8 @@ pub struct Name {
 
 /// A program with a connection.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "NameOwner"))]
 pub struct Who {
     /// The process.
     #[serde(flatten)]

@@ -17,6 +17,8 @@ use crate::{Bound, Failure, Inspector, MESSAGE_MAX, Starting, TypedValue};
 
 /// What an object has.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "BusObject"))]
 pub struct Object {
     /// The name by which its service was asked.
     pub service: String,
@@ -32,6 +34,7 @@ pub struct Object {
 
 /// An interface of an object.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ObjectInterface {
     /// Its name.
     pub name: String,
@@ -56,6 +59,7 @@ pub struct ObjectInterface {
 
 /// A property with its value.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ObjectProperty {
     /// What the object says of it.
     #[serde(flatten)]
@@ -67,6 +71,7 @@ pub struct ObjectProperty {
 
 /// What came of reading a property.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
     /// The value. Its type can be another than the one that the object told.

@@ -14,6 +14,7 @@ use crate::{Failure, Inspector, TypedValue};
 
 /// Which property of whom.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyName {
     /// The service: a name on the bus.
     pub service: String,

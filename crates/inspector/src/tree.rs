@@ -14,6 +14,7 @@ use crate::{Bound, Failure, Inspector, Patience, Starting};
 
 /// The objects of a service, as far as they tell of each other.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
     /// The service.
     pub service: String,
@@ -27,6 +28,8 @@ pub struct Tree {
 
 /// An object of a service.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TreeNode"))]
 pub struct Node {
     /// Its path. If it failed by [`Failure::Name`] it is what its parent tells, and no path.
     pub path: String,
@@ -37,6 +40,7 @@ pub struct Node {
 
 /// What an object told of itself.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Told {
     /// The names of its interfaces.

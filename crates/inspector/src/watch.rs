@@ -20,6 +20,7 @@ pub struct Watch {
 
 /// What a watch hears.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Heard {
     /// A signal.
@@ -33,6 +34,7 @@ pub enum Heard {
 
 /// A signal that came.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeardSignal {
     /// When it was taken, in microseconds since 1970: more digits would not survive in JSON.
     pub at_us: u64,
@@ -54,6 +56,7 @@ pub struct HeardSignal {
 
 /// What a signal carries.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Carried {
     /// Its arguments.

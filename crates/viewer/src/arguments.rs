@@ -1,34 +1,48 @@
-//! Arguments of a call that somebody types as one text of GVariant.
+//! Arguments of a call as one GVariant text, which people type.
 
-use inspector::json::{Json, TypedValue};
+use analyst::value_type::TypeTable;
+use inspector::json::{self, Json, TypedValue};
 use notation::{ArgumentError, Reason, gvariant};
 use serde::Serialize;
 
-/// What a text says.
+/// The result of reading a text.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Typed {
-    /// The data of each argument.
+pub(crate) enum ReadText {
+    /// The arguments.
     Arguments(Vec<Json>),
-    /// The text is not these arguments.
+    /// The text is not a list of such arguments.
     Problem {
-        /// What should be there instead.
+        /// What is expected instead.
         sentence: String,
-        /// At which character of the text, from 1; `None` if it is not about one place.
+        /// The character of the text at which it is wrong, from 1; `None` if the text as a whole is
+        /// wrong.
         column: Option<usize>,
     },
 }
 
-/// Reads arguments of the types `signature`: `'text', {'hint': <7>}`, with or without parentheses around.
-pub(crate) fn read(signature: &str, text: &str) -> Typed {
+/// Reads arguments of the types `signature`: `'text', {'hint': <7>}`, with or without parentheses
+/// around them. Adds the types inside them to `types`.
+pub(crate) fn read(signature: &str, text: &str, types: &mut TypeTable) -> ReadText {
     let no_descriptor = &mut |_: &str| Err(NO_DESCRIPTOR.to_owned());
     match gvariant::read_list(signature, text, no_descriptor) {
         Ok(values) => {
-            let data = |value| data(&TypedValue(value));
-            Typed::Arguments(values.into_iter().map(data).collect())
+            values.iter().for_each(|value| types.add_value(value));
+            ReadText::Arguments(values.into_iter().map(|value| data(&TypedValue(value))).collect())
         }
-        Err(error) => Typed::Problem { sentence: sentence(&error), column: error.column() },
+        Err(error) => ReadText::Problem { sentence: sentence(&error), column: error.column() },
     }
+}
+
+/// Writes arguments as a text that [`read`] reads.
+///
+/// # Errors
+///
+/// If the arguments are not of the types `signature`.
+pub(crate) fn write(signature: &str, arguments: &[Json]) -> Result<String, ArgumentError> {
+    let values = json::read_arguments(signature, arguments)?;
+    Ok(values.iter().map(gvariant::value).collect::<Vec<_>>().join(", "))
 }
 
 fn data(value: &TypedValue) -> Json {
@@ -36,7 +50,7 @@ fn data(value: &TypedValue) -> Json {
     typed["data"].take()
 }
 
-/// What is wrong. The page shows the text with the place, so the sentence does not repeat them.
+/// What is wrong. The sentence repeats neither the text nor the column, since the page shows both.
 fn sentence(error: &ArgumentError) -> String {
     let ArgumentError::Misfit { misfit, .. } = error else { return error.to_string() };
     match &misfit.reason {
@@ -68,11 +82,33 @@ mod tests {
             ("a{sv}x", "{'a': <byte 7>}, 9", json!([[["a", { "type": "y", "data": 7 }]], "9"])),
             ("ay", "b'ab'", json!([[97, 98, 0]])),
         ] {
-            let Typed::Arguments(arguments) = read(signature, text) else {
-                panic!("{text} is not read as {signature}: {:?}", read(signature, text));
+            let read = read_text(signature, text);
+            let ReadText::Arguments(arguments) = read else {
+                panic!("{text} is not read as {signature}: {read:?}");
             };
             assert_eq!(Json::from(arguments), expected, "{text}");
         }
+    }
+
+    fn read_text(signature: &str, text: &str) -> ReadText {
+        read(signature, text, &mut TypeTable::default())
+    }
+
+    #[test]
+    fn arguments_are_written_as_they_are_read() {
+        for (signature, text) in [
+            ("", ""),
+            ("s", "'it\\'s'"),
+            ("su", "'one', uint32 7"),
+            ("a{sv}x", "{'a': <byte 0x07>}, int64 9"),
+            ("(sd)as", "('a', 1.0), @as []"),
+        ] {
+            let ReadText::Arguments(arguments) = read_text(signature, text) else {
+                panic!("{text} is not read as {signature}");
+            };
+            assert_eq!(write(signature, &arguments).as_deref(), Ok(text));
+        }
+        write("u", &[json!("text")]).expect_err("a text is not a number");
     }
 
     #[test]
@@ -89,7 +125,7 @@ mod tests {
             ("so", "'a', 'b'", "must be an object path (o), such as '/org/example'", Some(6)),
             ("h", "0", NO_DESCRIPTOR, Some(1)),
         ] {
-            let Typed::Problem { sentence, column } = read(signature, text) else {
+            let ReadText::Problem { sentence, column } = read_text(signature, text) else {
                 panic!("{text} is read as {signature}");
             };
             assert_eq!((sentence.as_str(), column), (expected, place), "{text}");

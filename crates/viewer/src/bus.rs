@@ -1,24 +1,32 @@
-//! What the page asks of a running bus, and has done there.
+//! Requests of the page for a running bus.
 //!
-//! A connection serves one question at a time, so there are a few, each in a thread of its own. They
-//! come when they are needed and go when nobody has asked for a while: somebody who looks at the traffic
-//! sees them.
+//! A connection serves one request at a time, so there are several, each with a thread of its own. They
+//! are opened when they are needed and closed when they have been idle for a while, because they are
+//! visible in the traffic.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, thread};
 
+use analyst::value_type::{TypeTable, ValueType, value_types};
 use axum::body::{Body, Bytes};
+use capture::show::{CommandBus, CommandKind, CommandParts};
 use futures_util::stream;
-use inspector::{Call, Failure, Inspector, Manner, PropertyName, TreeOptions};
+use inspector::call::{Answer, Outcome};
+use inspector::json::{self, Json};
+use inspector::names::Name;
+use inspector::object::{Object, Reading};
+use inspector::tree::Tree;
+use inspector::{
+    ArgumentError, Call, Failure, Inspector, Manner, MethodName, PropertyName, TreeOptions,
+};
 use recorder::Place;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::arguments;
-use crate::watch::{self, Watched};
+use crate::arguments::{self, ReadText};
+use crate::watch::{self, WatchEvent, Watched};
 
 /// Whether the page may call methods, and set properties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,105 +38,207 @@ pub enum Calls {
     Allowed,
 }
 
-/// A question, or something to be done.
+/// A request for the bus.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "kebab-case")]
-pub(crate) enum Wish {
+pub(crate) enum BusRequest {
     /// All names.
     Names,
     /// One name.
-    Name { name: String },
+    Name {
+        /// The name.
+        name: String,
+    },
     /// The objects of a service.
-    Tree { service: String },
-    /// What an object has, with the values of its properties.
-    Object { service: String, path: String },
+    Tree {
+        /// A name of the service.
+        service: String,
+    },
+    /// The interfaces of an object, with the values of its properties.
+    Object {
+        /// A name of the service.
+        service: String,
+        /// The path of the object.
+        path: String,
+    },
     /// The value of a property.
-    Get { property: PropertyName },
+    Get {
+        /// The property.
+        property: PropertyName,
+    },
     /// Sets a property.
     Set {
+        /// The property.
         property: PropertyName,
+        /// The type of the value; without it the object is asked first.
         signature: Option<String>,
-        value: Value,
+        /// The value.
+        value: Json,
+        /// How the call is made.
         #[serde(default)]
         manner: Manner,
     },
     /// Calls a method.
     Call {
+        /// The call.
         call: Call,
+        /// How the call is made.
         #[serde(default)]
         manner: Manner,
     },
-    /// Reads the arguments of a call that somebody types. Nothing is sent.
-    Read { signature: String, text: String },
+    /// Reads arguments from a GVariant text. Nothing is sent to the bus.
+    Read {
+        /// The types of the arguments.
+        signature: String,
+        /// The text.
+        text: String,
+    },
+    /// Writes arguments as a GVariant text. Nothing is sent to the bus.
+    Write {
+        /// The types of the arguments.
+        signature: String,
+        /// The arguments.
+        arguments: Vec<Json>,
+    },
+    /// Commands that make a call. Nothing is sent to the bus.
+    Commands {
+        /// The call.
+        call: Call,
+    },
+    /// Parses a signature. Nothing is sent to the bus.
+    Types {
+        /// The text, which need not be a signature.
+        signature: String,
+    },
 }
 
-/// A bus that is asked.
+/// The answer to a [`BusRequest`], under the name of the request.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum BusAnswer {
+    /// All names.
+    Names(Vec<Name>),
+    /// The name; `None` if it has no owner and cannot be activated.
+    Name(Option<Name>),
+    /// The objects.
+    Tree(Tree),
+    /// The object.
+    Object(Object),
+    /// The answer to the call of Get.
+    Get(Answer),
+    /// The answer to the call of Set.
+    Set(Answer),
+    /// The answer to the call.
+    Call(Answer),
+    /// The arguments, or what is wrong with the text.
+    Read(ReadText),
+    /// The text.
+    Write(String),
+    /// The commands.
+    Commands(CallCommands),
+    /// The types; `None` if the text is not a signature.
+    Types(Option<Vec<ValueType>>),
+}
+
+/// Commands that make a call.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CallCommands {
+    /// With busctl.
+    busctl: String,
+    /// With gdbus.
+    gdbus: String,
+}
+
+/// What the page gets: an answer with all types that it mentions, or why there is none.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "Reply{T}"))]
+#[serde(untagged)]
+pub(crate) enum Reply<T> {
+    /// There is an answer.
+    Answered {
+        /// The answer.
+        answer: T,
+        /// All types that it mentions.
+        types: TypeTable,
+    },
+    /// There is none.
+    Failed {
+        /// The reason, as a sentence.
+        failure: String,
+    },
+}
+
+/// A bus that requests are for.
 #[derive(Debug)]
 pub(crate) struct Bus {
     place: Place,
     calls: Calls,
-    desk: Arc<Desk>,
+    queue: Arc<RequestQueue>,
     listeners: Arc<Mutex<HashMap<String, std::sync::mpsc::Sender<Watched>>>>,
 }
 
-/// Where wishes wait for who fulfils them.
+/// Requests that wait for a connection.
 #[derive(Debug, Default)]
-struct Desk {
-    queue: Mutex<Queue>,
-    comes: Condvar,
+struct RequestQueue {
+    state: Mutex<QueueState>,
+    added: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct QueueState {
     jobs: VecDeque<Job>,
-    /// Threads that have nothing to do.
+    /// Threads that wait for a request.
     idle: usize,
     threads: usize,
 }
 
 #[derive(Debug)]
 struct Job {
-    wish: Wish,
-    answer: oneshot::Sender<Value>,
+    request: BusRequest,
+    reply: oneshot::Sender<Reply<BusAnswer>>,
 }
 
 impl Bus {
     pub(crate) fn new(place: Place, calls: Calls) -> Self {
-        Self { place, calls, desk: Arc::default(), listeners: Arc::default() }
+        Self { place, calls, queue: Arc::default(), listeners: Arc::default() }
     }
 
     pub(crate) const fn calls(&self) -> Calls {
         self.calls
     }
 
-    /// Turns what hears the bus under this name to something else; false if nothing does.
+    /// Changes what the watch with this name reports; false if there is no such watch.
     pub(crate) fn turn(&self, name: &str, watched: Watched) -> bool {
         lock(&self.listeners).get(name).is_some_and(|turn| turn.send(watched).is_ok())
     }
 
-    /// What is told to a wish: under `answer` what was found or done, or under `failure` why not.
-    pub(crate) async fn fulfil(&self, wish: Wish) -> Value {
-        if wish.changes_something() && self.calls == Calls::Refused {
-            return failed(NOT_ALLOWED);
+    /// Serves a request.
+    pub(crate) async fn reply(&self, request: BusRequest) -> Reply<BusAnswer> {
+        if request.changes_something() && self.calls == Calls::Refused {
+            return Reply::failed(NOT_ALLOWED);
         }
-        let (answer, answered) = oneshot::channel();
-        self.hand_in(Job { wish, answer });
-        answered.await.unwrap_or_else(|_| failed("the connection to the bus has ended"))
+        let (reply, replied) = oneshot::channel();
+        self.add(Job { request, reply });
+        replied.await.unwrap_or_else(|_| Reply::failed("the connection to the bus has ended"))
     }
 
-    fn hand_in(&self, job: Job) {
-        let mut queue = self.desk.lock();
-        queue.jobs.push_back(job);
-        if queue.idle < queue.jobs.len() && queue.threads < THREADS_MAX {
-            queue.threads += 1;
-            let (desk, place) = (Arc::clone(&self.desk), self.place.clone());
-            thread::spawn(move || desk.serve(&place));
+    fn add(&self, job: Job) {
+        let mut state = self.queue.lock();
+        state.jobs.push_back(job);
+        if state.idle < state.jobs.len() && state.threads < THREADS_MAX {
+            state.threads += 1;
+            let (queue, place) = (Arc::clone(&self.queue), self.place.clone());
+            thread::spawn(move || queue.serve(&place));
         }
-        self.desk.comes.notify_one();
+        self.queue.added.notify_one();
     }
 
-    /// What is heard of the bus, a line of JSON each ([`watch`](crate::watch)), for as long as
-    /// somebody reads them. Under `name` it can be turned to something else.
+    /// Watches the bus: a line of JSON for each event ([`watch`](crate::watch)), until the body is
+    /// dropped. What the watch reports can be changed under its `name`.
     pub(crate) fn watch(&self, name: String, watched: Watched) -> Result<Body, WatchRefusal> {
         let (lines, taken) = mpsc::channel(LINES_MAX);
         let (turn, turns) = std::sync::mpsc::channel();
@@ -145,7 +255,8 @@ impl Bus {
         let (place, listeners) = (self.place.clone(), Arc::clone(&self.listeners));
         thread::spawn(move || {
             if let Err(failure) = watch::listen(&place, watched, &turns, &lines) {
-                let _ = lines.blocking_send(line(&failed(&failure.to_string())));
+                let reply = Reply::<WatchEvent>::failed(&failure.to_string());
+                let _ = lines.blocking_send(reply.to_line());
             }
             lock(&listeners).remove(&name);
         });
@@ -177,51 +288,55 @@ impl fmt::Display for WatchRefusal {
     }
 }
 
-impl Desk {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        lock(&self.queue)
+impl RequestQueue {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        lock(&self.state)
     }
 
-    /// Fulfils wishes until none has come for a while.
+    /// Serves requests until none has come for a while.
     fn serve(&self, place: &Place) {
         let mut inspector = None;
-        while let Some(Job { wish, answer }) = self.next() {
-            let told = fulfil(&mut inspector, place, wish);
-            // Who has asked may have gone.
-            let _ = answer.send(told.unwrap_or_else(|why| failed(&why)));
+        while let Some(Job { request, reply }) = self.next() {
+            let served = serve(&mut inspector, place, request);
+            // The page may be closed by now.
+            let _ = reply.send(served.unwrap_or_else(|reason| Reply::failed(&reason)));
         }
     }
 
-    /// The next wish; `None` if none has come for a while.
+    /// The next request; `None` if none has come for a while.
     fn next(&self) -> Option<Job> {
-        let mut queue = self.lock();
-        queue.idle += 1;
-        let is_empty = |queue: &mut Queue| queue.jobs.is_empty();
-        let waited = self.comes.wait_timeout_while(queue, IDLE_MAX, is_empty);
-        (queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        queue.idle -= 1;
-        let job = queue.jobs.pop_front();
+        let mut state = self.lock();
+        state.idle += 1;
+        let is_empty = |state: &mut QueueState| state.jobs.is_empty();
+        let waited = self.added.wait_timeout_while(state, IDLE_MAX, is_empty);
+        (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.idle -= 1;
+        let job = state.jobs.pop_front();
         if job.is_none() {
-            queue.threads -= 1;
+            state.threads -= 1;
         }
         job
     }
 }
 
-fn fulfil(kept: &mut Option<Inspector>, place: &Place, wish: Wish) -> Result<Value, String> {
+fn serve(
+    kept: &mut Option<Inspector>,
+    place: &Place,
+    request: BusRequest,
+) -> Result<Reply<BusAnswer>, String> {
     let inspector = match kept.take() {
         Some(inspector) => inspector,
         None => Inspector::new(place.connect().map_err(|error| error.to_string())?),
     };
-    let told = wish.act(&inspector);
-    // A connection that has ended is good for nothing more.
+    let reply = request.serve(&inspector, place);
+    // A connection that has ended cannot be used again.
     if inspector.connection().ended().is_none() {
         *kept = Some(inspector);
     }
-    told.map_err(|failure| failure.to_string())
+    reply.map_err(|failure| failure.to_string())
 }
 
-impl Wish {
+impl BusRequest {
     const fn changes_something(&self) -> bool {
         match self {
             Self::Set { .. } | Self::Call { .. } => true,
@@ -230,40 +345,113 @@ impl Wish {
             | Self::Tree { .. }
             | Self::Object { .. }
             | Self::Get { .. }
-            | Self::Read { .. } => false,
+            | Self::Read { .. }
+            | Self::Write { .. }
+            | Self::Commands { .. }
+            | Self::Types { .. } => false,
         }
     }
 
-    fn act(self, inspector: &Inspector) -> Result<Value, Failure> {
-        Ok(match self {
-            Self::Names => answered(&inspector.names()?),
-            Self::Name { name } => answered(&inspector.name(&name)?),
-            Self::Tree { service } => answered(&inspector.tree(&service, &TreeOptions::default())?),
-            Self::Object { service, path } => answered(&inspector.object(&service, &path)?),
-            Self::Get { property } => answered(&inspector.get(&property, &Manner::default())?),
-            Self::Set { property, signature, value, manner } => {
-                answered(&inspector.set(&property, signature.as_deref(), &value, &manner)?)
+    fn serve(self, inspector: &Inspector, place: &Place) -> Result<Reply<BusAnswer>, Failure> {
+        let mut types = TypeTable::default();
+        let answer = match self {
+            Self::Names => BusAnswer::Names(inspector.names()?),
+            Self::Name { name } => BusAnswer::Name(inspector.name(&name)?),
+            Self::Tree { service } => {
+                BusAnswer::Tree(inspector.tree(&service, &TreeOptions::default())?)
             }
-            Self::Call { call, manner } => answered(&inspector.call(&call, &manner)?),
-            Self::Read { signature, text } => answered(&arguments::read(&signature, &text)),
-        })
+            Self::Object { service, path } => {
+                let object = inspector.object(&service, &path)?;
+                add_object_types(&object, &mut types);
+                BusAnswer::Object(object)
+            }
+            Self::Get { property } => BusAnswer::Get(with_types(
+                inspector.get(&property, &Manner::default())?,
+                &mut types,
+            )),
+            Self::Set { property, signature, value, manner } => {
+                let answer = inspector.set(&property, signature.as_deref(), &value, &manner)?;
+                BusAnswer::Set(with_types(answer, &mut types))
+            }
+            Self::Call { call, manner } => {
+                BusAnswer::Call(with_types(inspector.call(&call, &manner)?, &mut types))
+            }
+            Self::Read { signature, text } => {
+                BusAnswer::Read(arguments::read(&signature, &text, &mut types))
+            }
+            Self::Write { signature, arguments } => {
+                BusAnswer::Write(arguments::write(&signature, &arguments)?)
+            }
+            Self::Commands { call } => BusAnswer::Commands(CallCommands::of(&call, place)?),
+            Self::Types { signature } => BusAnswer::Types(value_types(&signature)),
+        };
+        Ok(Reply::Answered { answer, types })
+    }
+}
+
+fn with_types(answer: Answer, types: &mut TypeTable) -> Answer {
+    if let Outcome::Returned { results, .. } = &answer.outcome {
+        results.iter().for_each(|value| types.add_value(&value.0));
+    }
+    answer
+}
+
+fn add_object_types(object: &Object, types: &mut TypeTable) {
+    for interface in &object.interfaces {
+        let methods = interface.methods.iter();
+        let arguments = methods.flat_map(|method| method.arguments.iter().chain(&method.results));
+        let signals = interface.signals.iter().flat_map(|signal| &signal.arguments);
+        arguments.chain(signals).for_each(|argument| types.add(&argument.types));
+        for property in &interface.properties {
+            types.add(&property.description.types);
+            if let Some(Reading::Value(value)) = &property.reading {
+                types.add_value(&value.0);
+            }
+        }
+        interface.undescribed.values().for_each(|value| types.add_value(&value.0));
+    }
+}
+
+impl CallCommands {
+    /// # Errors
+    ///
+    /// If the arguments are not of the types of the call.
+    fn of(call: &Call, place: &Place) -> Result<Self, ArgumentError> {
+        let signature = call.signature.as_deref().unwrap_or_default();
+        let values = json::read_arguments(signature, &call.arguments)?;
+        let address = place.address().unwrap_or_default();
+        let MethodName { service, path, interface, method } = &call.method;
+        let parts = CommandParts {
+            kind: CommandKind::Call,
+            bus: CommandBus::Address(&address),
+            destination: service,
+            path,
+            interface: interface.as_deref().unwrap_or_default(),
+            member: method,
+            signature,
+            values: &values,
+        };
+        Ok(Self { busctl: parts.busctl(), gdbus: parts.gdbus() })
+    }
+}
+
+impl<T: Serialize> Reply<T> {
+    pub(crate) fn failed(reason: &str) -> Self {
+        Self::Failed { failure: reason.to_owned() }
+    }
+
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("all keys are texts")
+    }
+
+    /// The reply as one line, with its end.
+    pub(crate) fn to_line(&self) -> Bytes {
+        Bytes::from(self.to_json() + "\n")
     }
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-pub(crate) fn line(value: &Value) -> Bytes {
-    Bytes::from(format!("{value}\n"))
-}
-
-pub(crate) fn answered(found: &impl Serialize) -> Value {
-    json!({ "answer": found })
-}
-
-fn failed(why: &str) -> Value {
-    json!({ "failure": why })
 }
 
 const NOT_ALLOWED: &str =
@@ -272,11 +460,11 @@ const NOT_ALLOWED: &str =
 /// Pages that watch the bus at the same time. Each takes a thread and a connection to the bus.
 const WATCHES_MAX: usize = 32;
 
-/// Connections that ask at once.
+/// Connections that serve requests at the same time.
 const THREADS_MAX: usize = 8;
 
-/// How long a connection stays of which nothing is asked.
+/// How long an idle connection is kept.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
-/// Signals that wait for who reads them.
+/// Events that wait until the page reads them.
 const LINES_MAX: usize = 256;

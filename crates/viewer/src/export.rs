@@ -14,6 +14,7 @@ use capture::Capture;
 use capture::bodies::Bodies;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde::Serialize;
 
 use crate::assets;
 use crate::session::Token;
@@ -45,7 +46,8 @@ pub fn export(
     )?;
     out.write_all(style)?;
     out.write_all(b"</style>\n</head>\n<body>\n<div id=\"page\"></div>\n")?;
-    data(&mut out, "about", |out| Ok(out.write_all(about(title, bodies).as_bytes())?))?;
+    let about = About { title, redacted: bodies == Bodies::Redacted };
+    data(&mut out, "about", |out| Ok(out.write_all(about.to_json().as_bytes())?))?;
     data(&mut out, "analyst", |out| Ok(out.write_all(analyst)?))?;
     data(&mut out, "recording", |out| Ok(capture.write(out, bodies)?))?;
     write!(out, "<script type=\"module\" nonce=\"{nonce}\">")?;
@@ -54,10 +56,20 @@ pub fn export(
     Ok(out.flush()?)
 }
 
-/// A few words about the recording.
-fn about(title: &str, bodies: Bodies) -> String {
-    let redacted = bodies == Bodies::Redacted;
-    serde_json::json!({ "title": title, "redacted": redacted }).to_string()
+/// What the page is told about the recording in it.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct About<'a> {
+    /// The title of the page.
+    title: &'a str,
+    /// Whether the contents of messages were removed.
+    redacted: bool,
+}
+
+impl About<'_> {
+    fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a text and a boolean can be written")
+    }
 }
 
 /// An element with something in it that is compressed and then text.

@@ -26,6 +26,8 @@ pub mod export;
 mod guard;
 mod missing;
 mod peers;
+#[cfg(test)]
+mod protocol;
 pub mod server;
 mod session;
 mod stream;

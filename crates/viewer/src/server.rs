@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::{fmt, io, thread};
 
-use analyst::Frame;
+use analyst::{Frame, FrameHead};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
@@ -108,7 +108,7 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/", get(page))
         .route("/stream", get(told))
         .route("/ask", post(asked))
-        .route("/bus", post(wished))
+        .route("/bus", post(bus_requested))
         .route("/watch/{name}", get(watched).post(turned))
         .route("/save/{bodies}", get(saved))
         .route("/{*path}", get(file))
@@ -192,8 +192,8 @@ async fn asked(
     let answer = move || {
         let frame = site.subject.with(|shown| match shown.before() {
             before if before == known.before => analyst::answer(shown.capture(), &question),
-            // Rows, places and times of the question are not those that are here.
-            before => Frame::new("moved").with("before", before),
+            // The rows and times of the question are no longer those of this capture.
+            before => Frame::new(&FrameHead::Moved { before }),
         });
         frame.into_bytes()
     };
@@ -203,13 +203,13 @@ async fn asked(
     }
 }
 
-/// Asks the bus, or does something there.
-async fn wished(State(site): State<Arc<Site>>, wish: Bytes) -> Response {
+/// Serves a request for the bus.
+async fn bus_requested(State(site): State<Arc<Site>>, request: Bytes) -> Response {
     let Some(bus) = &site.bus else { return StatusCode::NOT_FOUND.into_response() };
-    match serde_json::from_slice(&wish) {
-        Ok(wish) => {
-            let told = bus.fulfil(wish).await.to_string();
-            ([(CONTENT_TYPE, "application/json")], told).into_response()
+    match serde_json::from_slice(&request) {
+        Ok(request) => {
+            let reply = bus.reply(request).await.to_json();
+            ([(CONTENT_TYPE, "application/json")], reply).into_response()
         }
         Err(error) => (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
     }

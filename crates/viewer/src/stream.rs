@@ -1,8 +1,9 @@
-//! The recording as it is told to the page, and on while it grows.
+//! The stream of frames that a page gets: the recording or bus, and what is new while it grows.
 
 use std::time::Duration;
 
-use analyst::{Feed, Frame, frame};
+use analyst::frame::{HelloHead, PageMode, VERSION};
+use analyst::{Feed, Frame, FrameHead};
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use tokio::sync::watch;
@@ -12,29 +13,29 @@ use crate::bus::Calls;
 use crate::missing::Missing;
 use crate::subject::{Shown, State, Subject};
 
-/// All frames, one behind the other, for as long as there is something to tell.
-/// `calls` is what the page may do on the bus, if it is one.
+/// All frames as the body of an HTTP response. It ends with the recording, or when the page is closed.
+/// `calls` is what the page may do on the bus; `None` for a recording.
 pub(crate) fn body(subject: Subject, calls: Option<Calls>) -> Body {
     subject.look();
     let changes = subject.changes();
     let (stage, feed) = (Stage::Start, Feed::default());
     let missing = Missing::default();
-    let teller = Teller { subject, calls, changes, stage, feed, before: 0, missing };
-    Body::from_stream(stream::unfold(teller, |mut teller| async move {
-        let frame = teller.next().await?;
-        Some((Ok::<_, std::convert::Infallible>(Bytes::from(frame.into_bytes())), teller))
+    let page = PageStream { subject, calls, changes, stage, feed, before: 0, missing };
+    Body::from_stream(stream::unfold(page, |mut page| async move {
+        let frame = page.next().await?;
+        Some((Ok::<_, std::convert::Infallible>(Bytes::from(frame.into_bytes())), page))
     }))
 }
 
-/// What one page was told.
+/// The stream of one page.
 #[derive(Debug)]
-struct Teller {
+struct PageStream {
     subject: Subject,
     calls: Option<Calls>,
     changes: watch::Receiver<State>,
     stage: Stage,
     feed: Feed,
-    /// Messages that had come and gone before the first one that the page has.
+    /// How many messages were dropped before the first one that the page has.
     before: u64,
     missing: Missing,
 }
@@ -42,39 +43,40 @@ struct Teller {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Start,
-    Telling,
+    Running,
     End,
 }
 
-impl Teller {
+impl PageStream {
     /// The next frame; `None` at the end.
     async fn next(&mut self) -> Option<Frame> {
         match self.stage {
             Stage::Start => {
-                self.stage = Stage::Telling;
+                self.stage = Stage::Running;
                 Some(self.hello())
             }
-            Stage::Telling => Some(self.tell().await),
+            Stage::Running => Some(self.wait().await),
             Stage::End => None,
         }
     }
 
     fn hello(&self) -> Frame {
         let mode = match self.subject.place() {
-            Some(_) => "live",
-            None => "recording",
+            Some(_) => PageMode::Live,
+            None => PageMode::Recording,
         };
-        Frame::new("hello")
-            .with("version", frame::VERSION)
-            .with("program", env!("CARGO_PKG_VERSION"))
-            .with("title", self.subject.title())
-            .with("mode", mode)
-            .with("objects", self.calls.is_some())
-            .with("calls", self.calls == Some(Calls::Allowed))
+        Frame::new(&FrameHead::Hello(HelloHead {
+            version: VERSION,
+            program: env!("CARGO_PKG_VERSION"),
+            title: self.subject.title(),
+            mode,
+            objects: self.calls.is_some(),
+            calls: self.calls == Some(Calls::Allowed),
+        }))
     }
 
-    /// Waits until there is something to tell.
-    async fn tell(&mut self) -> Frame {
+    /// Waits until something is new.
+    async fn wait(&mut self) -> Frame {
         loop {
             let state = self.changes.borrow_and_update().clone();
             match &state {
@@ -108,9 +110,9 @@ impl Teller {
         }
         let before = shown.before();
         if before != self.before {
-            // The oldest messages are gone, so all others have other places.
+            // The oldest messages were dropped, so all others have other rows.
             (self.before, self.feed) = (before, Feed::default());
-            return Some(Frame::new("reset").with("before", before));
+            return Some(Frame::new(&FrameHead::Reset { before }));
         }
         self.feed.next(shown.capture())
     }
@@ -121,15 +123,14 @@ impl Teller {
         }
         self.missing = missing;
         let Missing { overrun, disconnected } = missing;
-        let frame = Frame::new("missing").with("overrun", overrun);
-        Some(frame.with("disconnected", disconnected))
+        Some(Frame::new(&FrameHead::Missing { overrun, disconnected }))
     }
 
     fn end(&mut self, why: Option<String>) -> Frame {
         self.stage = Stage::End;
-        Frame::new("end").with("why", why)
+        Frame::new(&FrameHead::End { why })
     }
 }
 
-/// Between looks at a bus, so that a page gets many messages at once.
+/// Pause between two frames of a bus, so that a frame has many messages.
 const REST: Duration = Duration::from_millis(50);

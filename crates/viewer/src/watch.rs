@@ -1,88 +1,108 @@
-//! What the page hears of a running bus while it looks at it: who comes and goes, which objects a service
-//! adds and removes, and the signals of one object.
+//! Events of a running bus for the page: names that get another owner, objects that a service adds or
+//! removes, and the signals of one object.
 //!
-//! All of it goes over one connection to the bus and one answer of HTTP. A browser has no more than six of
-//! these for all pages of a program, and questions need some; and what is told in one order stays in it when
-//! something else is looked at.
+//! All events of a page travel over one connection to the bus and one HTTP response. A browser opens at
+//! most six HTTP connections to one server for all of its pages, and requests need some of them. One
+//! response also keeps the order of events when the page looks at something else.
 
 use std::error::Error;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+use analyst::value_type::TypeTable;
 use axum::body::Bytes;
+use inspector::watch::Carried;
 use inspector::{Failure, Heard, Inspector, Watch};
 use recorder::Place;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::Sender;
 
-use crate::bus::{answered, line};
+use crate::bus::Reply;
 
-/// What is looked at: names always, the objects of a service, and one of these.
+/// What is watched: names always, the objects of `service`, and the signals of the object at `path`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Watched {
+    /// A name of a service.
     service: Option<String>,
+    /// The path of one of its objects.
     path: Option<String>,
 }
 
-/// What one rule is about.
+/// What one match rule is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Subject {
+enum WatchSubject {
     Names,
     Objects { service: String },
     Object { service: String, path: String },
 }
 
-/// What is watched by one rule, as the page has it.
+/// What one match rule is about, as the page knows it.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+pub(crate) enum WatchKind {
+    /// Names that get another owner.
     Names,
+    /// Objects that the service adds or removes.
     Objects,
+    /// Signals of the object.
     Object,
 }
 
-/// What a line tells.
+/// An event.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-enum Told {
-    /// From here on this is heard: what is asked now misses no change.
+pub(crate) enum WatchEvent {
+    /// From here on this is watched. What the page asks for now is not older than the next event.
     Begun(Watched),
-    /// Something is not heard.
-    Unwatched { what: Kind, failure: Failure },
-    /// This was heard.
-    Heard { of: Kind, what: Heard },
+    /// Something cannot be watched.
+    Unwatched {
+        /// What it is.
+        what: WatchKind,
+        /// The reason.
+        failure: Failure,
+    },
+    /// A signal, or how many were lost.
+    Heard {
+        /// What the signal is about.
+        of: WatchKind,
+        /// The signal.
+        what: Heard,
+    },
 }
 
-/// Tells what is heard until nobody takes it any more. `turns` says when it is to be something else.
+/// Sends events until the receiver of `lines` is dropped. `changes` says what else is to be watched.
 pub(crate) fn listen(
     place: &Place,
     first: Watched,
-    turns: &Receiver<Watched>,
+    changes: &Receiver<Watched>,
     lines: &Sender<Bytes>,
 ) -> Result<(), Box<dyn Error>> {
     let inspector = Inspector::new(place.connect()?);
-    let mut ears = Ears { inspector: &inspector, watches: Vec::new(), lines };
-    ears.turn_to(first);
+    let mut listener = Listener { inspector: &inspector, watches: Vec::new(), lines };
+    listener.change_to(first);
     while !lines.is_closed() {
-        if let Some(last) = turns.try_iter().last() {
-            ears.turn_to(last);
+        if let Some(last) = changes.try_iter().last() {
+            listener.change_to(last);
         }
         inspector.connection().process(Some(TURN))?;
-        ears.tell_heard()?;
+        listener.send_heard()?;
     }
     Ok(())
 }
 
-/// What listens, and to whom it tells.
-struct Ears<'a> {
+/// The match rules of one page, and where its events go.
+struct Listener<'a> {
     inspector: &'a Inspector,
-    watches: Vec<(Subject, Watch)>,
+    watches: Vec<(WatchSubject, Watch)>,
     lines: &'a Sender<Bytes>,
 }
 
-impl Ears<'_> {
-    /// Hears something else. A rule that is wanted before and after stays, so nothing is missed of it.
-    fn turn_to(&mut self, watched: Watched) {
+impl Listener<'_> {
+    /// Watches something else. Rules that are needed before and after stay, so no event is missed.
+    fn change_to(&mut self, watched: Watched) {
         let wanted = watched.subjects();
         self.watches.retain(|(subject, _)| wanted.contains(subject));
         for subject in wanted {
@@ -91,40 +111,54 @@ impl Ears<'_> {
             }
             match subject.watch(self.inspector) {
                 Ok(watch) => self.watches.push((subject, watch)),
-                Err(failure) => self.tell(&Told::Unwatched { what: subject.kind(), failure }),
+                Err(failure) => self.send(WatchEvent::Unwatched { what: subject.kind(), failure }),
             }
         }
-        self.tell(&Told::Begun(watched));
+        self.send(WatchEvent::Begun(watched));
     }
 
-    fn tell_heard(&self) -> Result<(), Failure> {
+    fn send_heard(&self) -> Result<(), Failure> {
         for (subject, watch) in &self.watches {
             while let Some(what) = watch.poll()? {
-                self.tell(&Told::Heard { of: subject.kind(), what });
+                self.send(WatchEvent::Heard { of: subject.kind(), what });
             }
         }
         Ok(())
     }
 
-    fn tell(&self, told: &Told) {
-        // Who reads too slowly hears of what was lost from the subscription itself.
-        let _ = self.lines.blocking_send(line(&answered(told)));
+    fn send(&self, event: WatchEvent) {
+        let types = event.types();
+        // If the page reads too slowly, the subscription itself reports how many signals were lost.
+        let _ = self.lines.blocking_send(Reply::Answered { answer: event, types }.to_line());
+    }
+}
+
+impl WatchEvent {
+    /// All types that the event mentions.
+    fn types(&self) -> TypeTable {
+        let mut types = TypeTable::default();
+        if let Self::Heard { what: Heard::Signal(signal), .. } = self
+            && let Carried::Arguments(values) = &signal.carried
+        {
+            values.iter().for_each(|value| types.add_value(&value.0));
+        }
+        types
     }
 }
 
 impl Watched {
-    fn subjects(&self) -> Vec<Subject> {
-        let mut subjects = vec![Subject::Names];
+    fn subjects(&self) -> Vec<WatchSubject> {
+        let mut subjects = vec![WatchSubject::Names];
         if let Some(service) = self.service.clone() {
-            subjects.push(Subject::Objects { service: service.clone() });
-            let object = |path| Subject::Object { service, path };
+            subjects.push(WatchSubject::Objects { service: service.clone() });
+            let object = |path| WatchSubject::Object { service, path };
             subjects.extend(self.path.clone().map(object));
         }
         subjects
     }
 }
 
-impl Subject {
+impl WatchSubject {
     fn watch(&self, inspector: &Inspector) -> Result<Watch, Failure> {
         match self {
             Self::Names => inspector.watch_names(),
@@ -133,14 +167,14 @@ impl Subject {
         }
     }
 
-    const fn kind(&self) -> Kind {
+    const fn kind(&self) -> WatchKind {
         match self {
-            Self::Names => Kind::Names,
-            Self::Objects { .. } => Kind::Objects,
-            Self::Object { .. } => Kind::Object,
+            Self::Names => WatchKind::Names,
+            Self::Objects { .. } => WatchKind::Objects,
+            Self::Object { .. } => WatchKind::Object,
         }
     }
 }
 
-/// How soon it is noticed that something else is to be heard, or that nobody reads any more.
+/// How soon a change, or the end of the page, is noticed.
 const TURN: Duration = Duration::from_millis(20);

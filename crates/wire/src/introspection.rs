@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 /// An interface of an object.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interface {
     /// Its name.
     pub name: String,
@@ -50,6 +51,7 @@ pub struct Interface {
 /// A method of an interface.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Method {
     /// Its name.
     pub name: String,
@@ -67,6 +69,7 @@ pub struct Method {
 /// A signal of an interface.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Signal {
     /// Its name.
     pub name: String,
@@ -82,6 +85,7 @@ pub struct Signal {
 /// An argument of a method, a reply or a signal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Argument {
     /// Its name; it may have none.
     pub name: Option<String>,
@@ -96,6 +100,7 @@ pub struct Argument {
 /// A property of an interface.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Property {
     /// Its name.
     pub name: String,
@@ -116,6 +121,7 @@ pub struct Property {
 /// A name and a value about an interface, a member or an argument.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Annotation {
     /// Its name.
     pub name: String,
@@ -126,6 +132,7 @@ pub struct Annotation {
 /// Whether a property can be read and set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Access {
     /// It can be read. A reader also uses this for words that the specification does not have, since an
     /// attempt to read harms nobody.
@@ -141,6 +148,7 @@ pub enum Access {
 /// interface.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EmitsChange {
     /// `PropertiesChanged` contains the new value: `true`. This is the default of the specification.
     #[default]

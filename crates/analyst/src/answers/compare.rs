@@ -1,19 +1,29 @@
-//! What is different between two recordings that were opened together.
+//! Differences between two recordings that were opened together.
 
 use capture::Capture;
 use capture::compare::{differences, members, table as difference_table, unlike_durations};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::table::table;
+use super::table::TableData;
 use crate::selection::Selected;
 
-/// The differences beyond noise between what went over some buses and over others.
+/// Differences between two recordings.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CompareAnswer {
+    /// How many members were used before and after.
+    pub members: (usize, usize),
+    /// The differences beyond noise.
+    pub table: TableData,
+}
+
+/// The differences beyond noise between the traffic of some buses and that of others.
 pub(crate) fn compare(
     capture: &Capture,
     before: &[u16],
     after: &[u16],
     selected: &Selected,
-) -> Value {
+) -> CompareAnswer {
     let groups = |buses: &[u16]| {
         let mut selector = selected.selector();
         members(capture, |message| buses.contains(&message.bus().0) && selector.selects(message))
@@ -26,8 +36,5 @@ pub(crate) fn compare(
     let (before, after) = (groups(before), groups(after));
     let mut found = difference_table(&differences(&before, &after));
     note.into_iter().for_each(|note| found.add_note(note));
-    json!({
-        "members": [before.len(), after.len()],
-        "table": table(&found),
-    })
+    CompareAnswer { members: (before.len(), after.len()), table: TableData::of(&found) }
 }

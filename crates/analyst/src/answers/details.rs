@@ -1,4 +1,4 @@
-//! All there is to know of a message.
+//! Everything about one message.
 
 use std::time::Duration;
 
@@ -7,50 +7,192 @@ use capture::model::{Health, Message, PeerId};
 use capture::record::nanos;
 use capture::show::Command;
 use capture::timeline::{BusPhase, BusTime, Phase, Processors, Way};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 use wire::body::Value;
 use wire::message::{Flags, Message as WireMessage};
 
-use super::value::Values;
+use super::value::{ValueNode, Values};
 use crate::question::Refusal;
 use crate::selection::start;
+use crate::value_type::TypeTable;
 
-/// Everything about the message in this place.
-pub(crate) fn message(capture: &Capture, id: u32) -> Result<Json, Refusal> {
-    let found = capture.messages_from(id as usize).next().ok_or(Refusal::NoMessage(id))?;
-    let mut buffer = Vec::new();
-    Ok(json!({
-        "id": id,
-        "kind": found.kind().to_string(),
-        "serial": found.serial(),
-        "reply_serial": found.reply_serial(),
-        "flags": flags(found.flags()),
-        "at": { "wall_ns": found.at().0.to_string(), "since_start_ns": found.at().0 - start(capture).0 },
-        "bus": capture.bus_label(found.bus()),
-        "sender": party(&found, found.sender(), found.from()),
-        "destination": party(&found, found.destination(), found.to()),
-        "path": found.path(),
-        "interface": found.interface(),
-        "member": found.member(),
-        "signature": found.signature(),
-        "size": found.len(),
-        "kept": found.kept(),
-        "unix_fds": found.unix_fds(),
-        "problem": problem(&found),
-        "arguments": arguments(&found, &mut buffer)?,
-        "partner": found.partner().map(|partner| partner.id().index()),
-        "duration_ns": found.duration().map(nanos),
-        "phases": phases(&found),
-        "in_bus": in_bus(&found),
-        "deliveries": deliveries(&found),
-        "commands": commands(&found, &mut buffer),
-    }))
+/// Everything about one message. Texts that the message does not have are empty.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MessageDetails {
+    /// Its row.
+    pub id: u32,
+    /// Its type, in words.
+    pub kind: String,
+    /// Its serial number.
+    pub serial: u32,
+    /// The serial number of the call that it answers, otherwise 0.
+    pub reply_serial: u32,
+    /// Its flags, in words.
+    pub flags: Vec<&'static str>,
+    /// When it was captured.
+    pub at: MessageTime,
+    /// Its bus.
+    pub bus: String,
+    /// Its sender.
+    pub sender: NamedPeer,
+    /// Its destination.
+    pub destination: NamedPeer,
+    /// The object.
+    pub path: String,
+    /// The interface.
+    pub interface: String,
+    /// The method or signal; the name of an error.
+    pub member: String,
+    /// Types of the arguments.
+    pub signature: String,
+    /// Bytes on the wire.
+    pub size: u32,
+    /// Bytes of it that the recording has.
+    pub kept: u32,
+    /// File descriptors that it carried.
+    pub unix_fds: u8,
+    /// Why its contents are unknown or not to be trusted.
+    pub problem: Option<String>,
+    /// Its arguments; none if they cannot be read.
+    pub arguments: Vec<ValueNode>,
+    /// All types in the arguments.
+    pub types: TypeTable,
+    /// The row of the call that it answers, or of the reply to it.
+    pub partner: Option<usize>,
+    /// Nanoseconds from the call to the reply.
+    pub duration_ns: Option<u64>,
+    /// Phases of the call and its reply, if the bus recorded them.
+    pub phases: Option<Vec<PhaseTime>>,
+    /// Phases of the message inside the bus, if the bus recorded them.
+    pub in_bus: Option<InBus>,
+    /// Copies of the message, if the bus recorded them.
+    pub deliveries: Option<Vec<CopyEntry>>,
+    /// Commands that send a message like it.
+    pub commands: Vec<CommandText>,
 }
 
-/// A name as it stands in the message, and the place of the connection that it stood for.
-fn party(message: &Message<'_>, name: &str, peer: Option<PeerId>) -> Json {
-    let label = peer.map(|peer| message.capture().label(peer));
-    json!({"name": name, "peer": peer.map(PeerId::index), "label": label})
+/// When a message was captured.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MessageTime {
+    /// Nanoseconds since 1970, as digits.
+    pub wall_ns: String,
+    /// Nanoseconds since the first message of the recording.
+    pub since_start_ns: i64,
+}
+
+/// A name in a message, and the connection that had it at that time.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NamedPeer {
+    /// The name as the message has it.
+    pub name: String,
+    /// The connection.
+    pub peer: Option<usize>,
+    /// What the page calls the connection.
+    pub label: Option<String>,
+}
+
+/// How long one phase took.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PhaseTime {
+    /// The phase, in words.
+    pub phase: &'static str,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// How long the bus had a message.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InBus {
+    /// Phases; they add up to `total_ns`.
+    pub phases: Vec<PhaseTime>,
+    /// Nanoseconds until the bus had queued all copies.
+    pub routed_after_ns: u64,
+    /// Nanoseconds until the last copy was written; `None` if a copy was not written.
+    pub total_ns: Option<u64>,
+}
+
+/// A copy of a message for one recipient.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CopyEntry {
+    /// The unique name of the recipient.
+    pub recipient: String,
+    /// Nanoseconds until its first bytes were written.
+    pub begun_after_ns: Option<u64>,
+    /// Nanoseconds until all of its bytes were written.
+    pub written_after_ns: Option<u64>,
+    /// Match rules of the recipient that match; 0 if the message is addressed to it.
+    pub rules: u32,
+}
+
+/// A command that sends a message like another one.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum CommandText {
+    /// The text of the command.
+    Text {
+        /// The program.
+        name: &'static str,
+        /// The command.
+        text: String,
+    },
+    /// The program cannot send it.
+    Why {
+        /// The program.
+        name: &'static str,
+        /// The reason, in words.
+        why: String,
+    },
+}
+
+/// Everything about the message in this row.
+pub(crate) fn message(capture: &Capture, id: u32) -> Result<MessageDetails, Refusal> {
+    let found = capture.messages_from(id as usize).next().ok_or(Refusal::NoMessage(id))?;
+    let mut buffer = Vec::new();
+    let values = read(&found, &mut buffer)?;
+    let mut types = TypeTable::default();
+    values.iter().for_each(|value| types.add_value(value));
+    Ok(MessageDetails {
+        id,
+        kind: found.kind().to_string(),
+        serial: found.serial(),
+        reply_serial: found.reply_serial(),
+        flags: flags(found.flags()),
+        at: MessageTime {
+            wall_ns: found.at().0.to_string(),
+            since_start_ns: found.at().0 - start(capture).0,
+        },
+        bus: capture.bus_label(found.bus()).into(),
+        sender: named_peer(&found, found.sender(), found.from()),
+        destination: named_peer(&found, found.destination(), found.to()),
+        path: found.path().to_owned(),
+        interface: found.interface().to_owned(),
+        member: found.member().to_owned(),
+        signature: found.signature().to_owned(),
+        size: found.len(),
+        kept: found.kept(),
+        unix_fds: found.unix_fds(),
+        problem: problem(&found),
+        arguments: arguments(&found, &values),
+        types,
+        partner: found.partner().map(|partner| partner.id().index()),
+        duration_ns: found.duration().map(nanos),
+        phases: phases(&found),
+        in_bus: in_bus(&found),
+        deliveries: copies(&found),
+        commands: commands(&found, &mut buffer),
+    })
+}
+
+fn named_peer(message: &Message<'_>, name: &str, peer: Option<PeerId>) -> NamedPeer {
+    let label = peer.map(|peer| message.capture().label(peer).into());
+    NamedPeer { name: name.to_owned(), peer: peer.map(PeerId::index), label }
 }
 
 fn flags(flags: Flags) -> Vec<&'static str> {
@@ -62,7 +204,7 @@ fn flags(flags: Flags) -> Vec<&'static str> {
     known.iter().filter(|(flag, _)| flags.contains(*flag)).map(|&(_, words)| words).collect()
 }
 
-/// Why what it says is not known, or not to be believed.
+/// Why the contents are unknown or not to be trusted.
 fn problem(message: &Message<'_>) -> Option<String> {
     let rule = || {
         let broken = message.capture().invalid().iter().find(|(id, _)| *id == message.id());
@@ -79,21 +221,17 @@ fn problem(message: &Message<'_>) -> Option<String> {
     }
 }
 
-/// Its arguments with their names, if they are known; none if they cannot be read.
-fn arguments(message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<Vec<Json>, Refusal> {
+/// The arguments with their names, if these are known.
+fn arguments(message: &Message<'_>, values: &[Value]) -> Vec<ValueNode> {
     let names = message.argument_names().map(Iterator::collect::<Vec<_>>).unwrap_or_default();
     let mut names = names.into_iter().chain(std::iter::repeat(None));
-    let mut values = Values::new();
-    let told = read(message, buffer)?.into_iter().map(|value| {
-        let mut told = values.tell(&value);
-        if let Some(name) = names.next().flatten() {
-            told["name"] = name.into();
-        }
-        told
-    });
-    Ok(told.collect())
+    let mut nodes = Values::new();
+    let node =
+        |value| ValueNode { name: names.next().flatten().map(Into::into), ..nodes.node(value) };
+    values.iter().map(node).collect()
 }
 
+/// The values of the arguments; none if they cannot be read.
 fn read(message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<Vec<Value>, Refusal> {
     if !matches!(message.health(), Health::Whole | Health::BodyRedacted) {
         return Ok(Vec::new());
@@ -103,47 +241,44 @@ fn read(message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<Vec<Value>, Refus
     Ok(whole.and_then(|whole| Value::read_args(&whole).ok()).unwrap_or_default())
 }
 
-/// The way of the call through the bus and back, if the bus has recorded it.
-fn phases(message: &Message<'_>) -> Option<Vec<Json>> {
+/// The phases of a call and its reply, if the bus recorded them.
+fn phases(message: &Message<'_>) -> Option<Vec<PhaseTime>> {
     let way = Way::of(&message.call()?, &Processors::of(message.capture()))?;
-    let phase = |phase: Phase| json!({"phase": phase.as_str(), "ns": nanos(way.time(phase))});
+    let phase = |phase: Phase| PhaseTime { phase: phase.as_str(), ns: nanos(way.time(phase)) };
     let passed = |phase: &Phase| !phase.is_rare() || !way.time(*phase).is_zero();
     Some(Phase::ALL.into_iter().filter(passed).map(phase).collect())
 }
 
-/// In which phases the bus had the message, if it has recorded that: the phases add up to `total_ns`, which
-/// is null if not all copies were written. `routed_after_ns` is when the copies were queued.
-fn in_bus(message: &Message<'_>) -> Option<Json> {
+/// The phases of a message inside the bus, if the bus recorded them.
+fn in_bus(message: &Message<'_>) -> Option<InBus> {
     let time = BusTime::of(message)?;
     let phase =
-        |(phase, time): (BusPhase, Duration)| json!({"phase": phase.as_str(), "ns": nanos(time)});
-    Some(json!({
-        "phases": time.phases().map(phase).collect::<Vec<_>>(),
-        "routed_after_ns": nanos(time.routed()),
-        "total_ns": time.total().map(nanos),
-    }))
+        |(phase, time): (BusPhase, Duration)| PhaseTime { phase: phase.as_str(), ns: nanos(time) };
+    Some(InBus {
+        phases: time.phases().map(phase).collect(),
+        routed_after_ns: nanos(time.routed()),
+        total_ns: time.total().map(nanos),
+    })
 }
 
-/// Who got a copy, when its first and its last bytes had left, if the bus has recorded it.
-fn deliveries(message: &Message<'_>) -> Option<Vec<Json>> {
-    let copies = message.copies()?.map(|copy| {
-        json!({
-            "recipient": format!(":1.{}", copy.recipient),
-            "begun_after_ns": copy.begun_after.map(nanos),
-            "written_after_ns": copy.written_after.map(nanos),
-            "rules": copy.rules,
-        })
+/// The copies of a message, if the bus recorded them.
+fn copies(message: &Message<'_>) -> Option<Vec<CopyEntry>> {
+    let copies = message.copies()?.map(|copy| CopyEntry {
+        recipient: format!(":1.{}", copy.recipient),
+        begun_after_ns: copy.begun_after.map(nanos),
+        written_after_ns: copy.written_after.map(nanos),
+        rules: copy.rules,
     });
     Some(copies.collect())
 }
 
-/// What sends the like of it, in the words of several programs; of each the text, or why there is none.
-fn commands(message: &Message<'_>, buffer: &mut Vec<u8>) -> Vec<Json> {
-    let told = COMMANDS.iter().map(|&(command, name)| match command.of(message, buffer) {
-        Ok(text) => json!({"name": name, "text": text}),
-        Err(why) => json!({"name": name, "why": why.to_string()}),
+/// For each program, the command that sends a message like this one, or why there is none.
+fn commands(message: &Message<'_>, buffer: &mut Vec<u8>) -> Vec<CommandText> {
+    let texts = COMMANDS.iter().map(|&(command, name)| match command.of(message, buffer) {
+        Ok(text) => CommandText::Text { name, text },
+        Err(why) => CommandText::Why { name, why: why.to_string() },
     });
-    told.collect()
+    texts.collect()
 }
 
 const COMMANDS: [(Command, &str); 5] = [

@@ -1,37 +1,76 @@
-//! What is wrong with how the programs talk.
+//! What the linter found.
 
 use capture::Capture;
-use capture::lint::report::{Report, Source, to_json};
+use capture::lint::report::{Report, ReportContent, Source};
 use capture::lint::rule::{Rule, Threshold};
 use capture::lint::{INCOMPLETE, lint};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-/// The linter's report, as `diligence lint --json` has it, and the rules that were applied.
-pub(crate) fn findings(capture: &Capture) -> Value {
+/// What the linter found, with the rules that were applied.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FindingsAnswer {
+    /// The report, with the same members as the output of `diligence lint --json`.
+    #[serde(flatten)]
+    pub report: ReportContent,
+    /// The rules that were applied.
+    pub rules: Vec<RuleEntry>,
+}
+
+/// A rule of the linter, with the texts of `diligence lint --explain`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Rule"))]
+pub struct RuleEntry {
+    /// Its number: `L07`.
+    pub id: String,
+    /// Its title.
+    pub title: &'static str,
+    /// What decides how bad a finding is, in words: `by cost`.
+    pub severity: &'static str,
+    /// What a recording must have for it, in words.
+    pub needs: &'static str,
+    /// What a finding means.
+    pub meaning: &'static str,
+    /// The limits that it applies, with their sources.
+    pub thresholds: Vec<String>,
+    /// What to do about a finding.
+    pub advice: &'static str,
+}
+
+/// Why the recording is incomplete.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EndingAnswer {
+    /// One sentence for each reason; none if the recording is complete.
+    pub incomplete: Vec<String>,
+}
+
+/// What the linter found.
+pub(crate) fn findings(capture: &Capture) -> FindingsAnswer {
     let report = Report::new(Source::Recording(String::new()), capture, Rule::all());
-    let mut told: Value = serde_json::from_str(&to_json(&report)).expect("a report is JSON");
-    told["rules"] = Rule::all().iter().map(rule).collect();
-    told
+    let rules = Rule::all().iter().map(RuleEntry::of).collect();
+    FindingsAnswer { report: ReportContent::of(&report), rules }
 }
 
-/// Why the recording is incomplete, in sentences; none if it is not.
-pub(crate) fn ending(capture: &Capture) -> Value {
+/// Why the recording is incomplete.
+pub(crate) fn ending(capture: &Capture) -> EndingAnswer {
     let found = lint(capture, Rule::find(INCOMPLETE));
-    let says: Vec<_> = found.iter().map(|finding| finding.says.as_str()).collect();
-    json!({ "incomplete": says })
+    EndingAnswer { incomplete: found.into_iter().map(|finding| finding.says).collect() }
 }
 
-/// A rule, as `diligence lint --explain` has it.
-fn rule(rule: &Rule) -> Value {
-    json!({
-        "id": rule.id.to_string(),
-        "title": rule.title,
-        "severity": rule.rating.as_str(),
-        "needs": rule.needs.as_str(),
-        "meaning": rule.meaning,
-        "thresholds": rule.thresholds.iter().map(threshold).collect::<Vec<_>>(),
-        "advice": rule.advice,
-    })
+impl RuleEntry {
+    fn of(rule: &Rule) -> Self {
+        Self {
+            id: rule.id.to_string(),
+            title: rule.title,
+            severity: rule.rating.as_str(),
+            needs: rule.needs.as_str(),
+            meaning: rule.meaning,
+            thresholds: rule.thresholds.iter().map(threshold).collect(),
+            advice: rule.advice,
+        }
+    }
 }
 
 fn threshold(one: &Threshold) -> String {
@@ -52,7 +91,7 @@ mod tests {
             let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
             recording.wait_ms(200).reply(&call, ":1.6", &());
         }
-        let told = findings(&recording.capture());
+        let told = serde_json::to_value(findings(&recording.capture())).unwrap();
         let of = |list: &str, key: &str| -> Vec<String> {
             let list = told[list].as_array().unwrap().iter();
             list.map(|one| one[key].as_str().unwrap().to_owned()).collect()

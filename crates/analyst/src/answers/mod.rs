@@ -1,4 +1,4 @@
-//! What is answered, a module for each part of the page.
+//! The answers, one module for each part of the page.
 
 mod compare;
 mod details;
@@ -11,11 +11,56 @@ mod table;
 mod timeline;
 mod value;
 
+use serde::Serialize;
+
+pub use compare::CompareAnswer;
 pub(crate) use compare::compare;
 pub(crate) use details::message;
+pub use details::{
+    CommandText, CopyEntry, InBus, MessageDetails, MessageTime, NamedPeer, PhaseTime,
+};
+pub use findings::{EndingAnswer, FindingsAnswer, RuleEntry};
 pub(crate) use findings::{ending, findings};
+pub use numbers::{StatisticsAnswer, SummaryAnswer};
 pub(crate) use numbers::{statistics, summary};
+pub use save::SaveAnswer;
 pub(crate) use save::save;
-pub(crate) use select::{complete, note, select, without};
+pub use select::{CompleteAnswer, OfferEntry, SelectAnswer, WithoutAnswer};
+pub(crate) use select::{complete, select, without};
+pub use switches::SwitchesAnswer;
 pub(crate) use switches::switches;
+pub use table::{TableColumn, TableData};
 pub(crate) use timeline::timeline;
+pub use timeline::{MilestoneEntry, StartUpEntry, StepEntry, StepKind, TimelineAnswer};
+pub use value::{ValueContent, ValueNode};
+
+/// An answer, under the name of its question.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerBody {
+    /// Which messages are selected; the column `selected` has a bit for each.
+    Select(SelectAnswer),
+    /// How many messages there are without parts of the selection.
+    Without(WithoutAnswer),
+    /// How a query can continue.
+    Complete(CompleteAnswer),
+    /// Everything about one message.
+    Message(Box<MessageDetails>),
+    /// Totals.
+    Summary(Box<SummaryAnswer>),
+    /// One table of statistics.
+    Statistics(StatisticsAnswer),
+    /// What the linter found.
+    Findings(FindingsAnswer),
+    /// Why the recording is incomplete.
+    Ending(EndingAnswer),
+    /// Where time went.
+    Timeline(TimelineAnswer),
+    /// A file; its bytes are the column `file`.
+    Save(SaveAnswer),
+    /// When processes ran, in the columns `peer`, `from`, `until` and `on`.
+    Switches(SwitchesAnswer),
+    /// Differences between two recordings.
+    Compare(CompareAnswer),
+}

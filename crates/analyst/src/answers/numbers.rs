@@ -3,14 +3,38 @@
 use capture::Capture;
 use capture::record::EndCause;
 use capture::statistics::{Caveat, Subject, Summary};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::table::table;
+use super::table::TableData;
 use crate::question::Refusal;
 use crate::selection::Selected;
 
-/// The whole in a few numbers, what to know before they are believed, and why the recording ended.
-pub(crate) fn summary(capture: &Capture, selected: &Selected) -> Value {
+/// Totals of a selection.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SummaryAnswer {
+    /// The totals.
+    pub summary: Summary,
+    /// What limits the meaning of the totals, in sentences.
+    pub caveats: Vec<String>,
+    /// Why the recording ended, in words; one entry for each of its parts.
+    pub ended: Vec<String>,
+}
+
+/// A table of statistics.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StatisticsAnswer {
+    /// The name of the table.
+    pub subject: &'static str,
+    /// What the table shows, in words.
+    pub about: &'static str,
+    /// The table.
+    pub table: TableData,
+}
+
+/// Totals of the selected messages.
+pub(crate) fn summary(capture: &Capture, selected: &Selected) -> SummaryAnswer {
     let mut summary = Summary::default();
     let mut selector = selected.selector();
     capture
@@ -22,22 +46,26 @@ pub(crate) fn summary(capture: &Capture, selected: &Selected) -> Value {
     let foreign = capture.foreign_parts();
     let foreign =
         foreign.map(|part| format!("{} is not read: it is of another recording", part.display()));
-    json!({
-        "summary": summary,
-        "caveats": caveats.iter().map(Caveat::to_string).chain(foreign).collect::<Vec<_>>(),
-        "ended": capture.endings().iter().map(EndCause::to_string).collect::<Vec<_>>(),
-    })
+    SummaryAnswer {
+        summary,
+        caveats: caveats.iter().map(Caveat::to_string).chain(foreign).collect(),
+        ended: capture.endings().iter().map(EndCause::to_string).collect(),
+    }
 }
 
-/// The table of this name.
+/// The table with this name.
 pub(crate) fn statistics(
     capture: &Capture,
     subject: &str,
     selected: &Selected,
-) -> Result<Value, Refusal> {
+) -> Result<StatisticsAnswer, Refusal> {
     let subject: Subject = subject.parse().map_err(|_| Refusal::Subject(subject.to_owned()))?;
     let mut selector = selected.selector();
     let found = subject.table(capture, |message| selector.selects(message), None);
     let found = found.map_err(Refusal::Unknowable)?;
-    Ok(json!({"subject": subject.as_str(), "about": subject.about(), "table": table(&found)}))
+    Ok(StatisticsAnswer {
+        subject: subject.as_str(),
+        about: subject.about(),
+        table: TableData::of(&found),
+    })
 }

@@ -3,13 +3,23 @@
 use capture::Capture;
 use capture::model::Chosen;
 use capture::save::{self, FileFormat};
+use serde::Serialize;
 
-use crate::frame::{Column, Frame};
+use super::AnswerBody;
+use crate::frame::{Column, ColumnName, Frame};
 use crate::question::Refusal;
 use crate::selection::Selection;
 
-/// The messages that are meant, as a file. A whole recording as pcapng also has the messages of the recorder;
-/// a pcap file would not say which they are.
+/// A file with messages.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SaveAnswer {
+    /// How many messages the file has.
+    pub messages: u64,
+}
+
+/// The selected messages as a file. A whole recording as pcapng includes the messages of the recorder;
+/// a pcap file cannot mark them, so they are left out.
 pub(crate) fn save(
     capture: &Capture,
     selection: &Selection,
@@ -23,6 +33,6 @@ pub(crate) fn save(
     };
     let mut file = Vec::new();
     save::save(capture, &chosen, format, &mut file)?;
-    let frame = Frame::new("answer").with("messages", chosen.len());
-    Ok(frame.with_column("file", Column::U8(&file)))
+    let frame = Frame::answer(AnswerBody::Save(SaveAnswer { messages: chosen.len() }));
+    Ok(frame.with_column(ColumnName::File, Column::U8(&file)))
 }

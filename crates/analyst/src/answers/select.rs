@@ -1,13 +1,78 @@
-//! Queries: which messages they select, and what may be written in them.
+//! Queries: which messages they select, and how they can continue.
 
 use capture::Capture;
 use capture::query;
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use super::AnswerBody;
+use crate::frame::{Column, ColumnName, Frame};
 use crate::selection::{InvalidQuery, Selected, Selection};
 
-/// How many messages are meant, and a bit for each message, the lowest first.
-pub(crate) fn select(capture: &Capture, selected: &Selected) -> (u32, Vec<u8>) {
+/// Which messages are selected.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SelectAnswer {
+    /// How many messages are selected.
+    pub count: u32,
+    /// How many messages the query could select.
+    pub total: usize,
+    /// A sentence about hidden messages of the recorder.
+    pub recorder: Option<String>,
+    /// Why the query selects no message, as a sentence.
+    pub note: Option<String>,
+}
+
+/// How many messages there are without each part of a selection; `None` for parts that are absent.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WithoutAnswer {
+    /// Without the query.
+    pub query: Option<u32>,
+    /// Without hidden connections.
+    pub hidden: Option<u32>,
+    /// Without the stretch of time.
+    pub time: Option<u32>,
+}
+
+/// How a query can continue.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Completions"))]
+pub struct CompleteAnswer {
+    /// First byte that an offer replaces.
+    pub from: usize,
+    /// End of the bytes that an offer replaces.
+    pub to: usize,
+    /// The offers, the most likely one first.
+    pub offers: Vec<OfferEntry>,
+}
+
+/// A text that a query can continue with.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Offer"))]
+pub struct OfferEntry {
+    /// The text.
+    pub text: String,
+    /// What it means, in a few words; empty if that is obvious.
+    pub about: &'static str,
+}
+
+/// Which messages are selected, as a frame.
+pub(crate) fn select(capture: &Capture, selected: &Selected) -> Frame {
+    let (count, bits) = selection_counts(capture, selected);
+    let (hidden, total) = selected.of_recorder(capture);
+    let answer = SelectAnswer {
+        count,
+        total,
+        recorder: hidden.sentence(),
+        note: note(capture, selected, count),
+    };
+    Frame::answer(AnswerBody::Select(answer)).with_column(ColumnName::Selected, Column::U8(&bits))
+}
+
+/// How many messages are selected, and a bit for each message, the lowest bit first.
+fn selection_counts(capture: &Capture, selected: &Selected) -> (u32, Vec<u8>) {
     let mut bits = vec![0_u8; capture.len().div_ceil(8)];
     let mut count = 0;
     let mut selector = selected.selector();
@@ -21,8 +86,8 @@ pub(crate) fn select(capture: &Capture, selected: &Selected) -> (u32, Vec<u8>) {
     (count, bits)
 }
 
-/// What to know of a query that selects `count` messages, in a sentence.
-pub(crate) fn note(capture: &Capture, selected: &Selected, count: u32) -> Option<String> {
+/// Why a query that selects `count` messages selects none, as a sentence.
+fn note(capture: &Capture, selected: &Selected, count: u32) -> Option<String> {
     if let Some(reason) = selected.unknown_recipients(capture) {
         return Some(format!(
             "Recipients are unknown in this recording, so recipients matches nothing: {reason}"
@@ -32,28 +97,31 @@ pub(crate) fn note(capture: &Capture, selected: &Selected, count: u32) -> Option
     (count == 0 && selected.has_query()).then(no_match)
 }
 
-/// How many messages there are without each part of a selection; null for a part that it does not have.
-pub(crate) fn without(capture: &Capture, selection: &Selection) -> Result<Value, InvalidQuery> {
+/// How many messages there are without each part of a selection.
+pub(crate) fn without(
+    capture: &Capture,
+    selection: &Selection,
+) -> Result<WithoutAnswer, InvalidQuery> {
     let count = |has_part: bool, rest: Selection| {
-        has_part.then(|| Ok(select(capture, &rest.parse(capture)?).0)).transpose()
+        has_part.then(|| Ok(selection_counts(capture, &rest.parse(capture)?).0)).transpose()
     };
     let Selection { query, hidden, from, until } = selection;
     let (has_query, has_hidden) = (!query.trim().is_empty(), !hidden.is_empty());
     let has_time = from.is_some() || until.is_some();
-    Ok(json!({
-        "query": count(has_query, Selection { query: String::new(), ..selection.clone() })?,
-        "hidden": count(has_hidden, Selection { hidden: Vec::new(), ..selection.clone() })?,
-        "time": count(has_time, Selection { from: None, until: None, ..selection.clone() })?,
-    }))
+    Ok(WithoutAnswer {
+        query: count(has_query, Selection { query: String::new(), ..selection.clone() })?,
+        hidden: count(has_hidden, Selection { hidden: Vec::new(), ..selection.clone() })?,
+        time: count(has_time, Selection { from: None, until: None, ..selection.clone() })?,
+    })
 }
 
-/// What may be written at a place of a query.
-pub(crate) fn complete(capture: &Capture, text: &str, cursor: usize) -> Value {
+/// How a query can continue at a place.
+pub(crate) fn complete(capture: &Capture, text: &str, cursor: usize) -> CompleteAnswer {
     let found = query::complete(text, cursor, capture);
-    let offers = found.offers.iter().map(|offer| json!({"text": offer.text, "about": offer.about}));
-    json!({
-        "from": found.replaces.start,
-        "to": found.replaces.end,
-        "offers": offers.collect::<Vec<_>>(),
-    })
+    let offers = found.offers.into_iter();
+    CompleteAnswer {
+        from: found.replaces.start,
+        to: found.replaces.end,
+        offers: offers.map(|offer| OfferEntry { text: offer.text, about: offer.about }).collect(),
+    }
 }

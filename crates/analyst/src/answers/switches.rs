@@ -1,14 +1,24 @@
-//! When processes had a processor.
+//! When processes ran on a processor.
 
 use capture::Capture;
 use capture::record::Time;
 use capture::timeline::{Processors, processes};
+use serde::Serialize;
 
-use crate::frame::{Column, Frame};
+use super::AnswerBody;
+use crate::frame::{Column, ColumnName, Frame};
 use crate::selection::{Stretch, start};
 
-/// When processes had a processor in a stretch of time, one process after the other, each named by the
-/// connection that stands for it; no rows if that was not recorded.
+/// When processes ran.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SwitchesAnswer {
+    /// Whether the recording knows when processes ran.
+    pub is_recorded: bool,
+}
+
+/// When processes ran within a stretch of time, one process after the other, each named by the
+/// connection that stands for it.
 pub(crate) fn switches(capture: &Capture, stretch: &Stretch) -> Frame {
     let processors = Processors::of(capture);
     let start = start(capture);
@@ -19,16 +29,16 @@ pub(crate) fn switches(capture: &Capture, stretch: &Stretch) -> Frame {
         let Some(peer) = peers.get(&pid) else { continue };
         rows.add(stretch, peer.index() as u32, since(from), since(until));
     }
-    Frame::new("answer")
-        .with("is_recorded", !processors.is_empty())
-        .with_column("peer", Column::U32(&rows.peer))
-        .with_column("from", Column::F64(&rows.from))
-        .with_column("until", Column::F64(&rows.until))
-        .with_column("on", Column::F64(&rows.on))
+    let answer = SwitchesAnswer { is_recorded: !processors.is_empty() };
+    Frame::answer(AnswerBody::Switches(answer))
+        .with_column(ColumnName::Peer, Column::U32(&rows.peer))
+        .with_column(ColumnName::From, Column::F64(&rows.from))
+        .with_column(ColumnName::Until, Column::F64(&rows.until))
+        .with_column(ColumnName::On, Column::F64(&rows.on))
 }
 
-/// Times at which processes had a processor; of each for how many nanoseconds, which is less than from
-/// its beginning to its end where several are told as one.
+/// Stretches of time in which processes ran. `on` is how many nanoseconds a process ran within a
+/// stretch: less than the length of the stretch if several stretches were merged.
 #[derive(Debug, Default)]
 struct Rows {
     peer: Vec<u32>,

@@ -1,26 +1,43 @@
-//! Tables, with what the page needs to lay them out.
+//! Tables, with what the page needs for their layout.
 
-use capture::table::{Table, Unit};
-use serde_json::{Value, json};
+use capture::table::{Cell, Table, Unit};
+use serde::Serialize;
 
-/// A table: its columns with their units, and rows of numbers and texts in the order of the columns.
-/// Times are in nanoseconds, shares from 0 to 1. The notes are what to know before its numbers are believed.
-pub(super) fn table(table: &Table) -> Value {
-    let columns = table
-        .columns()
-        .iter()
-        .map(|column| json!({"name": column.name, "key": column.key(), "unit": unit(column.unit)}));
-    json!({"columns": columns.collect::<Vec<_>>(), "rows": table.rows(), "notes": table.notes()})
+/// A table. Times are in nanoseconds, shares from 0 to 1.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TableData {
+    /// The columns.
+    pub columns: Vec<TableColumn>,
+    /// The rows, each with one cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+    /// What limits the meaning of the numbers, in sentences.
+    pub notes: Vec<String>,
 }
 
-const fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Text => "text",
-        Unit::Count => "count",
-        Unit::Bytes => "bytes",
-        Unit::Time => "time",
-        Unit::Share => "share",
-        Unit::Rate => "rate",
-        Unit::Mean => "mean",
+/// A column of a table.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TableColumn {
+    /// Its title.
+    pub name: &'static str,
+    /// Its name in the JSON that commands print.
+    pub key: String,
+    /// What its numbers mean.
+    pub unit: Unit,
+}
+
+impl TableData {
+    pub(super) fn of(table: &Table) -> Self {
+        let columns = table.columns().iter().map(|column| TableColumn {
+            name: column.name,
+            key: column.key().into(),
+            unit: column.unit,
+        });
+        Self {
+            columns: columns.collect(),
+            rows: table.rows().to_vec(),
+            notes: table.notes().to_vec(),
+        }
     }
 }

@@ -1,62 +1,135 @@
-//! Values with their types, so that nothing of them is lost.
+//! Values with their types, without loss.
 
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 use wire::body::Value;
 use wire::hex;
 
-/// Values that are told of one message; what is beyond is counted.
+/// Values in one answer at most; the rest is counted.
 const VALUES_MAX: usize = 20_000;
 
-/// Makes JSON of values, as long as there is room.
+/// A value with its type.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Value"))]
+pub struct ValueNode {
+    /// The type, as a signature.
+    #[serde(rename = "type")]
+    pub types: String,
+    /// The name of an argument, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The contents.
+    #[serde(flatten)]
+    pub content: ValueContent,
+}
+
+/// The contents of a value.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ValueContent {
+    /// A basic value.
+    Text {
+        /// The value in full.
+        text: String,
+    },
+    /// An array of bytes.
+    Bytes {
+        /// The bytes as hexadecimal digits.
+        bytes: String,
+    },
+    /// A variant.
+    Inside {
+        /// The value in the variant.
+        inside: Box<ValueNode>,
+    },
+    /// A structure, or an array that is not a dictionary.
+    Items {
+        /// The values in it.
+        items: Vec<ValueNode>,
+        /// How many values are left out.
+        #[serde(skip_serializing_if = "is_zero")]
+        more: usize,
+    },
+    /// A dictionary.
+    Entries {
+        /// Keys and values.
+        entries: Vec<(ValueNode, ValueNode)>,
+        /// How many entries are left out.
+        #[serde(skip_serializing_if = "is_zero")]
+        more: usize,
+    },
+}
+
+/// Makes nodes of values until there are too many.
 #[derive(Debug)]
 pub(super) struct Values {
-    room: usize,
+    /// How many more nodes can be made.
+    left: usize,
 }
 
 impl Values {
     pub(super) const fn new() -> Self {
-        Self { room: VALUES_MAX }
+        Self { left: VALUES_MAX }
     }
 
-    /// A value with its type, and under one of these keys: `text` what a basic value says, all of its
-    /// digits; `bytes` in hexadecimal; `inside` what a variant holds; `entries` of a dictionary, in
-    /// pairs; `items` of all else. `more` is how many of these are left out.
-    pub(super) fn tell(&mut self, value: &Value) -> Json {
-        self.room = self.room.saturating_sub(1);
-        let mut types = String::new();
-        value.push_signature(&mut types);
-        match value {
-            Value::Variant(inside) => json!({"type": "v", "inside": self.tell(inside)}),
-            Value::Bytes(bytes) => json!({"type": types, "bytes": hex::encode(bytes)}),
+    /// A value as a node, without a name.
+    pub(super) fn node(&mut self, value: &Value) -> ValueNode {
+        self.left = self.left.saturating_sub(1);
+        let content = match value {
+            Value::Variant(inside) => ValueContent::Inside { inside: Box::new(self.node(inside)) },
+            Value::Bytes(bytes) => ValueContent::Bytes { bytes: hex::encode(bytes) },
             Value::Array { element, items } if element.as_str().starts_with('{') => {
-                self.many(&types, "entries", items)
+                let entries = self.while_room(items, Self::entry);
+                ValueContent::Entries { more: items.len() - entries.len(), entries }
             }
-            Value::Array { items, .. } | Value::Struct(items) => self.many(&types, "items", items),
-            Value::DictEntry(entry) => json!([self.tell(&entry.0), self.tell(&entry.1)]),
-            basic => json!({"type": types, "text": notation::text(basic)}),
+            Value::Array { items, .. } | Value::Struct(items) => {
+                let nodes = self.while_room(items, Self::node);
+                ValueContent::Items { more: items.len() - nodes.len(), items: nodes }
+            }
+            basic => ValueContent::Text { text: notation::text(basic) },
+        };
+        ValueNode { types: notation::signature(value), name: None, content }
+    }
+
+    fn entry(&mut self, entry: &Value) -> (ValueNode, ValueNode) {
+        self.left = self.left.saturating_sub(1);
+        match entry {
+            Value::DictEntry(entry) => (self.node(&entry.0), self.node(&entry.1)),
+            // `Value` says that all elements of such an array are entries.
+            other => (self.node(other), self.node(other)),
         }
     }
 
-    fn many(&mut self, types: &str, key: &str, items: &[Value]) -> Json {
-        let mut told = Vec::new();
+    fn while_room<T>(
+        &mut self,
+        items: &[Value],
+        mut make: impl FnMut(&mut Self, &Value) -> T,
+    ) -> Vec<T> {
+        let mut made = Vec::new();
         for item in items {
-            if self.room == 0 {
+            if self.left == 0 {
                 break;
             }
-            told.push(self.tell(item));
+            made.push(make(self, item));
         }
-        let more = items.len() - told.len();
-        let mut json = json!({"type": types, key: told});
-        if more > 0 {
-            json["more"] = more.into();
-        }
-        json
+        made
     }
+}
+
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    fn told(value: &Value) -> serde_json::Value {
+        serde_json::to_value(Values::new().node(value)).expect("texts and numbers")
+    }
 
     #[test]
     fn numbers_keep_all_their_digits() {
@@ -69,14 +142,14 @@ mod tests {
                 json!({"type": "v", "inside": {"type": "b", "text": "true"}}),
             ),
         ] {
-            assert_eq!(Values::new().tell(&value), expected);
+            assert_eq!(told(&value), expected);
         }
     }
 
     #[test]
     fn what_is_too_much_is_counted() {
         let items = vec![Value::Byte(1); VALUES_MAX + 10];
-        let told = Values::new().tell(&Value::Struct(items));
+        let told = told(&Value::Struct(items));
         assert_eq!(told["more"], 11, "the structure itself is one of the values");
     }
 }

@@ -11,6 +11,7 @@ use crate::model::{Message, MessageId};
 
 /// How bad something is. [`Cost::severity`] measures it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Worth knowing; often intended.
@@ -26,6 +27,7 @@ pub enum Severity {
 
 /// How sure it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
     /// It looks like it; other explanations are as good.
@@ -38,8 +40,10 @@ pub enum Confidence {
 
 /// What a rule has found: who does what, and what that costs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The rule.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub rule: RuleId,
     /// How bad it is.
     pub severity: Severity,
@@ -61,6 +65,8 @@ pub struct Finding {
 
 /// A party to a finding.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "FindingParty"))]
 pub struct Who {
     /// What to call it in this recording.
     pub label: String,
@@ -76,14 +82,17 @@ pub struct Who {
 
 /// What something costs. The parts are compared by [`Cost::as_time`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// How long programs waited: the sum of all waits, which may overlap.
     #[serde(rename = "waited_ns", serialize_with = "nanos")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub waited: Duration,
     /// How many waits were added up.
     pub waits: u64,
     /// The longest of them; zero if it is unknown.
     #[serde(rename = "longest_wait_ns", serialize_with = "nanos")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub longest: Duration,
     /// Calls that need not be.
     pub calls: u64,
@@ -95,6 +104,7 @@ pub struct Cost {
 
 /// Messages that show something.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The numbers of the first few, from 1.
     pub first: Vec<u64>,

@@ -35,6 +35,7 @@ impl Scope {
 
 /// How many messages are left out because they are from or to the recorder.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct OfRecorder(u64);
 

@@ -1,5 +1,6 @@
-//! The command that sends a message like one that was recorded.
+//! Commands that send a call or a signal, such as one that was recorded.
 
+use std::borrow::Cow;
 use std::io;
 
 use notation::{busctl, dbus_send, gvariant, signature};
@@ -8,6 +9,7 @@ use wire::message::MessageType;
 
 use super::Body;
 use crate::model::Message;
+use crate::text::visible::is_unsafe;
 
 /// A program whose command line, or text, is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,17 +50,45 @@ pub enum Inexpressible {
     },
 }
 
-/// What a command is made of: a call or a signal.
-struct Parts<'c> {
-    message: Message<'c>,
-    values: Vec<Value>,
-    bus: Bus,
+/// A call or a signal that a command sends.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandParts<'p> {
+    /// Whether it is a call or a signal.
+    pub kind: CommandKind,
+    /// The bus to send it to.
+    pub bus: CommandBus<'p>,
+    /// The destination; empty for a broadcast signal.
+    pub destination: &'p str,
+    /// The object.
+    pub path: &'p str,
+    /// The interface.
+    pub interface: &'p str,
+    /// The method or signal.
+    pub member: &'p str,
+    /// The types of the arguments.
+    pub signature: &'p str,
+    /// The arguments.
+    pub values: &'p [Value],
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Bus {
+/// What a command sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CommandKind {
+    /// A method call.
+    Call,
+    /// A signal.
+    Signal,
+}
+
+/// The bus that a command connects to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CommandBus<'p> {
+    /// The session bus.
     Session,
+    /// The system bus.
     System,
+    /// The bus at this address.
+    Address(&'p str),
 }
 
 impl Command {
@@ -82,11 +112,19 @@ impl Command {
         if body.problem.is_some() {
             return Err(Inexpressible::NoArguments);
         }
-        let values = body.values;
         let bus = meant.capture().buses().get(usize::from(meant.bus().0));
         let is_system = bus.is_some_and(|bus| bus.name == "system");
-        let bus = if is_system { Bus::System } else { Bus::Session };
-        let parts = Parts { message: meant, values, bus };
+        let is_signal = meant.kind() == MessageType::Signal;
+        let parts = CommandParts {
+            kind: if is_signal { CommandKind::Signal } else { CommandKind::Call },
+            bus: if is_system { CommandBus::System } else { CommandBus::Session },
+            destination: meant.destination(),
+            path: meant.path(),
+            interface: meant.interface(),
+            member: meant.member(),
+            signature: meant.signature(),
+            values: &body.values,
+        };
         match self {
             Self::Busctl => Ok(parts.busctl()),
             Self::Gdbus => Ok(parts.gdbus()),
@@ -96,29 +134,34 @@ impl Command {
     }
 }
 
-impl Parts<'_> {
+impl CommandParts<'_> {
     fn is_signal(&self) -> bool {
-        self.message.kind() == MessageType::Signal
+        self.kind == CommandKind::Signal
     }
 
-    fn busctl(&self) -> String {
-        let message = &self.message;
-        let mut words = vec!["busctl", if self.bus == Bus::System { "--system" } else { "--user" }];
-        let destination = format!("--destination={}", message.destination());
-        if self.is_signal() && !message.destination().is_empty() {
+    /// The command line of busctl that sends it.
+    pub fn busctl(&self) -> String {
+        let bus = match self.bus {
+            CommandBus::Session => "--user".to_owned(),
+            CommandBus::System => "--system".to_owned(),
+            CommandBus::Address(address) => format!("--address={address}"),
+        };
+        let mut words = vec!["busctl", &bus];
+        let destination = format!("--destination={}", self.destination);
+        if self.is_signal() && !self.destination.is_empty() {
             words.push(&destination);
         }
         let options = words.len();
         match self.is_signal() {
-            false => words.extend(["call", message.destination()]),
+            false => words.extend(["call", self.destination]),
             true => words.push("emit"),
         }
-        words.extend([message.path(), message.interface(), message.member()]);
+        words.extend([self.path, self.interface, self.member]);
         let arguments: Vec<_> = self.values.iter().flat_map(busctl::words).collect();
 
         if !self.values.is_empty() {
-            words.push(message.signature());
-            // An argument that begins with a dash is no option.
+            words.push(self.signature);
+            // Without this, busctl takes an argument that begins with a dash for an option.
             if arguments.iter().any(|word| word.starts_with('-')) {
                 words.insert(options, "--");
             }
@@ -126,18 +169,19 @@ impl Parts<'_> {
         command_line(words.into_iter().chain(arguments.iter().map(String::as_str)))
     }
 
-    fn gdbus(&self) -> String {
-        let message = &self.message;
-        let bus = if self.bus == Bus::System { "--system" } else { "--session" };
-        let member = format!("{}.{}", message.interface(), message.member());
-        let mut words = match self.is_signal() {
-            true => vec!["gdbus", "emit", bus],
-            false => vec!["gdbus", "call", bus],
-        };
-        if !message.destination().is_empty() {
-            words.extend(["--dest", message.destination()]);
+    /// The command line of gdbus that sends it.
+    pub fn gdbus(&self) -> String {
+        let member = format!("{}.{}", self.interface, self.member);
+        let mut words = vec!["gdbus", if self.is_signal() { "emit" } else { "call" }];
+        match self.bus {
+            CommandBus::Session => words.push("--session"),
+            CommandBus::System => words.push("--system"),
+            CommandBus::Address(address) => words.extend(["--address", address]),
         }
-        words.extend(["--object-path", message.path()]);
+        if !self.destination.is_empty() {
+            words.extend(["--dest", self.destination]);
+        }
+        words.extend(["--object-path", self.path]);
         words.extend([if self.is_signal() { "--signal" } else { "--method" }, &member]);
         let arguments: Vec<_> = self.values.iter().map(gvariant::value).collect();
         if arguments.iter().any(|word| word.starts_with('-')) {
@@ -147,16 +191,19 @@ impl Parts<'_> {
     }
 
     fn dbus_send(&self) -> Result<String, Inexpressible> {
-        let message = &self.message;
-        let bus = if self.bus == Bus::System { "--system" } else { "--session" };
+        let bus = match self.bus {
+            CommandBus::Session => "--session".to_owned(),
+            CommandBus::System => "--system".to_owned(),
+            CommandBus::Address(address) => format!("--bus={address}"),
+        };
         let kind = if self.is_signal() { "--type=signal" } else { "--print-reply" };
-        let mut words = vec!["dbus-send".to_owned(), bus.to_owned(), kind.to_owned()];
-        if !message.destination().is_empty() {
-            words.push(format!("--dest={}", message.destination()));
+        let mut words = vec!["dbus-send".to_owned(), bus, kind.to_owned()];
+        if !self.destination.is_empty() {
+            words.push(format!("--dest={}", self.destination));
         }
-        words.push(message.path().to_owned());
-        words.push(format!("{}.{}", message.interface(), message.member()));
-        for value in &self.values {
+        words.push(self.path.to_owned());
+        words.push(format!("{}.{}", self.interface, self.member));
+        for value in self.values {
             let unknown = || Inexpressible::Type { types: signature(value) };
             words.push(dbus_send::word(value).ok_or_else(unknown)?);
         }
@@ -164,16 +211,24 @@ impl Parts<'_> {
     }
 
     fn python(&self) -> String {
-        let message = &self.message;
-        let bus = if self.bus == Bus::System { "SYSTEM" } else { "SESSION" };
+        let bus = match self.bus {
+            CommandBus::Session => "Gio.bus_get_sync(Gio.BusType.SESSION)".to_owned(),
+            CommandBus::System => "Gio.bus_get_sync(Gio.BusType.SYSTEM)".to_owned(),
+            CommandBus::Address(address) => format!(
+                "Gio.DBusConnection.new_for_address_sync({}, \
+                 Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | \
+                 Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)",
+                python(address)
+            ),
+        };
         let arguments = match self.values.is_empty() {
             true => String::from("None"),
             false => {
-                format!("GLib.Variant.parse(None, {})", python(&gvariant::tuple(&self.values)))
+                format!("GLib.Variant.parse(None, {})", python(&gvariant::tuple(self.values)))
             }
         };
-        let names = [message.path(), message.interface(), message.member()].map(python).join(", ");
-        let to = match message.destination() {
+        let names = [self.path, self.interface, self.member].map(python).join(", ");
+        let to = match self.destination {
             "" => String::from("None"),
             name => python(name),
         };
@@ -183,9 +238,7 @@ impl Parts<'_> {
                 "reply = bus.call_sync({to}, {names}, {arguments}, None, 0, -1, None)\nprint(reply)"
             ),
         };
-        format!(
-            "from gi.repository import Gio, GLib\n\nbus = Gio.bus_get_sync(Gio.BusType.{bus})\n{send}\n"
-        )
+        format!("from gi.repository import Gio, GLib\n\nbus = {bus}\n{send}\n")
     }
 }
 
@@ -210,18 +263,34 @@ fn match_rule(message: &Message<'_>) -> String {
     keys.join(",") + "\n"
 }
 
-/// Words as a shell reads them, and a line break.
+/// Words as a POSIX shell splits them again, and the end of the line.
 fn command_line<'w>(words: impl Iterator<Item = &'w str>) -> String {
     words.map(shell_word).collect::<Vec<_>>().join(" ") + "\n"
 }
 
-/// A word as a shell reads it, in quotes if it needs some.
-pub fn shell_word(word: &str) -> String {
+/// A word in the quotes that it needs. Characters that are invisible or change the direction of text are
+/// written as bytes, so that the command does nothing that a reader cannot see.
+pub fn shell_word(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.into();
     }
+    if !word.contains(is_unsafe) {
+        return format!("'{}'", word.replace('\'', "'\\''")).into();
+    }
+    let mut quoted = String::from("$'");
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => quoted.extend(['\\', c]),
+            c if is_unsafe(c) => {
+                let bytes = c.to_string().into_bytes();
+                quoted.extend(bytes.iter().map(|byte| format!("\\{byte:03o}")));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('\'');
+    quoted.into()
 }
 
 /// A text as Python reads it: its strings escape as those of JSON do, but for the rarest

@@ -21,7 +21,7 @@ use std::io;
 use wire::Message as WireMessage;
 use wire::body::Value;
 
-pub use command::{Command, Inexpressible, shell_word};
+pub use command::{Command, CommandBus, CommandKind, CommandParts, Inexpressible, shell_word};
 pub use details::Details;
 pub use line::{Entry, Knowledge, LineClock, Lines};
 

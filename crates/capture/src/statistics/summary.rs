@@ -14,6 +14,7 @@ use crate::text::units::{counted, duration, grouped};
 
 /// The whole of a recording, or of what a query selects of it, in a few numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// All messages.
     pub messages: u64,
@@ -21,6 +22,7 @@ pub struct Summary {
     pub bytes: u64,
     /// From the first to the last, by the clock.
     #[serde(rename = "span_ns", serialize_with = "as_nanos")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub span: Duration,
     /// Calls.
     pub calls: u64,

@@ -41,3 +41,18 @@ impl Serialize for Cell {
         }
     }
 }
+
+/// The types of a cell in JSON.
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Cell {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Cell".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A cell of a table; null if the value is unknown or absent.",
+            "type": ["string", "number", "null"],
+        })
+    }
+}

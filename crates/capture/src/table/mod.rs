@@ -30,6 +30,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::text::{Style, units, visible};
 pub use csv::csv_line;
 
@@ -54,7 +56,9 @@ pub struct Column {
 }
 
 /// What is in a column.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Texts.
     Text,

@@ -91,7 +91,7 @@ fn push_escape(text: &mut String, c: char) {
 /// Control characters (C0, DEL, C1), separators of lines and paragraphs, bidirectional controls, and
 /// characters that are not seen: spaces without width, the byte order mark, invisible operators, annotation
 /// marks, tags and noncharacters. The joiners U+200C and U+200D are not among them: Persian and pictures need them.
-fn is_unsafe(c: char) -> bool {
+pub(crate) fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

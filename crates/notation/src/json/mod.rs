@@ -56,3 +56,20 @@ impl Serialize for TypedValue {
         write::typed(&self.0, serializer)
     }
 }
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for TypedValue {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TypedValue".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let data = generator.subschema_for::<Json>();
+        schemars::json_schema!({
+            "description": "A value with its type.",
+            "type": "object",
+            "properties": { "type": { "type": "string" }, "data": data },
+            "required": ["type", "data"],
+        })
+    }
+}

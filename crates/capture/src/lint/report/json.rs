@@ -9,64 +9,94 @@ use crate::query::OfRecorder;
 use crate::record::nanos;
 
 #[derive(Serialize)]
-struct Shape<'r> {
-    /// `file` or `bus`, and what it is called.
+struct SourcedReport<'r> {
+    /// `file` or `bus`, with its name.
     #[serde(flatten)]
-    source: SourceShape<'r>,
-    messages: usize,
-    recorder_messages: OfRecorder,
-    span_ns: u64,
-    connections: usize,
-    known: usize,
-    findings: Vec<FindingShape<'r>>,
+    source: SourceName<'r>,
+    #[serde(flatten)]
+    content: ReportContent,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum SourceShape<'r> {
+enum SourceName<'r> {
     File(&'r str),
     Bus(&'r str),
 }
 
-/// A finding with what its rule says.
-#[derive(Serialize)]
-struct FindingShape<'r> {
-    title: &'static str,
-    advice: &'static str,
+/// A report without the name of its recording or bus.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReportContent {
+    /// Messages that were checked.
+    pub messages: usize,
+    /// Messages of the recorder, which were not checked.
+    pub recorder_messages: OfRecorder,
+    /// Nanoseconds from the first message to the last.
+    pub span_ns: u64,
+    /// Connections.
+    pub connections: usize,
+    /// Connections whose process is known.
+    pub known: usize,
+    /// The findings, the worst one first.
+    pub findings: Vec<FindingContent>,
+}
+
+/// A finding with the texts of its rule.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Finding"))]
+pub struct FindingContent {
+    /// The title of the rule.
+    pub title: &'static str,
+    /// What to do about it.
+    pub advice: &'static str,
+    /// The finding.
     #[serde(flatten)]
-    finding: &'r Finding,
-    cost_ns: u64,
+    pub finding: Finding,
+    /// All parts of its cost in one measure, in nanoseconds.
+    pub cost_ns: u64,
+    /// The command that shows whether a change has helped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<String>,
+    pub check: Option<String>,
 }
 
 /// A report as one line of JSON.
 pub fn to_json(report: &Report) -> String {
-    let shape = Shape {
-        source: match &report.source {
-            Source::Recording(file) => SourceShape::File(file),
-            Source::Bus(name) => SourceShape::Bus(name),
-        },
-        messages: report.messages,
-        recorder_messages: report.of_recorder,
-        span_ns: nanos(report.span),
-        connections: report.connections,
-        known: report.known,
-        findings: report.findings.iter().map(|one| finding(one, report)).collect(),
+    let source = match &report.source {
+        Source::Recording(file) => SourceName::File(file),
+        Source::Bus(name) => SourceName::Bus(name),
     };
-    serde_json::to_string(&shape).expect("texts and numbers can be written") + "\n"
+    let report = SourcedReport { source, content: ReportContent::of(report) };
+    serde_json::to_string(&report).expect("texts and numbers can be written") + "\n"
 }
 
-fn finding<'r>(finding: &'r Finding, report: &Report) -> FindingShape<'r> {
-    let rule = Rule::find(finding.rule);
-    FindingShape {
-        title: rule.map_or("", |rule| rule.title),
-        advice: rule.map_or("", |rule| rule.advice),
-        finding,
-        cost_ns: nanos(finding.cost.as_time()),
-        check: match report.source {
-            Source::Recording(_) => finding.check_command("FILE"),
-            Source::Bus(_) => None,
-        },
+impl ReportContent {
+    /// The content of a report.
+    pub fn of(report: &Report) -> Self {
+        Self {
+            messages: report.messages,
+            recorder_messages: report.of_recorder,
+            span_ns: nanos(report.span),
+            connections: report.connections,
+            known: report.known,
+            findings: report.findings.iter().map(|one| FindingContent::of(one, report)).collect(),
+        }
+    }
+}
+
+impl FindingContent {
+    fn of(finding: &Finding, report: &Report) -> Self {
+        let rule = Rule::find(finding.rule);
+        Self {
+            title: rule.map_or("", |rule| rule.title),
+            advice: rule.map_or("", |rule| rule.advice),
+            finding: finding.clone(),
+            cost_ns: nanos(finding.cost.as_time()),
+            check: match report.source {
+                Source::Recording(_) => finding.check_command("FILE"),
+                Source::Bus(_) => None,
+            },
+        }
     }
 }

@@ -5,7 +5,7 @@ mod text;
 
 use std::time::Duration;
 
-pub use json::to_json;
+pub use json::{FindingContent, ReportContent, to_json};
 pub use text::{Extent, SHOWN, to_text};
 
 use super::finding::{Finding, Severity};

@@ -3,8 +3,9 @@
 import { batch } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import type { TableData } from "../generated/protocol";
 import type { RenderCell } from "../parts/TableRow";
-import { type Row, type TableData, withoutEmptyColumns } from "../parts/table";
+import { type Row, withoutEmptyColumns } from "../parts/table";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import { filterByRow } from "../statistics/rowMenu";

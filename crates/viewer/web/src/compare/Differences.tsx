@@ -2,8 +2,8 @@
 
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
+import type { CompareAnswer } from "../generated/protocol";
 import { counted } from "../parts/format";
-import type { TableData } from "../parts/table";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
 import { settledSelection } from "../statistics/asked";
@@ -14,23 +14,17 @@ import { SideTraffic, useSide } from "./SideTraffic";
 import { NO_SIDE, type Side } from "./sides";
 import { compareState } from "./state";
 
-interface Found {
-  /** How many members each side has. */
-  readonly members: readonly [number, number];
-  readonly table: TableData;
-}
-
 export function Differences({ sides }: { readonly sides: readonly Side[] }): JSX.Element {
   const store = useStore();
   const settled = settledSelection(store);
   const [before, after] = compareState(store).chosen;
   const alignment = useComputed(() => store.comparison.value.alignment);
   const sideOf = (place: number): Side => sides[place] ?? NO_SIDE;
-  const asked = useAnswer<Found>(() => {
+  const asked = useAnswer(() => {
     const selection = settled.value;
     if (selection === undefined) return undefined;
     const [one, other] = [before, after].map(({ value }) => sideOf(value).buses);
-    return { ask: "compare", before: one ?? [], after: other ?? [], ...selection };
+    return { ask: "compare" as const, before: one ?? [], after: other ?? [], ...selection };
   });
   const first = useSide(() => sideOf(before.value), alignment);
   const second = useSide(() => sideOf(after.value), alignment);
@@ -89,7 +83,7 @@ function OneClock(): JSX.Element {
 }
 
 /** What was found, in a sentence. */
-function inWords({ members: [before, after], table }: Found): string {
+function inWords({ members: [before, after], table }: CompareAnswer): string {
   const of = (word: string): number =>
     table.rows.filter((row) => String(row[0]).split(", ").includes(word)).length;
   const sizes = `${counted(before, "method or signal", "methods and signals")} before, ${after} after`;

@@ -1,17 +1,17 @@
 // What sends the like of a message, to be copied.
 
 import type { JSX } from "preact";
+import type { CommandText } from "../generated/protocol";
 import { CopyButton } from "../parts/CopyButton";
 import { SeenText } from "../parts/SeenText";
 import { remembered } from "../state/remember";
-import type { Command } from "./answer";
 
 /** The program whose words are shown. */
 const chosen = remembered("copy-as", "busctl", (kept) =>
   typeof kept === "string" ? kept : undefined,
 );
 
-export function Commands({ commands }: { readonly commands: readonly Command[] }): JSX.Element {
+export function Commands({ commands }: { readonly commands: readonly CommandText[] }): JSX.Element {
   const shown = commands.find(({ name }) => name === chosen.value) ?? commands[0];
   return (
     <>
@@ -33,7 +33,7 @@ export function Commands({ commands }: { readonly commands: readonly Command[] }
   );
 }
 
-function Words({ command }: { readonly command: Command }): JSX.Element {
+function Words({ command }: { readonly command: CommandText }): JSX.Element {
   if ("why" in command) return <p class="note">There is none: {command.why}.</p>;
   const text = command.text.trimEnd();
   return (

@@ -3,12 +3,12 @@
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
 import { Headlines } from "../findings/Headlines";
-import { NONE, type Peer, type Recording } from "../model/recording";
+import type { MessageDetails, Peer } from "../generated/protocol";
+import { NONE, type Recording } from "../model/recording";
 import { count } from "../parts/format";
 import { oneLine } from "../parts/seen";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import type { Details } from "./answer";
 import { Commands } from "./Commands";
 import { Facts } from "./Facts";
 import { Others } from "./Others";
@@ -26,10 +26,10 @@ export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX
     const { length } = store.recording.value;
     return row === undefined || row >= length ? NONE : store.recording.peek().partnerOf(row);
   });
-  const asked = useAnswer<Details>(() => {
+  const asked = useAnswer(() => {
     partner.value;
     const id = store.selected.value;
-    return id === undefined ? undefined : { ask: "message", id };
+    return id === undefined ? undefined : { ask: "message" as const, id };
   });
   const { answer, problem, isWaiting } = asked.value;
   const isSelected = store.selected.value !== undefined;
@@ -64,7 +64,7 @@ function Nothing(): JSX.Element {
   );
 }
 
-function Told({ details }: { readonly details: Details }): JSX.Element {
+function Told({ details }: { readonly details: MessageDetails }): JSX.Element {
   const recording = useStore().recording.value;
   const subject = recording.subjectOf(details.id);
   const method = recording.buses[recording.bus.get(details.id)]?.method ?? "unknown";
@@ -110,19 +110,19 @@ function Told({ details }: { readonly details: Details }): JSX.Element {
   );
 }
 
-function nobody({ destination }: Details): string {
+function nobody({ destination }: MessageDetails): string {
   const isForBus = destination.name === "org.freedesktop.DBus";
   return isForBus ? "Handled by the bus itself." : "No connection got a copy.";
 }
 
-function ArgumentsOrNone({ details }: { readonly details: Details }): JSX.Element {
+function ArgumentsOrNone({ details }: { readonly details: MessageDetails }): JSX.Element {
   if (details.arguments.length > 0) return <Arguments values={details.arguments} />;
   const why = details.signature === "" ? "No arguments." : "The arguments cannot be read.";
   return <p class="note">{why}</p>;
 }
 
 interface TitleProps {
-  readonly details: Details;
+  readonly details: MessageDetails;
   readonly subject: number;
 }
 

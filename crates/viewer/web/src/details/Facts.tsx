@@ -1,8 +1,9 @@
 // What the header of a message says, and what is known beside it.
 
 import type { ComponentChildren, JSX } from "preact";
+import type { MessageDetails, NamedPeer, Process } from "../generated/protocol";
 import { ENDING_WORDS, type Ending, outcomeOf, paceOf } from "../model/outcome";
-import { NONE, type Process, type Recording } from "../model/recording";
+import { NONE, type Recording } from "../model/recording";
 import { bytes, count, duration, sinceStart, timeOfDay } from "../parts/format";
 import type { MenuItem } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
@@ -10,11 +11,10 @@ import { copyItems, filterItems } from "../query/filterMenu";
 import type { Field } from "../query/terms";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
-import type { Details, Party } from "./answer";
 import { Fact } from "./Fact";
 
 interface FactsProps {
-  readonly details: Details;
+  readonly details: MessageDetails;
   /** The message that has the path, interface and member: of a reply its call. */
   readonly subject: number;
 }
@@ -103,7 +103,7 @@ function Texts({ details, recording, subject }: TextsProps): JSX.Element {
 interface PartyProps {
   readonly name: string;
   readonly field: Field;
-  readonly party: Party;
+  readonly party: NamedPeer;
 }
 
 /** A connection: by the name in the message, by what it is called, and by its process. */
@@ -174,7 +174,7 @@ function ProcessFacts({ process }: { readonly process: Process }): JSX.Element {
 }
 
 /** When it was, on both clocks. */
-function Times({ details }: { readonly details: Details }): JSX.Element {
+function Times({ details }: { readonly details: MessageDetails }): JSX.Element {
   const { wall_ns, since_start_ns } = details.at;
   const { at } = useStore().recording.value;
   const isEarlier = details.id > 0 && at.get(details.id) < at.get(details.id - 1);
@@ -195,7 +195,7 @@ function Times({ details }: { readonly details: Details }): JSX.Element {
   );
 }
 
-function Rest({ details }: { readonly details: Details }): JSX.Element {
+function Rest({ details }: { readonly details: MessageDetails }): JSX.Element {
   const store = useStore();
   const { serial, reply_serial, bus, signature, size, unix_fds } = details;
   return (
@@ -217,7 +217,7 @@ function Rest({ details }: { readonly details: Details }): JSX.Element {
 }
 
 interface FlagsProps {
-  readonly details: Details;
+  readonly details: MessageDetails;
   readonly store: Store;
 }
 

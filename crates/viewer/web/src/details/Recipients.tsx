@@ -2,16 +2,15 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import type { Peer } from "../model/recording";
+import type { CopyEntry, Peer } from "../generated/protocol";
 import { counted, duration } from "../parts/format";
 import { oneLine } from "../parts/seen";
 import { filterItems } from "../query/filterMenu";
 import { useStore } from "../state/context";
-import type { Delivery } from "./answer";
 import { Fact } from "./Fact";
 
 interface RecipientsProps {
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly CopyEntry[];
   /** Nanoseconds after which the bus queued the copies; null if that is not known. */
   readonly queued: number | null;
   /** The connections of its bus, by their unique names. */

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import type { Value } from "../generated/protocol";
 import { counted } from "../parts/format";
 import { type MenuItem, openMenu } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
@@ -10,7 +11,6 @@ import { copyItems, filterItems } from "../query/filterMenu";
 import type { Field } from "../query/terms";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
-import type { Value } from "./answer";
 import { Bytes } from "./Bytes";
 import { MenuButton } from "./Fact";
 import {
@@ -21,7 +21,6 @@ import {
   inline,
   leftOut,
   pages,
-  typeWords,
   unwrapped,
 } from "./values";
 
@@ -131,10 +130,10 @@ function Children({ all, field, depth }: ChildrenProps): JSX.Element {
   );
 }
 
-/** The type as signatures have it, and in words for those who point at it. */
+/** The type as a signature, with its words in a tooltip. */
 function Type({ value }: { readonly value: Value }): JSX.Element {
   const inner = unwrapped(value);
-  const words = typeWords(inner.type);
+  const words = useStore().types.words(inner.type);
   const isVariant = inner !== value;
   return (
     <code class="value-type" title={isVariant ? `variant of ${words}` : words}>

@@ -1,13 +1,12 @@
 // Where the time of a call went.
 
 import type { JSX } from "preact";
-import type { Bus } from "../model/recording";
+import type { Bus, InBus, MessageDetails } from "../generated/protocol";
 import { duration, share } from "../parts/format";
-import type { Details, InBus } from "./answer";
 import { busPartsOf, type Part, partsOf, total } from "./phases";
 
 interface WayProps {
-  readonly details: Details;
+  readonly details: MessageDetails;
   readonly method: Bus["method"];
 }
 

@@ -1,6 +1,6 @@
 // The way of a call and its reply, in parts of a bar. No DOM.
 
-import type { Phase } from "./answer";
+import type { PhaseTime } from "../generated/protocol";
 
 /** A part of the bar. */
 export interface Part {
@@ -15,16 +15,16 @@ export interface Part {
 }
 
 /** The parts of the bar of a call, in their order. */
-export function partsOf(phases: readonly Phase[]): readonly Part[] {
+export function partsOf(phases: readonly PhaseTime[]): readonly Part[] {
   return divided(phases, ABOUT);
 }
 
 /** The parts of the bar of a message in the bus, in their order. */
-export function busPartsOf(phases: readonly Phase[]): readonly Part[] {
+export function busPartsOf(phases: readonly PhaseTime[]): readonly Part[] {
   return divided(phases, ABOUT_BUS);
 }
 
-function divided(phases: readonly Phase[], about: Readonly<Record<string, string>>): Part[] {
+function divided(phases: readonly PhaseTime[], about: Readonly<Record<string, string>>): Part[] {
   const whole = total(phases);
   return phases.map(({ phase, ns }) => ({
     name: phase,
@@ -36,7 +36,7 @@ function divided(phases: readonly Phase[], about: Readonly<Record<string, string
 }
 
 /** The time of all of them. */
-export function total(phases: readonly Phase[]): number {
+export function total(phases: readonly PhaseTime[]): number {
   return phases.reduce((sum, { ns }) => sum + ns, 0);
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Value } from "./answer";
+import type { Value } from "../generated/protocol";
 import {
   bytesText,
   childrenOf,
@@ -9,7 +9,6 @@ import {
   inline,
   leftOut,
   pages,
-  typeWords,
 } from "./values";
 
 const text = (type: string, words: string): Value => ({ type, text: words });
@@ -91,15 +90,4 @@ test.each([
   ["00", undefined],
 ])("bytes %s are the text %s", (bytes, expected) => {
   expect(bytesText(bytes)).toBe(expected);
-});
-
-test.each([
-  ["s", "string"],
-  ["as", "array of string"],
-  ["a{sv}", "dictionary of string to variant"],
-  ["a{sa{sv}}", "dictionary of string to dictionary of string to variant"],
-  ["(iao)", "structure of 32-bit integer, array of object path"],
-  ["sas", "string, array of string"],
-])("the type %s in words", (type, expected) => {
-  expect(typeWords(type)).toBe(expected);
 });

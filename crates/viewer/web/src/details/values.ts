@@ -1,6 +1,6 @@
 // Values of messages, as people read them: no DOM.
 
-import type { Value } from "./answer";
+import type { Value } from "../generated/protocol";
 
 /** A value inside of another one, with its key or place. */
 export interface Child {
@@ -121,41 +121,6 @@ export function bytesText(bytes: string): string | undefined {
   }
 }
 
-/** A type in words: `array of string`. */
-export function typeWords(type: string): string {
-  const [words, rest] = readType(type);
-  return rest === "" ? words : `${words}, ${typeWords(rest)}`;
-}
-
-function readType(type: string): [words: string, rest: string] {
-  const [first = "", ...others] = type;
-  const rest = others.join("");
-  if (first === "(") {
-    const end = closing(type);
-    return [`structure of ${typeWords(type.slice(1, end))}`, type.slice(end + 1)];
-  }
-  if (type.startsWith("a{")) {
-    const end = closing(rest);
-    const [key, held] = readType(rest.slice(1, end));
-    return [`dictionary of ${key} to ${typeWords(held)}`, rest.slice(end + 1)];
-  }
-  if (first === "a") {
-    const [element, behind] = readType(rest);
-    return [`array of ${element}`, behind];
-  }
-  return [WORDS[first] ?? first, rest];
-}
-
-/** Where the bracket closes that a type begins with. */
-function closing(type: string): number {
-  let depth = 0;
-  for (let at = 0; at < type.length; at++) {
-    if ("({".includes(type.charAt(at))) depth++;
-    if (")}".includes(type.charAt(at)) && --depth === 0) return at;
-  }
-  return type.length;
-}
-
 function keyText(key: Value): string {
   return "text" in key ? key.text : inline(key);
 }
@@ -182,23 +147,6 @@ const BITS: Readonly<Record<string, number>> = {
   h: 32,
   x: 64,
   t: 64,
-};
-
-const WORDS: Readonly<Record<string, string>> = {
-  y: "byte",
-  b: "boolean",
-  n: "16-bit integer",
-  q: "16-bit unsigned integer",
-  i: "32-bit integer",
-  u: "32-bit unsigned integer",
-  x: "64-bit integer",
-  t: "64-bit unsigned integer",
-  d: "floating-point number",
-  h: "file descriptor",
-  s: "string",
-  o: "object path",
-  g: "signature",
-  v: "variant",
 };
 
 /** Bytes in a line of a table. */

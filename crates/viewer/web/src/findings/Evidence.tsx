@@ -1,12 +1,12 @@
 // The messages that show a finding: who sent each to whom, and how long it took.
 
 import type { JSX } from "preact";
+import type { Finding } from "../generated/protocol";
 import type { Recording } from "../model/recording";
 import { count, counted, sinceStart } from "../parts/format";
 import { oneLine } from "../parts/seen";
 import { nameOf, receiverOf } from "../sequence/model/describe";
 import { useStore } from "../state/context";
-import type { Finding } from "./model";
 import { outcomeOf } from "./outcome";
 import { showMessages } from "./showMessages";
 

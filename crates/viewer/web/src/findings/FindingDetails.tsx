@@ -1,9 +1,10 @@
 // One finding: what it says, what shows it, what to do.
 
 import type { JSX } from "preact";
+import type { Finding, Rule } from "../generated/protocol";
 import { CopyButton } from "../parts/CopyButton";
 import { Evidence } from "./Evidence";
-import { costWords, type Finding, type Rule, SEVERITY_WORDS, textOf, whoWords } from "./model";
+import { costWords, SEVERITY_WORDS, textOf, whoWords } from "./model";
 
 interface FindingDetailsProps {
   readonly finding: Finding;

@@ -3,6 +3,7 @@
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import type { Finding, FindingsAnswer, Severity } from "../generated/protocol";
 import { useKeys } from "../keys/useKeys";
 import { CopyButton } from "../parts/CopyButton";
 import { counted } from "../parts/format";
@@ -15,14 +16,11 @@ import {
   distinct,
   extentOf,
   type Filter,
-  type Finding,
   GROUPINGS,
   type Grouping,
   keyOf,
-  type Report,
   SEVERITIES,
   SEVERITY_WORDS,
-  type Severity,
   textOf,
 } from "./model";
 import { Rules } from "./Rules";
@@ -43,7 +41,7 @@ export function FindingsView(): JSX.Element {
   return <Found report={report} isWaiting={isWaiting} reporter={reporter} />;
 }
 
-function NothingFound({ report }: { readonly report: Report }): JSX.Element {
+function NothingFound({ report }: { readonly report: FindingsAnswer }): JSX.Element {
   return (
     <div class="findings-nothing">
       <h2>No problems found</h2>
@@ -54,7 +52,7 @@ function NothingFound({ report }: { readonly report: Report }): JSX.Element {
 }
 
 interface FoundProps {
-  readonly report: Report;
+  readonly report: FindingsAnswer;
   readonly isWaiting: boolean;
   readonly reporter: Reporter;
 }
@@ -136,7 +134,7 @@ function Item({ finding, isOpen, onOpen }: ItemProps): JSX.Element {
 }
 
 interface ToolbarProps {
-  readonly report: Report;
+  readonly report: FindingsAnswer;
   readonly filter: Signal<Filter>;
   readonly grouping: Signal<Grouping>;
   readonly shown: readonly Finding[];

@@ -2,14 +2,14 @@
 
 import { batch, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
+import type { Cell, Finding, TableData } from "../generated/protocol";
 import { isEverything } from "../page/saveMessages";
 import { duration } from "../parts/format";
 import { whenIdle } from "../parts/idle";
-import type { Cell, TableData } from "../parts/table";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
 import { settledSelection } from "../statistics/asked";
-import { costHeadline, type Finding, keyOf, worst } from "./model";
+import { costHeadline, keyOf, worst } from "./model";
 import { type Reporter, useReporter } from "./report";
 import "./findings.css";
 
@@ -161,7 +161,7 @@ function useSlow(): readonly Wait[] | undefined {
     }, AGAIN);
     return () => clearInterval(timer);
   });
-  const asked = useAnswer<{ readonly blocked: TableData }>(() => {
+  const asked = useAnswer(() => {
     turn.value;
     const isKnown = store.progress.value.state !== "loading";
     const selection = settled.value;

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { Rule } from "./model";
+import type { Rule } from "../generated/protocol";
 
 interface RulesProps {
   readonly rules: readonly Rule[];

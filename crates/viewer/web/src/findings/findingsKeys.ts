@@ -1,8 +1,8 @@
 // Keys of the findings.
 
+import type { Finding } from "../generated/protocol";
 import type { KeyBinding } from "../keys/keys";
 import type { Store } from "../state/store";
-import type { Finding } from "./model";
 import type { Reporter } from "./report";
 import { showMessages } from "./showMessages";
 

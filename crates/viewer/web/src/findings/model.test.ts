@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
+import type { Cost, Finding } from "../generated/protocol";
 import {
-  type Cost,
   costHeadline,
   costWords,
-  type Finding,
   grouped,
   isWanted,
   keyOf,

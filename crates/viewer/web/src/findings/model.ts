@@ -1,75 +1,10 @@
 // What the linter found: how it is read, sorted out and said.
 
+import type { Cost, Finding, FindingParty, FindingsAnswer, Severity } from "../generated/protocol";
 import { bytes, count, counted, duration } from "../parts/format";
 
-/** What is told of findings: `crates/analyst/src/answers/findings.rs`. */
-export interface Report {
-  readonly messages: number;
-  readonly connections: number;
-  readonly span_ns: number;
-  readonly findings: readonly Finding[];
-  readonly rules: readonly Rule[];
-}
-
 /** From the worst. */
-export const SEVERITIES = ["high", "med", "low", "info"] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
-export interface Finding {
-  /** The number of its rule: `L07`. */
-  readonly rule: string;
-  readonly title: string;
-  readonly severity: Severity;
-  readonly confidence: "high" | "medium" | "low";
-  readonly who: Who;
-  readonly subject: string;
-  readonly says: string;
-  readonly advice: string;
-  readonly cost: Cost;
-  /** The parts of its cost in one measure. */
-  readonly cost_ns: number;
-  readonly evidence: Evidence;
-  /** Selects all messages that it is about; empty if there is none that does. */
-  readonly query: string;
-  /** The command that shows whether a change has helped. */
-  readonly check?: string;
-}
-
-interface Who {
-  readonly label: string;
-  readonly stable: string;
-  readonly process?: string;
-  readonly unit?: string;
-}
-
-export interface Cost {
-  /** The sum of all waits, which may overlap. */
-  readonly waited_ns: number;
-  /** How many waits were added up. */
-  readonly waits: number;
-  /** The longest of them; 0 if it is unknown. */
-  readonly longest_wait_ns: number;
-  readonly calls: number;
-  readonly wake_ups: number;
-  readonly bytes: number;
-}
-
-interface Evidence {
-  /** Numbers of the first messages, from 1 and with those that are gone. */
-  readonly first: readonly number[];
-  readonly count: number;
-}
-
-export interface Rule {
-  readonly id: string;
-  readonly title: string;
-  /** What decides how bad a finding is, in words: `by cost`. */
-  readonly severity: string;
-  readonly needs: string;
-  readonly meaning: string;
-  readonly thresholds: readonly string[];
-  readonly advice: string;
-}
+export const SEVERITIES = ["high", "med", "low", "info"] as const satisfies readonly Severity[];
 
 export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
   high: "High",
@@ -99,7 +34,7 @@ export type Grouping = (typeof GROUPINGS)[number];
 /** What a finding is known by. */
 export interface FindingName {
   readonly rule: string;
-  readonly who: Pick<Who, "label">;
+  readonly who: Pick<FindingParty, "label">;
   readonly subject: string;
 }
 
@@ -179,7 +114,7 @@ export function costHeadline(cost: Cost): string {
 }
 
 /** Who it is, with what is known of its process. */
-export function whoWords({ label, process, unit }: Who): string {
+export function whoWords({ label, process, unit }: FindingParty): string {
   return [label, process, unit].filter((text) => text !== undefined).join(", ");
 }
 
@@ -200,7 +135,7 @@ export function textOf(finding: Finding): string {
 }
 
 /** What was checked, in a sentence. */
-export function extentOf({ rules, messages, connections, span_ns }: Report): string {
+export function extentOf({ rules, messages, connections, span_ns }: FindingsAnswer): string {
   const extent = `${duration(span_ns)} recorded, ${counted(connections, "connection", "connections")}`;
   return `${count(rules.length)} rules checked ${counted(messages, "message", "messages")} (${extent}).`;
 }

@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import type { FindingsAnswer } from "../generated/protocol";
 import { Moved } from "../source/source";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
@@ -13,12 +14,11 @@ import {
   isWanted,
   keyOf,
   NO_FILTER,
-  type Report,
 } from "./model";
 
 /** What is known of findings. While they are asked for again, the last ones stay. */
 export interface Reported {
-  readonly report: Report | undefined;
+  readonly report: FindingsAnswer | undefined;
   readonly problem: string | undefined;
   readonly isWaiting: boolean;
 }
@@ -93,8 +93,8 @@ export class Reporter {
   private async answer(): Promise<Partial<Pick<Reported, "report" | "problem">>> {
     try {
       const { before } = this.store.recording.peek();
-      const frame = await this.store.ask({ ask: "findings" });
-      return { report: numbered(frame.head.answer as Report, before) };
+      const { answer } = await this.store.ask({ ask: "findings" });
+      return { report: numbered(answer, before) };
     } catch (error) {
       // It is asked again in a while, of what is left.
       if (error instanceof Moved) return {};
@@ -104,7 +104,7 @@ export class Reporter {
 }
 
 /** With numbers of messages that stay the same when the oldest ones are gone. */
-export function numbered(report: Report, before: number): Report {
+export function numbered(report: FindingsAnswer, before: number): FindingsAnswer {
   const findings = report.findings.map((finding) => {
     const first = finding.evidence.first.map((number) => number + before);
     return { ...finding, evidence: { ...finding.evidence, first } };

@@ -1,8 +1,8 @@
 // From a finding to its messages.
 
 import { batch } from "@preact/signals";
+import type { Finding } from "../generated/protocol";
 import type { Store } from "../state/store";
-import type { Finding } from "./model";
 
 /** Filters by what a finding is about, and shows that in the sequence diagram. */
 export function showMessages(store: Store, { evidence, query }: Finding): void {

@@ -3,16 +3,16 @@ import { GrowingColumn } from "../model/column";
 import { decode, Framer } from "./frame";
 
 /** A frame with a column of bytes and one of floating-point numbers. */
-function sample(): Uint8Array {
+function sample(): Uint8Array<ArrayBuffer> {
   const columns = [
     { name: "kind", type: "u8", length: 3 },
     { name: "at", type: "f64", length: 1 },
   ];
   const half = new Uint8Array(Float64Array.of(0.5).buffer);
-  return frameOf({ kind: "sample", columns }, [1, 2, 3, 0, 0, 0, 0, 0, ...half]);
+  return frameOf({ kind: "reset", before: 7, columns }, [1, 2, 3, 0, 0, 0, 0, 0, ...half]);
 }
 
-function frameOf(head: object, data: readonly number[]): Uint8Array {
+function frameOf(head: object, data: readonly number[]): Uint8Array<ArrayBuffer> {
   let json = JSON.stringify(head);
   json += " ".repeat((8 - (json.length % 8)) % 8);
   const bytes = new Uint8Array(8 + json.length + Math.ceil(data.length / 8) * 8);
@@ -26,7 +26,7 @@ function frameOf(head: object, data: readonly number[]): Uint8Array {
 
 test("columns are found behind the JSON", () => {
   const frame = decode(sample());
-  expect(frame.kind).toBe("sample");
+  expect(frame.head).toMatchObject({ kind: "reset", before: 7 });
   expect([...(frame.columns.get("kind") ?? [])]).toEqual([1, 2, 3]);
   expect([...(frame.columns.get("at") ?? [])]).toEqual([0.5]);
 });
@@ -39,7 +39,9 @@ test.each([
   [{ type: "i16", length: 2 }, [0, 1, 255, 255], [256, 0xffffffff]],
   [{ type: "u32", length: 1 }, [0, 0, 1, 0], [65_536]],
 ])("packed numbers %o become what they were", (column, data, expected) => {
-  const { columns } = decode(frameOf({ columns: [{ name: "from", ...column }] }, data));
+  const { columns } = decode(
+    frameOf({ kind: "reset", before: 0, columns: [{ name: "from", ...column }] }, data),
+  );
   const from = new GrowingColumn(Uint32Array);
   from.append(columns.get("from") ?? new Uint8Array(0));
   expect([...from.slice(0, from.length)]).toEqual(expected);
@@ -55,6 +57,19 @@ test("frames are cut out wherever pieces end", () => {
     }
     expect([size, found, framer.isInside]).toEqual([size, 2, false]);
   }
+});
+
+test.each([
+  [{ kind: "reset", columns: [] }, "not a valid FrameHead: .before"],
+  [{ kind: "reset", before: 0, columns: [{ name: "at", type: "f64" }] }, "ColumnHead: .length"],
+  [
+    { kind: "reset", before: 0, columns: [{ name: "x", type: "u8", length: 0 }] },
+    "ColumnHead: .name",
+  ],
+  [{ kind: "reset", before: 0, columns: [{ name: "at", type: "f64", length: 2 }] }, "ends behind"],
+  [{ kind: "hello", version: 2 }, "speaks version 2 of the format"],
+])("the frame %j is refused", (head, problem) => {
+  expect(() => decode(frameOf(head, [0, 0, 0, 0, 0, 0, 0, 0]))).toThrow(problem);
 });
 
 test("what cannot be a frame is refused", () => {

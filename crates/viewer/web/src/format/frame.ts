@@ -1,31 +1,32 @@
 // Frames, as docs/view-format.md describes them: JSON, and columns of numbers behind it.
 
-/** The version of the format that this page understands. */
-export const VERSION = 2;
+import { type ColumnHead, type ColumnName, type FrameHead, VERSION } from "../generated/protocol";
+import { checked, FormatError, isObject } from "./check";
 
 /** A frame that was taken apart. Its columns are views into the bytes that it came in. */
-export interface Frame {
-  readonly kind: string;
-  readonly head: Readonly<Record<string, unknown>>;
-  readonly columns: ReadonlyMap<string, Numbers>;
+export interface Frame<H extends FrameHead = FrameHead> {
+  readonly head: H;
+  readonly columns: Columns;
 }
+
+/** Whether a frame is of a kind. */
+export function isOf<K extends FrameHead["kind"]>(
+  frame: Frame,
+  kind: K,
+): frame is Frame<HeadOf<K>> {
+  return frame.head.kind === kind;
+}
+
+/** The head of a frame of one kind. */
+export type HeadOf<K extends FrameHead["kind"]> = Extract<FrameHead, { readonly kind: K }>;
+
+export type Columns = ReadonlyMap<ColumnName, Numbers>;
 
 /**
- * Numbers of one type, one for each row. Those with a sign are packed: of 32 bits without one, of which
- * the upper ones are like the sign, as they become when they are put into an array of such.
+ * Numbers of one type, one for each row. Signed numbers are packed: they become unsigned numbers of 32
+ * bits, with their sign in the upper bits, when they are put into an array of such.
  */
 export type Numbers = Uint8Array | Uint32Array | Float64Array | Int8Array | Int16Array;
-
-/** What is not a frame, or not one of this version. */
-export class FrameError extends Error {}
-
-interface ColumnHead {
-  readonly name: string;
-  readonly type: keyof typeof COLUMN_TYPES | "same";
-  readonly length: number;
-  /** What all are in a column of the type `same`. */
-  readonly value?: number;
-}
 
 const COLUMN_TYPES = {
   u8: Uint8Array,
@@ -38,44 +39,69 @@ const PREFIX_BYTES = 8;
 const ALIGNMENT = 8;
 
 /** Takes apart the frame that `bytes` are. They must begin at a multiple of 8 in their buffer. */
-export function decode(bytes: Uint8Array): Frame {
+export function decode(bytes: Uint8Array<ArrayBuffer>): Frame {
+  if (bytes.length < PREFIX_BYTES) throw new FormatError(`a frame of ${bytes.length} bytes`);
   const jsonBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
-  const text = new TextDecoder().decode(bytes.subarray(PREFIX_BYTES, PREFIX_BYTES + jsonBytes));
-  const head = JSON.parse(text) as Record<string, unknown>;
-  const columns = new Map<string, Numbers>();
-  let at = bytes.byteOffset + PREFIX_BYTES + jsonBytes;
-  for (const { name, type, length, value } of (head.columns ?? []) as ColumnHead[]) {
-    if (type === "same") {
-      columns.set(name, same(value ?? 0, length));
-      continue;
-    }
-    const Type = COLUMN_TYPES[type];
-    if (Type === undefined) throw new FrameError(`a column of the unknown type ${String(type)}`);
-    columns.set(name, new Type(bytes.buffer as ArrayBuffer, at, length));
-    at += Math.ceil((length * Type.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT;
-  }
-  return { kind: String(head.kind), head, columns };
+  const start = PREFIX_BYTES + jsonBytes;
+  if (start > bytes.length) throw new FormatError("the head of a frame ends behind it");
+  const text = new TextDecoder().decode(bytes.subarray(PREFIX_BYTES, start));
+  const json: unknown = JSON.parse(text);
+  checkVersion(json);
+  return { head: checked("FrameHead", json), columns: columnsOf(json, bytes, start) };
 }
 
-/** A packed column in which all numbers are this one. */
-function same(value: number, length: number): Numbers {
+/** The head of another version may have any shape, so its version is checked first. */
+function checkVersion(json: unknown): void {
+  if (!isObject(json) || json.kind !== "hello" || json.version === VERSION) return;
+  throw new FormatError(
+    `the program speaks version ${json.version} of the format, this page ${VERSION}`,
+  );
+}
+
+function columnsOf(json: unknown, bytes: Uint8Array<ArrayBuffer>, start: number): Columns {
+  const columns = new Map<ColumnName, Numbers>();
+  const heads = isObject(json) ? json.columns : undefined;
+  if (!Array.isArray(heads)) return columns;
+  let at = start;
+  for (const one of heads) {
+    const head = checked("ColumnHead", one);
+    if (head.type === "same") {
+      columns.set(head.name, same(head));
+      continue;
+    }
+    const Type = COLUMN_TYPES[head.type];
+    const end = at + head.length * Type.BYTES_PER_ELEMENT;
+    if (end > bytes.length) throw new FormatError(`the column ${head.name} ends behind its frame`);
+    columns.set(head.name, new Type(bytes.buffer, bytes.byteOffset + at, head.length));
+    at = Math.ceil(end / ALIGNMENT) * ALIGNMENT;
+  }
+  return columns;
+}
+
+/** A packed column in which all numbers are equal. */
+function same({ value = 0, length, name }: ColumnHead): Numbers {
+  if (length > SAME_MAX) throw new FormatError(`the column ${name} has ${length} rows`);
   const signed = value | 0;
   const Type = signed >= -128 && signed < 128 ? Int8Array : Uint32Array;
   return new Type(length).fill(value);
 }
 
+/** A column without bytes can claim any length; no frame has as many rows as this. */
+const SAME_MAX = 1 << 28;
+
 /** Cuts frames out of bytes that come in pieces. */
 export class Framer {
   private readonly prefix = new Uint8Array(PREFIX_BYTES);
   private prefixLength = 0;
-  private frame: Uint8Array | undefined;
+  private frame: Uint8Array<ArrayBuffer> | undefined;
   private frameLength = 0;
 
-  /** Takes in the next piece, and gives the frames that are whole now. */
+  /** Takes the next piece, and returns the frames that are complete now. */
   push(piece: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     for (let at = 0; at < piece.length; ) {
-      at += this.frame === undefined ? this.takePrefix(piece, at) : this.takeFrame(piece, at);
+      const { frame } = this;
+      at += frame === undefined ? this.takePrefix(piece, at) : this.takeFrame(frame, piece, at);
       if (this.frame !== undefined && this.frameLength === this.frame.length) {
         frames.push(decode(this.frame));
         this.frame = undefined;
@@ -100,7 +126,7 @@ export class Framer {
   private begin(): void {
     const length = new DataView(this.prefix.buffer).getUint32(0, true);
     if (length < PREFIX_BYTES || length % ALIGNMENT !== 0) {
-      throw new FrameError(`a frame of ${length} bytes`);
+      throw new FormatError(`a frame of ${length} bytes`);
     }
     this.frame = new Uint8Array(length);
     this.frame.set(this.prefix);
@@ -108,8 +134,7 @@ export class Framer {
     this.prefixLength = 0;
   }
 
-  private takeFrame(piece: Uint8Array, at: number): number {
-    const frame = this.frame as Uint8Array;
+  private takeFrame(frame: Uint8Array, piece: Uint8Array, at: number): number {
     const part = piece.subarray(at, at + frame.length - this.frameLength);
     frame.set(part, this.frameLength);
     this.frameLength += part.length;

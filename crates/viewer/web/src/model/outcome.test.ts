@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import type { Peer } from "../generated/protocol";
 import { add, call, peer, recordingOf, reply, type Sample } from "../sequence/model/sample";
 import { isFailure, isUnanswered, type Outcome, outcomeOf, paceOf } from "./outcome";
-import { Flag, Kind, type Peer, type Recording } from "./recording";
+import { Flag, Kind, type Recording } from "./recording";
 
 const BUS = peer(0, { unique: "org.freedesktop.DBus" });
 const NO_REPLY = "org.freedesktop.DBus.Error.NoReply";

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import type { Frame, Numbers } from "../format/frame";
+import type { Numbers } from "../format/frame";
+import type { ColumnName, MessagesHead } from "../generated/protocol";
 import { add, call, recordingOf, reply, signal } from "../sequence/model/sample";
 import { NONE, Recording } from "./recording";
+import { messagesFrame } from "./testing";
 
 test("a reply that comes later is that of its call", () => {
   const recording = recordingOf([call(0, 1, undefined, "Get"), signal(1, 3, "Changed")]);
@@ -18,31 +20,33 @@ test("copies are those of their message, whichever frame they come in", () => {
   expect(found).toEqual([[2, 3], [], [4], [2, 5]]);
 });
 
-test.each<[Record<string, number>, [string, Numbers], number[]]>([
-  [{}, ["at", Float64Array.of(0, 9e9)], [0, 9e9]],
-  [{ at: 7 }, ["step", Int8Array.of(0, 3, 0, 100)], [7, 10, 10, 110]],
-  [{ at: 2 ** 40 }, ["step", Uint32Array.of(0, 4e9)], [2 ** 40, 2 ** 40 + 4e9]],
-])("times are told %o", (told, times, expected) => {
+test.each<[{ at?: number }, Partial<Record<ColumnName, Numbers>>, number[]]>([
+  [{}, { at: Float64Array.of(0, 9e9) }, [0, 9e9]],
+  [{ at: 7 }, { step: Int8Array.of(0, 3, 0, 100) }, [7, 10, 10, 110]],
+  [{ at: 2 ** 40 }, { step: Uint32Array.of(0, 4e9) }, [2 ** 40, 2 ** 40 + 4e9]],
+])("times of a head %o", (head, times, expected) => {
   const recording = new Recording();
-  const count = expected.length;
-  const head = { start_ns: "0", strings: [], peers: [], buses: [], count, total: count, ...told };
-  const none = Int8Array.from(expected, () => -1);
-  const columns = new Map<string, Numbers>([times, ["answers", none]]);
-  recording.apply({ kind: "messages", head, columns } as Frame);
-  expect([...recording.at.slice(0, count)]).toEqual(expected);
+  recording.apply(messagesFrame(expected.length, head, times));
+  expect([...recording.at.slice(0, expected.length)]).toEqual(expected);
+});
+
+test.each<[Partial<Record<ColumnName, Numbers>>, string]>([
+  [{ kind: Int8Array.of(1, 1) }, "the column kind has 2 rows instead of 1"],
+  [{ step: Int8Array.of() }, "the column step has 0 rows instead of 1"],
+  [{ copies: Int8Array.of(2) }, "there are 0 recipients of 2 copies"],
+])("columns that do not fit together are refused: %o", (columns, problem) => {
+  expect(() => new Recording().apply(messagesFrame(1, {}, columns))).toThrow(problem);
 });
 
 test("a time that 32 bits cannot hold is told beside its column", () => {
   const recording = recordingOf([call(0, 1, undefined, "Get")]);
-  const count = 1;
-  const long = [["delivered", 0, 6e9]];
-  const told = { start_ns: "0", strings: [], peers: [], buses: [], count, total: 2, at: 5, long };
-  const columns = new Map<string, Numbers>([
-    ["step", Int8Array.of(0)],
-    ["kind", Int8Array.of(2)],
-    ["answers", Int8Array.of(1)],
-    ["delivered", Int8Array.of(-2)],
-  ]);
-  recording.apply({ kind: "messages", head: told, columns } as Frame);
+  const head: Partial<MessagesHead> = { total: 2, at: 5, long: [["delivered", 0, 6e9]] };
+  const columns = {
+    step: Int8Array.of(0),
+    kind: Int8Array.of(2),
+    answers: Int8Array.of(1),
+    delivered: Int8Array.of(-2),
+  };
+  recording.apply(messagesFrame(1, head, columns));
   expect([recording.delivered.get(1), recording.durationOf(0)]).toEqual([6e9, 6e9 + 5]);
 });

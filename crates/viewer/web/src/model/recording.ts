@@ -1,6 +1,8 @@
 // A recording in columns, as the page holds it: no DOM, no requests.
 
-import type { Frame, Numbers } from "../format/frame";
+import { FormatError } from "../format/check";
+import type { Frame, HeadOf, Numbers } from "../format/frame";
+import type { Bus, ColumnName, Peer } from "../generated/protocol";
 import { GrowingColumn, TimeColumn } from "./column";
 
 /** Where there is nobody, or nothing. */
@@ -22,45 +24,6 @@ export const Health = {
   BodyInvalid: 4,
   HeaderInvalid: 5,
 } as const;
-
-/** A connection. Times are nanoseconds since the first message. */
-export interface Peer {
-  readonly id: number;
-  readonly bus: number;
-  readonly unique: string;
-  readonly names: readonly string[];
-  /** A well-known name, or the program with the unique name, or that alone. */
-  readonly label: string;
-  readonly process: Process | null;
-  readonly arrived: number | null;
-  readonly left: number | null;
-  /** Why the bus ended it. */
-  readonly why: string | null;
-  /** Whether it is there to make the recording. */
-  readonly recorder: boolean;
-}
-
-/** A process that has a connection. What could not be learnt is null. */
-export interface Process {
-  readonly pid: number | null;
-  readonly uid: number | null;
-  /** What people call its program. */
-  readonly program: string | null;
-  readonly exe: string | null;
-  readonly command: readonly string[];
-  readonly unit: string | null;
-}
-
-/** A bus, and how it was listened to. */
-export interface Bus {
-  readonly label: string;
-  readonly address: string | null;
-  readonly method: "unknown" | "trace" | "monitor" | "eavesdrop";
-  /** Whether the contents of its messages were removed. */
-  readonly redacted: boolean;
-  /** The place of its file among {@link Recording.files}. */
-  readonly file: number;
-}
 
 /**
  * All messages, each a row. Texts are places in {@link strings}, connections places in
@@ -113,17 +76,18 @@ export class Recording {
   /** The connections that got each copy, if it was traced. */
   readonly recipients = new GrowingColumn(Uint32Array);
 
-  /** Takes in a frame of the kind `messages`. */
-  apply(frame: Frame): void {
+  /** Appends the messages of a frame. */
+  apply(frame: MessagesFrame): void {
     const { head } = frame;
-    if (this.length === 0) this.start = BigInt(String(head.start_ns));
-    for (const text of head.strings as string[]) this.strings.push(text);
-    for (const peer of head.peers as Peer[]) this.peers[peer.id] = peer;
-    this.buses = head.buses as Bus[];
-    this.files = (head.files ?? []) as string[];
+    checkColumns(frame);
+    if (this.length === 0) this.start = BigInt(head.start_ns);
+    for (const text of head.strings) this.strings.push(text);
+    for (const peer of head.peers) this.peers[peer.id] = peer;
+    this.buses = head.buses;
+    this.files = head.files;
     const first = this.length;
-    this.append(frame, Math.max(Number(head.total ?? 0), first + Number(head.count)));
-    this.length += head.count as number;
+    this.append(frame, Math.max(head.total, first + head.count));
+    this.length += head.count;
     this.endRecipients(frame);
     this.pair(first);
   }
@@ -175,8 +139,8 @@ export class Recording {
     return this.strings[place] ?? "";
   }
 
-  private append(frame: Frame, total: number): void {
-    const take = <N extends Numbers>(column: GrowingColumn<N>, name: string): void => {
+  private append(frame: MessagesFrame, total: number): void {
+    const take = <N extends Numbers>(column: GrowingColumn<N>, name: ColumnName): void => {
       column.reserve(total);
       column.append(columnOf(frame, name));
     };
@@ -196,17 +160,17 @@ export class Recording {
     take(this.size, "size");
     take(this.routed, "routed");
     take(this.delivered, "delivered");
-    for (const [column, row, time] of (frame.head.long ?? []) as [string, number, number][])
+    for (const [column, row, time] of frame.head.long ?? [])
       (column === "routed" ? this.routed : this.delivered).setLong(this.length + row, time);
     take(this.recipientsEnd, "copies");
     this.recipients.append(columnOf(frame, "recipients"));
   }
 
   /** Has the numbers of copies, which have come, be where they end. */
-  private endRecipients(frame: Frame): void {
+  private endRecipients(frame: MessagesFrame): void {
     const ends = this.recipientsEnd.slice(0, this.length);
     let end = this.recipients.length - columnOf(frame, "recipients").length;
-    for (let row = this.length - (frame.head.count as number); row < ends.length; row++) {
+    for (let row = this.length - frame.head.count; row < ends.length; row++) {
       end += ends[row] as number;
       ends[row] = end;
     }
@@ -231,22 +195,61 @@ export class Recording {
   }
 }
 
-function columnOf({ columns }: Frame, name: string): Numbers {
+/** A frame with messages. */
+export type MessagesFrame = Frame<HeadOf<"messages">>;
+
+/** Columns that have a number for each message; there is `step` or `at` too. */
+export const ROW_COLUMNS: readonly ColumnName[] = [
+  "kind",
+  "flags",
+  "health",
+  "bus",
+  "from",
+  "to",
+  "destination",
+  "path",
+  "interface",
+  "member",
+  "answers",
+  "size",
+  "routed",
+  "delivered",
+  "copies",
+];
+
+/** The columns must fit together, since one with a missing row would shift all rows behind it. */
+function checkColumns({ head, columns }: MessagesFrame): void {
+  const times = columns.has("at") ? "at" : "step";
+  for (const name of [times, ...ROW_COLUMNS] satisfies ColumnName[]) {
+    const length = columns.get(name)?.length ?? 0;
+    if (length !== head.count) {
+      throw new FormatError(`the column ${name} has ${length} rows instead of ${head.count}`);
+    }
+  }
+  let copies = 0;
+  for (const number of columns.get("copies") ?? []) copies += number >>> 0;
+  const recipients = columns.get("recipients")?.length ?? 0;
+  if (recipients !== copies) {
+    throw new FormatError(`there are ${recipients} recipients of ${copies} copies`);
+  }
+}
+
+function columnOf({ columns }: MessagesFrame, name: ColumnName): Numbers {
   return columns.get(name) ?? NO_NUMBERS;
 }
 
-/** When messages were, in nanoseconds since the first one: told as they are, or step by step. */
-function timesOf(frame: Frame): Numbers {
-  const told = frame.columns.get("at");
-  if (told !== undefined) return told;
+/** Times of messages in nanoseconds since the first one, which come as they are or as steps. */
+function timesOf(frame: MessagesFrame): Numbers {
+  const times = frame.columns.get("at");
+  if (times !== undefined) return times;
   const steps = columnOf(frame, "step");
-  const times = new Float64Array(steps.length);
-  let at = Number(frame.head.at);
+  const summed = new Float64Array(steps.length);
+  let at = frame.head.at ?? 0;
   for (let row = 0; row < steps.length; row++) {
-    at += (steps[row] as number) >>> 0;
-    times[row] = at;
+    at += (steps[row] ?? 0) >>> 0;
+    summed[row] = at;
   }
-  return times;
+  return summed;
 }
 
 /** The name of the bus itself. */

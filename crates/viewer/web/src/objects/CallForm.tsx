@@ -1,22 +1,20 @@
 // The form by which a method is called, and what came of it.
 
 import type { JSX } from "preact";
-import { typeWords } from "../details/values";
+import type { CallCommands, Method, ValueType } from "../generated/protocol";
 import { copyText } from "../parts/copy";
 import { counted } from "../parts/format";
 import { oneLine } from "../parts/seen";
 import { MarkedPlace } from "../query/MarkedPlace";
 import { sentence as asSentence } from "../query/wrongPlace";
 import { useStore } from "../state/context";
+import type { BusClient } from "./bus";
 import { type Draft, REPEAT_MAX } from "./calling";
-import { busctl, gdbus } from "./commands";
 import { FieldInput, VariantTypes } from "./FieldInput";
 import { Outcome } from "./Outcome";
-import type { Method } from "./protocol";
 import type { Session } from "./session";
 import { submitOnEnter } from "./submit";
 import type { TextRead } from "./textEntry";
-import { signatureOf } from "./types";
 
 interface FormProps {
   readonly method: Method;
@@ -29,7 +27,7 @@ export function CallForm({ method, draft, session }: FormProps): JSX.Element {
   const make = (event: Event): void => {
     event.preventDefault();
     if (bus.value !== "call") return;
-    void draft.make((call, answer, durations) => session.remember(call, answer, durations));
+    void draft.make((call, answer, durations) => session.remember(draft, call, answer, durations));
   };
   if (draft.types === undefined) {
     return (
@@ -38,7 +36,7 @@ export function CallForm({ method, draft, session }: FormProps): JSX.Element {
   }
   return (
     <form class="objects-call" onSubmit={make} onKeyDown={submitOnEnter}>
-      <VariantTypes />
+      <VariantTypes types={session.client.types} />
       {draft.entry.value === "text" ? (
         <TextInput draft={draft} />
       ) : (
@@ -47,12 +45,13 @@ export function CallForm({ method, draft, session }: FormProps): JSX.Element {
             key={place}
             draft={draft}
             place={place}
-            type={signatureOf(type)}
+            type={type}
+            client={session.client}
             name={method.arguments[place]?.name ?? `argument ${place + 1}`}
           />
         ))
       )}
-      <Buttons draft={draft} />
+      <Buttons draft={draft} client={session.client} />
       <Progress method={method} draft={draft} />
     </form>
   );
@@ -61,11 +60,12 @@ export function CallForm({ method, draft, session }: FormProps): JSX.Element {
 interface LineProps {
   readonly draft: Draft;
   readonly place: number;
-  readonly type: string;
+  readonly type: ValueType;
+  readonly client: BusClient;
   readonly name: string;
 }
 
-function ArgumentLine({ draft, place, type, name }: LineProps): JSX.Element | null {
+function ArgumentLine({ draft, place, type, client, name }: LineProps): JSX.Element | null {
   const field = draft.fields.value[place];
   const progress = draft.progress.value;
   const isRefused = progress.state === "refused" && progress.argument === place + 1;
@@ -73,13 +73,14 @@ function ArgumentLine({ draft, place, type, name }: LineProps): JSX.Element | nu
   return (
     <div class="objects-argument">
       <span class="objects-argument-name">{oneLine(name)}</span>
-      <code class="value-type" title={typeWords(type)}>
-        {type}
+      <code class="value-type" title={type.words}>
+        {type.signature}
       </code>
       <div>
         <FieldInput
           field={field}
           label={name}
+          client={client}
           isTried={draft.isTried.value}
           onChange={(to) => draft.change(place, to)}
         />
@@ -136,7 +137,12 @@ function TypedState({ read, text }: TypedProps): JSX.Element | null {
   );
 }
 
-function Buttons({ draft }: { readonly draft: Draft }): JSX.Element {
+interface ButtonsProps {
+  readonly draft: Draft;
+  readonly client: BusClient;
+}
+
+function Buttons({ draft, client }: ButtonsProps): JSX.Element {
   const { bus } = useStore();
   const isWaiting = draft.progress.value.state === "waiting";
   const isAllowed = bus.value === "call";
@@ -161,7 +167,7 @@ function Buttons({ draft }: { readonly draft: Draft }): JSX.Element {
           class="objects-button"
           aria-pressed={draft.entry.value === "text"}
           title="Type all arguments as one text, as gdbus takes them"
-          onClick={() => (draft.entry.peek() === "text" ? draft.useFields() : draft.useText())}
+          onClick={() => (draft.entry.peek() === "text" ? draft.useFields() : void draft.useText())}
         >
           GVariant text
         </button>
@@ -184,29 +190,30 @@ function Buttons({ draft }: { readonly draft: Draft }): JSX.Element {
         />{" "}
         Allow interactive authorization
       </label>
-      <CopyButtons draft={draft} />
+      <CopyButtons draft={draft} client={client} />
     </div>
   );
 }
 
 /** The same call for a terminal. */
-function CopyButtons({ draft }: { readonly draft: Draft }): JSX.Element {
-  const store = useStore();
+function CopyButtons({ draft, client }: ButtonsProps): JSX.Element {
   const call = draft.call();
-  const copy = (words: typeof busctl): void => {
-    const address = store.recording.peek().buses[0]?.address;
-    if (call !== undefined) void copyText(words(call, address ?? ""));
+  const copy = async (program: keyof CallCommands): Promise<void> => {
+    if (call === undefined) return;
+    // If the program does not answer, the page says so elsewhere.
+    const commands = await client.commands(call).catch(() => undefined);
+    if (commands !== undefined) await copyText(commands[program].trimEnd());
   };
   return (
     <span class="objects-copy">
-      {PROGRAMS.map(([name, words]) => (
+      {PROGRAMS.map((name) => (
         <button
           key={name}
           type="button"
           class="objects-button"
           title={call === undefined ? "Some arguments are not valid" : `Copy as ${name} command`}
           disabled={call === undefined}
-          onClick={() => copy(words)}
+          onClick={() => void copy(name)}
         >
           Copy {name}
         </button>
@@ -215,10 +222,7 @@ function CopyButtons({ draft }: { readonly draft: Draft }): JSX.Element {
   );
 }
 
-const PROGRAMS = [
-  ["busctl", busctl],
-  ["gdbus", gdbus],
-] as const;
+const PROGRAMS = ["busctl", "gdbus"] as const satisfies readonly (keyof CallCommands)[];
 
 function Progress({
   method,

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { inline } from "../details/values";
 import { timeOfDay } from "../parts/format";
 import { oneLine } from "../parts/seen";
+import type { KnownTypes } from "../state/types";
 import type { PastCall } from "./calling";
 import { timingText } from "./Outcome";
 import type { Session } from "./session";
@@ -29,7 +30,7 @@ export function CallList({ session }: ListProps): JSX.Element {
 
 function CallLine({ past, session }: ListProps & { readonly past: PastCall }): JSX.Element {
   const { call, answer } = past;
-  const isFailed = "failed" in answer;
+  const isFailed = answer.failed !== undefined;
   return (
     <li>
       <button
@@ -44,7 +45,7 @@ function CallLine({ past, session }: ListProps & { readonly past: PastCall }): J
           {oneLine(JSON.stringify(call.arguments).slice(1, -1), SAID_MAX)}
         </code>
         <span class={isFailed ? "objects-failed" : "objects-said"}>
-          {oneLine(cameOf(past), SAID_MAX)}
+          {oneLine(cameOf(past, session.client.types), SAID_MAX)}
         </span>
         <span class="note">{timingText(past.durations)}</span>
       </button>
@@ -52,9 +53,10 @@ function CallLine({ past, session }: ListProps & { readonly past: PastCall }): J
   );
 }
 
-function cameOf({ answer }: PastCall): string {
-  if ("failed" in answer) return answer.failed.sentence;
-  const values = answer.returned.results.map((value) => inline(toldValue(value)));
+function cameOf({ answer }: PastCall, types: KnownTypes): string {
+  if (answer.failed !== undefined) return answer.failed.sentence;
+  const results = answer.returned?.results ?? [];
+  const values = results.map((value) => inline(toldValue(value, types)));
   return `→ ${values.join(", ") || "nothing"}`;
 }
 

@@ -2,16 +2,21 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { typeWords } from "../details/values";
+import { useRef } from "preact/hooks";
+import type { KnownTypes } from "../state/types";
 import { hintOf, type TextCode } from "./basic";
+import type { BusClient } from "./bus";
 import { type Entry, type Field, problemOf, replaced, variantField, withOneMore } from "./form";
+import { VARIANT_TYPES } from "./session";
 import { MANY_LINES } from "./submit";
 
 interface FieldProps<F = Field> {
   readonly field: F;
   /** What it is for, for those who cannot see where it stands. */
   readonly label: string;
-  /** Whether what is missing is told too, not only what is wrong. */
+  /** Parses the types of variants. */
+  readonly client: BusClient;
+  /** Whether missing input is reported too, not only wrong input. */
   readonly isTried: boolean;
   readonly onChange: (field: Field) => void;
 }
@@ -124,7 +129,7 @@ function BytesInput({ field, label, onChange }: Of<"bytes">): JSX.Element {
   );
 }
 
-function ItemsInput({ field, label, isTried, onChange }: Of<"array">): JSX.Element {
+function ItemsInput({ field, label, client, isTried, onChange }: Of<"array">): JSX.Element {
   const change = (place: number, item: Field | undefined): void =>
     onChange({ ...field, items: replaced(field.items, place, item) });
   return (
@@ -135,6 +140,7 @@ function ItemsInput({ field, label, isTried, onChange }: Of<"array">): JSX.Eleme
           <FieldInput
             field={item}
             label={`${label}, ${place}`}
+            client={client}
             isTried={isTried}
             onChange={(to) => change(place, to)}
           />
@@ -146,7 +152,7 @@ function ItemsInput({ field, label, isTried, onChange }: Of<"array">): JSX.Eleme
   );
 }
 
-function EntriesInput({ field, label, isTried, onChange }: Of<"dictionary">): JSX.Element {
+function EntriesInput({ field, label, client, isTried, onChange }: Of<"dictionary">): JSX.Element {
   const change = (place: number, entry: Entry | undefined): void =>
     onChange({ ...field, entries: replaced(field.entries, place, entry) });
   return (
@@ -156,6 +162,7 @@ function EntriesInput({ field, label, isTried, onChange }: Of<"dictionary">): JS
           <FieldInput
             field={entry.key}
             label={`${label}, key ${place}`}
+            client={client}
             isTried={isTried}
             onChange={(key) => change(place, { ...entry, key })}
           />
@@ -163,6 +170,7 @@ function EntriesInput({ field, label, isTried, onChange }: Of<"dictionary">): JS
           <FieldInput
             field={entry.value}
             label={`${label}, value ${place}`}
+            client={client}
             isTried={isTried}
             onChange={(value) => change(place, { ...entry, value })}
           />
@@ -174,7 +182,7 @@ function EntriesInput({ field, label, isTried, onChange }: Of<"dictionary">): JS
   );
 }
 
-function StructureInput({ field, label, isTried, onChange }: Of<"structure">): JSX.Element {
+function StructureInput({ field, label, client, isTried, onChange }: Of<"structure">): JSX.Element {
   return (
     <div class="objects-field-held" role="group" aria-label={label}>
       {field.fields.map((held, place) => (
@@ -183,6 +191,7 @@ function StructureInput({ field, label, isTried, onChange }: Of<"structure">): J
           <FieldInput
             field={held}
             label={`${label}, field ${place}`}
+            client={client}
             isTried={isTried}
             onChange={(to) => onChange({ ...field, fields: replaced(field.fields, place, to) })}
           />
@@ -192,9 +201,22 @@ function StructureInput({ field, label, isTried, onChange }: Of<"structure">): J
   );
 }
 
-function VariantInput({ field, label, isTried, onChange }: Of<"variant">): JSX.Element {
-  const choose = (type: string): void => {
-    if (type !== field.type) onChange(variantField(type));
+function VariantInput(props: Of<"variant">): JSX.Element {
+  const { field, label, client, isTried, onChange } = props;
+  // An answer of the program may come after other input.
+  const latest = useRef(props);
+  latest.current = props;
+  const choose = (text: string): void => {
+    if (text === field.type) return;
+    onChange(variantField(text, client.types.get(text)));
+    if (client.types.get(text) === undefined) void parse(text);
+  };
+  const parse = async (text: string): Promise<void> => {
+    const types = await client.typesOf(text).catch(() => null);
+    const [type, ...others] = types ?? [];
+    const { field, onChange } = latest.current;
+    if (type === undefined || others.length > 0 || field.type !== text) return;
+    if (field.inside === undefined) onChange(variantField(text, type));
   };
   return (
     <div class="objects-field-variant">
@@ -204,7 +226,7 @@ function VariantInput({ field, label, isTried, onChange }: Of<"variant">): JSX.E
         list={TYPES_ID}
         spellcheck={false}
         aria-label={`${label}, type`}
-        title={field.inside === undefined ? "" : typeWords(field.type)}
+        title={field.inside === undefined ? "" : client.types.words(field.type)}
         value={field.type}
         onInput={(event) => choose(event.currentTarget.value.trim())}
       />
@@ -212,6 +234,7 @@ function VariantInput({ field, label, isTried, onChange }: Of<"variant">): JSX.E
         <FieldInput
           field={field.inside}
           label={label}
+          client={client}
           isTried={isTried}
           onChange={(inside) => onChange({ ...field, inside })}
         />
@@ -221,19 +244,23 @@ function VariantInput({ field, label, isTried, onChange }: Of<"variant">): JSX.E
 }
 
 /** Types that variants often have, to choose from. */
-export function VariantTypes(): JSX.Element {
+export function VariantTypes({ types }: { readonly types: KnownTypes }): JSX.Element {
   return (
     <datalist id={TYPES_ID}>
       {VARIANT_TYPES.map((type) => (
         <option key={type} value={type}>
-          {typeWords(type)}
+          {types.words(type)}
         </option>
       ))}
     </datalist>
   );
 }
 
-function Add({ field, label, onChange }: Omit<FieldProps, "isTried">): JSX.Element {
+function Add({
+  field,
+  label,
+  onChange,
+}: Pick<FieldProps, "field" | "label" | "onChange">): JSX.Element {
   return (
     <button
       type="button"
@@ -284,4 +311,3 @@ const LINES_LONG = 3;
 /** Characters of bytes in a line. */
 const BYTES_LINE = 48;
 const TYPES_ID = "variant-types";
-const VARIANT_TYPES = ["s", "b", "i", "u", "x", "t", "d", "y", "o", "g", "as", "ay", "a{sv}", "v"];

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { Arguments } from "../details/ValueTree";
+import type { Annotation, Method, ObjectInterface, Signal } from "../generated/protocol";
 import { counted } from "../parts/format";
 import { openMenu } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
@@ -14,13 +15,12 @@ import { aboutOf, argumentsText } from "./annotations";
 import { CallForm } from "./CallForm";
 import { isCommon } from "./objectTree";
 import { PropertyLine } from "./PropertyLine";
-import type { Annotation, Interface, Method, Signal } from "./protocol";
 import { isSameMember, type Member, type Place, type Session } from "./session";
 import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
 
 interface SectionProps {
-  readonly one: Interface;
+  readonly one: ObjectInterface;
   readonly place: Place;
   readonly session: Session;
 }
@@ -147,13 +147,14 @@ function SignalLine({ signal, one }: SectionProps & { readonly signal: Signal })
 }
 
 /** Values that the object has, and does not describe. */
-function Undescribed({ one }: { readonly one: Interface }): JSX.Element | null {
+function Undescribed({ one }: { readonly one: ObjectInterface }): JSX.Element | null {
+  const { types } = useStore();
   const entries = Object.entries(one.undescribed ?? {});
   if (entries.length === 0) return null;
   return (
     <>
       <h4>Undescribed properties</h4>
-      <Arguments values={entries.map(([name, value]) => toldValue(value, name))} />
+      <Arguments values={entries.map(([name, value]) => toldValue(value, types, name))} />
     </>
   );
 }
@@ -192,11 +193,11 @@ function isOpenIn({ one, session }: SectionProps, method: Method): boolean {
   return isSameMember(session.open.value, methodOf(one, method));
 }
 
-function methodOf(one: Interface, { name }: Method): Member {
+function methodOf(one: ObjectInterface, { name }: Method): Member {
   return { is: "method", interface: one.name, name };
 }
 
-function summary({ methods, signals, properties }: Interface): string {
+function summary({ methods, signals, properties }: ObjectInterface): string {
   const parts = [
     methods.length > 0 ? counted(methods.length, "method", "methods") : "",
     properties.length > 0 ? counted(properties.length, "property", "properties") : "",

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import type { Name } from "../generated/protocol";
 import { count } from "../parts/format";
 import { openMenu } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
@@ -10,7 +11,6 @@ import { term } from "../query/terms";
 import { useStore } from "../state/context";
 import { moveFocus } from "./focus";
 import { groupNames, isRunning, type NameGroup, whoFacts, whoText } from "./names";
-import type { Name } from "./protocol";
 import type { Session } from "./session";
 import { trafficItems } from "./traffic";
 

@@ -1,6 +1,7 @@
 // The object that is chosen: its members, its signals as they come, and the calls that were made.
 
 import type { JSX } from "preact";
+import type { BusObject } from "../generated/protocol";
 import { count, duration } from "../parts/format";
 import { openMenu } from "../parts/Menu";
 import { oneLine } from "../parts/seen";
@@ -9,7 +10,6 @@ import { useStore } from "../state/context";
 import { CallList } from "./CallList";
 import { InterfaceSection } from "./InterfaceSection";
 import { isCommon } from "./objectTree";
-import type { ObjectFound } from "./protocol";
 import { SignalList } from "./SignalList";
 import type { Place, Session, Tab } from "./session";
 import { trafficItems } from "./traffic";
@@ -115,7 +115,7 @@ function Shown({ session }: PaneProps): JSX.Element {
 }
 
 /** The interfaces, with those that all objects have behind the others. */
-function Members({ object, session }: PaneProps & { readonly object: ObjectFound }): JSX.Element {
+function Members({ object, session }: PaneProps & { readonly object: BusObject }): JSX.Element {
   const own = object.interfaces.filter(({ name }) => !isCommon(name));
   const common = object.interfaces.filter(({ name }) => isCommon(name));
   const place = { service: object.service, path: object.path };

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useKeys } from "../keys/useKeys";
 import { useStore } from "../state/context";
-import { session } from "./address";
+import { sessionOf } from "./address";
 import { NamesPane } from "./NamesPane";
 import { ObjectPane } from "./ObjectPane";
 import { OBJECTS_NOTES, objectsKeys } from "./objectsKeys";
@@ -28,7 +28,8 @@ function NoBus(): JSX.Element {
 }
 
 function Browser(): JSX.Element {
-  useEffect(() => session.follow(), []);
+  const session = sessionOf(useStore());
+  useEffect(() => session.follow(), [session]);
   useKeys("Objects", () => objectsKeys(session), OBJECTS_NOTES);
   return (
     <div class="objects">

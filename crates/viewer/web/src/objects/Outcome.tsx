@@ -2,14 +2,15 @@
 
 import type { JSX } from "preact";
 import { Arguments } from "../details/ValueTree";
+import type { Argument, CallAnswer, Failure } from "../generated/protocol";
 import { count, duration } from "../parts/format";
 import { SeenText } from "../parts/SeenText";
-import type { Answer, Argument, Failure, Returned } from "./protocol";
+import { useStore } from "../state/context";
 import { timingOf } from "./timing";
 import { toldValue } from "./told";
 
 interface OutcomeProps {
-  readonly answer: Answer;
+  readonly answer: CallAnswer;
   /** Nanoseconds of each of the calls. */
   readonly durations: readonly number[];
   /** What the method says that it returns. */
@@ -20,25 +21,28 @@ export function Outcome({ answer, durations, results }: OutcomeProps): JSX.Eleme
   return (
     <div class="objects-outcome" role="status">
       <p class="note">
-        {"failed" in answer ? "failed" : `returned by ${answer.returned.sender}`}
+        {answer.returned === undefined ? "failed" : `returned by ${answer.returned.sender}`}
         {" · "}
         {timingText(durations)}
       </p>
-      {"failed" in answer ? <Failed failure={answer.failed} /> : null}
-      {"returned" in answer ? <Results returned={answer.returned} results={results} /> : null}
+      {answer.failed === undefined ? null : <Failed failure={answer.failed} />}
+      {answer.returned === undefined ? null : (
+        <Results returned={answer.returned} results={results} />
+      )}
     </div>
   );
 }
 
 interface ResultsProps {
-  readonly returned: Returned;
+  readonly returned: NonNullable<CallAnswer["returned"]>;
   readonly results: readonly Argument[];
 }
 
 function Results({ returned, results }: ResultsProps): JSX.Element {
+  const { types } = useStore();
   const { results: values, descriptors } = returned;
   if (values.length === 0) return <p class="note">No return value.</p>;
-  const named = values.map((value, place) => toldValue(value, results[place]?.name));
+  const named = values.map((value, place) => toldValue(value, types, results[place]?.name));
   return (
     <>
       <Arguments values={named} />

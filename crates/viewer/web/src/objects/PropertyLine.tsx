@@ -3,28 +3,26 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { Arguments } from "../details/ValueTree";
-import { typeWords } from "../details/values";
+import type { ObjectProperty, ValueType } from "../generated/protocol";
 import { openMenu } from "../parts/Menu";
 import { oneLine } from "../parts/seen";
 import { useShownWhen } from "../parts/shown";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
+import type { KnownTypes } from "../state/types";
 import { aboutOf } from "./annotations";
-import { setProperty } from "./bus";
 import { EMITS } from "./changes";
 import { FieldInput, VariantTypes } from "./FieldInput";
 import { emptyField, type Field, fieldOf, readField } from "./form";
 import { About } from "./InterfaceSection";
 import { sentenceOf } from "./loaded";
-import type { Property } from "./protocol";
 import { isSameMember, type Member, memberKey, type Place, type Session } from "./session";
 import { submitOnEnter } from "./submit";
 import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
-import { readSingle, type Type } from "./types";
 
 interface PropertyProps {
-  readonly property: Property;
+  readonly property: ObjectProperty;
   /** Its interface. */
   readonly of: string;
   readonly place: Place;
@@ -51,7 +49,7 @@ export function PropertyLine(props: PropertyProps): JSX.Element {
           >
             {oneLine(property.name)}
           </span>
-          <code class="value-type" title={typeWords(property.type)}>
+          <code class="value-type" title={store.types.words(property.type)}>
             {property.type}
           </code>
           <span class="note">{ACCESS[property.access]}</span>
@@ -79,9 +77,10 @@ export function PropertyLine(props: PropertyProps): JSX.Element {
   );
 }
 
-function Value({ property }: { readonly property: Property }): JSX.Element {
+function Value({ property }: { readonly property: ObjectProperty }): JSX.Element {
+  const { types } = useStore();
   const { value, failure } = property;
-  if (value !== undefined) return <Arguments values={[toldValue(value, property.name)]} />;
+  if (value !== undefined) return <Arguments values={[toldValue(value, types, property.name)]} />;
   if (failure !== undefined) return <span class="objects-failed">{failure.sentence}</span>;
   return <span class="note">write-only</span>;
 }
@@ -89,14 +88,14 @@ function Value({ property }: { readonly property: Property }): JSX.Element {
 type SettingProps = PropertyProps & { readonly onDone: () => void };
 
 function Setting(props: SettingProps): JSX.Element {
-  const type = readSingle(props.property.type);
+  const type = useStore().types.get(props.property.type);
   if (type === undefined) return <p class="banner">The object declares an invalid type.</p>;
   return <SettingForm {...props} type={type} />;
 }
 
-function SettingForm(props: SettingProps & { readonly type: Type }): JSX.Element {
+function SettingForm(props: SettingProps & { readonly type: ValueType }): JSX.Element {
   const { property, type } = props;
-  const field = useSignal<Field>(firstField(property, type));
+  const field = useSignal<Field>(firstField(property, type, props.session.client.types));
   const problem = useSignal<string | undefined>(undefined);
   const isTried = useSignal(false);
   const set = async (event: Event): Promise<void> => {
@@ -107,10 +106,11 @@ function SettingForm(props: SettingProps & { readonly type: Type }): JSX.Element
   };
   return (
     <form class="objects-call" onSubmit={(event) => void set(event)} onKeyDown={submitOnEnter}>
-      <VariantTypes />
+      <VariantTypes types={props.session.client.types} />
       <FieldInput
         field={field.value}
         label={property.name}
+        client={props.session.client}
         isTried={isTried.value}
         onChange={(to) => (field.value = to)}
       />
@@ -134,8 +134,8 @@ async function send(props: SettingProps, field: Field): Promise<string | undefin
   if ("problem" in read) return undefined;
   const name = { ...place, interface: of, property: property.name };
   try {
-    const answer = await setProperty(name, property.type, read.value);
-    if ("failed" in answer) return answer.failed.sentence;
+    const answer = await session.client.set(name, property.type, read.value);
+    if (answer.failed !== undefined) return answer.failed.sentence;
     // Not all objects tell of changes.
     await session.refreshObject();
     return undefined;
@@ -144,11 +144,15 @@ async function send(props: SettingProps, field: Field): Promise<string | undefin
   }
 }
 
-function firstField({ value, type: told }: Property, type: Type): Field {
-  return value?.type === told ? fieldOf(type, value.data) : emptyField(type);
+function firstField(
+  { value, type: declared }: ObjectProperty,
+  type: ValueType,
+  types: KnownTypes,
+): Field {
+  return value?.type === declared ? fieldOf(type, value.data, types) : emptyField(type);
 }
 
-const ACCESS: Readonly<Record<Property["access"], string>> = {
+const ACCESS: Readonly<Record<ObjectProperty["access"], string>> = {
   read: "read",
   write: "write",
   "read-write": "read, write",

@@ -4,10 +4,11 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { Arguments } from "../details/ValueTree";
 import { inline } from "../details/values";
+import type { HeardSignal } from "../generated/protocol";
 import { count, counted, timeOfDay } from "../parts/format";
 import { oneLine } from "../parts/seen";
+import { useStore } from "../state/context";
 import { Failed } from "./Outcome";
-import type { HeardSignal } from "./protocol";
 import type { Session } from "./session";
 import { LINES_MAX, type LogLine } from "./signalLog";
 import { toldValue } from "./told";
@@ -59,8 +60,9 @@ function Line({ line }: { readonly line: LogLine }): JSX.Element {
 }
 
 function SignalLine({ signal }: { readonly signal: HeardSignal }): JSX.Element {
+  const { types } = useStore();
   const isOpen = useSignal(false);
-  const values = (signal.arguments ?? []).map((value) => toldValue(value));
+  const values = (signal.arguments ?? []).map((value) => toldValue(value, types));
   const at = timeOfDay(BigInt(signal.at_us) * 1000n);
   const said = values.map((value) => inline(value)).join(", ");
   return (

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { CSSProperties, JSX } from "preact";
 import { useMemo, useRef } from "preact/hooks";
+import type { Tree } from "../generated/protocol";
 import { count, counted, duration } from "../parts/format";
 import { openMenu } from "../parts/Menu";
 import { oneLine } from "../parts/seen";
@@ -19,7 +20,6 @@ import {
   treeLines,
   treeStep,
 } from "./objectTree";
-import type { Tree } from "./protocol";
 import type { Session } from "./session";
 import { trafficItems } from "./traffic";
 

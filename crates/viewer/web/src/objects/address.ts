@@ -1,12 +1,14 @@
 // What is looked at on a bus, in the address of the page.
 
+import type { Store } from "../state/store";
 import type { AddressPart } from "../state/url";
+import { BusClient } from "./bus";
 import { type Member, Session } from "./session";
 
-/** The one bus of the page. What is looked at there stays while other views are shown. */
-export const session = new Session();
-
-export const objectsAddress = sessionAddress(session);
+/** What is looked at on the bus of the page. */
+export function sessionOf(store: Store): Session {
+  return store.part(Session, () => new Session(new BusClient(store.types)));
+}
 
 /** The service, its object, what is shown of that, and the member whose form is open. */
 export function sessionAddress(session: Session): AddressPart {

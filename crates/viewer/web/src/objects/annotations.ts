@@ -1,6 +1,6 @@
 // What interfaces and their members say of themselves besides.
 
-import type { Annotation, Argument } from "./protocol";
+import type { Annotation, Argument } from "../generated/protocol";
 
 /** What is known by its name, and all else. */
 export interface About {

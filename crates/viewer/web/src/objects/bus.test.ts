@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import type { BusObject, HeardSignal, Name } from "../generated/protocol";
 import { aboutOf, argumentsText } from "./annotations";
 import { BusFailure } from "./bus";
 import { changesOf, withChanges } from "./changes";
 import { LineReader } from "./lines";
 import { groupNames, whoFacts, whoText } from "./names";
-import type { HeardSignal, Name, ObjectFound } from "./protocol";
 import { LINES_MAX, SignalLog } from "./signalLog";
 import { timingOf } from "./timing";
 
@@ -111,10 +111,11 @@ const SIGNAL: HeardSignal = {
 
 const PROPERTY = { type: "u", access: "read", emits_change: "value", annotations: [] } as const;
 const INTERFACE = { name: "a.I", methods: [], signals: [], annotations: [] };
-const OBJECT: ObjectFound = {
+const OBJECT: BusObject = {
   service: "a.b",
   path: "/a",
   took_ns: 1,
+  children: [],
   interfaces: [
     {
       ...INTERFACE,

@@ -1,21 +1,27 @@
-// Asking a bus by way of the program that serves the page.
+// Requests for the bus, which the program that serves the page carries out.
 
-import { DISCONNECTED } from "../source/source";
-import { LineReader } from "./lines";
+import { checked, FormatError } from "../format/check";
 import type {
-  Answer,
+  BusAnswer,
+  BusObject,
+  BusRequest,
   Call,
+  CallAnswer,
+  CallCommands,
   Json,
   Manner,
   Name,
-  ObjectFound,
   PropertyName,
+  ReadText,
   Tree,
-  Typed,
+  TypeTable,
+  ValueType,
+  WatchEvent,
   Watched,
-  WatchLine,
-  Wish,
-} from "./protocol";
+} from "../generated/protocol";
+import { DISCONNECTED } from "../source/source";
+import type { KnownTypes } from "../state/types";
+import { LineReader } from "./lines";
 
 /** Why nothing was sent, or nothing learnt. */
 export class BusFailure extends Error {
@@ -29,99 +35,131 @@ export class BusFailure extends Error {
   }
 }
 
-/** All names. */
-export function askNames(): Promise<readonly Name[]> {
-  return ask<readonly Name[]>({ do: "names" });
-}
-
-/** One name, or null if nobody has it and it cannot be started. */
-export function askName(name: string): Promise<Name | null> {
-  return ask<Name | null>({ do: "name", name });
-}
-
-/** The objects of a service. */
-export function askTree(service: string): Promise<Tree> {
-  return ask<Tree>({ do: "tree", service });
-}
-
-/** What an object has, with the values of its properties. */
-export function askObject(service: string, path: string): Promise<ObjectFound> {
-  return ask<ObjectFound>({ do: "object", service, path });
-}
-
-/** Calls a method. */
-export function callMethod(call: Call, manner: Manner = {}): Promise<Answer> {
-  return ask<Answer>({ do: "call", call, manner });
-}
-
-/** Reads arguments that are typed as one text of GVariant. Nothing is sent. */
-export function askTyped(signature: string, text: string): Promise<Typed> {
-  return ask<Typed>({ do: "read", signature, text });
-}
-
-/** Sets a property. */
-export function setProperty(
-  property: PropertyName,
-  signature: string,
-  value: Json,
-): Promise<Answer> {
-  return ask<Answer>({ do: "set", property, signature, value });
-}
-
 /** A stream of what is heard of a bus. */
 export interface Hearing {
   /** What is heard until it is aborted, at first of this. */
-  lines(watched: Watched, signal: AbortSignal): AsyncIterable<WatchLine>;
+  lines(watched: Watched, signal: AbortSignal): AsyncIterable<WatchEvent>;
   /** Has something else heard; the stream tells from where on. */
   turn(watched: Watched): Promise<void>;
 }
 
-/** Hears the bus by the program. */
-export function hearing(): Hearing {
-  const name = crypto.randomUUID();
-  const at = (watched: Watched): string => `watch/${name}?${watchFields(watched)}`;
-  return {
-    lines: (watched, signal) => linesOf(at(watched), signal),
-    turn: async (watched) => {
-      const response = await fetch(at(watched), { method: "POST" });
-      if (!response.ok) throw new BusFailure(await unanswered(response));
-    },
-  };
-}
+/** The answers, each under the name of its request. */
+type BusAnswers = {
+  readonly [K in BusRequest["do"]]: Extract<BusAnswer, Readonly<Record<K, unknown>>>[K];
+};
 
-function watchFields({ service, path }: Watched): URLSearchParams {
-  const fields = new URLSearchParams();
-  if (service !== undefined) fields.set("service", service);
-  if (path !== undefined) fields.set("path", path);
-  return fields;
-}
+/** Sends requests for the bus to the program. */
+export class BusClient {
+  constructor(readonly types: KnownTypes) {}
 
-async function* linesOf(url: string, signal: AbortSignal): AsyncGenerator<WatchLine> {
-  const response = await fetch(url, { signal });
-  if (!response.ok || response.body === null) throw new BusFailure(await unanswered(response));
-  const reader = response.body.getReader();
-  const lines = new LineReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    for (const line of lines.push(value)) yield told<WatchLine>(JSON.parse(line));
+  /** All names. */
+  names(): Promise<readonly Name[]> {
+    return this.ask({ do: "names" });
+  }
+
+  /** One name, or null if it has no owner and cannot be activated. */
+  name(name: string): Promise<Name | null> {
+    return this.ask({ do: "name", name });
+  }
+
+  /** The objects of a service. */
+  tree(service: string): Promise<Tree> {
+    return this.ask({ do: "tree", service });
+  }
+
+  /** The interfaces of an object, with the values of its properties. */
+  object(service: string, path: string): Promise<BusObject> {
+    return this.ask({ do: "object", service, path });
+  }
+
+  /** Calls a method. */
+  call(call: Call, manner: Manner = {}): Promise<CallAnswer> {
+    return this.ask({ do: "call", call, manner });
+  }
+
+  /** Sets a property. */
+  set(property: PropertyName, signature: string, value: Json): Promise<CallAnswer> {
+    return this.ask({ do: "set", property, signature, value });
+  }
+
+  /** Reads arguments from a GVariant text. */
+  read(signature: string, text: string): Promise<ReadText> {
+    return this.ask({ do: "read", signature, text });
+  }
+
+  /** Writes arguments as a GVariant text. */
+  write(signature: string, values: readonly Json[]): Promise<string> {
+    return this.ask({ do: "write", signature, arguments: values });
+  }
+
+  /** Commands that make a call. */
+  commands(call: Call): Promise<CallCommands> {
+    return this.ask({ do: "commands", call });
+  }
+
+  /** The types of a signature, or null for any other text. */
+  async typesOf(signature: string): Promise<readonly ValueType[] | null> {
+    const types = await this.ask({ do: "types", signature });
+    for (const type of types ?? []) this.types.learn({ [type.signature]: type });
+    return types;
+  }
+
+  /** Watches the bus. */
+  hearing(): Hearing {
+    const name = crypto.randomUUID();
+    const at = (watched: Watched): string => `watch/${name}?${watchFields(watched)}`;
+    return {
+      lines: (watched, signal) => this.linesOf(at(watched), signal),
+      turn: async (watched) => {
+        const response = await fetch(at(watched), { method: "POST" });
+        if (!response.ok) throw new BusFailure(await unanswered(response));
+      },
+    };
+  }
+
+  private async *linesOf(url: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    const response = await fetch(url, { signal });
+    if (!response.ok || response.body === null) throw new BusFailure(await unanswered(response));
+    const reader = response.body.getReader();
+    const lines = new LineReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      for (const line of lines.push(value)) {
+        yield this.taken(checked("ReplyWatchEvent", JSON.parse(line)));
+      }
+    }
+  }
+
+  private async ask<R extends BusRequest>(asked: R): Promise<BusAnswers[R["do"]]> {
+    const request = fetch("bus", { method: "POST", body: JSON.stringify(asked) });
+    const response = await request.catch(() => {
+      throw new BusFailure(DISCONNECTED);
+    });
+    if (!response.ok) throw new BusFailure(await unanswered(response));
+    const answers: Partial<BusAnswers> = this.taken(
+      checked("ReplyBusAnswer", await response.json()),
+    );
+    const name: R["do"] = asked.do;
+    const answer = answers[name];
+    if (answer === undefined) throw new FormatError(`not an answer to the request ${name}`);
+    return answer;
+  }
+
+  private taken<T>(reply: Reply<T>): T {
+    if ("failure" in reply) throw new BusFailure(reply.failure);
+    this.types.learn(reply.types);
+    return reply.answer;
   }
 }
 
-async function ask<T>(wish: Wish): Promise<T> {
-  const request = fetch("bus", { method: "POST", body: JSON.stringify(wish) });
-  const response = await request.catch(() => {
-    throw new BusFailure(DISCONNECTED);
-  });
-  if (!response.ok) throw new BusFailure(await unanswered(response));
-  return told<T>(await response.json());
-}
+type Reply<T> = { readonly answer: T; readonly types: TypeTable } | { readonly failure: string };
 
-type Told<T> = { readonly answer: T } | { readonly failure: string };
-
-function told<T>(told: Told<T>): T {
-  if ("failure" in told) throw new BusFailure(told.failure);
-  return told.answer;
+function watchFields({ service, path }: Watched): URLSearchParams {
+  const fields = new URLSearchParams();
+  if (service !== null) fields.set("service", service);
+  if (path !== null) fields.set("path", path);
+  return fields;
 }
 
 /** Why there is no answer: in the words of the program, if it has any. */

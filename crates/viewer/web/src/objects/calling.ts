@@ -1,37 +1,58 @@
 // A call that is written, made and looked at.
 
 import { type Signal, signal } from "@preact/signals";
-import { BusFailure, callMethod } from "./bus";
-import { variantTexts } from "./commands";
+import type {
+  Argument,
+  Call,
+  CallAnswer,
+  Json,
+  Manner,
+  Method,
+  ValueType,
+} from "../generated/protocol";
+import { type BusClient, BusFailure } from "./bus";
 import { emptyField, type Field, fieldOf, readFields, replaced } from "./form";
 import { sentenceOf } from "./loaded";
-import type { Answer, Call, Json, Manner, Method } from "./protocol";
 import { TextEntry } from "./textEntry";
-import { readTypes, type Type } from "./types";
 
 /** What has become of the call. */
 export type Progress =
   | { readonly state: "none" }
   | { readonly state: "waiting"; readonly done: number; readonly of: number }
-  | { readonly state: "answered"; readonly answer: Answer; readonly durations: readonly number[] }
+  | {
+      readonly state: "answered";
+      readonly answer: CallAnswer;
+      readonly durations: readonly number[];
+    }
   /** It was not sent. */
   | { readonly state: "refused"; readonly sentence: string; readonly argument: number | undefined };
+
+/** A call with all that a form gives it. */
+export interface FullCall extends Call {
+  readonly interface: string;
+  readonly signature: string;
+  readonly arguments: readonly Json[];
+}
 
 /** A call that was made. */
 export interface PastCall {
   readonly number: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  readonly call: Call;
-  readonly answer: Answer;
+  readonly call: FullCall;
+  /** What the method takes, by which its form is made again. */
+  readonly takes: readonly Argument[];
+  readonly answer: CallAnswer;
   /** Nanoseconds of each, if it was made several times. */
   readonly durations: readonly number[];
 }
 
 /** The form of a method. */
 export class Draft {
-  /** Undefined if the types are none: nothing can be typed for them. */
-  readonly types: readonly Type[] | undefined;
+  /** The types of the arguments; undefined if the object declares an invalid one. */
+  readonly types: readonly ValueType[] | undefined;
+  /** What the method takes. */
+  readonly takes: readonly Argument[];
   readonly fields: Signal<readonly Field[]>;
   /** Whether the arguments are in the fields, or typed as one text. */
   readonly entry = signal<"fields" | "text">("fields");
@@ -46,23 +67,26 @@ export class Draft {
   private isStopped = false;
 
   constructor(
-    readonly target: Omit<Call, "signature" | "arguments">,
+    readonly target: Omit<FullCall, "signature" | "arguments">,
     method: Method,
+    private readonly client: BusClient,
   ) {
+    this.takes = method.arguments;
     this.signature = method.arguments.map(({ type }) => type).join("");
-    this.types = readTypes(this.signature);
+    const types = method.arguments.map(({ type }) => client.types.get(type));
+    this.types = types.every((type) => type !== undefined) ? types : undefined;
     this.fields = signal((this.types ?? []).map(emptyField));
-    this.typed = new TextEntry(this.signature);
+    this.typed = new TextEntry(this.signature, (signature, text) => client.read(signature, text));
   }
 
   /** The call that is written, or what is wrong with it. */
-  call(): Call | undefined {
+  call(): FullCall | undefined {
     const read = this.entry.value === "text" ? this.typed.value : readFields(this.fields.value);
     if ("problem" in read || this.types === undefined) return undefined;
     return this.with(read.value);
   }
 
-  private with(values: readonly Json[]): Call {
+  private with(values: readonly Json[]): FullCall {
     return { ...this.target, signature: this.signature, arguments: values };
   }
 
@@ -73,9 +97,12 @@ export class Draft {
   }
 
   /** Has the arguments typed as one text, at first as the fields have them. */
-  useText(): void {
+  async useText(): Promise<void> {
     const read = readFields(this.fields.peek());
-    if ("value" in read) this.typed.type(variantTexts(this.with(read.value)).join(", "));
+    // Without the program the text is empty, and the page says elsewhere that the program has ended.
+    const text = "value" in read ? this.client.write(this.signature, read.value) : undefined;
+    const written = await text?.catch(() => undefined);
+    if (written !== undefined) this.typed.type(written);
     this.entry.value = "text";
   }
 
@@ -88,13 +115,15 @@ export class Draft {
 
   /** Shows these arguments in the fields. */
   setFields(values: readonly Json[]): void {
-    this.fields.value = (this.types ?? []).map((type, at) => fieldOf(type, values[at] ?? null));
+    this.fields.value = (this.types ?? []).map((type, at) =>
+      fieldOf(type, values[at] ?? null, this.client.types),
+    );
     this.entry.value = "fields";
   }
 
   /** Makes the call, as often as wanted one after the other, and tells of it when it is done. */
   async make(
-    told: (call: Call, answer: Answer, durations: readonly number[]) => void,
+    told: (call: FullCall, answer: CallAnswer, durations: readonly number[]) => void,
   ): Promise<void> {
     this.isTried.value = true;
     if (this.entry.peek() === "text") await this.typed.settle();
@@ -120,16 +149,16 @@ export class Draft {
   }
 
   private async makeAll(
-    call: Call,
+    call: FullCall,
     manner: Manner,
     of: number,
     durations: number[],
-  ): Promise<Answer> {
+  ): Promise<CallAnswer> {
     for (;;) {
       this.progress.value = { state: "waiting", done: durations.length, of };
-      const answer = await callMethod(call, manner);
+      const answer = await this.client.call(call, manner);
       durations.push(answer.took_ns);
-      if ("failed" in answer || durations.length >= of || this.isStopped) return answer;
+      if (answer.failed !== undefined || durations.length >= of || this.isStopped) return answer;
     }
   }
 }

@@ -1,11 +1,18 @@
 // Properties that change while they are looked at.
 
-import type { HeardSignal, Interface, Json, ObjectFound, Property, TypedJson } from "./protocol";
+import type {
+  BusObject,
+  HeardSignal,
+  ObjectInterface,
+  ObjectProperty,
+  TypedValue,
+} from "../generated/protocol";
+import { listOf, typedOf } from "./json";
 
 /** What a signal says of properties. */
 export interface Changes {
   readonly interface: string;
-  readonly values: ReadonlyMap<string, TypedJson>;
+  readonly values: ReadonlyMap<string, TypedValue>;
   /** Those that have another value, which must be asked for. */
   readonly invalidated: readonly string[];
 }
@@ -15,11 +22,11 @@ export function changesOf(signal: HeardSignal): Changes | undefined {
   if (signal.interface !== PROPERTIES || signal.member !== "PropertiesChanged") return undefined;
   const [of, changed, invalidated] = signal.arguments ?? [];
   if (of?.type !== "s" || changed?.type !== "a{sv}" || invalidated?.type !== "as") return undefined;
-  const pairs = listOf(changed.data).map((pair) => listOf(pair));
-  const values = pairs.map(([name = "", value = null]): [string, TypedJson] => [
-    String(name),
-    value as unknown as TypedJson,
-  ]);
+  const values = listOf(changed.data).flatMap((pair): [string, TypedValue][] => {
+    const [name = "", variant = null] = listOf(pair);
+    const value = typedOf(variant);
+    return value === undefined ? [] : [[String(name), value]];
+  });
   return {
     interface: String(of.data),
     values: new Map(values),
@@ -28,7 +35,7 @@ export function changesOf(signal: HeardSignal): Changes | undefined {
 }
 
 /** The object with its new values. */
-export function withChanges(object: ObjectFound, changes: Changes): ObjectFound {
+export function withChanges(object: BusObject, changes: Changes): BusObject {
   const interfaces = object.interfaces.map((one) =>
     one.name === changes.interface ? withValues(one, changes.values) : one,
   );
@@ -36,14 +43,14 @@ export function withChanges(object: ObjectFound, changes: Changes): ObjectFound 
 }
 
 /** Of which properties a change is told, as the word for it says. */
-export const EMITS: Readonly<Record<Property["emits_change"], string>> = {
+export const EMITS: Readonly<Record<ObjectProperty["emits_change"], string>> = {
   value: "emits changes",
   invalidates: "invalidates only",
   const: "never changes",
   no: "no change signal",
 };
 
-function withValues(one: Interface, values: Changes["values"]): Interface {
+function withValues(one: ObjectInterface, values: Changes["values"]): ObjectInterface {
   const properties = one.properties.map((property) => {
     const value = values.get(property.name);
     if (value === undefined) return property;
@@ -51,10 +58,6 @@ function withValues(one: Interface, values: Changes["values"]): Interface {
     return { ...rest, value };
   });
   return { ...one, properties };
-}
-
-function listOf(data: Json): readonly Json[] {
-  return Array.isArray(data) ? data : [];
 }
 
 const PROPERTIES = "org.freedesktop.DBus.Properties";

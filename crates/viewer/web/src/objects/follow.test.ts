@@ -1,12 +1,19 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type {
+  HeardSignal,
+  Name,
+  Tree,
+  TypedValue,
+  WatchEvent,
+  Watched,
+} from "../generated/protocol";
 import type { Hearing } from "./bus";
 import { Latest } from "./loaded";
 import { type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
-import type { HeardSignal, Name, Tree, TypedJson, Watched, WatchLine } from "./protocol";
 import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
 import { type Listener, Watching } from "./watching";
 
-function signalOf(member: string, said: readonly [string, TypedJson["data"]][]): HeardSignal {
+function signalOf(member: string, said: readonly [string, TypedValue["data"]][]): HeardSignal {
   const values = said.map(([type, data]) => ({ type, data }));
   return { at_us: 1, sender: ":1.0", path: "/", interface: "a.I", member, arguments: values };
 }
@@ -168,13 +175,13 @@ test("a change that comes before the answer is in it", async () => {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const NOWHERE: Watched = { service: undefined, path: undefined };
-const ONE: Watched = { service: "a.b", path: undefined };
+const NOWHERE: Watched = { service: null, path: null };
+const ONE: Watched = { service: "a.b", path: null };
 const OTHER: Watched = { service: "a.b", path: "/a" };
 
 /** A stream that says what it is told to, and what came of that. */
 async function watching(first: Watched) {
-  const lines: WatchLine[] = [];
+  const lines: WatchEvent[] = [];
   const told: string[] = [];
   const turns: Watched[] = [];
   let more = (): void => {};
@@ -198,7 +205,7 @@ async function watching(first: Watched) {
   const watching = new Watching(hearing, first, listener);
   const settle = () => vi.advanceTimersByTimeAsync(100);
   await settle();
-  const say = async (...said: WatchLine[]): Promise<void> => {
+  const say = async (...said: WatchEvent[]): Promise<void> => {
     lines.push(...said);
     more();
     await settle();
@@ -210,14 +217,14 @@ async function watching(first: Watched) {
   return { watching, told, turns, say, end };
 }
 
-const NOISE: WatchLine = { heard: { of: "names", what: { lost: { count: 1 } } } };
+const NOISE: WatchEvent = { heard: { of: "names", what: { lost: { count: 1 } } } };
 
 test("nothing is asked before it is heard", async () => {
   const { watching: one, told, turns, say } = await watching(NOWHERE);
   one.turnTo(ONE);
   one.turnTo(OTHER);
   expect([told, turns]).toEqual([[], []]);
-  await say({ begun: {} });
+  await say({ begun: NOWHERE });
   expect([told, turns]).toEqual([[], [OTHER]]);
   await say(NOISE, { begun: { service: "a.b", path: "/a" } }, NOISE);
   expect(told).toEqual(["heard names", "begun a.b /a", "heard names"]);
@@ -225,7 +232,7 @@ test("nothing is asked before it is heard", async () => {
 
 test("one turn is waited for before the next", async () => {
   const { watching: one, told, turns, say } = await watching(NOWHERE);
-  await say({ begun: {} });
+  await say({ begun: NOWHERE });
   one.turnTo(ONE);
   one.turnTo(OTHER);
   expect(turns).toEqual([ONE]);
@@ -243,6 +250,6 @@ test("what is not heard can be asked all the same", async () => {
     "begun a.b",
   ]);
   one.end();
-  await say({ begun: {} });
+  await say({ begun: NOWHERE });
   expect(told.length).toBe(3);
 });

@@ -1,19 +1,20 @@
 // What is typed for values of D-Bus, and the JSON that is sent for it.
 
+import type { BasicCode, Json, ValueType } from "../generated/protocol";
+import type { KnownTypes } from "../state/types";
 import { bytesText, type Read, readBasic, readBytes, type TextCode } from "./basic";
-import type { Json } from "./protocol";
-import { type BasicCode, readSingle, type Type } from "./types";
+import { listOf, typedOf } from "./json";
 
 /** A control for a value, with what is in it. */
 export type Field =
   | { readonly kind: "text"; readonly code: TextCode; readonly text: string }
   | { readonly kind: "flag"; readonly isOn: boolean }
   | { readonly kind: "bytes"; readonly text: string }
-  | { readonly kind: "array"; readonly element: Type; readonly items: readonly Field[] }
+  | { readonly kind: "array"; readonly element: ValueType; readonly items: readonly Field[] }
   | {
       readonly kind: "dictionary";
-      readonly key: BasicCode;
-      readonly value: Type;
+      readonly key: ValueType;
+      readonly value: ValueType;
       readonly entries: readonly Entry[];
     }
   | { readonly kind: "structure"; readonly fields: readonly Field[] }
@@ -27,48 +28,58 @@ export interface Entry {
 }
 
 /** An empty control for a value of a type. */
-export function emptyField(type: Type): Field {
-  switch (type.kind) {
+export function emptyField({ shape }: ValueType): Field {
+  switch (shape.kind) {
     case "basic":
-      return basicField(type.code);
+      return basicField(shape.code);
     case "bytes":
       return { kind: "bytes", text: "" };
     case "array":
-      return { kind: "array", element: type.element, items: [] };
+      return { ...shape, items: [] };
     case "dictionary":
-      return { kind: "dictionary", key: type.key, value: type.value, entries: [] };
+      return { ...shape, entries: [] };
     case "structure":
-      return { kind: "structure", fields: type.fields.map(emptyField) };
+      return { kind: "structure", fields: shape.fields.map(emptyField) };
     case "variant":
-      return variantField("s");
+      return EMPTY_VARIANT;
   }
 }
 
-/** A control with a value in it, as one that was told before. */
-export function fieldOf(type: Type, data: Json): Field {
-  switch (type.kind) {
+/** A control with a value in it, such as one that the bus has sent. */
+export function fieldOf({ shape }: ValueType, data: Json, types: KnownTypes): Field {
+  const inner = (of: ValueType, held: Json): Field => fieldOf(of, held, types);
+  switch (shape.kind) {
     case "basic":
-      if (type.code === "b") return { kind: "flag", isOn: data === true };
-      return { kind: "text", code: type.code, text: String(data) };
+      if (shape.code === "b") return { kind: "flag", isOn: data === true };
+      return { kind: "text", code: shape.code, text: String(data) };
     case "bytes":
       return { kind: "bytes", text: bytesText(listOf(data).map(Number)) };
     case "array":
-      return { ...type, items: listOf(data).map((item) => fieldOf(type.element, item)) };
-    case "dictionary":
-      return { ...type, entries: listOf(data).map((pair) => entryOf(type, listOf(pair))) };
+      return { ...shape, items: listOf(data).map((item) => inner(shape.element, item)) };
+    case "dictionary": {
+      const entryOf = (pair: Json): Entry => {
+        const [key = null, value = null] = listOf(pair);
+        return { key: inner(shape.key, key), value: inner(shape.value, value) };
+      };
+      return { ...shape, entries: listOf(data).map(entryOf) };
+    }
     case "structure": {
       const items = listOf(data);
-      return { ...type, fields: type.fields.map((held, at) => fieldOf(held, items[at] ?? null)) };
+      const fields = shape.fields.map((held, at) => inner(held, items[at] ?? null));
+      return { kind: "structure", fields };
     }
-    case "variant":
-      return variantOf(data);
+    case "variant": {
+      const held = typedOf(data);
+      const type = held === undefined ? undefined : types.get(held.type);
+      if (held === undefined || type === undefined) return EMPTY_VARIANT;
+      return { kind: "variant", type: held.type, inside: inner(type, held.data) };
+    }
   }
 }
 
-/** A control for a variant with a value of this type, once that is one. */
-export function variantField(type: string): Field {
-  const inner = readSingle(type);
-  return { kind: "variant", type, inside: inner === undefined ? undefined : emptyField(inner) };
+/** A control for a variant; `type` is undefined while the text is not a type, as far as is known. */
+export function variantField(text: string, type: ValueType | undefined): Field {
+  return { kind: "variant", type: text, inside: type === undefined ? undefined : emptyField(type) };
 }
 
 /** One more control at the end of an array or a dictionary. */
@@ -77,7 +88,7 @@ export function withOneMore(field: Field): Field {
     return { ...field, items: [...field.items, emptyField(field.element)] };
   }
   if (field.kind !== "dictionary") return field;
-  const entry = { key: basicField(field.key), value: emptyField(field.value) };
+  const entry = { key: emptyField(field.key), value: emptyField(field.value) };
   return { ...field, entries: [...field.entries, entry] };
 }
 
@@ -131,21 +142,6 @@ function basicField(code: BasicCode): Field {
   return { kind: "text", code, text: code === "o" ? "/" : "" };
 }
 
-function entryOf(type: Type & { kind: "dictionary" }, pair: readonly Json[]): Entry {
-  const [key = null, value = null] = pair;
-  return {
-    key: fieldOf({ kind: "basic", code: type.key }, key),
-    value: fieldOf(type.value, value),
-  };
-}
-
-function variantOf(data: Json): Field {
-  const { type, data: held } = (data ?? {}) as { readonly type?: Json; readonly data?: Json };
-  const inner = typeof type === "string" ? readSingle(type) : undefined;
-  if (inner === undefined) return variantField("s");
-  return { kind: "variant", type: String(type), inside: fieldOf(inner, held ?? null) };
-}
-
 function readEntries(entries: readonly Entry[]): Read {
   if (isTwice(entries)) return { problem: TWICE };
   const pairs: Json[] = [];
@@ -172,9 +168,12 @@ function isTwice(entries: readonly Entry[]): boolean {
   return new Set(keys).size < keys.length;
 }
 
-function listOf(data: Json): readonly Json[] {
-  return Array.isArray(data) ? data : [];
-}
+/** Most variants hold a text. */
+const EMPTY_VARIANT: Field = {
+  kind: "variant",
+  type: "s",
+  inside: { kind: "text", code: "s", text: "" },
+};
 
 const TWICE = "Duplicate key";
 const NO_TYPE = "Not a single type, such as s, u or a{sv}";

@@ -1,6 +1,6 @@
 // The names of a bus, in the order in which they are looked for.
 
-import type { HeardSignal, Name, Who } from "./protocol";
+import type { HeardSignal, Name, NameOwner } from "../generated/protocol";
 
 /** Names of one kind. */
 export interface NameGroup {
@@ -91,8 +91,8 @@ function numbersOf(unique: string): readonly number[] {
   return unique.slice(1).split(".").map(Number);
 }
 
-/** Who is behind a name, in a few words: `demo-battery 31326`. */
-export function whoText(who: Who | undefined): string {
+/** NameOwner is behind a name, in a few words: `demo-battery 31326`. */
+export function whoText(who: NameOwner | undefined): string {
   if (who === undefined) return "";
   const program = who.comm ?? who.exe?.split("/").at(-1) ?? "";
   const words = [program, who.pid === undefined ? "" : String(who.pid)];
@@ -114,7 +114,7 @@ export function whoFacts({ owner, who }: Name): readonly (readonly [what: string
   return facts.flatMap(([what, text]) => (text === undefined || text === "" ? [] : [[what, text]]));
 }
 
-function userText(who: Who | undefined): string | undefined {
+function userText(who: NameOwner | undefined): string | undefined {
   if (who?.user === undefined) return who?.uid?.toString();
   return who.uid === undefined ? who.user : `${who.user} (${who.uid})`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { TreeNode } from "../generated/protocol";
 import { filteredLines, firstPath, seenLines, treeLines, treeStep } from "./objectTree";
-import type { TreeNode } from "./protocol";
 
 const COMMON = ["org.freedesktop.DBus.Introspectable", "org.freedesktop.DBus.Peer"];
 

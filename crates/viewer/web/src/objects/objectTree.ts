@@ -1,6 +1,6 @@
 // The objects of a service as lines of a tree that unfolds.
 
-import type { TreeNode } from "./protocol";
+import type { TreeNode } from "../generated/protocol";
 
 /** A line of the tree. */
 export interface TreeLine {

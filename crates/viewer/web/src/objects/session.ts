@@ -1,16 +1,23 @@
 // What is looked at on a bus. It stays while other views of the page are shown.
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import { askName, askNames, askObject, askTree, callMethod, hearing } from "./bus";
-import { Draft, type PastCall } from "./calling";
+import type {
+  BusObject,
+  CallAnswer,
+  Heard,
+  Method,
+  Name,
+  Tree,
+  Watched,
+} from "../generated/protocol";
+import type { BusClient } from "./bus";
+import { Draft, type FullCall, type PastCall } from "./calling";
 import { type Changes, changesOf, withChanges } from "./changes";
 import { Latest, sentenceOf } from "./loaded";
 import { isRunning, type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
 import { firstPath } from "./objectTree";
-import type { Answer, Call, Heard, Method, Name, ObjectFound, Tree, Watched } from "./protocol";
 import { SignalLog } from "./signalLog";
 import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
-import { readTypes, signatureOf } from "./types";
 import { type Listener, type OneHeard, Watching } from "./watching";
 
 /** What is shown of an object. */
@@ -40,7 +47,7 @@ export class Session implements Listener {
   /** The line of the tree that keys act on. */
   readonly cursor = signal<string | undefined>(undefined);
   readonly place = signal<Place | undefined>(undefined);
-  readonly object = new Latest<ObjectFound>();
+  readonly object = new Latest<BusObject>();
   readonly tab = signal<Tab>("members");
   readonly open = signal<Member | undefined>(undefined);
   readonly log = new SignalLog();
@@ -51,8 +58,10 @@ export class Session implements Listener {
   readonly history = signal<readonly PastCall[]>([]);
 
   private readonly watched = computed<Watched>(() => {
-    return { service: this.service.value, path: this.place.value?.path };
+    return { service: this.service.value ?? null, path: this.place.value?.path ?? null };
   });
+  constructor(readonly client: BusClient) {}
+
   /** What was asked for; undefined while nothing is heard. */
   private asked: Watched | undefined;
   private readonly drafts = new Map<string, Draft>();
@@ -64,7 +73,8 @@ export class Session implements Listener {
   /** Is told by the bus, and asks it, from now on; gives what ends that. */
   follow(): () => void {
     this.asked = undefined;
-    const watching = new Watching(hearing(), this.watched.peek(), this);
+    void this.client.typesOf(VARIANT_TYPES.join("")).catch(() => null);
+    const watching = new Watching(this.client.hearing(), this.watched.peek(), this);
     const end = effect(() => watching.turnTo(this.watched.value));
     return () => {
       end();
@@ -99,7 +109,7 @@ export class Session implements Listener {
 
   /** Learns the names again. */
   async refreshNames(): Promise<void> {
-    await this.names.load(askNames());
+    await this.names.load(this.client.names());
   }
 
   /** Shows the objects of a service, unless it would have to be started. */
@@ -124,7 +134,7 @@ export class Session implements Listener {
   async refreshTree(): Promise<void> {
     const service = this.service.peek();
     if (service === undefined || !this.runs(service)) return;
-    const tree = await this.tree.load(askTree(service));
+    const tree = await this.tree.load(this.client.tree(service));
     const path = tree === undefined ? undefined : firstPath(tree.nodes);
     if (path !== undefined && this.place.peek() === undefined) this.choosePlace({ service, path });
   }
@@ -147,7 +157,7 @@ export class Session implements Listener {
   /** Learns again what the object has. */
   async refreshObject(): Promise<void> {
     const place = this.place.peek();
-    if (place !== undefined) await this.object.load(askObject(place.service, place.path));
+    if (place !== undefined) await this.object.load(this.client.object(place.service, place.path));
   }
 
   /** The form of a method, with what was typed there last. */
@@ -155,23 +165,26 @@ export class Session implements Listener {
     const target = { ...place, interface: of, method: method.name };
     const signature = method.arguments.map(({ type }) => type).join("");
     const key = [place.service, place.path, of, method.name, signature].join(" ");
-    const draft = this.drafts.get(key) ?? new Draft(target, method);
+    const draft = this.drafts.get(key) ?? new Draft(target, method, this.client);
     this.drafts.set(key, draft);
     return draft;
   }
 
   /** Remembers a call that was made. */
-  remember(call: Call, answer: Answer, durations: readonly number[]): void {
-    const past = { number: ++this.calls, at: Date.now(), call, answer, durations };
+  remember(
+    { takes }: Draft,
+    call: FullCall,
+    answer: CallAnswer,
+    durations: readonly number[],
+  ): void {
+    const past = { number: ++this.calls, at: Date.now(), call, takes, answer, durations };
     this.history.value = [past, ...this.history.peek()].slice(0, HISTORY_MAX);
   }
 
   /** Opens the form of a call that was made, with its arguments. */
-  reopen({ call }: PastCall): void {
+  reopen({ call, takes }: PastCall): void {
     const { service, path } = call;
-    const types = readTypes(call.signature) ?? [];
-    const given = types.map((_, at) => ({ type: typeAt(call.signature, at) }));
-    const method = { name: call.method, arguments: given, results: [], annotations: [] };
+    const method = { name: call.method, arguments: takes, results: [], annotations: [] };
     batch(() => {
       this.show(service, { service, path });
       this.tab.value = "members";
@@ -183,9 +196,8 @@ export class Session implements Listener {
   /** Starts a service that does not run, and shows its objects. */
   async start(name: string): Promise<string | undefined> {
     try {
-      const answer = await callMethod({ ...STARTER, arguments: [name, 0] });
-      if ("failed" in answer) return answer.failed.sentence;
-      return undefined;
+      const answer = await this.client.call({ ...STARTER, arguments: [name, 0] });
+      return answer.failed?.sentence;
     } catch (error) {
       return sentenceOf(error);
     }
@@ -224,7 +236,7 @@ export class Session implements Listener {
   }
 
   private async learn(name: string): Promise<void> {
-    const told = await askName(name).catch(() => null);
+    const told = await this.client.name(name).catch(() => null);
     if (told !== null) this.names.change((names) => withTold(names, told));
   }
 
@@ -305,11 +317,6 @@ export function isSameMember(one: Member | undefined, other: Member): boolean {
   return one?.is === other.is && one.interface === other.interface && one.name === other.name;
 }
 
-function typeAt(signature: string, place: number): string {
-  const type = readTypes(signature)?.[place];
-  return type === undefined ? "" : signatureOf(type);
-}
-
 const STARTER = {
   service: "org.freedesktop.DBus",
   path: "/org/freedesktop/DBus",
@@ -317,6 +324,24 @@ const STARTER = {
   method: "StartServiceByName",
   signature: "su",
 };
+
+/** Types that variants often have. */
+export const VARIANT_TYPES = [
+  "s",
+  "b",
+  "i",
+  "u",
+  "x",
+  "t",
+  "d",
+  "y",
+  "o",
+  "g",
+  "as",
+  "ay",
+  "a{sv}",
+  "v",
+];
 
 /** So long after the first sign that something has changed it is asked for. */
 const SOON_MS = 250;

@@ -1,7 +1,7 @@
 // The signals of an object as they come, and of those the ones that are shown.
 
 import { computed, signal } from "@preact/signals";
-import type { Heard } from "./protocol";
+import type { Heard } from "../generated/protocol";
 
 /** A line of the list. */
 export interface LogLine {

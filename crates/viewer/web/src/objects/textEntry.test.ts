@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Typed } from "./protocol";
+import type { ReadText } from "../generated/protocol";
 import { TextEntry } from "./textEntry";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -7,8 +7,8 @@ afterEach(() => void vi.useRealTimers());
 
 /** An entry, and what it has asked to be read. */
 function entry() {
-  const asked: { readonly text: string; readonly answer: (typed: Typed) => void }[] = [];
-  const ask = (_: string, text: string): Promise<Typed> =>
+  const asked: { readonly text: string; readonly answer: (typed: ReadText) => void }[] = [];
+  const ask = (_: string, text: string): Promise<ReadText> =>
     new Promise((answer) => asked.push({ text, answer }));
   return { entry: new TextEntry("s", ask), asked };
 }

@@ -1,10 +1,9 @@
 // Arguments that are typed as one text of GVariant, which the program reads while somebody types.
 
 import { signal } from "@preact/signals";
+import type { Json, ReadText } from "../generated/protocol";
 import type { Read } from "./basic";
-import { askTyped } from "./bus";
 import { sentenceOf } from "./loaded";
-import type { Json, Typed } from "./protocol";
 
 /** What a text is. */
 export type TextRead =
@@ -20,7 +19,7 @@ export class TextEntry {
 
   constructor(
     private readonly signature: string,
-    private readonly ask: (signature: string, text: string) => Promise<Typed> = askTyped,
+    private readonly ask: (signature: string, text: string) => Promise<ReadText>,
   ) {}
 
   /** Takes another text, and has it read once nothing more is typed. */
@@ -55,7 +54,7 @@ export class TextEntry {
   }
 }
 
-function readOf(typed: Typed): TextRead {
+function readOf(typed: ReadText): TextRead {
   if ("arguments" in typed) return { state: "right", arguments: typed.arguments };
   const { sentence, column } = typed.problem;
   return { state: "wrong", sentence, column: column ?? undefined };

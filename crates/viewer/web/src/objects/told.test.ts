@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { childrenOf, inline } from "../details/values";
-import type { Json } from "./protocol";
+import type { Json } from "../generated/protocol";
+import { TYPES } from "./testing";
 import { toldValue } from "./told";
 
 test.each<[string, Json, string]>([
@@ -24,25 +25,28 @@ test.each<[string, Json, string]>([
   ["?", 1, "1"],
   ["(si)", [], '("null", null)'],
 ])("%s %j is told as %s", (type, data, expected) => {
-  expect(inline(toldValue({ type, data }))).toBe(expected);
+  expect(inline(toldValue({ type, data }, TYPES))).toBe(expected);
 });
 
 test("bytes are in hexadecimal, and an argument has its name", () => {
-  expect(toldValue({ type: "ay", data: [0, 255] }, "image")).toEqual({
+  expect(toldValue({ type: "ay", data: [0, 255] }, TYPES, "image")).toEqual({
     type: "ay",
     bytes: "00ff",
     name: "image",
   });
-  expect(toldValue({ type: "s", data: "x" }, null)).not.toHaveProperty("name");
+  expect(toldValue({ type: "s", data: "x" }, TYPES, null)).not.toHaveProperty("name");
 });
 
 test("a dictionary has its entries in their order", () => {
-  const value = toldValue({
-    type: "a{us}",
-    data: [
-      [2, "b"],
-      [1, "a"],
-    ],
-  });
+  const value = toldValue(
+    {
+      type: "a{us}",
+      data: [
+        [2, "b"],
+        [1, "a"],
+      ],
+    },
+    TYPES,
+  );
   expect(childrenOf(value).map(({ label }) => label)).toEqual(["2", "1"]);
 });

@@ -1,50 +1,45 @@
-// Values that a bus told, as the tree of values shows them.
+// Values from a bus, for the tree of values.
 
-import type { Value } from "../details/answer";
+import type { Json, TypedValue, Value, ValueType } from "../generated/protocol";
+import type { KnownTypes } from "../state/types";
 import { bytesText } from "./basic";
-import type { Json, TypedJson } from "./protocol";
-import { readSingle, signatureOf, type Type } from "./types";
+import { listOf, typedOf } from "./json";
 
 /** A value for the tree of values, with its name if it has one. */
-export function toldValue({ type, data }: TypedJson, name?: string | null): Value {
-  const read = readSingle(type);
-  const value = read === undefined ? { type, text: JSON.stringify(data) } : told(read, data);
+export function toldValue(
+  { type, data }: TypedValue,
+  types: KnownTypes,
+  name?: string | null,
+): Value {
+  const read = types.get(type);
+  const value = read === undefined ? { type, text: JSON.stringify(data) } : told(read, data, types);
   return name === undefined || name === null || name === "" ? value : { ...value, name };
 }
 
-function told(type: Type, data: Json): Value {
-  const signature = signatureOf(type);
-  switch (type.kind) {
+function told({ signature: type, shape }: ValueType, data: Json, types: KnownTypes): Value {
+  const inner = (of: ValueType, held: Json): Value => told(of, held, types);
+  switch (shape.kind) {
     case "basic":
-      return { type: signature, text: String(data) };
+      return { type, text: String(data) };
     case "bytes":
-      return { type: signature, bytes: bytesText(listOf(data).map(Number)).replaceAll(" ", "") };
+      return { type, bytes: bytesText(listOf(data).map(Number)).replaceAll(" ", "") };
     case "array":
-      return { type: signature, items: listOf(data).map((item) => told(type.element, item)) };
+      return { type, items: listOf(data).map((item) => inner(shape.element, item)) };
     case "structure": {
       const items = listOf(data);
-      return {
-        type: signature,
-        items: type.fields.map((field, at) => told(field, items[at] ?? null)),
-      };
+      return { type, items: shape.fields.map((field, at) => inner(field, items[at] ?? null)) };
     }
-    case "dictionary":
-      return { type: signature, entries: listOf(data).map((pair) => toldEntry(type, pair)) };
+    case "dictionary": {
+      const entry = (pair: Json): [Value, Value] => {
+        const [key = null, value = null] = listOf(pair);
+        return [inner(shape.key, key), inner(shape.value, value)];
+      };
+      return { type, entries: listOf(data).map(entry) };
+    }
     case "variant":
-      return { type: signature, inside: toldValue(variantOf(data)) };
+      return { type, inside: toldValue(typedOf(data) ?? NO_VALUE, types) };
   }
 }
 
-function toldEntry(type: Type & { kind: "dictionary" }, pair: Json): [Value, Value] {
-  const [key = null, value = null] = listOf(pair);
-  return [told({ kind: "basic", code: type.key }, key), told(type.value, value)];
-}
-
-function variantOf(data: Json): TypedJson {
-  const { type, data: held } = (data ?? {}) as { readonly type?: Json; readonly data?: Json };
-  return { type: String(type), data: held ?? null };
-}
-
-function listOf(data: Json): readonly Json[] {
-  return Array.isArray(data) ? data : [];
-}
+/** Stands for a variant that is not one. */
+const NO_VALUE: TypedValue = { type: "?", data: null };

@@ -1,7 +1,7 @@
 // Objects of a service that come and go, as their manager tells.
 
+import type { HeardSignal, Json, Tree, TreeNode } from "../generated/protocol";
 import { isCommon } from "./objectTree";
-import type { HeardSignal, Json, Tree, TreeNode } from "./protocol";
 
 /** An object has got interfaces, or lost them. */
 export interface TreeChange {

@@ -1,8 +1,8 @@
 // Hears a bus while it is looked at.
 
+import type { Heard, Watched, WatchKind } from "../generated/protocol";
 import type { Hearing } from "./bus";
 import { sentenceOf } from "./loaded";
-import type { Heard, Watched, WatchKind } from "./protocol";
 
 /** Somebody who wants to hear of a bus. */
 export interface Listener {
@@ -67,10 +67,10 @@ export class Watching {
     }
   }
 
-  private begin({ service, path }: { service?: string | null; path?: string | null }): void {
+  private begin(watched: Watched): void {
     this.take();
-    this.current = { service: service ?? undefined, path: path ?? undefined };
-    if (isSame(this.current, this.wanted)) this.listener.begun(this.current);
+    this.current = watched;
+    if (isSame(watched, this.wanted)) this.listener.begun(watched);
     else this.turn();
   }
 

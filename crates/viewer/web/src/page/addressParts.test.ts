@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { reporterOf } from "../findings/report";
-import { session } from "../objects/address";
+import { sessionOf } from "../objects/address";
 import { peer, recordingOf, signal } from "../sequence/model/sample";
 import { sequenceState } from "../sequence/state";
 import type { Source } from "../source/source";
@@ -17,6 +17,7 @@ const SILENT: Source = {
 
 const store = new Store(SILENT);
 const parts = addressParts(store);
+const session = sessionOf(store);
 
 function read(hash: string): void {
   for (const part of parts) part.read(new URLSearchParams(hash.replace(/^#/, "")));

@@ -1,7 +1,7 @@
 // What of the views is in the address of the page.
 
 import { findingsAddress } from "../findings/address";
-import { objectsAddress } from "../objects/address";
+import { sessionAddress, sessionOf } from "../objects/address";
 import { sequenceAddress } from "../sequence/address";
 import type { Store } from "../state/store";
 import type { AddressPart } from "../state/url";
@@ -15,6 +15,6 @@ export function addressParts(store: Store): readonly AddressPart[] {
     statisticsAddress,
     timelineAddress(store),
     findingsAddress(store),
-    objectsAddress,
+    sessionAddress(sessionOf(store)),
   ];
 }

@@ -1,10 +1,11 @@
 // What can be saved: messages as a recording, or the page with the recording as one file.
 
 import { signal } from "@preact/signals";
+import type { FileFormat } from "../generated/protocol";
 import type { KeyBinding } from "../keys/keys";
 import { action, type MenuItem } from "../parts/openMenu";
 import type { Store } from "../state/store";
-import { isEverything, type RecordingFormat, saveMessages, selectedCall } from "./saveMessages";
+import { isEverything, saveMessages, selectedCall } from "./saveMessages";
 
 /** Why messages were not saved; empty once others are. */
 export const saveProblem = signal("");
@@ -47,7 +48,7 @@ export function saveBindings(store: Store): readonly KeyBinding[] {
   ];
 }
 
-function saveShown(store: Store, format: RecordingFormat): void {
+function saveShown(store: Store, format: FileFormat): void {
   void noted(saveMessages(store, format, store.selection.peek()));
 }
 

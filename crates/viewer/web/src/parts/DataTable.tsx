@@ -3,13 +3,14 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import type { TableData } from "../generated/protocol";
 import { TABLE_NOTES } from "../keys/tableNotes";
 import { useKeys } from "../keys/useKeys";
 import { atLeast, laidOut, pulled, usualWidth, type Width, widthOf } from "./columns";
 import { textWidth } from "./measure";
 import { TableHead } from "./TableHead";
 import { type RenderCell, TableRow } from "./TableRow";
-import { type Sort, sorted, type TableData } from "./table";
+import { type Sort, sorted } from "./table";
 import { rowAfter } from "./tableKeys";
 import { useWidth } from "./useWidth";
 import { useVirtualRows } from "./virtual";

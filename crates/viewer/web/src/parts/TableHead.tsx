@@ -1,7 +1,8 @@
 // The head of a table: sorts by a click, and is pulled at to make a column wider.
 
 import type { JSX } from "preact";
-import type { Sort, TableColumn } from "./table";
+import type { TableColumn } from "../generated/protocol";
+import type { Sort } from "./table";
 
 interface TableHeadProps {
   readonly columns: readonly TableColumn[];

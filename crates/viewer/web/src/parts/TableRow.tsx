@@ -2,8 +2,9 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import type { Cell, TableData } from "../generated/protocol";
 import { CutText, Room } from "./CutText";
-import { type Cell, shown, type TableData } from "./table";
+import { shown } from "./table";
 
 /** What stands in a cell, if it is not its text. */
 export type RenderCell = (

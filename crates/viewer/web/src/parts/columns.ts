@@ -1,6 +1,5 @@
+import type { Unit } from "../generated/protocol";
 // How wide the columns of a table are.
-
-import type { Unit } from "./table";
 
 /** So many pixels at least; what room is left goes to columns by their shares of it. */
 export interface Width {

@@ -11,6 +11,7 @@ test("fields that need quotes have them, and rows keep their order", () => {
       ['say "no"\n', 0.25],
       ["plain text", null],
     ],
+    notes: [],
   };
   expect(csvOf(table, [1, 0])).toBe('"a,b",n_per_s\nplain text,\n"say ""no""\n",0.25\n');
 });

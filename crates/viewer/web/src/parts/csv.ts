@@ -1,6 +1,5 @@
+import type { Cell, TableData } from "../generated/protocol";
 // Tables for spreadsheets: RFC 4180, with a line of keys above, as the command line writes them.
-
-import type { Cell, TableData } from "./table";
 
 /** A table as comma-separated values, its rows in this order. */
 export function csvOf(table: TableData, order: readonly number[]): string {

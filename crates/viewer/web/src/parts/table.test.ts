@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Sort, shown, sorted, type TableData, withoutEmptyColumns } from "./table";
+import type { TableData } from "../generated/protocol";
+import { type Sort, shown, sorted, withoutEmptyColumns } from "./table";
 
 const TABLE: TableData = {
   columns: [
@@ -11,6 +12,7 @@ const TABLE: TableData = {
     ["a", null],
     ["c", 1],
   ],
+  notes: [],
 };
 
 test.each<[Sort | undefined, number[]]>([
@@ -37,7 +39,7 @@ test("columns that are empty in all rows are left out", () => {
     ["", null, 0, null],
     ["", 1, 0, null],
   ];
-  const { columns: left, rows: cells } = withoutEmptyColumns({ columns, rows });
+  const { columns: left, rows: cells } = withoutEmptyColumns({ columns, rows, notes: [] });
   expect(left.map(({ key }) => key)).toEqual(["b", "c"]);
   expect(cells).toEqual([
     [null, 0],

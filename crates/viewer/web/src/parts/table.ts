@@ -1,27 +1,8 @@
 // Tables as they are told: columns with units, and rows of numbers and texts.
 
+import type { Cell, TableData, Unit } from "../generated/protocol";
 import { bytes, count, duration, mean, rate, share } from "./format";
 import { oneLine } from "./seen";
-
-/** What is in a column. Times are in nanoseconds, shares from 0 to 1. */
-export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate" | "mean";
-
-export interface TableColumn {
-  readonly name: string;
-  /** Its key in what `--json` prints. */
-  readonly key: string;
-  readonly unit: Unit;
-}
-
-/** Null is what is not known, or not there. */
-export type Cell = string | number | null;
-
-export interface TableData {
-  readonly columns: readonly TableColumn[];
-  readonly rows: readonly (readonly Cell[])[];
-  /** What to know before its numbers are believed. */
-  readonly notes?: readonly string[];
-}
 
 /** By which column rows are sorted. */
 export interface Sort {
@@ -79,6 +60,7 @@ export function withColumns(table: TableData, keys: readonly string[]): TableDat
     .map((key) => table.columns.findIndex((one) => one.key === key))
     .filter((place) => place >= 0);
   return {
+    notes: table.notes,
     columns: pick(table.columns, places),
     rows: table.rows.map((row) => pick(row, places)),
   };

@@ -8,13 +8,6 @@ import type { Store } from "../state/store";
 import type { ViewName } from "../state/views";
 import { sentence } from "./wrongPlace";
 
-/** How many messages there are without each part of the selection; null for a part that it does not have. */
-interface Without {
-  readonly query: number | null;
-  readonly hidden: number | null;
-  readonly time: number | null;
-}
-
 /** Views whose messages the selection chooses. */
 const CHOSEN: readonly ViewName[] = ["sequence", "statistics", "timeline"];
 
@@ -31,7 +24,7 @@ function useIsEmpty(store: Store): boolean {
 
 function Explanation(): JSX.Element {
   const store = useStore();
-  const asked = useAnswer<Without>(() => ({ ask: "without", ...store.selection.value }));
+  const asked = useAnswer(() => ({ ask: "without" as const, ...store.selection.value }));
   const without = asked.value.answer;
   const clearQuery = (): void => store.setQuery("");
   const showServices = (): void => store.setHidden([]);

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Offer } from "./completion";
+import type { Offer } from "../generated/protocol";
 import type { Offered } from "./useCompletion";
 
 interface OffersProps {

@@ -3,10 +3,11 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useRef } from "preact/hooks";
+import type { Offer } from "../generated/protocol";
 import { useKeys } from "../keys/useKeys";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
-import { accept, type Offer } from "./completion";
+import { accept } from "./completion";
 import { Offers, offerId } from "./Offers";
 import { Problem } from "./Problem";
 import { openQueries } from "./queriesMenu";

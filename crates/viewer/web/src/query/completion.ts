@@ -1,19 +1,7 @@
 // Completion of queries: what is asked for, and how an offer gets into the text.
 
+import type { Completions, Offer } from "../generated/protocol";
 import { quoted } from "./terms";
-
-/** Something that may be written. */
-export interface Offer {
-  readonly text: string;
-  readonly about: string;
-}
-
-/** What may be written at a place; the part that an offer replaces is counted in UTF-8 bytes. */
-export interface Completions {
-  readonly from: number;
-  readonly to: number;
-  readonly offers: readonly Offer[];
-}
 
 /** A text, and where the cursor is in it. */
 export interface Written {

@@ -2,9 +2,10 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import type { Completions } from "../generated/protocol";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
-import { bytesBefore, type Completions, hasNews, type Written } from "./completion";
+import { bytesBefore, hasNews, type Written } from "./completion";
 
 /** Offers, and which of them is marked. */
 export interface Offered extends Completions {
@@ -69,10 +70,9 @@ class Asking implements Completing {
       cursor: bytesBefore(written),
     } as const;
     try {
-      const { head } = await this.store.ask(question, controller.signal);
+      const { answer } = await this.store.ask(question, controller.signal);
       if (controller.signal.aborted) return;
-      const found = head.answer as Completions;
-      this.offered.value = hasNews(written.text, found) ? { ...found, marked: -1 } : undefined;
+      this.offered.value = hasNews(written.text, answer) ? { ...answer, marked: -1 } : undefined;
     } catch {
       // Without offers one writes on; what is wrong with the query is told elsewhere.
       if (!controller.signal.aborted) this.offered.value = undefined;

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import type { Peer } from "../model/recording";
+import type { Peer } from "../generated/protocol";
 import { count } from "../parts/format";
 import { columnFacts } from "../sequence/model/describe";
 import { onlyService } from "../sequence/model/menu";

@@ -1,6 +1,7 @@
 // The services of a recording, as they are listed.
 
-import { NONE, type Peer, type Recording } from "../model/recording";
+import type { Peer } from "../generated/protocol";
+import { NONE, type Recording } from "../model/recording";
 import { DRIVER, type Grouping, keyOf } from "../sequence/model/columns";
 
 /** A connection, or those of a process. */

@@ -1,8 +1,8 @@
-// The analysis as WebAssembly, in a thread of its own.
+// Runs the analyst as WebAssembly in a worker.
 
-import type { Asked, Told } from "./embedded";
+import type { WorkerReply, WorkerRequest } from "./embedded";
 
-/** What `crates/analyst/src/exports.rs` has. */
+/** The functions of `crates/analyst/src/exports.rs`. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
   reserve(length: number): number;
@@ -14,35 +14,36 @@ interface Exports {
 
 let analyst: Exports | undefined;
 
-addEventListener("message", async ({ data }: MessageEvent<Asked>) => {
+addEventListener("message", async ({ data }: MessageEvent<WorkerRequest>) => {
   const { id } = data;
   try {
     const bytes = await act(data);
-    tell({ id, bytes }, bytes === undefined ? [] : [bytes.buffer as ArrayBuffer]);
+    reply({ id, bytes }, bytes === undefined ? [] : [bytes.buffer]);
   } catch (error) {
-    tell({ id, problem: error instanceof Error ? error.message : String(error) }, []);
+    reply({ id, problem: error instanceof Error ? error.message : String(error) }, []);
   }
 });
 
-function tell(told: Told, moved: Transferable[]): void {
-  postMessage(told, { transfer: moved });
+function reply(reply: WorkerReply, moved: Transferable[]): void {
+  postMessage(reply, { transfer: moved });
 }
 
-async function act(asked: Asked): Promise<Uint8Array | undefined> {
-  if (asked.act === "start") {
-    const { instance } = await WebAssembly.instantiate(asked.program);
+async function act(request: WorkerRequest): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (request.act === "start") {
+    const { instance } = await WebAssembly.instantiate(request.program);
+    // WebAssembly has no types that TypeScript knows; the program is a part of this document.
     analyst = instance.exports as unknown as Exports;
-    put(analyst, new Uint8Array(asked.recording));
+    put(analyst, new Uint8Array(request.recording));
     const length = analyst.open();
     if (length > 0) throw new Error(new TextDecoder().decode(take(analyst, length)));
     return undefined;
   }
   if (analyst === undefined) throw new Error("there is no recording yet");
-  if (asked.act === "next") {
+  if (request.act === "next") {
     const length = analyst.next();
     return length === 0 ? undefined : take(analyst, length);
   }
-  put(analyst, new TextEncoder().encode(asked.question));
+  put(analyst, new TextEncoder().encode(request.question));
   return take(analyst, analyst.ask());
 }
 
@@ -51,8 +52,8 @@ function put({ memory, reserve }: Exports, bytes: Uint8Array): void {
   new Uint8Array(memory.buffer).set(bytes, at);
 }
 
-/** A copy of what came out, which is overwritten by what comes next. */
-function take({ memory, output }: Exports, length: number): Uint8Array {
+/** A copy of the output, which the next call overwrites. */
+function take({ memory, output }: Exports, length: number): Uint8Array<ArrayBuffer> {
   const at = output();
   return new Uint8Array(memory.buffer).slice(at, at + length);
 }

@@ -1,28 +1,24 @@
-// The recording that is in this document, and what answers about it: both were put there when the page
-// was saved, packed and as text.
+// The recording in this document, and the WebAssembly that answers questions about it. Both were put there,
+// compressed and as text, when the page was saved.
 
-import { decode, type Frame, VERSION } from "../format/frame";
+import { checked } from "../format/check";
+import { decode, type Frame } from "../format/frame";
+import { type FrameHead, type Question, VERSION } from "../generated/protocol";
 import AnalystWorker from "./analyst.worker?worker&inline";
-import { answered, type Question, type Source } from "./source";
+import { type Answered, answered, type Source } from "./source";
 
-/** What the worker is asked to do. */
-export type Asked = { readonly id: number } & (
+/** A request to the worker. Both sides are parts of the same build, so it is not checked. */
+export type WorkerRequest = { readonly id: number } & (
   | { readonly act: "start"; readonly program: ArrayBuffer; readonly recording: ArrayBuffer }
   | { readonly act: "next" }
   | { readonly act: "ask"; readonly question: string }
 );
 
-/** What it tells: bytes of a frame, if there is one, or what went wrong. */
-export interface Told {
+/** The reply of the worker: bytes of a frame, if there is one, or what went wrong. */
+export interface WorkerReply {
   readonly id: number;
-  readonly bytes?: Uint8Array | undefined;
+  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
   readonly problem?: string;
-}
-
-/** What the document says about the recording in it. */
-interface About {
-  readonly title: string;
-  readonly redacted: boolean;
 }
 
 /** Whether there is a recording in this document. */
@@ -33,34 +29,38 @@ export function isEmbedded(): boolean {
 /** Answers from what is in the document. */
 export class EmbeddedSource implements Source {
   private readonly worker = new AnalystWorker();
-  private readonly waiting = new Map<number, (told: Told) => void>();
+  private readonly waiting = new Map<number, (reply: WorkerReply) => void>();
   private readonly started = this.start();
   private lastId = 0;
 
   async *frames(): AsyncGenerator<Frame> {
-    const about = JSON.parse(new TextDecoder().decode(await unpacked("about"))) as About;
-    const head = { kind: "hello", version: VERSION, title: about.title, mode: "embedded" };
-    yield { kind: "hello", head, columns: new Map() };
+    const about: unknown = JSON.parse(new TextDecoder().decode(await unpacked("about")));
+    const { title } = checked("About", about);
+    yield frameOf({ kind: "hello", version: VERSION, title, mode: "embedded", ...NO_BUS });
     await this.started;
     for (;;) {
       const bytes = await this.send({ act: "next" });
       if (bytes === undefined) break;
       yield decode(bytes);
     }
-    yield { kind: "end", head: { kind: "end", why: null }, columns: new Map() };
+    yield frameOf({ kind: "end", why: null });
   }
 
-  async ask(question: Question, _before: number, signal?: AbortSignal): Promise<Frame> {
+  async ask<Q extends Question>(
+    question: Q,
+    _before: number,
+    signal?: AbortSignal,
+  ): Promise<Answered<Q["ask"]>> {
     await this.started;
-    // A question that was taken back before it was asked costs nothing.
+    // A question that is no longer wanted costs nothing.
     signal?.throwIfAborted();
     const bytes = await this.send({ act: "ask", question: JSON.stringify(question) });
     if (bytes === undefined) throw new Error("there is no answer");
-    return answered(decode(bytes));
+    return answered(decode(bytes), question.ask);
   }
 
   private async start(): Promise<void> {
-    this.worker.onmessage = ({ data }: MessageEvent<Told>) => {
+    this.worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => {
       this.waiting.get(data.id)?.(data);
       this.waiting.delete(data.id);
     };
@@ -69,16 +69,16 @@ export class EmbeddedSource implements Source {
   }
 
   private send(
-    asked: Distribute<Asked>,
+    request: Distribute<WorkerRequest>,
     moved: Transferable[] = [],
-  ): Promise<Uint8Array | undefined> {
+  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const id = ++this.lastId;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, ({ bytes, problem }) => {
         if (problem === undefined) resolve(bytes);
         else reject(new Error(problem));
       });
-      this.worker.postMessage({ ...asked, id }, moved);
+      this.worker.postMessage({ ...request, id }, moved);
     });
   }
 }
@@ -86,7 +86,7 @@ export class EmbeddedSource implements Source {
 /** Each of several types without its id. */
 type Distribute<T> = T extends unknown ? Omit<T, "id"> : never;
 
-/** What is in an element of the document, as it was before it was packed; the element is gone then. */
+/** The contents of an element of the document, decompressed. The element is removed. */
 async function unpacked(id: string): Promise<ArrayBuffer> {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the document has no ${id} in it`);
@@ -96,6 +96,13 @@ async function unpacked(id: string): Promise<ArrayBuffer> {
   const stream = packed.stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer();
 }
+
+function frameOf(head: FrameHead): Frame {
+  return { head, columns: new Map() };
+}
+
+/** A saved page has no bus, and its frames no version of a program. */
+const NO_BUS = { program: "", objects: false, calls: false };
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const characters = atob(text);

@@ -1,7 +1,8 @@
 // The program that serves this page.
 
 import { decode, type Frame, Framer } from "../format/frame";
-import { answered, Disconnected, type Question, type Source } from "./source";
+import type { Question } from "../generated/protocol";
+import { type Answered, answered, Disconnected, type Source } from "./source";
 
 /** Asks the program at the address of the page. */
 export class HttpSource implements Source {
@@ -19,7 +20,11 @@ export class HttpSource implements Source {
     }
   }
 
-  async ask(question: Question, before: number, signal?: AbortSignal): Promise<Frame> {
+  async ask<Q extends Question>(
+    question: Q,
+    before: number,
+    signal?: AbortSignal,
+  ): Promise<Answered<Q["ask"]>> {
     const response = await connected(
       fetch(`ask?before=${before}`, {
         method: "POST",
@@ -28,11 +33,12 @@ export class HttpSource implements Source {
       }),
     );
     if (!response.ok) throw new Error(failure(response));
-    return answered(decode(new Uint8Array(await connected(response.arrayBuffer()))));
+    const bytes = await connected(response.arrayBuffer());
+    return answered(decode(new Uint8Array(bytes)), question.ask);
   }
 }
 
-/** What browsers report as a TypeError is that nobody listens at the address of the page any more. */
+/** Browsers throw a TypeError if no program listens at the address of the page any more. */
 async function connected<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking;

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
+import type { FrameHead } from "../generated/protocol";
 import { answered, Moved, Refusal } from "./source";
 
-test("an answer is given, and what is none is thrown", () => {
-  const frame = (kind: string, head = {}) => ({
-    kind,
-    head: { kind, ...head },
-    columns: new Map(),
-  });
-  expect(answered(frame("answer")).kind).toBe("answer");
-  expect(() => answered(frame("refusal", { message: "no", column: 3 }))).toThrow(Refusal);
-  expect(() => answered(frame("moved", { before: 100 }))).toThrow(Moved);
+test("an answer is returned, and its absence is thrown", () => {
+  const frame = (head: FrameHead) => ({ head, columns: new Map() });
+  const ending = frame({ kind: "answer", answer: { ending: { incomplete: ["cut"] } } });
+  expect(answered(ending, "ending").answer.incomplete).toEqual(["cut"]);
+  expect(() => answered(ending, "summary")).toThrow("not an answer to the question summary");
+  const refusal = frame({ kind: "refusal", message: "no", column: 3 });
+  expect(() => answered(refusal, "ending")).toThrow(Refusal);
+  expect(() => answered(frame({ kind: "moved", before: 100 }), "ending")).toThrow(Moved);
 });

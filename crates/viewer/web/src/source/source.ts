@@ -1,42 +1,21 @@
-// Where the recording comes from, and who answers questions about it.
+// Where the recording comes from, and what answers questions about it.
 
-import type { Frame } from "../format/frame";
+import { FormatError } from "../format/check";
+import type { Columns, Frame } from "../format/frame";
+import type { AnswerBody, Question } from "../generated/protocol";
 
-/** Which messages are meant. */
-export interface Selection {
-  readonly query: string;
-  /** Connections with which no message shall be involved. */
-  readonly hidden: readonly number[];
-  /** Nanoseconds since the first message. */
-  readonly from?: number | undefined;
-  readonly until?: number | undefined;
+/** The answers, each under the name of its question. */
+export type Answers = {
+  readonly [K in Question["ask"]]: Extract<AnswerBody, Readonly<Record<K, unknown>>>[K];
+};
+
+/** An answer to the question with this name. */
+export interface Answered<K extends Question["ask"]> {
+  readonly answer: Answers[K];
+  readonly columns: Columns;
 }
 
-/** What can be asked. `crates/analyst/src/question.rs` says what is answered. */
-export type Question =
-  | ({ readonly ask: "select" } & Selection)
-  | ({ readonly ask: "without" } & Selection)
-  | { readonly ask: "complete"; readonly query: string; readonly cursor: number }
-  | { readonly ask: "message"; readonly id: number }
-  | ({ readonly ask: "summary" } & Selection)
-  | ({ readonly ask: "statistics"; readonly subject: string } & Selection)
-  | { readonly ask: "findings" }
-  | { readonly ask: "ending" }
-  | ({ readonly ask: "save"; readonly format: "pcapng" | "pcap" } & Selection)
-  | ({ readonly ask: "timeline" } & Selection)
-  | {
-      readonly ask: "switches";
-      readonly from: number;
-      readonly until: number;
-      readonly finest: number;
-    }
-  | ({
-      readonly ask: "compare";
-      readonly before: readonly number[];
-      readonly after: readonly number[];
-    } & Selection);
-
-/** What is not answered, and why. */
+/** A question that is not answered, and why. */
 export class Refusal extends Error {
   constructor(
     message: string,
@@ -59,12 +38,12 @@ export class Disconnected extends Error {
   }
 }
 
-/** What is not answered since the oldest messages of the bus are gone: rows are others now. */
+/** A question is not answered because the oldest messages were dropped, so rows have changed. */
 export class Moved extends Error {}
 
 /** A recording, or a bus, that the page shows. */
 export interface Source {
-  /** The frames that tell it, for as long as there are more. */
+  /** The frames of the recording, for as long as there are more. */
   frames(): AsyncIterable<Frame>;
   /** Where the whole is as one file, if it is not one already. */
   readonly saves?: Readonly<Record<"whole" | "redacted", string>>;
@@ -72,14 +51,19 @@ export interface Source {
    * Answers a question about the rows of a recording with `before` messages before its first one; throws a
    * {@link Refusal} if there is no answer, and {@link Moved} if there are more before it by now.
    */
-  ask(question: Question, before: number, signal?: AbortSignal): Promise<Frame>;
+  ask<Q extends Question>(
+    question: Q,
+    before: number,
+    signal?: AbortSignal,
+  ): Promise<Answered<Q["ask"]>>;
 }
 
-/** The frame, unless it says that there is no answer. */
-export function answered(frame: Frame): Frame {
-  if (frame.kind === "moved") throw new Moved("the oldest messages are gone");
-  if (frame.kind !== "refusal") return frame;
-  const { message, column, unfinished } = frame.head;
-  const place = column === undefined ? undefined : Number(column);
-  throw new Refusal(String(message), place, unfinished === true);
+/** The answer to a question, unless the frame says that there is none. */
+export function answered<K extends Question["ask"]>({ head, columns }: Frame, ask: K): Answered<K> {
+  if (head.kind === "moved") throw new Moved("the oldest messages are gone");
+  if (head.kind === "refusal") throw new Refusal(head.message, head.column, head.unfinished);
+  const answers: Partial<Answers> = head.kind === "answer" ? head.answer : {};
+  const answer = answers[ask];
+  if (answer === undefined) throw new FormatError(`not an answer to the question ${ask}`);
+  return { answer, columns };
 }

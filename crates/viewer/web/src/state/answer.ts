@@ -1,7 +1,8 @@
 // Answers of the source, as signals.
 
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
-import { Moved, type Question } from "../source/source";
+import type { Question } from "../generated/protocol";
+import { type Answers, Moved } from "../source/source";
 import { useStore } from "./context";
 
 /** What has become of a question. While it is asked again, the last answer stays. */
@@ -15,24 +16,31 @@ export interface Asked<T> {
  * Asks the question that `question` gives, and again when a signal that it reads has changed; asks
  * nothing while it gives undefined.
  */
-export function useAnswer<T>(question: () => Question | undefined): Signal<Asked<T>> {
+export function useAnswer<Q extends Question>(
+  question: () => Q | undefined,
+): Signal<Asked<Answers[Q["ask"]]>> {
+  type Answer = Answers[Q["ask"]];
   const store = useStore();
-  const asked = useSignal<Asked<T>>({ answer: undefined, problem: undefined, isWaiting: false });
+  const asked = useSignal<Asked<Answer>>({
+    answer: undefined,
+    problem: undefined,
+    isWaiting: false,
+  });
   useSignalEffect(() => {
     const wanted = question();
     // Rows and times of another recording mean nothing in this one.
     store.recording.value;
     if (wanted === undefined) return;
     const controller = new AbortController();
-    const finish = (answer: T | undefined, problem: string | undefined): void => {
+    const finish = (answer: Answer | undefined, problem: string | undefined): void => {
       if (!controller.signal.aborted) asked.value = { answer, problem, isWaiting: false };
     };
     asked.value = { ...asked.peek(), isWaiting: true };
     store
       .ask(wanted, controller.signal)
-      .then((frame) => finish(frame.head.answer as T, undefined))
+      .then(({ answer }) => finish(answer, undefined))
       .catch((error: unknown) => {
-        // It is asked again once the page has been told what is left.
+        // It is asked again once the page knows which messages are left.
         if (!(error instanceof Moved)) finish(undefined, message(error));
       });
     return () => controller.abort();

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Frame } from "../format/frame";
-import { VERSION } from "../format/frame";
-import { Disconnected, type Question, type Source } from "../source/source";
+import { type FrameHead, type Question, VERSION } from "../generated/protocol";
+import { messagesFrame } from "../model/testing";
+import { type Answered, answered, Disconnected, type Source } from "../source/source";
 import { Store } from "./store";
 
 /** A source of which the test gives the frames, one after the other. */
@@ -12,8 +13,12 @@ class ManualSource implements Source {
   private isOver = false;
   isGone = false;
 
-  give(kind: string, head: Record<string, unknown> = {}): void {
-    this.given.push({ kind, head: { kind, ...head }, columns: new Map() });
+  give(head: FrameHead): void {
+    this.push({ head, columns: new Map() });
+  }
+
+  push(frame: Frame): void {
+    this.given.push(frame);
     this.wake?.();
   }
 
@@ -31,19 +36,22 @@ class ManualSource implements Source {
     }
   }
 
-  async ask(question: Question): Promise<Frame> {
+  async ask<Q extends Question>(question: Q): Promise<Answered<Q["ask"]>> {
     this.asked.push(question);
     if (this.isGone) throw new Disconnected();
-    return { kind: "answer", head: { kind: "answer", count: 0, total: 0 }, columns: new Map() };
+    const answer = { select: { count: 0, total: 0, note: null, recorder: null } };
+    return answered({ head: { kind: "answer", answer }, columns: new Map() }, question.ask);
   }
 }
+
+const NO_BUS = { program: "", objects: false, calls: false };
 
 function live(): { readonly source: ManualSource; readonly store: Store } {
   const source = new ManualSource();
   const store = new Store(source);
   void store.load();
-  source.give("hello", { version: VERSION, title: "session", mode: "live" });
-  source.give("missing", { overrun: 0, disconnected: 0 });
+  source.give({ kind: "hello", version: VERSION, title: "session", mode: "live", ...NO_BUS });
+  source.give({ kind: "missing", overrun: 0, disconnected: 0 });
   return { source, store };
 }
 
@@ -55,7 +63,7 @@ test("what comes while the page is paused is shown when it goes on", async () =>
   const { source, store } = live();
   await settled();
   store.togglePause();
-  source.give("missing", { overrun: 7, disconnected: 0 });
+  source.give({ kind: "missing", overrun: 7, disconnected: 0 });
   await settled();
   expect(store.missing.value.overrun).toBe(0);
   expect(store.selection.value.until).toBe(store.recording.value.end + 1);
@@ -68,11 +76,11 @@ test("held messages are counted once, also if the oldest go meanwhile", async ()
   const { source, store } = live();
   await settled();
   store.togglePause();
-  source.give("messages", { first: 0, count: 30 });
+  source.push(messagesFrame(30, { first: 0 }, {}));
   await settled();
   expect(store.held.value).toBe(30);
-  source.give("reset", { before: 20 });
-  source.give("messages", { first: 0, count: 15 });
+  source.give({ kind: "reset", before: 20 });
+  source.push(messagesFrame(15, { first: 0 }, {}));
   await settled();
   expect(store.held.value).toBe(35);
 });

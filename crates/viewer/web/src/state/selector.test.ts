@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Frame } from "../format/frame";
-import type { Question } from "../source/source";
+import type { Question } from "../generated/protocol";
+import type { Answered } from "../source/source";
 import { Selector } from "./selector";
 
 interface Asking {
   readonly query: string;
   readonly abort: AbortSignal;
-  readonly answer: (frame: Frame) => void;
+  readonly answer: (found: Answered<"select">) => void;
   readonly refuse: (error: Error) => void;
 }
 
-const FRAME: Frame = { kind: "answer", head: {}, columns: new Map() };
+const FRAME: Answered<"select"> = {
+  answer: { count: 0, total: 0, note: null, recorder: null },
+  columns: new Map(),
+};
 const RECORDING = {};
 const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 
@@ -21,9 +24,9 @@ afterEach(() => void vi.useRealTimers());
 function selector() {
   const asked: Asking[] = [];
   const told: string[] = [];
-  const ask = (question: Question, abort: AbortSignal): Promise<Frame> =>
+  const ask = (question: Question, abort: AbortSignal): Promise<Answered<"select">> =>
     new Promise((answer, refuse) => {
-      asked.push({ query: "query" in question ? question.query : "", abort, answer, refuse });
+      asked.push({ query: ("query" in question && question.query) || "", abort, answer, refuse });
     });
   const asks = new Selector(ask);
   const select = (query: string, of: object = RECORDING): void => {

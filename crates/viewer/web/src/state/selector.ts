@@ -1,7 +1,7 @@
 // Asking which messages are shown: one question at a time.
 
-import type { Frame } from "../format/frame";
-import type { Question } from "../source/source";
+import type { Question } from "../generated/protocol";
+import type { Answered } from "../source/source";
 
 /** Which messages are to be found, and in what. */
 export interface Wanted {
@@ -11,8 +11,14 @@ export interface Wanted {
   readonly of: object;
 }
 
+/** Asks a question about which messages are selected. */
+type Ask = (
+  question: Extract<Question, { readonly ask: "select" }>,
+  abort: AbortSignal,
+) => Promise<Answered<"select">>;
+
 /** Told of what was found, or why nothing was. */
-type Told = (found: Frame | Error) => void;
+type Told = (found: Answered<"select"> | Error) => void;
 
 /**
  * Asks which messages are meant. Another wish ends the question that is under way. The same wish,
@@ -25,7 +31,7 @@ export class Selector {
   private rest: ReturnType<typeof setTimeout> | undefined;
   private again: (() => void) | undefined;
 
-  constructor(private readonly ask: (question: Question, abort: AbortSignal) => Promise<Frame>) {}
+  constructor(private readonly ask: Ask) {}
 
   select(wanted: Wanted, told: Told): void {
     const isBusy = this.controller !== undefined || this.rest !== undefined;
@@ -45,7 +51,7 @@ export class Selector {
     this.again = undefined;
     this.stopRest();
     const { query, hidden } = wanted;
-    const finish = (found: Frame | Error): void => {
+    const finish = (found: Answered<"select"> | Error): void => {
       if (controller.signal.aborted) return;
       this.controller = undefined;
       this.rest = setTimeout(() => this.goOn(), performance.now() - started);

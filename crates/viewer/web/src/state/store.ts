@@ -1,17 +1,28 @@
 // What all parts of the page share: the recording, what of it is shown, and what is selected.
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import type { Frame } from "../format/frame";
-import { VERSION } from "../format/frame";
-import { Recording } from "../model/recording";
-import type { Question, Selection, Source } from "../source/source";
+import { type Frame, type HeadOf, isOf } from "../format/frame";
+import type { Question } from "../generated/protocol";
+import { type MessagesFrame, Recording } from "../model/recording";
+import type { Answered, Answers, Source } from "../source/source";
 import { DISCONNECTED, Disconnected, Moved, Refusal } from "../source/source";
 import type { Comparison } from "./comparison";
 import { type Missing, NOTHING_MISSING } from "./missing";
 import { movedTo } from "./moved";
 import { Selector } from "./selector";
+import { KnownTypes } from "./types";
 import type { ViewName } from "./views";
 import { shownIn, type Visible, visibleAfter, visibleOf } from "./visible";
+
+/** The part of a selection that the page always sets. */
+export interface Selection {
+  readonly query: string;
+  /** Connections that must not take part in a message. */
+  readonly hidden: readonly number[];
+  /** Nanoseconds since the first message. */
+  readonly from: number | undefined;
+  readonly until: number | undefined;
+}
 
 /** How far the recording has come. */
 export type Progress =
@@ -49,6 +60,9 @@ export class Store {
   readonly missing = signal<Missing>(NOTHING_MISSING);
   /** What can be done on the bus, if it is one that can be asked. */
   readonly bus = signal<BusAccess>("none");
+
+  /** The types of values that answers have mentioned. */
+  readonly types = new KnownTypes();
 
   readonly view = signal<ViewName>("sequence");
   /** How two recordings are compared. */
@@ -100,6 +114,7 @@ export class Store {
     return { query: this.query.value, hidden, from: span?.from, until };
   });
 
+  private readonly parts = new Map<unknown, object>();
   private readonly selector = new Selector((question, abort) => this.ask(question, abort));
   /** What is told anew, since the oldest messages are gone. */
   private next: Recording | undefined;
@@ -113,6 +128,15 @@ export class Store {
 
   constructor(readonly source: Source) {
     effect(() => this.select());
+  }
+
+  /** The state of a part of the page. It is made the first time, and stays while other views are shown. */
+  part<T extends object>(type: abstract new (...made: never[]) => T, make: () => T): T {
+    const known = this.parts.get(type);
+    if (known instanceof type) return known;
+    const made = make();
+    this.parts.set(type, made);
+    return made;
   }
 
   /** Takes in the recording until its end. */
@@ -184,9 +208,12 @@ export class Store {
   }
 
   /** Asks about the recording that is shown. */
-  async ask(question: Question, abort?: AbortSignal): Promise<Frame> {
+  async ask<Q extends Question>(question: Q, abort?: AbortSignal): Promise<Answered<Q["ask"]>> {
     try {
-      return await this.source.ask(question, this.recording.peek().before, abort);
+      const answered = await this.source.ask(question, this.recording.peek().before, abort);
+      const answer: Answers[keyof Answers] = answered.answer;
+      if ("types" in answer) this.types.learn(answer.types);
+      return answered;
     } catch (error) {
       if (error instanceof Disconnected) this.disconnect();
       throw error;
@@ -212,25 +239,21 @@ export class Store {
   }
 
   private take(frame: Frame): void {
-    if (frame.kind === "hello") this.greet(frame);
-    else if (frame.kind === "messages") this.grow(frame);
-    else if (frame.kind === "reset") this.reset(Number(frame.head.before));
-    else if (frame.kind === "missing") this.lose(frame);
-    else if (frame.kind === "end") this.end(frame.head.why as string | null);
+    const { head } = frame;
+    if (isOf(frame, "messages")) this.grow(frame);
+    else if (head.kind === "hello") this.greet(head);
+    else if (head.kind === "reset") this.reset(head.before);
+    else if (head.kind === "missing") this.lose(head);
+    else if (head.kind === "end") this.end(head.why);
   }
 
-  private greet({ head }: Frame): void {
-    if (head.version !== VERSION) {
-      throw new Error(
-        `the program speaks version ${head.version} of the format, this page ${VERSION}`,
-      );
-    }
-    this.title.value = String(head.title);
-    this.isLive.value = head.mode === "live";
-    if (head.objects === true) this.bus.value = head.calls === true ? "call" : "look";
+  private greet({ title, mode, objects, calls }: HeadOf<"hello">): void {
+    this.title.value = title;
+    this.isLive.value = mode === "live";
+    if (objects) this.bus.value = calls ? "call" : "look";
   }
 
-  private grow(frame: Frame): void {
+  private grow(frame: MessagesFrame): void {
     (this.next ?? this.recording.value).apply(frame);
     if (this.next !== undefined && !this.turnOver(this.next)) return;
     if (this.isLive.value) this.progress.value = { state: "live" };
@@ -241,9 +264,7 @@ export class Store {
     this.grown.value++;
   }
 
-  private lose({ head }: Frame): void {
-    const overrun = Number(head.overrun);
-    const disconnected = Number(head.disconnected);
+  private lose({ overrun, disconnected }: HeadOf<"missing">): void {
     this.missing.value = { ...this.missing.peek(), overrun, disconnected };
   }
 
@@ -288,8 +309,8 @@ export class Store {
 
   private async askEnding(): Promise<void> {
     try {
-      const { head } = await this.ask({ ask: "ending" });
-      this.incomplete.value = (head.answer as { readonly incomplete: string[] }).incomplete;
+      const { answer } = await this.ask({ ask: "ending" });
+      this.incomplete.value = answer.incomplete;
     } catch {
       // Then it is not known.
     }
@@ -324,11 +345,12 @@ export class Store {
         const problem = problemOf(found);
         if (found instanceof Refusal) this.refused.value = query;
         if (problem !== undefined || query === wanted) this.queryProblem.value = problem;
-        this.queryNote.value = textOf(found, "note");
+        this.queryNote.value =
+          found instanceof Error ? undefined : (found.answer.note ?? undefined);
         if (found instanceof Error) return;
         this.query.value = query;
-        this.total.value = Number(found.head.total ?? recording.length);
-        this.recorderNote.value = textOf(found, "recorder");
+        this.total.value = found.answer.total;
+        this.recorderNote.value = found.answer.recorder ?? undefined;
         this.visible.value = visibleOf(recording.length, found.columns.get("selected"));
       });
     });
@@ -344,13 +366,14 @@ class HeldFrames {
 
   hold(frame: Frame): void {
     const { head } = frame;
-    if (frame.kind === "reset") {
+    if (head.kind === "reset") {
       // All messages are told again behind it.
-      this.frames = this.frames.filter(({ kind }) => kind !== "messages" && kind !== "reset");
-      this.before = Number(head.before);
+      const stays = ({ head: { kind } }: Frame) => kind !== "messages" && kind !== "reset";
+      this.frames = this.frames.filter(stays);
+      this.before = head.before;
     }
-    if (frame.kind === "messages") {
-      const end = this.before + Number(head.first) + Number(head.count);
+    if (head.kind === "messages") {
+      const end = this.before + head.first + head.count;
       this.end = Math.max(this.end, end);
     }
     this.frames.push(frame);
@@ -368,19 +391,13 @@ class HeldFrames {
   }
 }
 
-function problemOf(found: Frame | Error): QueryProblem | undefined {
+function problemOf(found: Answered<"select"> | Error): QueryProblem | undefined {
   if (!(found instanceof Error)) return undefined;
   if (!(found instanceof Refusal)) {
     return { message: found.message, column: undefined, isUnfinished: false };
   }
   const { message, column, isUnfinished } = found;
   return { message, column, isUnfinished };
-}
-
-function textOf(found: Frame | Error, key: string): string | undefined {
-  if (found instanceof Error) return undefined;
-  const text = found.head[key];
-  return typeof text === "string" ? text : undefined;
 }
 
 /** Messages that were searched for. */

@@ -1,9 +1,10 @@
 // The three figures of what goes over a bus: sizes, time by size, recipients of signals.
 
 import type { JSX } from "preact";
+import type { Cell, TableData } from "../generated/protocol";
 import { inSlices } from "../overview/slices";
 import { bytes, count, duration, share } from "../parts/format";
-import { type Cell, cellOf, type TableData } from "../parts/table";
+import { cellOf } from "../parts/table";
 import { addTerm } from "../query/terms";
 import { useStore } from "../state/context";
 import { restingRows, useFound, useStatistics } from "./asked";

@@ -3,10 +3,11 @@
 import { type ReadonlySignal, useComputed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import type { Cell, TableData } from "../generated/protocol";
 import { CutText } from "../parts/CutText";
 import { share } from "../parts/format";
 import type { RenderCell } from "../parts/TableRow";
-import { type Cell, cellOf, type Row, type TableData, withColumns } from "../parts/table";
+import { cellOf, type Row, withColumns } from "../parts/table";
 import { useStatistics } from "./asked";
 import { Histogram } from "./Histogram";
 import type { Measure, Spread, Spreads } from "./histograms";
@@ -175,13 +176,14 @@ const MARK = 18;
 /** The rows that have calls. */
 function calls(table: TableData): TableData {
   const column = table.columns.findIndex(({ key }) => key === "calls");
-  return { columns: table.columns, rows: table.rows.filter((row) => row[column] != null) };
+  return { ...table, rows: table.rows.filter((row) => row[column] != null) };
 }
 
 /** The same with a column for small histograms, behind the names. */
 function withSpread(table: TableData): TableData {
   const column = { name: "spread", key: "spread", unit: "text" as const };
   return {
+    ...table,
     columns: table.columns.toSpliced(SPREAD, 0, column),
     rows: table.rows.map((row) => row.toSpliced(SPREAD, 0, null)),
   };

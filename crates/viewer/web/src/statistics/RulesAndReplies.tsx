@@ -2,9 +2,10 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import type { TableData } from "../generated/protocol";
 import { counted } from "../parts/format";
 import type { RenderCell } from "../parts/TableRow";
-import { cellOf, type Row, shown, type TableData } from "../parts/table";
+import { cellOf, type Row, shown } from "../parts/table";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import { useStatistics } from "./asked";

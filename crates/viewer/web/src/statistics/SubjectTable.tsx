@@ -2,13 +2,13 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import type { StatisticsAnswer, TableData } from "../generated/protocol";
 import { DataTable } from "../parts/DataTable";
 import { openMenu } from "../parts/Menu";
 import type { RenderCell } from "../parts/TableRow";
-import type { Row, Sort, TableData } from "../parts/table";
+import type { Row, Sort } from "../parts/table";
 import type { Asked } from "../state/answer";
 import { useStore } from "../state/context";
-import type { Told } from "./asked";
 import { sorting } from "./chosen";
 import { RowActions } from "./RowActions";
 import { filterUse, type RowMenu, type RowUse, rowItems } from "./rowMenu";
@@ -59,10 +59,10 @@ export function SubjectTable(props: SubjectTableProps): JSX.Element {
 }
 
 interface AnsweredProps {
-  readonly asked: Asked<Told>;
+  readonly asked: Asked<StatisticsAnswer>;
   /** What is said of a table without rows. */
   readonly empty: string;
-  readonly children: (told: Told) => JSX.Element;
+  readonly children: (told: StatisticsAnswer) => JSX.Element;
 }
 
 /** What was told; or why there is nothing to tell, which is not an error. */

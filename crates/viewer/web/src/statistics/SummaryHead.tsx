@@ -1,14 +1,15 @@
 import type { JSX } from "preact";
+import type { SummaryAnswer } from "../generated/protocol";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
 import { settledSelection } from "./asked";
 import { sentence } from "./SubjectTable";
-import { type SummaryTold, tiles } from "./summary";
+import { tiles } from "./summary";
 
 /** The whole of what is selected in a few numbers, and what to know before they are believed. */
 export function SummaryHead(): JSX.Element {
   const settled = settledSelection(useStore());
-  const asked = useAnswer<SummaryTold>(() => {
+  const asked = useAnswer(() => {
     const selection = settled.value;
     return selection === undefined ? undefined : { ask: "summary", ...selection };
   });
@@ -32,7 +33,7 @@ export function SummaryHead(): JSX.Element {
   );
 }
 
-function Notes({ caveats, ended }: SummaryTold): JSX.Element | null {
+function Notes({ caveats, ended }: SummaryAnswer): JSX.Element | null {
   const notes = [...caveats, ...ended.map((why) => `the recording stopped: ${why}`)];
   if (notes.length === 0) return null;
   return (

@@ -8,27 +8,21 @@ import {
   useSignal,
   useSignalEffect,
 } from "@preact/signals";
-import type { TableData } from "../parts/table";
-import type { Selection } from "../source/source";
+import type { StatisticsAnswer } from "../generated/protocol";
 import { type Asked, useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import type { Store } from "../state/store";
-
-/** The table of a subject, as the program tells it. */
-export interface Told {
-  readonly subject: string;
-  readonly about: string;
-  readonly table: TableData;
-}
+import type { Selection, Store } from "../state/store";
 
 /** The table of this name, of what is selected. */
-export function useStatistics(subject: () => string | undefined): ReadonlySignal<Asked<Told>> {
+export function useStatistics(
+  subject: () => string | undefined,
+): ReadonlySignal<Asked<StatisticsAnswer>> {
   const settled = settledSelection(useStore());
-  return useAnswer<Told>(() => {
+  return useAnswer(() => {
     const name = subject();
     const selection = settled.value;
     if (name === undefined || selection === undefined) return undefined;
-    return { ask: "statistics", subject: name, ...selection };
+    return { ask: "statistics" as const, subject: name, ...selection };
   });
 }
 

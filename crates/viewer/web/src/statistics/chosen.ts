@@ -1,7 +1,8 @@
 // What is looked at of the statistics. It stays while other views are shown.
 
 import { batch, signal } from "@preact/signals";
-import type { Sort, TableData } from "../parts/table";
+import type { TableData } from "../generated/protocol";
+import type { Sort } from "../parts/table";
 
 /** The tabs, by the names that the address of the page has. */
 export const TABS = [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Numbers } from "../format/frame";
 import { Recording } from "../model/recording";
+import { messagesFrame, peerOf } from "../model/testing";
 import { BINS, binOf, binStart, type Measure, Spreads } from "./histograms";
 
 test.each<[number, Measure, number]>([
@@ -38,33 +38,22 @@ function recording(): Recording {
     [32e6, 4, 1, NOBODY, 0, 4, NOBODY, 50],
   ];
   const column = (at: number): number[] => rows.map((row) => row[at] as number);
-  const same = (value: number): number[] => rows.map(() => value);
-  const words: Record<string, number[]> = {
-    from: column(2),
-    to: column(3),
-    destination: column(4),
-    path: same(0),
-    interface: column(5).map((member) => (member === 0 ? 0 : 2)),
-    member: column(5),
-    answers: rows.map(([, , , , , , call], row) => (call === NOBODY ? NOBODY : row - (call ?? 0))),
-    size: column(7),
-    routed: same(NOBODY),
-    delivered: same(NOBODY),
-    copies: same(0),
-    recipients: [],
+  const head = { strings, peers: [":1.1", ":1.2"].map((unique, id) => peerOf(id, unique)) };
+  const columns = {
+    at: Float64Array.from(column(0)),
+    kind: Uint8Array.from(column(1)),
+    from: Uint32Array.from(column(2)),
+    to: Uint32Array.from(column(3)),
+    destination: Uint32Array.from(column(4)),
+    interface: Uint32Array.from(column(5), (member) => (member === 0 ? 0 : 2)),
+    member: Uint32Array.from(column(5)),
+    answers: Uint32Array.from(rows, ([, , , , , , call], row) =>
+      call === NOBODY ? NOBODY : row - (call ?? 0),
+    ),
+    size: Uint32Array.from(column(7)),
   };
-  const bytes = { kind: column(1), flags: same(0), health: same(0), bus: same(0) };
-  const peers = [":1.1", ":1.2"].map((unique, id) => ({ id, unique, names: [], label: unique }));
   const found = new Recording();
-  found.apply({
-    kind: "messages",
-    head: { count: rows.length, start_ns: "0", strings, peers, buses: [] },
-    columns: new Map<string, Numbers>([
-      ["at", Float64Array.from(column(0))] as const,
-      ...Object.entries(bytes).map(([name, all]) => [name, Uint8Array.from(all)] as const),
-      ...Object.entries(words).map(([name, all]) => [name, Uint32Array.from(all)] as const),
-    ]),
-  });
+  found.apply(messagesFrame(rows.length, head, columns));
   return found;
 }
 

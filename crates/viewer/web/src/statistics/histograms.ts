@@ -1,6 +1,7 @@
 // How durations and sizes of the messages of each member are spread.
 
-import { Kind, NONE, type Peer, type Recording } from "../model/recording";
+import type { Peer } from "../generated/protocol";
+import { Kind, NONE, type Recording } from "../model/recording";
 import type { Span } from "../state/store";
 
 /** What is spread: from call to return, or bytes. */

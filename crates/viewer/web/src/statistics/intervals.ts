@@ -1,8 +1,8 @@
 // Traffic over time as a table.
 
+import type { TableData } from "../generated/protocol";
 import { Kind } from "../model/recording";
 import { KINDS, spread, type Traffic, totalOf } from "../overview/traffic";
-import type { TableData } from "../parts/table";
 import type { Span } from "../state/store";
 
 /** A stretch of time in equal parts. */
@@ -21,7 +21,10 @@ export function intervalsOf(traffic: Traffic, span: Span, parts: number): Interv
   const count = Math.max(1, Math.ceil((span.until - start) / length));
   const columns = spread(traffic, start, start + count * length, count);
   const rows = Array.from({ length: count }, (_, part) => rowOf(columns, part, start, length));
-  return { table: { columns: COLUMNS, rows: rows.filter((row) => row[TOTAL] > 0) }, length };
+  return {
+    table: { columns: COLUMNS, rows: rows.filter((row) => row[TOTAL] > 0), notes: [] },
+    length,
+  };
 }
 
 function rowOf(columns: Float64Array, part: number, start: number, length: number): IntervalRow {

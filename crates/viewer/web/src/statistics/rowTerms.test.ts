@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { Cell } from "../generated/protocol";
 import { Recording } from "../model/recording";
-import type { Cell } from "../parts/table";
 import { termOfRow } from "./rowTerms";
 
 const recording = new Recording();
@@ -47,6 +47,6 @@ test.each<[string, Record<string, Cell>, string | undefined]>([
   ["switches", { process: "x" }, undefined],
 ])("a row of %s with %o is selected by %s", (subject, cells, expected) => {
   const columns = Object.keys(cells).map((key) => ({ name: key, key, unit: "text" as const }));
-  const table = { columns, rows: [Object.values(cells)] };
+  const table = { columns, rows: [Object.values(cells)], notes: [] };
   expect(termOfRow(recording, subject, { table, place: 0 })).toBe(expected);
 });

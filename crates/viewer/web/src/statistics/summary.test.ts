@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Summary, tiles } from "./summary";
+import type { Summary } from "../generated/protocol";
+import { tiles } from "./summary";
 
 const SUMMARY: Summary = {
   messages: 200,
@@ -24,6 +25,10 @@ const SUMMARY: Summary = {
   cut: 0,
   redacted: 0,
   invalid: 0,
+  driver_calls: 0,
+  calls_to_unknown: 0,
+  headers_cut: 0,
+  backward: 0,
 };
 
 test("what is wrong has a tile only if it is there", () => {

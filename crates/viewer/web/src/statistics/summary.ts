@@ -1,38 +1,7 @@
 // The whole in a few numbers.
 
+import type { Summary } from "../generated/protocol";
 import { bytes, count, duration, rate, share } from "../parts/format";
-
-/** What the program tells of what is selected. Times are in nanoseconds. */
-export interface Summary {
-  readonly messages: number;
-  readonly bytes: number;
-  readonly span_ns: number;
-  readonly calls: number;
-  readonly returns: number;
-  readonly errors: number;
-  readonly signals: number;
-  readonly unknown: number;
-  readonly driver_messages: number;
-  readonly unanswered: number;
-  readonly caller_left: number;
-  readonly waiting: number;
-  readonly time_outs: number;
-  readonly callee_left: number;
-  readonly unknown_outcome: number;
-  readonly late: number;
-  readonly undelivered: number;
-  readonly orphans: number;
-  readonly unknown_call: number;
-  readonly cut: number;
-  readonly redacted: number;
-  readonly invalid: number;
-}
-
-export interface SummaryTold {
-  readonly summary: Summary;
-  readonly caveats: readonly string[];
-  readonly ended: readonly string[];
-}
 
 /** A number with what it is of. */
 export interface Tile {

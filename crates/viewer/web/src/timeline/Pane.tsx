@@ -3,22 +3,15 @@
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import type { Question, TableData } from "../generated/protocol";
 import { DataTable } from "../parts/DataTable";
-import { type TableData, withColumns } from "../parts/table";
-import type { Question, Selection } from "../source/source";
+import { withColumns } from "../parts/table";
+import type { Answers } from "../source/source";
 import { type Asked, useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
+import type { Selection } from "../state/store";
 import { callsIn } from "./calls";
-import { type StartUp, StartUps } from "./StartUps";
-
-/** What is told of where time went: `crates/analyst/src/answers/timeline.rs`. */
-interface TimeAnswer {
-  readonly blocked: TableData;
-  readonly slowest: TableData;
-  readonly shares: TableData | null;
-  readonly failed_starts: TableData;
-  readonly start_ups: readonly StartUp[];
-}
+import { StartUps } from "./StartUps";
 
 const TABS = [
   {
@@ -105,10 +98,10 @@ interface TimesProps {
 /** How often numbers are asked again of a bus: milliseconds. */
 const AGAIN = 3000;
 
-function useAsked<T>(
-  question: (selection: Selection) => Question,
+function useAsked<Q extends Question>(
+  question: (selection: Selection) => Q,
   settled: Signal<Selection>,
-): Signal<Asked<T>> {
+): Signal<Asked<Answers[Q["ask"]]>> {
   const store = useStore();
   const turn = useSignal(0);
   useSignalEffect(() => {
@@ -118,7 +111,7 @@ function useAsked<T>(
     }, AGAIN);
     return () => clearInterval(timer);
   });
-  return useAnswer<T>(() => {
+  return useAnswer(() => {
     turn.value;
     return store.recording.value.length === 0 && store.grown.value === 0
       ? undefined
@@ -127,7 +120,7 @@ function useAsked<T>(
 }
 
 function Times({ tab, settled }: TimesProps): JSX.Element {
-  const asked = useAsked<TimeAnswer>((selection) => ({ ask: "timeline", ...selection }), settled);
+  const asked = useAsked((selection) => ({ ask: "timeline" as const, ...selection }), settled);
   return (
     <Answered asked={asked.value}>
       {(answer) => {
@@ -160,8 +153,8 @@ const NOTHING = {
 } as const;
 
 function Members({ settled }: { readonly settled: Signal<Selection> }): JSX.Element {
-  const asked = useAsked<{ readonly table: TableData }>(
-    (selection) => ({ ask: "statistics", subject: "member", ...selection }),
+  const asked = useAsked(
+    (selection) => ({ ask: "statistics" as const, subject: "member", ...selection }),
     settled,
   );
   return (

@@ -2,36 +2,13 @@
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import type { StartUp, Step } from "../generated/protocol";
 import type { Recording } from "../model/recording";
 import { duration } from "../parts/format";
 import { oneLine } from "../parts/seen";
 import { useStore } from "../state/context";
 import { nameOf, partiesOf } from "./label";
 import { around } from "./stretch";
-
-/** A start-up: `crates/analyst/src/answers/timeline.rs`. Times are nanoseconds since the start. */
-export interface StartUp {
-  readonly peer: number;
-  readonly name: string;
-  readonly milestones: readonly Milestone[];
-  readonly path: readonly Step[];
-}
-
-interface Milestone {
-  readonly at: number;
-  readonly what: string;
-  /** The row of its message. */
-  readonly message: number | null;
-}
-
-interface Step {
-  readonly from: number;
-  readonly to: number;
-  readonly depth: number;
-  readonly what: "works" | "waits";
-  /** Who works, or the row of the call that is waited for. */
-  readonly id: number;
-}
 
 /** Steps that are drawn; those that take longest. */
 const STEPS_MAX = 300;

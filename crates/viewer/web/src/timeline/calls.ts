@@ -1,7 +1,7 @@
 // The messages of a stretch of time as a table, for those who cannot see the tracks.
 
+import type { Cell, TableData } from "../generated/protocol";
 import { Kind, NONE, type Recording } from "../model/recording";
-import type { Cell, TableData } from "../parts/table";
 import type { Visible } from "../state/visible";
 import { nameOf, partiesOf } from "./label";
 
@@ -36,7 +36,7 @@ export function callsIn(
     if (row < recording.length && recording.kind.get(row) !== Kind.Return)
       rows.push(cellsOf(recording, row));
   }
-  return { columns: COLUMNS, rows };
+  return { columns: COLUMNS, rows, notes: [] };
 }
 
 /** The place of the first row that is not before a point of time. */

@@ -1,7 +1,9 @@
 // When processes had a processor, for the stretch of time that is seen.
 
 import { useSignalEffect } from "@preact/signals";
-import type { Frame, Numbers } from "../format/frame";
+import type { Columns, Numbers } from "../format/frame";
+import type { ColumnName } from "../generated/protocol";
+import type { Answered } from "../source/source";
 import type { Span, Store } from "../state/store";
 import { type Lanes, Spans } from "./lanes";
 import { finished } from "./order";
@@ -23,7 +25,7 @@ export function useProcessors(timeline: Timeline, store: Store): void {
       const wider = { from: from - (until - from), until: until + (until - from) };
       const finest = nanosPerPixel({ from, until, width }) / 2;
       ask(store, wider, finest, controller.signal)
-        .then((frame) => take(timeline, tracks, frame, store))
+        .then((answered) => take(timeline, tracks, answered, store))
         .catch(() => {
           // It was asked again, or the program is gone, which the page says elsewhere.
         });
@@ -38,19 +40,29 @@ export function useProcessors(timeline: Timeline, store: Store): void {
 /** Those of whose recordings it is known that they have no switches. */
 const absent = new WeakSet<Store>();
 
-function ask(store: Store, span: Span, finest: number, abort: AbortSignal): Promise<Frame> {
+function ask(
+  store: Store,
+  span: Span,
+  finest: number,
+  abort: AbortSignal,
+): Promise<Answered<"switches">> {
   return store.ask({ ask: "switches", from: span.from, until: span.until, finest }, abort);
 }
 
-function take(timeline: Timeline, tracks: Tracks, frame: Frame, store: Store): void {
-  if (frame.head.is_recorded === true) timeline.processors.value = processorsOf(frame, tracks);
+function take(
+  timeline: Timeline,
+  tracks: Tracks,
+  { answer, columns }: Answered<"switches">,
+  store: Store,
+): void {
+  if (answer.is_recorded) timeline.processors.value = processorsOf(columns, tracks);
   else absent.add(store);
 }
 
 /** The times of an answer, by the places of tracks. */
-export function processorsOf(frame: Frame, tracks: Tracks): (Lanes | undefined)[] {
+export function processorsOf(columns: Columns, tracks: Tracks): (Lanes | undefined)[] {
   const spans: (Spans | undefined)[] = tracks.tracks.map(() => undefined);
-  const column = (name: string): Numbers => frame.columns.get(name) ?? new Uint8Array(0);
+  const column = (name: ColumnName): Numbers => columns.get(name) ?? new Uint8Array(0);
   const [peer, from, until, on] = [column("peer"), column("from"), column("until"), column("on")];
   for (let row = 0; row < peer.length; row++) {
     const track = tracks.trackOf(peer[row] as number);

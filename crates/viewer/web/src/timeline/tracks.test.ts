@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { Frame } from "../format/frame";
+import type { MessagesHead, Peer } from "../generated/protocol";
 import { NONE, Recording } from "../model/recording";
+import { messagesFrame, peerOf } from "../model/testing";
 import { visibleOf } from "../state/visible";
 import { hitAt, neighbour } from "./hit";
 import { nameOf } from "./label";
@@ -30,27 +31,19 @@ function recordingOf(messages: readonly Message[]): Recording {
     Uint32Array.from(messages, (message) => of(message) ?? NONE);
   const u8 = (of: (message: Message) => number): Uint8Array => Uint8Array.from(messages, of);
   const text = (place: number): Uint32Array => new Uint32Array(messages.length).fill(place);
-  const columns = new Map<string, Uint8Array | Uint32Array | Float64Array>([
-    ["at", Float64Array.from(messages, ({ at }) => at)],
-    ["kind", u8(({ kind }) => kind)],
-    ["flags", u8(() => 0)],
-    ["health", u8(() => 0)],
-    ["bus", u8(() => 0)],
-    ["from", u32(({ from }) => from)],
-    ["to", u32(({ to }) => to)],
-    ["destination", text(0)],
-    ["path", text(0)],
-    ["interface", text(0)],
-    ["member", text(1)],
-    ["answers", Uint32Array.from(messages, answersOf)],
-    ["size", text(100)],
-    ["routed", u32(({ bus }) => bus?.[0])],
-    ["delivered", u32(({ bus }) => bus?.[1])],
-    ["copies", text(0)],
-    ["recipients", new Uint32Array(0)],
-  ]);
+  const columns = {
+    at: Float64Array.from(messages, ({ at }) => at),
+    kind: u8(({ kind }) => kind),
+    from: u32(({ from }) => from),
+    to: u32(({ to }) => to),
+    member: text(1),
+    answers: Uint32Array.from(messages, answersOf),
+    size: text(100),
+    routed: u32(({ bus }) => bus?.[0]),
+    delivered: u32(({ bus }) => bus?.[1]),
+  };
   const recording = new Recording();
-  recording.apply({ kind: "messages", head: headOf(messages.length), columns } as Frame);
+  recording.apply(messagesFrame(messages.length, HEAD, columns));
   return recording;
 }
 
@@ -59,23 +52,15 @@ function answersOf({ kind, partner }: Message, row: number): number {
   return kind === CALL || partner === undefined ? NONE : row - partner;
 }
 
-function headOf(count: number): Frame["head"] {
-  const peer = (id: number, pid: number): object => ({
-    id,
-    bus: 0,
-    unique: `:1.${id}`,
-    names: [],
-    label: `:1.${id}`,
+const peer = (id: number, pid: number): Peer =>
+  peerOf(id, `:1.${id}`, {
     process: { pid, uid: 0, program: `program${pid}`, exe: null, command: [], unit: null },
   });
-  return {
-    count,
-    start_ns: "0",
-    strings: ["", "Get"],
-    peers: [peer(0, 7), peer(1, 8), peer(2, 7)],
-    buses: [{ label: "session", address: null, method: "trace" }],
-  };
-}
+const HEAD: Partial<MessagesHead> = {
+  strings: ["", "Get"],
+  peers: [peer(0, 7), peer(1, 8), peer(2, 7)],
+  buses: [{ label: "session", address: null, method: "trace", redacted: false, file: 0 }],
+};
 
 function tracksFor(messages: readonly Message[], shown = messages.map(() => true)): Tracks {
   const bits = new Uint8Array(Math.ceil(shown.length / 8));

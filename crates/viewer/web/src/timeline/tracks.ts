@@ -1,7 +1,8 @@
 // Who did what when: a track for each bus and each process, made of the messages that are shown.
 
+import type { Bus, Peer } from "../generated/protocol";
 import { isUnanswered, type Outcome, outcomeOf } from "../model/outcome";
-import { type Bus, Kind, NONE, type Peer, type Recording } from "../model/recording";
+import { Kind, NONE, type Recording } from "../model/recording";
 import { GROUP_MIN, isPassing, type Merging, programOf } from "../sequence/model/columns";
 import type { Visible } from "../state/visible";
 import { type Lanes, Spans } from "./lanes";

@@ -1,6 +1,7 @@
 // The columns of two diagrams beside each other: the same services in the same places.
 
-import { NONE, type Peer, type Recording } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
+import { NONE, type Recording } from "../../model/recording";
 import { type Column, type Columns, DRIVER } from "../../sequence/model/columns";
 import type { Tally } from "../../sequence/model/tally";
 import type { Side } from "../sides";

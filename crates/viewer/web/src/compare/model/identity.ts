@@ -1,6 +1,7 @@
 // Who is the same in two recordings: numbers of connections are others each time, names are not.
 
-import type { Peer, Recording } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
+import type { Recording } from "../../model/recording";
 import { DRIVER } from "../../sequence/model/columns";
 import type { Side } from "../sides";
 

@@ -1,6 +1,7 @@
 // Two small recordings for tests, a message a line.
 
-import { Kind, type Peer, type Recording } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
+import { Kind, type Recording } from "../../model/recording";
 import { peer, recordingOf, type Sample } from "../../sequence/model/sample";
 import type { Side } from "../sides";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Peer } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
 import { type ColumnOptions, columnsOf, DRIVER, isMerged } from "./columns";
 import { ALONE, allRows, call, peer, recordingOf, signal } from "./sample";
 import { Tally } from "./tally";

@@ -1,6 +1,7 @@
 // The columns of the diagram: who has one, and in which order.
 
-import { NONE, type Peer, type Recording } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
+import { NONE, type Recording } from "../../model/recording";
 import type { Tally } from "./tally";
 
 /** What has a column of its own. */

@@ -1,7 +1,8 @@
 // What is pointed at, in words.
 
+import type { Peer } from "../../generated/protocol";
 import { ENDING_WORDS, outcomeOf } from "../../model/outcome";
-import { Kind, NONE, type Peer, type Recording } from "../../model/recording";
+import { Kind, NONE, type Recording } from "../../model/recording";
 import { bytes, count, counted, duration, sinceStart } from "../../parts/format";
 import { oneLine } from "../../parts/seen";
 import type { Column } from "./columns";

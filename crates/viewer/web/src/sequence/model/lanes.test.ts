@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { NONE, type Peer } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
+import { NONE } from "../../model/recording";
 import { clockOf } from "./clock";
 import { columnsOf, DRIVER } from "./columns";
 import { COPIES_MAX, Followed, fixedLanes, type Lanes, reusedLanes, type Staged } from "./lanes";

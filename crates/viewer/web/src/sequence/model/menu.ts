@@ -1,7 +1,8 @@
 // What can be done with what is pointed at.
 
 import type { ReadonlySignal } from "@preact/signals";
-import { NONE, type Peer, type Recording } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
+import { NONE, type Recording } from "../../model/recording";
 import { count } from "../../parts/format";
 import { action, type MenuItem } from "../../parts/openMenu";
 import { oneLine } from "../../parts/seen";

@@ -1,7 +1,8 @@
 // Small recordings for tests, a message a line.
 
-import type { Frame, Numbers } from "../../format/frame";
-import { Kind, NONE, type Peer, Recording } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
+import { Kind, NONE, Recording } from "../../model/recording";
+import { messagesFrame } from "../../model/testing";
 import type { ColumnOptions } from "./columns";
 
 /** A message: when, what, from whom, to whom, and of a reply the row of its call. */
@@ -64,38 +65,29 @@ export function add(
   const copies = samples.flatMap((sample) => sample.copies ?? []);
   const first = recording.length;
   const answers = samples.map(({ call }, row) => (call === undefined ? NONE : first + row - call));
-  const columns = new Map<string, Numbers>([
-    ["at", Float64Array.from(samples, ({ at }) => at)],
-    ["from", numbers(({ from }) => from)],
-    ["to", numbers(({ to }) => to ?? NONE)],
-    ["member", numbers(({ member }) => place(member ?? ""))],
-    ["answers", Uint32Array.from(answers)],
-    ["routed", numbers((sample) => (sample.copies === undefined ? NONE : 1))],
-    ["delivered", numbers(() => NONE)],
-    ["copies", numbers(({ copies }) => copies?.length ?? 0)],
-    ["recipients", Uint32Array.from(copies)],
-  ]);
-  for (const name of ["destination", "path", "interface", "size"]) {
-    columns.set(
-      name,
-      numbers(() => 0),
-    );
-  }
-  for (const name of ["kind", "flags", "health", "bus"]) {
-    columns.set(
-      name,
-      Uint8Array.from(samples, ({ bus = 0, kind }) => ({ kind, bus })[name] ?? 0),
-    );
-  }
-  const head = {
-    start_ns: "0",
-    strings: strings.slice(recording.strings.length),
-    peers,
-    buses: [{ label: "bus 0", address: null, method: "unknown" }],
-    count: samples.length,
+  const columns = {
+    at: Float64Array.from(samples, ({ at }) => at),
+    kind: numbers(({ kind }) => kind),
+    bus: numbers(({ bus = 0 }) => bus),
+    from: numbers(({ from }) => from),
+    to: numbers(({ to }) => to ?? NONE),
+    member: numbers(({ member }) => place(member ?? "")),
+    answers: Uint32Array.from(answers),
+    routed: numbers((sample) => (sample.copies === undefined ? NONE : 1)),
+    copies: numbers(({ copies }) => copies?.length ?? 0),
+    recipients: Uint32Array.from(copies),
   };
-  recording.apply({ kind: "messages", head, columns } as Frame);
+  const head = { strings: strings.slice(recording.strings.length), peers, buses: [BUS] };
+  recording.apply(messagesFrame(samples.length, head, columns));
 }
+
+const BUS = {
+  label: "bus 0",
+  address: null,
+  method: "unknown",
+  redacted: false,
+  file: 0,
+} as const;
 
 /** The rows of all messages. */
 export function allRows({ length }: Recording): Uint32Array {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Kind, NONE, type Peer } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
+import { Kind, NONE } from "../../model/recording";
 import { shownIn } from "../../state/visible";
 import { yOfRow, yOfTime } from "./axis";
 import { slotAt } from "./clock";

@@ -1,6 +1,6 @@
 // The lines of columns, from when somebody came until they left.
 
-import type { Peer } from "../../model/recording";
+import type { Peer } from "../../generated/protocol";
 import { colorOf } from "../../services/hue";
 import { seenLines, yOfLine, yOfTime } from "../model/axis";
 import { type Column, isMerged } from "../model/columns";

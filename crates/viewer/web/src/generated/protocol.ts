@@ -1,0 +1,1117 @@
+// Generated from the types of crates/analyst and crates/viewer. Do not edit: run
+// DILIGENCE_BLESS=1 cargo test -p diligence-viewer protocol
+
+import type { Shape } from "../format/check";
+
+/** The version of the format. */
+export const VERSION = 3;
+
+/** Any JSON value. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
+
+/** What the page is told about the recording in it. */
+export interface About {
+  /** Whether the contents of messages were removed. */
+  readonly redacted: boolean;
+  /** The title of the page. */
+  readonly title: string;
+}
+
+/** What may be done with a property. */
+export type Access = "read" | "write" | "read-write";
+
+/** Something that is said of an interface or a member: a name and a value. */
+export interface Annotation {
+  /** What is said. */
+  readonly name: string;
+  /** With which value. */
+  readonly value: string;
+}
+
+/** An answer, under the name of its question. */
+export type AnswerBody =
+  | { readonly select: SelectAnswer }
+  | { readonly without: WithoutAnswer }
+  | { readonly complete: Completions }
+  | { readonly message: MessageDetails }
+  | { readonly summary: SummaryAnswer }
+  | { readonly statistics: StatisticsAnswer }
+  | { readonly findings: FindingsAnswer }
+  | { readonly ending: EndingAnswer }
+  | { readonly timeline: TimelineAnswer }
+  | { readonly save: SaveAnswer }
+  | { readonly switches: SwitchesAnswer }
+  | { readonly compare: CompareAnswer };
+
+/** An argument of a method or signal. */
+export interface Argument {
+  /** What is said of it besides. */
+  readonly annotations?: readonly Annotation[];
+  /** Its name, if it has one. */
+  readonly name: string | null;
+  /** Its type. */
+  readonly type: string;
+}
+
+/** The letter of a basic type in signatures. */
+export type BasicCode = "y" | "b" | "n" | "q" | "i" | "u" | "x" | "t" | "d" | "s" | "o" | "g" | "h";
+
+/** A bus, and how it was captured. */
+export interface Bus {
+  /** Its address, if it is known. */
+  readonly address: string | null;
+  /** The file that it was read from, as an index. */
+  readonly file: number;
+  /** Its name on the page. */
+  readonly label: string;
+  /** How its messages were captured. */
+  readonly method: CaptureMethod;
+  /** Whether the contents of its messages were removed. */
+  readonly redacted: boolean;
+}
+
+/** The answer to a `BusRequest`, under the name of the request. */
+export type BusAnswer =
+  | { readonly names: readonly Name[] }
+  | { readonly name: Name | null }
+  | { readonly tree: Tree }
+  | { readonly object: BusObject }
+  | { readonly get: CallAnswer }
+  | { readonly set: CallAnswer }
+  | { readonly call: CallAnswer }
+  | { readonly read: ReadText }
+  | { readonly write: string }
+  | { readonly commands: CallCommands }
+  | { readonly types: readonly ValueType[] | null };
+
+/** What an object has. */
+export interface BusObject {
+  /** The objects below it, relative to its path, as it tells: checked by nothing. */
+  readonly children: readonly string[];
+  /** Its interfaces. */
+  readonly interfaces: readonly ObjectInterface[];
+  /** Its path. */
+  readonly path: string;
+  /** The name by which its service was asked. */
+  readonly service: string;
+  /** Nanoseconds that it took to learn this. */
+  readonly took_ns: number;
+}
+
+/** What came of a call that was sent. */
+export interface CallAnswer {
+  /** Nanoseconds from the call to its answer. */
+  readonly took_ns: number;
+  readonly returned?: { readonly descriptors: readonly Descriptor[]; readonly results: readonly TypedValue[]; readonly sender: string };
+  readonly failed?: Failure;
+  readonly sent?: object;
+}
+
+/** Commands that make a call. */
+export interface CallCommands {
+  /** With busctl. */
+  readonly busctl: string;
+  /** With gdbus. */
+  readonly gdbus: string;
+}
+
+/** How a bus was listened to. It decides what a recording can tell. */
+export type CaptureMethod = "unknown" | "trace" | "monitor" | "eavesdrop";
+
+/** A cell of a table; null if the value is unknown or absent. */
+export type Cell = string | number | null;
+
+/** What the JSON of a frame says about a column of it. */
+export interface ColumnHead {
+  /** How many numbers the column has. */
+  readonly length: number;
+  /** The name. */
+  readonly name: ColumnName;
+  /** How the numbers are stored. */
+  readonly type: ColumnType;
+  /** The value of all numbers of the type `same`. */
+  readonly value?: number;
+}
+
+/** The names of all columns in all frames. */
+export type ColumnName = "step" | "at" | "kind" | "flags" | "health" | "bus" | "from" | "to" | "destination" | "path" | "interface" | "member" | "answers" | "size" | "routed" | "delivered" | "copies" | "recipients" | "selected" | "file" | "peer" | "until" | "on";
+
+/** How the numbers of a column are stored. */
+export type ColumnType = "u8" | "u32" | "f64" | "i8" | "i16" | "same";
+
+/** A command that sends a message like another one. */
+export type CommandText = { readonly name: string; readonly text: string } | { readonly name: string; readonly why: string };
+
+/** Differences between two recordings. */
+export interface CompareAnswer {
+  /** How many members were used before and after. */
+  readonly members: readonly [number, number];
+  /** The differences beyond noise. */
+  readonly table: TableData;
+}
+
+/** How a query can continue. */
+export interface Completions {
+  /** First byte that an offer replaces. */
+  readonly from: number;
+  /** The offers, the most likely one first. */
+  readonly offers: readonly Offer[];
+  /** End of the bytes that an offer replaces. */
+  readonly to: number;
+}
+
+/** How sure it is. */
+export type Confidence = "low" | "medium" | "high";
+
+/** A copy of a message for one recipient. */
+export interface CopyEntry {
+  /** Nanoseconds until its first bytes were written. */
+  readonly begun_after_ns: number | null;
+  /** The unique name of the recipient. */
+  readonly recipient: string;
+  /** Match rules of the recipient that match; 0 if the message is addressed to it. */
+  readonly rules: number;
+  /** Nanoseconds until all of its bytes were written. */
+  readonly written_after_ns: number | null;
+}
+
+/** What something costs. The parts are compared by `Cost::as_time`. */
+export interface Cost {
+  /** Bytes that need not travel. */
+  readonly bytes: number;
+  /** Calls that need not be. */
+  readonly calls: number;
+  /** The longest of them; zero if it is unknown. */
+  readonly longest_wait_ns: number;
+  /** How long programs waited: the sum of all waits, which may overlap. */
+  readonly waited_ns: number;
+  /** How many waits were added up. */
+  readonly waits: number;
+  /** Times that a program was woken for nothing. */
+  readonly wake_ups: number;
+}
+
+/** A descriptor that came with a message. */
+export interface Descriptor {
+  /** What it is, as the system tells: a path, `socket:[…]`, `pipe:[…]`. */
+  readonly what: string;
+}
+
+/**
+ * Whether PropertiesChanged tells of the changes of a property
+ * (`org.freedesktop.DBus.Property.EmitsChangedSignal`, of the property or else of its interface).
+ */
+export type EmitsChange = "value" | "invalidates" | "const" | "no";
+
+/** Why the recording is incomplete. */
+export interface EndingAnswer {
+  /** One sentence for each reason; none if the recording is complete. */
+  readonly incomplete: readonly string[];
+}
+
+/** Messages that show something. */
+export interface Evidence {
+  /** How many there are in all. */
+  readonly count: number;
+  /** The numbers of the first few, from 1. */
+  readonly first: readonly number[];
+}
+
+/** A failure as JSON. */
+export interface Failure {
+  /** The argument that is wrong, counted from 1. */
+  readonly argument?: number;
+  /** The kind of failure, in a word. */
+  readonly kind: string;
+  /** The text of an error reply. */
+  readonly message?: string;
+  /** The name of an error reply. */
+  readonly name?: string;
+  /** The failure as a sentence for people. */
+  readonly sentence: string;
+}
+
+/** A finding with the texts of its rule. */
+export interface Finding {
+  /** What to do about it. */
+  readonly advice: string;
+  /** The command that shows whether a change has helped. */
+  readonly check?: string;
+  /** How sure it is. */
+  readonly confidence: Confidence;
+  /** What it costs, as far as the recording shows. */
+  readonly cost: Cost;
+  /** All parts of its cost in one measure, in nanoseconds. */
+  readonly cost_ns: number;
+  /** The messages that show it. */
+  readonly evidence: Evidence;
+  /** A query for the messages in question, by which to see whether a change has helped. */
+  readonly query: string;
+  /** The rule. */
+  readonly rule: string;
+  /** What they do, as a sentence about them: "asks X every 200 ms, 150 times". */
+  readonly says: string;
+  /** How bad it is. */
+  readonly severity: Severity;
+  /** What it is about, in a form that is the same in another recording: a member, a name. */
+  readonly subject: string;
+  /** The title of the rule. */
+  readonly title: string;
+  /** Who does it. */
+  readonly who: FindingParty;
+}
+
+/** A party to a finding. */
+export interface FindingParty {
+  /** What to call it in this recording. */
+  readonly label: string;
+  /** Its program and process, if they are known. */
+  readonly process?: string;
+  /** What to call it in any recording: a name or a program; `-` if only its unique name is known. */
+  readonly stable: string;
+  /** Its systemd unit, if it is known. */
+  readonly unit?: string;
+}
+
+/** What the linter found, with the rules that were applied. */
+export interface FindingsAnswer {
+  /** Connections. */
+  readonly connections: number;
+  /** The findings, the worst one first. */
+  readonly findings: readonly Finding[];
+  /** Connections whose process is known. */
+  readonly known: number;
+  /** Messages that were checked. */
+  readonly messages: number;
+  /** Messages of the recorder, which were not checked. */
+  readonly recorder_messages: OfRecorder;
+  /** The rules that were applied. */
+  readonly rules: readonly Rule[];
+  /** Nanoseconds from the first message to the last. */
+  readonly span_ns: number;
+}
+
+/** The JSON of a frame, without the list of its columns. */
+export type FrameHead =
+  | ({ readonly kind: "hello" } & HelloHead)
+  | ({ readonly kind: "messages" } & MessagesHead)
+  | { readonly kind: "missing"; readonly disconnected: number; readonly overrun: number }
+  | { readonly kind: "reset"; readonly before: number }
+  | { readonly kind: "end"; readonly why: string | null }
+  | { readonly kind: "answer"; readonly answer: AnswerBody }
+  | { readonly kind: "refusal"; readonly column?: number; readonly message: string; readonly unfinished?: boolean }
+  | { readonly kind: "moved"; readonly before: number };
+
+/** What a watch hears. */
+export type Heard =
+  | { readonly signal: HeardSignal }
+  | { readonly lost: { readonly count: number } };
+
+/** A signal that came. */
+export interface HeardSignal {
+  /** When it was taken, in microseconds since 1970: more digits would not survive in JSON. */
+  readonly at_us: number;
+  /** The descriptors that came along, in the order of their places. They are closed again. */
+  readonly descriptors?: readonly Descriptor[];
+  /** The interface. */
+  readonly interface: string;
+  /** The signal. */
+  readonly member: string;
+  /** The object. */
+  readonly path: string;
+  /** The unique name of its sender. */
+  readonly sender: string;
+  readonly arguments?: readonly TypedValue[];
+  readonly failure?: Failure;
+}
+
+/** What the stream begins with. */
+export interface HelloHead {
+  /** Whether the page may call methods and set properties. */
+  readonly calls: boolean;
+  /** What the page shows. */
+  readonly mode: PageMode;
+  /** Whether the page can ask the bus for its objects. */
+  readonly objects: boolean;
+  /** The version of the program. */
+  readonly program: string;
+  /** The title of the page. */
+  readonly title: string;
+  /** The version of the format: `VERSION`. */
+  readonly version: number;
+}
+
+/** How long the bus had a message. */
+export interface InBus {
+  /** Phases; they add up to `total_ns`. */
+  readonly phases: readonly PhaseTime[];
+  /** Nanoseconds until the bus had queued all copies. */
+  readonly routed_after_ns: number;
+  /** Nanoseconds until the last copy was written; `None` if a copy was not written. */
+  readonly total_ns: number | null;
+}
+
+/** Everything about one message. Texts that the message does not have are empty. */
+export interface MessageDetails {
+  /** Its arguments; none if they cannot be read. */
+  readonly arguments: readonly Value[];
+  /** When it was captured. */
+  readonly at: MessageTime;
+  /** Its bus. */
+  readonly bus: string;
+  /** Commands that send a message like it. */
+  readonly commands: readonly CommandText[];
+  /** Copies of the message, if the bus recorded them. */
+  readonly deliveries: readonly CopyEntry[] | null;
+  /** Its destination. */
+  readonly destination: NamedPeer;
+  /** Nanoseconds from the call to the reply. */
+  readonly duration_ns: number | null;
+  /** Its flags, in words. */
+  readonly flags: readonly string[];
+  /** Its row. */
+  readonly id: number;
+  /** Phases of the message inside the bus, if the bus recorded them. */
+  readonly in_bus: InBus | null;
+  /** The interface. */
+  readonly interface: string;
+  /** Bytes of it that the recording has. */
+  readonly kept: number;
+  /** Its type, in words. */
+  readonly kind: string;
+  /** The method or signal; the name of an error. */
+  readonly member: string;
+  /** The row of the call that it answers, or of the reply to it. */
+  readonly partner: number | null;
+  /** The object. */
+  readonly path: string;
+  /** Phases of the call and its reply, if the bus recorded them. */
+  readonly phases: readonly PhaseTime[] | null;
+  /** Why its contents are unknown or not to be trusted. */
+  readonly problem: string | null;
+  /** The serial number of the call that it answers, otherwise 0. */
+  readonly reply_serial: number;
+  /** Its sender. */
+  readonly sender: NamedPeer;
+  /** Its serial number. */
+  readonly serial: number;
+  /** Types of the arguments. */
+  readonly signature: string;
+  /** Bytes on the wire. */
+  readonly size: number;
+  /** All types in the arguments. */
+  readonly types: TypeTable;
+  /** File descriptors that it carried. */
+  readonly unix_fds: number;
+}
+
+/** When a message was captured. */
+export interface MessageTime {
+  /** Nanoseconds since the first message of the recording. */
+  readonly since_start_ns: number;
+  /** Nanoseconds since 1970, as digits. */
+  readonly wall_ns: string;
+}
+
+/** The JSON of a frame with messages. Rows, strings and peers are numbered from 0 over all frames. */
+export interface MessagesHead {
+  /**
+   * Time of the first message of this frame, in nanoseconds since the first message of the
+   * recording, if the column `step` is present.
+   */
+  readonly at?: number;
+  /** All buses of the recording. */
+  readonly buses: readonly Bus[];
+  /** Messages of this frame. */
+  readonly count: number;
+  /** Files that the recording was read from. */
+  readonly files: readonly string[];
+  /** Row of the first message of this frame. */
+  readonly first: number;
+  /** Index of the first of `strings`. */
+  readonly first_string: number;
+  /** Times that do not fit into 32 bits: the column, the row within this frame, and nanoseconds. */
+  readonly long?: readonly (readonly [ColumnName, number, number])[];
+  /** Connections that are new or have changed. */
+  readonly peers: readonly Peer[];
+  /** Time of the first message of the recording: nanoseconds since 1970, as digits. */
+  readonly start_ns: string;
+  /** Texts that were not sent before. */
+  readonly strings: readonly string[];
+  /** Messages that the recording has by now. */
+  readonly total: number;
+}
+
+/** A method. */
+export interface Method {
+  /** What is said of it besides. */
+  readonly annotations: readonly Annotation[];
+  /** What it takes. */
+  readonly arguments: readonly Argument[];
+  /** What it is for, in words for people. */
+  readonly documentation?: string;
+  /** Its name. */
+  readonly name: string;
+  /** What it answers with. */
+  readonly results: readonly Argument[];
+}
+
+/** A point in the start of a service. */
+export interface Milestone {
+  /** The time. */
+  readonly at: number;
+  /** The row of the message that shows it. */
+  readonly message: number | null;
+  /** What happened, in words. */
+  readonly what: string;
+}
+
+/** A name on a bus: of a connection, of a service, or of one that can be started. */
+export interface Name {
+  /** Why the owner, or who it is, is not known. */
+  readonly failure?: Failure;
+  /** Whether the bus can start a service that will own it. */
+  readonly is_activatable: boolean;
+  /** The name. */
+  readonly name: string;
+  /**
+   * The connection that has it, by its unique name; of a unique name itself. `None` if it can
+   * only be started, and for the bus, which has no connection.
+   */
+  readonly owner?: string;
+  /** Who that is. */
+  readonly who?: NameOwner;
+}
+
+/** A program with a connection. */
+export interface NameOwner {
+  /** The control group. */
+  readonly cgroup?: string;
+  /** The short name that the kernel keeps. */
+  readonly comm?: string;
+  /** The words of its command line. */
+  readonly command?: readonly string[];
+  /** The file it runs. */
+  readonly exe?: string;
+  /** The numbers of the groups it is in. */
+  readonly groups?: readonly number[];
+  /** Its label in the security module of the kernel. */
+  readonly label?: string;
+  /** Its number. */
+  readonly pid?: number;
+  /** When it was started. */
+  readonly started?: Time;
+  /** The user it runs as. */
+  readonly uid?: number;
+  /** The systemd unit. */
+  readonly unit?: string;
+  /** The name of the user it runs as. */
+  readonly user?: string;
+}
+
+/** A name in a message, and the connection that had it at that time. */
+export interface NamedPeer {
+  /** What the page calls the connection. */
+  readonly label: string | null;
+  /** The name as the message has it. */
+  readonly name: string;
+  /** The connection. */
+  readonly peer: number | null;
+}
+
+/** An interface of an object. */
+export interface ObjectInterface {
+  /** What is said of it besides. */
+  readonly annotations: readonly Annotation[];
+  /** What it is for, in words for people. */
+  readonly documentation?: string;
+  /** Why GetAll had no values. Each property without one was asked for by itself. */
+  readonly failure?: Failure;
+  /** What can be called. */
+  readonly methods: readonly Method[];
+  /** Its name. */
+  readonly name: string;
+  /** What can be read or set, with values. */
+  readonly properties: readonly ObjectProperty[];
+  /** What it emits. */
+  readonly signals: readonly Signal[];
+  /** Properties that have a value, and of which the object does not tell. */
+  readonly undescribed?: { readonly [key: string]: TypedValue };
+}
+
+/** A property with its value. */
+export interface ObjectProperty {
+  /** What may be done with it. */
+  readonly access: Access;
+  /** What is said of it besides. */
+  readonly annotations: readonly Annotation[];
+  /** What it is for, in words for people. */
+  readonly documentation?: string;
+  /** Whether its changes are announced. */
+  readonly emits_change: EmitsChange;
+  /** Its name. */
+  readonly name: string;
+  /** Its type. */
+  readonly type: string;
+  readonly value?: TypedValue;
+  readonly failure?: Failure;
+}
+
+/** How many messages are left out because they are from or to the recorder. */
+export type OfRecorder = number;
+
+/** A text that a query can continue with. */
+export interface Offer {
+  /** What it means, in a few words; empty if that is obvious. */
+  readonly about: string;
+  /** The text. */
+  readonly text: string;
+}
+
+/** What the page shows. */
+export type PageMode = "recording" | "live" | "embedded";
+
+/** A connection. Times are nanoseconds since the first message. */
+export interface Peer {
+  /** When it connected, if that was recorded. */
+  readonly arrived: number | null;
+  /** Its bus, as an index. */
+  readonly bus: number;
+  /** Its number in this recording. */
+  readonly id: number;
+  /** A well-known name, or the program with the unique name, or only the unique name. */
+  readonly label: string;
+  /** When it disconnected, if that was recorded. */
+  readonly left: number | null;
+  /** Well-known names that it has owned. */
+  readonly names: readonly string[];
+  /** The process that has the connection, if it is known. */
+  readonly process: Process | null;
+  /** Whether it exists to make the recording. */
+  readonly recorder: boolean;
+  /** Its unique name. */
+  readonly unique: string;
+  /** Why the bus disconnected it. */
+  readonly why: string | null;
+}
+
+/** How long one phase took. */
+export interface PhaseTime {
+  /** Nanoseconds. */
+  readonly ns: number;
+  /** The phase, in words. */
+  readonly phase: string;
+}
+
+/** A process that has a connection. Facts that are unknown are `None`. */
+export interface Process {
+  /** Words of the command line. */
+  readonly command: readonly string[];
+  /** Path of the executable. */
+  readonly exe: string | null;
+  /** Process id. */
+  readonly pid: number | null;
+  /** The usual name of the program. */
+  readonly program: string | null;
+  /** User id. */
+  readonly uid: number | null;
+  /** The systemd unit. */
+  readonly unit: string | null;
+}
+
+/** The result of reading a text. */
+export type ReadText =
+  | { readonly arguments: readonly Json[] }
+  | { readonly problem: { readonly column: number | null; readonly sentence: string } };
+
+/** What the page gets: an answer with all types that it mentions, or why there is none. */
+export type ReplyBusAnswer = { readonly answer: BusAnswer; readonly types: TypeTable } | { readonly failure: string };
+
+/** What the page gets: an answer with all types that it mentions, or why there is none. */
+export type ReplyWatchEvent = { readonly answer: WatchEvent; readonly types: TypeTable } | { readonly failure: string };
+
+/** A rule of the linter, with the texts of `diligence lint --explain`. */
+export interface Rule {
+  /** What to do about a finding. */
+  readonly advice: string;
+  /** Its number: `L07`. */
+  readonly id: string;
+  /** What a finding means. */
+  readonly meaning: string;
+  /** What a recording must have for it, in words. */
+  readonly needs: string;
+  /** What decides how bad a finding is, in words: `by cost`. */
+  readonly severity: string;
+  /** The limits that it applies, with their sources. */
+  readonly thresholds: readonly string[];
+  /** Its title. */
+  readonly title: string;
+}
+
+/** A file with messages. */
+export interface SaveAnswer {
+  /** How many messages the file has. */
+  readonly messages: number;
+}
+
+/** Which messages are selected. */
+export interface SelectAnswer {
+  /** How many messages are selected. */
+  readonly count: number;
+  /** Why the query selects no message, as a sentence. */
+  readonly note: string | null;
+  /** A sentence about hidden messages of the recorder. */
+  readonly recorder: string | null;
+  /** How many messages the query could select. */
+  readonly total: number;
+}
+
+/** How bad something is. `Cost::severity` measures it. */
+export type Severity = "info" | "low" | "med" | "high";
+
+/** A signal. */
+export interface Signal {
+  /** What is said of it besides. */
+  readonly annotations: readonly Annotation[];
+  /** What it carries. */
+  readonly arguments: readonly Argument[];
+  /** What it is for, in words for people. */
+  readonly documentation?: string;
+  /** Its name. */
+  readonly name: string;
+}
+
+/** How a service started. Times are nanoseconds since the first message. */
+export interface StartUp {
+  /** What is known about the start, in the order of time. */
+  readonly milestones: readonly Milestone[];
+  /** The first well-known name that it owned. */
+  readonly name: string;
+  /** What the service did and waited for until it was up. */
+  readonly path: readonly Step[];
+  /** Its connection. */
+  readonly peer: number;
+}
+
+/** A table of statistics. */
+export interface StatisticsAnswer {
+  /** What the table shows, in words. */
+  readonly about: string;
+  /** The name of the table. */
+  readonly subject: string;
+  /** The table. */
+  readonly table: TableData;
+}
+
+/** A stretch of time in the start of a service. */
+export interface Step {
+  /** How many calls it is nested in. */
+  readonly depth: number;
+  /** Its begin. */
+  readonly from: number;
+  /** The connection that worked, or the row of the call that was waited for. */
+  readonly id: number;
+  /** Its end. */
+  readonly to: number;
+  /** What happened. */
+  readonly what: StepKind;
+}
+
+/** What happened in a stretch of time. */
+export type StepKind = "works" | "waits";
+
+/** The whole of a recording, or of what a query selects of it, in a few numbers. */
+export interface Summary {
+  /**
+   * How often the clock was set back in the whole recording: see
+   * `clock_set_back`(Capture::clock_set_back).
+   */
+  readonly backward: number;
+  /** Bytes that they had, whatever was kept. */
+  readonly bytes: number;
+  /** Calls that the bus answered with an error because the callee had left. */
+  readonly callee_left: number;
+  /** Of these, calls whose callers left. */
+  readonly caller_left: number;
+  /** Calls. */
+  readonly calls: number;
+  /** Calls whose destination is unknown, because the capture cut headers. */
+  readonly calls_to_unknown: number;
+  /** Messages of which a part was not kept. */
+  readonly cut: number;
+  /** Calls of the bus itself. */
+  readonly driver_calls: number;
+  /** Messages to or from the bus itself. */
+  readonly driver_messages: number;
+  /** Errors. */
+  readonly errors: number;
+  /** Of these, messages of whose header a part was not kept. */
+  readonly headers_cut: number;
+  /** Messages that break a rule of the specification. */
+  readonly invalid: number;
+  /** Replies that came after a time-out, or after the caller had left. */
+  readonly late: number;
+  /** All messages. */
+  readonly messages: number;
+  /** Replies to no recorded call. */
+  readonly orphans: number;
+  /** Messages of which it is crossed out what they say. */
+  readonly redacted: number;
+  /** Returns. */
+  readonly returns: number;
+  /** Signals. */
+  readonly signals: number;
+  /** From the first to the last, by the clock. */
+  readonly span_ns: number;
+  /** Calls that the bus answered with an error because the callee had not replied in time. */
+  readonly time_outs: number;
+  /** Calls whose callers left before a reply, or were waiting when the recording ended. */
+  readonly unanswered: number;
+  /** Errors of the bus about messages other than calls, which it could not deliver: late replies mostly. */
+  readonly undelivered: number;
+  /** Messages of other types, or that are too broken to say. */
+  readonly unknown: number;
+  /** Replies whose call is unknown, because the capture cut headers. */
+  readonly unknown_call: number;
+  /** Calls whose outcome is unknown, because the capture cut messages. */
+  readonly unknown_outcome: number;
+  /** Of these, calls whose callers were waiting when the recording ended. */
+  readonly waiting: number;
+}
+
+/** Totals of a selection. */
+export interface SummaryAnswer {
+  /** What limits the meaning of the totals, in sentences. */
+  readonly caveats: readonly string[];
+  /** Why the recording ended, in words; one entry for each of its parts. */
+  readonly ended: readonly string[];
+  /** The totals. */
+  readonly summary: Summary;
+}
+
+/** When processes ran. */
+export interface SwitchesAnswer {
+  /** Whether the recording knows when processes ran. */
+  readonly is_recorded: boolean;
+}
+
+/** A column of a table. */
+export interface TableColumn {
+  /** Its name in the JSON that commands print. */
+  readonly key: string;
+  /** Its title. */
+  readonly name: string;
+  /** What its numbers mean. */
+  readonly unit: Unit;
+}
+
+/** A table. Times are in nanoseconds, shares from 0 to 1. */
+export interface TableData {
+  /** The columns. */
+  readonly columns: readonly TableColumn[];
+  /** What limits the meaning of the numbers, in sentences. */
+  readonly notes: readonly string[];
+  /** The rows, each with one cell for each column. */
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** A point in time: nanoseconds since 1970 by the clock of the machine that recorded. */
+export type Time = number;
+
+/** Where time went. */
+export interface TimelineAnswer {
+  /** Which callers waited for which services. */
+  readonly blocked: TableData;
+  /** Services that did not start. */
+  readonly failed_starts: TableData;
+  /** What share of calls the bus took; `None` if it is unknown. */
+  readonly shares: TableData | null;
+  /** The slowest calls. */
+  readonly slowest: TableData;
+  /** How services started. */
+  readonly start_ups: readonly StartUp[];
+}
+
+/** The objects of a service, as far as they tell of each other. */
+export interface Tree {
+  /** Objects that are not among them, as there are too many. */
+  readonly left_out: number;
+  /** The objects, each before those below it, which follow in the order of their names. */
+  readonly nodes: readonly TreeNode[];
+  /** The service. */
+  readonly service: string;
+  /** Nanoseconds that it took. */
+  readonly took_ns: number;
+}
+
+/** An object of a service. */
+export interface TreeNode {
+  /** Its path. If it failed by `Failure::Name` it is what its parent tells, and no path. */
+  readonly path: string;
+  readonly interfaces?: readonly string[];
+  readonly failure?: Failure;
+}
+
+/** What a type consists of. */
+export type TypeShape =
+  | { readonly kind: "basic"; readonly code: BasicCode }
+  | { readonly kind: "variant" }
+  | { readonly kind: "bytes" }
+  | { readonly kind: "array"; readonly element: ValueType }
+  | { readonly kind: "dictionary"; readonly key: ValueType; readonly value: ValueType }
+  | { readonly kind: "structure"; readonly fields: readonly ValueType[] };
+
+/** All types that an answer mentions, by their signatures. */
+export type TypeTable = { readonly [key: string]: ValueType };
+
+/** A value with its type. */
+export interface TypedValue {
+  readonly data: Json;
+  readonly type: string;
+}
+
+/** What is in a column. */
+export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate" | "mean";
+
+/** A value with its type. */
+export type Value = { readonly name?: string; readonly type: string } & ({ readonly text: string } | { readonly bytes: string } | { readonly inside: Value } | { readonly items: readonly Value[]; readonly more?: number } | { readonly entries: readonly (readonly [Value, Value])[]; readonly more?: number });
+
+/**
+ * A type. Arrays of bytes and dictionaries are kinds of their own, because the page shows and edits
+ * them differently from other arrays.
+ */
+export interface ValueType {
+  /** What the type consists of. */
+  readonly shape: TypeShape;
+  /** The type as a signature. */
+  readonly signature: string;
+  /** The type in words. */
+  readonly words: string;
+}
+
+/** An event. */
+export type WatchEvent =
+  | { readonly begun: Watched }
+  | { readonly unwatched: { readonly failure: Failure; readonly what: WatchKind } }
+  | { readonly heard: { readonly of: WatchKind; readonly what: Heard } };
+
+/** What one match rule is about, as the page knows it. */
+export type WatchKind = "names" | "objects" | "object";
+
+/** What is watched: names always, the objects of `service`, and the signals of the object at `path`. */
+export interface Watched {
+  /** The path of one of its objects. */
+  readonly path: string | null;
+  /** A name of a service. */
+  readonly service: string | null;
+}
+
+/** How many messages there are without each part of a selection; `None` for parts that are absent. */
+export interface WithoutAnswer {
+  /** Without hidden connections. */
+  readonly hidden: number | null;
+  /** Without the query. */
+  readonly query: number | null;
+  /** Without the stretch of time. */
+  readonly time: number | null;
+}
+
+/** Whether the user may be asked to allow what he may not. */
+export type Authorization = "silent" | "interactive";
+
+/** A request for the bus. */
+export type BusRequest =
+  | { readonly do: "names" }
+  | { readonly do: "name"; readonly name: string }
+  | { readonly do: "tree"; readonly service: string }
+  | { readonly do: "object"; readonly path: string; readonly service: string }
+  | { readonly do: "get"; readonly property: PropertyName }
+  | { readonly do: "set"; readonly manner?: Manner | undefined; readonly property: PropertyName; readonly signature?: string | null | undefined; readonly value: Json }
+  | { readonly do: "call"; readonly call: Call; readonly manner?: Manner | undefined }
+  | { readonly do: "read"; readonly signature: string; readonly text: string }
+  | { readonly do: "write"; readonly arguments: readonly Json[]; readonly signature: string }
+  | { readonly do: "commands"; readonly call: Call }
+  | { readonly do: "types"; readonly signature: string };
+
+/** A method to be called. */
+export interface Call {
+  /** The arguments (`json`(crate::json)). */
+  readonly arguments?: readonly Json[] | undefined;
+  /** The interface of the method. Without one the object chooses. */
+  readonly interface?: string | null | undefined;
+  /** The method. */
+  readonly method: string;
+  /** Which object. */
+  readonly path: string;
+  /** Who is called: a name on the bus. */
+  readonly service: string;
+  /** The types of the arguments. Without them the object is asked first. */
+  readonly signature?: string | null | undefined;
+}
+
+/** A format in which messages are saved. */
+export type FileFormat = "pcapng" | "pcap";
+
+/** How something is called. */
+export interface Manner {
+  /** Whether somebody may be asked for a password. */
+  readonly authorization?: Authorization | undefined;
+  /** Whether there is an answer. */
+  readonly reply?: Reply | undefined;
+  /** Whether the service may be started. */
+  readonly starting?: Starting | undefined;
+  /** Milliseconds that are waited for the answer. */
+  readonly timeout_ms?: number | undefined;
+}
+
+/** Which property of whom. */
+export interface PropertyName {
+  /** The interface. */
+  readonly interface: string;
+  /** The object. */
+  readonly path: string;
+  /** The property. */
+  readonly property: string;
+  /** The service: a name on the bus. */
+  readonly service: string;
+}
+
+/** A question about a recording. Messages are numbered by their rows, from 0. */
+export type Question =
+  | { readonly ask: "select"; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined }
+  | { readonly ask: "without"; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined }
+  | { readonly ask: "complete"; readonly cursor: number; readonly query: string }
+  | { readonly ask: "message"; readonly id: number }
+  | { readonly ask: "summary"; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined }
+  | { readonly ask: "statistics"; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly subject: string; readonly until?: number | null | undefined }
+  | { readonly ask: "findings" }
+  | { readonly ask: "ending" }
+  | { readonly ask: "timeline"; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined }
+  | { readonly ask: "save"; readonly format: FileFormat; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined }
+  | { readonly ask: "switches"; readonly finest?: number | undefined; readonly from?: number | null | undefined; readonly until?: number | null | undefined }
+  | { readonly ask: "compare"; readonly after: readonly number[]; readonly before: readonly number[]; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined };
+
+/** Whether a call is answered. */
+export type Reply = "expected" | "unwanted";
+
+/**
+ * Which messages are meant: those that a query selects, of a stretch of time, in which nobody is
+ * involved who is hidden. The `Default` means all that the programs did.
+ */
+export interface Selection {
+  /** Nanoseconds since the first message, from which on messages are meant. */
+  readonly from?: number | null | undefined;
+  /**
+   * Places of connections in the recording. A message that one of them sends, or is addressed to,
+   * is not meant; nor is a reply of which that is so.
+   */
+  readonly hidden?: readonly number[] | undefined;
+  /** A query, in the language of all commands. */
+  readonly query?: string | undefined;
+  /** Nanoseconds since the first message, before which messages are meant. */
+  readonly until?: number | null | undefined;
+}
+
+/** Whether a service is started that does not run yet. */
+export type Starting = "never" | "allowed";
+
+/** The types that the page gets, and checks. */
+export interface Checked {
+  readonly FrameHead: FrameHead;
+  readonly ColumnHead: ColumnHead;
+  readonly About: About;
+  readonly ReplyBusAnswer: ReplyBusAnswer;
+  readonly ReplyWatchEvent: ReplyWatchEvent;
+}
+
+/** The shapes of these types, and of all types that they mention. */
+export const SHAPES: Readonly<Record<string, Shape>> = {
+  About: { "redacted": "boolean", "title": "string" },
+  Access: ["word", "read", "write", "read-write"],
+  Annotation: { "name": "string", "value": "string" },
+  AnswerBody: ["one", { "select": "SelectAnswer", "without": "WithoutAnswer", "complete": "Completions", "message": "MessageDetails", "summary": "SummaryAnswer", "statistics": "StatisticsAnswer", "findings": "FindingsAnswer", "ending": "EndingAnswer", "timeline": "TimelineAnswer", "save": "SaveAnswer", "switches": "SwitchesAnswer", "compare": "CompareAnswer" }],
+  Argument: { "annotations?": ["list", "Annotation"], "name": ["either", "string", "null"], "type": "string" },
+  BasicCode: ["word", "y", "b", "n", "q", "i", "u", "x", "t", "d", "s", "o", "g", "h"],
+  Bus: { "address": ["either", "string", "null"], "file": "unsigned", "label": "string", "method": "CaptureMethod", "redacted": "boolean" },
+  BusAnswer: ["one", { "names": ["list", "Name"], "name": ["either", "Name", "null"], "tree": "Tree", "object": "BusObject", "get": "CallAnswer", "set": "CallAnswer", "call": "CallAnswer", "read": "ReadText", "write": "string", "commands": "CallCommands", "types": ["either", ["list", "ValueType"], "null"] }],
+  BusObject: { "children": ["list", "string"], "interfaces": ["list", "ObjectInterface"], "path": "string", "service": "string", "took_ns": "unsigned" },
+  CallAnswer: { "took_ns": "unsigned", "returned?": { "descriptors": ["list", "Descriptor"], "results": ["list", "TypedValue"], "sender": "string" }, "failed?": "Failure", "sent?": {} },
+  CallCommands: { "busctl": "string", "gdbus": "string" },
+  CaptureMethod: ["word", "unknown", "trace", "monitor", "eavesdrop"],
+  Cell: ["either", "string", "number", "null"],
+  ColumnHead: { "length": "unsigned", "name": "ColumnName", "type": "ColumnType", "value?": "unsigned" },
+  ColumnName: ["word", "step", "at", "kind", "flags", "health", "bus", "from", "to", "destination", "path", "interface", "member", "answers", "size", "routed", "delivered", "copies", "recipients", "selected", "file", "peer", "until", "on"],
+  ColumnType: ["word", "u8", "u32", "f64", "i8", "i16", "same"],
+  CommandText: ["either", { "name": "string", "text": "string" }, { "name": "string", "why": "string" }],
+  CompareAnswer: { "members": ["tuple", "unsigned", "unsigned"], "table": "TableData" },
+  Completions: { "from": "unsigned", "offers": ["list", "Offer"], "to": "unsigned" },
+  Confidence: ["word", "low", "medium", "high"],
+  CopyEntry: { "begun_after_ns": ["either", "unsigned", "null"], "recipient": "string", "rules": "unsigned", "written_after_ns": ["either", "unsigned", "null"] },
+  Cost: { "bytes": "unsigned", "calls": "unsigned", "longest_wait_ns": "unsigned", "waited_ns": "unsigned", "waits": "unsigned", "wake_ups": "unsigned" },
+  Descriptor: { "what": "string" },
+  EmitsChange: ["word", "value", "invalidates", "const", "no"],
+  EndingAnswer: { "incomplete": ["list", "string"] },
+  Evidence: { "count": "unsigned", "first": ["list", "unsigned"] },
+  Failure: { "argument?": "unsigned", "kind": "string", "message?": "string", "name?": "string", "sentence": "string" },
+  Finding: { "advice": "string", "check?": "string", "confidence": "Confidence", "cost": "Cost", "cost_ns": "unsigned", "evidence": "Evidence", "query": "string", "rule": "string", "says": "string", "severity": "Severity", "subject": "string", "title": "string", "who": "FindingParty" },
+  FindingParty: { "label": "string", "process?": "string", "stable": "string", "unit?": "string" },
+  FindingsAnswer: { "connections": "unsigned", "findings": ["list", "Finding"], "known": "unsigned", "messages": "unsigned", "recorder_messages": "OfRecorder", "rules": ["list", "Rule"], "span_ns": "unsigned" },
+  FrameHead: ["tag", "kind", { "hello": "HelloHead", "messages": "MessagesHead", "missing": { "disconnected": "unsigned", "overrun": "unsigned" }, "reset": { "before": "unsigned" }, "end": { "why": ["either", "string", "null"] }, "answer": { "answer": "AnswerBody" }, "refusal": { "column?": "unsigned", "message": "string", "unfinished?": "boolean" }, "moved": { "before": "unsigned" } }],
+  Heard: ["one", { "signal": "HeardSignal", "lost": { "count": "unsigned" } }],
+  HeardSignal: { "at_us": "unsigned", "descriptors?": ["list", "Descriptor"], "interface": "string", "member": "string", "path": "string", "sender": "string", "arguments?": ["list", "TypedValue"], "failure?": "Failure" },
+  HelloHead: { "calls": "boolean", "mode": "PageMode", "objects": "boolean", "program": "string", "title": "string", "version": "unsigned" },
+  InBus: { "phases": ["list", "PhaseTime"], "routed_after_ns": "unsigned", "total_ns": ["either", "unsigned", "null"] },
+  MessageDetails: { "arguments": ["list", "Value"], "at": "MessageTime", "bus": "string", "commands": ["list", "CommandText"], "deliveries": ["either", ["list", "CopyEntry"], "null"], "destination": "NamedPeer", "duration_ns": ["either", "unsigned", "null"], "flags": ["list", "string"], "id": "unsigned", "in_bus": ["either", "InBus", "null"], "interface": "string", "kept": "unsigned", "kind": "string", "member": "string", "partner": ["either", "unsigned", "null"], "path": "string", "phases": ["either", ["list", "PhaseTime"], "null"], "problem": ["either", "string", "null"], "reply_serial": "unsigned", "sender": "NamedPeer", "serial": "unsigned", "signature": "string", "size": "unsigned", "types": "TypeTable", "unix_fds": "unsigned" },
+  MessageTime: { "since_start_ns": "integer", "wall_ns": "string" },
+  MessagesHead: { "at?": "number", "buses": ["list", "Bus"], "count": "unsigned", "files": ["list", "string"], "first": "unsigned", "first_string": "unsigned", "long?": ["list", ["tuple", "ColumnName", "unsigned", "unsigned"]], "peers": ["list", "Peer"], "start_ns": "string", "strings": ["list", "string"], "total": "unsigned" },
+  Method: { "annotations": ["list", "Annotation"], "arguments": ["list", "Argument"], "documentation?": "string", "name": "string", "results": ["list", "Argument"] },
+  Milestone: { "at": "integer", "message": ["either", "unsigned", "null"], "what": "string" },
+  Name: { "failure?": "Failure", "is_activatable": "boolean", "name": "string", "owner?": "string", "who?": "NameOwner" },
+  NameOwner: { "cgroup?": "string", "comm?": "string", "command?": ["list", "string"], "exe?": "string", "groups?": ["list", "unsigned"], "label?": "string", "pid?": "unsigned", "started?": "Time", "uid?": "unsigned", "unit?": "string", "user?": "string" },
+  NamedPeer: { "label": ["either", "string", "null"], "name": "string", "peer": ["either", "unsigned", "null"] },
+  ObjectInterface: { "annotations": ["list", "Annotation"], "documentation?": "string", "failure?": "Failure", "methods": ["list", "Method"], "name": "string", "properties": ["list", "ObjectProperty"], "signals": ["list", "Signal"], "undescribed?": ["map", "TypedValue"] },
+  ObjectProperty: { "access": "Access", "annotations": ["list", "Annotation"], "documentation?": "string", "emits_change": "EmitsChange", "name": "string", "type": "string", "value?": "TypedValue", "failure?": "Failure" },
+  OfRecorder: "unsigned",
+  Offer: { "about": "string", "text": "string" },
+  PageMode: ["word", "recording", "live", "embedded"],
+  Peer: { "arrived": ["either", "integer", "null"], "bus": "unsigned", "id": "unsigned", "label": "string", "left": ["either", "integer", "null"], "names": ["list", "string"], "process": ["either", "Process", "null"], "recorder": "boolean", "unique": "string", "why": ["either", "string", "null"] },
+  PhaseTime: { "ns": "unsigned", "phase": "string" },
+  Process: { "command": ["list", "string"], "exe": ["either", "string", "null"], "pid": ["either", "unsigned", "null"], "program": ["either", "string", "null"], "uid": ["either", "unsigned", "null"], "unit": ["either", "string", "null"] },
+  ReadText: ["one", { "arguments": ["list", "any"], "problem": { "column": ["either", "unsigned", "null"], "sentence": "string" } }],
+  ReplyBusAnswer: ["either", { "answer": "BusAnswer", "types": "TypeTable" }, { "failure": "string" }],
+  ReplyWatchEvent: ["either", { "answer": "WatchEvent", "types": "TypeTable" }, { "failure": "string" }],
+  Rule: { "advice": "string", "id": "string", "meaning": "string", "needs": "string", "severity": "string", "thresholds": ["list", "string"], "title": "string" },
+  SaveAnswer: { "messages": "unsigned" },
+  SelectAnswer: { "count": "unsigned", "note": ["either", "string", "null"], "recorder": ["either", "string", "null"], "total": "unsigned" },
+  Severity: ["word", "info", "low", "med", "high"],
+  Signal: { "annotations": ["list", "Annotation"], "arguments": ["list", "Argument"], "documentation?": "string", "name": "string" },
+  StartUp: { "milestones": ["list", "Milestone"], "name": "string", "path": ["list", "Step"], "peer": "unsigned" },
+  StatisticsAnswer: { "about": "string", "subject": "string", "table": "TableData" },
+  Step: { "depth": "unsigned", "from": "integer", "id": "unsigned", "to": "integer", "what": "StepKind" },
+  StepKind: ["word", "works", "waits"],
+  Summary: { "backward": "unsigned", "bytes": "unsigned", "callee_left": "unsigned", "caller_left": "unsigned", "calls": "unsigned", "calls_to_unknown": "unsigned", "cut": "unsigned", "driver_calls": "unsigned", "driver_messages": "unsigned", "errors": "unsigned", "headers_cut": "unsigned", "invalid": "unsigned", "late": "unsigned", "messages": "unsigned", "orphans": "unsigned", "redacted": "unsigned", "returns": "unsigned", "signals": "unsigned", "span_ns": "unsigned", "time_outs": "unsigned", "unanswered": "unsigned", "undelivered": "unsigned", "unknown": "unsigned", "unknown_call": "unsigned", "unknown_outcome": "unsigned", "waiting": "unsigned" },
+  SummaryAnswer: { "caveats": ["list", "string"], "ended": ["list", "string"], "summary": "Summary" },
+  SwitchesAnswer: { "is_recorded": "boolean" },
+  TableColumn: { "key": "string", "name": "string", "unit": "Unit" },
+  TableData: { "columns": ["list", "TableColumn"], "notes": ["list", "string"], "rows": ["list", ["list", "Cell"]] },
+  Time: "integer",
+  TimelineAnswer: { "blocked": "TableData", "failed_starts": "TableData", "shares": ["either", "TableData", "null"], "slowest": "TableData", "start_ups": ["list", "StartUp"] },
+  Tree: { "left_out": "unsigned", "nodes": ["list", "TreeNode"], "service": "string", "took_ns": "unsigned" },
+  TreeNode: { "path": "string", "interfaces?": ["list", "string"], "failure?": "Failure" },
+  TypeShape: ["tag", "kind", { "basic": { "code": "BasicCode" }, "variant": {}, "bytes": {}, "array": { "element": "ValueType" }, "dictionary": { "key": "ValueType", "value": "ValueType" }, "structure": { "fields": ["list", "ValueType"] } }],
+  TypeTable: ["map", "ValueType"],
+  TypedValue: { "data": "any", "type": "string" },
+  Unit: ["word", "text", "count", "bytes", "time", "share", "rate", "mean"],
+  Value: ["all", { "name?": "string", "type": "string" }, ["either", { "text": "string" }, { "bytes": "string" }, { "inside": "Value" }, { "items": ["list", "Value"], "more?": "unsigned" }, { "entries": ["list", ["tuple", "Value", "Value"]], "more?": "unsigned" }]],
+  ValueType: { "shape": "TypeShape", "signature": "string", "words": "string" },
+  WatchEvent: ["one", { "begun": "Watched", "unwatched": { "failure": "Failure", "what": "WatchKind" }, "heard": { "of": "WatchKind", "what": "Heard" } }],
+  WatchKind: ["word", "names", "objects", "object"],
+  Watched: { "path": ["either", "string", "null"], "service": ["either", "string", "null"] },
+  WithoutAnswer: { "hidden": ["either", "unsigned", "null"], "query": ["either", "unsigned", "null"], "time": ["either", "unsigned", "null"] },
+};

@@ -1,0 +1,50 @@
+// Frames for tests.
+
+import type { Numbers } from "../format/frame";
+import type { ColumnName, MessagesHead, Peer } from "../generated/protocol";
+import { type MessagesFrame, ROW_COLUMNS } from "./recording";
+
+/** Columns in which -1 stands for an absent value. */
+const OPTIONAL: readonly ColumnName[] = ["from", "to", "answers", "routed", "delivered"];
+
+/** A frame with so many messages; columns that are not given are absent values or zeros. */
+export function messagesFrame(
+  count: number,
+  head: Partial<MessagesHead>,
+  given: Partial<Record<ColumnName, Numbers>>,
+): MessagesFrame {
+  const columns = new Map<ColumnName, Numbers>();
+  for (const name of ROW_COLUMNS) {
+    columns.set(name, new Int8Array(count).fill(OPTIONAL.includes(name) ? -1 : 0));
+  }
+  columns.set("recipients", new Uint8Array(0));
+  if (given.step === undefined) columns.set("at", new Float64Array(count));
+  for (const [name, numbers] of Object.entries(given)) columns.set(name as ColumnName, numbers);
+  return { head: { ...HEAD, count, total: count, ...head }, columns };
+}
+
+/** A connection of which only this is known. */
+export function peerOf(id: number, unique: string, more: Partial<Peer> = {}): Peer {
+  return { ...PEER, id, unique, label: unique, ...more };
+}
+
+const PEER = {
+  bus: 0,
+  names: [],
+  process: null,
+  arrived: null,
+  left: null,
+  why: null,
+  recorder: false,
+};
+
+const HEAD = {
+  kind: "messages",
+  first: 0,
+  start_ns: "0",
+  first_string: 0,
+  strings: [],
+  peers: [],
+  files: [],
+  buses: [],
+} as const;
