@@ -28,7 +28,7 @@ import "./objects/form.css";
 const place = document.getElementById("page");
 if (place === null) throw new Error("the document has no place for the page");
 const store = new Store(isEmbedded() ? new EmbeddedSource() : new HttpSource());
-followTheme(document.documentElement);
+followTheme(store.page, document.documentElement);
 followAddress(store, addressParts(store));
 // What comes of the recording while the page is drawn for the first time waits for it.
 void store.load();

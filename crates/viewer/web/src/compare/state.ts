@@ -1,7 +1,8 @@
 // What is compared, and how the diagrams of it are looked at. It stays while other views are.
 
-import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { NONE } from "../model/recording";
+import type { Colours } from "../parts/colours";
 import type { Scene } from "../sequence/model/scene";
 import type { SequenceState } from "../sequence/state";
 import type { Anchor, Subject } from "../sequence/subject";
@@ -11,31 +12,24 @@ import type { Built, Half } from "./model/build";
 import type { At } from "./model/steps";
 
 /** What is compared, and how it is looked at. */
-export interface CompareState {
+export class CompareState {
   /** Places of both sides among those that there are. */
-  readonly chosen: readonly [Signal<number>, Signal<number>];
-  readonly sequence: SequenceState;
+  readonly chosen = [signal(0), signal(1)] as const;
+  readonly sequence: SequenceState = {
+    down: signal("order"),
+    grouping: signal("connection"),
+    order: signal("appearance"),
+    merging: signal({ merges: "nothing", expanded: new Set<string>() }),
+    folding: signal({ folds: "nothing", unfolded: new Set<number>() }),
+    timeStyle: signal("start"),
+    reference: signal(undefined),
+    textWidth: remembered<number | null>("compare-text-width", null, numberOf),
+  };
 }
 
 /** How the comparison of this store is looked at. */
 export function compareState(store: Store): CompareState {
-  const known = states.get(store);
-  if (known !== undefined) return known;
-  const state: CompareState = {
-    chosen: [signal(0), signal(1)],
-    sequence: {
-      down: signal("order"),
-      grouping: signal("connection"),
-      order: signal("appearance"),
-      merging: signal({ merges: "nothing", expanded: new Set<string>() }),
-      folding: signal({ folds: "nothing", unfolded: new Set<number>() }),
-      timeStyle: signal("start"),
-      reference: signal(undefined),
-      textWidth: remembered<number | null>("compare-text-width", null, numberOf),
-    },
-  };
-  states.set(store, state);
-  return state;
+  return store.part(CompareState, () => new CompareState());
 }
 
 /** One side of a comparison, as a diagram is of it. */
@@ -46,6 +40,10 @@ export class SideSubject implements Subject {
     readonly side: 0 | 1,
     readonly state: SequenceState,
   ) {}
+
+  get colours(): ReadonlySignal<Colours> {
+    return this.store.page.colours;
+  }
 
   /** Both see the same, and the first one says what. */
   get anchor(): Anchor {
@@ -107,5 +105,3 @@ export function selectedOn(store: Store, built: Built, side: 0 | 1): number | un
   const counterpart = built.counterparts[at.row] ?? NONE;
   return counterpart === NONE ? undefined : counterpart;
 }
-
-const states = new WeakMap<Store, CompareState>();

@@ -4,14 +4,10 @@ import type { JSX } from "preact";
 import type { CommandText } from "../generated/protocol";
 import { CopyButton } from "../parts/CopyButton";
 import { SeenText } from "../parts/SeenText";
-import { remembered } from "../state/remember";
-
-/** The program whose words are shown. */
-const chosen = remembered("copy-as", "busctl", (kept) =>
-  typeof kept === "string" ? kept : undefined,
-);
+import { useStore } from "../state/context";
 
 export function Commands({ commands }: { readonly commands: readonly CommandText[] }): JSX.Element {
+  const { copyAs: chosen } = useStore().page;
   const shown = commands.find(({ name }) => name === chosen.value) ?? commands[0];
   return (
     <>

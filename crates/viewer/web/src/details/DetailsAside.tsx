@@ -4,7 +4,6 @@ import type { JSX } from "preact";
 import { useKeys } from "../keys/useKeys";
 import { Edge } from "../parts/Edge";
 import { useStore } from "../state/context";
-import { numberOf, remembered } from "../state/remember";
 import { DetailsPanel } from "./DetailsPanel";
 import { detailsKeys } from "./detailsKeys";
 
@@ -16,20 +15,18 @@ const WIDTH_MIN = 260;
 /** Windows are wide from so many pixels on. */
 const WINDOW_WIDE = 1600;
 
-/** The width that somebody has chosen. */
-const chosen = remembered<number | null>("details-width", null, numberOf);
-const isOpen = remembered("details-open", true, (kept) =>
-  typeof kept === "boolean" ? kept : undefined,
-);
-
 /** Everything about the selected message, in a panel that can be made wider, or put away. */
 export function DetailsAside(): JSX.Element | null {
   const store = useStore();
+  const { detailsWidth: chosen, isDetailsOpen: isOpen } = store.page;
+  const toggle = (): void => {
+    isOpen.value = !isOpen.value;
+  };
   useKeys("Details", () => detailsKeys(store, toggle));
   const isUsed = store.selected.value !== undefined;
   // Without a message the panel has the headlines, which the other views show themselves.
   if (!isUsed && store.view.value !== "sequence") return null;
-  if (!isOpen.value) return <Closed />;
+  if (!isOpen.value) return <Closed toggle={toggle} />;
   const width = clamped(chosen.value ?? (innerWidth < WINDOW_WIDE ? WIDTH_NARROW : WIDTH_WIDE));
   return (
     <aside
@@ -52,7 +49,7 @@ export function DetailsAside(): JSX.Element | null {
   );
 }
 
-function Closed(): JSX.Element {
+function Closed({ toggle }: { readonly toggle: () => void }): JSX.Element {
   return (
     <aside class="details-closed" aria-label="Details">
       <button type="button" class="plain" title="Open the details (i)" onClick={toggle}>
@@ -60,10 +57,6 @@ function Closed(): JSX.Element {
       </button>
     </aside>
   );
-}
-
-function toggle(): void {
-  isOpen.value = !isOpen.value;
 }
 
 function clamped(pixels: number): number {

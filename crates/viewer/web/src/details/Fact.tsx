@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { type MenuItem, openMenu } from "../parts/Menu";
+import { useStore } from "../state/context";
 
 interface FactProps {
   readonly name: string;
@@ -11,10 +12,11 @@ interface FactProps {
 }
 
 export function Fact({ name, children, menu }: FactProps): JSX.Element {
+  const { page } = useStore();
   return (
     <div class="fact">
       <dt>{name}</dt>
-      <dd onContextMenu={(event) => menu && openMenu(event, menu())}>
+      <dd onContextMenu={(event) => menu && openMenu(page, event, menu())}>
         {children}
         {menu === undefined ? null : <MenuButton name={name} menu={menu} />}
       </dd>
@@ -29,6 +31,7 @@ interface MenuButtonProps {
 
 /** Opens the menu for those who have no other button. */
 export function MenuButton({ name, menu }: MenuButtonProps): JSX.Element {
+  const { page } = useStore();
   return (
     <button
       type="button"
@@ -36,7 +39,7 @@ export function MenuButton({ name, menu }: MenuButtonProps): JSX.Element {
       aria-haspopup="menu"
       aria-label={`Filter by or copy: ${name}`}
       title="Filter or copy"
-      onClick={(event) => openMenu(event, menu())}
+      onClick={(event) => openMenu(page, event, menu())}
     >
       ⋯
     </button>

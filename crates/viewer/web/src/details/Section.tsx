@@ -1,7 +1,7 @@
 // A part of the panel with a title, that can be folded.
 
 import type { ComponentChildren, JSX } from "preact";
-import { remembered, textsOf } from "../state/remember";
+import { useStore } from "../state/context";
 
 interface SectionProps {
   readonly title: string;
@@ -10,10 +10,8 @@ interface SectionProps {
   readonly children: ComponentChildren;
 }
 
-/** The titles of parts that are folded. */
-const folded = remembered<readonly string[]>("details-folded", [], textsOf);
-
 export function Section({ title, note, children }: SectionProps): JSX.Element {
+  const { foldedDetails: folded } = useStore().page;
   const isOpen = !folded.value.includes(title);
   const fold = (): void => {
     const others = folded.peek().filter((other) => other !== title);

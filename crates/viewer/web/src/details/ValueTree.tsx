@@ -56,7 +56,7 @@ function Node(props: NodeProps): JSX.Element {
   const isOpen = useSignal(depth < DEPTH_OPEN && length <= LENGTH_OPEN);
   const menu = (): MenuItem[] => menuOf(store, props);
   return (
-    <li onContextMenu={(event) => openMenu(event, menu())}>
+    <li onContextMenu={(event) => openMenu(store.page, event, menu())}>
       <div class="value">
         {isBasic || length === 0 ? (
           <span class="value-label">{oneLine(label, LABEL_MAX)}</span>

@@ -115,13 +115,9 @@ export function numbered(report: FindingsAnswer, before: number): FindingsAnswer
 /** Milliseconds after which it is looked again whether a recording is whole. */
 const LOOK_AGAIN = 200;
 
-const reporters = new WeakMap<Store, Reporter>();
-
 /** What finds out what is wrong in this store. */
 export function reporterOf(store: Store): Reporter {
-  const reporter = reporters.get(store) ?? new Reporter(store);
-  reporters.set(store, reporter);
-  return reporter;
+  return store.part(Reporter, () => new Reporter(store));
 }
 
 /** What finds out what is wrong, for those who ask for it, or show what others have asked for. */

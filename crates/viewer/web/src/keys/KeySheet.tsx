@@ -1,24 +1,24 @@
 // The sheet of all keys.
 
-import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { type KeyNote, keyName, keyParts, sheetOf } from "./keys";
+import { useStore } from "../state/context";
+import type { PageState } from "../state/page";
+import { type KeyNote, keyName, sheetOf } from "./keys";
 import { useModal } from "./modal";
 
-const isOpen = signal(false);
-
-/** Shows all keys, or no longer. */
-export function toggleKeySheet(): void {
+/** Shows or hides all keys. */
+export function toggleKeySheet({ isKeySheetOpen: isOpen }: PageState): void {
   isOpen.value = !isOpen.value;
 }
 
 /** The sheet of all keys, by the part of the page that they belong to. */
 export function KeySheet(): JSX.Element | null {
-  return isOpen.value ? <Sheet /> : null;
+  return useStore().page.isKeySheetOpen.value ? <Sheet /> : null;
 }
 
 function Sheet(): JSX.Element {
-  const { close, onKeyDown, ...attributes } = useModal(isOpen);
+  const { page } = useStore();
+  const { close, onKeyDown, ...attributes } = useModal(page.isKeySheetOpen);
   return (
     <dialog
       class="sheet"
@@ -37,7 +37,7 @@ function Sheet(): JSX.Element {
           </button>
         </header>
         <div class="sheet-parts">
-          {sheetOf(keyParts.value).map(([name, keys]) => (
+          {sheetOf(page.keyParts.value).map(([name, keys]) => (
             <Part key={name} name={name} keys={keys} />
           ))}
         </div>

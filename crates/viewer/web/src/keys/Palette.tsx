@@ -1,33 +1,35 @@
 // The palette: all actions, found by their words.
 
-import { type Signal, signal, useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { count } from "../parts/format";
 import { useStore } from "../state/context";
+import type { PageState } from "../state/page";
 import type { Store } from "../state/store";
 import { type Command, commandsWith, messageNumber } from "./commands";
-import { keyName, keyParts } from "./keys";
+import { keyName } from "./keys";
 import { useModal } from "./modal";
 
-const isOpen = signal(false);
-
 /** Opens the palette. */
-export function openPalette(): void {
-  isOpen.value = true;
+export function openPalette({ isPaletteOpen }: PageState): void {
+  isPaletteOpen.value = true;
 }
 
 /** The palette, if it is open. */
 export function Palette(): JSX.Element | null {
-  return isOpen.value ? <List /> : null;
+  return useStore().page.isPaletteOpen.value ? <List /> : null;
 }
 
 function List(): JSX.Element {
   const store = useStore();
-  const { close, ...attributes } = useModal(isOpen);
+  const { close, ...attributes } = useModal(store.page.isPaletteOpen);
   const text = useSignal("");
   const marked = useSignal(0);
-  const commands = [...goTo(store, text.value), ...commandsWith(keyParts.value, text.value)];
+  const commands = [
+    ...goTo(store, text.value),
+    ...commandsWith(store.page.keyParts.value, text.value),
+  ];
   const run = (command: Command | undefined, event: KeyboardEvent): void => {
     close();
     command?.run(event);

@@ -1,6 +1,6 @@
 // Keys of the page: what is pressed, and what it does.
 
-import { signal } from "@preact/signals";
+import type { PageState } from "../state/page";
 
 /** An action of the page. The sheet of keys and the palette name it. */
 export interface KeyBinding {
@@ -25,11 +25,9 @@ export interface KeyPart {
   readonly notes: readonly KeyNote[];
 }
 
-/** The parts that are there now, in the order in which they came. */
-export const keyParts = signal<readonly KeyPart[]>([]);
-
-/** Adds the keys of a part; gives what takes them away. The part that came last has the first say. */
+/** Adds the keys of a part; returns a function that removes them. The part added last comes first. */
 export function registerKeys(
+  { keyParts }: PageState,
   name: string,
   bindings: readonly KeyBinding[],
   notes: readonly KeyNote[] = [],

@@ -1,7 +1,9 @@
 // Keys of parts of the page, for as long as they are shown.
 
 import { useLayoutEffect } from "preact/hooks";
-import { bindingFor, type KeyBinding, type KeyNote, keyParts, registerKeys } from "./keys";
+import { useStore } from "../state/context";
+import type { PageState } from "../state/page";
+import { bindingFor, type KeyBinding, type KeyNote, registerKeys } from "./keys";
 
 /** Has these keys act while the part is shown, and the sheet name `notes` too. */
 export function useKeys(
@@ -9,11 +11,12 @@ export function useKeys(
   bindings: () => readonly KeyBinding[],
   notes?: readonly KeyNote[],
 ): void {
-  useLayoutEffect(() => registerKeys(name, bindings(), notes), []);
+  const { page } = useStore();
+  useLayoutEffect(() => registerKeys(page, name, bindings(), notes), []);
 }
 
 /** Has the keys of all parts act, except where text is written or something else has taken them. */
-export function listenForKeys(): () => void {
+export function listenForKeys({ keyParts }: PageState): () => void {
   const press = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.isComposing || isTaken(event)) return;
     const binding = bindingFor(keyParts.peek(), event);

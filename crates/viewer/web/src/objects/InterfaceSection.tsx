@@ -34,7 +34,7 @@ export function InterfaceSection(props: SectionProps): JSX.Element {
   const items = () => trafficItems(store, [term("interface", one.name)], one.name);
   return (
     <section class="objects-interface">
-      <h3 onContextMenu={(event) => openMenu(event, items())}>
+      <h3 onContextMenu={(event) => openMenu(store.page, event, items())}>
         <button
           type="button"
           class="section-fold"
@@ -185,7 +185,7 @@ function useMemberMenu(of: string, member: string): (event: MouseEvent) => void 
   const store = useStore();
   return (event) => {
     const terms = [term("interface", of), term("member", member)];
-    openMenu(event, trafficItems(store, terms, `${of}.${member}`));
+    openMenu(store.page, event, trafficItems(store, terms, `${of}.${member}`));
   };
 }
 

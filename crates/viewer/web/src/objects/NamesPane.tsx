@@ -100,7 +100,7 @@ function NameLine({ name, session }: PaneProps & { readonly name: Name }): JSX.E
         title={isRun ? oneLine(name.name) : `${oneLine(name.name)}: not running, can be started`}
         onClick={() => session.chooseService(name.name)}
         onKeyDown={(event) => moveFocus(event, ".objects-list", ".objects-name")}
-        onContextMenu={(event) => openMenu(event, items())}
+        onContextMenu={(event) => openMenu(store.page, event, items())}
       >
         <span class="objects-name-text">{oneLine(name.name)}</span>
         <span class="objects-name-who">{oneLine(whoText(name.who))}</span>

@@ -43,7 +43,7 @@ function Title({ place, session }: PaneProps & { readonly place: Place }): JSX.E
       role="group"
       aria-label={path}
       class="objects-title"
-      onContextMenu={(event) => openMenu(event, items())}
+      onContextMenu={(event) => openMenu(store.page, event, items())}
     >
       <h2>{oneLine(path)}</h2>
       <span class="note">
@@ -62,7 +62,7 @@ function Title({ place, session }: PaneProps & { readonly place: Place }): JSX.E
         type="button"
         title="More"
         aria-label="More"
-        onClick={(event) => openMenu(event, items())}
+        onClick={(event) => openMenu(store.page, event, items())}
       >
         ⋯
       </button>

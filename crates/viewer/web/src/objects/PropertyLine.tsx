@@ -41,7 +41,7 @@ export function PropertyLine(props: PropertyProps): JSX.Element {
   const items = () =>
     trafficItems(store, [term("interface", PROPERTIES), term("arg", property.name)], property.name);
   return (
-    <li ref={line} onContextMenu={(event) => openMenu(event, items())}>
+    <li ref={line} onContextMenu={(event) => openMenu(store.page, event, items())}>
       <div class="objects-property">
         <div class="objects-property-head">
           <span

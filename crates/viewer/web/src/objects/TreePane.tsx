@@ -186,7 +186,7 @@ function Line({ line, at, style, tree, session }: LineProps): JSX.Element {
       title={titleOf(line)}
       style={style}
       onClick={choose}
-      onContextMenu={(event) => openMenu(event, items())}
+      onContextMenu={(event) => openMenu(store.page, event, items())}
     >
       <span class={isFoldable ? "objects-fold" : "objects-fold none"} />
       <span class="objects-line-text">{oneLine(line.label)}</span>

@@ -14,13 +14,16 @@ export interface Counted {
 
 /** The traffic of what the page shows; it is counted once for all parts of it. */
 export function trafficOf(store: Store): Signal<Counted> {
-  const known = KNOWN.get(store);
-  if (known !== undefined) return known;
-  const counted = signal<Counted>({ all: new Traffic(), shown: new Traffic() });
-  KNOWN.set(store, counted);
-  effect(() => followGrowth(store, counted));
-  effect(() => followVisible(store, counted));
-  return counted;
+  return store.part(CountedTraffic, () => new CountedTraffic(store)).counted;
+}
+
+class CountedTraffic {
+  readonly counted = signal<Counted>({ all: new Traffic(), shown: new Traffic() });
+
+  constructor(store: Store) {
+    effect(() => followGrowth(store, this.counted));
+    effect(() => followVisible(store, this.counted));
+  }
 }
 
 /** Counts messages that come; of those that are counted nothing is counted again. */
@@ -52,7 +55,5 @@ function addRow(recording: Recording, row: number, traffic: Traffic): void {
   traffic.add(recording.at.get(row), recording.kind.get(row));
 }
 
-const KNOWN = new WeakMap<Store, Signal<Counted>>();
-
-/** How far recordings were counted. */
+/** How far recordings were counted: a cache, which holds what the recordings themselves say. */
 const REACHED = new WeakMap<Recording, { readonly traffic: Traffic; rows: number }>();

@@ -37,7 +37,7 @@ const PARTS: Record<ViewName, () => JSX.Element> = {
 export function App(): JSX.Element {
   const store = useStore();
   const View = PARTS[store.view.value];
-  useLayoutEffect(listenForKeys, []);
+  useLayoutEffect(() => listenForKeys(store.page), [store]);
   return (
     <div class={`page page-${store.view.value}`}>
       <PageKeys />

@@ -8,7 +8,7 @@ import { CopyButton } from "../parts/CopyButton";
 import { count, counted, rate } from "../parts/format";
 import { useStore } from "../state/context";
 import { missingWords } from "../state/missing";
-import { nextTheme, type Theme, theme } from "../state/theme";
+import { nextTheme, type Theme } from "../state/theme";
 import { link } from "../state/url";
 import { VIEWS } from "../state/views";
 import { Rate } from "./rate";
@@ -32,7 +32,7 @@ export function Header(): JSX.Element {
         <CopyButton
           label="Link"
           title="Copy a link to exactly this: view, filter, time range, message"
-          text={link}
+          text={() => link(store)}
         />
         <SaveButton />
         <ThemeButton />
@@ -41,7 +41,7 @@ export function Header(): JSX.Element {
           class="plain"
           title="All keys (?)"
           aria-label="All keys"
-          onClick={toggleKeySheet}
+          onClick={() => toggleKeySheet(store.page)}
         >
           ?
         </button>
@@ -161,6 +161,7 @@ function MissingMark(): JSX.Element | null {
 }
 
 function ThemeButton(): JSX.Element {
+  const { theme } = useStore().page;
   const { sign, words } = LOOKS[theme.value];
   return (
     <button

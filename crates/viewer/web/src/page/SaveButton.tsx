@@ -3,11 +3,12 @@
 import type { JSX } from "preact";
 import { openMenu } from "../parts/openMenu";
 import { useStore } from "../state/context";
-import { saveItems, saveProblem } from "./saving";
+import { saveItems } from "./saving";
 
 /** Saves messages, or the page with the recording as one file unless it is that already. */
 export function SaveButton(): JSX.Element {
   const store = useStore();
+  const { saveProblem } = store.page;
   return (
     <>
       {saveProblem.value !== "" && (
@@ -20,7 +21,7 @@ export function SaveButton(): JSX.Element {
         class="plain"
         title="Save messages, or the page with the recording"
         aria-haspopup="menu"
-        onClick={(event) => openMenu(event, saveItems(store))}
+        onClick={(event) => openMenu(store.page, event, saveItems(store))}
       >
         Save
       </button>

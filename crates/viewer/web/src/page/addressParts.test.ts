@@ -6,7 +6,7 @@ import { sequenceState } from "../sequence/state";
 import type { Source } from "../source/source";
 import { Store } from "../state/store";
 import { formatPlace, parsePlace } from "../state/url";
-import { sortKey, subject, tab } from "../statistics/chosen";
+import { statisticsState } from "../statistics/chosen";
 import { arrangedOn } from "../timeline/arrangement";
 import { addressParts } from "./addressParts";
 
@@ -18,6 +18,8 @@ const SILENT: Source = {
 const store = new Store(SILENT);
 const parts = addressParts(store);
 const session = sessionOf(store);
+const statistics = statisticsState(store);
+const { sortKey, subject, tab } = statistics;
 
 function read(hash: string): void {
   for (const part of parts) part.read(new URLSearchParams(hash.replace(/^#/, "")));
@@ -102,15 +104,14 @@ test.each([
   expect(written()).toBe("");
 });
 
-test("another tab has its table as at first", async () => {
-  const { chooseSubject, chooseTab } = await import("../statistics/chosen");
+test("another tab has its table as at first", () => {
   read("#sort=-total_ns");
-  chooseTab("frequencies");
+  statistics.chooseTab("frequencies");
   expect(sortKey.value).toBeDefined();
-  chooseTab("sizes");
+  statistics.chooseTab("sizes");
   expect(sortKey.value).toBeUndefined();
   read("#tab=by&sort=-total_ns");
-  chooseSubject("unit");
+  statistics.chooseSubject("unit");
   expect(written()).toBe("#tab=by&by=unit");
 });
 

@@ -6,13 +6,14 @@ import type { KeyBinding } from "../keys/keys";
 import { openPalette } from "../keys/Palette";
 import { copyText } from "../parts/copy";
 import type { Store } from "../state/store";
-import { nextTheme, THEMES, theme } from "../state/theme";
+import { nextTheme, THEMES } from "../state/theme";
 import { link } from "../state/url";
 import { VIEWS } from "../state/views";
 import { saveBindings } from "./saving";
 
 /** What keys do in every view. */
 export function pageKeys(store: Store): readonly KeyBinding[] {
+  const { theme } = store.page;
   return [
     ...viewKeys(store),
     {
@@ -23,11 +24,16 @@ export function pageKeys(store: Store): readonly KeyBinding[] {
         theme.value = nextTheme(theme.peek());
       },
     },
-    { keys: ["?"], about: "Show all keys", words: "help shortcuts keyboard", run: toggleKeySheet },
+    {
+      keys: ["?"],
+      about: "Show all keys",
+      words: "help shortcuts keyboard",
+      run: () => toggleKeySheet(store.page),
+    },
     {
       keys: [":", "Ctrl+Shift+P"],
       about: "Command palette; or go to a message by number",
-      run: openPalette,
+      run: () => openPalette(store.page),
     },
     {
       keys: ["Escape"],
@@ -40,7 +46,7 @@ export function pageKeys(store: Store): readonly KeyBinding[] {
       keys: [],
       about: "Copy a link to exactly this",
       words: "share address url permalink",
-      run: () => void copyText(link()),
+      run: () => void copyText(link(store)),
     },
     ...saveBindings(store),
     ...THEMES.map(

@@ -1,14 +1,10 @@
 // What can be saved: messages as a recording, or the page with the recording as one file.
 
-import { signal } from "@preact/signals";
 import type { FileFormat } from "../generated/protocol";
 import type { KeyBinding } from "../keys/keys";
 import { action, type MenuItem } from "../parts/openMenu";
 import type { Store } from "../state/store";
 import { isEverything, saveMessages, selectedCall } from "./saveMessages";
-
-/** Why messages were not saved; empty once others are. */
-export const saveProblem = signal("");
 
 /** Lines of the menu for what can be saved now. */
 export function saveItems(store: Store): readonly MenuItem[] {
@@ -49,12 +45,12 @@ export function saveBindings(store: Store): readonly KeyBinding[] {
 }
 
 function saveShown(store: Store, format: FileFormat): void {
-  void noted(saveMessages(store, format, store.selection.peek()));
+  void noted(store, saveMessages(store, format, store.selection.peek()));
 }
 
 function saveSelected(store: Store): void {
   const row = store.selected.peek();
-  if (row !== undefined) void noted(saveMessages(store, "pcapng", selectedCall(row)));
+  if (row !== undefined) void noted(store, saveMessages(store, "pcapng", selectedCall(row)));
 }
 
 function savePage(store: Store, form: "whole" | "redacted"): void {
@@ -63,12 +59,12 @@ function savePage(store: Store, form: "whole" | "redacted"): void {
 }
 
 /** Says why messages are not saved, until the next ones are. */
-async function noted(saving: Promise<void>): Promise<void> {
+async function noted({ page }: Store, saving: Promise<void>): Promise<void> {
   try {
     await saving;
-    saveProblem.value = "";
+    page.saveProblem.value = "";
   } catch (error) {
-    saveProblem.value = `Not saved: ${error instanceof Error ? error.message : String(error)}`;
+    page.saveProblem.value = `Not saved: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

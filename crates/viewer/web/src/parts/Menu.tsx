@@ -2,13 +2,14 @@
 
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useStore } from "../state/context";
+import type { PageState } from "../state/page";
 import {
   closeMenu,
   lineStartingWith,
   type MenuItem,
   nextAction,
   type OpenMenu,
-  openedMenu,
   placed,
 } from "./openMenu";
 
@@ -16,7 +17,7 @@ export { action, type MenuItem, openMenu } from "./openMenu";
 
 /** Shows the menu that `openMenu` has opened. There is one in the page. */
 export function MenuHost(): JSX.Element | null {
-  const menu = openedMenu.value;
+  const menu = useStore().page.menu.value;
   if (menu === undefined) return null;
   return (
     <section aria-label="Menu">
@@ -26,6 +27,7 @@ export function MenuHost(): JSX.Element | null {
 }
 
 function Menu({ menu }: { readonly menu: OpenMenu }): JSX.Element {
+  const { page } = useStore();
   const ref = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const box = ref.current;
@@ -35,14 +37,14 @@ function Menu({ menu }: { readonly menu: OpenMenu }): JSX.Element {
     box.style.transform = `translate(${x}px, ${y}px)`;
     focusLine(box, nextAction(menu.items, -1, 1));
   }, [menu]);
-  useClosing(ref);
+  useClosing(page, ref);
   return (
     <div
       class="menu"
       role="menu"
       aria-label="Menu"
       ref={ref}
-      onKeyDown={(event) => steer(event, menu.items)}
+      onKeyDown={(event) => steer(page, event, menu.items)}
       onContextMenu={(event) => event.preventDefault()}
     >
       {menu.items.map((item, place) => (
@@ -53,6 +55,7 @@ function Menu({ menu }: { readonly menu: OpenMenu }): JSX.Element {
 }
 
 function Line({ item, place }: { readonly item: MenuItem; readonly place: number }): JSX.Element {
+  const { page } = useStore();
   if (item.kind === "separator") return <hr />;
   if (item.kind === "heading") {
     return (
@@ -62,7 +65,7 @@ function Line({ item, place }: { readonly item: MenuItem; readonly place: number
     );
   }
   const choose = (): void => {
-    closeMenu();
+    closeMenu(page);
     item.run();
   };
   return (
@@ -81,28 +84,29 @@ function Line({ item, place }: { readonly item: MenuItem; readonly place: number
 }
 
 /** Closes the menu when something else is pressed, or the page moves below it. */
-function useClosing(ref: { readonly current: HTMLElement | null }): void {
+function useClosing(page: PageState, ref: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     const press = (event: Event): void => {
-      if (!ref.current?.contains(event.target as Node)) openedMenu.value = undefined;
+      if (!ref.current?.contains(event.target as Node)) page.menu.value = undefined;
     };
     addEventListener("pointerdown", press, true);
     addEventListener("wheel", press, true);
-    addEventListener("resize", closeMenu);
+    const close = (): void => closeMenu(page);
+    addEventListener("resize", close);
     return () => {
       removeEventListener("pointerdown", press, true);
       removeEventListener("wheel", press, true);
-      removeEventListener("resize", closeMenu);
+      removeEventListener("resize", close);
     };
-  }, [ref]);
+  }, [page, ref]);
 }
 
-function steer(event: KeyboardEvent, items: readonly MenuItem[]): void {
+function steer(page: PageState, event: KeyboardEvent, items: readonly MenuItem[]): void {
   const box = event.currentTarget as HTMLElement;
   const line = Number(document.activeElement?.getAttribute("data-line") ?? -1);
   // Keys of the page do not act while a menu is open.
   event.stopPropagation();
-  if (event.key === "Escape" || event.key === "Tab") closeMenu();
+  if (event.key === "Escape" || event.key === "Tab") closeMenu(page);
   else if (event.key === "ArrowDown") focusLine(box, nextAction(items, line, 1));
   else if (event.key === "ArrowUp") focusLine(box, nextAction(items, line, -1));
   else if (event.key === "Home") focusLine(box, nextAction(items, -1, 1));

@@ -1,7 +1,5 @@
 // The colours of the theme, for what is painted.
 
-import { signal } from "@preact/signals";
-
 /** The names of colours, and what they are called in the style sheet. */
 const NAMES = {
   paper: "--paper",
@@ -27,17 +25,18 @@ const NAMES = {
 
 export type Colours = Readonly<Record<keyof typeof NAMES, string>>;
 
-/** The colours as they are now; others when the theme has become another one. */
-export const colours = signal<Colours>(coloursBy(() => "transparent"));
+/** The colors before the style sheet is read. */
+export const NO_COLOURS: Colours = coloursBy(() => "transparent");
 
-/** Takes the colours that the style sheet has for this element now. */
-export function readColours(element: Element): void {
+/** The colors that the style sheet has for an element now. */
+export function coloursOf(element: Element): Colours {
   const style = getComputedStyle(element);
-  colours.value = coloursBy((name) => style.getPropertyValue(name).trim());
+  return coloursBy((name) => style.getPropertyValue(name).trim());
 }
 
 function coloursBy(read: (name: string) => string): Colours {
-  return Object.fromEntries(
-    Object.entries(NAMES).map(([name, property]) => [name, read(property)]),
-  ) as Colours;
+  const colours: Record<string, string> = {};
+  for (const [name, property] of Object.entries(NAMES)) colours[name] = read(property);
+  // All names are there.
+  return colours as Colours;
 }

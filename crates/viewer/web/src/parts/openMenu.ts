@@ -1,6 +1,6 @@
 // Menus that open at a point: what is in them, and where they are.
 
-import { signal } from "@preact/signals";
+import type { PageState } from "../state/page";
 
 /** A line of a menu. */
 export type MenuItem =
@@ -28,9 +28,6 @@ export interface OpenMenu {
   readonly opener: HTMLElement | undefined;
 }
 
-/** The one menu that is open. */
-export const openedMenu = signal<OpenMenu | undefined>(undefined);
-
 /** A line that does something. */
 export function action(label: string, run: () => void, hint?: string): MenuItem {
   return { kind: "action", label, run, ...(hint === undefined ? {} : { hint }) };
@@ -41,6 +38,7 @@ export function action(label: string, run: () => void, hint?: string): MenuItem 
  * asked for it; what the event would do otherwise is not done.
  */
 export function openMenu(
+  { menu }: PageState,
   event: MouseEvent | KeyboardEvent,
   items: readonly MenuItem[],
   at: Point = pointOf(event),
@@ -49,7 +47,7 @@ export function openMenu(
   event.preventDefault();
   event.stopPropagation();
   const focused = document.activeElement;
-  openedMenu.value = {
+  menu.value = {
     items,
     at,
     opener: focused instanceof HTMLElement ? focused : undefined,
@@ -57,9 +55,9 @@ export function openMenu(
 }
 
 /** Closes the menu that is open; what had the focus gets it back. */
-export function closeMenu(): void {
-  const opener = openedMenu.peek()?.opener;
-  openedMenu.value = undefined;
+export function closeMenu({ menu }: PageState): void {
+  const opener = menu.peek()?.opener;
+  menu.value = undefined;
   opener?.focus({ preventScroll: true });
 }
 

@@ -3,7 +3,8 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type Colours, colours } from "./colours";
+import { useStore } from "../state/context";
+import type { Colours } from "./colours";
 
 /** What is painted on, in pixels of the page. */
 export interface Sheet {
@@ -20,6 +21,7 @@ export interface Sheet {
 export function useCanvas(
   prepare: () => (sheet: Sheet) => void,
 ): RefObject<HTMLCanvasElement | null> {
+  const { colours } = useStore().page;
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSignal({ width: 0, height: 0 });
   useLayoutEffect(() => {

@@ -1,6 +1,5 @@
 // A search that goes from hit to hit and hides nothing.
 
-import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { registerKeys } from "../keys/keys";
@@ -15,8 +14,6 @@ import { sentence } from "./wrongPlace";
 /** Views in which a hit is shown when it is selected. */
 const SEARCHED: readonly ViewName[] = ["sequence", "timeline"];
 
-const isOpen = signal(false);
-
 /** The bar of the search, if it is open. */
 export function FindBar(): JSX.Element | null {
   const store = useStore();
@@ -25,12 +22,12 @@ export function FindBar(): JSX.Element | null {
       keys: ["Ctrl+F"],
       about: "Find messages without hiding the others",
       when: () => SEARCHED.includes(store.view.peek()),
-      run: () => (isOpen.value = true),
+      run: () => (store.page.isFindOpen.value = true),
     },
     { keys: ["F3"], about: "Next hit", when: hasHits(store), run: () => go(store, 1) },
     { keys: ["Shift+F3"], about: "Previous hit", when: hasHits(store), run: () => go(store, -1) },
   ]);
-  return isOpen.value && SEARCHED.includes(store.view.value) ? <Bar /> : null;
+  return store.page.isFindOpen.value && SEARCHED.includes(store.view.value) ? <Bar /> : null;
 }
 
 function Bar(): JSX.Element {
@@ -39,7 +36,7 @@ function Bar(): JSX.Element {
   useEffect(() => input.current?.select(), []);
   useEffect(() => listenForHitKeys(store), [store]);
   const close = (): void => {
-    isOpen.value = false;
+    store.page.isFindOpen.value = false;
     void store.find("");
   };
   const press = (event: KeyboardEvent): void => {
@@ -87,7 +84,7 @@ function Bar(): JSX.Element {
 /** While there are hits, n and N go from one to the next. */
 function listenForHitKeys(store: Store): () => void {
   const when = hasHits(store);
-  return registerKeys("Search", [
+  return registerKeys(store.page, "Search", [
     { keys: ["n"], about: "Next hit", when, run: () => go(store, 1) },
     { keys: ["Shift+N"], about: "Previous hit", when, run: () => go(store, -1) },
   ]);

@@ -158,12 +158,12 @@ function take(
 function use(store: Store, completing: Completing): void {
   completing.close();
   store.setQuery(store.draft.peek());
-  noteUsed(store.draft.peek());
+  noteUsed(store.page, store.draft.peek());
 }
 
 function leave(store: Store, completing: Completing): void {
   completing.close();
-  if (store.queryProblem.peek() === undefined) noteUsed(store.draft.peek());
+  if (store.queryProblem.peek() === undefined) noteUsed(store.page, store.draft.peek());
 }
 
 function clear(store: Store, input: RefObject<HTMLInputElement | null>): void {

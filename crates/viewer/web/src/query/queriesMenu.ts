@@ -2,12 +2,13 @@
 
 import { action, type MenuItem, openMenu } from "../parts/Menu";
 import type { Store } from "../state/store";
-import { forget, noteUsed, save, savedQueries, usedQueries } from "./remembered";
+import { forget, noteUsed, save } from "./remembered";
 
 /** Opens a menu of the queries that are kept, and of those that were used. */
 export function openQueries(event: MouseEvent | KeyboardEvent, store: Store): void {
   const query = store.draft.peek().trim();
-  openMenu(event, [
+  const { savedQueries, usedQueries } = store.page;
+  openMenu(store.page, event, [
     ...group("Saved", savedQueries.peek(), store),
     ...group("Recent", usedQueries.peek(), store),
     ...keeping(query, store),
@@ -18,7 +19,7 @@ function group(label: string, queries: readonly string[], store: Store): MenuIte
   if (queries.length === 0) return [];
   const choose = (query: string) => (): void => {
     store.setQuery(query);
-    noteUsed(query);
+    noteUsed(store.page, query);
   };
   return [
     { kind: "heading", label },
@@ -28,11 +29,13 @@ function group(label: string, queries: readonly string[], store: Store): MenuIte
 }
 
 function keeping(query: string, store: Store): MenuItem[] {
+  const { savedQueries, usedQueries } = store.page;
   const items: MenuItem[] = [];
   const isKept = savedQueries.peek().includes(query);
   const isRight = store.queryProblem.peek() === undefined;
-  if (isKept) items.push(action("Remove from saved filters", () => forget(query)));
-  else if (query !== "" && isRight) items.push(action("Save this filter", () => save(query)));
+  if (isKept) items.push(action("Remove from saved filters", () => forget(store.page, query)));
+  else if (query !== "" && isRight)
+    items.push(action("Save this filter", () => save(store.page, query)));
   if (usedQueries.peek().length > 0) {
     items.push(action("Clear recent", () => (usedQueries.value = [])));
   }

@@ -1,28 +1,22 @@
 // Queries for the next time: those that were used last, and those that are kept.
 
-import { remembered, textsOf } from "../state/remember";
-
-/** Queries that were used, the last first. */
-export const usedQueries = remembered<readonly string[]>("queries", [], textsOf);
-
-/** Queries that are kept until they are forgotten. */
-export const savedQueries = remembered<readonly string[]>("saved-queries", [], textsOf);
+import type { PageState } from "../state/page";
 
 /** So many used queries are remembered. */
 export const USED_MAX = 15;
 
 /** Remembers that a query was used. */
-export function noteUsed(query: string): void {
+export function noteUsed({ usedQueries }: PageState, query: string): void {
   usedQueries.value = withFirst(usedQueries.peek(), query.trim(), USED_MAX);
 }
 
 /** Keeps a query. */
-export function save(query: string): void {
+export function save({ savedQueries }: PageState, query: string): void {
   savedQueries.value = withFirst(savedQueries.peek(), query.trim(), SAVED_MAX);
 }
 
 /** Keeps a query no longer. */
-export function forget(query: string): void {
+export function forget({ savedQueries }: PageState, query: string): void {
   savedQueries.value = savedQueries.peek().filter((other) => other !== query);
 }
 

@@ -2,7 +2,6 @@
 
 import { effect, type Signal, signal, untracked } from "@preact/signals";
 import { NONE } from "../model/recording";
-import { colours } from "../parts/colours";
 import { sinceStart } from "../parts/format";
 import { lowerBound } from "../state/visible";
 import {
@@ -52,7 +51,7 @@ export class Diagram {
 
   private readonly context: CanvasRenderingContext2D;
   private readonly labels: Labels;
-  private theme: Theme = themeOf(colours.peek());
+  private theme: Theme;
   /** Pixels for each nanosecond where time goes down; as much as fits before it was chosen. */
   private scale = 0;
   private frame: number | undefined;
@@ -70,6 +69,7 @@ export class Diagram {
     const context = places.canvas.getContext("2d", { alpha: false });
     if (context === null) throw new Error("this browser has no canvas");
     this.context = context;
+    this.theme = themeOf(subject.colours.peek());
     this.labels = new Labels(context);
     this.scene = signal(untracked(() => subject.scene(undefined)) ?? EMPTY_SCENE);
     this.viewport = new Viewport(places.scroller, places.spacer, {
@@ -274,7 +274,7 @@ export class Diagram {
     const { subject } = this;
     this.endings.push(
       effect(() => {
-        this.theme = themeOf(colours.value);
+        this.theme = themeOf(subject.colours.value);
         this.request();
       }),
       effect(() => {

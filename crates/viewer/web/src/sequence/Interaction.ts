@@ -87,7 +87,10 @@ export class Interaction {
     const { left, top } = this.scroller.getBoundingClientRect();
     const down = (yOfRow(scene.value, axis, row) ?? 0) - viewport.offset + LINE / 2;
     const y = top + geometry.head + Math.min(Math.max(down, 0), viewport.view);
-    openMenu(event, this.itemsFor({ is: "message", row }), { x: left + geometry.time, y });
+    openMenu(this.store.page, event, this.itemsFor({ is: "message", row }), {
+      x: left + geometry.time,
+      y,
+    });
   }
 
   /** Has times told from the selected message; from the start again, if they are. */
@@ -149,7 +152,7 @@ export class Interaction {
     if (hit.is === "message") this.diagram.select(hit.row);
     else if (hit.is === "run") this.toggle(hit.row);
     else if (hit.is === "end") this.goToEnd(hit.row, hit.lane);
-    else if (hit.is === "column") openMenu(event, this.itemsFor(hit));
+    else if (hit.is === "column") openMenu(this.store.page, event, this.itemsFor(hit));
   };
 
   private readonly doubleClicked = (event: MouseEvent): void => {
@@ -161,7 +164,7 @@ export class Interaction {
     const hit = this.hitOf(event);
     this.left();
     if (hit.is !== "nothing" && hit.is !== "column") this.diagram.select(hit.row);
-    openMenu(event, this.itemsFor(hit));
+    openMenu(this.store.page, event, this.itemsFor(hit));
   };
 
   private readonly wheeled = (event: WheelEvent): void => {

@@ -1,16 +1,14 @@
 // What the marks of the diagram mean.
 
-import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Ending } from "../model/outcome";
+import { useStore } from "../state/context";
+import type { PageState } from "../state/page";
 import { INSIDE, RADIUS } from "./paint/endings";
 
-/** Whether the legend is shown. */
-export const isLegendOpen = signal(false);
-
-/** Shows the legend, or no longer. */
-export function toggleLegend(): void {
+/** Shows or hides the legend. */
+export function toggleLegend({ isLegendOpen }: PageState): void {
   isLegendOpen.value = !isLegendOpen.value;
 }
 
@@ -173,15 +171,16 @@ const PARTS: readonly Part[] = [
 
 export function Legend(): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
-  const isOpen = isLegendOpen.value;
+  const { page } = useStore();
+  const isOpen = page.isLegendOpen.value;
   useEffect(() => {
     if (!isOpen) return;
     const press = (event: Event): void => {
-      if (!place.current?.contains(event.target as Node)) isLegendOpen.value = false;
+      if (!place.current?.contains(event.target as Node)) page.isLegendOpen.value = false;
     };
     addEventListener("pointerdown", press, true);
     return () => removeEventListener("pointerdown", press, true);
-  }, [isOpen]);
+  }, [isOpen, page]);
   return (
     <div class="sequence-marks" ref={place}>
       <button
@@ -189,7 +188,7 @@ export function Legend(): JSX.Element {
         class="sequence-toggle"
         title="What the marks mean (l)"
         aria-expanded={isOpen}
-        onClick={toggleLegend}
+        onClick={() => toggleLegend(page)}
       >
         Legend
       </button>

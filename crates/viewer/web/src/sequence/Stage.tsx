@@ -3,7 +3,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { openedMenu } from "../parts/openMenu";
 import { useStore } from "../state/context";
 import { Diagram } from "./Diagram";
 import { Interaction } from "./Interaction";
@@ -58,7 +57,7 @@ export function Stage({ subject, label, onReady }: StageProps): JSX.Element {
 }
 
 function StageTip({ interaction }: { readonly interaction: Interaction }): JSX.Element | null {
-  const isMenuOpen = openedMenu.value !== undefined;
+  const isMenuOpen = useStore().page.menu.value !== undefined;
   const pointed = isMenuOpen ? undefined : interaction.rested.value;
   return <Tip diagram={interaction.diagram} pointed={pointed} />;
 }

@@ -4,7 +4,7 @@ import type { KeyBinding } from "../keys/keys";
 import type { Store } from "../state/store";
 import type { Diagram } from "./Diagram";
 import type { Interaction } from "./Interaction";
-import { isLegendOpen, toggleLegend } from "./Legend";
+import { toggleLegend } from "./Legend";
 import type { Step } from "./model/navigate";
 import {
   nextTimeStyle,
@@ -41,10 +41,10 @@ export function sequenceKeys(
       ),
       words: "time reference relative mark",
     },
-    key(["l"], "Show or hide the legend", toggleLegend),
+    key(["l"], "Show or hide the legend", () => toggleLegend(store.page)),
     {
-      ...key(["Escape"], "Close the legend", toggleLegend),
-      when: () => isLegendOpen.peek(),
+      ...key(["Escape"], "Close the legend", () => toggleLegend(store.page)),
+      when: () => store.page.isLegendOpen.peek(),
     },
     {
       ...key([" "], "Pause or resume the live view", () => store.togglePause()),

@@ -21,13 +21,9 @@ export interface SequenceState {
   readonly textWidth: Signal<number | null>;
 }
 
-const states = new WeakMap<Store, SequenceState>();
-
-/** How the diagram of this store is looked at. */
-export function sequenceState(store: Store): SequenceState {
-  const known = states.get(store);
-  if (known !== undefined) return known;
-  const state: SequenceState = {
+/** The state of the diagram of all messages. */
+class WholeSequence {
+  readonly state: SequenceState = {
     down: signal("order"),
     grouping: signal("connection"),
     order: signal("compact"),
@@ -37,8 +33,11 @@ export function sequenceState(store: Store): SequenceState {
     reference: signal(undefined),
     textWidth: remembered<number | null>("sequence-text-width", null, numberOf),
   };
-  states.set(store, state);
-  return state;
+}
+
+/** How the diagram of this store is looked at. */
+export function sequenceState(store: Store): SequenceState {
+  return store.part(WholeSequence, () => new WholeSequence()).state;
 }
 
 /** Folds or unfolds the run that begins with a message, by its number. */

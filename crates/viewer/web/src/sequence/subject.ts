@@ -1,5 +1,7 @@
 // What a diagram is of: all messages of the page, or one side of a comparison.
 
+import type { ReadonlySignal } from "@preact/signals";
+import type { Colours } from "../parts/colours";
 import type { Span, Store } from "../state/store";
 import type { Scene } from "./model/scene";
 import { sceneOf } from "./model/scene";
@@ -16,6 +18,8 @@ export type Anchor =
 
 /** What a diagram is of. All of it is read from signals. */
 export interface Subject {
+  /** The colors that the diagram is painted in. */
+  readonly colours: ReadonlySignal<Colours>;
   readonly state: SequenceState;
   readonly anchor: Anchor;
   /** Reads the signals that the scene depends on. */
@@ -47,6 +51,10 @@ export class StoreSubject implements Subject {
     private readonly store: Store,
     readonly state: SequenceState,
   ) {}
+
+  get colours(): ReadonlySignal<Colours> {
+    return this.store.page.colours;
+  }
 
   get anchor(): Anchor {
     return this.store.isLive.value ? "end" : "top";

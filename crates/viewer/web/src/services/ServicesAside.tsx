@@ -1,16 +1,17 @@
 // The panel of the services: beside the view where there is room, else over it when it is asked for.
 
-import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useStore } from "../state/context";
 import { ServicesPanel } from "./ServicesPanel";
 
-/** Whether it lies over the view; where it has room beside it that says nothing. */
-const isOpen = signal(false);
-
 export function ServicesAside(): JSX.Element {
+  const { isServicesOpen: isOpen } = useStore().page;
   const close = useRef<HTMLButtonElement>(null);
+  const putAway = (): void => {
+    isOpen.value = false;
+    document.getElementById(BUTTON)?.focus();
+  };
   const isOver = isOpen.value;
   useEffect(() => {
     if (isOver) close.current?.focus();
@@ -37,7 +38,9 @@ export function ServicesAside(): JSX.Element {
 
 /** Opens the panel where it has no room of its own. */
 export function ServicesButton(): JSX.Element {
-  const hidden = useStore().hidden.value.size;
+  const store = useStore();
+  const { isServicesOpen: isOpen } = store.page;
+  const hidden = store.hidden.value.size;
   return (
     <button
       type="button"
@@ -50,11 +53,6 @@ export function ServicesButton(): JSX.Element {
       Services{hidden === 0 ? "" : ` (${hidden} hidden)`}
     </button>
   );
-}
-
-function putAway(): void {
-  isOpen.value = false;
-  document.getElementById(BUTTON)?.focus();
 }
 
 const ID = "services";

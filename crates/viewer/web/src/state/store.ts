@@ -9,6 +9,7 @@ import { DISCONNECTED, Disconnected, Moved, Refusal } from "../source/source";
 import type { Comparison } from "./comparison";
 import { type Missing, NOTHING_MISSING } from "./missing";
 import { movedTo } from "./moved";
+import { PageState } from "./page";
 import { Selector } from "./selector";
 import { KnownTypes } from "./types";
 import type { ViewName } from "./views";
@@ -63,6 +64,7 @@ export class Store {
 
   /** The types of values that answers have mentioned. */
   readonly types = new KnownTypes();
+  readonly page = new PageState();
 
   readonly view = signal<ViewName>("sequence");
   /** How two recordings are compared. */

@@ -82,8 +82,7 @@ function fieldsOf(hash: string): URLSearchParams {
 
 /** Has the store and parts of the page follow the address, and the address these. */
 export function followAddress(store: Store, parts: readonly AddressPart[]): void {
-  const address = new AddressWriter();
-  writer = address;
+  const address = writerOf(store);
   // What the address names and is looked for in what is told of the recording.
   let hidden: readonly string[] | undefined;
   let message: number | undefined;
@@ -144,12 +143,14 @@ export function followAddress(store: Store, parts: readonly AddressPart[]): void
 }
 
 /** The address of what the page shows now. */
-export function link(): string {
-  writer?.flush();
+export function link(store: Store): string {
+  writerOf(store).flush();
   return location.href;
 }
 
-let writer: AddressWriter | undefined;
+function writerOf(store: Store): AddressWriter {
+  return store.part(AddressWriter, () => new AddressWriter());
+}
 
 /** Browsers refuse more than 200 changes of the address in 30 s. A drag changes it with each move. */
 const WRITE_INTERVAL_MS = 200;

@@ -1,12 +1,15 @@
 // Any table of the statistics.
 
 import type { JSX } from "preact";
+import { useStore } from "../state/context";
 import { useStatistics } from "./asked";
-import { chooseSubject, SUBJECTS, subject } from "./chosen";
+import { SUBJECTS, statisticsState } from "./chosen";
 import { Answered, SubjectTable } from "./SubjectTable";
 
 /** The table that is chosen. */
 export function BySubject(): JSX.Element {
+  const state = statisticsState(useStore());
+  const { subject } = state;
   const asked = useStatistics(() => subject.value);
   return (
     <div class="by-subject">
@@ -14,7 +17,7 @@ export function BySubject(): JSX.Element {
         Group by{" "}
         <select
           value={subject.value}
-          onChange={(event) => chooseSubject(event.currentTarget.value)}
+          onChange={(event) => state.chooseSubject(event.currentTarget.value)}
         >
           {SUBJECTS.map(({ name, about }) => (
             <option key={name} value={name}>

@@ -2,8 +2,9 @@
 
 import type { JSX } from "preact";
 import { useKeys } from "../keys/useKeys";
+import { useStore } from "../state/context";
 import { BySubject } from "./BySubject";
-import { chooseTab, TABS, type TabName, tab } from "./chosen";
+import { statisticsState, TABS, type TabName } from "./chosen";
 import { Figures } from "./Figures";
 import { Durations, Frequencies, Sizes } from "./MemberTabs";
 import { Replies, Rules } from "./RulesAndReplies";
@@ -28,8 +29,10 @@ const CONTENTS: Readonly<Record<TabName, Tab>> = {
 };
 
 export function StatisticsView(): JSX.Element {
+  const state = statisticsState(useStore());
+  const { tab } = state;
   const { title, Content } = CONTENTS[tab.value];
-  useKeys("Statistics", statisticsKeys);
+  useKeys("Statistics", () => statisticsKeys(state));
   return (
     <div class="statistics">
       <SummaryHead />
@@ -42,11 +45,13 @@ export function StatisticsView(): JSX.Element {
 }
 
 function TabList(): JSX.Element {
+  const state = statisticsState(useStore());
+  const { tab } = state;
   const press = (event: KeyboardEvent): void => {
     const step = event.shiftKey ? undefined : { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    stepTab(step);
+    stepTab(state, step);
     const list = event.currentTarget as HTMLElement;
     (list.children[TABS.indexOf(tab.value)] as HTMLElement).focus();
   };
@@ -60,7 +65,7 @@ function TabList(): JSX.Element {
           class="subtab"
           aria-selected={name === tab.value}
           tabIndex={name === tab.value ? 0 : -1}
-          onClick={() => chooseTab(name)}
+          onClick={() => state.chooseTab(name)}
         >
           {CONTENTS[name].title}
         </button>

@@ -9,7 +9,7 @@ import type { RenderCell } from "../parts/TableRow";
 import type { Row, Sort } from "../parts/table";
 import type { Asked } from "../state/answer";
 import { useStore } from "../state/context";
-import { sorting } from "./chosen";
+import { statisticsState } from "./chosen";
 import { RowActions } from "./RowActions";
 import { filterUse, type RowMenu, type RowUse, rowItems } from "./rowMenu";
 
@@ -38,14 +38,18 @@ export function SubjectTable(props: SubjectTableProps): JSX.Element {
     <div class="subject-table">
       <DataTable
         {...shown}
-        {...sorting(table, sort)}
+        {...statisticsState(store).sorting(table, sort)}
         table={table}
         usedBy="double-click"
         onChoose={(place) => use.run({ table, place })}
         onSelect={(place) => (selected.value = place)}
         onMenu={(event, place, column) => {
           const row = { table, place };
-          openMenu(event, rowItems({ store, subject, row, column, message: messageOf?.(row) }));
+          openMenu(
+            store.page,
+            event,
+            rowItems({ store, subject, row, column, message: messageOf?.(row) }),
+          );
         }}
       />
       <RowActions

@@ -9,7 +9,7 @@ import { DataTable } from "../parts/DataTable";
 import { cellOf } from "../parts/table";
 import { useStore } from "../state/context";
 import type { Span } from "../state/store";
-import { sorting } from "./chosen";
+import { statisticsState } from "./chosen";
 import { intervalsOf } from "./intervals";
 
 export function TrafficOverTime(): JSX.Element {
@@ -40,7 +40,7 @@ export function TrafficOverTime(): JSX.Element {
           label="Traffic over time"
           usedBy="double-click"
           table={table}
-          {...sorting(table)}
+          {...statisticsState(store).sorting(table)}
           onChoose={(place) => {
             const from = Number(cellOf({ table, place }, "from_ns"));
             store.span.value = { from, until: from + length };

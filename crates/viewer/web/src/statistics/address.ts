@@ -1,27 +1,31 @@
-// What is looked at of the statistics, in the address of the page.
+// What is looked at in the statistics, in the address of the page.
 
 import { choiceInAddress, together } from "../state/choice";
 import type { AddressPart } from "../state/url";
-import { SUBJECTS, type SubjectName, sortKey, subject, TABS, tab } from "./chosen";
+import { type StatisticsState, SUBJECTS, type SubjectName, TABS } from "./chosen";
 
-/** Sorted by the largest first has a minus in front. */
-const sort: AddressPart = {
-  write(fields) {
-    const chosen = sortKey.value;
-    if (chosen !== undefined) fields.set("sort", `${chosen.descending ? "-" : ""}${chosen.key}`);
-  },
-  read(fields) {
-    const text = fields.get("sort") ?? "";
-    const key = text.replace(/^-/, "");
-    sortKey.value = key === "" ? undefined : { key, descending: key !== text };
-  },
-};
+/** The column by which the table is sorted; a minus in front stands for the largest first. */
+function sortPart({ sortKey }: StatisticsState): AddressPart {
+  return {
+    write(fields) {
+      const chosen = sortKey.value;
+      if (chosen !== undefined) fields.set("sort", `${chosen.descending ? "-" : ""}${chosen.key}`);
+    },
+    read(fields) {
+      const text = fields.get("sort") ?? "";
+      const key = text.replace(/^-/, "");
+      sortKey.value = key === "" ? undefined : { key, descending: key !== text };
+    },
+  };
+}
 
 const [first, ...others] = SUBJECTS;
 const subjects: [SubjectName, ...SubjectName[]] = [first.name, ...others.map(({ name }) => name)];
 
-export const statisticsAddress = together([
-  choiceInAddress("tab", tab, TABS),
-  choiceInAddress("by", subject, subjects),
-  sort,
-]);
+export function statisticsAddress(state: StatisticsState): AddressPart {
+  return together([
+    choiceInAddress("tab", state.tab, TABS),
+    choiceInAddress("by", state.subject, subjects),
+    sortPart(state),
+  ]);
+}

@@ -32,33 +32,36 @@ export function useStatistics(
  * anything.
  */
 export function settledSelection(store: Store): ReadonlySignal<Selection | undefined> {
-  const known = KNOWN.get(store);
-  if (known !== undefined) return known;
-  const settled = signal<Selection | undefined>(undefined);
-  KNOWN.set(store, settled);
-  const isThere = computed(() => {
-    store.grown.value;
-    return store.recording.value.length > 0;
-  });
-  effect(() => {
-    const selection = store.selection.value;
-    if (!isThere.value) return;
-    const timer = setTimeout(() => {
-      settled.value = { ...selection };
-    }, REST_MS);
-    return () => clearTimeout(timer);
-  });
-  let isGrowing = false;
-  effect(() => {
-    store.grown.value;
-    if (isGrowing || !store.isLive.value) return;
-    isGrowing = true;
-    setTimeout(() => {
-      isGrowing = false;
-      settled.value = { ...store.selection.peek() };
-    }, GROWTH_MS);
-  });
-  return settled;
+  return store.part(SettledSelection, () => new SettledSelection(store)).selection;
+}
+
+class SettledSelection {
+  readonly selection = signal<Selection | undefined>(undefined);
+
+  constructor(store: Store) {
+    const isThere = computed(() => {
+      store.grown.value;
+      return store.recording.value.length > 0;
+    });
+    effect(() => {
+      const selection = store.selection.value;
+      if (!isThere.value) return;
+      const timer = setTimeout(() => {
+        this.selection.value = { ...selection };
+      }, REST_MS);
+      return () => clearTimeout(timer);
+    });
+    let isGrowing = false;
+    effect(() => {
+      store.grown.value;
+      if (isGrowing || !store.isLive.value) return;
+      isGrowing = true;
+      setTimeout(() => {
+        isGrowing = false;
+        this.selection.value = { ...store.selection.peek() };
+      }, GROWTH_MS);
+    });
+  }
 }
 
 /**
@@ -85,6 +88,5 @@ export function useFound<T>(
   return found;
 }
 
-const KNOWN = new WeakMap<Store, ReadonlySignal<Selection | undefined>>();
 const REST_MS = 150;
 const GROWTH_MS = 1000;

@@ -1,8 +1,9 @@
-// What is looked at of the statistics. It stays while other views are shown.
+// The tabs and tables of the statistics, and which of them are shown.
 
 import { batch, signal } from "@preact/signals";
 import type { TableData } from "../generated/protocol";
 import type { Sort } from "../parts/table";
+import type { Store } from "../state/store";
 
 /** The tabs, by the names that the address of the page has. */
 export const TABS = [
@@ -43,40 +44,48 @@ export interface SortKey {
   readonly descending: boolean;
 }
 
-export const tab = signal<TabName>("frequencies");
-/** The table of the tab that has any. */
-export const subject = signal<SubjectName>("service");
-/** How the table of the tab is sorted; undefined is as at first. */
-export const sortKey = signal<SortKey | undefined>(undefined);
+/** What is looked at in the statistics. It stays while other views are shown. */
+export class StatisticsState {
+  readonly tab = signal<TabName>("frequencies");
+  /** The table of the tab that has several. */
+  readonly subject = signal<SubjectName>("service");
+  /** How the table of the tab is sorted; undefined is the default. */
+  readonly sortKey = signal<SortKey | undefined>(undefined);
 
-/** Shows another tab, with its table as it is at first. */
-export function chooseTab(name: TabName): void {
-  batch(() => {
-    if (tab.value !== name) sortKey.value = undefined;
-    tab.value = name;
-  });
+  /** Shows another tab, with the default order of its table. */
+  chooseTab(name: TabName): void {
+    batch(() => {
+      if (this.tab.value !== name) this.sortKey.value = undefined;
+      this.tab.value = name;
+    });
+  }
+
+  /** Shows another table. */
+  chooseSubject(name: string): void {
+    batch(() => {
+      this.sortKey.value = undefined;
+      this.subject.value = SUBJECTS.find((one) => one.name === name)?.name ?? "service";
+    });
+  }
+
+  /** How a table is sorted, and what sorts it otherwise; as `first` says if it has no such column. */
+  sorting(
+    { columns }: TableData,
+    first?: Sort,
+  ): { readonly sort: Sort | undefined; readonly onSort: (sort: Sort) => void } {
+    const chosen = this.sortKey.value;
+    const column = columns.findIndex(({ key }) => key === chosen?.key);
+    const isThere = chosen !== undefined && column >= 0;
+    return {
+      sort: isThere ? { column, descending: chosen.descending } : first,
+      onSort: ({ column, descending }) => {
+        this.sortKey.value = { key: columns[column]?.key ?? "", descending };
+      },
+    };
+  }
 }
 
-/** Shows another table. */
-export function chooseSubject(name: string): void {
-  batch(() => {
-    sortKey.value = undefined;
-    subject.value = SUBJECTS.find((one) => one.name === name)?.name ?? "service";
-  });
-}
-
-/** How a table is sorted, and what sorts it otherwise; as `first` says if it has no such column. */
-export function sorting(
-  { columns }: TableData,
-  first?: Sort,
-): { readonly sort: Sort | undefined; readonly onSort: (sort: Sort) => void } {
-  const chosen = sortKey.value;
-  const column = columns.findIndex(({ key }) => key === chosen?.key);
-  const isThere = chosen !== undefined && column >= 0;
-  return {
-    sort: isThere ? { column, descending: chosen.descending } : first,
-    onSort: ({ column, descending }) => {
-      sortKey.value = { key: columns[column]?.key ?? "", descending };
-    },
-  };
+/** What is looked at in the statistics of this store. */
+export function statisticsState(store: Store): StatisticsState {
+  return store.part(StatisticsState, () => new StatisticsState());
 }

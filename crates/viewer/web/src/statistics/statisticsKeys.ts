@@ -1,10 +1,10 @@
 // Keys of the statistics.
 
 import type { KeyBinding } from "../keys/keys";
-import { chooseTab, TABS, tab } from "./chosen";
+import { type StatisticsState, TABS } from "./chosen";
 
 /** What keys do while the statistics are shown. */
-export function statisticsKeys(): readonly KeyBinding[] {
+export function statisticsKeys(state: StatisticsState): readonly KeyBinding[] {
   return [
     {
       keys: ["j", "ArrowDown"],
@@ -16,15 +16,15 @@ export function statisticsKeys(): readonly KeyBinding[] {
       about: "Go to the table, previous row",
       run: () => pressInTable("ArrowUp"),
     },
-    { keys: ["Shift+ArrowRight"], about: "Next tab", run: () => stepTab(1) },
-    { keys: ["Shift+ArrowLeft"], about: "Previous tab", run: () => stepTab(-1) },
+    { keys: ["Shift+ArrowRight"], about: "Next tab", run: () => stepTab(state, 1) },
+    { keys: ["Shift+ArrowLeft"], about: "Previous tab", run: () => stepTab(state, -1) },
   ];
 }
 
 /** Shows the tab so many places behind the one that is shown, around the ends. */
-export function stepTab(by: number): void {
-  const place = (TABS.indexOf(tab.peek()) + by + TABS.length) % TABS.length;
-  chooseTab(TABS[place] ?? TABS[0]);
+export function stepTab(state: StatisticsState, by: number): void {
+  const place = (TABS.indexOf(state.tab.peek()) + by + TABS.length) % TABS.length;
+  state.chooseTab(TABS[place] ?? TABS[0]);
 }
 
 /** Moves the focus to the first table, and presses a key there. */

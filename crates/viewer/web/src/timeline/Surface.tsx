@@ -3,7 +3,6 @@
 import { useSignalEffect } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { colours } from "../parts/colours";
 import { useStore } from "../state/context";
 import { draw } from "./draw";
 import { Heads } from "./Heads";
@@ -116,7 +115,7 @@ function sceneOf(timeline: Timeline): Scene | undefined {
   return {
     recording: tracks.recording,
     tracks,
-    colours: colours.value,
+    colours: timeline.store.page.colours.value,
     layout: timeline.layout.value,
     stretch: timeline.stretch.value,
     scroll: timeline.scroll.value,

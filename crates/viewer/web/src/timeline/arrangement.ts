@@ -5,32 +5,24 @@ import { movedSpan } from "../state/moved";
 import type { Span, Store } from "../state/store";
 import { ALL_TRACKS, type TrackFilter } from "./selection";
 
-/** What is not as usual. */
-export interface Arranged {
+/** What differs from the default. */
+export class Arranged {
   /** Tracks by their keys. */
-  readonly pinned: Signal<ReadonlySet<string>>;
-  readonly collapsed: Signal<ReadonlySet<string>>;
+  readonly pinned = signal<ReadonlySet<string>>(new Set());
+  readonly collapsed = signal<ReadonlySet<string>>(new Set());
   /** Which tracks are shown, and in which order. */
-  readonly filter: Signal<TrackFilter>;
+  readonly filter = signal<TrackFilter>(ALL_TRACKS);
   /** Spans of time to be found again. */
-  readonly marked: Signal<readonly Span[]>;
-}
+  readonly marked = signal<readonly Span[]>([]);
 
-const arrangements = new WeakMap<Store, Arranged>();
+  constructor(store: Store) {
+    keepMarks(store, this.marked);
+  }
+}
 
 /** What is arranged on the timeline of this store. */
 export function arrangedOn(store: Store): Arranged {
-  const known = arrangements.get(store);
-  if (known !== undefined) return known;
-  const arranged: Arranged = {
-    pinned: signal(new Set<string>()),
-    collapsed: signal(new Set<string>()),
-    filter: signal(ALL_TRACKS),
-    marked: signal([]),
-  };
-  arrangements.set(store, arranged);
-  keepMarks(store, arranged.marked);
-  return arranged;
+  return store.part(Arranged, () => new Arranged(store));
 }
 
 /** Keeps marks where they are when the oldest messages of a bus go, from the first of which times count. */

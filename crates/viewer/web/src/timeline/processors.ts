@@ -19,7 +19,7 @@ export function useProcessors(timeline: Timeline, store: Store): void {
   useSignalEffect(() => {
     const { from, until, width } = timeline.stretch.value;
     const tracks = timeline.tracks.value;
-    if (tracks === undefined || absent.has(store)) return;
+    if (tracks === undefined || switchesState(store).isAbsent) return;
     const controller = new AbortController();
     const timer = setTimeout(() => {
       const wider = { from: from - (until - from), until: until + (until - from) };
@@ -37,8 +37,15 @@ export function useProcessors(timeline: Timeline, store: Store): void {
   });
 }
 
-/** Those of whose recordings it is known that they have no switches. */
-const absent = new WeakSet<Store>();
+/** What is known about the switches of a recording. */
+class SwitchesState {
+  /** Whether the recording has none. */
+  isAbsent = false;
+}
+
+function switchesState(store: Store): SwitchesState {
+  return store.part(SwitchesState, () => new SwitchesState());
+}
 
 function ask(
   store: Store,
@@ -56,7 +63,7 @@ function take(
   store: Store,
 ): void {
   if (answer.is_recorded) timeline.processors.value = processorsOf(columns, tracks);
-  else absent.add(store);
+  else switchesState(store).isAbsent = true;
 }
 
 /** The times of an answer, by the places of tracks. */

@@ -33,7 +33,7 @@ export function PictureButton({ diagram }: { readonly diagram: Diagram }): JSX.E
         class="sequence-toggle"
         title="Save the diagram as PNG, SVG or PDF"
         aria-haspopup="menu"
-        onClick={(event) => openMenu(event, itemsOf(diagram, save))}
+        onClick={(event) => openMenu(store.page, event, itemsOf(diagram, save))}
       >
         Picture
       </button>
