@@ -23,111 +23,185 @@ export class FormatError extends Error {}
 
 /** The value, if it is of the type with this name. */
 export function checked<N extends keyof Checked>(name: N, value: unknown): Checked[N] {
-  const fault = faultOf(name, value);
+  const fault = named(name)(value);
   if (fault !== undefined) throw new FormatError(`not a valid ${name}: ${fault}`);
   // The shape was generated from the same definition as the type.
   return value as Checked[N];
 }
 
 /** Where a value differs from a shape, and what is expected there; undefined if it does not differ. */
-function faultOf(shape: Shape, value: unknown): string | undefined {
-  if (typeof shape === "string") return faultOfNamed(shape, value);
-  if (!isOperation(shape)) return faultOfFields(shape, value);
+type Check = (value: unknown) => string | undefined;
+
+type Members = Readonly<Record<string, unknown>>;
+type Fields = { readonly [field: string]: Shape };
+
+/** The checks of types with names, made of their shapes the first time they are used. */
+const CHECKS = new Map<string, Check>([
+  ["any", () => undefined],
+  ["null", (value) => (value === null ? undefined : ": expected null")],
+  ["boolean", (value) => (typeof value === "boolean" ? undefined : ": expected a boolean")],
+  ["string", (value) => (typeof value === "string" ? undefined : ": expected a string")],
+  ["number", (value) => (typeof value === "number" ? undefined : ": expected a number")],
+  ["integer", (value) => (Number.isInteger(value) ? undefined : WHOLE)],
+  ["unsigned", (value) => (Number.isInteger(value) && Number(value) >= 0 ? undefined : WHOLE)],
+]);
+const WHOLE = ": expected a whole number";
+
+function named(name: string): Check {
+  const known = CHECKS.get(name);
+  if (known !== undefined) return known;
+  // A type may be a part of itself.
+  let check: Check = (value) => {
+    check = checkOf(SHAPES[name] ?? "any");
+    return check(value);
+  };
+  const delegating: Check = (value) => check(value);
+  CHECKS.set(name, delegating);
+  return delegating;
+}
+
+function checkOf(shape: Shape): Check {
+  if (typeof shape === "string") return named(shape);
+  if (!isOperation(shape)) return fieldsCheck(shape);
   switch (shape[0]) {
-    case "word":
-      return typeof value === "string" && shape.includes(value, 1)
-        ? undefined
-        : `: expected ${shape.slice(1).join(" or ")}`;
+    case "word": {
+      const words = new Set<unknown>(shape.slice(1));
+      const fault = `: expected ${[...words].join(" or ")}`;
+      return (value) => (words.has(value) ? undefined : fault);
+    }
     case "list":
-      return Array.isArray(value) ? faultOfAll(value, () => shape[1]) : ": expected a list";
+      return listCheck(checkOf(shape[1]));
     case "tuple":
-      return Array.isArray(value) && value.length === shape.length - 1
-        ? faultOfAll(value, (place) => shape[place + 1] ?? "any")
-        : `: expected a list of ${shape.length - 1}`;
+      return tupleCheck(partsOf(shape).map(checkOf));
     case "map":
-      return isObject(value) ? faultOfEntries(value, shape[1]) : ": expected an object";
+      return mapCheck(checkOf(shape[1]));
     case "either":
-      return faultOfEither(shape, value);
-    case "all":
-      return first(shape.length - 1, (place) => faultOf(shape[place + 1] ?? "any", value));
-    case "one": {
-      const [key, ...others] = isObject(value) ? Object.keys(value) : [];
-      const inner = key === undefined ? undefined : own(shape[1], key);
-      if (key === undefined || inner === undefined || others.length > 0 || !isObject(value)) {
-        return `: expected one of ${Object.keys(shape[1]).join(", ")}`;
-      }
-      return within(`.${key}`, faultOf(inner, value[key]));
+      return eitherCheck(partsOf(shape));
+    case "all": {
+      const checks = partsOf(shape).map(checkOf);
+      return (value) => firstFault(checks.length, (place) => checks[place]?.(value));
     }
-    case "tag": {
-      const word = isObject(value) ? value[shape[1]] : undefined;
-      const rest = typeof word === "string" ? own(shape[2], word) : undefined;
-      if (rest === undefined) return `.${shape[1]}: expected ${Object.keys(shape[2]).join(" or ")}`;
-      return faultOf(rest, value);
-    }
+    case "one":
+      return oneCheck(checksOf(shape[1]));
+    case "tag":
+      return tagCheck(shape[1], checksOf(shape[2]));
   }
 }
 
-function faultOfNamed(name: string, value: unknown): string | undefined {
-  switch (name) {
-    case "any":
-      return undefined;
-    case "null":
-      return value === null ? undefined : ": expected null";
-    case "integer":
-    case "unsigned":
-      return Number.isInteger(value) && (name === "integer" || Number(value) >= 0)
-        ? undefined
-        : ": expected a whole number";
-    case "boolean":
-    case "string":
-    case "number":
-      return typeof value === name ? undefined : `: expected a ${name}`;
-  }
-  const shape = SHAPES[name];
-  return shape === undefined ? `: the shape ${name} is unknown` : faultOf(shape, value);
-}
-
-function faultOfFields(shape: Fields, value: unknown): string | undefined {
-  if (!isObject(value)) return ": expected an object";
-  for (const key in shape) {
-    const name = key.endsWith("?") ? key.slice(0, -1) : key;
-    const held = value[name];
-    if (held === undefined && name !== key) continue;
-    const fault = faultOf(shape[key] ?? "any", held);
-    if (fault !== undefined) return `.${name}${fault}`;
-  }
-  return undefined;
-}
-
-/** Of several faults, the one that is deepest in the value: it is in the shape that was meant. */
-function faultOfEither(shape: readonly [string, ...Shape[]], value: unknown): string | undefined {
-  let deepest = "";
-  for (let place = 1; place < shape.length; place++) {
-    const fault = faultOf(shape[place] ?? "any", value);
-    if (fault === undefined) return undefined;
-    if (depth(fault) >= depth(deepest)) deepest = fault;
-  }
-  return deepest;
-}
-
-function faultOfAll(
-  values: readonly unknown[],
-  shapeOf: (place: number) => Shape,
-): string | undefined {
-  return first(values.length, (place) =>
-    within(`[${place}]`, faultOf(shapeOf(place), values[place])),
-  );
-}
-
-function faultOfEntries(value: Readonly<Record<string, unknown>>, shape: Shape) {
-  const keys = Object.keys(value);
-  return first(keys.length, (place) => {
-    const key = keys[place] ?? "";
-    return within(`.${key}`, faultOf(shape, value[key]));
+function fieldsCheck(shape: Fields): Check {
+  const fields = Object.entries(shape).map(([key, inner]) => {
+    const isOptional = key.endsWith("?");
+    return { name: isOptional ? key.slice(0, -1) : key, isOptional, check: checkOf(inner) };
   });
+  return (value) => {
+    if (!isObject(value)) return ": expected an object";
+    for (const { name, isOptional, check } of fields) {
+      const held = value[name];
+      if (isOptional && held === undefined) continue;
+      const fault = check(held);
+      if (fault !== undefined) return `.${name}${fault}`;
+    }
+    return undefined;
+  };
 }
 
-function first(length: number, find: (place: number) => string | undefined): string | undefined {
+function listCheck(check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return ": expected a list";
+    for (let place = 0; place < value.length; place++) {
+      const fault = check(value[place]);
+      if (fault !== undefined) return `[${place}]${fault}`;
+    }
+    return undefined;
+  };
+}
+
+function tupleCheck(checks: readonly Check[]): Check {
+  return (value) => {
+    if (!Array.isArray(value) || value.length !== checks.length) {
+      return `: expected a list of ${checks.length}`;
+    }
+    return firstFault(checks.length, (place) => {
+      const fault = checks[place]?.(value[place]);
+      return fault === undefined ? undefined : `[${place}]${fault}`;
+    });
+  };
+}
+
+function mapCheck(check: Check): Check {
+  return (value) => {
+    if (!isObject(value)) return ": expected an object";
+    for (const [key, held] of Object.entries(value)) {
+      const fault = check(held);
+      if (fault !== undefined) return `.${key}${fault}`;
+    }
+    return undefined;
+  };
+}
+
+/**
+ * Alternatives that lack a field are passed over. Of several faults, the one deepest in the value is
+ * reported: it is in the alternative that was meant.
+ */
+function eitherCheck(shapes: readonly Shape[]): Check {
+  const alternatives = shapes.map((shape) => {
+    const needs = needsOf(shape);
+    return { check: checkOf(shape), needs, missing: `: expected the fields ${needs.join(", ")}` };
+  });
+  return (value) => {
+    let deepest = "";
+    for (const { check, needs, missing } of alternatives) {
+      const fault = hasAll(value, needs) ? check(value) : missing;
+      if (fault === undefined) return undefined;
+      if (deepest === "" || (fault !== missing && depth(fault) > depth(deepest))) deepest = fault;
+    }
+    return deepest;
+  };
+}
+
+function hasAll(value: unknown, names: readonly string[]): boolean {
+  if (names.length === 0) return true;
+  if (!isObject(value)) return false;
+  for (const name of names) if (!(name in value)) return false;
+  return true;
+}
+
+/** The fields that an object must have. */
+function needsOf(shape: Shape): readonly string[] {
+  if (typeof shape === "string" || isOperation(shape)) return [];
+  return Object.keys(shape).filter((key) => !key.endsWith("?"));
+}
+
+function oneCheck(checks: ReadonlyMap<string, Check>): Check {
+  return (value) => {
+    const [key = "", ...others] = isObject(value) ? Object.keys(value) : [];
+    const check = checks.get(key);
+    if (check === undefined || others.length > 0 || !isObject(value)) {
+      return `: expected one of ${[...checks.keys()].join(", ")}`;
+    }
+    const fault = check(value[key]);
+    return fault === undefined ? undefined : `.${key}${fault}`;
+  };
+}
+
+function tagCheck(tag: string, checks: ReadonlyMap<unknown, Check>): Check {
+  return (value) => {
+    const check = isObject(value) ? checks.get(value[tag]) : undefined;
+    return check === undefined
+      ? `.${tag}: expected ${[...checks.keys()].join(" or ")}`
+      : check(value);
+  };
+}
+
+function checksOf(shapes: Readonly<Record<string, Shape>>): ReadonlyMap<string, Check> {
+  return new Map(Object.entries(shapes).map(([key, shape]) => [key, checkOf(shape)]));
+}
+
+function partsOf([, ...shapes]: readonly [string, ...Shape[]]): readonly Shape[] {
+  return shapes;
+}
+
+function firstFault(length: number, find: (place: number) => string | undefined) {
   for (let place = 0; place < length; place++) {
     const found = find(place);
     if (found !== undefined) return found;
@@ -135,25 +209,15 @@ function first(length: number, find: (place: number) => string | undefined): str
   return undefined;
 }
 
-function within(place: string, fault: string | undefined): string | undefined {
-  return fault === undefined ? undefined : place + fault;
-}
-
 function depth(fault: string): number {
   return fault.split(/[.[]/).length;
 }
-
-type Fields = { readonly [field: string]: Shape };
 
 function isOperation(shape: Exclude<Shape, string>): shape is Exclude<Shape, string | Fields> {
   return Array.isArray(shape);
 }
 
 /** Whether a value is an object whose members can be read. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function own<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(values, key) ? values[key] : undefined;
 }
