@@ -144,7 +144,7 @@ fn answer_frame(capture: &Capture, question: &Question) -> Result<Frame, Refusal
         Question::Ending => AnswerBody::Ending(answers::ending(capture)),
         Question::Findings => AnswerBody::Findings(answers::findings(capture)),
         Question::Timeline { selection } => {
-            AnswerBody::Timeline(answers::timeline(capture, &parse(selection)?))
+            AnswerBody::Timeline(Box::new(answers::timeline(capture, &parse(selection)?)))
         }
         Question::Compare { before, after, selection } => {
             AnswerBody::Compare(answers::compare(capture, before, after, &parse(selection)?))

@@ -121,7 +121,7 @@ pub(crate) enum BusAnswer {
     /// All names.
     Names(Vec<Name>),
     /// The name; `None` if it has no owner and cannot be activated.
-    Name(Option<Name>),
+    Name(Option<Box<Name>>),
     /// The objects.
     Tree(Tree),
     /// The object.
@@ -356,7 +356,7 @@ impl BusRequest {
         let mut types = TypeTable::default();
         let answer = match self {
             Self::Names => BusAnswer::Names(inspector.names()?),
-            Self::Name { name } => BusAnswer::Name(inspector.name(&name)?),
+            Self::Name { name } => BusAnswer::Name(inspector.name(&name)?.map(Box::new)),
             Self::Tree { service } => {
                 BusAnswer::Tree(inspector.tree(&service, &TreeOptions::default())?)
             }

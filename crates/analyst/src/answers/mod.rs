@@ -56,7 +56,7 @@ pub enum AnswerBody {
     /// Why the recording is incomplete.
     Ending(EndingAnswer),
     /// Where time went.
-    Timeline(TimelineAnswer),
+    Timeline(Box<TimelineAnswer>),
     /// A file; its bytes are the column `file`.
     Save(SaveAnswer),
     /// When processes ran, in the columns `peer`, `from`, `until` and `on`.

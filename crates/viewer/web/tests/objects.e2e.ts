@@ -1,6 +1,7 @@
 // What a running bus has to offer, and that nothing is called there that must not be.
 
 import { expect, inject, test } from "vitest";
+import type { BusRequest } from "../src/generated/protocol";
 import { usePages } from "./support/browser";
 import { demo, type Running, run, view } from "./support/program";
 
@@ -9,14 +10,17 @@ const pages = usePages();
 const PLACE = { service: "com.example.Battery", path: "/com/example/Battery" };
 const BATTERY = `#view=objects&${new URLSearchParams(PLACE)}`;
 
-/** What the program tells to a wish of the page. */
-async function ask(program: Running, wish: object): Promise<unknown> {
-  const body = JSON.stringify(wish);
+/** The answer of the program to a request for the bus, without its name. */
+async function ask(program: Running, request: BusRequest): Promise<unknown> {
+  const body = JSON.stringify(request);
   const headers = { cookie: await program.cookie() };
   const response = await fetch(new URL("/bus", program.line), { method: "POST", headers, body });
-  const { answer, failure } = (await response.json()) as { answer?: unknown; failure?: string };
-  if (failure !== undefined) throw new Error(failure);
-  return answer;
+  const reply = (await response.json()) as {
+    answer?: Record<string, unknown>;
+    failure?: string;
+  };
+  if (reply.failure !== undefined) throw new Error(reply.failure);
+  return reply.answer?.[request.do];
 }
 
 test("a method is called from a form", async () => {
@@ -100,7 +104,7 @@ test("arguments are typed as one text of GVariant, and what is wrong is shown in
   await objects.getByRole("textbox", { name: /profile/ }).fill("it's");
   await objects.getByRole("button", { name: "GVariant text" }).click();
   const text = objects.getByRole("textbox", { name: /GVariant text, s$/ });
-  expect(await text.inputValue()).toBe("'it\\'s'");
+  expect(await text.inputValue()).toBe('"it\'s"');
   await objects.getByText("1 argument, valid").waitFor();
   await text.fill("('saver', 7)");
   await objects.getByText(/expected 1, got 2/).waitFor();
@@ -162,11 +166,12 @@ test("without the word of the user nothing is called", async () => {
   await using _ = bus;
   await using program = await view("--live", "--address", address);
   const property = { ...PLACE, interface: "com.example.Battery1", property: "PowerProfile" };
-  for (const wish of [
+  const requests: readonly BusRequest[] = [
     { do: "call", call: { ...PLACE, method: "Ping" } },
     { do: "set", property, signature: "s", value: "saver" },
-  ]) {
-    await expect(ask(program, wish)).rejects.toThrow(
+  ];
+  for (const request of requests) {
+    await expect(ask(program, request)).rejects.toThrow(
       "this page may not call methods or set properties: start `diligence` with --allow-calls",
     );
   }
