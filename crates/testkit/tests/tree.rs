@@ -295,8 +295,9 @@ fn files_below(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf>
             let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if path.is_dir() {
-                let is_ours =
-                    !name.starts_with('.') && !["node_modules", "dist", "target"].contains(&name);
+                // A file that a test generates is as long as its source.
+                let others = ["node_modules", "dist", "target", "generated"];
+                let is_ours = !name.starts_with('.') && !others.contains(&name);
                 folders.extend(is_ours.then_some(path));
             } else if is_wanted(&path) {
                 files.push(path);

@@ -100,7 +100,7 @@ impl Emit {
         let types =
             rest.first().filter(|types| is_signal && !has_file && is_like_signature(types))?;
         self.arguments.read(rest, &[], FirstWord::SignatureOrArgument).ok()?;
-        let values = rest.iter().skip(1).map(|word| shell_word(word));
+        let values = rest.iter().skip(1).map(|word| shell_word(word).into_owned());
         let words = [interface.to_owned(), signal.to_owned(), types.clone()].into_iter();
         Some(words.chain(values).collect::<Vec<_>>().join(" "))
     }
