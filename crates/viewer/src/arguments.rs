@@ -98,7 +98,7 @@ mod tests {
     fn arguments_are_written_as_they_are_read() {
         for (signature, text) in [
             ("", ""),
-            ("s", "'it\\'s'"),
+            ("s", r#""it's""#),
             ("su", "'one', uint32 7"),
             ("a{sv}x", "{'a': <byte 0x07>}, int64 9"),
             ("(sd)as", "('a', 1.0), @as []"),
