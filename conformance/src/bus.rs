@@ -45,12 +45,7 @@ impl Flavour {
 #[must_use]
 pub fn bus_binary() -> PathBuf {
     let chosen = std::env::var_os("DILIGENCE_BUS").map(PathBuf::from);
-    let path = chosen.unwrap_or_else(|| {
-        let test = std::env::current_exe().expect("a test knows its own path");
-        // The tests are in target/PROFILE/deps, the programs are one folder up.
-        let folder = test.parent().and_then(Path::parent).expect("a test is two folders deep");
-        folder.join("diligence-bus")
-    });
+    let path = chosen.unwrap_or_else(|| built_program("diligence-bus"));
     assert!(
         path.is_file(),
         "there is no bus to test: {} does not exist. Build it with `cargo build`, or set \
@@ -58,6 +53,25 @@ pub fn bus_binary() -> PathBuf {
         path.display()
     );
     path
+}
+
+/// The path of the program with the instruments, `diligence`, where this build puts it.
+///
+/// # Panics
+///
+/// When there is no such file.
+#[must_use]
+pub fn instruments_binary() -> PathBuf {
+    let path = built_program("diligence");
+    assert!(path.is_file(), "{} does not exist; `cargo build` builds it", path.display());
+    path
+}
+
+/// Where this build puts a program: the tests are in target/PROFILE/deps, the programs one folder up.
+fn built_program(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own path");
+    let folder = test.parent().and_then(Path::parent).expect("a test is two folders deep");
+    folder.join(name)
 }
 
 /// A link to the program under test by the name `dbus-daemon`, in a folder of the test's.

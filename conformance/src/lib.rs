@@ -66,7 +66,7 @@ use std::io::Write as _;
 
 pub use bus::{
     Bus, Config, Daemon, Flavour, bus_binary, bus_program, bus_program_as, copy_bus, first_line,
-    link_bus, socket_path,
+    instruments_binary, link_bus, socket_path,
 };
 pub use message::{BUS_NAME, BUS_PATH, Message, field, flag, kind};
 pub use peer::{Descriptors, Peer, Stream, hex, key};

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use diligence_conformance::{
-    Bus, Config, Message, Peer, Program, Scratch, Signal, Stream, Value, announce, bus_binary,
-    eventually,
+    Bus, Config, Message, Peer, Program, Scratch, Signal, Stream, Value, announce, eventually,
+    instruments_binary,
 };
 
 use crate::form::Form;
@@ -75,7 +75,8 @@ fn the_time_of_day_jumps() {
     let Some(clock) = Clock::new() else { return };
     let folder = Scratch::new();
     let mut bus = Bus::start_with(&config(&folder), |bus| clock.of(bus));
-    let program = Program::at(bus_binary()).args(["record", "--address", bus.address(), "-o"]);
+    let program =
+        Program::at(instruments_binary()).args(["record", "--address", bus.address(), "-o"]);
     let recording = folder.join("recording.pcapng");
     let recorder = clock.of(program.arg(&recording)).start();
     let listens = |_: &str, log: &str| log.contains("reads a trace").then_some(());
@@ -190,7 +191,7 @@ fn flights(folder: &Scratch) -> Vec<PathBuf> {
 /// Looks whether a recording has so many numbered signals, each later than the last. Gives the time
 /// between the first and the last.
 fn in_order(file: &PathBuf, count: u32) -> Duration {
-    let csv = Program::at(bus_binary()).args(["export", "--format", "csv"]).arg(file);
+    let csv = Program::at(instruments_binary()).args(["export", "--format", "csv"]).arg(file);
     let csv = csv.arg("member:Recorded").run().success().stdout;
     let mut lines = csv.lines();
     let keys = lines.next().expect("a line of keys").split(',');

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use diligence_conformance::{
-    Bus, Config, Message, Program, Running, Scratch, Signal, Value, announce, bus_binary,
-    eventually, link_bus,
+    Bus, Config, Message, Program, Running, Scratch, Signal, Value, announce, eventually,
+    instruments_binary, link_bus,
 };
 
 use crate::form::Form;
@@ -156,7 +156,7 @@ fn no_room_for_a_recording() {
     let mut bus = Bus::session();
     let mut recorder = disk
         .entering()
-        .arg(bus_binary())
+        .arg(instruments_binary())
         .args(["record", "--address", bus.address(), "-o"])
         .arg(disk.inside("recording.pcapng"))
         .start();
@@ -197,8 +197,11 @@ fn no_room_for_a_recording() {
 
 /// How many numbered signals a recording has: from 0 on, none is missing.
 fn recorded(file: &Path) -> u32 {
-    let shown =
-        Program::at(bus_binary()).args(["show", "--format", "json"]).arg(file).run().success();
+    let shown = Program::at(instruments_binary())
+        .args(["show", "--format", "json"])
+        .arg(file)
+        .run()
+        .success();
     let lines = shown.stdout.lines().filter(|line| line.contains("\"Recorded\""));
     let mut count = 0;
     for line in lines {

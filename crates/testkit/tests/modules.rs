@@ -19,9 +19,9 @@ const CYCLE_FILES_MAX: usize = 4;
 const LARGER_CYCLES: &[(&str, usize)] = &[
     ("bench", 18),
     ("broker", 15),
-    ("capture", 64),
-    ("cli", 10),
-    ("client", 12),
+    ("capture", 56),
+    ("cli", 8),
+    ("client", 11),
     ("fuzzing", 7),
     ("recorder", 5),
     ("wire", 14),

@@ -1,7 +1,7 @@
 //! The processes of a workload.
 //!
 //! Each peer is a process of its own: this program with the hidden command `bench-peer` and its
-//! [`Role`] as JSON. It talks with the process that measures through its standard streams:
+//! `Role` as JSON. It talks with the process that measures through its standard streams:
 //!
 //! ```text
 //!  measuring process                      peer

@@ -6,7 +6,7 @@
 //!                       └─▶ text: a table for the terminal, which grows while a run goes on
 //! ```
 //!
-//! The [model] is built once ([build]) and has no format; each format is one walk over it.
+//! The `model` is built once (`build`) and has no format; each format is one walk over it.
 
 mod axis;
 mod build;

@@ -139,7 +139,9 @@ impl Running {
     /// Asks it to end with `signal`, and tells what came of it.
     pub(crate) fn end(mut self, signal: Signal) -> Output {
         self.signal(signal);
-        let child = self.0.take().expect("not ended");
+        let mut child = self.0.take().expect("not ended");
+        // The end of its input must not be what ends it.
+        let _input = child.stdin.take();
         child.wait_with_output().expect("it is our child")
     }
 }

@@ -23,14 +23,14 @@ export interface About {
   readonly title: string;
 }
 
-/** What may be done with a property. */
+/** Whether a property can be read and set. */
 export type Access = "read" | "write" | "read-write";
 
-/** Something that is said of an interface or a member: a name and a value. */
+/** A name and a value about an interface, a member or an argument. */
 export interface Annotation {
-  /** What is said. */
+  /** Its name. */
   readonly name: string;
-  /** With which value. */
+  /** Its value. */
   readonly value: string;
 }
 
@@ -49,13 +49,13 @@ export type AnswerBody =
   | { readonly switches: SwitchesAnswer }
   | { readonly compare: CompareAnswer };
 
-/** An argument of a method or signal. */
+/** An argument of a method, a reply or a signal. */
 export interface Argument {
-  /** What is said of it besides. */
+  /** Its annotations. */
   readonly annotations?: readonly Annotation[];
-  /** Its name, if it has one. */
+  /** Its name; it may have none. */
   readonly name: string | null;
-  /** Its type. */
+  /** Its type, a signature. */
   readonly type: string;
 }
 
@@ -204,8 +204,8 @@ export interface Descriptor {
 }
 
 /**
- * Whether PropertiesChanged tells of the changes of a property
- * (`org.freedesktop.DBus.Property.EmitsChangedSignal`, of the property or else of its interface).
+ * How an object announces changes of a property: the annotation `EMITS_CHANGE` of the property, or else of its
+ * interface.
  */
 export type EmitsChange = "value" | "invalidates" | "const" | "no";
 
@@ -448,17 +448,17 @@ export interface MessagesHead {
   readonly total: number;
 }
 
-/** A method. */
+/** A method of an interface. */
 export interface Method {
-  /** What is said of it besides. */
+  /** Its annotations. */
   readonly annotations: readonly Annotation[];
-  /** What it takes. */
+  /** The arguments of a call. */
   readonly arguments: readonly Argument[];
-  /** What it is for, in words for people. */
+  /** Its documentation, if the description contains some. */
   readonly documentation?: string;
   /** Its name. */
   readonly name: string;
-  /** What it answers with. */
+  /** The arguments of the reply. */
   readonly results: readonly Argument[];
 }
 
@@ -547,17 +547,17 @@ export interface ObjectInterface {
 
 /** A property with its value. */
 export interface ObjectProperty {
-  /** What may be done with it. */
+  /** Whether it can be read and set. */
   readonly access: Access;
-  /** What is said of it besides. */
+  /** Its annotations. */
   readonly annotations: readonly Annotation[];
-  /** What it is for, in words for people. */
+  /** Its documentation, if the description contains some. */
   readonly documentation?: string;
-  /** Whether its changes are announced. */
+  /** How the object announces changes. */
   readonly emits_change: EmitsChange;
   /** Its name. */
   readonly name: string;
-  /** Its type. */
+  /** Its type, a signature. */
   readonly type: string;
   readonly value?: TypedValue;
   readonly failure?: Failure;
@@ -675,13 +675,13 @@ export interface SelectAnswer {
 /** How bad something is. `Cost::severity` measures it. */
 export type Severity = "info" | "low" | "med" | "high";
 
-/** A signal. */
+/** A signal of an interface. */
 export interface Signal {
-  /** What is said of it besides. */
+  /** Its annotations. */
   readonly annotations: readonly Annotation[];
-  /** What it carries. */
+  /** Its arguments. */
   readonly arguments: readonly Argument[];
-  /** What it is for, in words for people. */
+  /** Its documentation, if the description contains some. */
   readonly documentation?: string;
   /** Its name. */
   readonly name: string;
