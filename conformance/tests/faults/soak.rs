@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use diligence_conformance::differential;
 use diligence_conformance::statistics::{dicts, number};
 use diligence_conformance::{
-    Bus, Config, Message, Peer, Program, Running, Signal, bus_binary, eventually,
+    Bus, Config, Message, Peer, Program, Running, Signal, eventually, instruments_binary,
 };
 
 use crate::desktop::quarters;
@@ -104,7 +104,7 @@ fn a_bus_that_does_what_it_does_for_long() {
 
 fn start_cast(bus: &Bus) -> Vec<Running> {
     let start = |part: &str| {
-        Program::at(bus_binary())
+        Program::at(instruments_binary())
             .arg("demo")
             .args(part.split(' '))
             .env("DBUS_SESSION_BUS_ADDRESS", bus.address())
