@@ -60,7 +60,7 @@ fn failures(scenarios: &[Described<'_>]) -> Vec<String> {
     failures
 }
 
-/// Where our figure is more than `factor` times worse than that of a rival, the worst first.
+/// The figures of this bus that are more than `factor` times worse than those of a rival, worst first.
 fn losses<'a>(
     scenarios: &'a [Described<'a>],
     rival: fn(&Row<'a>) -> Option<(&'a str, &'a Figure)>,
@@ -124,5 +124,5 @@ fn cells(loss: &Loss<'_>) -> Vec<Cell> {
     texts.map(Cell::from).into()
 }
 
-/// Our figure is listed if it is more than so many times worse than that of the floor.
+/// How many times worse than the floor a figure of this bus must be to be listed.
 const FLOOR_FACTOR: f64 = 1.15;

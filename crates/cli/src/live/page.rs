@@ -143,24 +143,9 @@ const KEYS: [KeyRow<Action<std::convert::Infallible>>; 5] = [
         help: "pause or resume",
         hint: Some(("p", "pause")),
     },
-    KeyRow {
-        keys: Action::LINE_KEYS,
-        name: "Up, Down",
-        help: "scroll by a line",
-        hint: Some(("\u{2191}\u{2193}", "scroll")),
-    },
-    KeyRow {
-        keys: Action::PAGE_KEYS,
-        name: "PgUp, PgDn",
-        help: "scroll by a page; Home and End go to the ends",
-        hint: None,
-    },
-    KeyRow {
-        keys: Action::HELP_KEYS,
-        name: "h, ?",
-        help: "show or hide this help",
-        hint: Some(("h", "help")),
-    },
+    Action::LINE_ROW,
+    Action::PAGE_ROW,
+    Action::HELP_ROW,
 ];
 
 #[cfg(test)]

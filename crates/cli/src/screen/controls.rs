@@ -94,22 +94,39 @@ impl Following {
 
 /// The keys that mean the same in every view.
 impl<V: Copy + 'static> Action<V> {
-    pub(crate) const LINE_KEYS: &'static [(KeyCode, Self)] = &[
-        (KeyCode::Up, Self::Scroll(ScrollBy::LineUp)),
-        (KeyCode::Char('k'), Self::Scroll(ScrollBy::LineUp)),
-        (KeyCode::Down, Self::Scroll(ScrollBy::LineDown)),
-        (KeyCode::Char('j'), Self::Scroll(ScrollBy::LineDown)),
-    ];
-    pub(crate) const PAGE_KEYS: &'static [(KeyCode, Self)] = &[
-        (KeyCode::PageUp, Self::Scroll(ScrollBy::PageUp)),
-        (KeyCode::PageDown, Self::Scroll(ScrollBy::PageDown)),
-        (KeyCode::Home, Self::Scroll(ScrollBy::Start)),
-        (KeyCode::End, Self::Scroll(ScrollBy::End)),
-    ];
+    /// Scrolls by a line.
+    pub(crate) const LINE_ROW: KeyRow<Self> = KeyRow {
+        keys: &[
+            (KeyCode::Up, Self::Scroll(ScrollBy::LineUp)),
+            (KeyCode::Char('k'), Self::Scroll(ScrollBy::LineUp)),
+            (KeyCode::Down, Self::Scroll(ScrollBy::LineDown)),
+            (KeyCode::Char('j'), Self::Scroll(ScrollBy::LineDown)),
+        ],
+        name: "Up, Down",
+        help: "scroll by a line",
+        hint: Some(("\u{2191}\u{2193}", "scroll")),
+    };
+    /// Scrolls by a page, or to an end.
+    pub(crate) const PAGE_ROW: KeyRow<Self> = KeyRow {
+        keys: &[
+            (KeyCode::PageUp, Self::Scroll(ScrollBy::PageUp)),
+            (KeyCode::PageDown, Self::Scroll(ScrollBy::PageDown)),
+            (KeyCode::Home, Self::Scroll(ScrollBy::Start)),
+            (KeyCode::End, Self::Scroll(ScrollBy::End)),
+        ],
+        name: "PgUp, PgDn",
+        help: "scroll by a page; Home and End go to the ends",
+        hint: None,
+    };
+    /// Shows the help, or hides it.
+    pub(crate) const HELP_ROW: KeyRow<Self> = KeyRow {
+        keys: &[(KeyCode::Char('h'), Self::Help), (KeyCode::Char('?'), Self::Help)],
+        name: "h, ?",
+        help: "show or hide this help",
+        hint: Some(("h", "help")),
+    };
     pub(crate) const PAUSE_KEYS: &'static [(KeyCode, Self)] =
         &[(KeyCode::Char('p'), Self::Pause), (KeyCode::Char(' '), Self::Pause)];
-    pub(crate) const HELP_KEYS: &'static [(KeyCode, Self)] =
-        &[(KeyCode::Char('h'), Self::Help), (KeyCode::Char('?'), Self::Help)];
 }
 
 #[cfg(test)]
@@ -119,7 +136,7 @@ mod tests {
     const ROWS: [KeyRow<Action<u8>>; 4] = [
         KeyRow { keys: &[(KeyCode::Char('q'), Action::Quit)], name: "q", help: "quit", hint: None },
         KeyRow { keys: Action::PAUSE_KEYS, name: "p", help: "pause", hint: None },
-        KeyRow { keys: Action::HELP_KEYS, name: "h", help: "help", hint: None },
+        Action::HELP_ROW,
         KeyRow { keys: &[(KeyCode::Tab, Action::View(7))], name: "Tab", help: "pane", hint: None },
     ];
 

@@ -239,14 +239,9 @@ pub(super) const KEYS: [KeyRow<Action<TopCommand>>; 8] = [
         help: "pause or resume",
         hint: Some(("p", "pause")),
     },
-    KeyRow { keys: Action::LINE_KEYS, name: "Up, Down", help: "scroll by a row", hint: None },
-    KeyRow {
-        keys: Action::PAGE_KEYS,
-        name: "PgUp, PgDn",
-        help: "scroll by a page; Home and End go to the ends",
-        hint: None,
-    },
-    KeyRow { keys: Action::HELP_KEYS, name: "?, h", help: "this help", hint: Some(("?", "help")) },
+    Action::LINE_ROW,
+    Action::PAGE_ROW,
+    Action::HELP_ROW,
 ];
 
 const SUBJECTS: [Subject; 4] = [Subject::Service, Subject::Process, Subject::Member, Subject::Pair];
