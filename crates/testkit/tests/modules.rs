@@ -24,7 +24,6 @@ const LARGER_CYCLES: &[(&str, usize)] = &[
     ("client", 11),
     ("fuzzing", 7),
     ("recorder", 5),
-    ("wire", 14),
 ];
 
 #[test]

@@ -1,6 +1,7 @@
 //! Whole bodies: zero or more arguments, as tuples.
 
-use super::types::signature_of_shapes;
+use super::inline_signature::InlineSignature;
+use super::shape::is_shaped;
 use super::{Decode, Encode, ReadError, Reader, Shape, Typed, Writer};
 use crate::signature::{Signature, SignatureBuf};
 
@@ -31,43 +32,8 @@ pub trait DecodeArgs<'a>: Sized {
 
     /// The types as text.
     fn signature() -> SignatureBuf {
-        signature_of_shapes(Self::SHAPES).unwrap_or_default()
-    }
-}
-
-/// Whether the types of `signature` are these.
-pub(super) fn is_shaped(signature: Signature<'_>, shapes: &[&Shape]) -> bool {
-    let mut rest = signature.as_str();
-    shapes.iter().all(|shape| strip_shape(&mut rest, shape)) && rest.is_empty()
-}
-
-/// Takes the text of `shape` from the front of `signature`; says whether it stood there.
-fn strip_shape(signature: &mut &str, shape: &Shape) -> bool {
-    match shape {
-        Shape::Basic(code) => strip(signature, *code),
-        Shape::Variant => strip(signature, b'v'),
-        Shape::Array(element) => strip(signature, b'a') && strip_shape(signature, element),
-        Shape::DictEntry(key, value) => {
-            strip(signature, b'{')
-                && strip_shape(signature, key)
-                && strip_shape(signature, value)
-                && strip(signature, b'}')
-        }
-        Shape::Struct(fields) => {
-            strip(signature, b'(')
-                && fields.iter().all(|field| strip_shape(signature, field))
-                && strip(signature, b')')
-        }
-    }
-}
-
-fn strip(signature: &mut &str, code: u8) -> bool {
-    match signature.as_bytes() {
-        [first, ..] if *first == code => {
-            *signature = &signature[1..];
-            true
-        }
-        _ => false,
+        let signature = InlineSignature::of(Self::SHAPES);
+        signature.and_then(|found| found.check().map(SignatureBuf::from)).unwrap_or_default()
     }
 }
 

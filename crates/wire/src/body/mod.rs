@@ -9,6 +9,7 @@
 mod args;
 mod inline_signature;
 mod read;
+mod shape;
 mod types;
 mod validate;
 mod value;
@@ -17,7 +18,8 @@ mod write;
 pub use args::{DecodeArgs, EncodeArgs};
 pub(crate) use inline_signature::InlineSignature;
 pub use read::{ArrayEnd, ReadError, Reader};
-pub use types::{Decode, Encode, Shape, Typed, UnixFd, Variant, signature_of};
+pub use shape::Shape;
+pub use types::{Decode, Encode, Typed, UnixFd, Variant, signature_of};
 pub use validate::Validator;
 pub use value::Value;
 pub use write::Writer;

@@ -16,41 +16,14 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::args::is_shaped;
 use super::inline_signature::InlineSignature;
-use super::{ReadError, Reader, Writer};
+use super::shape::is_shaped;
+use super::{ReadError, Reader, Shape, Writer};
 use crate::message::WriteError;
 use crate::names::{
     BusName, ErrorName, InterfaceName, MemberName, ObjectPath, ObjectPathBuf, WellKnownName,
 };
 use crate::signature::{Signature, SignatureBuf};
-
-/// A D-Bus type, as a tree that is known when a program is compiled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
-    /// A type of one code, `v` excepted.
-    Basic(u8),
-    /// `v`
-    Variant,
-    /// `a` and its element.
-    Array(&'static Self),
-    /// `{..}` with key and value.
-    DictEntry(&'static Self, &'static Self),
-    /// `(...)` with its fields.
-    Struct(&'static [&'static Self]),
-}
-
-impl Shape {
-    /// Bytes to which a value is aligned.
-    pub const fn alignment(&self) -> usize {
-        match self {
-            Self::Basic(code) => super::validate::alignment(*code),
-            Self::Variant => 1,
-            Self::Array(_) => 4,
-            Self::DictEntry(..) | Self::Struct(_) => 8,
-        }
-    }
-}
 
 /// A Rust type that has a D-Bus type.
 pub trait Typed {
@@ -99,11 +72,7 @@ pub trait Decode<'a>: Typed + Sized {
 /// # Ok::<(), diligence_wire::message::WriteError>(())
 /// ```
 pub fn signature_of<T: Typed + ?Sized>() -> Result<SignatureBuf, WriteError> {
-    signature_of_shapes(&[&T::SHAPE])
-}
-
-pub(super) fn signature_of_shapes(shapes: &[&Shape]) -> Result<SignatureBuf, WriteError> {
-    InlineSignature::of(shapes)?.check().map(SignatureBuf::from)
+    InlineSignature::of(&[&T::SHAPE])?.check().map(SignatureBuf::from)
 }
 
 impl<T: Typed + ?Sized> Typed for &T {

@@ -1,16 +1,15 @@
 //! Writing messages.
 
 use alloc::vec::Vec;
-use core::fmt;
 use core::num::NonZeroU32;
 
 use super::fixed::{PROTOCOL_VERSION, at};
-use super::{FieldCode, Flags, MessageType};
+use super::{FieldCode, Flags, MessageType, WriteError};
 use crate::body::{EncodeArgs, InlineSignature, Writer};
 use crate::endian::Endian;
 use crate::limits::MESSAGE_LEN_MAX;
 use crate::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
-use crate::signature::{Signature, SignatureErrorKind};
+use crate::signature::Signature;
 
 /// What a message shall be; [`write`](Self::write) appends it to a buffer.
 ///
@@ -211,43 +210,3 @@ fn uint32_field(fields: &mut Writer<'_>, code: FieldCode, value: Option<u32>) {
         fields.uint32(number);
     }
 }
-
-/// Why a message cannot be written: always the caller's doing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// A string has a 0 byte inside, which D-Bus cannot carry.
-    StringContainsNul,
-    /// An array is longer than 64 MiB.
-    ArrayTooLong {
-        /// Its length in bytes.
-        len: usize,
-    },
-    /// More than 64 containers are nested.
-    TooDeep,
-    /// A [`Value`](crate::body::Value) says of itself that it is an array, and is none: it has not
-    /// exactly one element type, or an item of another.
-    ElementType,
-    /// The message, or a string in it, would be longer than 128 MiB.
-    TooLong {
-        /// Its length in bytes.
-        len: usize,
-    },
-    /// The types of the arguments make no valid signature: too many, or nested too deep.
-    Signature(SignatureErrorKind),
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::StringContainsNul => f.write_str("a string has a 0 byte inside"),
-            Self::ArrayTooLong { len } => write!(f, "an array of {len} bytes is over 64 MiB"),
-            Self::TooDeep => f.write_str("more than 64 containers are nested"),
-            Self::ElementType => f.write_str("an array has items that are not of its type"),
-            Self::TooLong { len } => write!(f, "a message of {len} bytes is over 128 MiB"),
-            Self::Signature(kind) => kind.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for WriteError {}

@@ -26,139 +26,35 @@
 //! ```
 
 mod build;
+mod field_code;
 mod fields;
 mod fixed;
+mod flags;
 mod invalid;
+mod message_type;
 mod scan;
 mod stamp;
+mod write_error;
 
-use core::fmt;
 use core::num::NonZeroU32;
 
-pub use build::{Builder, WriteError};
-pub use fields::FieldCode;
+pub use build::Builder;
+pub use field_code::FieldCode;
 use fields::{Fields, raw_fields};
 pub use fixed::FixedHeader;
 pub(crate) use fixed::at;
+pub use flags::Flags;
 pub use invalid::{InvalidMessage, Reason};
+pub use message_type::MessageType;
 pub use scan::{HeaderScan, ScannedField};
 pub use stamp::SenderField;
+pub use write_error::WriteError;
 
 use crate::body::{DecodeArgs, ReadError, Reader, Validator};
 use crate::endian::Endian;
 use crate::match_rule::Arg;
 use crate::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use crate::signature::{Signature, Type};
-
-/// What a message is for ("Message Types").
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum MessageType {
-    /// Asks an object to do something.
-    MethodCall,
-    /// Answers a call with its results.
-    MethodReturn,
-    /// Answers a call with what went wrong.
-    Error,
-    /// Says that something happened.
-    Signal,
-    /// A type that the specification does not know yet; to be ignored, not refused, by a receiver.
-    Unknown(u8),
-}
-
-impl MessageType {
-    /// Reads the type's code; `None` for 0, which is invalid.
-    #[inline]
-    pub const fn from_code(code: u8) -> Option<Self> {
-        Some(match code {
-            0 => return None,
-            1 => Self::MethodCall,
-            2 => Self::MethodReturn,
-            3 => Self::Error,
-            4 => Self::Signal,
-            other => Self::Unknown(other),
-        })
-    }
-
-    /// The code on the wire.
-    #[inline]
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::MethodCall => 1,
-            Self::MethodReturn => 2,
-            Self::Error => 3,
-            Self::Signal => 4,
-            Self::Unknown(code) => code,
-        }
-    }
-
-    /// Whether this answers a call.
-    #[inline]
-    pub const fn is_reply(self) -> bool {
-        matches!(self, Self::MethodReturn | Self::Error)
-    }
-
-    /// The word that match rules and logs use.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::MethodCall => "method_call",
-            Self::MethodReturn => "method_return",
-            Self::Error => "error",
-            Self::Signal => "signal",
-            Self::Unknown(_) => "unknown",
-        }
-    }
-}
-
-impl fmt::Display for MessageType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// The flags of a message ("Message Format", third byte).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Flags(u8);
-
-impl Flags {
-    /// No flag.
-    pub const NONE: Self = Self(0);
-    /// The caller does not want an answer.
-    pub const NO_REPLY_EXPECTED: Self = Self(1);
-    /// The bus must not start a program for the destination.
-    pub const NO_AUTO_START: Self = Self(2);
-    /// The callee may ask the user for permission.
-    pub const ALLOW_INTERACTIVE_AUTHORIZATION: Self = Self(4);
-
-    /// All eight bits as they are on the wire.
-    #[inline]
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
-    }
-
-    /// All eight bits.
-    #[inline]
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// Whether all flags of `other` are set here.
-    #[inline]
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// The flags of both.
-    #[inline]
-    pub const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl fmt::Debug for Flags {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Flags({:#04x})", self.0)
-    }
-}
 
 /// A view of one whole message whose header is valid.
 ///

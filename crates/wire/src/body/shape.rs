@@ -1,0 +1,67 @@
+//! D-Bus types of Rust types, and their comparison with the signatures of messages.
+
+use super::validate::alignment;
+use crate::signature::Signature;
+
+/// A D-Bus type, as a tree that is known when a program is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// A type of one code, `v` excepted.
+    Basic(u8),
+    /// `v`
+    Variant,
+    /// `a` and its element.
+    Array(&'static Self),
+    /// `{..}` with key and value.
+    DictEntry(&'static Self, &'static Self),
+    /// `(...)` with its fields.
+    Struct(&'static [&'static Self]),
+}
+
+impl Shape {
+    /// Bytes to which a value is aligned.
+    pub const fn alignment(&self) -> usize {
+        match self {
+            Self::Basic(code) => alignment(*code),
+            Self::Variant => 1,
+            Self::Array(_) => 4,
+            Self::DictEntry(..) | Self::Struct(_) => 8,
+        }
+    }
+}
+
+/// Whether the types of `signature` are these.
+pub(super) fn is_shaped(signature: Signature<'_>, shapes: &[&Shape]) -> bool {
+    let mut rest = signature.as_str();
+    shapes.iter().all(|shape| strip_shape(&mut rest, shape)) && rest.is_empty()
+}
+
+/// Takes the text of `shape` from the front of `signature`; says whether it stood there.
+fn strip_shape(signature: &mut &str, shape: &Shape) -> bool {
+    match shape {
+        Shape::Basic(code) => strip(signature, *code),
+        Shape::Variant => strip(signature, b'v'),
+        Shape::Array(element) => strip(signature, b'a') && strip_shape(signature, element),
+        Shape::DictEntry(key, value) => {
+            strip(signature, b'{')
+                && strip_shape(signature, key)
+                && strip_shape(signature, value)
+                && strip(signature, b'}')
+        }
+        Shape::Struct(fields) => {
+            strip(signature, b'(')
+                && fields.iter().all(|field| strip_shape(signature, field))
+                && strip(signature, b')')
+        }
+    }
+}
+
+fn strip(signature: &mut &str, code: u8) -> bool {
+    match signature.as_bytes() {
+        [first, ..] if *first == code => {
+            *signature = &signature[1..];
+            true
+        }
+        _ => false,
+    }
+}

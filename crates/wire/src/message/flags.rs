@@ -1,0 +1,48 @@
+//! The flags of messages ("Message Format").
+
+use core::fmt;
+
+/// The flags of a message ("Message Format", third byte).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// The caller does not want an answer.
+    pub const NO_REPLY_EXPECTED: Self = Self(1);
+    /// The bus must not start a program for the destination.
+    pub const NO_AUTO_START: Self = Self(2);
+    /// The callee may ask the user for permission.
+    pub const ALLOW_INTERACTIVE_AUTHORIZATION: Self = Self(4);
+
+    /// All eight bits as they are on the wire.
+    #[inline]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// All eight bits.
+    #[inline]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Whether all flags of `other` are set here.
+    #[inline]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The flags of both.
+    #[inline]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Flags({:#04x})", self.0)
+    }
+}

@@ -1,0 +1,45 @@
+//! Every reason why a message cannot be written.
+
+use core::fmt;
+
+use crate::signature::SignatureErrorKind;
+
+/// Why a message cannot be written: always the caller's doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A string has a 0 byte inside, which D-Bus cannot carry.
+    StringContainsNul,
+    /// An array is longer than 64 MiB.
+    ArrayTooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// More than 64 containers are nested.
+    TooDeep,
+    /// A [`Value`](crate::body::Value) says of itself that it is an array, and is none: it has not
+    /// exactly one element type, or an item of another.
+    ElementType,
+    /// The message, or a string in it, would be longer than 128 MiB.
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// The types of the arguments make no valid signature: too many, or nested too deep.
+    Signature(SignatureErrorKind),
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StringContainsNul => f.write_str("a string has a 0 byte inside"),
+            Self::ArrayTooLong { len } => write!(f, "an array of {len} bytes is over 64 MiB"),
+            Self::TooDeep => f.write_str("more than 64 containers are nested"),
+            Self::ElementType => f.write_str("an array has items that are not of its type"),
+            Self::TooLong { len } => write!(f, "a message of {len} bytes is over 128 MiB"),
+            Self::Signature(kind) => kind.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for WriteError {}
