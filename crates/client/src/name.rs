@@ -27,7 +27,8 @@ pub trait IntoName<N> {
 }
 
 /// A text that is not the name it should be.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{text:?} is no {kind}: {error}")]
 pub struct InvalidName {
     /// What it should be.
     pub kind: NameKind,
@@ -66,14 +67,6 @@ impl fmt::Display for NameKind {
         })
     }
 }
-
-impl fmt::Display for InvalidName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no {}: {}", self.text, self.kind, self.error)
-    }
-}
-
-impl std::error::Error for InvalidName {}
 
 macro_rules! into_name {
     ($($name:ident $kind:ident;)*) => {

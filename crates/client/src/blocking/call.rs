@@ -1,15 +1,75 @@
 //! Calls: what they need, and what becomes of them.
 
-use std::fmt;
 use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use wire::body::ReadError;
+use wire::message::Builder;
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use super::{Connection, Received};
-use crate::core::{CallId, Ended, NoReply, Outcome, RemoteError, SendError};
-use crate::name::InvalidName;
+use super::connection::Connection;
+use super::error::CallError;
+use super::link::{Received, deadline};
+use crate::core::{Body, CallId, Core, Outcome};
+use crate::name::IntoName;
+
+impl Connection {
+    /// Calls a method, and waits for the reply.
+    ///
+    /// ```no_run
+    /// use diligence_client::Connection;
+    ///
+    /// let bus = Connection::session()?;
+    /// let (owner,): (String,) = bus
+    ///     .call(
+    ///         "org.freedesktop.DBus",
+    ///         "/org/freedesktop/DBus",
+    ///         "org.freedesktop.DBus",
+    ///         "GetNameOwner",
+    ///         &("org.example.Player",),
+    ///     )?
+    ///     .read()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Remote`] if the callee, or the bus in its place, replied with an error;
+    /// [`CallError::TimedOut`] if there was no reply in time; [`CallError::Disconnected`] if the
+    /// connection ended; [`CallError::Name`] or [`CallError::Send`] if the call could not be sent.
+    pub fn call<'a>(
+        &self,
+        destination: impl IntoName<BusName<'a>>,
+        path: impl IntoName<ObjectPath<'a>>,
+        interface: impl IntoName<InterfaceName<'a>>,
+        member: impl IntoName<MemberName<'a>>,
+        arguments: &impl Body,
+    ) -> Result<Received, CallError> {
+        let message = Builder::method_call(path.into_name()?, member.into_name()?)
+            .interface(interface.into_name()?)
+            .destination(destination.into_name()?);
+        self.start_call(&message, arguments, CallOptions::default())?.wait()
+    }
+
+    /// Queues a call, and returns without waiting for the reply; so several can be under way.
+    pub fn start_call(
+        &self,
+        message: &Builder<'_>,
+        arguments: &impl Body,
+        options: CallOptions,
+    ) -> Result<PendingCall, CallError> {
+        let timeout = match options.timeout {
+            Timeout::OfConnection => self.shared.call_timeout.get(),
+            Timeout::After(timeout) => Some(timeout),
+            Timeout::Never => None,
+        };
+        let deadline = deadline(timeout);
+        let call =
+            |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
+        let id = self.queue(call, || deadline)?;
+        Ok(PendingCall::new(self.clone(), id))
+    }
+}
 
 /// What a call may have besides its message.
 #[derive(Debug, Default)]
@@ -50,7 +110,7 @@ enum State {
 }
 
 impl PendingCall {
-    pub(super) const fn new(connection: Connection, id: CallId) -> Self {
+    const fn new(connection: Connection, id: CallId) -> Self {
         Self { connection, id, state: State::Waiting }
     }
 
@@ -94,91 +154,6 @@ impl Drop for PendingCall {
         }
     }
 }
-
-/// Why a call has no results.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum CallError {
-    /// A text is not the name that it should be.
-    Name(InvalidName),
-    /// The call was not sent.
-    Send(SendError),
-    /// The other side answered with an error.
-    Remote {
-        /// Which error: `org.freedesktop.DBus.Error.UnknownMethod`.
-        name: String,
-        /// The text for people; empty if there is none.
-        message: String,
-    },
-    /// No reply came in time.
-    TimedOut,
-    /// The connection ended before the reply came, or before the call was sent.
-    Disconnected(Ended),
-    /// The results have not the types that were asked for.
-    Read(ReadError),
-}
-
-impl CallError {
-    /// The name of the error that the other side answered with.
-    pub fn remote_name(&self) -> Option<&str> {
-        match self {
-            Self::Remote { name, .. } => Some(name),
-            _ => None,
-        }
-    }
-}
-
-impl From<InvalidName> for CallError {
-    fn from(error: InvalidName) -> Self {
-        Self::Name(error)
-    }
-}
-
-impl From<SendError> for CallError {
-    fn from(error: SendError) -> Self {
-        match error {
-            SendError::Disconnected(ended) => Self::Disconnected(ended),
-            other => Self::Send(other),
-        }
-    }
-}
-
-impl From<RemoteError> for CallError {
-    fn from(error: RemoteError) -> Self {
-        Self::Remote { name: error.name, message: error.message }
-    }
-}
-
-impl From<NoReply> for CallError {
-    fn from(reason: NoReply) -> Self {
-        match reason {
-            NoReply::TimedOut => Self::TimedOut,
-            NoReply::Disconnected(ended) => Self::Disconnected(ended),
-        }
-    }
-}
-
-impl From<ReadError> for CallError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(error) => error.fmt(f),
-            Self::Send(error) => error.fmt(f),
-            Self::Remote { name, message } if message.is_empty() => f.write_str(name),
-            Self::Remote { name, message } => write!(f, "{name}: {message}"),
-            Self::TimedOut => NoReply::TimedOut.fmt(f),
-            Self::Disconnected(ended) => ended.fmt(f),
-            Self::Read(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}
 
 /// An error that came as a reply is an error here too.
 pub(super) fn outcome(outcome: Outcome<OwnedFd>) -> Result<Received, CallError> {

@@ -6,8 +6,11 @@ use derive::{Decode, Typed};
 use sys::clock;
 use wire::names::{MemberName, WellKnownName};
 
-use super::{CallError, CallOptions, Connection, Received, deadline};
-use super::{SubscribeError, SubscriptionError};
+use super::call::CallOptions;
+use super::connection::Connection;
+use super::error::CallError;
+use super::link::{Received, deadline};
+use super::subscription::{SubscribeError, SubscriptionError};
 use crate::core::{Body, driver};
 use crate::name::IntoName;
 

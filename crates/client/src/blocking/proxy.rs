@@ -4,9 +4,11 @@ use wire::body::{Decode, Encode, Shape, Variant};
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use super::{
-    CallError, CallOptions, Connection, PendingCall, Received, SubscribeError, Subscription,
-};
+use super::call::{CallOptions, PendingCall};
+use super::connection::Connection;
+use super::error::CallError;
+use super::link::Received;
+use super::subscription::{SubscribeError, Subscription};
 use crate::core::Body;
 use crate::name::{IntoName, InvalidName};
 

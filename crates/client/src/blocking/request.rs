@@ -3,11 +3,11 @@
 use std::os::fd::OwnedFd;
 
 use wire::body::{DecodeArgs, ReadError};
-use wire::names::{ErrorName, MemberName};
+use wire::names::ErrorName;
 
-use super::{Connection, EmitError, Received};
+use super::connection::Connection;
+use super::link::Received;
 use crate::core::{Body, SendError};
-use crate::name::IntoName;
 
 /// A call by somebody, to be answered once.
 ///
@@ -37,26 +37,6 @@ impl Request {
     /// Reads the arguments as the types of `T`, a tuple.
     pub fn read<'a, T: DecodeArgs<'a>>(&'a self) -> Result<T, ReadError> {
         self.message.read()
-    }
-
-    /// Tells, once the method has run, that properties of the interface that was called changed;
-    /// see [`Object::properties_changed`](super::Object::properties_changed).
-    pub fn properties_changed(&self, properties: &[&str]) {
-        super::object::changed_by(self, properties);
-    }
-
-    /// Queues a signal of the interface that was called, from the object that was called.
-    ///
-    /// # Errors
-    ///
-    /// [`EmitError::Name`] if `signal` is not a member name; [`EmitError::Send`] if the arguments
-    /// cannot be encoded, or if the connection ended.
-    pub fn emit<'m>(
-        &self,
-        signal: impl IntoName<MemberName<'m>>,
-        arguments: &impl Body,
-    ) -> Result<(), EmitError> {
-        super::object::emit_from(self, signal.into_name()?, arguments)
     }
 
     /// Answers with results.

@@ -1,13 +1,15 @@
 //! Signals that the program asked for.
 
-use std::fmt;
 use std::time::Duration;
 
 use wire::match_rule::{MatchRule, MatchRuleError};
 use wire::message::MessageType;
 use wire::names::{InterfaceName, MemberName, ObjectPath};
 
-use super::{CallError, Connection, Received, deadline};
+use super::call::outcome;
+use super::connection::Connection;
+use super::error::CallError;
+use super::link::{Received, deadline};
 use crate::core::{Core, Delivery, Ended, SubscriptionId};
 use crate::name::{IntoName, InvalidName};
 
@@ -46,7 +48,7 @@ impl Connection {
         // From here on the end of the subscription is its being dropped.
         let subscription = Subscription { connection: self.clone(), id };
         if let Some(call) = confirmation {
-            super::call::outcome(self.wait_for_reply(call))?;
+            outcome(self.wait_for_reply(call))?;
         }
         Ok(subscription)
     }
@@ -112,30 +114,19 @@ impl Drop for Subscription {
 }
 
 /// Why there is no next signal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SubscriptionError {
     /// More signals came than are kept, and those that would come next were dropped. The
     /// subscription goes on behind them.
+    #[error("{count} signals were dropped, since they were not taken fast enough")]
     Lost {
         /// How many were dropped.
         count: u64,
     },
     /// The connection ended, and all that came before was taken.
+    #[error(transparent)]
     Disconnected(Ended),
 }
-
-impl fmt::Display for SubscriptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Lost { count } => {
-                write!(f, "{count} signals were dropped, since they were not taken fast enough")
-            }
-            Self::Disconnected(ended) => ended.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SubscriptionError {}
 
 /// What can be given where a match rule is asked for: its text, or the rule itself.
 pub trait IntoRule {
@@ -162,16 +153,20 @@ impl IntoRule for &str {
 }
 
 /// Why a subscription did not begin.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubscribeError {
     /// The text is no match rule.
+    #[error("the match rule is invalid: {0}")]
     Rule(MatchRuleError),
     /// A text is not the name that it should be.
-    Name(InvalidName),
+    #[error(transparent)]
+    Name(#[from] InvalidName),
     /// The rule is for messages that are no signals, which only monitors get.
+    #[error("only signals can be subscribed to")]
     NotSignals,
     /// The bus did not take the rule.
+    #[error("the bus did not take the match rule: {0}")]
     Call(CallError),
 }
 
@@ -181,30 +176,11 @@ impl From<MatchRuleError> for SubscribeError {
     }
 }
 
-impl From<InvalidName> for SubscribeError {
-    fn from(error: InvalidName) -> Self {
-        Self::Name(error)
-    }
-}
-
 impl From<CallError> for SubscribeError {
     fn from(error: CallError) -> Self {
         Self::Call(error)
     }
 }
-
-impl fmt::Display for SubscribeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule(error) => write!(f, "the match rule is invalid: {error}"),
-            Self::Name(error) => error.fmt(f),
-            Self::NotSignals => f.write_str("only signals can be subscribed to"),
-            Self::Call(error) => write!(f, "the bus did not take the match rule: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for SubscribeError {}
 
 fn delivered(delivery: Delivery<std::os::fd::OwnedFd>) -> Result<Received, SubscriptionError> {
     match delivery {

@@ -1,7 +1,6 @@
 //! Calls that wait for their replies.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -22,24 +21,15 @@ impl CallId {
 }
 
 /// Why a call has no reply, neither results nor an error.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoReply {
     /// Its deadline passed.
+    #[error("no reply came in time")]
     TimedOut,
     /// The connection ended.
+    #[error(transparent)]
     Disconnected(Ended),
 }
-
-impl fmt::Display for NoReply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TimedOut => f.write_str("no reply came in time"),
-            Self::Disconnected(ended) => ended.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for NoReply {}
 
 /// What a call brought: a message that is a return or an error, or neither.
 pub type Outcome<D> = Result<Incoming<D>, NoReply>;

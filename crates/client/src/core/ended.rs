@@ -6,37 +6,28 @@ use std::io;
 use wire::message::{InvalidMessage, WriteError};
 
 /// Why a connection ended. It does not come back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Ended {
     /// The other side closed it.
+    #[error("the bus closed the connection")]
     Closed,
     /// The system failed to move bytes.
+    #[error("the connection failed: {0}")]
     System(SystemError),
     /// The other side sent what is no message.
+    #[error("the bus sent an invalid message: {0}")]
     Invalid(InvalidMessage),
     /// The system lost descriptors on the way, so the message that they belong to is lost too.
+    #[error(
+        "the system lost descriptors that came with a message; \
+         does this process have too many files open?"
+    )]
     DescriptorsLost,
 }
 
-impl fmt::Display for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Closed => f.write_str("the bus closed the connection"),
-            Self::System(error) => write!(f, "the connection failed: {error}"),
-            Self::Invalid(error) => write!(f, "the bus sent an invalid message: {error}"),
-            Self::DescriptorsLost => f.write_str(
-                "the system lost descriptors that came with a message; \
-                 does this process have too many files open?",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Ended {}
-
 /// An error of the operating system, as a value that can be compared and copied.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct SystemError {
     /// What kind of error it is.
     pub kind: io::ErrorKind,
@@ -59,17 +50,18 @@ impl fmt::Display for SystemError {
     }
 }
 
-impl std::error::Error for SystemError {}
-
 /// Why a message was not queued.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// It cannot be written.
+    #[error("the message cannot be written: {0}")]
     Write(WriteError),
     /// It has descriptors, and the two sides did not agree to pass any.
+    #[error("the bus did not agree to pass file descriptors")]
     DescriptorsRefused,
     /// It has more descriptors than one message can carry.
+    #[error("the message has {count} descriptors, and {limit} are allowed")]
     DescriptorsTooMany {
         /// How many it has.
         count: usize,
@@ -77,6 +69,7 @@ pub enum SendError {
         limit: u32,
     },
     /// The connection ended before.
+    #[error(transparent)]
     Disconnected(Ended),
 }
 
@@ -85,20 +78,3 @@ impl From<WriteError> for SendError {
         Self::Write(error)
     }
 }
-
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Write(error) => write!(f, "the message cannot be written: {error}"),
-            Self::DescriptorsRefused => {
-                f.write_str("the bus did not agree to pass file descriptors")
-            }
-            Self::DescriptorsTooMany { count, limit } => {
-                write!(f, "the message has {count} descriptors, and {limit} are allowed")
-            }
-            Self::Disconnected(ended) => ended.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for SendError {}

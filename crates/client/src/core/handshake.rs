@@ -1,7 +1,5 @@
 //! From the first byte to a connection with a name.
 
-use std::fmt;
-
 use wire::body::ReadError;
 use wire::guid::Guid;
 use wire::names::BusName;
@@ -144,34 +142,19 @@ impl<D> Handshake<D> {
 }
 
 /// Why a connection did not get its name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandshakeError {
     /// The two sides found no way to authenticate.
-    Authentication(Failure),
+    #[error(transparent)]
+    Authentication(#[from] Failure),
     /// The bus answered `Hello` with an error: it has too many connections, for example.
+    #[error("the bus refused the connection: {0}")]
     Refused(RemoteError),
     /// There was no answer to `Hello`.
+    #[error("the bus did not answer: {0}")]
     NoReply(NoReply),
     /// The answer to `Hello` is no name.
+    #[error("the bus gave no name: {0}")]
     Name(ReadError),
 }
-
-impl From<Failure> for HandshakeError {
-    fn from(failure: Failure) -> Self {
-        Self::Authentication(failure)
-    }
-}
-
-impl fmt::Display for HandshakeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Authentication(failure) => failure.fmt(f),
-            Self::Refused(error) => write!(f, "the bus refused the connection: {error}"),
-            Self::NoReply(reason) => write!(f, "the bus did not answer: {reason}"),
-            Self::Name(error) => write!(f, "the bus gave no name: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for HandshakeError {}

@@ -205,7 +205,8 @@ impl Span {
 }
 
 /// An error that the other side answered a call with.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}", remote_text(.name, .message))]
 pub struct RemoteError {
     /// Which error: `org.freedesktop.DBus.Error.UnknownMethod`.
     pub name: String,
@@ -213,16 +214,10 @@ pub struct RemoteError {
     pub message: String,
 }
 
-impl fmt::Display for RemoteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.message.as_str() {
-            "" => f.write_str(&self.name),
-            message => write!(f, "{}: {message}", self.name),
-        }
-    }
+/// The name of an error and its text, if it has one.
+pub(crate) fn remote_text(name: &str, message: &str) -> String {
+    if message.is_empty() { name.to_owned() } else { format!("{name}: {message}") }
 }
-
-impl std::error::Error for RemoteError {}
 
 /// Memory for messages that comes back when it is done with, so that steady traffic allocates
 /// nothing.

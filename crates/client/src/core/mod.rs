@@ -61,6 +61,7 @@ use calls::{Asker, Calls};
 pub use calls::{CallId, NoReply, Outcome};
 pub use ended::{Ended, SendError, SystemError};
 pub use handshake::{Established, Handshake, HandshakeConfig, HandshakeError, Stage};
+pub(crate) use incoming::remote_text;
 use incoming::{Facts, Pool};
 pub use incoming::{Incoming, RemoteError};
 use outgoing::Outgoing;

@@ -1,6 +1,5 @@
 //! Why a program is not connected.
 
-use std::fmt;
 use std::io;
 
 use wire::address::{Address, AddressError};
@@ -10,14 +9,17 @@ use super::StandardBus;
 use crate::core::{Ended, HandshakeError, SystemError};
 
 /// Why there is no connection.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The environment does not say where this bus is.
+    #[error("{}", no_address(*.0))]
     NoAddress(StandardBus),
     /// The address is malformed.
+    #[error("the address is malformed: {0}")]
     Address(AddressError),
     /// None of the addresses works; with each, why.
+    #[error("cannot connect: {}", attempts_text(.0))]
     Failed(Vec<FailedAttempt>),
 }
 
@@ -31,33 +33,44 @@ pub struct FailedAttempt {
 }
 
 /// Why one address does not work.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttemptError {
     /// It is `autolaunch:`, which would have to find or start a bus.
+    #[error("no bus is started automatically; start one and set DBUS_SESSION_BUS_ADDRESS")]
     Autolaunch,
     /// Its transport is not known here.
+    #[error("the transport is not known")]
     UnknownTransport,
     /// It is for a server to listen at, and does not say enough to connect.
+    #[error("this is enough to listen at, but not enough to connect to")]
     ForServersOnly,
     /// It is `unix:runtime=yes`, and `XDG_RUNTIME_DIR` is not set.
+    #[error("XDG_RUNTIME_DIR is not set")]
     NoRuntimeDirectory,
     /// The system did not connect the two.
+    #[error(transparent)]
     System(SystemError),
     /// The file of the nonce cannot be read.
+    #[error("the nonce cannot be read: {0}")]
     NonceFile(SystemError),
     /// The file of the nonce has not 16 bytes.
+    #[error("the file of the nonce has {len} bytes and not 16")]
     NonceLength {
         /// How many it has.
         len: usize,
     },
     /// The two did not come to terms.
-    Handshake(HandshakeError),
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
     /// The connection ended before they did.
-    Ended(Ended),
+    #[error(transparent)]
+    Ended(#[from] Ended),
     /// The server did not answer in time.
+    #[error("the bus did not answer in time")]
     TimedOut,
     /// Another server listens there than the address says.
+    #[error("the server is {found}, and the address means {expected}")]
     OtherServer {
         /// The server that the address means.
         expected: Guid,
@@ -78,68 +91,21 @@ impl From<AddressError> for ConnectError {
     }
 }
 
-impl From<HandshakeError> for AttemptError {
-    fn from(error: HandshakeError) -> Self {
-        Self::Handshake(error)
-    }
-}
-
-impl From<Ended> for AttemptError {
-    fn from(ended: Ended) -> Self {
-        Self::Ended(ended)
-    }
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoAddress(StandardBus::Session) => f.write_str(
-                "there is no session bus: DBUS_SESSION_BUS_ADDRESS is not set, and there is no \
-                 socket \"bus\" in XDG_RUNTIME_DIR",
-            ),
-            Self::NoAddress(StandardBus::System) => f.write_str("there is no system bus"),
-            Self::NoAddress(StandardBus::Starter) => f.write_str(
-                "no bus started this program: neither DBUS_STARTER_ADDRESS nor \
-                 DBUS_STARTER_BUS_TYPE says which",
-            ),
-            Self::Address(error) => write!(f, "the address is malformed: {error}"),
-            Self::Failed(attempts) => {
-                f.write_str("cannot connect")?;
-                let mut separator = ": ";
-                attempts.iter().try_for_each(|FailedAttempt { address, error }| {
-                    write!(f, "{}{address}: {error}", std::mem::replace(&mut separator, "; "))
-                })
-            }
+const fn no_address(bus: StandardBus) -> &'static str {
+    match bus {
+        StandardBus::Session => {
+            "there is no session bus: DBUS_SESSION_BUS_ADDRESS is not set, and there is no socket \
+             \"bus\" in XDG_RUNTIME_DIR"
+        }
+        StandardBus::System => "there is no system bus",
+        StandardBus::Starter => {
+            "no bus started this program: neither DBUS_STARTER_ADDRESS nor DBUS_STARTER_BUS_TYPE \
+             says which"
         }
     }
 }
 
-impl std::error::Error for ConnectError {}
-
-impl fmt::Display for AttemptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Autolaunch => f.write_str(
-                "no bus is started automatically; start one and set DBUS_SESSION_BUS_ADDRESS",
-            ),
-            Self::UnknownTransport => f.write_str("the transport is not known"),
-            Self::ForServersOnly => {
-                f.write_str("this is enough to listen at, but not enough to connect to")
-            }
-            Self::NoRuntimeDirectory => f.write_str("XDG_RUNTIME_DIR is not set"),
-            Self::System(error) => error.fmt(f),
-            Self::NonceFile(error) => write!(f, "the nonce cannot be read: {error}"),
-            Self::NonceLength { len } => {
-                write!(f, "the file of the nonce has {len} bytes and not 16")
-            }
-            Self::Handshake(error) => error.fmt(f),
-            Self::Ended(ended) => ended.fmt(f),
-            Self::TimedOut => f.write_str("the bus did not answer in time"),
-            Self::OtherServer { expected, found } => {
-                write!(f, "the server is {found}, and the address means {expected}")
-            }
-        }
-    }
+fn attempts_text(attempts: &[FailedAttempt]) -> String {
+    let texts = attempts.iter().map(|failed| format!("{}: {}", failed.address, failed.error));
+    texts.collect::<Vec<_>>().join("; ")
 }
-
-impl std::error::Error for AttemptError {}

@@ -5,8 +5,7 @@ mod dial;
 mod error;
 mod standard;
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use cookies::UserCookies;
@@ -18,9 +17,9 @@ use wire::address::{Address, AddressList};
 use wire::framer::Space;
 use wire::sasl::client::{Attempt, Direct, FdWish, NoCookies, Plan, TRACE_DEFAULT};
 
-use super::object::Objects;
+use super::connection::{CALL_TIMEOUT, Connection};
+use super::link::deadline;
 use super::socket::{Arrival, Departure, Room, Socket};
-use super::{CALL_TIMEOUT, Connection, Shared, Taking};
 use crate::core::{
     CoreConfig, Ended, Established, Handshake, HandshakeConfig, HandshakeError, Stage, Transmit,
 };
@@ -115,7 +114,7 @@ impl Connection {
 /// Tries one address. Where the system vouches for us, everything is sent at once; only if that
 /// fails, a second socket is used to ask what else the server accepts.
 fn attempt(address: &Address, options: &ConnectOptions) -> Result<Connection, AttemptError> {
-    let deadline = super::deadline(options.timeout);
+    let deadline = deadline(options.timeout);
     let dial = || dial::dial(&address.transport, options.timeout);
     let ask = |dialled| log_in(dialled, in_turn(options)?, options, deadline);
     let dialled = dial()?;
@@ -171,16 +170,16 @@ fn log_in(
         Some(mut cookies) => exchange(handshake, &socket, &mut cookies, deadline)?,
         None => exchange(handshake, &socket, &mut NoCookies, deadline)?,
     };
-    Ok(connection(established, socket))
+    Ok(Connection::new(established, socket))
 }
 
 /// Moves bytes until the connection has its name.
 fn exchange(
-    mut handshake: Handshake<std::os::fd::OwnedFd>,
+    mut handshake: Handshake<OwnedFd>,
     socket: &Socket,
     cookies: &mut impl wire::sasl::client::Cookies,
     deadline: Option<Duration>,
-) -> Result<Established<std::os::fd::OwnedFd>, AttemptError> {
+) -> Result<Established<OwnedFd>, AttemptError> {
     let mut space = [0; 4096];
     loop {
         send_all(&mut handshake, socket, deadline)?;
@@ -202,7 +201,7 @@ fn exchange(
 }
 
 fn send_all(
-    handshake: &mut Handshake<std::os::fd::OwnedFd>,
+    handshake: &mut Handshake<OwnedFd>,
     socket: &Socket,
     deadline: Option<Duration>,
 ) -> Result<(), AttemptError> {
@@ -220,21 +219,6 @@ fn send_all(
         }
     }
     Ok(())
-}
-
-fn connection(established: Established<std::os::fd::OwnedFd>, socket: Socket) -> Connection {
-    let Established { core, unique_name, guid } = established;
-    Connection {
-        shared: Rc::new(Shared {
-            core: RefCell::new(core),
-            socket,
-            unique_name,
-            guid,
-            call_timeout: Cell::new(Some(CALL_TIMEOUT)),
-            taking: Cell::new(Taking::Nothing),
-            objects: RefCell::new(Objects::default()),
-        }),
-    }
 }
 
 impl AttemptError {

@@ -1,12 +1,9 @@
 //! Errors that a served method answers with.
 
-use std::fmt;
-
 use wire::body::ReadError;
 use wire::names::ErrorName;
 
-use crate::blocking::{CallError, EmitError, Request};
-use crate::core::SendError;
+use crate::blocking::error::{CallError, EmitError};
 
 /// Names of errors that every binding knows.
 pub mod error_name {
@@ -53,7 +50,8 @@ pub mod error_name {
 }
 
 /// What a served method answers with when it fails.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{name}: {message}")]
 pub struct MethodError {
     name: Box<str>,
     message: String,
@@ -93,15 +91,6 @@ impl MethodError {
     pub fn message(&self) -> &str {
         &self.message
     }
-
-    /// Answers a call with the error.
-    pub fn send(&self, request: &Request) -> Result<(), SendError> {
-        match request.reply_error(self.name(), &self.message) {
-            // A text with a 0 byte cannot travel; the name is worth more than nothing.
-            Err(SendError::Write(_)) => request.reply_error(self.name(), ""),
-            sent => sent,
-        }
-    }
 }
 
 impl From<ReadError> for MethodError {
@@ -126,11 +115,3 @@ impl From<EmitError> for MethodError {
         Self::failed(error.to_string())
     }
 }
-
-impl fmt::Display for MethodError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.message)
-    }
-}
-
-impl std::error::Error for MethodError {}

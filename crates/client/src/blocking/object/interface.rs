@@ -11,9 +11,10 @@ use wire::message::WriteError;
 use wire::names::{InterfaceName, MemberName};
 use wire::signature::{Signature, SignatureError};
 
+use super::answer::answer;
+use super::error::MethodError;
 use super::members::{ArgTypes, Method, Property};
-use super::{MethodError, answer};
-use crate::blocking::Request;
+use crate::blocking::request::Request;
 use crate::name::{IntoName, InvalidName};
 
 /// An interface of objects whose state is an `S`. One definition serves any number of objects.
@@ -329,17 +330,20 @@ impl<S> Property<S> {
 }
 
 /// Why an interface cannot be served as it was defined.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InterfaceError {
     /// The name of the interface or of a member is malformed.
-    Name(InvalidName),
+    #[error(transparent)]
+    Name(#[from] InvalidName),
     /// The interface has two methods, properties or signals of this name.
+    #[error("there are two members {member:?}")]
     Duplicate {
         /// The name.
         member: Box<str>,
     },
     /// A member has more or fewer names of arguments or results than types.
+    #[error("{member:?} has {types} types and {names} names for them")]
     ArgNames {
         /// The member.
         member: Box<str>,
@@ -349,6 +353,7 @@ pub enum InterfaceError {
         names: usize,
     },
     /// The types of a member make no signature.
+    #[error("the types of {member:?}: {error}")]
     Types {
         /// The member.
         member: Box<str>,
@@ -356,6 +361,7 @@ pub enum InterfaceError {
         error: WriteError,
     },
     /// A type of a member is not a type.
+    #[error("the types of {member:?}: {error}")]
     Signature {
         /// The member.
         member: Box<str>,
@@ -363,31 +369,9 @@ pub enum InterfaceError {
         error: SignatureError,
     },
     /// [`emits_change`](InterfaceBuilder::emits_change) does not follow a property.
+    #[error("`emits_change` does not follow a property")]
     NoProperty,
 }
-
-impl From<InvalidName> for InterfaceError {
-    fn from(error: InvalidName) -> Self {
-        Self::Name(error)
-    }
-}
-
-impl fmt::Display for InterfaceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(error) => error.fmt(f),
-            Self::Duplicate { member } => write!(f, "there are two members {member:?}"),
-            Self::ArgNames { member, types, names } => {
-                write!(f, "{member:?} has {types} types and {names} names for them")
-            }
-            Self::Types { member, error } => write!(f, "the types of {member:?}: {error}"),
-            Self::Signature { member, error } => write!(f, "the types of {member:?}: {error}"),
-            Self::NoProperty => f.write_str("`emits_change` does not follow a property"),
-        }
-    }
-}
-
-impl std::error::Error for InterfaceError {}
 
 fn insert<T>(
     members: &mut BTreeMap<Box<str>, T>,

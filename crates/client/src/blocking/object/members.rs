@@ -5,8 +5,8 @@ use wire::introspection::{self, Argument};
 use wire::message::WriteError;
 use wire::signature::SignatureBuf;
 
-use super::MethodError;
-use crate::blocking::Request;
+use super::error::MethodError;
+use crate::blocking::request::Request;
 
 /// A method and the function that runs it.
 pub(super) struct Method<S> {

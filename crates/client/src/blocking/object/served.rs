@@ -1,14 +1,10 @@
-//! An interface together with the state of one object, whatever its type.
-
-use std::cell::RefCell;
-use std::rc::Rc;
+//! What every interface of an object can do, whatever the type of its state.
 
 use wire::body::Writer;
 use wire::introspection::{self, Access, EmitsChange};
 
-use super::interface::Definition;
-use super::{MethodError, error_name};
-use crate::blocking::Request;
+use super::error::MethodError;
+use crate::blocking::request::Request;
 
 /// An interface of an object.
 pub(super) trait Served {
@@ -38,78 +34,4 @@ pub(super) trait Served {
 
     /// Describes the interface.
     fn describe(&self) -> introspection::Interface;
-}
-
-/// The state of an object with the interface that it is for.
-pub(super) struct Mounted<S> {
-    pub(super) definition: Rc<Definition<S>>,
-    /// Borrowed while a method runs. A method that waits for something else to be served finds
-    /// its object busy.
-    pub(super) state: RefCell<S>,
-}
-
-impl<S> Served for Mounted<S> {
-    fn name(&self) -> &str {
-        &self.definition.name
-    }
-
-    fn has_method(&self, member: &str) -> bool {
-        self.definition.methods.contains_key(member)
-    }
-
-    fn invoke(&self, request: Request) {
-        let member = request.message().member().unwrap_or_default();
-        let method = self.definition.methods.get(member).expect("asked for before");
-        match self.state.try_borrow_mut() {
-            Ok(mut state) => (method.run)(&mut state, request),
-            // If the answer cannot be sent, nobody waits for it.
-            Err(_) => drop(busy().send(&request)),
-        }
-    }
-
-    fn property(&self, name: &str) -> Option<(Access, EmitsChange)> {
-        let description = &self.definition.properties.get(name)?.description;
-        Some((description.access, description.emits_change))
-    }
-
-    fn check_free(&self) -> Result<(), MethodError> {
-        self.state.try_borrow().map(drop).map_err(|_| busy())
-    }
-
-    fn write_property(&self, name: &str, writer: &mut Writer<'_>) {
-        let property = self.definition.properties.get(name);
-        if let Some(get) = property.and_then(|property| property.get.as_ref()) {
-            get(&self.state.borrow(), writer);
-        }
-    }
-
-    fn write_properties(&self, writer: &mut Writer<'_>) {
-        let state = self.state.borrow();
-        for (name, property) in &self.definition.properties {
-            if let Some(get) = &property.get {
-                writer.structure(|writer| {
-                    writer.string(name);
-                    get(&state, writer);
-                });
-            }
-        }
-    }
-
-    fn set(&self, name: &str, request: &Request) -> Result<(), MethodError> {
-        let property = self.definition.properties.get(name);
-        let Some(set) = property.and_then(|property| property.set.as_ref()) else {
-            let text = format!("the property {name} cannot be written");
-            return Err(MethodError::new(error_name::PROPERTY_READ_ONLY, text));
-        };
-        let mut state = self.state.try_borrow_mut().map_err(|_| busy())?;
-        set(&mut state, request)
-    }
-
-    fn describe(&self) -> introspection::Interface {
-        self.definition.describe()
-    }
-}
-
-fn busy() -> MethodError {
-    MethodError::failed("the object is busy with another call")
 }

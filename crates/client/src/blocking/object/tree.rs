@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use wire::introspection::XmlWriter;
 
+use super::error::{MethodError, error_name};
 use super::served::Served;
-use super::standard::{STANDARD_XML, Standard};
-use super::{MANAGER_XML, MethodError, error_name};
-use crate::blocking::Received;
+use super::standard::{MANAGER_XML, STANDARD_XML, Standard};
+use crate::blocking::link::Received;
 
 /// All objects that are served.
 #[derive(Default)]
@@ -20,11 +20,17 @@ pub(crate) struct Objects {
 }
 
 /// Properties of an interface that changed.
-#[derive(Clone)]
 pub(super) struct Change {
     pub(super) path: Box<str>,
     pub(super) served: Rc<dyn Served>,
     pub(super) properties: Vec<Box<str>>,
+}
+
+impl Change {
+    pub(super) fn new(path: &str, served: Rc<dyn Served>, properties: &[&str]) -> Self {
+        let properties = properties.iter().map(|name| (*name).into()).collect();
+        Self { path: path.into(), served, properties }
+    }
 }
 
 /// An object.

@@ -1,13 +1,34 @@
-//! Moving bytes between the core and the socket.
+//! The link to the bus: the core, and the socket that its bytes pass through.
 
+use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use sys::clock;
 
-use super::socket::{Arrival, Departure, Room, Woken};
-use super::{Shared, Taking};
-use crate::core::{Core, Ended};
+use super::socket::{Arrival, Departure, Room, Socket, Woken};
+use crate::core::{Core, Ended, Incoming};
+
+/// A message that came, with its file descriptors.
+pub type Received = Incoming<OwnedFd>;
+
+/// The core of a connection and its socket.
+pub(super) struct Link {
+    pub(super) core: RefCell<Core<OwnedFd>>,
+    pub(super) socket: Socket,
+    pub(super) taking: Cell<Taking>,
+}
+
+/// What the program takes from the connection besides replies and signals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Taking {
+    /// Nothing: calls by others are answered as soon as they come, so that nobody waits in vain.
+    Nothing,
+    /// Calls: it has objects, or asks for calls itself.
+    Requests,
+    /// Messages as they are: none may be sorted out of its sight.
+    Messages,
+}
 
 /// What became of an exchange with the other side.
 pub(super) enum Exchange {
@@ -17,7 +38,11 @@ pub(super) enum Exchange {
     TimedOut,
 }
 
-impl Shared {
+impl Link {
+    pub(super) const fn new(core: Core<OwnedFd>, socket: Socket) -> Self {
+        Self { core: RefCell::new(core), socket, taking: Cell::new(Taking::Nothing) }
+    }
+
     /// Sends what is queued and waits for bytes, for a deadline of the core, or for `deadline`.
     pub(super) fn exchange(
         &self,
@@ -116,7 +141,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for Link {
     fn drop(&mut self) {
         let deadline = clock::monotonic().saturating_add(LINGER);
         self.flush_until(&mut self.core.borrow_mut(), Some(deadline));
@@ -125,3 +150,8 @@ impl Drop for Shared {
 
 /// How long the end of a connection waits for the bus to take what is queued.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// The moment of the monotonic clock at which a timeout that starts now ends.
+pub(super) fn deadline(timeout: Option<Duration>) -> Option<Duration> {
+    timeout.map(|timeout| clock::monotonic().saturating_add(timeout))
+}

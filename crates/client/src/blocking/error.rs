@@ -1,0 +1,80 @@
+//! Why calls and signals fail.
+
+use wire::body::ReadError;
+
+use crate::core::{Ended, NoReply, RemoteError, SendError, remote_text};
+use crate::name::InvalidName;
+
+/// Why a call has no results.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// A text is not the name that it should be.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// The call was not sent.
+    #[error(transparent)]
+    Send(SendError),
+    /// The other side answered with an error.
+    #[error("{}", remote_text(.name, .message))]
+    Remote {
+        /// Which error: `org.freedesktop.DBus.Error.UnknownMethod`.
+        name: String,
+        /// The text for people; empty if there is none.
+        message: String,
+    },
+    /// No reply came in time.
+    #[error("{}", NoReply::TimedOut)]
+    TimedOut,
+    /// The connection ended before the reply came, or before the call was sent.
+    #[error(transparent)]
+    Disconnected(Ended),
+    /// The results have not the types that were asked for.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl CallError {
+    /// The name of the error that the other side answered with.
+    pub fn remote_name(&self) -> Option<&str> {
+        match self {
+            Self::Remote { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl From<SendError> for CallError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Disconnected(ended) => Self::Disconnected(ended),
+            other => Self::Send(other),
+        }
+    }
+}
+
+impl From<RemoteError> for CallError {
+    fn from(error: RemoteError) -> Self {
+        Self::Remote { name: error.name, message: error.message }
+    }
+}
+
+impl From<NoReply> for CallError {
+    fn from(reason: NoReply) -> Self {
+        match reason {
+            NoReply::TimedOut => Self::TimedOut,
+            NoReply::Disconnected(ended) => Self::Disconnected(ended),
+        }
+    }
+}
+
+/// Why a signal was not queued.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EmitError {
+    /// A text is not the name that it should be.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// The signal was not queued.
+    #[error(transparent)]
+    Send(#[from] SendError),
+}

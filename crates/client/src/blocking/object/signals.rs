@@ -1,0 +1,120 @@
+//! Signals of objects: their own, and those of the standard interfaces.
+
+use wire::body::Writer;
+use wire::introspection::EmitsChange;
+use wire::message::Builder;
+use wire::names::{InterfaceName, MemberName, ObjectPath};
+use wire::signature::Signature;
+
+use super::served::Served;
+use super::standard::{OBJECT_MANAGER, PROPERTIES};
+use super::tree::{Change, Target};
+use crate::blocking::connection::Connection;
+use crate::blocking::error::EmitError;
+use crate::blocking::request::Request;
+use crate::core::{Body, SendError, Written};
+use crate::name::IntoName;
+
+impl Request {
+    /// Announces that properties of the interface that was called have changed, once the method has
+    /// run; see [`Object::properties_changed`](super::Object::properties_changed).
+    pub fn properties_changed(&self, properties: &[&str]) {
+        let (connection, message) = (self.connection(), self.message());
+        let Ok(Target::Served(served)) = connection.objects().find(message) else { return };
+        let path = message.path().unwrap_or("/");
+        announce(connection, Change::new(path, served, properties));
+    }
+
+    /// Queues a signal of the interface that was called, from the object that was called. If the
+    /// call names no interface, the signal is of the interface in which the method was found.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Name`] if `signal` is not a member name; [`EmitError::Send`] if the arguments
+    /// cannot be encoded, or if the connection ended.
+    pub fn emit<'m>(
+        &self,
+        signal: impl IntoName<MemberName<'m>>,
+        arguments: &impl Body,
+    ) -> Result<(), EmitError> {
+        let signal = signal.into_name()?;
+        let (connection, message) = (self.connection(), self.message());
+        let served = match connection.objects().find(message) {
+            Ok(Target::Served(served)) => Some(served),
+            _ => None,
+        };
+        let interface = served.as_deref().map(Served::name).or(message.interface());
+        let path = message.path().unwrap_or_default();
+        connection.emit(path, interface.unwrap_or_default(), signal, arguments)
+    }
+}
+
+/// Tells what could not be told before.
+pub(in crate::blocking) fn announce_untold(connection: &Connection) {
+    if connection.objects().untold.is_empty() {
+        return;
+    }
+    let untold = std::mem::take(&mut connection.objects_mut().untold);
+    untold.into_iter().for_each(|change| announce(connection, change));
+}
+
+/// Tells of a change, now or as soon as the object is free.
+pub(super) fn announce(connection: &Connection, change: Change) {
+    if change.served.check_free().is_err() {
+        return connection.objects_mut().untold.push(change);
+    }
+    let served = &*change.served;
+    let changed = change.emitting(EmitsChange::Value);
+    let invalidated = change.emitting(EmitsChange::Invalidates);
+    if changed.is_empty() && invalidated.is_empty() {
+        return;
+    }
+    let write = |writer: &mut Writer<'_>| {
+        writer.string(served.name());
+        writer.array(8, |writer| {
+            for name in &changed {
+                writer.structure(|writer| {
+                    writer.string(name);
+                    served.write_property(name, writer);
+                });
+            }
+        });
+        writer.array(4, |writer| invalidated.iter().for_each(|name| writer.string(name)));
+    };
+    let body = Written { signature: signature("sa{sv}as"), write };
+    // If it cannot be told, the connection is over.
+    let _ = emit_standard(connection, &change.path, PROPERTIES_CHANGED, &body);
+}
+
+impl Change {
+    /// The properties whose changes are told in this way.
+    fn emitting(&self, emits: EmitsChange) -> Vec<&str> {
+        let told = |name: &&str| {
+            let found = self.served.property(name);
+            found.is_some_and(|(access, way)| way == emits && access.is_readable())
+        };
+        self.properties.iter().map(|name| &**name).filter(told).collect()
+    }
+}
+
+/// Queues a signal of a standard interface.
+pub(super) fn emit_standard(
+    connection: &Connection,
+    path: &str,
+    (interface, member): (&'static str, &'static str),
+    body: &impl Body,
+) -> Result<(), SendError> {
+    let names = (ObjectPath::new(path), InterfaceName::new(interface), MemberName::new(member));
+    let (Ok(path), Ok(interface), Ok(member)) = names else {
+        unreachable!("served paths are checked, and the others are literals")
+    };
+    connection.send(&Builder::signal(path, interface, member), body, Vec::new()).map(|_| ())
+}
+
+pub(super) fn signature(text: &'static str) -> Signature<'static> {
+    Signature::new(text).expect("a literal that is one")
+}
+
+const PROPERTIES_CHANGED: (&str, &str) = (PROPERTIES, "PropertiesChanged");
+pub(super) const INTERFACES_ADDED: (&str, &str) = (OBJECT_MANAGER, "InterfacesAdded");
+pub(super) const INTERFACES_REMOVED: (&str, &str) = (OBJECT_MANAGER, "InterfacesRemoved");

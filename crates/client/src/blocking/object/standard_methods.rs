@@ -1,0 +1,175 @@
+//! What the methods of the standard interfaces do.
+
+use std::fs;
+use std::rc::Rc;
+
+use wire::body::Writer;
+use wire::guid::Guid;
+use wire::introspection::Access;
+
+use super::answer::{answer, answer_with};
+use super::error::{MethodError, error_name};
+use super::served::Served;
+use super::signals::{announce, signature};
+use super::standard::Standard;
+use super::tree::{Change, unknown_interface, unknown_object};
+use crate::blocking::connection::Connection;
+use crate::blocking::request::Request;
+use crate::core::Written;
+
+impl Standard {
+    /// Answers a call.
+    pub(super) fn run(self, request: &Request) {
+        match self {
+            Self::Ping => answer(request, request.read::<()>().map_err(MethodError::from)),
+            Self::GetMachineId => answer(request, machine_id().map(|id| (id.to_string(),))),
+            Self::Introspect => answer(request, introspect(request)),
+            Self::Set => answer(request, set(request)),
+            Self::Get => or_error(request, get(request)),
+            Self::GetAll => or_error(request, get_all(request)),
+            Self::GetManagedObjects => or_error(request, managed_objects(request)),
+        }
+    }
+}
+
+/// Answers a call that was not answered, since it failed.
+fn or_error(request: &Request, answered: Result<(), MethodError>) {
+    if let Err(error) = answered {
+        answer::<()>(request, Err(error));
+    }
+}
+
+fn introspect(request: &Request) -> Result<(String,), MethodError> {
+    let path = path(request);
+    let objects = request.connection().objects();
+    let text = objects.introspect(path).ok_or_else(|| unknown_object(path))?;
+    Ok((text,))
+}
+
+fn get(request: &Request) -> Result<(), MethodError> {
+    let (interface, property) = request.read::<(&str, &str)>()?;
+    let (served, access) = find_property(request, interface, property)?;
+    if access == Access::Write {
+        let text = format!("the property {property} cannot be read");
+        return Err(MethodError::new(error_name::ACCESS_DENIED, text));
+    }
+    served.check_free()?;
+    let write = |writer: &mut Writer<'_>| served.write_property(property, writer);
+    answer_with(request, &Written { signature: signature("v"), write });
+    Ok(())
+}
+
+fn get_all(request: &Request) -> Result<(), MethodError> {
+    let (interface,) = request.read::<(&str,)>()?;
+    let interfaces = interfaces(request.connection(), path(request));
+    let wanted: Vec<_> = match interface {
+        "" => interfaces,
+        name => interfaces.into_iter().filter(|served| served.name() == name).collect(),
+    };
+    if wanted.is_empty() && !interface.is_empty() && !Standard::is_interface(interface) {
+        return Err(unknown_interface(interface, path(request)));
+    }
+    wanted.iter().try_for_each(|served| served.check_free())?;
+    let write = |writer: &mut Writer<'_>| {
+        writer.array(8, |writer| {
+            wanted.iter().for_each(|served| served.write_properties(writer));
+        });
+    };
+    answer_with(request, &Written { signature: signature("a{sv}"), write });
+    Ok(())
+}
+
+fn set(request: &Request) -> Result<(), MethodError> {
+    let (interface, property) = property_to_set(request)?;
+    let (served, _) = find_property(request, interface, property)?;
+    served.set(property, request)?;
+    announce(request.connection(), Change::new(path(request), served, &[property]));
+    Ok(())
+}
+
+/// The first two arguments of `Set`; the third is of any type, and read by the property.
+fn property_to_set(request: &Request) -> Result<(&str, &str), MethodError> {
+    if request.message().signature().as_str() != "ssv" {
+        request.read::<(&str, &str, wire::body::Value)>()?;
+    }
+    let mut reader = request.message().reader();
+    let mut text = || reader.string().map_err(wire::body::ReadError::from);
+    Ok((text()?, text()?))
+}
+
+fn managed_objects(request: &Request) -> Result<(), MethodError> {
+    let mut managed = Vec::new();
+    for (path, node) in request.connection().objects().below(path(request)) {
+        managed.push((path.to_owned(), node.interfaces.clone()));
+    }
+    let mut all = managed.iter().flat_map(|(_, interfaces)| interfaces);
+    all.try_for_each(|served| served.check_free())?;
+    let write = |writer: &mut Writer<'_>| {
+        writer.array(8, |writer| {
+            for (path, interfaces) in &managed {
+                writer.structure(|writer| {
+                    // Object paths are written as strings are.
+                    writer.string(path);
+                    write_interfaces(interfaces, writer);
+                });
+            }
+        });
+    };
+    answer_with(request, &Written { signature: signature("a{oa{sa{sv}}}"), write });
+    Ok(())
+}
+
+/// Writes interfaces with their properties: `a{sa{sv}}`.
+pub(super) fn write_interfaces(interfaces: &[Rc<dyn Served>], writer: &mut Writer<'_>) {
+    writer.array(8, |writer| {
+        for served in interfaces {
+            writer.structure(|writer| {
+                writer.string(served.name());
+                writer.array(8, |writer| served.write_properties(writer));
+            });
+        }
+    });
+}
+
+/// Finds a property; an empty interface stands for any.
+fn find_property(
+    request: &Request,
+    interface: &str,
+    property: &str,
+) -> Result<(Rc<dyn Served>, Access), MethodError> {
+    let path = path(request);
+    let mut known = interface.is_empty() || Standard::is_interface(interface);
+    for served in interfaces(request.connection(), path) {
+        if !interface.is_empty() && served.name() != interface {
+            continue;
+        }
+        known = true;
+        if let Some((access, _)) = served.property(property) {
+            return Ok((served, access));
+        }
+    }
+    if !known {
+        return Err(unknown_interface(interface, path));
+    }
+    let text = format!("there is no property {property}");
+    Err(MethodError::new(error_name::UNKNOWN_PROPERTY, text))
+}
+
+fn interfaces(connection: &Connection, path: &str) -> Vec<Rc<dyn Served>> {
+    let objects = connection.objects();
+    objects.node(path).map(|node| node.interfaces.clone()).unwrap_or_default()
+}
+
+fn path(request: &Request) -> &str {
+    request.message().path().unwrap_or("/")
+}
+
+/// The identity of this machine, as the system keeps it (machine-id(5)).
+fn machine_id() -> Result<Guid, MethodError> {
+    let read = |file: &&str| Guid::parse(fs::read_to_string(file).ok()?.trim_end()).ok();
+    let found = MACHINE_ID_FILES.iter().find_map(read);
+    found.ok_or_else(|| MethodError::failed("this machine has no identity"))
+}
+
+/// Where the identity of the machine is, the specification's place first.
+const MACHINE_ID_FILES: [&str; 2] = ["/var/lib/dbus/machine-id", "/etc/machine-id"];

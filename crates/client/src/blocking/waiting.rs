@@ -1,0 +1,176 @@
+//! Waiting for messages, and answering the calls that come meanwhile.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use sys::clock;
+
+use super::connection::Connection;
+use super::link::{Exchange, Received, Taking, deadline};
+use super::object::{announce_untold, serve};
+use super::request::Request;
+use crate::core::{CallId, Core, Ended, Filed, Outcome};
+
+/// What [`Connection::process`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Processed {
+    /// It answered a call.
+    Request,
+    /// It put a signal where so many subscriptions will find it.
+    Signal {
+        /// How many.
+        subscriptions: usize,
+    },
+    /// It put a reply where its call will find it, or dropped what nobody waits for.
+    Other,
+    /// Nothing came in time.
+    Nothing,
+}
+
+/// What became of waiting.
+enum Waited<T> {
+    Found(T),
+    TimedOut,
+    Ended(Ended),
+}
+
+impl Connection {
+    /// Waits until one message has come, and does with it what is to be done: answers a call to an
+    /// [object](Self::add_object), keeps a signal for its subscriptions, drops what nobody wants.
+    ///
+    /// Waits for at most `timeout`; zero does what can be done without waiting, `None` waits for
+    /// ever. What comes of it is sent when this, or anything else, next waits; before waiting in
+    /// some other way, [flush](Self::flush).
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended and everything that came before its end was processed, the reason.
+    pub fn process(&self, timeout: Option<Duration>) -> Result<Processed, Ended> {
+        self.take(Taking::Requests);
+        announce_untold(self);
+        let deadline = deadline(timeout);
+        loop {
+            let step = |core: &mut Core<OwnedFd>| match core.poll_request() {
+                Some(request) => Some(Step::Serve(request)),
+                None => core.poll_message().map(Step::Filed),
+            };
+            match self.wait(deadline, step) {
+                Waited::Found(Step::Serve(request)) => {
+                    self.serve_request(request);
+                    return Ok(Processed::Request);
+                }
+                Waited::Found(Step::Filed(Filed::Request)) => {}
+                Waited::Found(Step::Filed(Filed::Signal { subscriptions })) => {
+                    return Ok(Processed::Signal { subscriptions });
+                }
+                Waited::Found(Step::Filed(_)) => return Ok(Processed::Other),
+                Waited::TimedOut => return Ok(Processed::Nothing),
+                Waited::Ended(ended) => return Err(ended),
+            }
+        }
+    }
+
+    /// Answers calls to the [objects](Self::add_object) for this long, so that a program can do
+    /// something else at an interval. Signals that arrive meanwhile are kept for their
+    /// subscriptions.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ends, the reason.
+    pub fn serve_for(&self, duration: Duration) -> Result<(), Ended> {
+        let end = clock::monotonic().saturating_add(duration);
+        loop {
+            let left = end.saturating_sub(clock::monotonic());
+            self.process(Some(left))?;
+            if left.is_zero() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Serves the objects until the connection ends, and returns why it did.
+    pub fn serve(&self) -> Ended {
+        loop {
+            if let Err(ended) = self.process(None) {
+                return ended;
+            }
+        }
+    }
+
+    /// Waits for the next call by somebody, which the caller answers itself; objects are not
+    /// asked. `None` when none came in time.
+    pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<Request>, Ended> {
+        self.take(Taking::Requests);
+        let found = self.wait_until(timeout, Core::poll_request)?;
+        Ok(found.map(|message| Request::new(self.clone(), message)))
+    }
+
+    /// Waits for the next message as it is, whatever it is; nothing else will see it. `None` when
+    /// none came in time. This is for monitors and other tools.
+    pub fn next_message(&self, timeout: Option<Duration>) -> Result<Option<Received>, Ended> {
+        self.take(Taking::Messages);
+        self.wait_until(timeout, Core::poll_raw)
+    }
+
+    pub(super) fn wait_until<T>(
+        &self,
+        timeout: Option<Duration>,
+        ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
+    ) -> Result<Option<T>, Ended> {
+        match self.wait(deadline(timeout), ready) {
+            Waited::Found(found) => Ok(Some(found)),
+            Waited::TimedOut => Ok(None),
+            Waited::Ended(ended) => Err(ended),
+        }
+    }
+
+    pub(super) fn wait_for_reply(&self, call: CallId) -> Outcome<OwnedFd> {
+        match self.wait(None, |core| core.poll_reply(call)) {
+            Waited::Found(outcome) => outcome,
+            Waited::TimedOut | Waited::Ended(_) => {
+                unreachable!("the core ends the waiting of its calls itself")
+            }
+        }
+    }
+
+    /// Moves and sorts messages until `ready` finds what it looks for.
+    fn wait<T>(
+        &self,
+        deadline: Option<Duration>,
+        mut ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
+    ) -> Waited<T> {
+        let link = &self.shared.link;
+        loop {
+            let mut core = link.core.borrow_mut();
+            if let Some(found) = ready(&mut core) {
+                return Waited::Found(found);
+            }
+            match core.poll_message() {
+                Some(Filed::Request) if link.taking.get() == Taking::Nothing => {
+                    let request = core.poll_request();
+                    drop(core);
+                    request.into_iter().for_each(|request| self.serve_request(request));
+                    continue;
+                }
+                Some(_) => continue,
+                None => {}
+            }
+            if let Some(ended) = core.ended() {
+                return ready(&mut core).map_or(Waited::Ended(ended), Waited::Found);
+            }
+            if let Exchange::TimedOut = link.exchange(&mut core, deadline) {
+                return Waited::TimedOut;
+            }
+        }
+    }
+    fn serve_request(&self, message: Received) {
+        serve(Request::new(self.clone(), message));
+        announce_untold(self);
+    }
+}
+
+/// What [`Connection::process`] found.
+enum Step {
+    Serve(Received),
+    Filed(Filed),
+}
