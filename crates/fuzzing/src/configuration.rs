@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use broker::busconfig::{self, Accounts, Environment, SecurityModule};
 
-use crate::{Seed, numbered};
+use crate::seed::{Seed, numbered};
 
 /// A file: it is a configuration, or there is an error that can be told.
 pub fn file(bytes: &[u8]) {

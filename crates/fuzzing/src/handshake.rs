@@ -8,7 +8,7 @@ use wire::sasl::server::{
 };
 use wire::sasl::{ClientConfig, Mechanisms, ServerConfig, client};
 
-use crate::{Seed, numbered, split_first};
+use crate::seed::{Seed, numbered, split_first};
 
 /// What a client says: the first byte is for the transport and for the pieces.
 pub fn server(bytes: &[u8]) {

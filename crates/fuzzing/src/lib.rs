@@ -25,7 +25,10 @@ pub mod handshake;
 pub mod messages;
 pub mod operations;
 pub mod recordings;
+mod seed;
 pub mod texts;
+
+pub use seed::Seed;
 
 /// Something that takes bytes.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +40,6 @@ pub struct Target {
     /// Inputs behind whose first bytes the search can begin.
     pub seeds: fn() -> Vec<Seed>,
 }
-
-/// An input, and its name in the corpus.
-pub type Seed = (String, Vec<u8>);
 
 /// All that there are.
 pub const TARGETS: &[Target] = &[
@@ -56,14 +56,3 @@ pub const TARGETS: &[Target] = &[
     Target { name: "reader", run: recordings::reader, seeds: recordings::files },
     Target { name: "analyses", run: recordings::analyses, seeds: recordings::files },
 ];
-
-/// Texts as seeds, with numbers for names.
-fn numbered<T: AsRef<[u8]>>(inputs: impl IntoIterator<Item = T>) -> Vec<Seed> {
-    let inputs = inputs.into_iter().enumerate();
-    inputs.map(|(number, input)| (number.to_string(), input.as_ref().to_vec())).collect()
-}
-
-/// Takes the first byte, which says how to use the others.
-fn split_first(bytes: &[u8]) -> (u8, &[u8]) {
-    bytes.split_first().map_or((0, bytes), |(first, rest)| (*first, rest))
-}

@@ -10,7 +10,7 @@ use wire::names::BusName;
 use wire::signature::Signature;
 use wire::{Endian, Message};
 
-use crate::{Seed, numbered, split_first};
+use crate::seed::{Seed, numbered, split_first};
 
 /// One message: its header is scanned as it is parsed, it stays what it is when it is passed on, and its
 /// body can be read and written if it is valid.

@@ -4,7 +4,7 @@
 use diligence_testkit::chaos::Chaos;
 use diligence_testkit::random::Random;
 
-use crate::{Seed, numbered};
+use crate::seed::{Seed, numbered};
 
 /// A bus and all that happens to it. What it sends is checked, and that nothing is left in the end.
 pub fn bus(bytes: &[u8]) {

@@ -8,7 +8,7 @@ use capture::statistics::{By, Groups};
 use capture::{Capture, lint, timeline};
 use diligence_testkit::recording::Recording;
 
-use crate::Seed;
+use crate::seed::Seed;
 
 /// Any bytes as a file: they are read to their end, nothing comes out that was not in them, and what was
 /// read can be written and read again.

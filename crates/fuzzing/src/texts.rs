@@ -6,7 +6,7 @@ use wire::match_rule::{Arg, MATCH_RULE_LEN_MAX, MatchRule, MatchSubject};
 use wire::message::MessageType;
 use wire::names::WellKnownName;
 
-use crate::{Seed, numbered};
+use crate::seed::{Seed, numbered};
 
 /// A match rule: what it says when it is written is the same rule, and it can be asked.
 pub fn match_rule(bytes: &[u8]) {
