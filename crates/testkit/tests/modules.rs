@@ -21,7 +21,6 @@ const LARGER_CYCLES: &[(&str, usize)] = &[
     ("broker", 15),
     ("capture", 56),
     ("cli", 8),
-    ("recorder", 5),
 ];
 
 #[test]

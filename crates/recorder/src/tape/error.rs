@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use capture::text::units::counted;
-
-use super::trigger::FILES_MAX;
-use super::{Tally, TapeNotice};
+use super::tally::Tally;
 
 /// Why a recording cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +68,6 @@ impl From<io::Error> for TapeError {
     }
 }
 
-/// The end of a sentence about what went wrong.
 /// The text about the part that was written, if there is one.
 fn display(unfinished: &Option<Unfinished>) -> String {
     unfinished.as_ref().map(Unfinished::to_string).unwrap_or_default()
@@ -81,23 +77,5 @@ impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, target } = self;
         write!(f, "; {} is unchanged, the new recording is {}", target.display(), path.display())
-    }
-}
-
-impl fmt::Display for TapeNotice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Full => f.write_str("there is no room on the disk: messages are counted only"),
-            Self::Room(lost) => {
-                let lost = counted(*lost, "message is", "messages are");
-                write!(f, "there is room on the disk again: {lost} not in the file")
-            }
-            Self::Triggered(path) => write!(f, "trigger matched: wrote {}", path.display()),
-            Self::LastTriggered(path) => write!(
-                f,
-                "trigger matched: wrote {}, the last of {FILES_MAX} files",
-                path.display()
-            ),
-        }
     }
 }

@@ -10,8 +10,15 @@ use capture::file::Writer;
 use capture::record::{Origin, Record};
 use sys::replace::{self, ReplacedFile};
 
-use super::Fit;
 use super::error::{TapeError, Unfinished};
+
+/// What became of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fit {
+    Written,
+    /// With it the file would be larger than it may be.
+    TooLarge,
+}
 
 /// One file.
 #[derive(Debug)]

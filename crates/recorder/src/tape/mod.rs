@@ -3,53 +3,29 @@
 mod chunks;
 mod error;
 mod file;
+mod notice;
+mod output;
 mod ring;
+mod room;
+mod tally;
 mod trigger;
 
-use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use capture::bodies::{Bodies, Reducer};
-use capture::losses::Losses;
-use capture::query::Query;
-use capture::record::{Bus, BusId, Fact, Gap, GapCause, Origin, RawMessage, Record, Time};
+use capture::record::{BusId, Fact, Origin, RawMessage, Record, Time};
 use wire::Message;
 
 pub use error::{TapeError, Unfinished};
-use file::{OutputFile, Plain};
-use ring::Ring;
-use trigger::{FILES_MAX, Trigger};
+use file::Fit;
+pub use notice::TapeNotice;
+pub use output::Destination;
+use output::{END_LEN, Output};
+use room::Room;
+pub use tally::Tally;
 
 use crate::standing::Standing;
-
-/// Where a recording goes.
-#[derive(Debug)]
-pub enum Destination {
-    /// Into something that is open already.
-    Open(File),
-    /// Into a file. If there is one already, the recording takes its place when it is complete.
-    File(PathBuf),
-    /// Into a file and the one before it, each of at most so many bytes: the last part of the
-    /// recording is always there. Recordings of these names are replaced as with [`File`](Self::File).
-    Ring {
-        /// The file; the one before it has `.1` at its end.
-        path: PathBuf,
-        /// Bytes in each.
-        size: u64,
-    },
-    /// Into memory, and into a file when a message is met that was waited for.
-    Trigger {
-        /// The file; those after the first have a number in their names, and replace nothing.
-        path: PathBuf,
-        /// Bytes that are kept in memory.
-        size: u64,
-        /// What is waited for.
-        query: Query,
-    },
-}
 
 /// A recording that is being written.
 ///
@@ -70,66 +46,6 @@ pub struct Tape {
     own: Vec<(BusId, String)>,
 }
 
-#[derive(Debug)]
-enum Output {
-    Plain(Plain),
-    Ring(Ring),
-    Trigger(Box<Trigger>),
-}
-
-/// Whether anything can be written.
-#[derive(Debug)]
-enum Room {
-    Free,
-    Full(Full),
-    /// It will not get better.
-    Broken(io::Error),
-}
-
-/// What was not written since the disk is full.
-#[derive(Debug)]
-struct Full {
-    since: Time,
-    lost: BTreeMap<BusId, u64>,
-    /// What was missing besides, one of each bus and cause.
-    gaps: Vec<Gap>,
-    buses: Vec<Bus>,
-    /// Why the recording of each bus has ended.
-    ends: Vec<Record<'static>>,
-    /// When it is tried again, by the monotonic clock.
-    next: Duration,
-}
-
-/// What has been recorded so far.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
-    /// Messages that came, without those of the recorder.
-    pub messages: u64,
-    /// Bytes in them.
-    pub bytes: u64,
-    /// Messages from and to the recorder, which are in the file, too.
-    pub of_recorder: u64,
-    /// What is missing.
-    pub losses: Losses,
-    /// Bytes written to files.
-    pub written: u64,
-    /// The files there are now.
-    pub files: Vec<PathBuf>,
-}
-
-/// Something that whoever records wants to be told at once.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TapeNotice {
-    /// The disk is full.
-    Full,
-    /// There is room again; so many messages were not written.
-    Room(u64),
-    /// A message was met that was waited for, and this file written.
-    Triggered(PathBuf),
-    /// The same, and there will be no more files.
-    LastTriggered(PathBuf),
-}
-
 impl Tape {
     /// Begins to write.
     pub fn open(
@@ -137,14 +53,7 @@ impl Tape {
         bodies: Bodies,
         origin: Origin,
     ) -> Result<Self, TapeError> {
-        let output = match destination {
-            Destination::Open(file) => Output::Plain(Plain::new(file, &origin)?),
-            Destination::File(path) => Output::Plain(Plain::create(path, &origin)?),
-            Destination::Ring { path, size } => Output::Ring(Ring::create(path, size, &origin)?),
-            Destination::Trigger { path, size, query } => {
-                Output::Trigger(Box::new(Trigger::new(path, size, query, &origin)?))
-            }
-        };
+        let output = Output::create(destination, &origin)?;
         Ok(Self {
             reducer: Reducer::new(bodies),
             standing: Standing::new(origin),
@@ -327,186 +236,6 @@ const fn is_about_the_recording(record: &Record<'_>) -> bool {
         Record::Message(_) => false,
     }
 }
-
-/// What became of a record.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Fit {
-    Written,
-    /// With it the file would be larger than it may be.
-    TooLarge,
-}
-
-impl Output {
-    /// Looks at what has come, before what is not to be kept of it is gone: somebody may wait for a
-    /// message that says something.
-    fn look(&mut self, record: &Record<'_>) {
-        if let Self::Trigger(trigger) = self {
-            trigger.look(record);
-        }
-    }
-
-    /// Writes a record. `max` are the bytes that a single file may have.
-    fn write(
-        &mut self,
-        record: &Record<'_>,
-        max: Option<u64>,
-        standing: &Standing,
-    ) -> io::Result<Fit> {
-        match (self, max) {
-            (Self::Plain(plain), Some(max)) => return plain.write_within(record, max),
-            (Self::Plain(plain), None) => plain.write(record)?,
-            (Self::Ring(ring), _) => ring.write(record, standing)?,
-            (Self::Trigger(trigger), _) => trigger.write(record)?,
-        }
-        Ok(Fit::Written)
-    }
-
-    fn flush(&mut self, now: Duration, standing: &Standing) -> io::Result<Option<TapeNotice>> {
-        match self {
-            Self::Plain(plain) => plain.flush().map(|()| None),
-            Self::Ring(ring) => ring.flush().map(|()| None),
-            Self::Trigger(trigger) => {
-                let written = trigger.flush(now, standing)?;
-                let notice = match trigger.files().len() {
-                    ..FILES_MAX => TapeNotice::Triggered,
-                    _ => TapeNotice::LastTriggered,
-                };
-                Ok(written.map(notice))
-            }
-        }
-    }
-
-    fn written(&self) -> u64 {
-        match self {
-            Self::Plain(plain) => plain.written(),
-            Self::Ring(ring) => ring.written(),
-            Self::Trigger(trigger) => trigger.written(),
-        }
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        match self {
-            Self::Plain(plain) => {
-                plain.output().map(|output| output.target().to_owned()).into_iter().collect()
-            }
-            Self::Ring(ring) => ring.files(),
-            Self::Trigger(trigger) => trigger.files().to_vec(),
-        }
-    }
-
-    /// The single file, or the youngest one of a ring.
-    fn into_file(self) -> Option<OutputFile> {
-        match self {
-            Self::Plain(plain) => plain.into_output(),
-            Self::Ring(ring) => Some(ring.into_output()),
-            Self::Trigger(_) => None,
-        }
-    }
-
-    /// Ends a file on a full disk: the last messages make room for how many are missing and why the
-    /// recording ended.
-    fn end_without_room(&mut self, full: &mut Full) -> io::Result<()> {
-        let writer = match self {
-            Self::Plain(plain) => plain.own_writer(),
-            Self::Ring(ring) => Some(ring.writer()),
-            Self::Trigger(_) => None,
-        };
-        let Some(writer) = writer else { return Ok(()) };
-        let taken_back = writer.make_room(END_LEN)?;
-        let taken_back = (0..).map(BusId).zip(taken_back).filter(|(_, count)| *count > 0);
-        taken_back.for_each(|(bus, count)| *full.lost.entry(bus).or_default() += count);
-        for record in full.gaps().chain(full.ends.iter().cloned()) {
-            writer.write(&record)?;
-        }
-        writer.end()
-    }
-
-    /// Where the recording is until it is finished.
-    fn unfinished(&self) -> Option<Unfinished> {
-        match self {
-            Self::Plain(plain) => plain.output()?.unfinished(),
-            Self::Ring(ring) => ring.output().unfinished(),
-            Self::Trigger(_) => None,
-        }
-    }
-
-    /// Leaves the recording where it is.
-    fn leave(self) -> Option<Unfinished> {
-        self.into_file()?.leave()
-    }
-
-    /// Ends the files; returns how many bytes and which files there are.
-    fn finish(self, standing: &Standing) -> io::Result<(u64, Vec<PathBuf>)> {
-        let files = self.files();
-        match self {
-            Self::Plain(plain) => Ok((plain.finish()?, files)),
-            Self::Ring(ring) => Ok((ring.finish()?, files)),
-            Self::Trigger(trigger) => trigger.finish(standing),
-        }
-    }
-}
-
-impl Room {
-    fn after(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::StorageFull
-            | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => Self::Full(Full {
-                since: Time::default(),
-                lost: BTreeMap::new(),
-                gaps: Vec::new(),
-                buses: Vec::new(),
-                ends: Vec::new(),
-                next: Duration::ZERO,
-            }),
-            _ => Self::Broken(error),
-        }
-    }
-}
-
-impl Full {
-    fn miss(&mut self, record: &Record<'_>) {
-        match record {
-            Record::Message(raw) => {
-                if self.lost.is_empty() {
-                    self.since = raw.at;
-                }
-                *self.lost.entry(raw.bus).or_default() += 1;
-            }
-            Record::Bus(bus) => self.buses.push(bus.clone()),
-            Record::Gap(gap) => self.miss_more(gap),
-            Record::Fact { at, bus, fact: Fact::Ended { cause } } => {
-                if self.lost.is_empty() {
-                    self.since = *at;
-                }
-                let fact = Fact::Ended { cause: *cause };
-                self.ends.push(Record::Fact { at: *at, bus: *bus, fact });
-            }
-            _ => {}
-        }
-    }
-
-    fn miss_more(&mut self, gap: &Gap) {
-        let is_same = |known: &&mut Gap| (known.bus, known.cause) == (gap.bus, gap.cause);
-        match self.gaps.iter_mut().find(is_same) {
-            Some(known) => known.lost = known.lost.zip(gap.lost).map(|(a, b)| a + b),
-            None => self.gaps.push(gap.clone()),
-        }
-    }
-
-    fn gaps(&self) -> impl Iterator<Item = Record<'static>> {
-        let at = Some(self.since);
-        let unwritten = self.lost.iter().map(move |(&bus, &lost)| {
-            let cause = GapCause::DiskFull;
-            Gap { at, bus, cause, lost: Some(lost) }
-        });
-        unwritten.chain(self.gaps.iter().cloned()).map(Record::Gap)
-    }
-}
-
-/// Bytes that are kept free for how the recording ended: a fact and an interface statistics block for
-/// each of some buses.
-const END_LEN: u64 = 1024;
 
 /// How often it is tried whether a full disk has room again.
 const TRY_AGAIN: Duration = Duration::from_millis(500);

@@ -8,7 +8,7 @@ use capture::file::Writer;
 use capture::record::{Origin, Record, Time};
 use sys::replace::{self, ReplacedFile};
 
-use super::TapeError;
+use super::error::TapeError;
 use super::file::{OutputFile, is_recording, previous};
 use crate::standing::Standing;
 

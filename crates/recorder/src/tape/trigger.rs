@@ -11,8 +11,8 @@ use capture::query::Query;
 use capture::record::{BusId, EndCause, Fact, Origin, Record, Time};
 use sys::replace::ReplacedFile;
 
-use super::TapeError;
 use super::chunks::Chunks;
+use super::error::TapeError;
 use super::file::remove_previous;
 use crate::rolling::Rolling;
 use crate::standing::Standing;

@@ -1,0 +1,181 @@
+//! The files of a recording, one or several.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use capture::query::Query;
+use capture::record::{BusId, Origin, Record};
+
+use super::error::{TapeError, Unfinished};
+use super::file::{Fit, OutputFile, Plain};
+use super::notice::TapeNotice;
+use super::ring::Ring;
+use super::room::Full;
+use super::trigger::{FILES_MAX, Trigger};
+use crate::standing::Standing;
+
+/// Where a recording goes.
+#[derive(Debug)]
+pub enum Destination {
+    /// Into something that is open already.
+    Open(File),
+    /// Into a file. If there is one already, the recording takes its place when it is complete.
+    File(PathBuf),
+    /// Into a file and the one before it, each of at most so many bytes: the last part of the
+    /// recording is always there. Recordings of these names are replaced as with [`File`](Self::File).
+    Ring {
+        /// The file; the one before it has `.1` at its end.
+        path: PathBuf,
+        /// Bytes in each.
+        size: u64,
+    },
+    /// Into memory, and into a file when a message is met that was waited for.
+    Trigger {
+        /// The file; those after the first have a number in their names, and replace nothing.
+        path: PathBuf,
+        /// Bytes that are kept in memory.
+        size: u64,
+        /// What is waited for.
+        query: Query,
+    },
+}
+
+/// What a recording is written to.
+#[derive(Debug)]
+pub(super) enum Output {
+    Plain(Plain),
+    Ring(Ring),
+    Trigger(Box<Trigger>),
+}
+
+impl Output {
+    /// Creates the files of a destination.
+    pub(super) fn create(destination: Destination, origin: &Origin) -> Result<Self, TapeError> {
+        Ok(match destination {
+            Destination::Open(file) => Self::Plain(Plain::new(file, origin)?),
+            Destination::File(path) => Self::Plain(Plain::create(path, origin)?),
+            Destination::Ring { path, size } => Self::Ring(Ring::create(path, size, origin)?),
+            Destination::Trigger { path, size, query } => {
+                Self::Trigger(Box::new(Trigger::new(path, size, query, origin)?))
+            }
+        })
+    }
+
+    /// Looks at what has come, before what is not to be kept of it is gone: somebody may wait for a
+    /// message that says something.
+    pub(super) fn look(&mut self, record: &Record<'_>) {
+        if let Self::Trigger(trigger) = self {
+            trigger.look(record);
+        }
+    }
+
+    /// Writes a record. `max` are the bytes that a single file may have.
+    pub(super) fn write(
+        &mut self,
+        record: &Record<'_>,
+        max: Option<u64>,
+        standing: &Standing,
+    ) -> io::Result<Fit> {
+        match (self, max) {
+            (Self::Plain(plain), Some(max)) => return plain.write_within(record, max),
+            (Self::Plain(plain), None) => plain.write(record)?,
+            (Self::Ring(ring), _) => ring.write(record, standing)?,
+            (Self::Trigger(trigger), _) => trigger.write(record)?,
+        }
+        Ok(Fit::Written)
+    }
+
+    pub(super) fn flush(
+        &mut self,
+        now: Duration,
+        standing: &Standing,
+    ) -> io::Result<Option<TapeNotice>> {
+        match self {
+            Self::Plain(plain) => plain.flush().map(|()| None),
+            Self::Ring(ring) => ring.flush().map(|()| None),
+            Self::Trigger(trigger) => {
+                let written = trigger.flush(now, standing)?;
+                let notice = match trigger.files().len() {
+                    ..FILES_MAX => TapeNotice::Triggered,
+                    _ => TapeNotice::LastTriggered,
+                };
+                Ok(written.map(notice))
+            }
+        }
+    }
+
+    pub(super) fn written(&self) -> u64 {
+        match self {
+            Self::Plain(plain) => plain.written(),
+            Self::Ring(ring) => ring.written(),
+            Self::Trigger(trigger) => trigger.written(),
+        }
+    }
+
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Plain(plain) => {
+                plain.output().map(|output| output.target().to_owned()).into_iter().collect()
+            }
+            Self::Ring(ring) => ring.files(),
+            Self::Trigger(trigger) => trigger.files().to_vec(),
+        }
+    }
+
+    /// The single file, or the youngest one of a ring.
+    pub(super) fn into_file(self) -> Option<OutputFile> {
+        match self {
+            Self::Plain(plain) => plain.into_output(),
+            Self::Ring(ring) => Some(ring.into_output()),
+            Self::Trigger(_) => None,
+        }
+    }
+
+    /// Ends a file on a full disk: the last messages make room for how many are missing and why the
+    /// recording ended.
+    pub(super) fn end_without_room(&mut self, full: &mut Full) -> io::Result<()> {
+        let writer = match self {
+            Self::Plain(plain) => plain.own_writer(),
+            Self::Ring(ring) => Some(ring.writer()),
+            Self::Trigger(_) => None,
+        };
+        let Some(writer) = writer else { return Ok(()) };
+        let taken_back = writer.make_room(END_LEN)?;
+        let taken_back = (0..).map(BusId).zip(taken_back).filter(|(_, count)| *count > 0);
+        taken_back.for_each(|(bus, count)| *full.lost.entry(bus).or_default() += count);
+        for record in full.gaps().chain(full.ends.iter().cloned()) {
+            writer.write(&record)?;
+        }
+        writer.end()
+    }
+
+    /// Where the recording is until it is finished.
+    pub(super) fn unfinished(&self) -> Option<Unfinished> {
+        match self {
+            Self::Plain(plain) => plain.output()?.unfinished(),
+            Self::Ring(ring) => ring.output().unfinished(),
+            Self::Trigger(_) => None,
+        }
+    }
+
+    /// Leaves the recording where it is.
+    pub(super) fn leave(self) -> Option<Unfinished> {
+        self.into_file()?.leave()
+    }
+
+    /// Ends the files; returns how many bytes and which files there are.
+    pub(super) fn finish(self, standing: &Standing) -> io::Result<(u64, Vec<PathBuf>)> {
+        let files = self.files();
+        match self {
+            Self::Plain(plain) => Ok((plain.finish()?, files)),
+            Self::Ring(ring) => Ok((ring.finish()?, files)),
+            Self::Trigger(trigger) => trigger.finish(standing),
+        }
+    }
+}
+
+/// Bytes that are kept free for how the recording ended: a fact and an interface statistics block for
+/// each of some buses.
+pub(super) const END_LEN: u64 = 1024;

@@ -1,0 +1,88 @@
+//! Room on the disk, and what is remembered while there is none.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use capture::record::{Bus, BusId, Fact, Gap, GapCause, Record, Time};
+
+/// Whether anything can be written.
+#[derive(Debug)]
+pub(super) enum Room {
+    Free,
+    Full(Full),
+    /// It will not get better.
+    Broken(io::Error),
+}
+
+/// What was not written since the disk is full.
+#[derive(Debug)]
+pub(super) struct Full {
+    since: Time,
+    pub(super) lost: BTreeMap<BusId, u64>,
+    /// What was missing besides, one of each bus and cause.
+    gaps: Vec<Gap>,
+    pub(super) buses: Vec<Bus>,
+    /// Why the recording of each bus has ended.
+    pub(super) ends: Vec<Record<'static>>,
+    /// When it is tried again, by the monotonic clock.
+    pub(super) next: Duration,
+}
+
+impl Room {
+    pub(super) fn after(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Self::Full(Full {
+                since: Time::default(),
+                lost: BTreeMap::new(),
+                gaps: Vec::new(),
+                buses: Vec::new(),
+                ends: Vec::new(),
+                next: Duration::ZERO,
+            }),
+            _ => Self::Broken(error),
+        }
+    }
+}
+
+impl Full {
+    pub(super) fn miss(&mut self, record: &Record<'_>) {
+        match record {
+            Record::Message(raw) => {
+                if self.lost.is_empty() {
+                    self.since = raw.at;
+                }
+                *self.lost.entry(raw.bus).or_default() += 1;
+            }
+            Record::Bus(bus) => self.buses.push(bus.clone()),
+            Record::Gap(gap) => self.miss_more(gap),
+            Record::Fact { at, bus, fact: Fact::Ended { cause } } => {
+                if self.lost.is_empty() {
+                    self.since = *at;
+                }
+                let fact = Fact::Ended { cause: *cause };
+                self.ends.push(Record::Fact { at: *at, bus: *bus, fact });
+            }
+            _ => {}
+        }
+    }
+
+    fn miss_more(&mut self, gap: &Gap) {
+        let is_same = |known: &&mut Gap| (known.bus, known.cause) == (gap.bus, gap.cause);
+        match self.gaps.iter_mut().find(is_same) {
+            Some(known) => known.lost = known.lost.zip(gap.lost).map(|(a, b)| a + b),
+            None => self.gaps.push(gap.clone()),
+        }
+    }
+
+    pub(super) fn gaps(&self) -> impl Iterator<Item = Record<'static>> {
+        let at = Some(self.since);
+        let unwritten = self.lost.iter().map(move |(&bus, &lost)| {
+            let cause = GapCause::DiskFull;
+            Gap { at, bus, cause, lost: Some(lost) }
+        });
+        unwritten.chain(self.gaps.iter().cloned()).map(Record::Gap)
+    }
+}
