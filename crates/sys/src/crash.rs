@@ -12,11 +12,11 @@ use crate::raw;
 /// the contents of both memories are copied to the new file `path`, one behind the other. Only its
 /// user can read it. A panic counts too, if it aborts the process.
 ///
-/// The last call counts. The memories must stay open until the next call, or until [`forget`].
+/// The last call counts. The memories stay open until the next call, or until [`forget`].
 ///
 /// # Errors
 ///
-/// As sigaction(2); [`io::ErrorKind::InvalidInput`] for a path with a zero byte.
+/// As sigaction(2) and fcntl(2) with `F_DUPFD_CLOEXEC`; [`io::ErrorKind::InvalidInput`] for a path with a zero byte.
 pub fn save(memories: [BorrowedFd<'_>; 2], path: &Path) -> io::Result<()> {
     raw::crash::save(memories, CString::new(path.as_os_str().as_bytes())?)
 }

@@ -168,7 +168,7 @@ unsafe fn take_descriptors(message: &libc::msghdr, descriptors: &mut Vec<OwnedFd
                 });
             }
         }
-        // SAFETY: as for the first one.
+        // SAFETY: the control data exists, and `header` points to an item of it.
         header = unsafe { libc::CMSG_NXTHDR(message, header) };
     }
 }
@@ -429,7 +429,7 @@ pub(crate) fn give_back_memory() {}
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventAttributes {
     pub(crate) kind: u32,
-    /// Filled in by [`open_event`].
+    /// Filled in by [`EventRing::open`].
     pub(crate) size: u32,
     pub(crate) config: u64,
     pub(crate) sample_period: u64,
@@ -443,8 +443,87 @@ pub(crate) struct EventAttributes {
     pub(crate) clock: i32,
 }
 
+/// An event, and the ring buffer into which the kernel writes its records (perf_event_open(2), "MMAP layout"): a page
+/// with the positions, then the ring. Each event has one ring, and nothing else in this process has its memory.
+#[derive(Debug)]
+pub(crate) struct EventRing {
+    event: OwnedFd,
+    /// The page with the positions.
+    start: NonNull<u8>,
+    page: usize,
+    /// Bytes in the ring, a power of two.
+    room: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and to the whole process, not to a thread.
+unsafe impl Send for EventRing {}
+
+impl EventRing {
+    /// Opens an event for one thread, on every processor, and makes its ring, with room for at least `room` bytes.
+    pub(crate) fn open(attributes: EventAttributes, thread: Pid, room: usize) -> io::Result<Self> {
+        let event = open_event(attributes, thread)?;
+        let page = page_size();
+        let room = room.clamp(page, RING_MAX).next_power_of_two();
+        // Only with a writable mapping, the kernel does not overwrite unread records.
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses the place, so nothing that is mapped is replaced.
+        let start =
+            unsafe { mmap(ptr::null_mut(), page + room, access, MapFlags::SHARED, &event, 0) }?;
+        let start = NonNull::new(start.cast()).expect("the kernel maps nothing at zero");
+        Ok(Self { event, start, page, room })
+    }
+
+    /// The event, from which its counters are read.
+    pub(crate) const fn event(&self) -> &OwnedFd {
+        &self.event
+    }
+
+    /// Appends all unread records to `records`, and frees their room.
+    pub(crate) fn drain(&mut self, records: &mut Vec<u8>) {
+        // Acquire: all bytes that the kernel wrote before it moved the head are seen.
+        let head = self.position(DATA_HEAD).load(Ordering::Acquire);
+        // Only this process writes the tail.
+        let tail = self.position(DATA_TAIL).load(Ordering::Relaxed);
+        for part in unread_parts(head, tail, self.room) {
+            // SAFETY: the part is between the tail, which moves only below, and the head that was loaded above.
+            records.extend_from_slice(unsafe { self.bytes(part) });
+        }
+        // Release: the kernel may overwrite the bytes once the tail moves, so after they were read.
+        self.position(DATA_TAIL).store(head, Ordering::Release);
+    }
+
+    fn position(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: both offsets are multiples of eight within the first page, which is mapped as long as `self`
+        // exists. The kernel and this process access these words only atomically.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
+    }
+
+    /// The bytes of a part of the ring.
+    ///
+    /// # Safety
+    ///
+    /// The part is between the tail and a head that was loaded with acquire ordering, and the tail does not move as
+    /// long as the bytes are borrowed.
+    unsafe fn bytes(&self, part: Range<usize>) -> &[u8] {
+        assert!(part.end <= self.room, "within the ring");
+        // SAFETY: the bytes are mapped as long as `self` exists, and the assertion keeps the part within them. The kernel
+        // wrote them before it moved the head, and does not write between tail and head.
+        unsafe {
+            slice::from_raw_parts(self.start.as_ptr().add(self.page + part.start), part.len())
+        }
+    }
+}
+
+impl Drop for EventRing {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this address and length, and no reference into it is left. The call fails
+        // only for an address that is not that of a page.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.page + self.room) };
+    }
+}
+
 /// perf_event_open(2) for one thread, on every processor.
-pub(crate) fn open_event(attributes: EventAttributes, thread: Pid) -> io::Result<OwnedFd> {
+fn open_event(attributes: EventAttributes, thread: Pid) -> io::Result<OwnedFd> {
     let size = size_of::<EventAttributes>().try_into().expect("it has 96 bytes");
     // C compilers for big-endian machines allocate bit fields from the highest bit on.
     let is_reversed = cfg!(target_endian = "big");
@@ -466,72 +545,6 @@ pub(crate) fn open_event(attributes: EventAttributes, thread: Pid) -> io::Result
     let number = RawFd::try_from(number).expect("a descriptor is a C integer");
     // SAFETY: on success, the number is that of a new descriptor, which has no owner yet.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
-}
-
-/// A ring buffer into which the kernel writes the records of an event (perf_event_open(2), "MMAP layout"): a page with
-/// the positions, then the ring.
-#[derive(Debug)]
-pub(crate) struct EventRing {
-    /// The page with the positions.
-    start: NonNull<u8>,
-    page: usize,
-    /// Bytes in the ring, a power of two.
-    room: usize,
-}
-
-// SAFETY: the mapping belongs to this value alone, and to the whole process, not to a thread.
-unsafe impl Send for EventRing {}
-
-impl EventRing {
-    /// Makes the ring of an event that does not have one yet, with room for at least `room` bytes.
-    pub(crate) fn map(event: BorrowedFd<'_>, room: usize) -> io::Result<Self> {
-        let page = page_size();
-        let room = room.clamp(page, RING_MAX).next_power_of_two();
-        // Only with a writable mapping, the kernel does not overwrite unread records.
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel chooses the place, so nothing that is mapped is replaced.
-        let start =
-            unsafe { mmap(ptr::null_mut(), page + room, access, MapFlags::SHARED, event, 0) }?;
-        let start = NonNull::new(start.cast()).expect("the kernel maps nothing at zero");
-        Ok(Self { start, page, room })
-    }
-
-    /// Appends all unread records to `records`, and frees their room.
-    pub(crate) fn drain(&mut self, records: &mut Vec<u8>) {
-        // Acquire: all bytes that the kernel wrote before it moved the head are seen.
-        let head = self.position(DATA_HEAD).load(Ordering::Acquire);
-        // Only this process writes the tail.
-        let tail = self.position(DATA_TAIL).load(Ordering::Relaxed);
-        for part in unread_parts(head, tail, self.room) {
-            records.extend_from_slice(self.bytes(part));
-        }
-        // Release: the kernel may overwrite the bytes once the tail moves, so after they were read.
-        self.position(DATA_TAIL).store(head, Ordering::Release);
-    }
-
-    fn position(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: both offsets are multiples of eight within the first page, which is mapped as long as `self`
-        // exists. The kernel and this process access these words only atomically.
-        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
-    }
-
-    /// The bytes of a part of the ring that is between tail and head.
-    fn bytes(&self, part: Range<usize>) -> &[u8] {
-        assert!(part.end <= self.room, "within the ring");
-        // SAFETY: the bytes are mapped as long as `self` exists. The kernel wrote them before it moved the head, and
-        // writes there again only after `drain` has moved the tail. At that time the slice is no longer used.
-        unsafe {
-            slice::from_raw_parts(self.start.as_ptr().add(self.page + part.start), part.len())
-        }
-    }
-}
-
-impl Drop for EventRing {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made with this address and length, and no reference into it is left. The call fails
-        // only for an address that is not that of a page.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.page + self.room) };
-    }
 }
 
 /// The unread bytes of a ring: the part up to its end, and the part from its start on. Positions only grow.
@@ -561,53 +574,57 @@ pub(crate) struct Account {
 
 /// Finds a user (getpwnam_r(3), getpwuid_r(3)).
 pub(crate) fn account(key: Key<'_>) -> io::Result<Option<Account>> {
-    look_up(
-        |entry, scratch, found| {
-            let (start, length) = (scratch.as_mut_ptr(), scratch.len());
-            match key {
-                // SAFETY: all pointers are to existing values, and `start` is to `length` bytes.
-                Key::Name(name) => unsafe {
-                    libc::getpwnam_r(name.as_ptr(), entry, start, length, found)
-                },
-                // SAFETY: as above.
-                Key::Id(id) => unsafe { libc::getpwuid_r(id, entry, start, length, found) },
-            }
-        },
-        |entry: &libc::passwd| Account {
-            uid: entry.pw_uid,
-            gid: entry.pw_gid,
-            // SAFETY: the strings of an entry are null or NUL-terminated, and exist as long as the scratch space, which
-            // exists until after this closure.
-            name: unsafe { copy_string(entry.pw_name) },
-            // SAFETY: as above.
-            home: unsafe { copy_string(entry.pw_dir) },
-        },
-    )
+    let call = |entry: *mut _, scratch: &mut [c_char], found: *mut *mut _| {
+        let (start, length) = (scratch.as_mut_ptr(), scratch.len());
+        match key {
+            // SAFETY: `entry` and `found` are from `look_up`, which passes pointers to its own variables. `start` may be
+            // written for `length` characters, and `name` is NUL-terminated.
+            Key::Name(name) => unsafe {
+                libc::getpwnam_r(name.as_ptr(), entry, start, length, found)
+            },
+            // SAFETY: `entry` and `found` are from `look_up`, which passes pointers to its own variables. `start` may be
+            // written for `length` characters.
+            Key::Id(id) => unsafe { libc::getpwuid_r(id, entry, start, length, found) },
+        }
+    };
+    let copy = |entry: &libc::passwd| Account {
+        uid: entry.pw_uid,
+        gid: entry.pw_gid,
+        // SAFETY: the library has filled in the entry. Its strings are null or NUL-terminated, and are in the scratch
+        // space, which exists until after this closure.
+        name: unsafe { copy_string(entry.pw_name) },
+        // SAFETY: the same holds for this string of the entry.
+        home: unsafe { copy_string(entry.pw_dir) },
+    };
+    // SAFETY: these functions return 0 with a null pointer, or with one to the entry, which they have filled in.
+    unsafe { look_up(call, copy) }
 }
 
 /// Finds the id of a group (getgrnam_r(3)).
 pub(crate) fn group_id(name: &CStr) -> io::Result<Option<u32>> {
-    look_up(
-        |entry, scratch, found| {
-            let (start, length) = (scratch.as_mut_ptr(), scratch.len());
-            // SAFETY: all pointers are to existing values, and `start` is to `length` bytes.
-            unsafe { libc::getgrnam_r(name.as_ptr(), entry, start, length, found) }
-        },
-        |entry: &libc::group| entry.gr_gid,
-    )
+    let call = |entry: *mut _, scratch: &mut [c_char], found: *mut *mut _| {
+        let (start, length) = (scratch.as_mut_ptr(), scratch.len());
+        // SAFETY: `entry` and `found` are from `look_up`, which passes pointers to its own variables. `start` may be
+        // written for `length` characters, and `name` is NUL-terminated.
+        unsafe { libc::getgrnam_r(name.as_ptr(), entry, start, length, found) }
+    };
+    // SAFETY: the function returns 0 with a null pointer, or with one to the entry, which it has filled in.
+    unsafe { look_up(call, |entry: &libc::group| entry.gr_gid) }
 }
 
 /// Finds the name of a group (getgrgid_r(3)).
 pub(crate) fn group_name(gid: u32) -> io::Result<Option<CString>> {
-    look_up(
-        |entry, scratch, found| {
-            let (start, length) = (scratch.as_mut_ptr(), scratch.len());
-            // SAFETY: all pointers are to existing values, and `start` is to `length` bytes.
-            unsafe { libc::getgrgid_r(gid, entry, start, length, found) }
-        },
-        // SAFETY: the library has filled in the entry, and its strings are in the scratch space.
-        |entry: &libc::group| unsafe { copy_string(entry.gr_name) },
-    )
+    let call = |entry: *mut _, scratch: &mut [c_char], found: *mut *mut _| {
+        let (start, length) = (scratch.as_mut_ptr(), scratch.len());
+        // SAFETY: `entry` and `found` are from `look_up`, which passes pointers to its own variables. `start` may be
+        // written for `length` characters.
+        unsafe { libc::getgrgid_r(gid, entry, start, length, found) }
+    };
+    // SAFETY: the library has filled in the entry, and its name is in the scratch space, which exists until after this
+    // closure.
+    let copy = |entry: &libc::group| unsafe { copy_string(entry.gr_name) };
+    // SAFETY: the function returns 0 with a null pointer, or with one to the entry, which it has filled in.
+    unsafe { look_up(call, copy) }
 }
 
 /// All groups of a user, `primary` among them (getgrouplist(3)).
@@ -631,7 +648,13 @@ pub(crate) fn group_list(user: &CStr, primary: u32) -> io::Result<Vec<u32>> {
 }
 
 /// Makes a `get*_r` call: repeats `call` with more scratch space until the entry fits, then has `copy` copy the entry.
-fn look_up<Entry, Wanted>(
+///
+/// # Safety
+///
+/// `call` gets pointers to an entry and to a pointer, both live but not initialized or null, and scratch space. If it
+/// returns 0, it has left the second pointer null, or has made it point to an initialized entry that exists as long as
+/// the first one.
+unsafe fn look_up<Entry, Wanted>(
     call: impl Fn(*mut Entry, &mut [c_char], *mut *mut Entry) -> c_int,
     copy: impl Fn(&Entry) -> Wanted,
 ) -> io::Result<Option<Wanted>> {
@@ -641,8 +664,8 @@ fn look_up<Entry, Wanted>(
         let mut found = ptr::null_mut();
         match call(entry.as_mut_ptr(), &mut scratch, &raw mut found) {
             0 if found.is_null() => return Ok(None),
-            // SAFETY: success with `found` set means that it points to `entry`, that `entry` is filled in, and that its
-            // strings are in `scratch`. Both exist until after `copy`.
+            // SAFETY: the caller promises that `call` has made `found` point to an initialized entry, which exists until
+            // after `copy`, as `entry` and `scratch` do.
             0 => return Ok(Some(copy(unsafe { &*found }))),
             libc::EINTR => {}
             libc::ERANGE if scratch.len() < SCRATCH_MAX => scratch.resize(scratch.len() * 2, 0),
@@ -695,20 +718,19 @@ mod tests {
 
     /// Looks up the number 7 in a database whose every answer is `answer`, `found` or not.
     fn check(answer: impl Fn(usize) -> c_int, found: bool, expected: Result<Option<u32>, c_int>) {
-        let result = look_up(
-            |entry: *mut u32, scratch, result| {
-                let status = answer(scratch.len());
-                if found && status == 0 {
-                    // SAFETY: `look_up` gives pointers to its own variables.
-                    unsafe {
-                        entry.write(7);
-                        result.write(entry);
-                    }
+        let call = |entry: *mut u32, scratch: &mut [c_char], result: *mut *mut u32| {
+            let status = answer(scratch.len());
+            if found && status == 0 {
+                // SAFETY: `look_up` gives pointers to its own variables.
+                unsafe {
+                    entry.write(7);
+                    result.write(entry);
                 }
-                status
-            },
-            |entry| *entry,
-        );
+            }
+            status
+        };
+        // SAFETY: the closure above leaves the pointer null, or makes it point to the entry that it has written.
+        let result = unsafe { look_up(call, |entry| *entry) };
         assert_eq!(result.map_err(|error| error.raw_os_error().unwrap()), expected);
     }
 

@@ -24,13 +24,13 @@
 //! ```
 
 use crate::process::{threads, to_pid};
-use crate::raw::{self, EventAttributes, EventRing};
+use crate::raw::{EventAttributes, EventRing};
 use crate::{clock, scheduling};
 use rustix::process::Pid;
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// A running record of the switches of one process. Dropping it ends the recording.
@@ -206,7 +206,6 @@ fn number(thread: Pid) -> u32 {
 struct ThreadTrace {
     thread: Pid,
     ring: EventRing,
-    event: OwnedFd,
     tracker: Tracker,
     counted: Counters,
     /// How long the thread has had a processor by all spans so far.
@@ -216,17 +215,17 @@ struct ThreadTrace {
 impl ThreadTrace {
     fn start(thread: Pid, capacity: usize) -> io::Result<Self> {
         let start = clock::monotonic();
-        let event = raw::open_event(attributes(), thread)?;
-        let ring = EventRing::map(event.as_fd(), capacity.saturating_mul(SWITCH_BYTES))?;
+        let room = capacity.saturating_mul(SWITCH_BYTES);
+        let ring = EventRing::open(attributes(), thread, room)?;
         let (counted, told) = Default::default();
-        Ok(Self { thread, ring, event, tracker: Tracker::new(start), counted, told })
+        Ok(Self { thread, ring, tracker: Tracker::new(start), counted, told })
     }
 
     fn take(&mut self, all: &mut Switches, began: &mut BTreeSet<u32>) -> io::Result<()> {
         // In this order a thread that has run by the counters, but has no records, ran all the
         // time: had it been switched before it was counted, there would be a record.
         let end = clock::monotonic();
-        let counters = Counters::read(&self.event)?;
+        let counters = Counters::read(self.ring.event())?;
         let mut bytes = Vec::new();
         self.ring.drain(&mut bytes);
 

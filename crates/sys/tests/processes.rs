@@ -6,10 +6,12 @@ mod runner;
 #[path = "support/temp.rs"]
 mod temp;
 
+use diligence_sys::crash;
 use diligence_sys::credentials::peer_credentials;
 use diligence_sys::daemonize::{self, Fork, StandardStream};
 use diligence_sys::inherited::{self, InheritError, ListenVariables};
 use diligence_sys::launch::{Child, Ending, Program};
+use diligence_sys::memory;
 use diligence_sys::poll::{Events, Interest, Poller};
 use diligence_sys::privileges::{Identity, switch_to};
 use diligence_sys::process::usage;
@@ -30,7 +32,7 @@ use rustix::process::{
 };
 use rustix::thread::gettid;
 use std::io::{ErrorKind, IoSlice, Read};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio, exit, id};
@@ -45,6 +47,7 @@ fn main() {
         Ok("service") => be_a_service(),
         Ok("parent") => be_a_parent_that_dies(),
         Ok("close-on-exec") => be_close_on_exec(),
+        Ok("crash") => be_a_program_that_crashes(),
         Ok(role) => panic!("no such role: {role}"),
         Err(_) => runner::run(&[
             ("a_peer_of_another_user_is_recognised", a_peer_of_another_user_is_recognised),
@@ -61,6 +64,7 @@ fn main() {
             ("a_started_program_has_what_it_was_given", a_started_program_has_what_it_was_given),
             ("settings_reach_all_threads", settings_reach_all_threads),
             ("the_switches_of_all_threads_count", the_switches_of_all_threads_count),
+            ("a_crash_saves_memories_that_were_closed", a_crash_saves_memories_that_were_closed),
         ]),
     }
 }
@@ -447,4 +451,24 @@ fn a_started_program_has_what_it_was_given() {
     let error = output.read_to_string(&mut text).expect_err("it does not wait");
     assert_eq!(error.kind(), ErrorKind::WouldBlock);
     assert_eq!(text, "b=c/bin:/usr/bin\n");
+}
+
+fn a_crash_saves_memories_that_were_closed() {
+    let directory = TempDir::new();
+    let file = directory.join("saved");
+    let mut command = role("crash");
+    let status = command.env("SAVED", &file).stderr(Stdio::null()).status().expect("it starts");
+    assert_eq!(status.code(), None, "a signal has ended it");
+    assert_eq!(fs::read(file).expect("the copy"), b"firstsecond");
+}
+
+fn be_a_program_that_crashes() {
+    let memory = |bytes| memory::sealed("test", bytes).expect("there is memory");
+    let (forgotten, first, second) = (memory(b"old"), memory(b"first"), memory(b"second"));
+    let file = env::var_os("SAVED").expect("a path");
+    let save = |from: [&OwnedFd; 2]| crash::save(from.map(AsFd::as_fd), Path::new(&file));
+    save([&forgotten, &forgotten]).expect("there are descriptors");
+    save([&first, &second]).expect("there are descriptors");
+    drop((forgotten, first, second));
+    std::process::abort();
 }

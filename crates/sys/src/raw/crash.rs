@@ -1,26 +1,29 @@
 //! Saving memory to a file when the process crashes.
 
 use std::ffi::{CString, c_char, c_int};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use std::{io, ptr};
 
-/// The descriptors to copy from, in this order; -1 for none.
+/// The descriptors to copy from, in this order; -1 for none. The handler or this process owns a descriptor, whichever
+/// takes it out first.
 static FROM: [AtomicI32; 2] = [AtomicI32::new(-1), AtomicI32::new(-1)];
 /// The file to copy to.
 static TO: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 /// The process that asked for this. Its children do not copy anything.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
-/// Arranges that a crash of this process copies the contents of `from` to a new file `to`. The descriptors must stay open
-/// until [`forget`] is called.
+/// Arranges that a crash of this process copies the contents of `from` to a new file `to`. It keeps own descriptors of
+/// both until [`forget`] is called.
 pub(crate) fn save(from: [BorrowedFd<'_>; 2], to: CString) -> io::Result<()> {
+    let [first, second] = from.map(|from| from.try_clone_to_owned());
+    let from = [first?, second?];
     // It is never freed, since a handler may be reading it.
     TO.store(to.into_raw(), Ordering::Release);
     // SAFETY: getpid(2) has no conditions.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Release);
     for (place, from) in FROM.iter().zip(from) {
-        place.store(from.as_raw_fd(), Ordering::Release);
+        put(place, from.into_raw_fd());
     }
     for signal in SIGNALS {
         // SAFETY: zeroes are valid for all fields of this C structure.
@@ -36,7 +39,16 @@ pub(crate) fn save(from: [BorrowedFd<'_>; 2], to: CString) -> io::Result<()> {
 
 /// Arranges that a crash copies nothing.
 pub(crate) fn forget() {
-    FROM.iter().for_each(|place| place.store(-1, Ordering::Release));
+    FROM.iter().for_each(|place| put(place, -1));
+}
+
+/// Puts a descriptor into a place, or none, and closes the one that was there.
+fn put(place: &AtomicI32, from: c_int) {
+    let before = place.swap(from, Ordering::AcqRel);
+    if before >= 0 {
+        // SAFETY: the number comes from `into_raw_fd`. It was taken out, so nothing else owns the descriptor.
+        drop(unsafe { OwnedFd::from_raw_fd(before) });
+    }
 }
 
 /// Handles a signal. It calls only functions that signal handlers may call. `SA_RESETHAND` has restored the default
@@ -47,7 +59,7 @@ extern "C" fn handle(signal: c_int) {
     // SAFETY: getpid(2) has no conditions.
     let is_own = PROCESS.load(Ordering::Acquire) == unsafe { libc::getpid() };
     if from[0] >= 0 && is_own && !to.is_null() {
-        // SAFETY: `to` is NUL-terminated, and is never freed.
+        // SAFETY: `to` comes from `CString::into_raw`, so it is NUL-terminated, and it is never freed.
         unsafe { copy(from, to) };
     }
     // SAFETY: raise(3) has no conditions.

@@ -69,9 +69,9 @@ extern "C" fn handle(signal: c_int) {
         for place in &PATHS {
             let path = place.swap(ptr::null_mut(), Ordering::AcqRel);
             if !path.is_null() {
-                // SAFETY: it is a NUL-terminated string. It was taken out, so its `Place` does not free it.
+                // SAFETY: the pointer comes from `CString::into_raw`. It was taken out, so its `Place` does not free it.
                 let path = unsafe { CStr::from_ptr(path) };
-                // SAFETY: as above.
+                // SAFETY: a `CStr` is NUL-terminated.
                 unsafe { libc::unlink(path.as_ptr()) };
             }
         }
