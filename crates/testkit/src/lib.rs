@@ -14,6 +14,7 @@
 //! - [`recording`]: recordings with content that is known.
 //! - [`findings`]: all that is found in a recording, to compare.
 //! - [`terminal`]: what a program prints on a terminal.
+//! - [`source_tree`]: the files of this project, for tests of the source itself.
 
 pub mod chaos;
 pub mod findings;
@@ -25,6 +26,7 @@ pub mod mutated;
 pub mod random;
 pub mod recording;
 pub mod rules;
+pub mod source_tree;
 pub mod terminal;
 pub mod text;
 pub mod values;

@@ -2,9 +2,9 @@
 //! checked without cargo-deny and without the network. `make prove` runs cargo-deny for the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 use std::process::Command;
+
+use diligence_testkit::source_tree::{read, root};
 
 /// The only place from which packages come.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -35,7 +35,7 @@ fn there_is_one_version_of_everything() {
 
 #[test]
 fn everything_comes_from_the_registry() {
-    let lock = read("Cargo.lock");
+    let lock = read(&root().join("Cargo.lock"));
     let sources = lock.lines().filter_map(|line| line.strip_prefix("source = "));
     let mut count = 0;
     for source in sources {
@@ -187,17 +187,8 @@ fn one(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
 
 /// The texts in a list of `deny.toml`.
 fn listed(key: &str) -> BTreeSet<String> {
-    let text = read("deny.toml");
+    let text = read(&root().join("deny.toml"));
     let (_, list) = text.split_once(&format!("\n{key} = [")).expect("deny.toml has such a list");
     let (list, _) = list.split_once(']').expect("a list ends");
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
-}
-
-fn read(name: &str) -> String {
-    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-fn root() -> &'static Path {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.ancestors().nth(2).expect("crates/testkit is two folders below the root")
 }

@@ -5,9 +5,9 @@
 //! use only the layers below its own.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use diligence_testkit::source_tree::{crate_folders, files_below, read, root};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, UseTree, Visibility};
 
@@ -16,12 +16,8 @@ const CYCLE_FILES_MAX: usize = 4;
 
 /// Crates with larger cycles, and how many files their largest cycle has. A row is removed when its
 /// crate is rebuilt; the numbers must not grow.
-const LARGER_CYCLES: &[(&str, usize)] = &[
-    ("bench", 18),
-    ("broker", 15),
-    ("capture", 56),
-    ("cli", 8),
-];
+const LARGER_CYCLES: &[(&str, usize)] =
+    &[("bench", 18), ("broker", 15), ("capture", 56), ("cli", 8)];
 
 #[test]
 fn files_of_a_crate_use_each_other_in_small_cycles_only() {
@@ -103,21 +99,12 @@ struct Source {
 
 impl Modules {
     fn read(folder: &Path) -> Self {
-        let mut sources = BTreeMap::new();
-        let mut folders = vec![folder.to_owned()];
-        while let Some(next) = folders.pop() {
-            for entry in fs::read_dir(&next).expect("a folder of sources") {
-                let path = entry.expect("an entry").path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension().is_some_and(|extension| extension == "rs") {
-                    let name = path.strip_prefix(folder).expect("below the folder");
-                    let text = fs::read_to_string(&path).expect("a source file");
-                    sources.insert(name.display().to_string(), text);
-                }
-            }
-        }
-        Self::of(sources)
+        let files = files_below(folder, |file| file.extension().is_some_and(|its| its == "rs"));
+        let sources = files.into_iter().map(|path| {
+            let name = path.strip_prefix(folder).expect("below the folder");
+            (name.display().to_string(), read(&path))
+        });
+        Self::of(sources.collect())
     }
 
     fn of(sources: BTreeMap<String, String>) -> Self {
@@ -281,7 +268,7 @@ fn module_path(file: &str) -> Vec<String> {
 
 /// The list in ARCHITECTURE.md, from the lowest layer to the highest.
 fn core_layers() -> Vec<String> {
-    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page");
+    let text = read(&root().join("ARCHITECTURE.md"));
     let chapter = text.split("### Layers of the core").nth(1).expect("the chapter on layers");
     let rows = chapter.lines().skip_while(|line| !line.starts_with("| ---")).skip(1);
     let rows = rows.take_while(|line| line.starts_with('|'));
@@ -290,16 +277,4 @@ fn core_layers() -> Vec<String> {
     layers.reverse();
     assert!(layers.len() > 10, "{layers:?}");
     layers
-}
-
-fn crate_folders() -> Vec<PathBuf> {
-    let crates = fs::read_dir(root().join("crates")).expect("the folder of crates");
-    let mut folders: Vec<_> = crates.map(|entry| entry.expect("an entry").path()).collect();
-    folders.retain(|folder| folder.join("src").exists());
-    folders.sort();
-    folders
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/testkit").to_owned()
 }
