@@ -1,0 +1,135 @@
+//! A type name stands for one thing in the workspace.
+//!
+//! A developer who searches for a type name should find one definition. `type-names.txt` lists the
+//! names that still have several definitions, and how many. The list must shrink: the test fails if a
+//! listed name is unique by now, or if a new duplicate appears. Give a new type another name instead of
+//! adding it. Run the test with `DILIGENCE_BLESS=1` to write the list anew after renaming types.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use diligence_testkit::golden;
+use diligence_testkit::source_tree::{read, root, rust_files};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Ident, ItemEnum, ItemStruct, ItemTrait, ItemType, ItemUnion};
+
+/// Names that several definitions share for good, and why.
+const SHARED: &[(&str, &str)] = &[(
+    "Counting",
+    "the allocator of each test that counts allocations; such a test is a program of its own",
+)];
+
+/// The simulated kernel stands in for the crate `sys`, file by file, so a type of the one has the name
+/// of the other.
+const MIRROR: (&str, &str) = ("simulation/kernel/src/", "crates/sys/src/");
+
+#[test]
+fn a_type_name_stands_for_one_thing() {
+    let definitions = definitions();
+    assert!(definitions.len() > 1000, "only {} names were found", definitions.len());
+    let shared: BTreeSet<_> = SHARED.iter().map(|(name, _)| *name).collect();
+    for name in &shared {
+        let files = definitions.get(*name).map_or(0, Vec::len);
+        assert!(files > 1, "{name} is in SHARED and has {files} definitions");
+    }
+    let mut table = String::new();
+    for (name, files) in definitions {
+        if files.len() > 1 && !shared.contains(name.as_str()) {
+            println!("{name}: {}", files.join(", "));
+            table += &format!("{name} {}\n", files.len());
+        }
+    }
+    golden::check(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/type-names.txt"), &table);
+}
+
+#[test]
+fn definitions_are_found_everywhere_and_alternatives_count_once() {
+    let code = r#"
+        struct Alone;
+        pub enum Kind { A }
+        union Bits { a: u8 }
+        trait Speaks { type Word; fn speak(&self) -> Self::Word; }
+        impl Speaks for Alone { type Word = u8; fn speak(&self) -> u8 { struct Inner; 0 } }
+        type Alias = u8;
+        mod inside { struct Alone; }
+        #[cfg(unix)] struct Place;
+        #[cfg(not(unix))] struct Place(u8);
+        #[cfg(test)] mod tests { #[derive(Debug)] struct OfTest; }
+        // struct Comment;
+        const TEXT: &str = "struct Text;";
+    "#;
+    let names = names_in(code).unwrap();
+    let expected =
+        ["Alias", "Alone", "Alone", "Bits", "Inner", "Kind", "OfTest", "Place", "Speaks"];
+    assert_eq!(names, expected);
+}
+
+/// The files that define each name, a file as often as it does.
+fn definitions() -> BTreeMap<String, Vec<String>> {
+    let mut definitions = BTreeMap::<_, Vec<_>>::new();
+    for path in rust_files() {
+        let file = path.strip_prefix(root()).expect("below the root");
+        let file = file.display().to_string();
+        let names = names_in(&read(&path)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        for name in names {
+            definitions.entry(name).or_default().push(file.clone());
+        }
+    }
+    let (mirror, original) = MIRROR;
+    for files in definitions.values_mut() {
+        let all = files.clone();
+        let is_mirrored = |file: &str| {
+            file.strip_prefix(mirror).is_some_and(|file| all.contains(&[original, file].concat()))
+        };
+        files.retain(|file| !is_mirrored(file));
+    }
+    definitions
+}
+
+/// The names of types that a file defines, sorted. Those that macros define are not seen, and an
+/// associated type is not a name of its own. Definitions of which `cfg` chooses one count once.
+fn names_in(code: &str) -> syn::Result<Vec<String>> {
+    let mut finder = Finder::default();
+    finder.visit_file(&syn::parse_file(code)?);
+    let Finder { mut names, alternatives } = finder;
+    names.extend(alternatives);
+    names.sort();
+    Ok(names)
+}
+
+#[derive(Default)]
+struct Finder {
+    names: Vec<String>,
+    alternatives: BTreeSet<String>,
+}
+
+impl Finder {
+    fn add(&mut self, name: &Ident, attributes: &[Attribute]) {
+        if attributes.iter().any(|attribute| attribute.path().is_ident("cfg")) {
+            self.alternatives.insert(name.to_string());
+        } else {
+            self.names.push(name.to_string());
+        }
+    }
+}
+
+macro_rules! visit_definitions {
+    ($($visit:ident: $item:ty;)*) => {
+        impl<'ast> Visit<'ast> for Finder {
+            $(
+                fn $visit(&mut self, item: &'ast $item) {
+                    self.add(&item.ident, &item.attrs);
+                    visit::$visit(self, item);
+                }
+            )*
+        }
+    };
+}
+
+visit_definitions! {
+    visit_item_enum: ItemEnum;
+    visit_item_struct: ItemStruct;
+    visit_item_trait: ItemTrait;
+    visit_item_type: ItemType;
+    visit_item_union: ItemUnion;
+}
