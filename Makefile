@@ -77,7 +77,7 @@ test: packages-test
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked --quiet
-	$(CARGO) check --locked --package diligence-wire --package diligence-bus
+	$(CARGO) check --locked --package diligence-wire --package diligence-bus-core
 	$(CARGO) check --locked --package diligence-export --no-default-features
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked

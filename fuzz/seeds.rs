@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 fn main() -> io::Result<()> {
-    for target in diligence_fuzzing::TARGETS {
+    for target in fuzzing::TARGETS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name);
         fs::create_dir_all(&folder)?;
         for (name, bytes) in (target.seeds)() {

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| diligence_fuzzing::recordings::analyses(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzzing::recordings::analyses(bytes));

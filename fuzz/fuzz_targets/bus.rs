@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| diligence_fuzzing::operations::bus(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzzing::operations::bus(bytes));

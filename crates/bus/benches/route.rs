@@ -1,9 +1,9 @@
 //! What the core costs: nanoseconds for routing a message, without parsing it and without sockets.
 //!
-//! `cargo bench -p diligence-bus`. Each message that is routed is also written off its recipient's
+//! `cargo bench -p diligence-bus-core`. Each message that is routed is also written off its recipient's
 //! account, as in the daemon.
 
-use diligence_bus::{
+use bus::{
     Amount, Body, Bus, Configuration, Credentials, Effect, Effects, End, FdPassing, Input, Limits,
     PeerId, Policy, Time,
 };

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! ```
-//! use diligence_bus::{Bus, Configuration, Credentials, Effects, Identity, Input, PeerId, Time};
+//! use bus::{Bus, Configuration, Credentials, Effects, Identity, Input, PeerId, Time};
 //! use wire::guid::Guid;
 //!
 //! let identity = Identity {

@@ -7,7 +7,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use diligence_bus::{
+use bus::{
     Amount, Bus, Configuration, Credentials, Effect, Effects, FdPassing, Input, PeerId, Time,
 };
 use diligence_testkit::world::{build, driver_method, identity, interface, member, name, path};
@@ -128,8 +128,8 @@ fn play(bus: &mut Bus, effects: &mut Effects, scene: &Scene) -> usize {
             let Effect::Send(delivery) = &effects.list()[index] else { panic!("only messages") };
             let body = message.body().len() as u64;
             let bytes = match delivery.body {
-                diligence_bus::Body::InHead => 0,
-                diligence_bus::Body::OfInput => body,
+                bus::Body::InHead => 0,
+                bus::Body::OfInput => body,
             };
             let bytes = bytes + delivery.head.len() as u64;
             let (to, amount) = (delivery.to, Amount { messages: 1, bytes, fds: 0 });

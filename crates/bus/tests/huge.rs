@@ -1,6 +1,6 @@
 //! Messages, texts and lists at the edge of what a message can hold.
 
-use diligence_bus::{Configuration, Limits, PeerId};
+use bus::{Configuration, Limits, PeerId};
 use diligence_testkit::world::{Seen, World, build, interface, member, messages_to, name, path};
 use wire::Message;
 use wire::body::Value;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use diligence_bus::introspection_xml;
+use bus::introspection_xml;
 use diligence_testkit::golden;
 use wire::names::ObjectPath;
 

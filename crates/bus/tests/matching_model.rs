@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diligence_bus::{Configuration, Limits, PeerId, Policy};
+use bus::{Configuration, Limits, PeerId, Policy};
 use diligence_testkit::model::{Change, Names, Rule, Subject};
 use diligence_testkit::random::{Random, rounds};
 use diligence_testkit::world::{Seen, World, interface, member, name, path};

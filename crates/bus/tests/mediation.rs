@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use diligence_bus::mediation::{Claim, MediatedRecipient, Mediator, Module, Opinion, Transit};
-use diligence_bus::policy::PeerAttributes;
-use diligence_bus::{
+use bus::mediation::{Claim, MediatedRecipient, Mediator, Module, Opinion, Transit};
+use bus::policy::PeerAttributes;
+use bus::{
     Bus, Configuration, Credentials, Details, FdPassing, Input, LogEvent, PeerId, Service,
     Services, WithheldBy,
 };

@@ -1,6 +1,6 @@
 //! Names change hands as the specification says, whoever asks in whatever order.
 
-use diligence_bus::{Configuration, PeerId};
+use bus::{Configuration, PeerId};
 use diligence_testkit::model::Names;
 use diligence_testkit::random::{Random, rounds};
 use diligence_testkit::world::{World, messages_to};

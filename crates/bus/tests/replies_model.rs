@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use diligence_bus::{Configuration, Input, PeerId, Policy, Time};
+use bus::{Configuration, Input, PeerId, Policy, Time};
 use diligence_testkit::random::{Random, rounds};
 use diligence_testkit::world::{Seen, World, interface, member, messages_to, name, path};
 use wire::Message;

@@ -39,8 +39,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use diligence_bus::policy::{Console, PeerAttributes, Rule};
-use diligence_bus::{
+use bus::policy::{Console, PeerAttributes, Rule};
+use bus::{
     Configuration, Credentials, Details, DisconnectReason, FdPassing, Fds, HelperFailure, Identity,
     Input, Limits, LogEvent, PeerId, PidFd, Policy, Service, ServiceHelper, ServiceManager,
     StartFailure, StartId, Time, TraceAudience, Urgency,

@@ -1,7 +1,7 @@
 //! The words for ends of connections and kinds of incidents, and their texts. The words are in
 //! docs/statistics.md and docs/log.md, so they stay.
 
-use diligence_bus::{End, IncidentKind};
+use bus::{End, IncidentKind};
 
 #[test]
 fn ends_of_connections() {

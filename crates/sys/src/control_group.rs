@@ -4,7 +4,7 @@
 //! unit; below the unit of a user's own manager it is the same again.
 //!
 //! ```
-//! use diligence_sys::control_group::Belonging;
+//! use sys::control_group::Belonging;
 //!
 //! let path = "/user.slice/user-7.slice/user@7.service/app.slice/mail.service";
 //! let belonging = Belonging::of_path(path);

@@ -70,9 +70,9 @@
 //! One turn of a loop that answers every connection:
 //!
 //! ```
-//! use diligence_sys::poll::{Events, Interest, Poller};
-//! use diligence_sys::socket::{self, Accepted, UnixAddress};
-//! use diligence_sys::transfer::{self, Wait};
+//! use sys::poll::{Events, Interest, Poller};
+//! use sys::socket::{self, Accepted, UnixAddress};
+//! use sys::transfer::{self, Wait};
 //! use std::io::IoSlice;
 //!
 //! # fn main() -> std::io::Result<()> {

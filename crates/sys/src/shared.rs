@@ -6,7 +6,7 @@
 //! example a word that the writer stores last with [`Writable::store_release`].
 //!
 //! ```
-//! use diligence_sys::shared::{ReadOnly, Writable};
+//! use sys::shared::{ReadOnly, Writable};
 //! use std::os::fd::AsFd;
 //!
 //! let (mut memory, descriptor) = Writable::new("example", 4096)?;

@@ -15,8 +15,8 @@ use std::process::Command;
 /// # Example
 ///
 /// ```
-/// use diligence_sys::signals::{Signal, SignalSource};
-/// use diligence_sys::spawn::ChildSetup;
+/// use sys::signals::{Signal, SignalSource};
+/// use sys::spawn::ChildSetup;
 /// use std::process::Command;
 ///
 /// # fn main() -> std::io::Result<()> {

@@ -6,7 +6,7 @@
 //! `/proc/sys/kernel/perf_event_paranoid` is 2 or less. Linux 6.0 or newer.
 //!
 //! ```
-//! use diligence_sys::switches::{Followed, SwitchTrace};
+//! use sys::switches::{Followed, SwitchTrace};
 //! use std::time::Duration;
 //!
 //! # fn main() -> std::io::Result<()> {

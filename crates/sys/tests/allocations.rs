@@ -6,15 +6,15 @@
 #[path = "support/runner.rs"]
 mod runner;
 
-use diligence_sys::clock;
-use diligence_sys::poll::{Events, Interest, Poller};
-use diligence_sys::socket::{UnixAddress, accept, listen_unix, socket_pair};
-use diligence_sys::transfer::{MAX_DESCRIPTORS, Wait, receive, send};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{ErrorKind, IoSlice};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use sys::clock;
+use sys::poll::{Events, Interest, Poller};
+use sys::socket::{UnixAddress, accept, listen_unix, socket_pair};
+use sys::transfer::{MAX_DESCRIPTORS, Wait, receive, send};
 
 struct Counting;
 

@@ -1,12 +1,12 @@
 //! What the kernel tells about this process; `processes.rs` has the peer with another user.
 
-use diligence_sys::credentials::{Credentials, own_credentials, peer_credentials};
-use diligence_sys::socket::{UnixAddress, connect_unix, listen_unix, socket_pair};
 use rustix::process::{getegid, geteuid, getgroups};
 use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::fd::AsRawFd;
+use sys::credentials::{Credentials, own_credentials, peer_credentials};
+use sys::socket::{UnixAddress, connect_unix, listen_unix, socket_pair};
 
 fn check_is_this_process(credentials: &Credentials) {
     assert_eq!(credentials.pid, Some(std::process::id()));

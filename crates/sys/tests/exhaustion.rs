@@ -1,14 +1,12 @@
 //! What happens when the process has no descriptor left. One test, as the limit is of the process.
 
-use diligence_sys::rlimit::OpenFiles;
-use diligence_sys::socket::{
-    Accepted, UnixAddress, accept, connect_unix, listen_unix, socket_pair,
-};
-use diligence_sys::transfer::{Descriptors, Received, Wait, receive, send};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::fs::File;
 use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd};
+use sys::rlimit::OpenFiles;
+use sys::socket::{Accepted, UnixAddress, accept, connect_unix, listen_unix, socket_pair};
+use sys::transfer::{Descriptors, Received, Wait, receive, send};
 
 #[test]
 fn running_out_of_descriptors_is_reported_not_hidden() {

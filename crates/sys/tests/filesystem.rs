@@ -3,15 +3,15 @@
 #[path = "support/temp.rs"]
 mod temp;
 
-use diligence_sys::filesystem::{
-    LockFile, Owner, Privacy, StaleSocket, allow_everyone, ensure_private_directory, give_socket,
-    remove_stale_socket,
-};
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use sys::filesystem::{
+    LockFile, Owner, Privacy, StaleSocket, allow_everyone, ensure_private_directory, give_socket,
+    remove_stale_socket,
+};
 use temp::TempDir;
 
 fn mode(path: &Path) -> u32 {

@@ -1,9 +1,9 @@
 //! The user at the other end of a TCP connection.
 
-use diligence_sys::loopback::peer_uid;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use sys::loopback::peer_uid;
 
 const ADDRESSES: [&str; 2] = ["127.0.0.1:0", "[::1]:0"];
 

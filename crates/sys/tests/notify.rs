@@ -3,11 +3,11 @@
 #[path = "support/temp.rs"]
 mod temp;
 
-use diligence_sys::notify::{Notified, notify};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use sys::notify::{Notified, notify};
 use temp::TempDir;
 
 fn check_arrives(manager: &UnixDatagram, variable: &OsStr) {

@@ -1,12 +1,12 @@
 //! Readiness as epoll reports it.
 
-use diligence_sys::poll::{Event, Events, Interest, Poller};
-use diligence_sys::socket::socket_pair;
 use rustix::io::{read, write};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
+use sys::poll::{Event, Events, Interest, Poller};
+use sys::socket::socket_pair;
 
 const TOKEN: u64 = u64::MAX - 1;
 

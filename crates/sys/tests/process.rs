@@ -1,13 +1,13 @@
 //! What `/proc` tells about processes.
 
-use diligence_sys::process::{
-    comm, command_line, executable, processor_time, processor_time_of_ended_children, unit, usage,
-};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io::Read;
 use std::process::{Command, Stdio, id};
 use std::time::Duration;
 use std::{env, thread};
+use sys::process::{
+    comm, command_line, executable, processor_time, processor_time_of_ended_children, unit, usage,
+};
 
 #[test]
 fn a_living_process_is_described() {

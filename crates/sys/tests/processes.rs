@@ -6,26 +6,6 @@ mod runner;
 #[path = "support/temp.rs"]
 mod temp;
 
-use diligence_sys::crash;
-use diligence_sys::credentials::peer_credentials;
-use diligence_sys::daemonize::{self, Fork, StandardStream};
-use diligence_sys::inherited::{self, InheritError, ListenVariables};
-use diligence_sys::launch::{Child, Ending, Program};
-use diligence_sys::memory;
-use diligence_sys::poll::{Events, Interest, Poller};
-use diligence_sys::privileges::{Identity, switch_to};
-use diligence_sys::process::usage;
-use diligence_sys::rlimit::OpenFiles;
-use diligence_sys::scheduling::{
-    Nice, Processors, Slice, nice, own_processors, processors, set_nice, set_own_processors,
-    set_processors, set_slice, slice,
-};
-use diligence_sys::signals::Signal;
-use diligence_sys::socket::{
-    Accepted, UnixAddress, accept, connect_unix, listen_unix, set_receive_timeout, socket_pair,
-};
-use diligence_sys::spawn::ChildSetup;
-use diligence_sys::transfer::{Wait, receive, send};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal as Number, WaitOptions, WaitStatus, geteuid, getpid, getsid,
     kill_process, setrlimit, waitpid,
@@ -39,6 +19,26 @@ use std::process::{Command, Stdio, exit, id};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
+use sys::crash;
+use sys::credentials::peer_credentials;
+use sys::daemonize::{self, Fork, StandardStream};
+use sys::inherited::{self, InheritError, ListenVariables};
+use sys::launch::{Child, Ending, Program};
+use sys::memory;
+use sys::poll::{Events, Interest, Poller};
+use sys::privileges::{Identity, switch_to};
+use sys::process::usage;
+use sys::rlimit::OpenFiles;
+use sys::scheduling::{
+    Nice, Processors, Slice, nice, own_processors, processors, set_nice, set_own_processors,
+    set_processors, set_slice, slice,
+};
+use sys::signals::Signal;
+use sys::socket::{
+    Accepted, UnixAddress, accept, connect_unix, listen_unix, set_receive_timeout, socket_pair,
+};
+use sys::spawn::ChildSetup;
+use sys::transfer::{Wait, receive, send};
 use temp::TempDir;
 
 fn main() {

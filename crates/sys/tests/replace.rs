@@ -3,13 +3,13 @@
 #[path = "support/temp.rs"]
 mod temp;
 
-use diligence_sys::replace::ReplacedFile;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use sys::replace::ReplacedFile;
 use temp::TempDir;
 
 fn write(target: &Path, content: &str) {

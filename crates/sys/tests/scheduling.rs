@@ -1,14 +1,14 @@
 //! Processors, nice values and slices of real processes.
 
-use diligence_sys::load;
-use diligence_sys::scheduling::{
-    Nice, Processors, Slice, nice, own_processors, processors, reset_slice, set_nice,
-    set_own_processors, set_processors, set_slice, slice,
-};
 use std::io::ErrorKind;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
+use sys::load;
+use sys::scheduling::{
+    Nice, Processors, Slice, nice, own_processors, processors, reset_slice, set_nice,
+    set_own_processors, set_processors, set_slice, slice,
+};
 
 /// A process that waits until it is dropped.
 struct Waiter(Child);

@@ -4,12 +4,12 @@
 #[path = "support/runner.rs"]
 mod runner;
 
-use diligence_sys::poll::{Events, Interest, Poller};
-use diligence_sys::signals::{Signal, SignalSource};
-use diligence_sys::spawn::ChildSetup;
 use rustix::process::{Signal as Number, getpid, kill_process};
 use std::process::Command;
 use std::time::Duration;
+use sys::poll::{Events, Interest, Poller};
+use sys::signals::{Signal, SignalSource};
+use sys::spawn::ChildSetup;
 
 fn main() {
     runner::run(&[

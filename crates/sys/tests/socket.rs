@@ -3,10 +3,6 @@
 #[path = "support/temp.rs"]
 mod temp;
 
-use diligence_sys::socket::{
-    Accepted, LocalAddress, SocketKind, UnixAddress, accept, connect_unix, is_listening,
-    listen_unix, local_address, socket_kind, socket_pair,
-};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::{FdFlags, fcntl_getfd};
 use std::fs::File;
@@ -15,6 +11,10 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
+use sys::socket::{
+    Accepted, LocalAddress, SocketKind, UnixAddress, accept, connect_unix, is_listening,
+    listen_unix, local_address, socket_kind, socket_pair,
+};
 use temp::TempDir;
 
 fn accepted(listener: impl AsFd) -> OwnedFd {

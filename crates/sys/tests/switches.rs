@@ -1,15 +1,15 @@
 //! Switches of real processes, recorded by the kernel.
 
-use diligence_sys::clock;
-use diligence_sys::process::processor_time;
-use diligence_sys::scheduling::{Processors, own_processors, set_own_processors, set_processors};
-use diligence_sys::switches::SwitchKind::{Ended, Preempted, Resumed, Waited};
-use diligence_sys::switches::{Followed, SwitchKind, SwitchTrace, Switches};
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio, id};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
+use sys::clock;
+use sys::process::processor_time;
+use sys::scheduling::{Processors, own_processors, set_own_processors, set_processors};
+use sys::switches::SwitchKind::{Ended, Preempted, Resumed, Waited};
+use sys::switches::{Followed, SwitchKind, SwitchTrace, Switches};
 
 /// Starts a trace, or says why this kernel does not let us.
 fn record(pid: u32, capacity: usize) -> Option<SwitchTrace> {

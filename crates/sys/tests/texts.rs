@@ -1,6 +1,6 @@
 //! What people are told of descriptors that were not inherited as they should have been.
 
-use diligence_sys::inherited::InheritError;
+use sys::inherited::InheritError;
 
 #[test]
 fn descriptors_that_were_not_inherited() {

@@ -1,7 +1,5 @@
 //! Bytes and descriptors through real sockets.
 
-use diligence_sys::socket::{set_receive_timeout, socket_pair};
-use diligence_sys::transfer::{Descriptors, MAX_DESCRIPTORS, Received, Wait, receive, send};
 use rustix::fs::fstat;
 use rustix::io::{FdFlags, fcntl_getfd};
 use std::io::{self, ErrorKind, IoSlice};
@@ -9,6 +7,8 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 use std::time::Duration;
+use sys::socket::{set_receive_timeout, socket_pair};
+use sys::transfer::{Descriptors, MAX_DESCRIPTORS, Received, Wait, receive, send};
 
 /// Sends all of `data` with `descriptors`, without waiting.
 fn give(socket: &OwnedFd, data: &[u8], descriptors: &[BorrowedFd<'_>]) {

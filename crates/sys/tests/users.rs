@@ -1,7 +1,7 @@
 //! Lookups in the user and group database of the machine that runs the tests.
 
-use diligence_sys::users::{User, group_id};
 use std::path::Path;
+use sys::users::{User, group_id};
 
 #[test]
 fn root_is_found_by_name_and_by_number() {

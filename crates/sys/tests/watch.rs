@@ -7,7 +7,7 @@ use temp::TempDir;
 
 use std::fs;
 
-use diligence_sys::watch::{Change, DirectoryWatch, WatchId};
+use sys::watch::{Change, DirectoryWatch, WatchId};
 
 /// What has happened, as text: `a` for an entry, `-` for the directory itself.
 fn taken(watch: &DirectoryWatch, directory: WatchId) -> Vec<String> {
