@@ -33,6 +33,52 @@ fn crates_use_only_what_the_architecture_allows() {
     assert!(gone.is_empty(), "ARCHITECTURE.md has rows for crates that do not exist: {gone:?}");
 }
 
+/// Libraries for programs outside of the workspace. Their own tests, examples and documentation import them by the
+/// names of their packages, as such programs do, and so does the code that `derive` writes.
+const PUBLIC: [&str; 3] = ["client", "derive", "wire"];
+
+/// Internal crates that are still imported by the names of their packages. The list only shrinks.
+const IMPORTED_BY_PACKAGE: &[&str] = &[
+    "bench",
+    "broker",
+    "capture",
+    "conformance",
+    "export",
+    "inspector",
+    "launch-helper",
+    "notation",
+    "services",
+    "testkit",
+    "trace",
+];
+
+#[test]
+fn crates_are_imported_by_the_names_of_their_folders() {
+    let texts: Vec<_> = rust_files().iter().map(|file| (file.clone(), read(file))).collect();
+    let crates = root().join("crates");
+    let is_public = |file: &Path| PUBLIC.iter().any(|folder| file.starts_with(crates.join(folder)));
+    let mut found = Vec::new();
+    for folder in crate_folders() {
+        let package = package_of(&folder).replace('-', "_");
+        // With another character before it, it is a part of a longer name.
+        let uses =
+            [" ", "(", "<", "&", "!", "[", "::"].map(|before| [before, &package, "::"].concat());
+        let imports = |text: &str| uses.iter().any(|found| text.contains(found));
+        if texts.iter().any(|(file, text)| imports(text) && !is_public(file)) {
+            found.push(name_of(&folder));
+        }
+    }
+    found.sort();
+    assert_eq!(found, IMPORTED_BY_PACKAGE);
+}
+
+/// The name in the manifest of a crate.
+fn package_of(folder: &Path) -> String {
+    let manifest = read(&folder.join("Cargo.toml"));
+    let name = section(&manifest, "[package]").find_map(|line| line.strip_prefix("name = "));
+    name.expect("a package has a name").trim_matches('"').to_owned()
+}
+
 #[test]
 fn the_pure_crates_are_no_std_and_safe() {
     for name in ["wire", "bus"] {
