@@ -35,6 +35,7 @@
 //!
 //! [`Connection::call`] does without a [`Proxy`]; [`Connection::start_call`] has several calls
 //! under way at once, passes descriptors, and sets a time limit of its own.
+//! [`driver`] has the names of the bus itself, which is an object that can be called.
 //!
 //! # Subscribing
 //!
@@ -128,6 +129,7 @@ extern crate self as diligence_client;
 
 mod blocking;
 pub mod core;
+pub mod driver;
 mod name;
 
 pub use blocking::{

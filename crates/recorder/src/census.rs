@@ -5,18 +5,17 @@ use std::time::Duration;
 
 use capture::record::{BusId, Fact, Record, Totals};
 use client::wire::body::Value;
-use client::wire::message::Builder;
-use client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
+use client::wire::names::{InterfaceName, MemberName};
 use client::{
     CallError, CallOptions, Connection, Ended, PendingCall, Processed, Received, SubscribeError,
-    Subscription, SubscriptionError,
+    Subscription, SubscriptionError, driver,
 };
 use inspector::Credentials;
 
 use crate::clock::Clock;
 use crate::objects::{Introspector, Objects};
 use crate::punctuality::PROBE;
-use crate::statistics::{BusStatistics, CONNECTIONS_MAX};
+use crate::statistics::{BusStatistics, CONNECTIONS_MAX, number};
 
 /// Asks who is there, and about everybody who comes, at once: a program may be short-lived.
 /// Nothing here waits for the bus.
@@ -225,7 +224,7 @@ impl Census {
 
     fn found_names(&mut self, reply: &Received) {
         let Ok((names,)) = reply.read::<(Vec<String>,)>() else { return };
-        for name in names.into_iter().filter(|name| *name != BUS.as_str()) {
+        for name in names.into_iter().filter(|name| *name != driver::NAME.as_str()) {
             self.waiting.push_back(match name.starts_with(':') {
                 true => Question::Process(name),
                 false => Question::Owner(name),
@@ -237,14 +236,7 @@ impl Census {
         while self.asked.len() < ASKED_MAX {
             let Some(question) = self.waiting.pop_front() else { return };
             let (interface, member, name) = question.call();
-            let (Ok(interface), Ok(member)) =
-                (InterfaceName::new(interface), MemberName::new(member))
-            else {
-                unreachable!("the names of the bus's members are valid")
-            };
-            let destination = BusName::from(BUS);
-            let message =
-                Builder::method_call(PATH, member).interface(interface).destination(destination);
+            let message = driver::method(member).interface(interface);
             let options = CallOptions::default();
             let started = match (&question, name) {
                 (Question::Connections, _) => {
@@ -263,18 +255,19 @@ impl Census {
 
 impl Question {
     /// The interface, the method and the name that it is about.
-    fn call(&self) -> (&'static str, &'static str, Option<&str>) {
-        match self {
+    const fn call(&self) -> (InterfaceName<'static>, MemberName<'static>, Option<&str>) {
+        let (interface, member, name) = match self {
             Self::Names => (DRIVER, "ListNames", None),
             Self::Activatable => (DRIVER, "ListActivatableNames", None),
             Self::Rules => (STATS, "GetAllMatchRules", None),
-            Self::Owner(name) => (DRIVER, "GetNameOwner", Some(name)),
-            Self::Process(name) => (DRIVER, "GetConnectionCredentials", Some(name)),
-            Self::Bus => (DRIVER, "GetConnectionCredentials", Some(DRIVER)),
+            Self::Owner(name) => (DRIVER, "GetNameOwner", Some(name.as_str())),
+            Self::Process(name) => (DRIVER, "GetConnectionCredentials", Some(name.as_str())),
+            Self::Bus => (DRIVER, "GetConnectionCredentials", Some(DRIVER.as_str())),
             Self::Totals | Self::Statistics => (STATISTICS, "GetTotals", None),
             Self::Connections => (STATISTICS, "GetConnections", None),
             Self::Probe => (PEER, PROBE, None),
-        }
+        };
+        (interface, MemberName::literal(member), name)
     }
 }
 
@@ -287,10 +280,7 @@ fn refused(question: Question, error: &CallError, learn: &mut dyn FnMut(Fact)) {
 }
 
 fn read_totals(totals: &HashMap<String, Value>) -> Totals {
-    let number = |key: &str| match totals.get(key) {
-        Some(&Value::Uint64(number)) => number,
-        _ => 0,
-    };
+    let number = |key| number(totals.get(key));
     Totals {
         messages: number("Messages"),
         bytes: number("Bytes"),
@@ -313,12 +303,10 @@ fn found_rules(rules: HashMap<String, Vec<String>>, learn: &mut dyn FnMut(Fact))
     }
 }
 
-const BUS: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
-const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
-const DRIVER: &str = "org.freedesktop.DBus";
-const STATISTICS: &str = "org.diligence.Statistics1";
-const PEER: &str = "org.freedesktop.DBus.Peer";
-const STATS: &str = "org.freedesktop.DBus.Debug.Stats";
+const DRIVER: InterfaceName<'static> = driver::INTERFACE;
+const STATISTICS: InterfaceName<'static> = InterfaceName::literal("org.diligence.Statistics1");
+const PEER: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus.Peer");
+const STATS: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus.Debug.Stats");
 const CHANGES: &str = "type='signal',sender='org.freedesktop.DBus',\
                        interface='org.freedesktop.DBus',member='NameOwnerChanged'";
 

@@ -8,7 +8,7 @@ use capture::introspection::Introspection;
 use capture::record::Fact;
 use client::wire::message::MessageType;
 use client::wire::names::{BusName, InterfaceName, ObjectPath};
-use client::{CallError, Connection, PendingCall, Received};
+use client::{CallError, Connection, PendingCall, Received, driver, error_name};
 use inspector::start_introspect;
 use wire::Message;
 
@@ -69,7 +69,7 @@ impl Introspector {
         let Ok(message) = Message::parse(bytes) else { return };
         let Some((service, path)) = object(&message) else { return };
         let is_own = message.sender().is_some_and(|sender| sender == own);
-        if service == DRIVER || is_own {
+        if service == driver::NAME.as_str() || is_own {
             return;
         }
         let interface = message.interface().map_or("", InterfaceName::as_str);
@@ -157,7 +157,7 @@ impl Introspector {
                 learn(Fact::Introspection { name, path, xml: xml.to_owned() });
             }
             Err(CallError::TimedOut) => known.silence = Silence::Kept,
-            Err(error) if error.remote_name() == Some(ACCESS_DENIED) => {
+            Err(error) if error.remote_name() == Some(error_name::ACCESS_DENIED.as_str()) => {
                 known.silence = Silence::Kept;
             }
             // There is no such object any more, or it does not say; another one may.
@@ -185,9 +185,6 @@ fn object<'m>(message: &Message<'m>) -> Option<(BusName<'m>, ObjectPath<'m>)> {
     };
     service.zip(message.path())
 }
-
-const DRIVER: &str = "org.freedesktop.DBus";
-const ACCESS_DENIED: &str = "org.freedesktop.DBus.Error.AccessDenied";
 
 /// Services that are asked.
 const SERVICES_MAX: usize = 1024;

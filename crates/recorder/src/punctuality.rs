@@ -117,9 +117,9 @@ impl Punctuality {
             None => {}
             // Nothing came while the recorder was away.
             Some(backlog) if is_empty && backlog.messages == 0 => self.backlog = None,
-            Some(backlog) if backlog.probe == Probe::Punctual => return self.caught_up(now, clock),
+            Some(backlog) if backlog.probe == Probe::Punctual => return self.finish(now, clock),
             Some(_) if is_empty && self.probing == Probing::Impossible => {
-                return self.caught_up(now, clock);
+                return self.finish(now, clock);
             }
             Some(_) => {}
         }
@@ -138,11 +138,6 @@ impl Punctuality {
         true
     }
 
-    /// Nothing more will be read: what is known of messages that waited.
-    pub(crate) fn finish(&mut self, now: Duration, clock: Clock) -> Option<Fact> {
-        self.caught_up(now, clock)
-    }
-
     fn was_away(&mut self, from: Duration, now: Duration) {
         let by = now.saturating_sub(from);
         match &mut self.backlog {
@@ -154,7 +149,8 @@ impl Punctuality {
         }
     }
 
-    fn caught_up(&mut self, now: Duration, clock: Clock) -> Option<Fact> {
+    /// All that has come is read, or nothing more will be: reports the messages that waited.
+    pub(crate) fn finish(&mut self, now: Duration, clock: Clock) -> Option<Fact> {
         self.empty = now;
         let backlog = self.backlog.take()?;
         let late = Late {

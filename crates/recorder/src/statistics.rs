@@ -54,7 +54,8 @@ impl BusStatistics {
     }
 }
 
-fn number(value: Option<&Value>) -> u64 {
+/// A number among the answers of the bus; 0 if there is none.
+pub(crate) fn number(value: Option<&Value>) -> u64 {
     match value {
         Some(&Value::Uint64(number)) => number,
         Some(&Value::Uint32(number)) => number.into(),

@@ -11,7 +11,8 @@ use super::connection::Connection;
 use super::error::CallError;
 use super::link::{Received, deadline};
 use super::subscription::{SubscribeError, SubscriptionError};
-use crate::core::{Body, driver};
+use crate::core::Body;
+use crate::driver;
 use crate::name::IntoName;
 
 impl Connection {

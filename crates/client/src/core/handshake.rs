@@ -5,7 +5,8 @@ use wire::guid::Guid;
 use wire::names::BusName;
 use wire::sasl::client::{Client, ClientConfig, Cookies, Failure, FdWish, Plan, Progress};
 
-use super::{CallId, Core, CoreConfig, Filed, NoReply, RemoteError, driver};
+use super::{CallId, Core, CoreConfig, Filed, NoReply, RemoteError};
+use crate::driver;
 
 /// How a connection begins.
 #[derive(Clone, PartialEq, Eq, Debug)]

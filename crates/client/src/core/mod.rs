@@ -42,7 +42,6 @@
 
 mod body;
 mod calls;
-pub(crate) mod driver;
 mod ended;
 mod handshake;
 mod incoming;
@@ -75,6 +74,8 @@ use wire::match_rule::MatchRule;
 use wire::message::{Builder, Flags, InvalidMessage, Message, MessageType};
 use wire::names::ErrorName;
 use wire::sasl::FdPassing;
+
+use crate::driver;
 
 /// How much a connection keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use wire::message::Message;
 use wire::names::BusName;
 
-use super::driver;
 use super::rules::Users;
+use crate::driver;
 
 /// The names that are watched, with their owners.
 #[derive(Debug, Default)]

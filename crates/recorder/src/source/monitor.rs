@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use capture::record::{BusId, Method, RawMessage, Record};
-use client::{CallError, Connection, Ended};
+use client::{CallError, Connection, Ended, driver};
 
 use super::{Drained, Source};
 use crate::clock::Clock;
@@ -54,7 +54,8 @@ impl Source for Monitor {
 /// Makes a connection a monitor. It may not send anything any more.
 pub(super) fn become_monitor(connection: &Connection, rules: &[String]) -> Result<(), CallError> {
     let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-    connection.call(BUS, BUS_PATH, MONITORING, "BecomeMonitor", &(rules, 0_u32)).map(drop)
+    let arguments = (rules, 0_u32);
+    connection.call(driver::NAME, driver::PATH, MONITORING, "BecomeMonitor", &arguments).map(drop)
 }
 
 /// Asks for copies of messages for others, which buses did before there were monitors.
@@ -63,13 +64,11 @@ pub(super) fn eavesdrop(connection: &Connection, rules: &[String]) -> Result<(),
     for rule in if rules.is_empty() { &all } else { rules } {
         let comma = if rule.is_empty() { "" } else { "," };
         let rule = format!("{rule}{comma}eavesdrop='true'");
-        connection.call(BUS, BUS_PATH, BUS, "AddMatch", &(rule,))?;
+        connection.call(driver::NAME, driver::PATH, driver::INTERFACE, "AddMatch", &(rule,))?;
     }
     Ok(())
 }
 
-const BUS: &str = "org.freedesktop.DBus";
-const BUS_PATH: &str = "/org/freedesktop/DBus";
 const MONITORING: &str = "org.freedesktop.DBus.Monitoring";
 
 /// Messages that are taken before others have a turn.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use capture::record::{BusId, Method, Record};
 use capture::trace::Assembler;
 use client::wire::body::{UnixFd, Value};
+use client::wire::names::ErrorName;
 use client::wire::signature::Signature;
-use client::{CallError, Connection, Ended, Processed};
+use client::{CallError, Connection, Ended, Processed, driver, error_name};
 use sys::clock::monotonic;
 use trace::{Follower, Step};
 
@@ -100,30 +101,30 @@ fn start(connection: &Connection, rules: &[String]) -> Result<Follower, CallErro
         let rules = Value::Array { element, items: rules };
         let mut options = BTreeMap::from([("Rules", rules), ("Size", Value::Uint64(size))]);
         options.extend(programs.map(|programs| ("Programs", Value::Boolean(programs))));
-        connection.call(BUS, BUS_PATH, TRACE, "Start", &(options,))
+        connection.call(driver::NAME, driver::PATH, TRACE, "Start", &(options,))
     };
     let attempt = |size| match attempt(size, Some(true)) {
-        Err(error) if error.remote_name() == Some(INVALID_ARGS) => attempt(size, None),
+        Err(error) if is(&error, error_name::INVALID_ARGS) => attempt(size, None),
         outcome => outcome,
     };
-    let reply = attempt(RING_LARGE).or_else(|error| match error.remote_name() {
-        Some(LIMITS_EXCEEDED) => attempt(RING_SMALL),
-        _ => Err(error),
-    })?;
+    let reply = match attempt(RING_LARGE) {
+        Err(error) if is(&error, error_name::LIMITS_EXCEEDED) => attempt(RING_SMALL)?,
+        outcome => outcome?,
+    };
     let (UnixFd(index), _) = reply.read::<(UnixFd, BTreeMap<&str, Value>)>()?;
     let ring = reply.descriptors().get(index as usize);
     let follower = ring.and_then(|ring| Follower::new(ring.as_fd()).ok());
     follower.ok_or_else(|| CallError::Remote {
-        name: "org.freedesktop.DBus.Error.Failed".into(),
+        name: error_name::FAILED.as_str().into(),
         message: "the bus has a trace of another version".into(),
     })
 }
 
-const BUS: &str = "org.freedesktop.DBus";
-const BUS_PATH: &str = "/org/freedesktop/DBus";
+fn is(error: &CallError, name: ErrorName<'_>) -> bool {
+    error.remote_name() == Some(name.as_str())
+}
+
 const TRACE: &str = "org.diligence.Trace1";
-const INVALID_ARGS: &str = "org.freedesktop.DBus.Error.InvalidArgs";
-const LIMITS_EXCEEDED: &str = "org.freedesktop.DBus.Error.LimitsExceeded";
 
 /// Bytes of a ring: more than half a second of the fastest traffic.
 const RING_LARGE: u64 = 64 << 20;

@@ -1,4 +1,4 @@
-//! One file, and the name under which it grows.
+//! The name under which a file of a recording grows.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -6,77 +6,9 @@ use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use capture::file::Writer;
-use capture::record::{Origin, Record};
 use sys::replace::{self, ReplacedFile};
 
 use super::error::{TapeError, Unfinished};
-
-/// What became of a record.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fit {
-    Written,
-    /// With it the file would be larger than it may be.
-    TooLarge,
-}
-
-/// One file.
-#[derive(Debug)]
-pub(super) struct Plain {
-    writer: Writer<File>,
-    output: Option<OutputFile>,
-}
-
-impl Plain {
-    pub(super) fn new(file: File, origin: &Origin) -> io::Result<Self> {
-        Ok(Self { writer: Writer::new(file, origin)?, output: None })
-    }
-
-    pub(super) fn create(target: PathBuf, origin: &Origin) -> Result<Self, TapeError> {
-        let (file, output) = OutputFile::create(target)?;
-        Ok(Self { writer: Writer::new(file, origin)?, output: Some(output) })
-    }
-
-    pub(super) fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.writer.write(record)
-    }
-
-    /// Writes a record unless the file would then be larger than `max` bytes.
-    pub(super) fn write_within(&mut self, record: &Record<'_>, max: u64) -> io::Result<Fit> {
-        Ok(if self.writer.write_within(record, max)? { Fit::Written } else { Fit::TooLarge })
-    }
-
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
-    }
-
-    pub(super) const fn written(&self) -> u64 {
-        self.writer.written().bytes
-    }
-
-    pub(super) const fn output(&self) -> Option<&OutputFile> {
-        self.output.as_ref()
-    }
-
-    /// The writer, if nobody else writes to the file.
-    pub(super) fn own_writer(&mut self) -> Option<&mut Writer<File>> {
-        self.output.as_ref().is_some_and(OutputFile::is_regular).then_some(&mut self.writer)
-    }
-
-    pub(super) fn into_output(self) -> Option<OutputFile> {
-        self.output
-    }
-
-    /// Ends the file and returns its length.
-    pub(super) fn finish(self) -> io::Result<u64> {
-        let written = self.written();
-        let file = self.writer.finish()?;
-        if let Some(output) = self.output {
-            output.commit(&file)?;
-        }
-        Ok(written)
-    }
-}
 
 /// A file of a recording that is being written.
 ///

@@ -5,7 +5,7 @@ mod error;
 mod file;
 mod notice;
 mod output;
-mod ring;
+mod recording_file;
 mod room;
 mod tally;
 mod trigger;
@@ -18,10 +18,10 @@ use capture::record::{BusId, Fact, Origin, RawMessage, Record, Time};
 use wire::Message;
 
 pub use error::{TapeError, Unfinished};
-use file::Fit;
 pub use notice::TapeNotice;
 pub use output::Destination;
 use output::{END_LEN, Output};
+use recording_file::Fit;
 use room::Room;
 pub use tally::Tally;
 

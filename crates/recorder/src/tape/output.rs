@@ -9,9 +9,9 @@ use capture::query::Query;
 use capture::record::{BusId, Origin, Record};
 
 use super::error::{TapeError, Unfinished};
-use super::file::{Fit, OutputFile, Plain};
+use super::file::OutputFile;
 use super::notice::TapeNotice;
-use super::ring::Ring;
+use super::recording_file::{Fit, RecordingFile};
 use super::room::Full;
 use super::trigger::{FILES_MAX, Trigger};
 use crate::standing::Standing;
@@ -45,8 +45,7 @@ pub enum Destination {
 /// What a recording is written to.
 #[derive(Debug)]
 pub(super) enum Output {
-    Plain(Plain),
-    Ring(Ring),
+    File(RecordingFile),
     Trigger(Box<Trigger>),
 }
 
@@ -54,16 +53,18 @@ impl Output {
     /// Creates the files of a destination.
     pub(super) fn create(destination: Destination, origin: &Origin) -> Result<Self, TapeError> {
         Ok(match destination {
-            Destination::Open(file) => Self::Plain(Plain::new(file, origin)?),
-            Destination::File(path) => Self::Plain(Plain::create(path, origin)?),
-            Destination::Ring { path, size } => Self::Ring(Ring::create(path, size, origin)?),
+            Destination::Open(file) => Self::File(RecordingFile::new(file, origin)?),
+            Destination::File(path) => Self::File(RecordingFile::create(path, origin)?),
+            Destination::Ring { path, size } => {
+                Self::File(RecordingFile::create_ring(path, size, origin)?)
+            }
             Destination::Trigger { path, size, query } => {
                 Self::Trigger(Box::new(Trigger::new(path, size, query, origin)?))
             }
         })
     }
 
-    /// Looks at what has come, before what is not to be kept of it is gone: somebody may wait for a
+    /// Looks at what has come, before what is not to be kept of it is gone: a trigger may wait for a
     /// message that says something.
     pub(super) fn look(&mut self, record: &Record<'_>) {
         if let Self::Trigger(trigger) = self {
@@ -78,13 +79,10 @@ impl Output {
         max: Option<u64>,
         standing: &Standing,
     ) -> io::Result<Fit> {
-        match (self, max) {
-            (Self::Plain(plain), Some(max)) => return plain.write_within(record, max),
-            (Self::Plain(plain), None) => plain.write(record)?,
-            (Self::Ring(ring), _) => ring.write(record, standing)?,
-            (Self::Trigger(trigger), _) => trigger.write(record)?,
+        match self {
+            Self::File(file) => file.write(record, max, standing),
+            Self::Trigger(trigger) => trigger.write(record).map(|()| Fit::Written),
         }
-        Ok(Fit::Written)
     }
 
     pub(super) fn flush(
@@ -93,8 +91,7 @@ impl Output {
         standing: &Standing,
     ) -> io::Result<Option<TapeNotice>> {
         match self {
-            Self::Plain(plain) => plain.flush().map(|()| None),
-            Self::Ring(ring) => ring.flush().map(|()| None),
+            Self::File(file) => file.flush().map(|()| None),
             Self::Trigger(trigger) => {
                 let written = trigger.flush(now, standing)?;
                 let notice = match trigger.files().len() {
@@ -108,18 +105,14 @@ impl Output {
 
     pub(super) fn written(&self) -> u64 {
         match self {
-            Self::Plain(plain) => plain.written(),
-            Self::Ring(ring) => ring.written(),
+            Self::File(file) => file.written(),
             Self::Trigger(trigger) => trigger.written(),
         }
     }
 
     pub(super) fn files(&self) -> Vec<PathBuf> {
         match self {
-            Self::Plain(plain) => {
-                plain.output().map(|output| output.target().to_owned()).into_iter().collect()
-            }
-            Self::Ring(ring) => ring.files(),
+            Self::File(file) => file.files(),
             Self::Trigger(trigger) => trigger.files().to_vec(),
         }
     }
@@ -127,8 +120,7 @@ impl Output {
     /// The single file, or the youngest one of a ring.
     pub(super) fn into_file(self) -> Option<OutputFile> {
         match self {
-            Self::Plain(plain) => plain.into_output(),
-            Self::Ring(ring) => Some(ring.into_output()),
+            Self::File(file) => file.into_output(),
             Self::Trigger(_) => None,
         }
     }
@@ -136,12 +128,8 @@ impl Output {
     /// Ends a file on a full disk: the last messages make room for how many are missing and why the
     /// recording ended.
     pub(super) fn end_without_room(&mut self, full: &mut Full) -> io::Result<()> {
-        let writer = match self {
-            Self::Plain(plain) => plain.own_writer(),
-            Self::Ring(ring) => Some(ring.writer()),
-            Self::Trigger(_) => None,
-        };
-        let Some(writer) = writer else { return Ok(()) };
+        let Self::File(file) = self else { return Ok(()) };
+        let Some(writer) = file.own_writer() else { return Ok(()) };
         let taken_back = writer.make_room(END_LEN)?;
         let taken_back = (0..).map(BusId).zip(taken_back).filter(|(_, count)| *count > 0);
         taken_back.for_each(|(bus, count)| *full.lost.entry(bus).or_default() += count);
@@ -153,11 +141,8 @@ impl Output {
 
     /// Where the recording is until it is finished.
     pub(super) fn unfinished(&self) -> Option<Unfinished> {
-        match self {
-            Self::Plain(plain) => plain.output()?.unfinished(),
-            Self::Ring(ring) => ring.output().unfinished(),
-            Self::Trigger(_) => None,
-        }
+        let Self::File(file) = self else { return None };
+        file.unfinished()
     }
 
     /// Leaves the recording where it is.
@@ -167,10 +152,11 @@ impl Output {
 
     /// Ends the files; returns how many bytes and which files there are.
     pub(super) fn finish(self, standing: &Standing) -> io::Result<(u64, Vec<PathBuf>)> {
-        let files = self.files();
         match self {
-            Self::Plain(plain) => Ok((plain.finish()?, files)),
-            Self::Ring(ring) => Ok((ring.finish()?, files)),
+            Self::File(file) => {
+                let files = file.files();
+                Ok((file.finish()?, files))
+            }
             Self::Trigger(trigger) => trigger.finish(standing),
         }
     }

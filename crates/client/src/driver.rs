@@ -3,14 +3,17 @@
 use wire::message::Builder;
 use wire::names::{InterfaceName, MemberName, ObjectPath, WellKnownName};
 
-/// A call of a method of the bus.
-pub(crate) fn method(member: MemberName<'_>) -> Builder<'_> {
+/// A call of a method of the interface `org.freedesktop.DBus`.
+pub fn method(member: MemberName<'_>) -> Builder<'_> {
     Builder::method_call(PATH, member).interface(INTERFACE).destination(NAME.into())
 }
 
-pub(crate) const NAME: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
-pub(crate) const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
-pub(crate) const INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus");
+/// The name of the bus.
+pub const NAME: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
+/// The object of the bus.
+pub const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+/// The interface with the methods that every bus has.
+pub const INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus");
 
 pub(crate) const HELLO: MemberName<'static> = MemberName::literal("Hello");
 pub(crate) const ADD_MATCH: MemberName<'static> = MemberName::literal("AddMatch");

@@ -1,0 +1,170 @@
+//! A file of a recording, or a file and the one before it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use capture::file::Writer;
+use capture::record::{Origin, Record, Time};
+use sys::replace::{self, ReplacedFile};
+
+use super::error::{TapeError, Unfinished};
+use super::file::{OutputFile, is_recording, previous};
+use crate::standing::Standing;
+
+/// The file that a recording is written to.
+#[derive(Debug)]
+pub(super) struct RecordingFile {
+    writer: Writer<File>,
+    /// `None` if the file was open already.
+    output: Option<OutputFile>,
+    ring: Option<Ring>,
+}
+
+/// A ring has a file and the one before it, each of which can be read alone.
+#[derive(Debug)]
+struct Ring {
+    /// The most bytes in each file.
+    size: u64,
+    /// Bytes in the file before this one.
+    previous: u64,
+}
+
+/// What became of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fit {
+    Written,
+    /// With it the file would be larger than it may be.
+    TooLarge,
+}
+
+impl RecordingFile {
+    pub(super) fn new(file: File, origin: &Origin) -> io::Result<Self> {
+        Ok(Self { writer: Writer::new(file, origin)?, output: None, ring: None })
+    }
+
+    pub(super) fn create(target: PathBuf, origin: &Origin) -> Result<Self, TapeError> {
+        let (file, output) = OutputFile::create(target)?;
+        Ok(Self { output: Some(output), ..Self::new(file, origin)? })
+    }
+
+    pub(super) fn create_ring(
+        target: PathBuf,
+        size: u64,
+        origin: &Origin,
+    ) -> Result<Self, TapeError> {
+        let resolved = replace::resolve_links(&target);
+        let target = resolved.map_err(|error| TapeError::Create { path: target.clone(), error })?;
+        let before = previous(&target);
+        if fs::symlink_metadata(&before).is_ok() && !is_recording(&before) {
+            return Err(TapeError::Occupied { path: before });
+        }
+        let (file, output) = OutputFile::create(target)?;
+        if !output.is_regular() {
+            return Err(TapeError::NotAFile { path: output.target().to_owned() });
+        }
+        let ring = Some(Ring { size, previous: 0 });
+        Ok(Self { output: Some(output), ring, ..Self::new(file, origin)? })
+    }
+
+    /// Writes a record, unless a single file would then be larger than `max` bytes.
+    pub(super) fn write(
+        &mut self,
+        record: &Record<'_>,
+        max: Option<u64>,
+        standing: &Standing,
+    ) -> io::Result<Fit> {
+        if let Some(ring) = &self.ring {
+            let written = self.writer.written();
+            if let Record::Message(raw) = record
+                && written.messages > 0
+                && written.bytes + raw.bytes.len() as u64 > ring.size
+            {
+                self.turn(raw.at, standing)?;
+            }
+        } else if let Some(max) = max {
+            let fits = self.writer.write_within(record, max)?;
+            return Ok(if fits { Fit::Written } else { Fit::TooLarge });
+        }
+        self.writer.write(record)?;
+        Ok(Fit::Written)
+    }
+
+    /// Goes on in a new file, which gets its name when its beginning is on the disk: until then the
+    /// old one goes on, under its own name.
+    fn turn(&mut self, at: Time, standing: &Standing) -> io::Result<()> {
+        self.writer.flush()?;
+        let (Some(output), Some(ring)) = (&self.output, &mut self.ring) else { return Ok(()) };
+        let path = output.path();
+        let (next, beginning) = begin(path, at, standing)?;
+        fs::rename(path, previous(path))?;
+        fs::rename(&beginning, path)?;
+        let full = std::mem::replace(&mut self.writer, next);
+        ring.previous = full.written().bytes;
+        full.finish().map(drop)
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+
+    /// Bytes in the files that there are.
+    pub(super) fn written(&self) -> u64 {
+        self.ring.as_ref().map_or(0, |ring| ring.previous) + self.writer.written().bytes
+    }
+
+    /// The files that there are, the older one first.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let Some(output) = &self.output else { return Vec::new() };
+        let has_previous = self.ring.as_ref().is_some_and(|ring| ring.previous > 0);
+        let before = has_previous.then(|| previous(output.target()));
+        before.into_iter().chain([output.target().to_owned()]).collect()
+    }
+
+    /// The writer, if nobody else writes to the file.
+    pub(super) fn own_writer(&mut self) -> Option<&mut Writer<File>> {
+        self.output.as_ref().is_some_and(OutputFile::is_regular).then_some(&mut self.writer)
+    }
+
+    /// Where the recording is until it is finished.
+    pub(super) fn unfinished(&self) -> Option<Unfinished> {
+        self.output.as_ref()?.unfinished()
+    }
+
+    pub(super) fn into_output(self) -> Option<OutputFile> {
+        self.output
+    }
+
+    /// Ends the file and returns how many bytes there are.
+    pub(super) fn finish(self) -> io::Result<u64> {
+        let written = self.written();
+        let file = self.writer.finish()?;
+        if let Some(output) = self.output {
+            output.commit(&file)?;
+        }
+        Ok(written)
+    }
+}
+
+/// Creates the file that will follow the one at `path`, with everything that is known before its first
+/// message. Returns its path, too.
+fn begin(path: &Path, at: Time, standing: &Standing) -> io::Result<(Writer<File>, PathBuf)> {
+    let (file, beginning) = ReplacedFile::create(path)?.into_parts();
+    replace::hold(&file);
+    let beginning =
+        beginning.ok_or_else(|| io::Error::other("it is not a regular file any more"))?;
+    let fill = || {
+        let mut writer = Writer::new(file, standing.origin())?;
+        standing.records(at).try_for_each(|record| writer.write(&record))?;
+        writer.flush()?;
+        Ok(writer)
+    };
+    match fill() {
+        Ok(writer) => Ok((writer, beginning)),
+        Err(error) => {
+            // A full disk has no room for half a beginning.
+            let _ = fs::remove_file(beginning);
+            Err(error)
+        }
+    }
+}
