@@ -22,7 +22,7 @@ use wire::message::{Builder, FixedHeader};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 /// Counts what the thread of the bus asks for.
-struct Counting;
+struct CountingAllocator;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
@@ -37,7 +37,7 @@ fn count() {
 }
 
 // SAFETY: everything is left to the system's allocator; only a counter is changed besides.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
         // SAFETY: the caller keeps the contract, which is the same.
@@ -57,7 +57,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static COUNTING: CountingAllocator = CountingAllocator;
 
 const ROUND_TRIPS: u32 = 1000;
 

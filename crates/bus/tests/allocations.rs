@@ -16,12 +16,12 @@ use wire::body::Value;
 use wire::message::Builder;
 
 /// Counts what it is asked for.
-struct Counting;
+struct CountingAllocator;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: everything is left to the system's allocator; only a counter is changed besides.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the caller keeps the contract, which is the same.
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static COUNTING: CountingAllocator = CountingAllocator;
 
 const A: PeerId = PeerId::new(0, 0);
 const B: PeerId = PeerId::new(1, 0);

@@ -15,7 +15,7 @@ use syn::{Attribute, Ident, ItemEnum, ItemStruct, ItemTrait, ItemType, ItemUnion
 
 /// Names that several definitions share for good, and why.
 const SHARED: &[(&str, &str)] = &[(
-    "Counting",
+    "CountingAllocator",
     "the allocator of each test that counts allocations; such a test is a program of its own",
 )];
 
