@@ -37,9 +37,9 @@ pub(super) struct Shared {
 /// How much [`Connection::flush_within`] sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flushed {
-    /// All that was queued.
+    /// All queued bytes.
     Whole,
-    /// Not all: the bus did not take it in time. What is left is sent when anything next waits.
+    /// Not all: the bus did not read in time. The rest is sent when a method next waits.
     InPart,
 }
 
@@ -50,7 +50,7 @@ impl Connection {
         BusName::new(&self.shared.unique_name).expect("it was checked when the bus gave it")
     }
 
-    /// The GUID of the address at which the bus listens; `None` if what it told is none.
+    /// The GUID of the address at which the bus listens; `None` if the bus sent no valid one.
     pub fn server_guid(&self) -> Option<Guid> {
         self.shared.guid
     }
@@ -60,20 +60,20 @@ impl Connection {
         self.core(|core| core.fds())
     }
 
-    /// Why the connection is over, as far as is known; it is learnt when bytes are moved.
+    /// Why the connection ended. An end is noticed when bytes are sent or received.
     pub fn ended(&self) -> Option<Ended> {
         self.core(|core| core.ended())
     }
 
-    /// How long it is until the patience of a call ends, for programs that wait in a loop of their
-    /// own: then [`process`](Self::process) has something to do. `None` when none can.
+    /// The time until the next call times out, for programs with an event loop of their own: then
+    /// [`process`](Self::process) has work to do. `None` if no pending call has a time limit.
     pub fn next_timeout(&self) -> Option<Duration> {
         let next = self.core(|core| core.next_timeout())?;
         Some(next.saturating_sub(clock::monotonic()))
     }
 
-    /// How long calls wait for their replies, unless they say otherwise; `None` is for ever. At
-    /// first it is [`CALL_TIMEOUT`].
+    /// Sets how long calls without a timeout of their own wait for their replies; `None` means
+    /// forever. The default is [`CALL_TIMEOUT`].
     pub fn set_call_timeout(&self, timeout: Option<Duration>) {
         self.shared.call_timeout.set(timeout);
     }
@@ -95,7 +95,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Queues any message, and returns its serial. A reply to it will be ignored.
+    /// Queues a message of any type, and returns its serial. A reply to it is ignored.
     pub fn send(
         &self,
         message: &Builder<'_>,
@@ -105,12 +105,12 @@ impl Connection {
         self.queue(|core| core.send(message, body, descriptors), || self.send_deadline())
     }
 
-    /// Queues bytes that are whole messages already, for programs that make their own.
+    /// Queues the bytes of whole messages, for programs that encode messages themselves.
     pub fn send_bytes(&self, messages: &[u8]) -> Result<(), SendError> {
         self.queue(|core| core.send_bytes(messages), || self.send_deadline())
     }
 
-    /// Sends what is queued, and waits while the bus is too busy to take it.
+    /// Sends all queued bytes, and waits while the bus does not read them.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Connection {
         core.ended().map_or(Ok(()), Err)
     }
 
-    /// Sends what is queued, and waits for at most `timeout` while the bus is too busy to take it.
+    /// Sends all queued bytes, and waits for at most `timeout` while the bus does not read them.
     pub fn flush_within(&self, timeout: Duration) -> Result<Flushed, Ended> {
         let mut core = self.shared.link.core.borrow_mut();
         self.shared.link.flush_until(&mut core, deadline(Some(timeout)));
@@ -133,14 +133,14 @@ impl Connection {
     }
 }
 
-/// What the modules here share.
+/// Helpers of the modules of the front end.
 impl Connection {
     pub(super) fn core<T>(&self, look: impl FnOnce(&mut Core<OwnedFd>) -> T) -> T {
         look(&mut self.shared.link.core.borrow_mut())
     }
 
-    /// Queues something, and sends it if much has gathered; waits for the bus to take it until the
-    /// deadline, behind which it stays queued.
+    /// Calls `queue`, and sends the queued bytes if they are many. If the bus does not read them
+    /// before the deadline, they stay queued.
     pub(super) fn queue<T>(
         &self,
         queue: impl FnOnce(&mut Core<OwnedFd>) -> Result<T, SendError>,
@@ -154,7 +154,7 @@ impl Connection {
         Ok(queued)
     }
 
-    /// Until when what nobody answers waits for a bus that is too busy: as long as a call would.
+    /// How long sending a message without a reply waits for the bus to read: as long as a call would.
     fn send_deadline(&self) -> Option<Duration> {
         deadline(self.shared.call_timeout.get())
     }
@@ -184,9 +184,9 @@ impl Connection {
 }
 
 impl AsFd for Connection {
-    /// The socket, to be watched together with others. It is readable when a message may have
-    /// come; then [`process`](Connection::process) without waiting until nothing is left. Watch it
-    /// only after [`flush`](Connection::flush), and do not read from it.
+    /// The socket, for an event loop. It is readable when a message may have arrived; then call
+    /// [`process`](Connection::process) without waiting until no message is left. Call
+    /// [`flush`](Connection::flush) before each wait, and do not read from the socket.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.link.socket.as_fd()
     }
@@ -198,8 +198,8 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// How long a call waits for its reply if nothing else is said: as long as in other bindings.
+/// The default time limit of a call, the same as in other bindings.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Bytes that are sent without waiting for more.
+/// The number of queued bytes above which they are sent at once.
 const GATHERED_MAX: usize = 64 * 1024;

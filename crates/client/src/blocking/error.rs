@@ -15,12 +15,12 @@ pub enum CallError {
     /// The call was not sent.
     #[error(transparent)]
     Send(SendError),
-    /// The other side answered with an error.
+    /// The reply is an error.
     #[error("{}", remote_text(.name, .message))]
     Remote {
-        /// Which error: `org.freedesktop.DBus.Error.UnknownMethod`.
+        /// The name of the error, such as `org.freedesktop.DBus.Error.UnknownMethod`.
         name: String,
-        /// The text for people; empty if there is none.
+        /// The text for people; empty if the reply has none.
         message: String,
     },
     /// No reply came in time.
@@ -29,13 +29,13 @@ pub enum CallError {
     /// The connection ended before the reply came, or before the call was sent.
     #[error(transparent)]
     Disconnected(Ended),
-    /// The results have not the types that were asked for.
+    /// The results have other types than the caller reads.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
 
 impl CallError {
-    /// The name of the error that the other side answered with.
+    /// The name of the error in the reply, if the reply is an error.
     pub fn remote_name(&self) -> Option<&str> {
         match self {
             Self::Remote { name, .. } => Some(name),

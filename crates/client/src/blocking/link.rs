@@ -9,7 +9,7 @@ use sys::clock;
 use super::socket::{Arrival, Departure, Room, Socket, Woken};
 use crate::core::{Core, Ended, Incoming};
 
-/// A message that came, with its file descriptors.
+/// A received message with its file descriptors.
 pub type Received = Incoming<OwnedFd>;
 
 /// The core of a connection and its socket.
@@ -19,18 +19,18 @@ pub(super) struct Link {
     pub(super) taking: Cell<Taking>,
 }
 
-/// What the program takes from the connection besides replies and signals.
+/// What the program reads from the connection besides replies and signals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Taking {
-    /// Nothing: calls by others are answered as soon as they come, so that nobody waits in vain.
+    /// Nothing: incoming calls are answered at once, so that no caller waits in vain.
     Nothing,
-    /// Calls: it has objects, or asks for calls itself.
+    /// Calls: the program has objects, or reads calls itself.
     Requests,
-    /// Messages as they are: none may be sorted out of its sight.
+    /// All messages as they are: none may be sorted out.
     Messages,
 }
 
-/// What became of an exchange with the other side.
+/// The result of an exchange with the other side.
 pub(super) enum Exchange {
     /// There may be something new.
     Moved,
@@ -43,7 +43,7 @@ impl Link {
         Self { core: RefCell::new(core), socket, taking: Cell::new(Taking::Nothing) }
     }
 
-    /// Sends what is queued and waits for bytes, for a deadline of the core, or for `deadline`.
+    /// Sends all queued bytes, then waits for bytes, for a deadline of the core, or for `deadline`.
     pub(super) fn exchange(
         &self,
         core: &mut Core<OwnedFd>,
@@ -86,15 +86,15 @@ impl Link {
         }
     }
 
-    /// Sends what is queued, and waits while the socket is full.
+    /// Sends all queued bytes, and waits while the socket is full.
     pub(super) fn flush(&self, core: &mut Core<OwnedFd>) {
         self.flush_until(core, None);
     }
 
-    /// Sends what is queued. Gives up when the socket is full at the deadline.
+    /// Sends all queued bytes. Stops if the socket is full at the deadline.
     ///
-    /// While the socket is full, what comes is read, so that two sides that both have much to say
-    /// do not wait for each other.
+    /// While the socket is full, incoming bytes are read, so that two sides that both send much do
+    /// not wait for each other.
     pub(super) fn flush_until(&self, core: &mut Core<OwnedFd>, deadline: Option<Duration>) {
         while let Some(transmit) = core.poll_transmit() {
             match self.socket.send(&transmit) {
@@ -148,7 +148,7 @@ impl Drop for Link {
     }
 }
 
-/// How long the end of a connection waits for the bus to take what is queued.
+/// How long dropping a connection waits for the bus to read the queued bytes.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The moment of the monotonic clock at which a timeout that starts now ends.

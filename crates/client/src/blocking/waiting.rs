@@ -16,18 +16,18 @@ use crate::core::{CallId, Core, Ended, Filed, Outcome};
 pub enum Processed {
     /// It answered a call.
     Request,
-    /// It put a signal where so many subscriptions will find it.
+    /// It queued a signal for this many subscriptions.
     Signal {
-        /// How many.
+        /// The number of subscriptions, at least one.
         subscriptions: usize,
     },
-    /// It put a reply where its call will find it, or dropped what nobody waits for.
+    /// It stored the reply to a call, or dropped a message that nothing waits for.
     Other,
-    /// Nothing came in time.
+    /// No message arrived in time.
     Nothing,
 }
 
-/// What became of waiting.
+/// The result of waiting.
 enum Waited<T> {
     Found(T),
     TimedOut,
@@ -35,12 +35,12 @@ enum Waited<T> {
 }
 
 impl Connection {
-    /// Waits until one message has come, and does with it what is to be done: answers a call to an
-    /// [object](Self::add_object), keeps a signal for its subscriptions, drops what nobody wants.
+    /// Waits for one message and processes it: answers a call to an [object](Self::add_object),
+    /// keeps a signal for its subscriptions, or drops a message that nothing waits for.
     ///
-    /// Waits for at most `timeout`; zero does what can be done without waiting, `None` waits for
-    /// ever. What comes of it is sent when this, or anything else, next waits; before waiting in
-    /// some other way, [flush](Self::flush).
+    /// Waits for at most `timeout`; with zero it does not wait, with `None` it waits forever. Answers
+    /// are sent when this or another method next waits. Before waiting in another way,
+    /// [flush](Self::flush).
     ///
     /// # Errors
     ///
@@ -97,16 +97,16 @@ impl Connection {
         }
     }
 
-    /// Waits for the next call by somebody, which the caller answers itself; objects are not
-    /// asked. `None` when none came in time.
+    /// Waits for the next call, which the program answers itself; the call is not passed to
+    /// objects. Returns `None` if no call arrived in time.
     pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<Request>, Ended> {
         self.take(Taking::Requests);
         let found = self.wait_until(timeout, Core::poll_request)?;
         Ok(found.map(|message| Request::new(self.clone(), message)))
     }
 
-    /// Waits for the next message as it is, whatever it is; nothing else will see it. `None` when
-    /// none came in time. This is for monitors and other tools.
+    /// Waits for the next message of any type; nothing else processes it. Returns `None` if no
+    /// message arrived in time. This is for monitors and other tools.
     pub fn next_message(&self, timeout: Option<Duration>) -> Result<Option<Received>, Ended> {
         self.take(Taking::Messages);
         self.wait_until(timeout, Core::poll_raw)
@@ -133,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// Moves and sorts messages until `ready` finds what it looks for.
+    /// Exchanges and sorts messages until `ready` returns a value.
     fn wait<T>(
         &self,
         deadline: Option<Duration>,

@@ -1,4 +1,4 @@
-//! Writing, so that nothing is lost silently.
+//! Writing recordings. Every loss is counted.
 
 mod chunks;
 mod error;
@@ -29,8 +29,8 @@ use crate::standing::Standing;
 
 /// A recording that is being written.
 ///
-/// When the disk is full, messages are counted instead, and the recording goes on behind the gap
-/// once there is room again.
+/// While the disk is full, messages are only counted. When there is room again, the recording continues
+/// after a gap.
 #[derive(Debug)]
 pub struct Tape {
     reducer: Reducer,
@@ -80,7 +80,7 @@ impl Tape {
         self.is_complete
     }
 
-    /// Takes what has been heard next. Says if that changes something.
+    /// Records the next record. Returns a notice if the disk became full.
     pub fn put(&mut self, record: Record<'_>) -> Option<TapeNotice> {
         let is_limited = !is_about_the_recording(&record);
         if is_limited && self.is_complete {
@@ -142,8 +142,8 @@ impl Tape {
         self.own.iter().any(|(bus, unique)| *bus == raw.bus && is_end(unique))
     }
 
-    /// Sees to it that all that was put is in the file; to be called from time to time. If the disk
-    /// was full, tries whether there is room.
+    /// Writes buffered records to the file. Call it periodically: it also checks whether a full disk
+    /// has room again, and writes the file of a trigger when it is due.
     pub fn flush(&mut self, now: Duration) -> Option<TapeNotice> {
         match &mut self.room {
             Room::Free => match self.output.flush(now, &self.standing) {
@@ -237,5 +237,5 @@ const fn is_about_the_recording(record: &Record<'_>) -> bool {
     }
 }
 
-/// How often it is tried whether a full disk has room again.
+/// How often a full disk is checked for room.
 const TRY_AGAIN: Duration = Duration::from_millis(500);

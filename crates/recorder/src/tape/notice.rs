@@ -7,16 +7,16 @@ use capture::text::units::counted;
 
 use super::trigger::FILES_MAX;
 
-/// Something that whoever records wants to be told at once.
+/// An event that the person who records should see at once.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TapeNotice {
     /// The disk is full.
     Full,
-    /// There is room again; so many messages were not written.
+    /// There is room again; this many messages were not written.
     Room(u64),
-    /// A message was met that was waited for, and this file written.
+    /// A message matched the trigger, and this file was written.
     Triggered(PathBuf),
-    /// The same, and there will be no more files.
+    /// The same, and no more files will be written.
     LastTriggered(PathBuf),
 }
 

@@ -19,25 +19,25 @@ use crate::standing::Standing;
 /// Where a recording goes.
 #[derive(Debug)]
 pub enum Destination {
-    /// Into something that is open already.
+    /// An open file or pipe.
     Open(File),
-    /// Into a file. If there is one already, the recording takes its place when it is complete.
+    /// A file. If it exists, the recording replaces it when it is complete.
     File(PathBuf),
-    /// Into a file and the one before it, each of at most so many bytes: the last part of the
-    /// recording is always there. Recordings of these names are replaced as with [`File`](Self::File).
+    /// A file and the one before it, both limited in size, with the last part of the recording.
+    /// Existing recordings of these names are replaced as with [`File`](Self::File).
     Ring {
-        /// The file; the one before it has `.1` at its end.
+        /// The file. The name of the one before it ends in `.1`.
         path: PathBuf,
-        /// Bytes in each.
+        /// The most bytes in each file.
         size: u64,
     },
-    /// Into memory, and into a file when a message is met that was waited for.
+    /// Memory, which is written to a file when a message matches.
     Trigger {
-        /// The file; those after the first have a number in their names, and replace nothing.
+        /// The first file. Later ones have a number in their names, and replace nothing.
         path: PathBuf,
         /// Bytes that are kept in memory.
         size: u64,
-        /// What is waited for.
+        /// Selects the messages that cause a file.
         query: Query,
     },
 }
@@ -64,8 +64,8 @@ impl Output {
         })
     }
 
-    /// Looks at what has come, before what is not to be kept of it is gone: a trigger may wait for a
-    /// message that says something.
+    /// Shows a record to the trigger before parts of it are removed: the query may ask for an
+    /// argument that is not recorded.
     pub(super) fn look(&mut self, record: &Record<'_>) {
         if let Self::Trigger(trigger) = self {
             trigger.look(record);
@@ -125,8 +125,8 @@ impl Output {
         }
     }
 
-    /// Ends a file on a full disk: the last messages make room for how many are missing and why the
-    /// recording ended.
+    /// Ends a file on a full disk. The last messages are removed to make room for the number of
+    /// missing messages and for the reason why the recording ended.
     pub(super) fn end_without_room(&mut self, full: &mut Full) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
         let Some(writer) = file.own_writer() else { return Ok(()) };
@@ -162,6 +162,6 @@ impl Output {
     }
 }
 
-/// Bytes that are kept free for how the recording ended: a fact and an interface statistics block for
-/// each of some buses.
+/// Bytes that are kept free for the end of a recording: a fact and an interface statistics block for
+/// each of a few buses.
 pub(super) const END_LEN: u64 = 1024;

@@ -30,11 +30,11 @@ struct Ring {
     previous: u64,
 }
 
-/// What became of a record.
+/// The result of writing a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fit {
     Written,
-    /// With it the file would be larger than it may be.
+    /// The record was not written: the file would be too large.
     TooLarge,
 }
 
@@ -90,8 +90,8 @@ impl RecordingFile {
         Ok(Fit::Written)
     }
 
-    /// Goes on in a new file, which gets its name when its beginning is on the disk: until then the
-    /// old one goes on, under its own name.
+    /// Continues in a new file. The file gets its name when its beginning is on the disk; until then
+    /// the old one keeps the name.
     fn turn(&mut self, at: Time, standing: &Standing) -> io::Result<()> {
         self.writer.flush()?;
         let (Some(output), Some(ring)) = (&self.output, &mut self.ring) else { return Ok(()) };
@@ -108,12 +108,12 @@ impl RecordingFile {
         self.writer.flush()
     }
 
-    /// Bytes in the files that there are.
+    /// Bytes in the existing files.
     pub(super) fn written(&self) -> u64 {
         self.ring.as_ref().map_or(0, |ring| ring.previous) + self.writer.written().bytes
     }
 
-    /// The files that there are, the older one first.
+    /// The existing files, the older one first.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let Some(output) = &self.output else { return Vec::new() };
         let has_previous = self.ring.as_ref().is_some_and(|ring| ring.previous > 0);
@@ -126,7 +126,7 @@ impl RecordingFile {
         self.output.as_ref().is_some_and(OutputFile::is_regular).then_some(&mut self.writer)
     }
 
-    /// Where the recording is until it is finished.
+    /// The location of the recording until it is finished, if that is not the target.
     pub(super) fn unfinished(&self) -> Option<Unfinished> {
         self.output.as_ref()?.unfinished()
     }

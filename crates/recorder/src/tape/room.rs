@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use capture::record::{Bus, BusId, Fact, Gap, GapCause, Record, Time};
 
-/// Whether anything can be written.
+/// Whether records can be written.
 #[derive(Debug)]
 pub(super) enum Room {
     Free,
     Full(Full),
-    /// It will not get better.
+    /// Writing failed for a reason that will not go away.
     Broken(io::Error),
 }
 
-/// What was not written since the disk is full.
+/// The records that were not written since the disk became full.
 #[derive(Debug)]
 pub(super) struct Full {
     since: Time,
     pub(super) lost: BTreeMap<BusId, u64>,
-    /// What was missing besides, one of each bus and cause.
+    /// Gaps, at most one for each bus and cause.
     gaps: Vec<Gap>,
     pub(super) buses: Vec<Bus>,
     /// Why the recording of each bus has ended.
     pub(super) ends: Vec<Record<'static>>,
-    /// When it is tried again, by the monotonic clock.
+    /// When the next attempt is due, by the monotonic clock.
     pub(super) next: Duration,
 }
 

@@ -3,10 +3,10 @@
 use super::validate::alignment;
 use crate::signature::Signature;
 
-/// A D-Bus type, as a tree that is known when a program is compiled.
+/// A D-Bus type as a tree that is known at compile time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// A type of one code, `v` excepted.
+    /// A type with a single code, except `v`.
     Basic(u8),
     /// `v`
     Variant,
@@ -30,13 +30,13 @@ impl Shape {
     }
 }
 
-/// Whether the types of `signature` are these.
+/// Whether `signature` consists of these types.
 pub(super) fn is_shaped(signature: Signature<'_>, shapes: &[&Shape]) -> bool {
     let mut rest = signature.as_str();
     shapes.iter().all(|shape| strip_shape(&mut rest, shape)) && rest.is_empty()
 }
 
-/// Takes the text of `shape` from the front of `signature`; says whether it stood there.
+/// Removes the text of `shape` from the front of `signature`; returns whether it was there.
 fn strip_shape(signature: &mut &str, shape: &Shape) -> bool {
     match shape {
         Shape::Basic(code) => strip(signature, *code),

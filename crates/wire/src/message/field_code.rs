@@ -16,18 +16,18 @@ pub enum FieldCode {
     ErrorName = 4,
     /// The serial of the call that is answered: `u`.
     ReplySerial = 5,
-    /// To whom: `s`.
+    /// The bus name of the recipient: `s`.
     Destination = 6,
-    /// From whom: `s`.
+    /// The bus name of the sender: `s`.
     Sender = 7,
     /// The types of the body: `g`.
     Signature = 8,
-    /// How many descriptors: `u`.
+    /// The number of file descriptors: `u`.
     UnixFds = 9,
 }
 
 impl FieldCode {
-    /// Reads a code; `None` where the specification knows no such field.
+    /// The field with this code; `None` if the specification defines none.
     #[inline]
     pub const fn from_code(code: u8) -> Option<Self> {
         Some(match code {

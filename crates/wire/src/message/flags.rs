@@ -9,7 +9,7 @@ pub struct Flags(u8);
 impl Flags {
     /// No flag.
     pub const NONE: Self = Self(0);
-    /// The caller does not want an answer.
+    /// The caller does not want a reply.
     pub const NO_REPLY_EXPECTED: Self = Self(1);
     /// The bus must not start a program for the destination.
     pub const NO_AUTO_START: Self = Self(2);

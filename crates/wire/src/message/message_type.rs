@@ -2,18 +2,18 @@
 
 use core::fmt;
 
-/// What a message is for ("Message Types").
+/// The type of a message ("Message Types").
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageType {
-    /// Asks an object to do something.
+    /// Calls a method of an object.
     MethodCall,
-    /// Answers a call with its results.
+    /// Replies to a call with its results.
     MethodReturn,
-    /// Answers a call with what went wrong.
+    /// Replies to a call with an error.
     Error,
-    /// Says that something happened.
+    /// Reports an event.
     Signal,
-    /// A type that the specification does not know yet; to be ignored, not refused, by a receiver.
+    /// A type that the specification does not define. Recipients must ignore such messages.
     Unknown(u8),
 }
 
@@ -43,7 +43,7 @@ impl MessageType {
         }
     }
 
-    /// Whether this answers a call.
+    /// Whether this is the type of a reply.
     #[inline]
     pub const fn is_reply(self) -> bool {
         matches!(self, Self::MethodReturn | Self::Error)

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::signature::SignatureErrorKind;
 
-/// Why a message cannot be written: always the caller's doing.
+/// Why a message cannot be written. The cause is always an argument of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -17,15 +17,15 @@ pub enum WriteError {
     },
     /// More than 64 containers are nested.
     TooDeep,
-    /// A [`Value`](crate::body::Value) says of itself that it is an array, and is none: it has not
-    /// exactly one element type, or an item of another.
+    /// A [`Value`](crate::body::Value) is an array that does not have exactly one element type, or
+    /// that has an item of another type.
     ElementType,
     /// The message, or a string in it, would be longer than 128 MiB.
     TooLong {
         /// Its length in bytes.
         len: usize,
     },
-    /// The types of the arguments make no valid signature: too many, or nested too deep.
+    /// The types of the arguments are not a valid signature: too many, or nested too deep.
     Signature(SignatureErrorKind),
 }
 

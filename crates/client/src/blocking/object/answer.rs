@@ -15,7 +15,7 @@ impl MethodError {
     }
 }
 
-/// Answers a call with what came of it.
+/// Answers a call with its results or its error.
 pub(super) fn answer<Out: Body>(request: &Request, done: Result<Out, MethodError>) {
     match done {
         Ok(results) => answer_with(request, &results),

@@ -1,8 +1,8 @@
 //! Objects that a program serves.
 //!
 //! An [`Interface`] is defined once; [`Connection::add_object`] joins it with the state of an
-//! object at a path. What every object can do besides, `Introspectable`, `Properties` and `Peer`,
-//! is done here, and errors are those of other bindings.
+//! object at a path. The interfaces that every object has, `Introspectable`, `Properties` and `Peer`,
+//! are implemented here, and errors have the same names as in other bindings.
 
 mod answer;
 mod error;
@@ -75,8 +75,8 @@ impl Connection {
         Ok(object)
     }
 
-    /// Lets the object at `path` list all objects below it, and tell of those that are added and
-    /// removed later: `org.freedesktop.DBus.ObjectManager`.
+    /// Gives the object at `path` the interface `org.freedesktop.DBus.ObjectManager`: it lists all
+    /// objects below it, and emits signals when objects are added and removed.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl<S> Clone for Object<S> {
 }
 
 impl<S: 'static> Object<S> {
-    /// Where the object is.
+    /// The path of the object.
     pub fn path(&self) -> ObjectPath<'_> {
         self.path.as_path()
     }
@@ -140,9 +140,9 @@ impl<S: 'static> Object<S> {
         self.connection.emit(self.path(), self.mounted.definition.name(), signal, arguments)
     }
 
-    /// Tells that properties of the interface changed, each in [its way](EmitsChange): queues
-    /// `PropertiesChanged`. While the state is held, or a method of the object runs, this is put
-    /// off until it no longer is. Names that are no properties are passed over.
+    /// Announces that properties of the interface changed, each in [its way](EmitsChange): queues
+    /// `PropertiesChanged`. While the state is borrowed or a method of the object runs, the signal is
+    /// put off. Names that are not properties are ignored.
     pub fn properties_changed(&self, properties: &[&str]) {
         let change = Change::new(self.path.as_str(), self.mounted.clone(), properties);
         announce(&self.connection, change);
@@ -197,7 +197,7 @@ pub enum ServeError {
     Taken,
 }
 
-/// Finds who is to answer a call, and lets him.
+/// Passes a call to the interface or the standard method that answers it.
 pub(super) fn serve(request: Request) {
     let found = request.connection().objects().find(request.message());
     match found {

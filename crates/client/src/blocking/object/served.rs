@@ -1,4 +1,4 @@
-//! What every interface of an object can do, whatever the type of its state.
+//! Interfaces of objects, independent of the type of their state.
 
 use wire::body::Writer;
 use wire::introspection::{self, Access, EmitsChange};
@@ -20,7 +20,7 @@ pub(super) trait Served {
     /// How a property can be used and how its changes are announced.
     fn property(&self, name: &str) -> Option<(Access, EmitsChange)>;
 
-    /// Checks that the state can be looked at, which no method is changing then.
+    /// Checks that the state can be read: that no method of the object is running.
     fn check_free(&self) -> Result<(), MethodError>;
 
     /// Writes the value of a property that can be read, as a variant.

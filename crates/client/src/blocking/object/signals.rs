@@ -49,7 +49,7 @@ impl Request {
     }
 }
 
-/// Tells what could not be told before.
+/// Sends the signals about changes that were put off while their objects were busy.
 pub(in crate::blocking) fn announce_untold(connection: &Connection) {
     if connection.objects().untold.is_empty() {
         return;
@@ -58,7 +58,7 @@ pub(in crate::blocking) fn announce_untold(connection: &Connection) {
     untold.into_iter().for_each(|change| announce(connection, change));
 }
 
-/// Tells of a change, now or as soon as the object is free.
+/// Sends the signal about a change, now or as soon as the object is free.
 pub(super) fn announce(connection: &Connection, change: Change) {
     if change.served.check_free().is_err() {
         return connection.objects_mut().untold.push(change);
@@ -87,7 +87,7 @@ pub(super) fn announce(connection: &Connection, change: Change) {
 }
 
 impl Change {
-    /// The properties whose changes are told in this way.
+    /// The properties whose changes are announced in this way.
     fn emitting(&self, emits: EmitsChange) -> Vec<&str> {
         let told = |name: &&str| {
             let found = self.served.property(name);

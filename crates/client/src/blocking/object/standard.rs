@@ -17,7 +17,7 @@ impl Standard {
         Self::by_member(member).filter(|standard| standard.interface() == interface)
     }
 
-    /// The method of this name; there are not two.
+    /// The method of this name; the names are unique among the standard interfaces.
     pub(super) fn by_member(member: &str) -> Option<Self> {
         Some(match member {
             "Ping" => Self::Ping,
@@ -51,7 +51,7 @@ const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";
 pub(super) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 pub(super) const OBJECT_MANAGER: &str = "org.freedesktop.DBus.ObjectManager";
 
-/// What every object can do, described.
+/// The description of the interfaces that every object has.
 pub(super) const STANDARD_XML: &str = r#"  <interface name="org.freedesktop.DBus.Introspectable">
     <method name="Introspect">
       <arg name="xml_data" type="s" direction="out"/>
@@ -86,7 +86,7 @@ pub(super) const STANDARD_XML: &str = r#"  <interface name="org.freedesktop.DBus
   </interface>
 "#;
 
-/// What an object can do that lists those below it, described.
+/// The description of the interface of an object that lists the objects below it.
 pub(super) const MANAGER_XML: &str = r#"  <interface name="org.freedesktop.DBus.ObjectManager">
     <method name="GetManagedObjects">
       <arg name="objects" type="a{oa{sa{sv}}}" direction="out"/>

@@ -32,7 +32,7 @@ impl Standard {
     }
 }
 
-/// Answers a call that was not answered, since it failed.
+/// Answers a call with an error, unless it is answered already.
 fn or_error(request: &Request, answered: Result<(), MethodError>) {
     if let Err(error) = answered {
         answer::<()>(request, Err(error));
@@ -87,7 +87,7 @@ fn set(request: &Request) -> Result<(), MethodError> {
     Ok(())
 }
 
-/// The first two arguments of `Set`; the third is of any type, and read by the property.
+/// The first two arguments of `Set`. The third can be of any type; the property reads it.
 fn property_to_set(request: &Request) -> Result<(&str, &str), MethodError> {
     if request.message().signature().as_str() != "ssv" {
         request.read::<(&str, &str, wire::body::Value)>()?;
@@ -131,7 +131,7 @@ pub(super) fn write_interfaces(interfaces: &[Rc<dyn Served>], writer: &mut Write
     });
 }
 
-/// Finds a property; an empty interface stands for any.
+/// Finds a property. An empty interface name stands for any interface.
 fn find_property(
     request: &Request,
     interface: &str,
@@ -164,12 +164,12 @@ fn path(request: &Request) -> &str {
     request.message().path().unwrap_or("/")
 }
 
-/// The identity of this machine, as the system keeps it (machine-id(5)).
+/// The ID of this machine (machine-id(5)).
 fn machine_id() -> Result<Guid, MethodError> {
     let read = |file: &&str| Guid::parse(fs::read_to_string(file).ok()?.trim_end()).ok();
     let found = MACHINE_ID_FILES.iter().find_map(read);
     found.ok_or_else(|| MethodError::failed("this machine has no identity"))
 }
 
-/// Where the identity of the machine is, the specification's place first.
+/// The files with the ID of the machine, that of the specification first.
 const MACHINE_ID_FILES: [&str; 2] = ["/var/lib/dbus/machine-id", "/etc/machine-id"];

@@ -15,7 +15,7 @@ use crate::blocking::link::Received;
 #[derive(Default)]
 pub(crate) struct Objects {
     nodes: BTreeMap<Box<str>, Node>,
-    /// Changes that could not be told yet, since a method of the object was running.
+    /// Changes that were not announced yet, because a method of the object was running.
     pub(super) untold: Vec<Change>,
 }
 
@@ -36,7 +36,7 @@ impl Change {
 /// An object.
 #[derive(Default)]
 pub(super) struct Node {
-    /// What it can do, in the order in which it was added.
+    /// Its interfaces, in the order in which they were added.
     pub(super) interfaces: Vec<Rc<dyn Served>>,
     /// Whether it lists the objects below it.
     pub(super) manages: Manages,
@@ -49,11 +49,11 @@ pub(super) enum Manages {
     ObjectsBelow,
 }
 
-/// Who is to answer a call.
+/// The part of an object that answers a call.
 pub(super) enum Target {
     /// This interface.
     Served(Rc<dyn Served>),
-    /// What every object can do.
+    /// A method of a standard interface.
     Standard(Standard),
 }
 
@@ -98,7 +98,7 @@ impl Objects {
         None
     }
 
-    /// Finds who is to answer a call.
+    /// Finds the interface or standard method that answers a call.
     pub(super) fn find(&self, call: &Received) -> Result<Target, MethodError> {
         let (path, member) = (call.path().unwrap_or("/"), call.member().unwrap_or_default());
         if let Some(interface) = call.interface() {
@@ -116,7 +116,7 @@ impl Objects {
         }
     }
 
-    /// As text, what the object at `path` can do; `None` if nothing is there.
+    /// The description of the object at `path` as XML; `None` if there is no object.
     pub(super) fn introspect(&self, path: &str) -> Option<String> {
         let node = self.node(path);
         let prefix_len = if path == "/" { 1 } else { path.len() + 1 };
