@@ -117,6 +117,8 @@ impl fmt::Display for ThrottledPeer {
     }
 }
 
+impl std::error::Error for ThrottledPeer {}
+
 #[cfg(test)]
 mod tests {
     use std::io;

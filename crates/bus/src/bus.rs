@@ -1,7 +1,6 @@
 //! The bus: its components, and the order in which each input passes them.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 use core::time::Duration;
 
 use wire::Message;
@@ -17,8 +16,8 @@ use crate::reloads::Reloads;
 use crate::routing::Router;
 use crate::types::{
     Amount, BodyValidation, Configuration, Credentials, DisconnectReason, Effect, Effects, End,
-    ErrorKind, FdPassing, Identity, Input, LimitHit, Limits, LogEvent, PeerId, PeerSnapshot,
-    Process, Stopwatch, Time,
+    FdPassing, ForeignError, Identity, Input, LimitHit, Limits, LogEvent, PeerId, PeerSnapshot,
+    Process, RefusalReason, Stopwatch, Time,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -115,7 +114,7 @@ impl Bus {
                 driver::ring_opened(call, request, outcome, &mut self.router, fx);
             }
             Input::StartFailed { start, failure } => {
-                self.activation.start_failed(start, &failure, &mut self.router, fx);
+                self.activation.start_failed(start, failure, &mut self.router, fx);
             }
             Input::Reconfigured { outcome } => self.reconfigured(outcome, fx),
         }
@@ -189,11 +188,7 @@ impl Bus {
             return disconnect(from, DisconnectReason::NotRegistered, fx);
         }
         router.accounting.received(&mut peer.statistics, message, router.now);
-        let error = ErrorKind::LimitsExceeded.because(
-            "The file descriptors of the message could not be received: \
-             the message bus, or what it holds for this user, has reached the limit of open files",
-        );
-        router.refuse(from, message, &error, fx);
+        router.refuse(from, message, &RefusalReason::FdsLost, fx);
     }
 
     #[inline]
@@ -284,14 +279,18 @@ impl Bus {
         }
     }
 
-    fn reconfigured(&mut self, outcome: Result<Box<Configuration>, String>, fx: &mut Effects) {
+    fn reconfigured(
+        &mut self,
+        outcome: Result<Box<Configuration>, ForeignError>,
+        fx: &mut Effects,
+    ) {
         let error = outcome.map(|config| self.reconfigure(*config, fx)).err();
-        let error = error.map(|text| ErrorKind::Failed.because(text));
+        let reason = error.map(RefusalReason::ReloadFailed);
         for (caller, serials) in self.reloads.take() {
             for serial in serials {
-                match &error {
+                match &reason {
                     None => self.router.send_return(caller, serial, fx),
-                    Some(error) => self.router.send_error(caller, serial, error, fx),
+                    Some(reason) => self.router.send_error(caller, serial, reason, fx),
                 }
             }
         }

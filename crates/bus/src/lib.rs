@@ -57,17 +57,22 @@ mod types;
 mod well_known;
 
 pub use access::mediation;
-pub use accounting::{Gauges, Incident, IncidentKind, MemberCounts, MemberUse, Totals};
+pub use accounting::{
+    Gauges, Incident, IncidentKind, IncidentReason, MemberCounts, MemberUse, Totals,
+};
 pub use bus::Bus;
 pub use driver::introspection_xml;
 pub use hash::{HashKey, HashSeed};
 pub use policy::{Policy, Verdict};
 pub use types::{
-    ActivationMethod, Amount, Body, BodyValidation, CallId, Configuration, Credentials, Delivery,
-    Details, DisconnectReason, Effect, Effects, End, FdPassing, Fds, FlightRecorder, HeldFds,
-    HelperFailure, Identity, Input, LimitHit, LimitName, Limits, LogEvent, MatchingTime, NAMES_MAX,
-    PeerId, PeerSnapshot, PidFd, Process, RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingFacts,
-    Service, ServiceHelper, ServiceManager, Services, Shortage, Span, StartFailure, StartId,
-    StartProblem, Stopwatch, Time, TraceAudience, TraceLimits, TraceRequest, Traced, TracedMessage,
-    TracedOwner, Undelivered, Urgency, WithheldBy,
+    AccessDenial, ActivationMethod, Amount, Body, BodyValidation, CallId, Configuration,
+    ConnectionFact, Credentials, Delivery, DeliveryDescription, DeniedDelivery, Details,
+    DisconnectReason, Effect, Effects, End, FdPassing, Fds, FlightRecorder, ForeignError,
+    FullQueue, HeldFds, HelperFailure, Identity, Input, LimitHit, LimitName, Limits, LogEvent,
+    LoggedPermission, MatchingTime, NAMES_MAX, NameMethod, Objection, OwningDeniedBy, PeerId,
+    PeerSnapshot, PidFd, Process, ProcessDescription, QueueRoom, RING_BYTES_MAX, RING_BYTES_MIN,
+    RefusalReason, RingContents, RingFacts, SenderDescription, Service, ServiceHelper,
+    ServiceManager, Services, Shortage, Span, StartFailure, StartId, StartProblem, Stopwatch, Time,
+    TraceAudience, TraceLimits, TraceRequest, Traced, TracedMessage, TracedOwner, Undelivered,
+    Urgency, WithheldBy,
 };

@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bus::mediation::{Claim, MediatedRecipient, Mediator, Module, Opinion, Transit};
+use bus::mediation::{Claim, MediatedRecipient, Mediator, MediatorKind, Opinion, Transit};
 use bus::policy::PeerAttributes;
 use bus::{
     Bus, Configuration, Credentials, Details, FdPassing, Input, LogEvent, PeerId, Service,
     Services, WithheldBy,
 };
-use diligence_testkit::world::{Seen, World, identity, interface, member, messages_to, name, path};
+use diligence_testkit::world::{
+    Seen, World, foreign_error, identity, interface, member, messages_to, name, path,
+};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;
@@ -32,8 +34,8 @@ impl Script {
 }
 
 impl Mediator for Script {
-    fn modules(&self) -> &[Module] {
-        &[Module::Selinux, Module::AppArmor]
+    fn modules(&self) -> &[MediatorKind] {
+        &[MediatorKind::Selinux, MediatorKind::AppArmor]
     }
 
     fn on_owning(&mut self, claim: &Claim<'_>) -> Opinion {
@@ -113,7 +115,7 @@ fn error(seen: &[Seen], peer: PeerId) -> Option<String> {
 
 #[test]
 fn a_greeting_is_mediated() {
-    let mut bus = Mediated::new(&[("bad", Opinion::Denies(Module::AppArmor))]);
+    let mut bus = Mediated::new(&[("bad", Opinion::Denies(MediatorKind::AppArmor))]);
     let (good, seen) = bus.greet(Some("good"));
     assert_eq!(error(&seen, good), None);
     assert_eq!(bus.asked(), ["good (-) Hello to the bus"]);
@@ -128,9 +130,12 @@ fn a_greeting_is_mediated() {
 #[test]
 fn names_are_mediated_with_the_context_that_they_have() {
     let mut bus = Mediated::new(&[
-        ("own com.guarded", Opinion::Denies(Module::Selinux)),
-        ("own com.audited", Opinion::AllowsAudited(Module::AppArmor)),
-        ("own com.silent", Opinion::Silent { module: Module::AppArmor, error: "why".into() }),
+        ("own com.guarded", Opinion::Denies(MediatorKind::Selinux)),
+        ("own com.audited", Opinion::AllowsAudited(MediatorKind::AppArmor)),
+        (
+            "own com.silent",
+            Opinion::Silent { module: MediatorKind::AppArmor, error: foreign_error("why") },
+        ),
     ]);
     let peer = bus.join("label");
     let own = |bus: &mut Mediated, name: &str| {
@@ -159,10 +164,10 @@ fn names_are_mediated_with_the_context_that_they_have() {
 #[test]
 fn messages_are_mediated_for_each_who_gets_them() {
     let mut bus = Mediated::new(&[
-        ("Secret to b", Opinion::Denies(Module::Selinux)),
-        ("Sign to b", Opinion::Denies(Module::AppArmor)),
-        ("Sign to c", Opinion::Denies(Module::Selinux)),
-        ("Wake to service", Opinion::Denies(Module::AppArmor)),
+        ("Secret to b", Opinion::Denies(MediatorKind::Selinux)),
+        ("Sign to b", Opinion::Denies(MediatorKind::AppArmor)),
+        ("Sign to c", Opinion::Denies(MediatorKind::Selinux)),
+        ("Wake to service", Opinion::Denies(MediatorKind::AppArmor)),
     ]);
     let [a, b, c] = ["a", "b", "c"].map(|label| bus.join(label));
     for listener in [b, c] {
@@ -199,10 +204,10 @@ fn messages_are_mediated_for_each_who_gets_them() {
 
 #[test]
 fn a_module_that_cannot_be_asked_forbids() {
-    let silent = |module| Opinion::Silent { module, error: "why".into() };
+    let silent = |module| Opinion::Silent { module, error: foreign_error("why") };
     let mut bus = Mediated::new(&[
-        ("Secret to b", silent(Module::Selinux)),
-        ("Private to b", silent(Module::AppArmor)),
+        ("Secret to b", silent(MediatorKind::Selinux)),
+        ("Private to b", silent(MediatorKind::AppArmor)),
     ]);
     let [a, b] = ["a", "b"].map(|label| bus.join(label));
     for (what, module) in [("Secret", "SELinux"), ("Private", "AppArmor")] {
@@ -234,7 +239,7 @@ fn contexts_are_told() {
 
 #[test]
 fn eavesdropping_is_mediated() {
-    let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(Module::AppArmor))]);
+    let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(MediatorKind::AppArmor))]);
     let deaf = bus.join("deaf");
     let seen = bus.world.call_bus(deaf, "AddMatch", &["eavesdrop=true".into()]);
     let expected = "Connection \":1.0\" is not allowed to eavesdrop due to AppArmor policy";
@@ -246,7 +251,7 @@ fn eavesdropping_is_mediated() {
 
 #[test]
 fn who_may_not_eavesdrop_gets_no_trace() {
-    let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(Module::Selinux))]);
+    let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(MediatorKind::Selinux))]);
     let [deaf, keen] = ["deaf", "keen"].map(|label| bus.join(label));
     let methods = [
         ("org.freedesktop.DBus.Monitoring.BecomeMonitor", vec![empty("as"), 0_u32.into()]),
@@ -275,7 +280,7 @@ fn empty(array: &str) -> Value {
 
 #[test]
 fn what_the_bus_says_is_not_mediated() {
-    let mut bus = Mediated::new(&[("to mute", Opinion::Denies(Module::AppArmor))]);
+    let mut bus = Mediated::new(&[("to mute", Opinion::Denies(MediatorKind::AppArmor))]);
     let (mute, seen) = bus.greet(Some("mute"));
     assert_eq!(messages_to(&seen, mute).len(), 2, "the reply to Hello and NameAcquired");
     assert_eq!(bus.asked(), ["mute (-) Hello to the bus"]);

@@ -41,14 +41,15 @@ use std::time::Duration;
 
 use bus::policy::{Console, PeerAttributes, Rule};
 use bus::{
-    Configuration, Credentials, Details, DisconnectReason, FdPassing, Fds, HelperFailure, Identity,
-    Input, Limits, LogEvent, PeerId, PidFd, Policy, Service, ServiceHelper, ServiceManager,
-    StartFailure, StartId, Time, TraceAudience, Urgency,
+    Configuration, Credentials, Details, DisconnectReason, FdPassing, Fds, ForeignError,
+    HelperFailure, Identity, Input, Limits, LogEvent, PeerId, PidFd, Policy, Service,
+    ServiceHelper, ServiceManager, StartFailure, StartId, StartProblem, Time, TraceAudience,
+    Urgency,
 };
 use diligence_testkit::golden::{self, Mode};
 use diligence_testkit::rules;
 use diligence_testkit::text::{self, Cursor};
-use diligence_testkit::world::{self, Reads, Seen, World};
+use diligence_testkit::world::{self, Reads, Seen, World, foreign_error};
 use wire::body::Value;
 use wire::message::{Builder, Flags, MessageType};
 use wire::names::ErrorName;
@@ -171,7 +172,7 @@ impl Runner {
             }
             "not" => {
                 let (_, text) = rest.split_once(' ').expect("not reloaded TEXT");
-                self.reloaded(Err(string(text)));
+                self.reloaded(Err(foreign_error(&string(text))));
             }
             "disconnect" => {
                 let peer = self.peers.remove(rest).expect("a connection");
@@ -216,13 +217,13 @@ impl Runner {
         let (name, how) = rest.split_once(' ').expect("failed NAME HOW");
         let (how, value) = how.split_once('=').unwrap_or((how, ""));
         let number = || value.parse().expect("a number");
-        let why = value.to_owned();
+        let error = || foreign_error(value);
         let failure = match how {
             "exited" => StartFailure::Exited { status: number() },
             "signaled" => StartFailure::Signaled { signal: number() },
-            "exec" => StartFailure::Exec { why },
-            "fork" => StartFailure::Fork { why },
-            "command" => StartFailure::Command { why },
+            "exec" => StartFailure::Exec(error()),
+            "fork" => StartFailure::Fork(error()),
+            "command" => StartFailure::Command(error()),
             "helper" => {
                 let failure = HelperFailure::from_status(number());
                 StartFailure::Helper(failure.expect("a failure"))
@@ -314,7 +315,7 @@ impl Runner {
         self.say(&text);
     }
 
-    fn reloaded(&mut self, outcome: Result<Box<Configuration>, String>) {
+    fn reloaded(&mut self, outcome: Result<Box<Configuration>, ForeignError>) {
         let seen = self.world().input(Input::Reconfigured { outcome });
         self.show(&seen);
     }
@@ -414,19 +415,29 @@ impl Runner {
                 format!("log: starting {name} as {method:?} for {}", self.names[asker])
             }
             LogEvent::Started { name } => format!("log: started {name}"),
-            LogEvent::StartFailed { name, problem, why, .. } => {
-                format!("log: failed {name} by {problem:?}: {}", quoted(why))
+            LogEvent::StartFailed { name, problem, .. } => {
+                let what = match problem {
+                    StartProblem::Process(_) => "Process".to_owned(),
+                    StartProblem::Unit { unit, .. } => format!("Unit({unit:?})"),
+                    StartProblem::Timeout { .. } => "Timeout".to_owned(),
+                };
+                let why = problem.describe(name).to_string();
+                format!("log: failed {name} by {what}: {}", quoted(&why))
             }
-            LogEvent::Refused { peer, cause, reached, .. } => {
-                let usage = reached.map(|reached| format!(" ({reached})")).unwrap_or_default();
-                format!("log: refused {}: {cause}{usage}", name(peer))
+            LogEvent::Refused { peer, reason } => {
+                let usage = reason.limit_hit().map(|hit| format!(" ({hit})")).unwrap_or_default();
+                format!("log: refused {}: {}{usage}", name(peer), reason.cause())
             }
-            LogEvent::Withheld { sender, peer, why, .. } => {
+            LogEvent::Withheld { sender, peer, reason, .. } => {
                 let sender = sender.as_ref().map_or("the bus", name);
-                format!("log: withheld from {}, of {sender}: {}", name(peer), quoted(why))
+                format!(
+                    "log: withheld from {}, of {sender}: {}",
+                    name(peer),
+                    quoted(&reason.to_string())
+                )
             }
-            LogEvent::Allowed { peer, what } => {
-                format!("log: allowed {}: {}", name(peer), quoted(what))
+            LogEvent::Allowed { peer, permission } => {
+                format!("log: allowed {}: {}", name(peer), quoted(&permission.to_string()))
             }
         }
     }

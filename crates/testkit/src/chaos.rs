@@ -15,7 +15,9 @@ use wire::signature::Signature;
 
 use crate::random::Random;
 use crate::rules::rule;
-use crate::world::{Reads, Seen, World, build, driver_method, interface, member, name, path};
+use crate::world::{
+    Reads, Seen, World, build, driver_method, foreign_error, interface, member, name, path,
+};
 
 /// A bus, and those who do as they like with it.
 #[derive(Debug)]
@@ -265,7 +267,7 @@ impl Chaos {
 
     fn reconfigure(&mut self) -> Vec<Seen> {
         let outcome = match self.random.once_in(3) {
-            true => Err("text with \0 in it".to_owned()),
+            true => Err(foreign_error("text with \0 in it")),
             false => Ok(Box::new(configuration(&mut self.random))),
         };
         self.world.input(Input::Reconfigured { outcome })

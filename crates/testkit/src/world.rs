@@ -1,17 +1,25 @@
 //! A bus with connections, and the checks that hold for whatever it sends.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use bus::{
     Amount, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason, Effect,
-    Effects, End, FdPassing, Fds, HeldFds, Identity, Input, LogEvent, PeerId, RingFacts, StartId,
-    Time, TraceAudience, TraceRequest, Traced, TracedMessage, TracedOwner, Urgency,
+    Effects, End, FdPassing, Fds, ForeignError, HeldFds, Identity, Input, LogEvent, PeerId,
+    RingFacts, StartId, Time, TraceAudience, TraceRequest, Traced, TracedMessage, TracedOwner,
+    Urgency,
 };
 use wire::Message;
 use wire::body::Value;
 use wire::guid::Guid;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+
+/// An error of the daemon that reads like this.
+#[must_use]
+pub fn foreign_error(text: &str) -> ForeignError {
+    ForeignError::new(io::Error::other(text.to_owned()))
+}
 
 /// A bus, and what a daemon around it would know.
 #[derive(Debug)]
@@ -253,7 +261,7 @@ impl World {
                             TraceRequest::New { bytes, kept, .. } => {
                                 Ok(RingFacts { version: 1, bytes, kept })
                             }
-                            TraceRequest::FlightRecorder => Err("there is none".to_owned()),
+                            TraceRequest::FlightRecorder => Err(foreign_error("there is none")),
                         },
                     };
                     seen.extend(self.input_without_reading(input));

@@ -166,8 +166,7 @@ mod tests {
         check(|| Ending::Signaled(9), killed.clone(), killed);
         let helper = StartFailure::Helper(HelperFailure::ServiceNotFound);
         check(|| Ending::Exited(6), Some(StartFailure::Exited { status: 6 }), Some(helper));
-        let why = String::from("No such file or directory");
-        let missing = Some(StartFailure::Exec { why });
+        let missing = Some(failed_to_execute(io::Error::from_raw_os_error(2)));
         check(|| Ending::NotExecuted(io::Error::from_raw_os_error(2)), missing.clone(), missing);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 
-use bus::{HelperFailure, StartFailure};
+use bus::{ForeignError, HelperFailure, StartFailure};
 use sys::launch::Program;
 use sys::rlimit::OpenFiles;
 use sys::spawn::ChildSetup;
@@ -103,13 +103,13 @@ fn words(name: &str, catalog: &Catalog) -> Result<(Vec<OsString>, Origin), Start
     }
     match &entry.service.command {
         Ok(command) => Ok((command.words().iter().map(Into::into).collect(), Origin::Direct)),
-        Err(error) => Err(StartFailure::Command { why: error.to_string() }),
+        Err(error) => Err(StartFailure::Command(ForeignError::new(*error))),
     }
 }
 
-/// What those who wait are told of an error of the system: its text, as the C library has it.
+/// A program that cannot be executed. The error reads as the C library has it.
 pub(super) fn failed_to_execute(error: io::Error) -> StartFailure {
-    StartFailure::Exec { why: OsError::from(error).to_string() }
+    StartFailure::Exec(ForeignError::new(OsError::from(error)))
 }
 
 /// Variables by which a service manager speaks to this process alone.

@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use bus::{
-    CallId, Credentials, Details, Incident, Input, LimitHit, LimitName, PeerId, PidFd, Process,
+    CallId, Credentials, Details, ForeignError, Incident, IncidentReason, Input, LimitHit,
+    LimitName, PeerId, PidFd, Process,
 };
 use sys::socket::{Accepted, SocketKind};
 use wire::sasl::server::{FdSupport, PeerIdentity};
@@ -87,8 +88,9 @@ impl EventLoop {
         self.reporter.throttled(&self.log, &self.bus, &peer, self.now);
         self.watch_log();
         let (kind, cause) = (outcome.incident_kind(), reason.cause());
-        let (who, text) = (peer.snapshot(), peer.to_string());
-        let incident = Incident::new(kind, cause, who, text, reason.limit_hit(), self.time());
+        let (who, hit) = (peer.snapshot(), reason.limit_hit());
+        let reason = IncidentReason::Foreign(ForeignError::new(peer));
+        let incident = Incident::new(kind, cause, who, reason, hit, self.time());
         self.bus.note_incident(incident);
     }
 

@@ -42,7 +42,7 @@ impl EventLoop {
             let read = self.read_attributes(peer, self.bus.user(peer), policy);
             let attributes = read.unwrap_or_else(|error| {
                 let described = described_in_line(&self.bus, peer);
-                self.fault(&Fault::UnknownAttributes { peer: described, error });
+                self.fault(Fault::UnknownAttributes { peer: described, error });
                 PeerAttributes::default()
             });
             self.answer(Input::AttributesRead { peer, attributes }, None);

@@ -302,7 +302,7 @@ impl EventLoop {
     /// The poller cannot watch a connection, so it ends.
     #[cold]
     fn unwatched(&mut self, peer: PeerId, error: io::Error) {
-        self.fault(&Fault::UnwatchedConnection(error));
+        self.fault(Fault::UnwatchedConnection(error));
         self.end(peer, End::Unwatched);
     }
 }

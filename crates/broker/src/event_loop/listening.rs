@@ -83,7 +83,7 @@ impl EventLoop {
         let earlier = self.descriptors.short.replace(self.now);
         // Where one leaves and another takes the place, it is still the same shortage.
         if earlier.is_none_or(|earlier| self.now.saturating_sub(earlier) > SHORTAGE_OVER) {
-            self.fault(&Fault::NoDescriptors(shortage));
+            self.fault(Fault::NoDescriptors(shortage));
         }
         self.stop_listening(Listening::OutOfRoom { retry_at: self.now + RETRY_AFTER })
     }

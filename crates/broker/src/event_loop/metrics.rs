@@ -32,7 +32,7 @@ impl EventLoop {
         });
         if let Err(error) = moved {
             let place = self.config.document.own.metrics_socket.clone();
-            self.fault(&Fault::Metrics { place, error });
+            self.fault(Fault::Metrics { place, error });
         }
     }
 
@@ -45,7 +45,7 @@ impl EventLoop {
             Next::Change(interest) => self.change_metrics(place, interest),
         });
         if let Err(error) = outcome {
-            self.fault(&Fault::Metrics { place: None, error });
+            self.fault(Fault::Metrics { place: None, error });
         }
         self.watch_metrics_time();
     }

@@ -39,8 +39,8 @@ use std::time::Duration;
 
 use bus::mediation::Mediator;
 use bus::{
-    Bus, Effects, HashKey, HashSeed, HeldFds, Incident, IncidentKind, Input, PeerId, PeerSnapshot,
-    Time, Urgency,
+    Bus, Effects, ForeignError, HashKey, HashSeed, HeldFds, Incident, IncidentKind, IncidentReason,
+    Input, PeerId, PeerSnapshot, Time, Urgency,
 };
 use sys::poll::{Event, Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
@@ -404,12 +404,12 @@ impl EventLoop {
     }
 
     /// Logs a fault, and adds it to the history.
-    fn fault(&mut self, fault: &Fault) {
-        self.reporter.fault(&self.log, &self.bus, fault, self.now);
+    fn fault(&mut self, fault: Fault) {
+        self.reporter.fault(&self.log, &self.bus, &fault, self.now);
         self.watch_log();
-        let (kind, cause, text) = (IncidentKind::Fault, fault.word(), fault.to_string());
-        let peer = PeerSnapshot::default();
-        self.bus.note_incident(Incident::new(kind, cause, peer, text, None, self.time()));
+        let (kind, cause, peer) = (IncidentKind::Fault, fault.word(), PeerSnapshot::default());
+        let reason = IncidentReason::Foreign(ForeignError::new(fault));
+        self.bus.note_incident(Incident::new(kind, cause, peer, reason, None, self.time()));
     }
 
     const fn time(&self) -> Time {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
-use bus::{Input, PeerId};
+use bus::{ForeignError, Input, PeerId};
 use services::Naming;
 
 use super::{EventLoop, Loaded};
@@ -73,7 +73,7 @@ impl EventLoop {
             }
             Err(error) => {
                 self.report_reload(caller, Err(&error));
-                Err(error.to_string())
+                Err(ForeignError::new(error))
             }
         };
         self.tell_unwatched(unwatched);
@@ -96,7 +96,7 @@ impl EventLoop {
     /// Tells of folders that changes will not be seen in.
     pub(super) fn tell_unwatched(&mut self, unwatched: Vec<Fault>) {
         for fault in unwatched {
-            self.fault(&fault);
+            self.fault(fault);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use bus::{HeldFds, Input, StartFailure, StartId};
+use bus::{ForeignError, HeldFds, Input, StartFailure, StartId};
 use sys::poll::{Interest, has_room};
 
 use super::deliver::Origin;
@@ -22,7 +22,7 @@ impl EventLoop {
     fn launch(&mut self, start: StartId, name: &str) -> Result<(), StartFailure> {
         let changes = self.bus.activation_environment();
         let (program, origin) = self.launcher.program(name, &self.catalog, changes)?;
-        let failed = |error| StartFailure::Fork { why: OsError::from(error).to_string() };
+        let failed = |error| StartFailure::Fork(ForeignError::new(OsError::from(error)));
         let (process, output) = program.start(self.launcher.setup()).map_err(failed)?;
         let key = self.children.add(start, origin, process, output);
         self.watch_child(key).map_err(|error| {
@@ -44,7 +44,7 @@ impl EventLoop {
     /// Kills what was started, since its time is over.
     pub(super) fn abandon(&mut self, start: StartId) {
         if let Err(error) = self.children.kill(start) {
-            self.fault(&Fault::StrayService(error));
+            self.fault(Fault::StrayService(error));
         }
     }
 
@@ -94,7 +94,7 @@ impl EventLoop {
         if self.paused_outputs.is_empty() {
             let watched = self.poller.add(io::stderr(), Source::Stderr.token(), Interest::Write);
             if let Err(error) = watched {
-                self.fault(&Fault::ServiceOutput(error));
+                self.fault(Fault::ServiceOutput(error));
             }
         }
         self.paused_outputs.push(key);

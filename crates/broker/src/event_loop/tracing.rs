@@ -6,7 +6,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bus::{Body, CallId, Delivery, Effect, Effects, Input, LogEvent, PeerId, Traced};
+use bus::{Body, CallId, Delivery, Effect, Effects, ForeignError, Input, LogEvent, PeerId, Traced};
 use bus::{RingContents, RingFacts, TraceRequest, TracedMessage, TracedOwner};
 use trace::layout::VERSION;
 use trace::record::{First, Message, Parts, Party, Recipients};
@@ -19,7 +19,7 @@ use crate::fault::Fault;
 use crate::log::Severity;
 use crate::outgoing::SharedFds;
 use crate::table::Table;
-use crate::trace::{Active, Arrival, Changed, Dumped, FlightRecorder, Owner, Ring};
+use crate::trace::{Active, Arrival, Changed, Dumped, FlightRecorder, Owner, Ring, RingError};
 
 impl EventLoop {
     /// Writes down what has come of an input, before it is carried out.
@@ -162,6 +162,7 @@ impl EventLoop {
     #[cold]
     pub(super) fn trace_event(&mut self, event: &LogEvent) {
         let number = |peer: &PeerId| self.bus.unique_number(*peer);
+        let why: String;
         let entry = match event {
             LogEvent::LosingSignals { peer, .. } => {
                 number(peer).map(|to| Entry::Dropped { to, count: 1, why: NOT_READ })
@@ -169,15 +170,19 @@ impl EventLoop {
             LogEvent::CaughtUp { peer, lost } if *lost > 1 => {
                 number(peer).map(|to| Entry::Dropped { to, count: lost - 1, why: NOT_READ })
             }
-            LogEvent::Withheld { peer, why, .. } => {
-                number(peer).map(|to| Entry::Dropped { to, count: 1, why })
+            LogEvent::Withheld { peer, reason, .. } => {
+                why = reason.to_string();
+                number(peer).map(|to| Entry::Dropped { to, count: 1, why: &why })
             }
             LogEvent::Starting { name, asker, .. } => {
                 let by = number(asker).map_or(Party::Nameless, Party::Peer);
                 Some(Entry::Starting { name, by })
             }
             LogEvent::Started { name } => Some(Entry::Started { name, failure: "" }),
-            LogEvent::StartFailed { name, why, .. } => Some(Entry::Started { name, failure: why }),
+            LogEvent::StartFailed { name, problem, .. } => {
+                why = problem.describe(name).to_string();
+                Some(Entry::Started { name, failure: &why })
+            }
             _ => None,
         };
         if let (Some(entry), Some(active)) = (entry, self.traces.active()) {
@@ -195,7 +200,7 @@ impl EventLoop {
         };
         let (outcome, fds) = match opened {
             Ok((facts, fds)) => (Ok(facts), Some(fds)),
-            Err(error) => (Err(format!("There is no trace: {error}")), None),
+            Err(error) => (Err(ForeignError::new(error)), None),
         };
         self.answer(Input::RingOpened { call, request, outcome }, fds);
     }
@@ -206,7 +211,7 @@ impl EventLoop {
         bytes: u64,
         kept: u32,
         contents: RingContents,
-    ) -> io::Result<(RingFacts, SharedFds)> {
+    ) -> Result<(RingFacts, SharedFds), RingError> {
         let (mut ring, descriptor) = Ring::new(bytes, kept, contents)?;
         write_participants(&self.bus, &mut ring);
         let facts = RingFacts { version: VERSION, bytes: ring.len(), kept };
@@ -214,11 +219,8 @@ impl EventLoop {
         Ok((facts, Rc::from([descriptor.into()])))
     }
 
-    fn lend_recorder(&mut self) -> io::Result<(RingFacts, SharedFds)> {
-        let Some(recorder) = self.traces.recorder() else {
-            let why = "this bus has no flight recorder (--flight-recorder)";
-            return Err(io::Error::new(io::ErrorKind::NotFound, why));
-        };
+    fn lend_recorder(&mut self) -> Result<(RingFacts, SharedFds), RingError> {
+        let recorder = self.traces.recorder().ok_or(RingError::NoFlightRecorder)?;
         let facts = RingFacts { version: VERSION, bytes: recorder.ring().len(), kept: u32::MAX };
         let messages = recorder.descriptor().try_clone_to_owned()?;
         let participants = recorder.participants.descriptor().try_clone_to_owned()?;
@@ -241,7 +243,7 @@ impl EventLoop {
                 self.say_if_small();
             }
             Err(error) => {
-                self.fault(&Fault::NoFlightRecorder(error));
+                self.fault(Fault::NoFlightRecorder(error));
             }
         }
     }
@@ -346,7 +348,7 @@ impl EventLoop {
     }
 
     fn dump_failed(&mut self, place: String, error: io::Error) {
-        self.fault(&Fault::FlightRecorderDump { place, error });
+        self.fault(Fault::FlightRecorderDump { place, error });
     }
 }
 

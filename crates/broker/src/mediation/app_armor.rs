@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use bus::mediation::{Claim, MediatedRecipient, Module, Reply, Transit};
+use bus::mediation::{Claim, MediatedRecipient, MediatorKind, Reply, Transit};
 
 use super::{Answer, CallId, MediationError, own_label};
 use crate::os_error::OsError;
@@ -34,14 +34,14 @@ impl AppArmor {
     /// Opens what is needed to ask. `bus_type` is what profiles call the bus.
     pub(super) fn open(bus_type: &str) -> Result<Self, MediationError> {
         let failed =
-            |path: &str, error| MediationError::new(Module::AppArmor, path.as_ref(), error);
+            |path: &str, error| MediationError::new(MediatorKind::AppArmor, path.as_ref(), error);
         if !fs::read(REPEATABLE).is_ok_and(|word| word.starts_with(b"yes")) {
             return Err(failed(REPEATABLE, io::ErrorKind::Unsupported.into()));
         }
         let access = File::options().read(true).write(true).open(ACCESS);
         Ok(Self {
             access: access.map_err(|error| failed(ACCESS, error))?,
-            own: own_label(Module::AppArmor, &OWN_LABEL)?,
+            own: own_label(MediatorKind::AppArmor, &OWN_LABEL)?,
             bus_type: bus_type.into(),
         })
     }
@@ -85,8 +85,8 @@ impl AppArmor {
 }
 
 impl CallId for AppArmor {
-    fn module(&self) -> Module {
-        Module::AppArmor
+    fn module(&self) -> MediatorKind {
+        MediatorKind::AppArmor
     }
 
     fn owning(&mut self, claim: &Claim<'_>) -> Result<Answer, OsError> {

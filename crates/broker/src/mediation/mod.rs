@@ -14,7 +14,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bus::mediation::{Claim, Mediator, Module, Opinion, Transit};
+use bus::ForeignError;
+use bus::mediation::{Claim, Mediator, MediatorKind, Opinion, Transit};
 
 use crate::busconfig::{AppArmorMode, BusType, Document};
 use crate::os_error::OsError;
@@ -25,13 +26,13 @@ pub(crate) use selinux::Selinux;
 #[derive(Debug)]
 pub(crate) struct Mediation {
     askers: Vec<Box<dyn CallId>>,
-    modules: Vec<Module>,
+    modules: Vec<MediatorKind>,
 }
 
 /// Asks one module.
 trait CallId: fmt::Debug {
     /// Which.
-    fn module(&self) -> Module;
+    fn module(&self) -> MediatorKind;
 
     /// Whether a connection may own a name.
     fn owning(&mut self, claim: &Claim<'_>) -> Result<Answer, OsError>;
@@ -57,7 +58,7 @@ enum Answer {
 /// Why a module cannot be asked at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MediationError {
-    module: Module,
+    module: MediatorKind,
     path: PathBuf,
     error: OsError,
 }
@@ -96,7 +97,7 @@ impl Mediation {
                 Ok(Answer::YesAudited) => opinion = Opinion::AllowsAudited(module),
                 Ok(Answer::No) => return Opinion::Denies(module),
                 Err(error) => {
-                    return Opinion::Silent { module, error: error.to_string().into() };
+                    return Opinion::Silent { module, error: ForeignError::new(error) };
                 }
             }
         }
@@ -105,7 +106,7 @@ impl Mediation {
 }
 
 impl Mediator for Mediation {
-    fn modules(&self) -> &[Module] {
+    fn modules(&self) -> &[MediatorKind] {
         &self.modules
     }
 
@@ -123,7 +124,7 @@ impl Mediator for Mediation {
 }
 
 impl MediationError {
-    fn new(module: Module, path: &Path, error: io::Error) -> Self {
+    fn new(module: MediatorKind, path: &Path, error: io::Error) -> Self {
         Self { module, path: path.into(), error: error.into() }
     }
 }
@@ -143,7 +144,7 @@ fn excludes_app_armor(document: &Document) -> bool {
 }
 
 /// The label of this process, from the first of `paths` that there is.
-fn own_label(module: Module, paths: &[&str]) -> Result<Box<[u8]>, MediationError> {
+fn own_label(module: MediatorKind, paths: &[&str]) -> Result<Box<[u8]>, MediationError> {
     let mut outcome = Err(io::ErrorKind::NotFound.into());
     let mut paths = paths.iter().map(Path::new);
     let mut last = Path::new("");
@@ -163,10 +164,10 @@ mod tests {
     use super::*;
 
     #[derive(Debug)]
-    struct Fixed(Module, Result<Answer, OsError>);
+    struct Fixed(MediatorKind, Result<Answer, OsError>);
 
     impl CallId for Fixed {
-        fn module(&self) -> Module {
+        fn module(&self) -> MediatorKind {
             self.0
         }
 
@@ -185,8 +186,8 @@ mod tests {
 
     fn opinion(first: Result<Answer, OsError>, second: Result<Answer, OsError>) -> Opinion {
         let askers: Vec<Box<dyn CallId>> = vec![
-            Box::new(Fixed(Module::Selinux, first)),
-            Box::new(Fixed(Module::AppArmor, second)),
+            Box::new(Fixed(MediatorKind::Selinux, first)),
+            Box::new(Fixed(MediatorKind::AppArmor, second)),
         ];
         Mediation::new(askers).on_eavesdropping(Some(b"label"))
     }
@@ -194,12 +195,10 @@ mod tests {
     #[test]
     fn all_modules_have_to_agree_and_silence_is_a_no() {
         use Answer::{No, Yes, YesAudited};
-        use Module::{AppArmor, Selinux};
+        use MediatorKind::{AppArmor, Selinux};
         let failed = Err(OsError::Number(2));
-        let silent = |module| {
-            let error = "No such file or directory".into();
-            Opinion::Silent { module, error }
-        };
+        let silent =
+            |module| Opinion::Silent { module, error: ForeignError::new(OsError::Number(2)) };
         let cases = [
             (Ok(Yes), Ok(Yes), Opinion::Allows),
             (Ok(YesAudited), Ok(Yes), Opinion::AllowsAudited(Selinux)),
@@ -216,20 +215,21 @@ mod tests {
 
     #[test]
     fn who_has_no_label_does_not_eavesdrop() {
-        let askers: Vec<Box<dyn CallId>> = vec![Box::new(Fixed(Module::Selinux, Ok(Answer::Yes)))];
+        let askers: Vec<Box<dyn CallId>> =
+            vec![Box::new(Fixed(MediatorKind::Selinux, Ok(Answer::Yes)))];
         let opinion = Mediation::new(askers).on_eavesdropping(None);
-        assert_eq!(opinion, Opinion::Denies(Module::Selinux));
+        assert_eq!(opinion, Opinion::Denies(MediatorKind::Selinux));
     }
 
     #[test]
     fn an_error_says_what_cannot_be_used() {
         let error = io::Error::from_raw_os_error(13);
-        let error = MediationError::new(Module::AppArmor, Path::new("/sys/x"), error);
+        let error = MediationError::new(MediatorKind::AppArmor, Path::new("/sys/x"), error);
         assert_eq!(
             error.to_string(),
             "AppArmor is to decide what is allowed on the bus; cannot use /sys/x: Permission denied"
         );
-        let missing = own_label(Module::Selinux, &["/no/such", "/no/other"]).unwrap_err();
+        let missing = own_label(MediatorKind::Selinux, &["/no/such", "/no/other"]).unwrap_err();
         assert_eq!(missing.path, Path::new("/no/other"));
     }
 }

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use bus::mediation::{Claim, MediatedRecipient, Module, Transit};
+use bus::mediation::{Claim, MediatedRecipient, MediatorKind, Transit};
 
 use super::{Answer, CallId, MediationError, own_label};
 use crate::os_error::OsError;
@@ -52,13 +52,13 @@ impl Selinux {
 
     /// Opens what is needed to ask.
     pub(super) fn open() -> Result<Self, MediationError> {
-        let own = own_label(Module::Selinux, &[OWN_LABEL])?;
+        let own = own_label(MediatorKind::Selinux, &[OWN_LABEL])?;
         Self::open_in(Path::new(FOLDER), own)
     }
 
     fn open_in(folder: &Path, own: Box<[u8]>) -> Result<Self, MediationError> {
         let path = folder.join(STATUS);
-        let failed = |error| MediationError::new(Module::Selinux, &path, error);
+        let failed = |error| MediationError::new(MediatorKind::Selinux, &path, error);
         let status_page = File::open(&path).map_err(failed)?;
         Ok(Self {
             folder: folder.into(),
@@ -121,8 +121,8 @@ impl Selinux {
 }
 
 impl CallId for Selinux {
-    fn module(&self) -> Module {
-        Module::Selinux
+    fn module(&self) -> MediatorKind {
+        MediatorKind::Selinux
     }
 
     fn owning(&mut self, claim: &Claim<'_>) -> Result<Answer, OsError> {

@@ -224,10 +224,10 @@ const fn peer_of(event: &LogEvent) -> Option<PeerId> {
     }
 }
 
-const fn reached_of(event: &LogEvent) -> Option<LimitHit> {
+fn reached_of(event: &LogEvent) -> Option<LimitHit> {
     match event {
         LogEvent::LosingSignals { reached, .. } => Some(*reached),
-        LogEvent::Refused { reached, .. } => *reached,
+        LogEvent::Refused { reason, .. } => reason.limit_hit(),
         _ => None,
     }
 }
@@ -265,24 +265,24 @@ fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Re
             Record::line(Severity::Warning, line)
         }
         LogEvent::Starting { name, method, .. } => services::starting(name, method, who),
-        LogEvent::Withheld { sender, why, .. } => {
+        LogEvent::Withheld { sender, reason, .. } => {
             let sender = sender_of(bus, *sender);
             let line = format!(
                 "Messages are kept from connection {who} by the policy, the first one from \
-                 {sender}: {why}"
+                 {sender}: {reason}"
             );
             Record::line(Severity::Info, line)
         }
-        LogEvent::Allowed { what, .. } => {
-            let line = format!("A message of {who} passed a rule that is logged: {what}");
+        LogEvent::Allowed { permission, .. } => {
+            let line = format!("A message of {who} passed a rule that is logged: {permission}");
             Record::line(Severity::Warning, line)
         }
         LogEvent::Started { .. } | LogEvent::StartFailed { .. } => return None,
-        LogEvent::Refused { why, reached, blamed, .. } => {
-            let blamed = blamed.and_then(|peer| PeerDescription::look_up(bus, peer));
+        LogEvent::Refused { reason, .. } => {
+            let blamed = reason.blamed().and_then(|peer| PeerDescription::look_up(bus, peer));
             let blame = blamed.as_ref().map(|who| format!(" Its recipient does not read: {who}."));
-            let (blame, usage) = (blame.unwrap_or_default(), usage(*reached));
-            let line = format!("A message of {who} was refused: {why}{usage}{blame}");
+            let (blame, usage) = (blame.unwrap_or_default(), usage(reason.limit_hit()));
+            let line = format!("A message of {who} was refused: {reason}{usage}{blame}");
             let mut record = Record::line(Severity::Warning, line);
             if let Some(PeerDescription { snapshot, .. }) = &blamed {
                 record.field("DBUS_RECIPIENT", snapshot.unique_name.as_deref().unwrap_or_default());

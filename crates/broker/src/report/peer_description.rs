@@ -63,15 +63,15 @@ impl PeerDescription {
 
 impl Display for PeerDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.name(), ProcessDescription(self))?;
+        write!(f, "{} ({})", self.name(), ProcessClause(self))?;
         self.snapshot.names.iter().try_for_each(|name| write!(f, " {name}"))
     }
 }
 
 /// The process of a connection: user, program, service.
-pub(super) struct ProcessDescription<'w>(pub(super) &'w PeerDescription);
+pub(super) struct ProcessClause<'w>(pub(super) &'w PeerDescription);
 
-impl Display for ProcessDescription<'_> {
+impl Display for ProcessClause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PeerSnapshot { pid, uid, process, .. } = &self.0.snapshot;
         write_number(f, "uid", *uid)?;
@@ -164,9 +164,8 @@ mod tests {
             process: Process { comm, ..Process::default() },
             ..PeerSnapshot::default()
         };
-        let shown =
-            ProcessDescription(&PeerDescription { snapshot, source: DescriptionSource::Bus })
-                .to_string();
+        let shown = ProcessClause(&PeerDescription { snapshot, source: DescriptionSource::Bus })
+            .to_string();
         assert_eq!(shown, r#"uid=? pid=? comm="x\" uid=0 \\""#);
     }
 }

@@ -2,7 +2,7 @@
 
 use bus::{ActivationMethod, LogEvent, StartProblem};
 
-use super::peer_description::{PeerDescription, ProcessDescription};
+use super::peer_description::{PeerDescription, ProcessClause};
 use crate::activation::Children;
 use crate::log::{Record, Severity};
 
@@ -15,7 +15,7 @@ pub(super) fn starting(name: &str, method: &ActivationMethod, who: &PeerDescript
         }
         ActivationMethod::ByItself => format!("Waiting for service name='{name}'"),
     };
-    let line = format!("{what} requested by '{}' ({})", who.name(), ProcessDescription(who));
+    let line = format!("{what} requested by '{}' ({})", who.name(), ProcessClause(who));
     let mut record = Record::line(Severity::Info, line);
     record.field("DBUS_SERVICE", name);
     record
@@ -28,10 +28,10 @@ pub(super) fn record(event: &LogEvent, children: &Children) -> Option<Record> {
             let line = format!("Successfully activated service '{name}'");
             (name, Record::line(Severity::Info, line))
         }
-        LogEvent::StartFailed { start, name, problem, why } => {
+        LogEvent::StartFailed { start, name, problem } => {
             let wrote = children.tail(*start);
             let wrote = wrote.map_or(String::new(), |tail| format!(". It wrote last: {tail}"));
-            let line = failure(name, problem, why) + &wrote;
+            let line = failure(name, problem) + &wrote;
             (name, Record::line(Severity::Warning, line))
         }
         _ => return None,
@@ -40,12 +40,13 @@ pub(super) fn record(event: &LogEvent, children: &Children) -> Option<Record> {
     Some(record)
 }
 
-fn failure(name: &str, cause: &StartProblem, why: &str) -> String {
-    match cause {
-        StartProblem::Process => format!("Activated service '{name}' failed: {why}"),
-        StartProblem::Unit(unit) => {
+fn failure(name: &str, problem: &StartProblem) -> String {
+    let why = problem.describe(name);
+    match problem {
+        StartProblem::Process(_) => format!("Activated service '{name}' failed: {why}"),
+        StartProblem::Unit { unit, .. } => {
             format!("Activation via systemd failed for unit '{unit}' of service '{name}': {why}")
         }
-        StartProblem::Timeout => why.to_owned(),
+        StartProblem::Timeout { .. } => why.to_string(),
     }
 }

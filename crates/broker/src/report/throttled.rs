@@ -1,6 +1,6 @@
 //! Lines about peers that are not served at once.
 
-use super::peer_description::{DescriptionSource, PeerDescription, ProcessDescription};
+use super::peer_description::{DescriptionSource, PeerDescription, ProcessClause};
 use super::usage;
 use crate::log::{Record, Severity};
 use crate::throttled_peer::ThrottledPeer;
@@ -8,7 +8,7 @@ use crate::throttled_peer::ThrottledPeer;
 pub(super) fn record(peer: &ThrottledPeer) -> Record {
     let who = PeerDescription { snapshot: peer.snapshot(), source: DescriptionSource::Kernel };
     let usage = usage(peer.reason.limit_hit());
-    let line = format!("{peer}{usage}; this one is of {}.", ProcessDescription(&who));
+    let line = format!("{peer}{usage}; this one is of {}.", ProcessClause(&who));
     let mut record = Record::line(Severity::Warning, line);
     who.add_to(&mut record);
     record

@@ -49,14 +49,14 @@ pub(super) enum Topic {
 }
 
 impl Topic {
-    pub(super) const fn of_event(event: &LogEvent) -> Self {
+    pub(super) fn of_event(event: &LogEvent) -> Self {
         match event {
             LogEvent::BecameMonitor { .. } => Self::Monitor,
             LogEvent::Traces { .. } => Self::Traces,
             LogEvent::LosingSignals { .. } => Self::Losing,
             LogEvent::CaughtUp { .. } => Self::CaughtUp,
             LogEvent::Undelivered { shortage, .. } => Self::Undelivered(shortage.word()),
-            LogEvent::Refused { cause, .. } => Self::Refused(cause),
+            LogEvent::Refused { reason, .. } => Self::Refused(reason.cause()),
             LogEvent::Withheld { by, .. } => Self::Withheld(by.word()),
             LogEvent::Allowed { .. } => Self::Allowed,
             LogEvent::Starting { .. } => Self::Starting,

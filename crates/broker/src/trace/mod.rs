@@ -11,6 +11,7 @@ mod participants;
 mod programs;
 mod recorder;
 mod ring;
+mod ring_error;
 
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ pub(crate) use programs::Arrival;
 use programs::Programs;
 pub(crate) use recorder::{Dump, Dumped, FlightRecorder};
 pub(crate) use ring::Ring;
+pub(crate) use ring_error::RingError;
 
 /// All traces that are on.
 #[derive(Debug, Default)]

@@ -7,9 +7,6 @@
 //! The rules of the configuration are asked after it: both have to agree. What the bus itself says is
 //! not mediated.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
 use core::fmt;
 
 use wire::Message;
@@ -17,13 +14,14 @@ use wire::Message;
 use super::AccessQuery;
 pub use crate::policy::Reply;
 use crate::registry::Registry;
-use crate::types::{Services, WithheldBy};
+pub use crate::types::MediatorKind;
+use crate::types::{ForeignError, Objection, Services};
 use crate::well_known::DRIVER_NAME;
 
 /// Asks the security modules. Labels that are `None` are not known.
 pub trait Mediator: fmt::Debug {
     /// The modules that are asked.
-    fn modules(&self) -> &[Module];
+    fn modules(&self) -> &[MediatorKind];
 
     /// Whether a connection may own a name.
     fn on_owning(&mut self, claim: &Claim<'_>) -> Opinion;
@@ -35,41 +33,21 @@ pub trait Mediator: fmt::Debug {
     fn on_message(&mut self, transit: &Transit<'_>) -> Opinion;
 }
 
-/// A security module.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Module {
-    /// AppArmor.
-    AppArmor,
-    /// SELinux.
-    Selinux,
-}
-
-impl Module {
-    /// Its name, which is that of the bus's feature too.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AppArmor => "AppArmor",
-            Self::Selinux => "SELinux",
-        }
-    }
-}
-
 /// What the modules say.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Opinion {
     /// It may be.
     Allows,
     /// It may be, and this module wants it told.
-    AllowsAudited(Module),
+    AllowsAudited(MediatorKind),
     /// It may not be.
-    Denies(Module),
+    Denies(MediatorKind),
     /// This module did not answer, so it may not be.
     Silent {
         /// Which.
-        module: Module,
+        module: MediatorKind,
         /// What went wrong.
-        error: Box<str>,
+        error: ForeignError,
     },
 }
 
@@ -110,17 +88,10 @@ pub enum MediatedRecipient<'q> {
     Service(Option<&'q str>),
 }
 
-/// Why something may not be.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Objection {
-    Denied(Module),
-    Silent { module: Module, error: Box<str> },
-}
-
 impl Opinion {
     /// The objection, if the modules deny. If a module wants an audit record, it is passed to
     /// `audit`.
-    pub(super) fn check(self, audit: impl FnOnce(Module)) -> Result<(), Objection> {
+    pub(super) fn check(self, audit: impl FnOnce(MediatorKind)) -> Result<(), Objection> {
         match self {
             Self::Allows => Ok(()),
             Self::AllowsAudited(module) => {
@@ -145,39 +116,5 @@ pub(super) fn recipient<'q>(
             MediatedRecipient::Service(services.assumed_label(name.as_str()))
         }
         (None, _) => MediatedRecipient::Bus,
-    }
-}
-
-impl Objection {
-    pub(super) const fn withheld_by(&self) -> WithheldBy {
-        match self {
-            Self::Denied(Module::AppArmor) | Self::Silent { module: Module::AppArmor, .. } => {
-                WithheldBy::AppArmor
-            }
-            Self::Denied(Module::Selinux) | Self::Silent { module: Module::Selinux, .. } => {
-                WithheldBy::Selinux
-            }
-        }
-    }
-
-    pub(super) fn because(&self) -> String {
-        match self {
-            Self::Denied(module) => format!("due to {} policy", module.name()),
-            Self::Silent { module, error } => {
-                format!("since {} could not be asked: {error}", module.name())
-            }
-        }
-    }
-
-    /// The reference counts rules where there are none to count, of one module only.
-    pub(super) fn about_message(&self) -> String {
-        const WHAT: &str = "prevents this sender from sending this message to this recipient";
-        match self {
-            Self::Denied(Module::AppArmor) => format!("An AppArmor policy {WHAT}"),
-            Self::Denied(Module::Selinux) => format!("An SELinux policy {WHAT}, 0 matched rules"),
-            Self::Silent { module, error } => {
-                format!("That {} could not be asked ({error}) {WHAT}", module.name())
-            }
-        }
     }
 }

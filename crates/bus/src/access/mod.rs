@@ -6,25 +6,26 @@
 //! for each recipient, if it is of a class that they all may send and receive; only for the rest
 //! are the rules searched.
 
-mod explain;
+mod describe;
 pub mod mediation;
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::rc::Rc;
 
 use wire::Message;
 
-use explain::{counted_rules, explain};
-pub(crate) use explain::{describe_delivery, describe_process};
-use mediation::{Claim, Mediator, Module, Objection, Transit};
+pub(crate) use describe::{describe_delivery, describe_process};
+use mediation::{Claim, Mediator, Transit};
 
 use crate::policy::{
     ClientPolicies, ClientPolicy, Counterpart, DeliveryKind, MessageClass, PolicyDecision,
     PolicyQuery, Reply, Verdict,
 };
 use crate::registry::{PeerNames, Registry};
-use crate::types::{BusError, Configuration, Effects, ErrorKind, LogEvent, PeerId, WithheldBy};
+use crate::types::{
+    AccessDenial, Configuration, DeniedDelivery, Effects, LogEvent, LoggedPermission, MediatorKind,
+    OwningDeniedBy, PeerId, RefusalReason,
+};
 use crate::well_known::DRIVER_NAME;
 
 /// The rules and the security modules that decide what connections may do.
@@ -97,43 +98,14 @@ impl<'m> AccessQuery<'m> {
     }
 }
 
-/// Why access is denied.
-#[derive(Clone, Debug)]
-pub(crate) struct Denial(DeniedBy);
-
-#[derive(Clone, Debug)]
-enum DeniedBy {
-    /// Rules of the configuration, of which this many match.
-    Rules { side: RuleSide, count: usize },
-    /// A security module.
-    Module(Objection),
-}
-
-/// The rules of the sender, or those of the recipient.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum RuleSide {
-    Sender,
-    Recipient,
-}
-
-impl Denial {
-    const fn of_rules(side: RuleSide, count: usize) -> Self {
-        Self(DeniedBy::Rules { side, count })
-    }
-
-    /// What withholds the message.
-    pub(crate) const fn withheld_by(&self) -> WithheldBy {
-        match &self.0 {
-            DeniedBy::Rules { side: RuleSide::Sender, .. } => WithheldBy::SendPolicy,
-            DeniedBy::Rules { side: RuleSide::Recipient, .. } => WithheldBy::ReceivePolicy,
-            DeniedBy::Module(objection) => objection.withheld_by(),
-        }
-    }
-
-    /// The error for the sender.
-    pub(crate) fn error(&self, query: &AccessQuery<'_>, registry: &Registry) -> BusError {
-        explain(&self.0, query, registry)
-    }
+/// The error for the sender of a message that may not pass.
+pub(crate) fn deny(
+    denial: AccessDenial,
+    query: &AccessQuery<'_>,
+    registry: &Registry,
+) -> RefusalReason {
+    let delivery = describe_delivery(query, registry);
+    RefusalReason::AccessDenied(Box::new(DeniedDelivery { denial, delivery }))
 }
 
 /// The rules of connections.
@@ -182,7 +154,7 @@ impl Access {
     }
 
     /// The security modules that decide.
-    pub(crate) fn modules(&self) -> impl Iterator<Item = Module> {
+    pub(crate) fn modules(&self) -> impl Iterator<Item = MediatorKind> {
         self.mediator.iter().flat_map(|mediator| mediator.modules()).copied()
     }
 }
@@ -197,7 +169,7 @@ impl Access {
         registry: &Registry,
         config: &Configuration,
         fx: &mut Effects,
-    ) -> Result<(), Denial> {
+    ) -> Result<(), AccessDenial> {
         self.mediate(query, registry, config, fx)?;
         let class = query.sent_class();
         if let Some(from) = query.from
@@ -216,16 +188,17 @@ impl Access {
         registry: &Registry,
         config: &Configuration,
         fx: &mut Effects,
-    ) -> Result<(), Denial> {
+    ) -> Result<(), AccessDenial> {
         let (Some(mediator), Some(from)) = (&mut self.mediator, query.from) else { return Ok(()) };
         let to = mediation::recipient(query, registry, &config.services);
         let AccessQuery { message, reply, .. } = *query;
         let (sender, label) = (registry[from].unique_name(), registry[from].security_label());
         let opinion = mediator.on_message(&Transit { message, sender, label, to, reply });
         let audited = opinion.check(|module| {
-            audit(module, from, &describe_delivery("this message", query, registry), fx);
+            let delivery = Box::new(describe_delivery(query, registry));
+            log_allowed(from, LoggedPermission::Delivery { module, delivery }, fx);
         });
-        audited.map_err(|objection| Denial(DeniedBy::Module(objection)))
+        audited.map_err(AccessDenial::Module)
     }
 
     /// Whether the security modules let a connection own a name.
@@ -236,20 +209,20 @@ impl Access {
         registry: &Registry,
         config: &Configuration,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         let Some(mediator) = &mut self.mediator else { return Ok(()) };
         let context = config.security_contexts.get(name).map(|context| &**context);
         let peer = &registry[owner];
         let opinion = mediator.on_owning(&Claim { label: peer.security_label(), name, context });
-        let peer_name = peer.name();
+        let peer_name = peer.name().as_str();
         let outcome = opinion.check(|module| {
-            audit(module, owner, &format!("{peer_name} to own {name}"), fx);
+            let (peer, owner, name) = (owner, peer_name.into(), name.into());
+            log_allowed(peer, LoggedPermission::Owning { module, owner, name }, fx);
         });
-        outcome.map_err(|objection| {
-            ErrorKind::AccessDenied.because(format!(
-                "Connection \"{peer_name}\" is not allowed to own the service \"{name}\" {}",
-                objection.because()
-            ))
+        outcome.map_err(|objection| RefusalReason::OwningDenied {
+            owner: peer_name.into(),
+            name: name.into(),
+            by: OwningDeniedBy::Module(objection),
         })
     }
 
@@ -259,16 +232,16 @@ impl Access {
         owner: PeerId,
         name: &str,
         registry: &Registry,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         let peer = &registry[owner];
         if peer.policy().is_some_and(|policy| policy.may_own(name) == Verdict::Allow) {
             return Ok(());
         }
-        Err(ErrorKind::AccessDenied.because(format!(
-            "Connection \"{}\" is not allowed to own the service \"{name}\" due to security \
-             policies in the configuration file",
-            peer.name()
-        )))
+        Err(RefusalReason::OwningDenied {
+            owner: peer.name().as_str().into(),
+            name: name.into(),
+            by: OwningDeniedBy::Policy,
+        })
     }
 
     /// Whether the security modules let a connection see messages to others.
@@ -277,24 +250,24 @@ impl Access {
         peer: PeerId,
         registry: &Registry,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         let Some(mediator) = &mut self.mediator else { return Ok(()) };
         let opinion = mediator.on_eavesdropping(registry[peer].security_label());
-        let name = registry[peer].name();
-        let outcome =
-            opinion.check(|module| audit(module, peer, &format!("{name} to eavesdrop"), fx));
-        outcome.map_err(|objection| {
-            let why = objection.because();
-            let text = format!("Connection \"{name}\" is not allowed to eavesdrop {why}");
-            ErrorKind::AccessDenied.because(text)
+        let name = registry[peer].name().as_str();
+        let outcome = opinion.check(|module| {
+            let permission = LoggedPermission::Eavesdropping { module, name: name.into() };
+            log_allowed(peer, permission, fx);
+        });
+        outcome.map_err(|objection| RefusalReason::EavesdroppingDenied {
+            name: name.into(),
+            objection,
         })
     }
 }
 
-/// Logs that a security module wants to have a record of what it allows.
-fn audit(module: Module, peer: PeerId, what: &str, fx: &mut Effects) {
-    let what = format!("{} audits {what}", module.name());
-    fx.log(LogEvent::Allowed { peer, what });
+/// Logs what a rule or a security module allows and wants to be logged.
+fn log_allowed(peer: PeerId, permission: LoggedPermission, fx: &mut Effects) {
+    fx.log(LogEvent::Allowed { peer, permission });
 }
 
 /// Whether the rules of the sender let a message pass. A rule may ask for a record of that.
@@ -303,7 +276,7 @@ fn check_sending(
     from: PeerId,
     registry: &Registry,
     fx: &mut Effects,
-) -> Result<(), Denial> {
+) -> Result<(), AccessDenial> {
     let Some(policy) = registry[from].policy() else { return Ok(()) };
     let AccessQuery { message, reply, sent: delivery, .. } = *query;
     let counterpart = match (query.to, message.destination()) {
@@ -313,17 +286,19 @@ fn check_sending(
     match policy.send.judge(&PolicyQuery { message, reply, delivery, counterpart }) {
         PolicyDecision::Pass => Ok(()),
         PolicyDecision::PassLogged(count) => {
-            let what = counted_rules("Would reject message", count);
-            let what = describe_delivery(&what, query, registry);
-            fx.log(LogEvent::Allowed { peer: from, what });
+            let delivery = Box::new(describe_delivery(query, registry));
+            log_allowed(from, LoggedPermission::Unenforced { rules: count, delivery }, fx);
             Ok(())
         }
-        PolicyDecision::Refuse(count) => Err(Denial::of_rules(RuleSide::Sender, count)),
+        PolicyDecision::Refuse(count) => Err(AccessDenial::SendRules(count)),
     }
 }
 
 /// Whether the rules of the recipient let a message pass.
-pub(crate) fn check_receiving(query: &AccessQuery<'_>, registry: &Registry) -> Result<(), Denial> {
+pub(crate) fn check_receiving(
+    query: &AccessQuery<'_>,
+    registry: &Registry,
+) -> Result<(), AccessDenial> {
     let Some(to) = query.to else { return Ok(()) };
     let recipient = &registry[to];
     if recipient.receives_all(query.received_class()) {
@@ -337,6 +312,6 @@ pub(crate) fn check_receiving(query: &AccessQuery<'_>, registry: &Registry) -> R
     };
     match policy.receive.judge(&PolicyQuery { message, reply, delivery, counterpart }) {
         PolicyDecision::Pass | PolicyDecision::PassLogged(_) => Ok(()),
-        PolicyDecision::Refuse(count) => Err(Denial::of_rules(RuleSide::Recipient, count)),
+        PolicyDecision::Refuse(count) => Err(AccessDenial::ReceiveRules(count)),
     }
 }

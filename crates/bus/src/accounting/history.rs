@@ -4,10 +4,14 @@
 //! Its size is bounded. Each kind of incident has its own list, so that many of one kind do not push
 //! out another. If a process causes the same incident again, its entry is counted up.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::String;
+use core::fmt;
 
-use crate::types::{LimitHit, PeerId, PeerSnapshot, Process, Time};
+use crate::types::{
+    End, ForeignError, LimitHit, PeerId, PeerSnapshot, Process, RefusalReason, Shortage,
+    StartProblem, Time,
+};
 
 /// The kinds of incidents.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -70,8 +74,8 @@ pub struct Incident {
     pub cause: &'static str,
     /// The peer.
     pub who: PeerSnapshot,
-    /// The reason as a sentence, as of the last time.
-    pub text: String,
+    /// The reason, as of the last time. It reads as a sentence.
+    pub reason: IncidentReason,
     /// The limit that was hit, if there was one, as of the last time.
     pub reached: Option<LimitHit>,
     /// How often it happened. For losses, the number of messages.
@@ -89,11 +93,46 @@ impl Incident {
         kind: IncidentKind,
         cause: &'static str,
         who: PeerSnapshot,
-        text: String,
+        reason: IncidentReason,
         reached: Option<LimitHit>,
         now: Time,
     ) -> Self {
-        Self { kind, cause, who, text, reached, count: 1, first: now, last: now }
+        Self { kind, cause, who, reason, reached, count: 1, first: now, last: now }
+    }
+}
+
+/// Why an incident happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum IncidentReason {
+    /// The bus ended a connection.
+    Disconnected(End),
+    /// The bus refused a message, or withheld it.
+    Refused(RefusalReason),
+    /// The recipient does not read.
+    NotReading,
+    /// The kernel did not take a message.
+    Undelivered(Shortage),
+    /// A service did not start.
+    StartFailed {
+        /// Its name.
+        name: Box<str>,
+        /// What went wrong.
+        problem: StartProblem,
+    },
+    /// Something that only the daemon has seen.
+    Foreign(ForeignError),
+}
+
+impl fmt::Display for IncidentReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Disconnected(end) => end.fmt(f),
+            Self::Refused(reason) => reason.fmt(f),
+            Self::NotReading => f.write_str("it does not read"),
+            Self::Undelivered(shortage) => f.write_str(shortage.as_str()),
+            Self::StartFailed { name, problem } => problem.describe(name).fmt(f),
+            Self::Foreign(error) => error.fmt(f),
+        }
     }
 }
 
@@ -208,8 +247,8 @@ mod tests {
             uid: Some(1000),
             process: Process::default(),
         };
-        let (kind, text, now) = (IncidentKind::Refused, String::new(), Time::from_nanos(at));
-        Incident { kind, cause, who, text, reached: None, count: 1, first: now, last: now }
+        let (kind, now) = (IncidentKind::Lost, Time::from_nanos(at));
+        Incident::new(kind, cause, who, IncidentReason::NotReading, None, now)
     }
 
     fn kept(history: &History) -> Vec<(usize, u64, u64, u64)> {

@@ -21,7 +21,7 @@ use counters::Counters;
 pub use counters::{Gauges, Totals};
 use history::History;
 pub(crate) use history::Missed;
-pub use history::{Incident, IncidentKind};
+pub use history::{Incident, IncidentKind, IncidentReason};
 pub(crate) use members::Counted;
 pub use members::{MemberCounts, MemberUse};
 use members::{MemberId, Members};

@@ -10,15 +10,13 @@ use alloc::vec::Vec;
 
 use wire::Message;
 use wire::message::{Builder, MessageType};
-use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use super::starts::Waiter;
-use super::{Activation, StartError, give_up};
+use super::{Activation, give_up};
 use crate::policy::MessageClass;
 use crate::routing::Router;
-use crate::types::{
-    ActivationMethod, Effects, ErrorKind, Fds, PeerId, Span, StartProblem, Urgency,
-};
+use crate::types::{ActivationMethod, Effects, Fds, PeerId, Span, StartProblem, Urgency};
 use crate::well_known::{DRIVER_PATH, SYSTEMD};
 
 /// A request of the bus to the service manager.
@@ -87,12 +85,11 @@ impl Activation {
         {
             return;
         }
-        let Ok((unit, name, text)) = message.read::<(&str, &str, &str)>() else { return };
-        let name = ErrorName::new(name).unwrap_or(ErrorKind::Failed.name());
+        let Ok((unit, error, text)) = message.read::<(&str, &str, &str)>() else { return };
         for start in self.starts.by_unit(unit) {
             if let Some(start) = self.starts.take(start) {
-                let problem = StartProblem::Unit(unit.into());
-                give_up(start, &StartError { name, text, problem }, router, fx);
+                let (unit, error, text) = (unit.into(), error.into(), text.into());
+                give_up(start, StartProblem::Unit { unit, error, text }, router, fx);
             }
         }
     }

@@ -17,19 +17,17 @@ mod manager;
 mod starts;
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use wire::Message;
 use wire::message::{Builder, Flags, MessageType};
-use wire::names::ErrorName;
 
 use crate::access::AccessQuery;
-use crate::accounting::{Incident, IncidentKind};
-use crate::routing::{NoOwner, Router, not_activatable, unknown_type};
+use crate::accounting::{Incident, IncidentKind, IncidentReason};
+use crate::routing::{NoOwner, Router};
 use crate::types::{
-    ActivationMethod, Amount, Body, BusError, CallId, Configuration, Effect, Effects, ErrorKind,
-    Fds, Forward, LimitName, LogEvent, PeerId, PeerSnapshot, StartFailure, StartId, StartProblem,
+    ActivationMethod, Amount, Body, CallId, Configuration, Effect, Effects, Fds, Forward, LimitHit,
+    LimitName, LogEvent, PeerId, PeerSnapshot, RefusalReason, StartFailure, StartId, StartProblem,
     Time,
 };
 use manager::ManagerRequest;
@@ -49,13 +47,6 @@ pub(crate) enum StartReply {
     Success = 1,
     /// The name has an owner already.
     AlreadyRunning = 2,
-}
-
-/// The error for everything that waits for a service that does not start.
-struct StartError<'a> {
-    name: ErrorName<'a>,
-    text: &'a str,
-    problem: StartProblem,
 }
 
 /// Starting.
@@ -86,10 +77,9 @@ impl Activation {
         name: &str,
         router: &mut Router,
         fx: &mut Effects,
-    ) -> Result<StartId, BusError> {
+    ) -> Result<StartId, RefusalReason> {
         if forward.message.flags().contains(Flags::NO_AUTO_START) {
-            let text = format!("Name \"{name}\" does not exist");
-            return Err(ErrorKind::NameHasNoOwner.because(text));
+            return Err(RefusalReason::NotStarted { name: name.into() });
         }
         let method = activation_method(name, &router.config)?;
         check_before_start(forward, router, fx)?;
@@ -106,7 +96,7 @@ impl Activation {
         call: Option<CallId>,
         router: &mut Router,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         let method = activation_method(name, &router.config)?;
         self.check_room(from, name, router)?;
         let start = self.start(name, method, from, router, fx);
@@ -117,15 +107,11 @@ impl Activation {
     }
 
     /// The limits on what waits: how many, and how much of one connection.
-    fn check_room(&self, from: PeerId, name: &str, router: &Router) -> Result<(), BusError> {
+    fn check_room(&self, from: PeerId, name: &str, router: &Router) -> Result<(), RefusalReason> {
         let (max, waiting) =
             (router.config.limits.max_pending_service_starts, self.starts.waiting() as u64);
         if waiting >= max {
-            return Err(ErrorKind::LimitsExceeded.because(format!(
-                "The maximum number of pending activations has been reached, activation of {name} \
-                 failed (max_pending_service_starts={max})"
-            ))
-            .at_limit(LimitName::PendingServiceStarts, max, waiting));
+            return Err(RefusalReason::TooManyStarts { name: name.into(), max, used: waiting });
         }
         let held = self.starts.held_of(from);
         let limits = router.limits_of(from);
@@ -135,12 +121,8 @@ impl Activation {
                 true => (LimitName::IncomingBytes, bytes, held.bytes),
                 false => (LimitName::IncomingFds, fds, held.fds),
             };
-            return Err(ErrorKind::LimitsExceeded
-                .because(format!(
-                    "Too much of this connection waits for services to start \
-                 (max_incoming_bytes={bytes}, max_incoming_unix_fds={fds})"
-                ))
-                .at_limit(limit, max, used));
+            let hit = LimitHit { limit, max, used };
+            return Err(RefusalReason::TooMuchHeld { hit, max_bytes: bytes, max_fds: fds });
         }
         Ok(())
     }
@@ -216,14 +198,12 @@ impl Activation {
     pub(crate) fn start_failed(
         &mut self,
         id: StartId,
-        failure: &StartFailure,
+        failure: StartFailure,
         router: &mut Router,
         fx: &mut Effects,
     ) {
         if let Some(start) = self.starts.take(id) {
-            let BusError { kind, text, .. } = failure.error(&start.name);
-            let problem = StartProblem::Process;
-            give_up(start, &StartError { name: kind.name(), text: &text, problem }, router, fx);
+            give_up(start, StartProblem::Process(failure), router, fx);
         }
     }
 
@@ -231,13 +211,8 @@ impl Activation {
     pub(crate) fn end_late_starts(&mut self, router: &mut Router, fx: &mut Effects) {
         while let Some(start) = self.starts.pop_expired(router.now) {
             fx.push(Effect::Abandon { start: start.id });
-            let millis = start.timeout.unwrap_or_default().as_millis();
-            let name = &start.name;
-            let BusError { kind, text, .. } = ErrorKind::TimedOut.because(format!(
-                "Failed to activate service '{name}': timed out (service_start_timeout={millis}ms)"
-            ));
-            let problem = StartProblem::Timeout;
-            give_up(start, &StartError { name: kind.name(), text: &text, problem }, router, fx);
+            let waited = start.timeout.unwrap_or_default();
+            give_up(start, StartProblem::Timeout { waited }, router, fx);
         }
     }
 
@@ -283,8 +258,9 @@ impl Activation {
 pub(crate) fn activation_method(
     name: &str,
     config: &Configuration,
-) -> Result<ActivationMethod, BusError> {
-    config.services.method(name).ok_or_else(|| not_activatable(name))
+) -> Result<ActivationMethod, RefusalReason> {
+    let method = config.services.method(name);
+    method.ok_or_else(|| RefusalReason::NotActivatable { name: name.into() })
 }
 
 /// Whether a service may be started for a message. The recipient is not known yet, so the rest is
@@ -293,9 +269,9 @@ fn check_before_start(
     forward: &Forward<'_>,
     router: &mut Router,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     match forward.message.message_type() {
-        MessageType::Unknown(_) => Err(unknown_type()),
+        MessageType::Unknown(_) => Err(RefusalReason::UnknownMessageType),
         _ => router.check_access(&AccessQuery::to_nobody(forward.message, forward.from), fx),
     }
 }
@@ -324,22 +300,22 @@ fn deliver_held(held: &HeldMessage, to: PeerId, router: &mut Router, fx: &mut Ef
 }
 
 /// Sends an error to everything that waits for a service.
-fn give_up(start: Start, error: &StartError<'_>, router: &mut Router, fx: &mut Effects) {
-    let &StartError { name: error_name, text, ref problem } = error;
+fn give_up(start: Start, problem: StartProblem, router: &mut Router, fx: &mut Effects) {
     let Start { id, name, .. } = start;
-    note_failed_start(&name, problem, text, router);
-    let (problem, why) = (problem.clone(), String::from(text));
-    fx.log(LogEvent::StartFailed { start: id, name, problem, why });
+    note_failed_start(&name, &problem, router);
+    let (error_name, text) = (problem.error_name(), problem.describe(&name).to_string());
+    let failed = LogEvent::StartFailed { start: id, name: name.clone(), problem: problem.clone() };
+    fx.log(failed);
     for waiter in start.waiting {
         match waiter {
             Waiter::Call(CallId { peer, serial }) => {
-                router.send_named_error(peer, serial, error_name, text, fx);
+                router.send_named_error(peer, serial, error_name, &text, fx);
             }
             Waiter::Message(held) => {
                 record_held(&held, router, fx);
                 let message =
                     Message::parse(&held.bytes).expect("it was valid when it was received");
-                router.send_named_error(held.from, message.serial(), error_name, text, fx);
+                router.send_named_error(held.from, message.serial(), error_name, &text, fx);
                 release_fds(&held, fx);
             }
             // The bus does not wait for a reply to its requests.
@@ -349,11 +325,12 @@ fn give_up(start: Start, error: &StartError<'_>, router: &mut Router, fx: &mut E
 }
 
 /// Adds a service that did not start to the history.
-fn note_failed_start(name: &str, problem: &StartProblem, text: &str, router: &mut Router) {
+fn note_failed_start(name: &str, problem: &StartProblem, router: &mut Router) {
     let (kind, cause) = (IncidentKind::StartFailed, problem.word());
     router.accounting.count(kind, cause);
     let who = PeerSnapshot { names: [name.into()].into(), ..PeerSnapshot::default() };
-    let incident = Incident::new(kind, cause, who, text.into(), None, router.now);
+    let reason = IncidentReason::StartFailed { name: name.into(), problem: problem.clone() };
+    let incident = Incident::new(kind, cause, who, reason, None, router.now);
     router.accounting.add_incident(incident);
 }
 

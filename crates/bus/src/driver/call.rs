@@ -1,7 +1,6 @@
 //! A call of a method of the bus, and what every method may use.
 
-use alloc::format;
-use alloc::string::String;
+use alloc::boxed::Box;
 
 use wire::Message;
 use wire::body::{DecodeArgs, EncodeArgs};
@@ -11,7 +10,7 @@ use crate::access::describe_process;
 use crate::activation::Activation;
 use crate::reloads::Reloads;
 use crate::routing::{Router, reply_too_long};
-use crate::types::{BusError, CallId, Effects, ErrorKind, Fds, Forward, PeerId};
+use crate::types::{CallId, Effects, Fds, Forward, PeerId, RefusalReason};
 
 /// A call of a method of the bus.
 pub(crate) struct Call<'m> {
@@ -27,8 +26,8 @@ impl<'m> Call<'m> {
 
     /// The arguments. The signature was compared with the table already, so only names that are
     /// decoded as such can be wrong.
-    pub(super) fn args<T: DecodeArgs<'m>>(&self) -> Result<T, BusError> {
-        self.message.read().map_err(|error| ErrorKind::InvalidArgs.because(format!("{error}")))
+    pub(super) fn args<T: DecodeArgs<'m>>(&self) -> Result<T, RefusalReason> {
+        self.message.read().map_err(RefusalReason::InvalidArguments)
     }
 }
 
@@ -40,7 +39,7 @@ pub(crate) struct Driver<'b> {
 }
 
 /// A function that carries out a method.
-pub(super) type Handler = fn(&mut Driver<'_>, &Call<'_>, &mut Effects) -> Result<(), BusError>;
+pub(super) type Handler = fn(&mut Driver<'_>, &Call<'_>, &mut Effects) -> Result<(), RefusalReason>;
 
 impl Driver<'_> {
     /// Shows a call to monitors and traces, if there are any.
@@ -59,19 +58,20 @@ impl Driver<'_> {
     }
 
     /// Some methods are for root and the user of the bus.
-    pub(super) fn check_privileged(&self, call: &Call<'_>, method: &str) -> Result<(), BusError> {
+    pub(super) fn check_privileged(
+        &self,
+        call: &Call<'_>,
+        method: &'static str,
+    ) -> Result<(), RefusalReason> {
         if self.router.is_privileged(call.from) {
             return Ok(());
         }
         let peer = &self.router.registry[call.from];
-        let uid = match peer.user {
-            Some(uid) => format!("uid {uid}"),
-            None => String::from("unknown uid"),
-        };
-        let (name, process) = (peer.name(), describe_process(peer));
-        Err(ErrorKind::AccessDenied.because(format!(
-            "rejected attempt to call {method} by connection {name} ({process}) with {uid}"
-        )))
+        Err(RefusalReason::NotPrivileged {
+            method,
+            caller: peer.name().as_str().into(),
+            process: Box::new(describe_process(peer)),
+        })
     }
 
     /// Answers a call, if it wants an answer.
@@ -80,17 +80,11 @@ impl Driver<'_> {
         call: &Call<'_>,
         args: &impl EncodeArgs,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         if !call.message.expects_reply() {
             return Ok(());
         }
         let builder = Builder::method_return(call.message.serial());
         self.router.send_own(call.from, builder, args, Fds::None, fx).map_err(reply_too_long)
     }
-}
-
-/// The answer about a name that nobody owns.
-pub(super) fn no_such_name(what: &str, name: &str) -> BusError {
-    let text: String = format!("Could not get {what} of name '{name}': no such name");
-    ErrorKind::NameHasNoOwner.because(text)
 }

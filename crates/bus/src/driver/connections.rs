@@ -9,16 +9,16 @@ use wire::message::Builder;
 use wire::names::BusName;
 use wire::signature::Signature;
 
-use super::call::{Call, Driver, no_such_name};
+use super::call::{Call, Driver};
 use super::ownership::announce_owner;
-use crate::access::mediation::Module;
+use crate::access::mediation::MediatorKind;
 use crate::accounting::IncidentKind;
 use crate::registry::Peer;
 use crate::reloads::{Privilege, TooManyWaiting, Turn, WAITING_MAX};
 use crate::routing::{Router, reply_too_long};
 use crate::types::{
-    BusError, CallId, Details, Effect, Effects, ErrorKind, FdPassing, Fds, LimitName, PeerId,
-    PidFd, ServiceHelper, ServiceManager,
+    CallId, ConnectionFact, Details, Effect, Effects, FdPassing, Fds, PeerId, PidFd, RefusalReason,
+    ServiceHelper, ServiceManager,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -26,10 +26,10 @@ pub(super) fn hello(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let router = &mut *driver.router;
     if router.registry[call.from].is_registered() {
-        return Err(ErrorKind::Failed.because("Already handled an Hello message"));
+        return Err(RefusalReason::AlreadyRegistered);
     }
     let admitted = check_room(router, call);
     match &admitted {
@@ -50,17 +50,12 @@ pub(super) fn hello(
 }
 
 /// The limits on connections that have called Hello.
-fn check_room(router: &Router, call: &Call<'_>) -> Result<(), BusError> {
+fn check_room(router: &Router, call: &Call<'_>) -> Result<(), RefusalReason> {
     let Router { config, registry, .. } = router;
     let max = config.limits.max_completed_connections;
     let used = registry.registered() as u64;
     if used >= max {
-        return Err(ErrorKind::LimitsExceeded
-            .because(format!(
-                "The maximum number of active connections has been reached \
-             (max_completed_connections={max})"
-            ))
-            .at_limit(LimitName::CompletedConnections, max, used));
+        return Err(RefusalReason::TooManyConnections { max, used });
     }
     let Some(uid) = registry[call.from].user else { return Ok(()) };
     let max = config.limits_of(Some(uid)).max_connections_per_user;
@@ -68,50 +63,45 @@ fn check_room(router: &Router, call: &Call<'_>) -> Result<(), BusError> {
     if used < max {
         return Ok(());
     }
-    Err(ErrorKind::LimitsExceeded
-        .because(format!(
-            "The maximum number of active connections for UID {uid} has been reached \
-             (max_connections_per_user={max})"
-        ))
-        .at_limit(LimitName::ConnectionsPerUser, max, used))
+    Err(RefusalReason::TooManyConnectionsOfUser { uid, max, used })
 }
 
 pub(super) fn unix_user(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
-    let uid = match find(driver.router, call, "UID")? {
+) -> Result<(), RefusalReason> {
+    let uid = match find(driver.router, call, ConnectionFact::User)? {
         Subject::Bus => Some(driver.router.identity.uid),
         Subject::Peer(peer) => peer.user,
     };
-    let (name,) = call.args::<(&str,)>()?;
-    let unknown = || ErrorKind::Failed.because(format!("Could not determine UID for '{name}'"));
-    let uid = uid.ok_or_else(unknown)?;
-    driver.reply(call, &(uid,), fx)
+    match uid {
+        Some(uid) => driver.reply(call, &(uid,), fx),
+        None => Err(fact_unknown(call, ConnectionFact::User)),
+    }
 }
 
 pub(super) fn process_id(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
-    let pid = match find(driver.router, call, "PID")? {
+) -> Result<(), RefusalReason> {
+    let pid = match find(driver.router, call, ConnectionFact::Process)? {
         Subject::Bus => Some(driver.router.identity.pid),
         Subject::Peer(peer) => peer.credentials.pid,
     };
-    let (name,) = call.args::<(&str,)>()?;
-    let text = || format!("Could not determine PID for '{name}'");
-    let pid = pid.ok_or_else(|| ErrorKind::UnixProcessIdUnknown.because(text()))?;
-    driver.reply(call, &(pid,), fx)
+    match pid {
+        Some(pid) => driver.reply(call, &(pid,), fx),
+        None => Err(fact_unknown(call, ConnectionFact::Process)),
+    }
 }
 
 pub(super) fn credentials(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
-    match find(driver.router, call, "credentials")? {
+) -> Result<(), RefusalReason> {
+    match find(driver.router, call, ConnectionFact::Credentials)? {
         Subject::Bus => {
             let mut dict = BTreeMap::<&str, Value>::new();
             dict.insert("ProcessID", driver.router.identity.pid.into());
@@ -181,21 +171,19 @@ pub(super) fn audit_session_data(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     _: &mut Effects,
-) -> Result<(), BusError> {
-    find(driver.router, call, "audit session data")?;
-    let (name,) = call.args::<(&str,)>()?;
-    let text = format!("Could not determine audit session data for '{name}'");
-    Err(ErrorKind::AdtAuditDataUnknown.because(text))
+) -> Result<(), RefusalReason> {
+    find(driver.router, call, ConnectionFact::AuditSession)?;
+    Err(fact_unknown(call, ConnectionFact::AuditSession))
 }
 
 pub(super) fn selinux_context(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
-    let subject = find(driver.router, call, "security context")?;
+) -> Result<(), RefusalReason> {
+    let subject = find(driver.router, call, ConnectionFact::SecurityContext)?;
     // The context is known only to a bus that mediates by it.
-    if driver.router.access.modules().any(|module| module == Module::Selinux)
+    if driver.router.access.modules().any(|module| module == MediatorKind::Selinux)
         && let Some(context) = match subject {
             Subject::Bus => driver.router.identity.security_label.as_deref(),
             Subject::Peer(peer) => peer.security_label(),
@@ -204,16 +192,14 @@ pub(super) fn selinux_context(
         let context = context.to_owned();
         return driver.reply(call, &(context,), fx);
     }
-    let (name,) = call.args::<(&str,)>()?;
-    let text = format!("Could not determine security context for '{name}'");
-    Err(ErrorKind::SELinuxSecurityContextUnknown.because(text))
+    Err(fact_unknown(call, ConnectionFact::SecurityContext))
 }
 
 pub(super) fn id(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let id = format!("{}", driver.router.identity.id);
     driver.reply(call, &(id,), fx)
 }
@@ -222,9 +208,8 @@ pub(super) fn machine_id(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
-    let unknown = || ErrorKind::Failed.because("The machine has no id: /etc/machine-id is missing");
-    let id = driver.router.identity.machine_id.clone().ok_or_else(unknown)?;
+) -> Result<(), RefusalReason> {
+    let id = driver.router.identity.machine_id.clone().ok_or(RefusalReason::NoMachineId)?;
     driver.reply(call, &(id,), fx)
 }
 
@@ -232,7 +217,7 @@ pub(super) fn ping(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     driver.reply(call, &(), fx)
 }
 
@@ -240,7 +225,7 @@ pub(super) fn reload_config(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let caller = call.from;
     let privilege =
         if driver.router.is_privileged(caller) { Privilege::Any } else { Privilege::None };
@@ -249,10 +234,7 @@ pub(super) fn reload_config(
         Ok(Turn::Now) => fx.push(Effect::Reload { caller }),
         Ok(Turn::Later) => {}
         Err(TooManyWaiting) => {
-            return Err(ErrorKind::LimitsExceeded.because(format!(
-                "{WAITING_MAX} calls of ReloadConfig of this connection wait for a reload, \
-                 which is the maximum"
-            )));
+            return Err(RefusalReason::TooManyReloads { max: WAITING_MAX });
         }
     }
     Ok(())
@@ -262,10 +244,9 @@ pub(super) fn update_activation_environment(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     if driver.router.config.service_helper == ServiceHelper::Present {
-        return Err(ErrorKind::AccessDenied
-            .because("Cannot change activation environment on a system bus."));
+        return Err(RefusalReason::EnvironmentFixed);
     }
     let (changes,) = call.args::<(BTreeMap<&str, &str>,)>()?;
     if driver.router.config.services.manager == ServiceManager::Systemd {
@@ -275,6 +256,14 @@ pub(super) fn update_activation_environment(
     }
     driver.activation.update_environment(changes);
     driver.reply(call, &(), fx)
+}
+
+/// The refusal to tell something unknown about the connection that the first argument names.
+fn fact_unknown(call: &Call<'_>, fact: ConnectionFact) -> RefusalReason {
+    match call.args::<(&str,)>() {
+        Ok((name,)) => RefusalReason::FactUnknown { fact, name: name.into() },
+        Err(invalid) => invalid,
+    }
 }
 
 /// The subject of a method that names a connection.
@@ -287,13 +276,13 @@ pub(super) enum Subject<'b> {
 pub(super) fn find<'r>(
     router: &'r Router,
     call: &Call<'_>,
-    what: &str,
-) -> Result<Subject<'r>, BusError> {
+    fact: ConnectionFact,
+) -> Result<Subject<'r>, RefusalReason> {
     let (name,) = call.args::<(&str,)>()?;
     if name == DRIVER_NAME.as_str() {
         return Ok(Subject::Bus);
     }
     let peer = BusName::new(name).ok().and_then(|name| router.registry.resolve(name));
-    let peer = peer.ok_or_else(|| no_such_name(what, name))?;
+    let peer = peer.ok_or_else(|| RefusalReason::NoSuchName { fact, name: name.into() })?;
     Ok(Subject::Peer(&router.registry[peer]))
 }

@@ -8,14 +8,14 @@ use wire::names::ObjectPath;
 
 use super::call::{Call, Driver};
 use super::table::{Arg, INTERFACES, Interface, PathRule};
-use crate::types::{BusError, Effects};
+use crate::types::{Effects, RefusalReason};
 use crate::well_known::DRIVER_PATH;
 
 pub(super) fn introspect(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let path = call.message.path().unwrap_or(DRIVER_PATH);
     let xml = introspection_xml(path);
     driver.reply(call, &(xml,), fx)

@@ -17,8 +17,6 @@ mod stats;
 mod table;
 mod tracing;
 
-use alloc::format;
-
 use wire::Message;
 use wire::message::MessageType;
 
@@ -31,10 +29,9 @@ pub(crate) use peer_interface::call_without_destination;
 use table::{INTERFACES, Method, PathRule, Privilege};
 pub(crate) use tracing::ring_opened;
 
-use crate::access::AccessQuery;
-use crate::routing::unknown_type;
-use crate::types::{BusError, Effects, ErrorKind, PeerId};
-use crate::well_known::{DRIVER_NAME, DRIVER_PATH};
+use crate::access::{AccessQuery, deny};
+use crate::types::{Effects, PeerId, RefusalReason};
+use crate::well_known::DRIVER_PATH;
 
 /// The one method for connections that have no name yet.
 const HELLO: &str = "Hello";
@@ -73,17 +70,17 @@ impl Driver<'_> {
         from: PeerId,
         message: &Message<'_>,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         let query = AccessQuery::to_nobody(message, from);
         let router = &mut *self.router;
         match message.message_type() {
-            MessageType::Unknown(_) => Err(unknown_type()),
+            MessageType::Unknown(_) => Err(RefusalReason::UnknownMessageType),
             _ if router.registry[from].is_active() => router.check_access(&query, fx),
             MessageType::MethodCall => {
                 let outcome = router.access.mediate(&query, &router.registry, &router.config, fx);
-                outcome.map_err(|denial| denial.error(&query, &router.registry))
+                outcome.map_err(|denial| deny(denial, &query, &router.registry))
             }
-            _ => Err(not_registered()),
+            _ => Err(RefusalReason::NotRegistered),
         }
     }
 
@@ -94,41 +91,32 @@ impl Driver<'_> {
             && find_method(message).is_ok_and(is_hello)
     }
 
-    fn call(&mut self, call: &Call<'_>, fx: &mut Effects) -> Result<(), BusError> {
+    fn call(&mut self, call: &Call<'_>, fx: &mut Effects) -> Result<(), RefusalReason> {
         let is_active = self.router.registry[call.from].is_active();
         let method = match find_method(call.message) {
             Ok(method) if is_active || method.name == HELLO => method,
             Err(error) if is_active => return Err(error),
-            _ => return Err(not_registered()),
+            _ => return Err(RefusalReason::NotRegistered),
         };
         if method.privilege == Privilege::Privileged {
             self.check_privileged(call, method.name)?;
         }
         if method.path == PathRule::Canonical && call.message.path() != Some(DRIVER_PATH) {
-            return Err(ErrorKind::AccessDenied.because(format!(
-                "Method '{}' is only available at the canonical object path '{DRIVER_PATH}'",
-                method.name
-            )));
+            return Err(RefusalReason::WrongPath { method: method.name });
         }
         if !method.takes(call.message.signature()) {
-            return Err(ErrorKind::InvalidArgs.because(format!(
-                "Call to {} has wrong args ({}, expected {})\n",
-                method.name,
-                call.message.signature(),
-                method.signature(),
-            )));
+            return Err(RefusalReason::WrongSignature {
+                method: method.name,
+                received: call.message.signature().as_str().into(),
+                expected: method.signature().into(),
+            });
         }
         (method.handler)(self, call, fx)
     }
 }
 
-fn not_registered() -> BusError {
-    ErrorKind::AccessDenied
-        .because("Client tried to send a message other than Hello without being registered")
-}
-
 /// Finds the method that a call is for. Without an interface it is the first of that name.
-fn find_method(message: &Message<'_>) -> Result<&'static Method, BusError> {
+fn find_method(message: &Message<'_>) -> Result<&'static Method, RefusalReason> {
     let member = message.member().map_or("", |name| name.as_str());
     let wanted = message.interface().map(|name| name.as_str());
     let at_driver = message.path() == Some(DRIVER_PATH);
@@ -144,6 +132,9 @@ fn find_method(message: &Message<'_>) -> Result<&'static Method, BusError> {
             return Ok(method);
         }
     }
-    let kind = if known { ErrorKind::UnknownMethod } else { ErrorKind::UnknownInterface };
-    Err(kind.because(format!("{DRIVER_NAME} does not understand message {member}")))
+    let member = member.into();
+    Err(match known {
+        true => RefusalReason::MethodNotUnderstood { member },
+        false => RefusalReason::InterfaceNotUnderstood { member },
+    })
 }

@@ -1,21 +1,20 @@
 //! Methods about which messages a connection sees.
 
-use alloc::format;
 use alloc::vec::Vec;
 
-use wire::match_rule::{MATCH_RULE_LEN_MAX, MatchRule, MatchRuleErrorKind};
+use wire::match_rule::{MatchRule, MatchRuleErrorKind};
 
 use super::call::{Call, Driver};
 use super::ownership::give_up_names;
 use crate::matching::RuleNotFound;
 use crate::routing::Router;
-use crate::types::{BusError, Effects, ErrorKind, LimitName, LogEvent, PeerId};
+use crate::types::{Effects, LogEvent, PeerId, RefusalReason};
 
 pub(super) fn add_match(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     check_room(driver.router, call.from)?;
     let (text,) = call.args::<(&str,)>()?;
     let rule = parse(text)?;
@@ -28,21 +27,14 @@ pub(super) fn add_match(
 }
 
 /// The limit on match rules.
-fn check_room(router: &Router, caller: PeerId) -> Result<(), BusError> {
+fn check_room(router: &Router, caller: PeerId) -> Result<(), RefusalReason> {
     let peer = &router.registry[caller];
-    let limit = router.config.limits_of(peer.user).max_match_rules_per_connection;
-    let count = router.matching.counts_of(caller).current as u64;
-    if count < limit {
+    let max = router.config.limits_of(peer.user).max_match_rules_per_connection;
+    let used = router.matching.counts_of(caller).current as u64;
+    if used < max {
         return Ok(());
     }
-    Err(ErrorKind::LimitsExceeded
-        .because(format!(
-            "Connection \"{}\" is not allowed to add more match rules \
-             (increase limits in configuration file if required; \
-             max_match_rules_per_connection={limit})",
-            peer.name()
-        ))
-        .at_limit(LimitName::MatchRulesPerConnection, limit, count))
+    Err(RefusalReason::TooManyMatchRules { owner: peer.name().as_str().into(), max, used })
 }
 
 /// Whether the security modules let a caller see messages to others.
@@ -50,7 +42,7 @@ pub(super) fn mediate_eavesdropping(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let Router { access, registry, .. } = &mut *driver.router;
     access.mediate_eavesdropping(call.from, registry, fx)
 }
@@ -59,13 +51,11 @@ pub(super) fn remove_match(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (text,) = call.args::<(&str,)>()?;
     let rule = parse(text)?;
-    driver.router.matching.remove(call.from, &rule).map_err(|RuleNotFound| {
-        ErrorKind::MatchRuleNotFound
-            .because("The given match rule wasn't found and can't be removed")
-    })?;
+    let removed = driver.router.matching.remove(call.from, &rule);
+    removed.map_err(|RuleNotFound| RefusalReason::MatchRuleNotFound)?;
     driver.reply(call, &(), fx)
 }
 
@@ -73,11 +63,11 @@ pub(super) fn become_monitor(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     mediate_eavesdropping(driver, call, fx)?;
     let (texts, flags) = call.args::<(Vec<&str>, u32)>()?;
     if flags != 0 {
-        return Err(ErrorKind::InvalidArgs.because("BecomeMonitor does not support any flags yet"));
+        return Err(RefusalReason::MonitorFlags);
     }
     let all: &[&str] = if texts.is_empty() { &[""] } else { &texts };
     let rules = all.iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
@@ -96,10 +86,9 @@ pub(super) fn become_monitor(
     Ok(())
 }
 
-pub(super) fn parse(text: &str) -> Result<MatchRule, BusError> {
+pub(super) fn parse(text: &str) -> Result<MatchRule, RefusalReason> {
     MatchRule::parse(text).map_err(|error| match error.kind {
-        MatchRuleErrorKind::TooLong { len } => ErrorKind::LimitsExceeded
-            .because(format!("Match rule text is {len} bytes, maximum is {MATCH_RULE_LEN_MAX}")),
-        _ => ErrorKind::MatchRuleInvalid.because(format!("{error}")),
+        MatchRuleErrorKind::TooLong { len } => RefusalReason::MatchRuleTooLong { len },
+        _ => RefusalReason::MatchRuleInvalid(error),
     })
 }

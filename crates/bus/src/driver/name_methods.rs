@@ -2,25 +2,24 @@
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use wire::names::{BusName, WellKnownName};
 
-use super::call::{Call, Driver, no_such_name};
+use super::call::{Call, Driver};
 use super::ownership::announce_change;
 use crate::activation::{StartReply, activation_method};
 use crate::registry::{Registry, RequestFlags};
 use crate::routing::Router;
-use crate::types::{BusError, Effects, ErrorKind, LimitName, PeerId};
+use crate::types::{ConnectionFact, Effects, NameMethod, PeerId, RefusalReason};
 use crate::well_known::DRIVER_NAME;
 
 pub(super) fn request(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (text, flags) = call.args::<(&str, u32)>()?;
     let Router { access, registry, config, .. } = &mut *driver.router;
     check_requested(registry, call, text)?;
@@ -38,45 +37,29 @@ pub(super) fn request(
 
 /// The limit on names, which counts the unique name, and names that the caller waits for. A name
 /// that it has already needs no room.
-fn check_room(router: &Router, caller: PeerId, text: &str) -> Result<(), BusError> {
+fn check_room(router: &Router, caller: PeerId, text: &str) -> Result<(), RefusalReason> {
     let peer = &router.registry[caller];
-    let limit = router.config.limits_of(peer.user).max_names_per_connection;
-    if (peer.name_count() as u64) < limit || router.registry.is_in_queue(text, caller) {
+    let max = router.config.limits_of(peer.user).max_names_per_connection;
+    let used = peer.name_count() as u64;
+    if used < max || router.registry.is_in_queue(text, caller) {
         return Ok(());
     }
-    Err(ErrorKind::LimitsExceeded
-        .because(format!(
-            "Connection \"{}\" is not allowed to own more services \
-         (increase limits in configuration file if required; max_names_per_connection={limit})",
-            peer.name()
-        ))
-        .at_limit(LimitName::NamesPerConnection, limit, peer.name_count() as u64))
+    Err(RefusalReason::TooManyNames { owner: peer.name().as_str().into(), max, used })
 }
 
-fn check_requested(registry: &Registry, call: &Call<'_>, text: &str) -> Result<(), BusError> {
-    let invalid = |why: String| Err(ErrorKind::InvalidArgs.because(why));
-    if text.starts_with(':') && BusName::new(text).is_ok() {
-        return invalid(format!("Cannot acquire a service starting with ':' such as \"{text}\""));
-    }
+fn check_requested(registry: &Registry, call: &Call<'_>, text: &str) -> Result<(), RefusalReason> {
     if text == DRIVER_NAME.as_str() {
-        // No blank before "because": as in the text of dbus-daemon.
-        return invalid(format!(
-            "Connection \"{}\" is not allowed to own the service \"{text}\"\
-             because it is reserved for D-Bus' use only",
-            registry[call.from].name()
-        ));
+        let caller = registry[call.from].name().as_str().into();
+        return Err(RefusalReason::BusNameRequested { caller });
     }
-    if WellKnownName::new(text).is_err() {
-        return invalid(format!("Requested bus name \"{text}\" is not valid"));
-    }
-    Ok(())
+    check_well_known(NameMethod::Request, text)
 }
 
 pub(super) fn release(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (text,) = call.args::<(&str,)>()?;
     check_released(text)?;
     let (released, change) = driver.router.registry.release_name(call.from, text);
@@ -86,27 +69,28 @@ pub(super) fn release(
     driver.reply(call, &(released as u32,), fx)
 }
 
-fn check_released(text: &str) -> Result<(), BusError> {
-    let invalid = |why: String| Err(ErrorKind::InvalidArgs.because(why));
-    if text.starts_with(':') && BusName::new(text).is_ok() {
-        return invalid(format!("Cannot release a service starting with ':' such as \"{text}\""));
-    }
+fn check_released(text: &str) -> Result<(), RefusalReason> {
     if text == DRIVER_NAME.as_str() {
-        return invalid(format!(
-            "Cannot release the {text} service because it is owned by the bus"
-        ));
+        return Err(RefusalReason::BusNameReleased);
     }
-    if WellKnownName::new(text).is_err() {
-        return invalid(format!("Given bus name \"{text}\" is not valid"));
+    check_well_known(NameMethod::Release, text)
+}
+
+fn check_well_known(method: NameMethod, text: &str) -> Result<(), RefusalReason> {
+    if text.starts_with(':') && BusName::new(text).is_ok() {
+        return Err(RefusalReason::NameIsUnique { method, name: text.into() });
     }
-    Ok(())
+    match WellKnownName::new(text) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(RefusalReason::NameInvalid { method, name: text.into() }),
+    }
 }
 
 pub(super) fn start_service(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (name, _) = call.args::<(&str, u32)>()?;
     // As with dbus-daemon, a name without a service is unknown even if it has an owner.
     activation_method(name, &driver.router.config)?;
@@ -122,7 +106,7 @@ pub(super) fn has_owner(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (text,) = call.args::<(&str,)>()?;
     let owned = text == DRIVER_NAME.as_str() || find(driver.router, text).is_some();
     driver.reply(call, &(owned,), fx)
@@ -132,14 +116,14 @@ pub(super) fn owner(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (text,) = call.args::<(&str,)>()?;
     let owner = if text == DRIVER_NAME.as_str() {
         text.to_owned()
     } else {
-        let owner = find(driver.router, text).ok_or_else(|| {
-            let text = format!("Could not get owner of name '{text}': no such name");
-            ErrorKind::NameHasNoOwner.because(text)
+        let owner = find(driver.router, text).ok_or_else(|| RefusalReason::NoSuchName {
+            fact: ConnectionFact::Owner,
+            name: text.into(),
         })?;
         driver.router.registry[owner].name().as_str().to_owned()
     };
@@ -150,7 +134,7 @@ pub(super) fn queued_owners(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (text,) = call.args::<(&str,)>()?;
     let names: Vec<Box<str>> = if text == DRIVER_NAME.as_str() {
         alloc::vec![text.into()]
@@ -161,7 +145,7 @@ pub(super) fn queued_owners(
         owners.map(|id| registry[id].name().as_str().into()).collect()
     };
     if names.is_empty() {
-        return Err(no_such_name("owners", text));
+        return Err(RefusalReason::NoSuchName { fact: ConnectionFact::Owners, name: text.into() });
     }
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
     driver.reply(call, &(names,), fx)
@@ -171,7 +155,7 @@ pub(super) fn list(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let unique = driver
         .router
         .registry
@@ -189,7 +173,7 @@ pub(super) fn list_activatable(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let names = core::iter::once(DRIVER_NAME.as_str()).chain(driver.router.config.services.names());
     let names: Vec<String> = names.map(ToOwned::to_owned).collect();
     driver.reply(call, &(names,), fx)

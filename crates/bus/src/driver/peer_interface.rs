@@ -1,13 +1,13 @@
 //! `org.freedesktop.DBus.Peer` of the bus as the other end of a connection: calls without a
 //! destination ("Standard Interfaces").
 
-use alloc::format;
+use alloc::string::ToString;
 
 use wire::Message;
 use wire::message::{Builder, MessageType};
 
 use crate::routing::Router;
-use crate::types::{Effects, ErrorKind, PeerId};
+use crate::types::{Effects, PeerId, RefusalReason};
 
 /// Answers a call without a destination.
 pub(crate) fn call_without_destination(
@@ -33,13 +33,13 @@ pub(crate) fn call_without_destination(
             router.answer(from, Builder::method_return(call), &(id,), fx);
         }
         _ => {
-            let text = format!(
-                "Method \"{member}\" with signature \"{}\" on interface \"{}\" doesn't exist\n",
-                message.signature(),
-                interface.unwrap_or("(null)"),
-            );
-            let builder = Builder::error(ErrorKind::UnknownMethod.name(), call);
-            router.answer(from, builder, &(text,), fx);
+            let reason = RefusalReason::PeerMethodUnknown {
+                interface: interface.map(Into::into),
+                member: member.into(),
+                signature: message.signature().as_str().into(),
+            };
+            let builder = Builder::error(reason.kind().name(), call);
+            router.answer(from, builder, &(reason.to_string(),), fx);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `org.freedesktop.DBus.Properties` of the bus.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::vec::Vec;
 
 use wire::body::Value;
@@ -9,15 +8,15 @@ use wire::signature::Signature;
 
 use super::call::{Call, Driver};
 use super::table::{INTERFACES, Interface};
-use crate::access::mediation::Module;
+use crate::access::mediation::MediatorKind;
 use crate::routing::Router;
-use crate::types::{BusError, Effects, ErrorKind, ServiceManager};
+use crate::types::{Effects, RefusalReason, ServiceManager};
 
 pub(super) fn get(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (interface, property) = call.args::<(&str, &str)>()?;
     let value = value(driver.router, find(interface)?, property)?;
     driver.reply(call, &(value,), fx)
@@ -27,12 +26,12 @@ pub(super) fn get_all(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (name,) = call.args::<(&str,)>()?;
     let interface = find(name)?;
     let names = interface.properties.iter().map(|property| property.name);
     let all = names.map(|name| Ok((name, value(driver.router, interface, name)?)));
-    let all = all.collect::<Result<BTreeMap<_, _>, BusError>>()?;
+    let all = all.collect::<Result<BTreeMap<_, _>, RefusalReason>>()?;
     driver.reply(call, &(all,), fx)
 }
 
@@ -40,28 +39,25 @@ pub(super) fn set(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     _: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (interface, property, _) = call.args::<(&str, &str, Value)>()?;
     value(driver.router, find(interface)?, property)?;
-    let text = format!("Property '{interface}.{property}' cannot be set");
-    Err(ErrorKind::PropertyReadOnly.because(text))
+    Err(RefusalReason::PropertyReadOnly { interface: interface.into(), property: property.into() })
 }
 
-fn find(name: &str) -> Result<&'static Interface, BusError> {
+fn find(name: &str) -> Result<&'static Interface, RefusalReason> {
     let found = INTERFACES.iter().find(|interface| interface.name == name);
-    found.ok_or_else(|| {
-        ErrorKind::UnknownInterface.because(format!("Interface \"{name}\" not found"))
-    })
+    found.ok_or_else(|| RefusalReason::PropertyInterfaceUnknown { interface: name.into() })
 }
 
-fn value(router: &Router, interface: &Interface, property: &str) -> Result<Value, BusError> {
+fn value(router: &Router, interface: &Interface, property: &str) -> Result<Value, RefusalReason> {
     match (interface.name, property) {
         ("org.freedesktop.DBus", "Features") => Ok(strings(&features(router))),
         ("org.freedesktop.DBus", "Interfaces") => Ok(strings(&optional_interfaces())),
-        (interface, property) => {
-            let text = format!("Property \"{interface}.{property}\" not found");
-            Err(ErrorKind::UnknownProperty.because(text))
-        }
+        (interface, property) => Err(RefusalReason::PropertyUnknown {
+            interface: interface.into(),
+            property: property.into(),
+        }),
     }
 }
 
@@ -71,7 +67,7 @@ fn features(router: &Router) -> Vec<&'static str> {
     if router.config.services.manager == ServiceManager::Systemd {
         features.push("SystemdActivation");
     }
-    features.extend(router.access.modules().map(Module::name));
+    features.extend(router.access.modules().map(MediatorKind::name));
     features.sort_unstable();
     features
 }

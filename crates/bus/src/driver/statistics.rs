@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -16,7 +17,7 @@ use super::call::{Call, Driver};
 use crate::accounting::{Incident, IncidentKind, MemberCounts, MemberUse};
 use crate::registry::Peer;
 use crate::routing::Router;
-use crate::types::{BusError, Effects, PeerSnapshot, Time};
+use crate::types::{Effects, PeerSnapshot, RefusalReason, Time};
 
 type Dict = BTreeMap<&'static str, Value>;
 
@@ -24,7 +25,7 @@ pub(super) fn totals(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let router = &*driver.router;
     let (totals, now) = (router.accounting.totals(), router.gauges());
     let dict = Dict::from([
@@ -67,7 +68,7 @@ pub(super) fn connections(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (most,) = call.args::<(u32,)>()?;
     let mut peers: Vec<&Peer> =
         driver.router.registry.iter().filter(|peer| peer.is_registered()).collect();
@@ -83,7 +84,7 @@ pub(super) fn members(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let (most,) = call.args::<(u32,)>()?;
     let Router { accounting, now, .. } = &mut *driver.router;
     let counted_for = now.since(accounting.count_members(*now)).as_micros() as u64;
@@ -101,7 +102,7 @@ pub(super) fn history(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     driver.router.settle_history();
     let mut incidents: Vec<&Incident> = driver.router.accounting.incidents().collect();
     incidents.sort_by_key(|incident| Reverse(incident.last));
@@ -170,7 +171,7 @@ fn of_incident(incident: &Incident, now: Time) -> Dict {
     dict.extend([
         ("Kind", Value::from(incident.kind.as_str())),
         ("Cause", incident.cause.into()),
-        ("Text", incident.text.as_str().into()),
+        ("Text", Value::String(incident.reason.to_string())),
         ("Count", incident.count.into()),
         ("First", ago(incident.first)),
         ("Last", ago(incident.last)),

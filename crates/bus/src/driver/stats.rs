@@ -5,7 +5,6 @@
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -16,14 +15,13 @@ use super::call::{Call, Driver};
 use super::connections::{Subject, find};
 use crate::registry::Peer;
 use crate::routing::Router;
-use crate::types::{BusError, Effects, ErrorKind};
-use crate::well_known::DRIVER_NAME;
+use crate::types::{ConnectionFact, Effects, RefusalReason};
 
 pub(super) fn bus(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let Router { accounting, registry, matching, calls, .. } = &*driver.router;
     let (totals, rules, names) = (accounting.totals(), matching.counts(), registry.name_counts());
     let stats = BTreeMap::from([
@@ -51,12 +49,9 @@ pub(super) fn connection(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
-    let Subject::Peer(peer) = find(driver.router, call, "statistics")? else {
-        return Err(ErrorKind::InvalidArgs.because(format!(
-            "GetConnectionStats is not meaningful for the message bus \"{}\" itself",
-            DRIVER_NAME
-        )));
+) -> Result<(), RefusalReason> {
+    let Subject::Peer(peer) = find(driver.router, call, ConnectionFact::Statistics)? else {
+        return Err(RefusalReason::NoStatisticsOfBus);
     };
     let stats = of_peer(driver.router, peer);
     driver.reply(call, &(stats,), fx)
@@ -95,7 +90,7 @@ pub(super) fn match_rules(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     let mut room = ARRAY_LEN_MAX;
     let mut rules = BTreeMap::<String, Vec<String>>::new();
     for peer in driver.router.registry.iter().filter(|peer| peer.is_active()) {
@@ -107,12 +102,12 @@ pub(super) fn match_rules(
 /// The rules of a connection, as often as it has added them. Takes their length from `room` and
 /// fails if there is not enough: a rule that was added often takes more room in the list than in
 /// memory.
-fn rules_of(router: &Router, peer: &Peer, room: &mut usize) -> Result<Vec<String>, BusError> {
+fn rules_of(router: &Router, peer: &Peer, room: &mut usize) -> Result<Vec<String>, RefusalReason> {
     let mut texts = Vec::with_capacity(router.matching.counts_of(peer.id).current);
     for (count, rule) in router.matching.rules_of(peer.id) {
         let text = rule.to_string();
         let len = (text.len() + STRING_LEN_MIN).saturating_mul(count);
-        *room = room.checked_sub(len).ok_or_else(too_many_rules)?;
+        *room = room.checked_sub(len).ok_or(RefusalReason::MatchRulesTooLong)?;
         texts.extend(core::iter::repeat_n(text, count));
     }
     Ok(texts)
@@ -120,10 +115,6 @@ fn rules_of(router: &Router, peer: &Peer, room: &mut usize) -> Result<Vec<String
 
 /// Bytes that a string takes in an array beside its text, about.
 const STRING_LEN_MIN: usize = 8;
-
-fn too_many_rules() -> BusError {
-    ErrorKind::LimitsExceeded.because("The match rules do not fit in a message")
-}
 
 fn count(number: usize) -> Value {
     amount(number as u64)

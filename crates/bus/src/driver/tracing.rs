@@ -3,8 +3,6 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use wire::body::{UnixFd, Value};
@@ -15,8 +13,8 @@ use super::call::{Call, Driver};
 use super::monitoring::{mediate_eavesdropping, parse};
 use crate::routing::{Router, reply_too_long};
 use crate::types::{
-    BusError, CallId, Effect, Effects, ErrorKind, FdPassing, Fds, LimitName, LogEvent,
-    RING_BYTES_MAX, RING_BYTES_MIN, RingContents, RingFacts, TraceRequest,
+    CallId, Effect, Effects, FdPassing, Fds, ForeignError, LimitHit, LimitName, LogEvent,
+    RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason, RingContents, RingFacts, TraceRequest,
 };
 
 /// What a trace is to be.
@@ -35,7 +33,7 @@ impl Default for Options {
 }
 
 impl Options {
-    fn parse(options: BTreeMap<&str, Value>) -> Result<Self, BusError> {
+    fn parse(options: BTreeMap<&str, Value>) -> Result<Self, RefusalReason> {
         let mut parsed = Self::default();
         for (name, value) in options {
             match (name, value) {
@@ -44,11 +42,7 @@ impl Options {
                 ("Kept", Value::Uint32(kept)) => parsed.kept = kept,
                 ("Programs", Value::Boolean(programs)) => parsed.programs = programs,
                 (name, _) => {
-                    let text = format!(
-                        "A trace has no option '{name}' of this type: there are Rules (as), Size (t), \
-                         Kept (u) and Programs (b)"
-                    );
-                    return Err(ErrorKind::InvalidArgs.because(text));
+                    return Err(RefusalReason::TraceOptionUnknown { option: name.into() });
                 }
             }
         }
@@ -65,10 +59,10 @@ const fn ring_len(wanted: u64) -> u64 {
     }
 }
 
-fn rules(texts: &[Value]) -> Result<Vec<MatchRule>, BusError> {
+fn rules(texts: &[Value]) -> Result<Vec<MatchRule>, RefusalReason> {
     let rule = |text: &Value| match text {
         Value::String(text) => parse(text),
-        _ => Err(ErrorKind::InvalidArgs.because("The rules of a trace are strings")),
+        _ => Err(RefusalReason::TraceRuleNotString),
     };
     texts.iter().map(rule).collect()
 }
@@ -77,13 +71,13 @@ pub(super) fn start(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     mediate_eavesdropping(driver, call, fx)?;
     check_descriptors(driver.router, call)?;
     let (options,) = call.args::<(BTreeMap<&str, Value>,)>()?;
     let Options { rules, bytes, kept, programs } = Options::parse(options)?;
     if driver.router.tracing.has(call.from) {
-        return Err(ErrorKind::Failed.because("This connection has a trace already"));
+        return Err(RefusalReason::TraceExists);
     }
     check_room(driver.router, bytes)?;
     let contents = RingContents { all_messages: rules.is_empty(), programs };
@@ -97,9 +91,9 @@ pub(super) fn stop(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     if !driver.router.tracing.end(call.from) {
-        return Err(ErrorKind::Failed.because("This connection has no trace"));
+        return Err(RefusalReason::NoTrace);
     }
     fx.push(Effect::CloseRing { peer: call.from });
     driver.reply(call, &(), fx)
@@ -109,7 +103,7 @@ pub(super) fn dump(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
-) -> Result<(), BusError> {
+) -> Result<(), RefusalReason> {
     mediate_eavesdropping(driver, call, fx)?;
     check_descriptors(driver.router, call)?;
     let request = Box::new(TraceRequest::FlightRecorder);
@@ -117,20 +111,18 @@ pub(super) fn dump(
     Ok(())
 }
 
-fn check_descriptors(router: &Router, call: &Call<'_>) -> Result<(), BusError> {
+fn check_descriptors(router: &Router, call: &Call<'_>) -> Result<(), RefusalReason> {
     if router.registry[call.from].fds == FdPassing::Agreed && call.message.expects_reply() {
         return Ok(());
     }
-    let text = "A trace is handed out as a file descriptor, and this connection takes none";
-    Err(ErrorKind::NotSupported.because(text))
+    Err(RefusalReason::TraceFdsNotAgreed)
 }
 
 /// The limits on how many there are, and on their memory.
-fn check_room(router: &Router, bytes: u64) -> Result<(), BusError> {
+fn check_room(router: &Router, bytes: u64) -> Result<(), RefusalReason> {
     let limits = &router.config.traces;
     let refuse = |limit: LimitName, max: u64, used: u64| {
-        let text = format!("There are too many traces already ({}={max})", limit.as_str());
-        Err(ErrorKind::LimitsExceeded.because(text).at_limit(limit, max, used))
+        Err(RefusalReason::TooManyTraces(LimitHit { limit, max, used }))
     };
     let (count, used) = (router.tracing.len() as u64, router.tracing.bytes());
     if count >= limits.max_traces {
@@ -146,7 +138,7 @@ fn check_room(router: &Router, bytes: u64) -> Result<(), BusError> {
 pub(crate) fn ring_opened(
     call: CallId,
     request: TraceRequest,
-    outcome: Result<RingFacts, String>,
+    outcome: Result<RingFacts, ForeignError>,
     router: &mut Router,
     fx: &mut Effects,
 ) {
@@ -160,11 +152,11 @@ pub(crate) fn ring_opened(
             };
             router.send_own(call.peer, builder, &args, fds, fx).map_err(reply_too_long)
         }
-        Err(why) => {
+        Err(error) => {
             if let TraceRequest::New { .. } = request {
                 router.tracing.end(call.peer);
             }
-            Err(ErrorKind::Failed.because(why))
+            Err(RefusalReason::RingNotOpened(error))
         }
     };
     match sent {

@@ -3,9 +3,8 @@
 use wire::Message;
 
 use super::router::Router;
-use super::unicast::too_long;
 use crate::matching::Recipients;
-use crate::types::{Effects, Forward, PeerId};
+use crate::types::{Effects, Forward, PeerId, RefusalReason};
 
 impl Router {
     /// Delivers a signal to its subscribers.
@@ -13,7 +12,7 @@ impl Router {
         let forward = self.forward(from, message, fx);
         self.show_monitors(&forward, None, fx);
         if forward.is_too_long() {
-            return self.refuse(from, message, &too_long(), fx);
+            return self.refuse(from, message, &RefusalReason::MessageTooLong, fx);
         }
         let begun = self.tracing.stopwatch();
         self.matching.find_subscribers(&self.registry, forward.message, Some(from));

@@ -1,7 +1,7 @@
 //! The last step: a message is put into a queue, or lost.
 
 use super::router::Router;
-use crate::accounting::{Account, Incident, IncidentKind, Losing};
+use crate::accounting::{Account, Incident, IncidentKind, IncidentReason, Losing};
 use crate::registry::Peer;
 use crate::types::{
     Delivery, Effect, Effects, FdPassing, Forward, LimitHit, LogEvent, PeerId, Urgency,
@@ -94,7 +94,7 @@ impl Router {
         peer.statistics.losing = Some(Losing::first(reached.limit, now));
         let cause = reached.limit.as_str();
         self.accounting.lost(cause);
-        self.note(IncidentKind::Lost, cause, to, "it does not read", Some(reached));
+        self.note(IncidentKind::Lost, cause, to, IncidentReason::NotReading, Some(reached));
         fx.log(LogEvent::LosingSignals { peer: to, sender, reached });
     }
 
@@ -113,11 +113,11 @@ impl Router {
         kind: IncidentKind,
         cause: &'static str,
         peer: PeerId,
-        text: &str,
+        reason: IncidentReason,
         reached: Option<LimitHit>,
     ) {
         let Some(who) = self.registry.snapshot(peer) else { return };
-        let incident = Incident::new(kind, cause, who, text.into(), reached, self.now);
+        let incident = Incident::new(kind, cause, who, reason, reached, self.now);
         self.accounting.add_incident(incident);
     }
 }

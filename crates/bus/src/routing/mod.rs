@@ -22,4 +22,4 @@ mod unicast;
 
 pub(crate) use replying::reply_too_long;
 pub(crate) use router::Router;
-pub(crate) use unicast::{NoOwner, not_activatable, unknown_type};
+pub(crate) use unicast::NoOwner;

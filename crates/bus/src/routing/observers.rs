@@ -8,16 +8,18 @@ use core::num::NonZeroU32;
 use wire::Message;
 
 use super::router::Router;
-use crate::access::{AccessQuery, Denial, check_receiving};
-use crate::accounting::{IncidentKind, Missed};
+use crate::access::{AccessQuery, check_receiving, deny};
+use crate::accounting::{IncidentKind, IncidentReason, Missed};
 use crate::policy::MessageClass;
-use crate::types::{BusError, Effects, Forward, LogEvent, PeerId, Span, WithheldBy};
+use crate::types::{
+    AccessDenial, Effects, Forward, LogEvent, PeerId, RefusalReason, Span, WithheldBy,
+};
 
 /// A message that a connection does not get.
 struct Withheld {
     by: WithheldBy,
     /// The error that the sender would get, if a monitor or the log wants to know.
-    why: Option<BusError>,
+    reason: Option<RefusalReason>,
     sender: Option<PeerId>,
     serial: NonZeroU32,
 }
@@ -87,7 +89,7 @@ impl Router {
         let query = AccessQuery::to_listener(forward.message, forward.from, to);
         let outcome = self.access.check(&query, &self.registry, &self.config, fx);
         let Err(denial) = outcome else { return true };
-        let withheld = self.withheld(&denial, &query, to);
+        let withheld = self.withheld(denial, &query, to);
         self.note_withheld(withheld, to, fx);
         false
     }
@@ -108,18 +110,18 @@ impl Router {
         let message = Message::parse(fx.bytes(head)).expect("the bus wrote it");
         let query = AccessQuery::of_bus(&message, to, class);
         let Err(denial) = check_receiving(&query, &self.registry) else { return true };
-        let withheld = self.withheld(&denial, &query, to);
+        let withheld = self.withheld(denial, &query, to);
         self.note_withheld(withheld, to, fx);
         false
     }
 
-    fn withheld(&self, denial: &Denial, query: &AccessQuery<'_>, to: PeerId) -> Withheld {
+    fn withheld(&self, denial: AccessDenial, query: &AccessQuery<'_>, to: PeerId) -> Withheld {
         let is_first =
             self.registry.get(to).is_some_and(|peer| peer.statistics.withheld.messages == 0);
         let is_wanted = is_first || self.matching.has_monitors();
         Withheld {
             by: denial.withheld_by(),
-            why: is_wanted.then(|| denial.error(query, &self.registry)),
+            reason: is_wanted.then(|| deny(denial, query, &self.registry)),
             sender: query.from,
             serial: query.message.serial(),
         }
@@ -127,7 +129,7 @@ impl Router {
 
     /// Counts a message that is withheld from a connection. Only monitors see each.
     fn note_withheld(&mut self, withheld: Withheld, to: PeerId, fx: &mut Effects) {
-        let Withheld { by, why, sender, serial } = withheld;
+        let Withheld { by, reason, sender, serial } = withheld;
         self.accounting.withheld(by);
         let Some(peer) = self.registry.get_mut(to) else { return };
         let is_closing = peer.is_closing();
@@ -137,13 +139,14 @@ impl Router {
             0 => *missed = Missed::first(self.now),
             _ => missed.another(self.now),
         }
-        let Some(why) = why else { return };
+        let Some(reason) = reason else { return };
         if self.matching.has_monitors() {
-            self.show_monitors_refusal(sender, serial, &why, fx);
+            self.show_monitors_refusal(sender, serial, &reason, fx);
         }
         if is_first {
-            self.note(IncidentKind::Withheld, by.word(), to, &why.text, None);
-            fx.log(LogEvent::Withheld { sender, peer: to, by, why: why.text });
+            let detail = IncidentReason::Refused(reason.clone());
+            self.note(IncidentKind::Withheld, by.word(), to, detail, None);
+            fx.log(LogEvent::Withheld { sender, peer: to, by, reason });
         }
     }
 }

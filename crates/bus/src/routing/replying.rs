@@ -1,5 +1,6 @@
 //! Messages of the bus itself: replies, errors and signals.
 
+use alloc::string::ToString;
 use core::num::NonZeroU32;
 
 use wire::Message;
@@ -11,7 +12,7 @@ use super::router::Router;
 use crate::accounting::Account;
 use crate::policy::MessageClass;
 use crate::types::{
-    Body, BusError, Delivery, Effect, Effects, ErrorKind, FdPassing, Fds, PeerId, Span, Urgency,
+    Body, Delivery, Effect, Effects, FdPassing, Fds, PeerId, RefusalReason, Span, Urgency,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -21,10 +22,10 @@ impl Router {
         &mut self,
         to: PeerId,
         serial: NonZeroU32,
-        error: &BusError,
+        reason: &RefusalReason,
         fx: &mut Effects,
     ) {
-        self.send_named_error(to, serial, error.kind.name(), &error.text, fx);
+        self.send_named_error(to, serial, reason.kind().name(), &reason.to_string(), fx);
     }
 
     /// Sends an error whose name somebody else has chosen.
@@ -92,17 +93,17 @@ impl Router {
         &mut self,
         sender: Option<PeerId>,
         serial: NonZeroU32,
-        error: &BusError,
+        reason: &RefusalReason,
         fx: &mut Effects,
     ) {
         let own_serial = self.serials.take();
         let peer = sender.and_then(|sender| self.registry.get(sender));
-        let builder = Builder::error(error.kind.name(), serial)
+        let builder = Builder::error(reason.kind().name(), serial)
             .flags(Flags::NO_REPLY_EXPECTED)
             .destination(peer.map_or(DRIVER_NAME.into(), |peer| peer.name()))
             .sender(DRIVER_NAME.into());
         let head = fx
-            .written(|bytes| builder.write(bytes, own_serial, &(error.text.as_str(),)))
+            .written(|bytes| builder.write(bytes, own_serial, &(reason.to_string(),)))
             .expect("the text of an error is short");
         self.copy_own_to_monitors(head, Fds::None, sender, fx);
     }
@@ -220,8 +221,8 @@ impl Router {
 }
 
 /// A reply that has become too long for a message, as the caller is told.
-pub(crate) fn reply_too_long(_: WriteError) -> BusError {
-    ErrorKind::LimitsExceeded.because("The reply would be longer than a message may be")
+pub(crate) fn reply_too_long(_: WriteError) -> RefusalReason {
+    RefusalReason::ReplyTooLong
 }
 
 /// How many descriptors go with a message of the bus itself.

@@ -1,11 +1,9 @@
 //! Numbers and incidents that several components know about.
 
-use alloc::format;
-
 use wire::message::Reason;
 
 use super::router::Router;
-use crate::accounting::{Gauges, IncidentKind, Losing};
+use crate::accounting::{Gauges, IncidentKind, IncidentReason, Losing};
 use crate::registry::Peer;
 use crate::types::{DisconnectReason, End, LimitHit, LimitName, PeerId};
 
@@ -70,7 +68,8 @@ impl Router {
             }
             self.accounting.disconnected_by_bus();
             let reached = self.limit_hit_by(id, end);
-            self.note(IncidentKind::Disconnected, end.cause(), id, &format!("{end}"), reached);
+            let reason = IncidentReason::Disconnected(*end);
+            self.note(IncidentKind::Disconnected, end.cause(), id, reason, reached);
         }
     }
 

@@ -7,9 +7,9 @@ use wire::message::{FieldCode, FixedHeader, Flags, HeaderScan, MessageType, Scan
 use wire::names::BusName;
 
 use super::router::Router;
-use crate::accounting::IncidentKind;
+use crate::accounting::{IncidentKind, IncidentReason};
 use crate::calls::PendingCall;
-use crate::types::{Effects, ErrorKind, LogEvent, PeerId, Shortage, Undelivered};
+use crate::types::{Effects, LogEvent, PeerId, RefusalReason, Shortage, Undelivered};
 
 impl Router {
     pub(crate) fn undelivered(&mut self, undelivered: Undelivered<'_>, fx: &mut Effects) {
@@ -19,7 +19,7 @@ impl Router {
         recipient.statistics.lost += 1;
         let cause = shortage.word();
         self.accounting.lost(cause);
-        self.note(IncidentKind::Lost, cause, to, shortage.as_str(), None);
+        self.note(IncidentKind::Lost, cause, to, IncidentReason::Undelivered(shortage), None);
         fx.log(LogEvent::Undelivered { peer: to, sender: from, shortage });
         match Awaiting::of(head) {
             Some(Awaiting::Caller { serial, name }) => {
@@ -51,8 +51,7 @@ impl Router {
         shortage: Shortage,
         fx: &mut Effects,
     ) {
-        let text = alloc::format!("A message could not be delivered: {}", shortage.as_str());
-        self.send_error(caller, serial, &ErrorKind::LimitsExceeded.because(text), fx);
+        self.send_error(caller, serial, &RefusalReason::Undelivered(shortage), fx);
     }
 }
 

@@ -1,18 +1,18 @@
 //! Messages to one connection.
 
-use alloc::format;
+use alloc::boxed::Box;
 
 use wire::Message;
 use wire::message::MessageType;
 use wire::names::BusName;
 
 use super::router::Router;
-use crate::access::{AccessQuery, describe_delivery};
+use crate::access::{AccessQuery, deny, describe_delivery};
 use crate::calls::{ExpectError, PendingCall, PendingCallId};
 use crate::policy::Reply;
 use crate::registry::Peer;
 use crate::types::{
-    BusError, Effects, ErrorKind, FdPassing, Forward, LimitHit, LimitName, PeerId, Urgency,
+    Effects, FdPassing, Forward, FullQueue, PeerId, QueueRoom, RefusalReason, Urgency,
 };
 
 /// A message is addressed to a name that nobody owns.
@@ -48,7 +48,7 @@ impl Router {
         forward: &Forward<'_>,
         to: PeerId,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         self.check_unicast(forward, to, fx)?;
         let urgency = match forward.message.message_type() {
             MessageType::Signal => Urgency::Passing,
@@ -66,7 +66,7 @@ impl Router {
         forward: &Forward<'_>,
         to: PeerId,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         let message = forward.message;
         check_type(message)?;
         let call = self.find_call(forward, to);
@@ -89,12 +89,12 @@ impl Router {
         &mut self,
         query: &AccessQuery<'_>,
         fx: &mut Effects,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         if !self.access.restricts() {
             return Ok(());
         }
         let outcome = self.access.check(query, &self.registry, &self.config, fx);
-        outcome.map_err(|denial| denial.error(query, &self.registry))
+        outcome.map_err(|denial| deny(denial, query, &self.registry))
     }
 
     /// Finds the pending call that a message answers.
@@ -111,34 +111,32 @@ impl Router {
         forward: &Forward<'_>,
         query: &AccessQuery<'_>,
         recipient: &Peer,
-    ) -> Result<(), BusError> {
+    ) -> Result<(), RefusalReason> {
         let fds = forward.message.unix_fds();
         if forward.is_too_long() {
-            return Err(too_long());
+            return Err(RefusalReason::MessageTooLong);
         }
         if self.has_no_room(forward, recipient) {
-            let what = match recipient.queue.is_full(fds) {
-                true => "Rejected: destination has a full message queue, 0 matched rules",
-                false => SHARE_USED,
+            let room = match recipient.queue.is_full(fds) {
+                true => QueueRoom::None,
+                false => QueueRoom::ForOtherUsers,
             };
-            let text = describe_delivery(what, query, &self.registry);
-            let LimitHit { limit, max, used } = recipient.queue.limit_hit();
-            return Err(ErrorKind::LimitsExceeded
-                .because(text)
-                .at_limit(limit, max, used)
-                .blaming(recipient.id));
+            return Err(RefusalReason::QueueFull(Box::new(FullQueue {
+                room,
+                recipient: recipient.id,
+                hit: recipient.queue.limit_hit(),
+                delivery: describe_delivery(query, &self.registry),
+            })));
         }
         if fds > 0 && recipient.fds == FdPassing::Refused {
-            return Err(ErrorKind::NotSupported.because(
-                "Tried to send message with Unix file descriptors to a client that doesn't support that.",
-            ));
+            return Err(RefusalReason::FdsNotAgreed);
         }
         Ok(())
     }
 
     /// Remembers a call until its reply comes.
     #[inline]
-    fn expect_reply(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), BusError> {
+    fn expect_reply(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), RefusalReason> {
         if !forward.message.expects_reply() {
             return Ok(());
         }
@@ -148,27 +146,18 @@ impl Router {
         let max = self.registry[forward.from].max_replies;
         let counted = self.accounting.current();
         self.calls.expect(call, deadline, max, counted).map_err(|error| match error {
-            ExpectError::SerialInUse => ErrorKind::AccessDenied.because(
-                "Message has the same reply serial as a currently-outstanding existing method call",
-            ),
-            ExpectError::TooMany => ErrorKind::LimitsExceeded
-                .because("The maximum number of pending replies per connection has been reached")
-                .at_limit(LimitName::RepliesPerConnection, max, max),
+            ExpectError::SerialInUse => RefusalReason::SerialInUse,
+            ExpectError::TooMany => RefusalReason::TooManyPendingReplies { max },
         })
     }
 }
 
 #[inline]
-fn check_type(message: &Message<'_>) -> Result<(), BusError> {
+fn check_type(message: &Message<'_>) -> Result<(), RefusalReason> {
     match message.message_type() {
-        MessageType::Unknown(_) => Err(unknown_type()),
+        MessageType::Unknown(_) => Err(RefusalReason::UnknownMessageType),
         _ => Ok(()),
     }
-}
-
-/// The error of dbus-daemon for a message that is not a call, a reply or a signal.
-pub(crate) fn unknown_type() -> BusError {
-    ErrorKind::AccessDenied.because("Message bus will not accept messages of unknown type\n")
 }
 
 /// Whether a message is a reply, and whether it was requested.
@@ -180,18 +169,3 @@ const fn reply_kind(message: &Message<'_>, call: Option<PendingCallId>) -> Reply
         (Some(_), None) => Reply::Unrequested,
     }
 }
-
-pub(super) fn too_long() -> BusError {
-    ErrorKind::LimitsExceeded
-        .because("The message is longer than a message may be once its sender's name is in it")
-}
-
-/// The error of dbus-daemon for a name without a service file.
-pub(crate) fn not_activatable(name: &str) -> BusError {
-    let text = format!("The name {name} was not provided by any .service files");
-    ErrorKind::ServiceUnknown.because(text)
-}
-
-/// The error for a sender whose user has used its share of the recipient's queue.
-const SHARE_USED: &str = "Rejected: the user of the sender has used its share of the message queue \
-                          of the destination, 0 matched rules";

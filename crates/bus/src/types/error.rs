@@ -1,12 +1,10 @@
 //! The errors that a bus answers with, under the names of the reference.
 
-use alloc::string::String;
+use core::fmt::{self, Write};
 
 use wire::names::ErrorName;
 
-use super::{LimitHit, LimitName, PeerId};
-
-/// Why the bus refuses something.
+/// The errors of a bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ErrorKind {
     AccessDenied,
@@ -83,52 +81,35 @@ impl ErrorKind {
         let name = self.name().as_str();
         name.rsplit('.').next().unwrap_or(name)
     }
+}
 
-    /// This error with what to tell the caller.
-    ///
-    /// Texts may quote what a caller sent or a file holds, so they are made to fit in a message.
-    pub(crate) fn because(self, text: impl Into<String>) -> BusError {
-        let mut text = text.into();
-        if text.len() > ERROR_TEXT_LEN_MAX {
-            let end =
-                text.char_indices().map(|(at, _)| at).take_while(|at| *at <= ERROR_TEXT_LEN_MAX);
-            text.truncate(end.last().unwrap_or_default());
-            text.push('…');
-            text.shrink_to_fit();
-        }
-        if text.contains('\0') {
-            text.retain(|character| character != '\0');
-        }
-        BusError { kind: self, text, reached: None, blamed: None }
+/// Writes the text of an error so that it fits in a message. Texts may quote what a caller sent or what
+/// a file holds, so zeros are left out, and a long text is cut.
+pub(crate) struct FittedText<'w, 'f> {
+    out: &'w mut fmt::Formatter<'f>,
+    /// Bytes that may follow; `None` after the cut.
+    room: Option<usize>,
+}
+
+impl<'w, 'f> FittedText<'w, 'f> {
+    pub(crate) const fn new(out: &'w mut fmt::Formatter<'f>) -> Self {
+        Self { out, room: Some(ERROR_TEXT_LEN_MAX) }
     }
 }
 
-/// An error, and the sentence that goes with it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct BusError {
-    pub(crate) kind: ErrorKind,
-    pub(crate) text: String,
-    /// The limit that was reached, if that is why.
-    pub(crate) reached: Option<LimitHit>,
-    /// Who uses so much of it, if that is not who is told.
-    pub(crate) blamed: Option<PeerId>,
+impl Write for FittedText<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let Some(room) = self.room else { return Ok(()) };
+        let fitting = &text[..boundary_before(text, room)];
+        fitting.split('\0').try_for_each(|part| self.out.write_str(part))?;
+        self.room = room.checked_sub(text.len());
+        if self.room.is_none() { self.out.write_char('…') } else { Ok(()) }
+    }
 }
 
-impl BusError {
-    /// The same error, with the limit that was reached.
-    pub(crate) fn at_limit(self, limit: LimitName, max: u64, used: u64) -> Self {
-        Self { reached: Some(LimitHit { limit, max, used }), ..self }
-    }
-
-    /// The same error, which is the fault of somebody else than who is told.
-    pub(crate) fn blaming(self, peer: PeerId) -> Self {
-        Self { blamed: Some(peer), ..self }
-    }
-
-    /// Why, in one word: the name of the limit, or of the error.
-    pub(crate) fn cause(&self) -> &'static str {
-        self.reached.map_or_else(|| self.kind.word(), |reached| reached.limit.as_str())
-    }
+/// The last boundary between characters that is not after byte `limit`.
+fn boundary_before(text: &str, limit: usize) -> usize {
+    (0..=limit.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default()
 }
 
 /// Bytes in the text of an error: more than any name or match rule that it may quote.
@@ -138,16 +119,32 @@ const ERROR_TEXT_LEN_MAX: usize = 4096;
 mod tests {
     use super::*;
     use alloc::borrow::ToOwned;
+    use alloc::string::{String, ToString};
+
+    /// A text that is written in these parts.
+    struct Parts<'t>(&'t [&'t str]);
+
+    impl fmt::Display for Parts<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            let mut fitted = FittedText::new(f);
+            self.0.iter().try_for_each(|part| fitted.write_str(part))
+        }
+    }
 
     #[test]
     fn texts_are_made_to_fit_in_a_message() {
-        let text = |text: &str| ErrorKind::Failed.because(text).text;
+        let text = |text: &str| -> String {
+            let whole = Parts(&[text]).to_string();
+            let (start, end) = text.split_at(boundary_before(text, text.len() / 2));
+            assert_eq!(Parts(&[start, "", end]).to_string(), whole, "in parts");
+            whole
+        };
         assert_eq!(text("short"), "short");
         assert_eq!(text("a\0b\0"), "ab");
         let exact = "x".repeat(ERROR_TEXT_LEN_MAX);
         assert_eq!(text(&exact), exact);
         assert_eq!(text(&(exact.clone() + "x")), exact + "…");
-        // A character that the limit would cut in two goes as a whole.
+        // A character that the limit would cut in two is left out.
         let wide = text(&"ä".repeat(ERROR_TEXT_LEN_MAX));
         assert_eq!(wide.chars().count(), ERROR_TEXT_LEN_MAX / 2 + 1);
         let odd = text(&("x".to_owned() + &"ä".repeat(ERROR_TEXT_LEN_MAX)));

@@ -1,13 +1,12 @@
 //! What happens to a bus.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 
 use wire::Message;
 
 use super::{
-    Amount, CallId, Configuration, Credentials, Details, End, FdPassing, PeerId, RingFacts,
-    Shortage, StartFailure, StartId, TraceRequest,
+    Amount, CallId, Configuration, Credentials, Details, End, FdPassing, ForeignError, PeerId,
+    RingFacts, Shortage, StartFailure, StartId, TraceRequest,
 };
 use crate::policy::PeerAttributes;
 
@@ -89,7 +88,7 @@ pub enum Input<'a> {
         /// What was asked for.
         request: TraceRequest,
         /// What the ring is like, the daemon having its descriptor; or why there is none.
-        outcome: Result<RingFacts, String>,
+        outcome: Result<RingFacts, ForeignError>,
     },
     /// What an [`Effect::Start`](crate::Effect::Start) asked for has gone wrong. It is no harm to
     /// say that of one that is over.
@@ -102,7 +101,7 @@ pub enum Input<'a> {
     /// The configuration was read again, or could not be.
     Reconfigured {
         /// The new configuration, or what is wrong with it: then the old one holds.
-        outcome: Result<Box<Configuration>, String>,
+        outcome: Result<Box<Configuration>, ForeignError>,
     },
 }
 

@@ -1,9 +1,12 @@
 //! What an administrator should know.
 
 use alloc::boxed::Box;
-use alloc::string::String;
+use core::fmt;
 
-use super::{ActivationMethod, LimitHit, PeerId, Shortage, StartId, StartProblem};
+use super::{
+    ActivationMethod, DeliveryDescription, LimitHit, MediatorKind, PeerId, RefusalReason, Shortage,
+    StartId, StartProblem,
+};
 
 /// What keeps a message from somebody without anybody being told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,21 +99,13 @@ pub enum LogEvent {
         name: Box<str>,
         /// What went wrong.
         problem: StartProblem,
-        /// What those who waited were told.
-        why: String,
     },
     /// A message was refused because of a limit or a lack of rights, and its sender was told.
     Refused {
-        /// Whose message.
+        /// The sender.
         peer: PeerId,
-        /// Why, in one word: the name of the limit, or of the error.
-        cause: &'static str,
-        /// Why, as the sender was told.
-        why: String,
-        /// The limit that was reached, if it was one.
-        reached: Option<LimitHit>,
-        /// Who uses so much of it, if it was not the sender: who does not read.
-        blamed: Option<PeerId>,
+        /// The reason, which the sender got as an error.
+        reason: RefusalReason,
     },
     /// The policy has kept a message from a connection, and nobody was told: it was a copy of a
     /// broadcast or of what is for others, or the bus itself has sent it. Reported once for each
@@ -120,16 +115,70 @@ pub enum LogEvent {
         sender: Option<PeerId>,
         /// Who did not get it.
         peer: PeerId,
-        /// What kept it from him.
+        /// What withheld it.
         by: WithheldBy,
-        /// Why.
-        why: String,
+        /// The error that its sender would have got.
+        reason: RefusalReason,
     },
-    /// A message was passed on by a rule that wants to be heard of.
+    /// Something was allowed by a rule that asks for a log record.
     Allowed {
-        /// Whose message.
+        /// The connection that was allowed to do it.
         peer: PeerId,
-        /// Which.
-        what: String,
+        /// What was allowed, and by which rule.
+        permission: LoggedPermission,
     },
+}
+
+/// Something that was allowed, and that a rule wants to be logged.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LoggedPermission {
+    /// A policy rule that is only logged would have denied a message.
+    Unenforced {
+        /// How many policy rules match.
+        rules: usize,
+        /// The message and its ends.
+        delivery: Box<DeliveryDescription>,
+    },
+    /// A security module audits a message.
+    Delivery {
+        /// The module.
+        module: MediatorKind,
+        /// The message and its ends.
+        delivery: Box<DeliveryDescription>,
+    },
+    /// A security module audits that a connection owns a name.
+    Owning {
+        /// The module.
+        module: MediatorKind,
+        /// The name of the connection.
+        owner: Box<str>,
+        /// The name that it owns.
+        name: Box<str>,
+    },
+    /// A security module audits that a connection sees messages to others.
+    Eavesdropping {
+        /// The module.
+        module: MediatorKind,
+        /// The name of the connection.
+        name: Box<str>,
+    },
+}
+
+impl fmt::Display for LoggedPermission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unenforced { rules, delivery } => {
+                write!(f, "Would reject message, {rules} matched rules; {delivery}")
+            }
+            Self::Delivery { module, delivery } => {
+                write!(f, "{} audits this message; {delivery}", module.name())
+            }
+            Self::Owning { module, owner, name } => {
+                write!(f, "{} audits {owner} to own {name}", module.name())
+            }
+            Self::Eavesdropping { module, name } => {
+                write!(f, "{} audits {name} to eavesdrop", module.name())
+            }
+        }
+    }
 }

@@ -4,14 +4,19 @@
 //! policy rules, which a configuration contains.
 
 mod config;
+mod delivery_description;
 mod effects;
 mod end;
 mod error;
+mod foreign_error;
 mod forward;
 mod input;
 mod limits;
 mod log_event;
+mod mediator_kind;
 mod peer;
+mod refusal;
+mod refusal_text;
 mod services;
 mod shortage;
 mod start;
@@ -21,16 +26,23 @@ mod trace;
 pub use config::{
     BodyValidation, Configuration, FlightRecorder, Identity, ServiceHelper, TraceLimits,
 };
+pub use delivery_description::{DeliveryDescription, ProcessDescription, SenderDescription};
 pub use effects::{Body, Delivery, Effect, Effects, Fds, HeldFds, Span, Urgency};
 pub use end::{DisconnectReason, End};
-pub(crate) use error::{BusError, ErrorKind};
+pub(crate) use error::{ErrorKind, FittedText};
+pub use foreign_error::ForeignError;
 pub(crate) use forward::Forward;
 pub use input::{Input, Undelivered};
 pub use limits::{LimitHit, LimitName, Limits};
-pub use log_event::{LogEvent, WithheldBy};
+pub use log_event::{LogEvent, LoggedPermission, WithheldBy};
+pub use mediator_kind::MediatorKind;
 pub use peer::{
     Amount, CallId, Credentials, Details, FdPassing, NAMES_MAX, PeerId, PeerSnapshot, PidFd,
     Process,
+};
+pub use refusal::{
+    AccessDenial, ConnectionFact, DeniedDelivery, FullQueue, NameMethod, Objection, OwningDeniedBy,
+    QueueRoom, RefusalReason,
 };
 pub use services::{ActivationMethod, Service, ServiceManager, Services};
 pub use shortage::Shortage;

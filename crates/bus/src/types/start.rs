@@ -1,11 +1,12 @@
 //! Why a service did not start.
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
-use core::fmt;
+use core::fmt::{self, Write};
+use core::time::Duration;
 
-use super::{BusError, ErrorKind};
+use wire::names::ErrorName;
+
+use super::{ErrorKind, FittedText, ForeignError};
 
 /// A start of a service. None has the number of another, so a word about one that is over is told
 /// from one about the next start of the same service.
@@ -24,47 +25,83 @@ impl fmt::Display for StartId {
     }
 }
 
-/// How a start of a service went wrong.
+/// Why a start of a service failed. Each problem has an error for everything that waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartProblem {
-    /// A process that was started.
-    Process,
-    /// This unit, says the service manager.
-    Unit(Box<str>),
-    /// The service has not come in time.
-    Timeout,
+    /// The process of the service failed.
+    Process(StartFailure),
+    /// The service manager reports that it could not start the unit of the service.
+    Unit {
+        /// The unit.
+        unit: Box<str>,
+        /// The error name in the report.
+        error: Box<str>,
+        /// The text in the report.
+        text: Box<str>,
+    },
+    /// The service did not come in time.
+    Timeout {
+        /// How long it was waited for.
+        waited: Duration,
+    },
 }
 
 impl StartProblem {
-    /// It in one word.
+    /// The problem in one word.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
-            Self::Process => "process",
-            Self::Unit(_) => "unit",
-            Self::Timeout => "timeout",
+            Self::Process(_) => "process",
+            Self::Unit { .. } => "unit",
+            Self::Timeout { .. } => "timeout",
+        }
+    }
+
+    /// The error on the wire. The service manager may choose any.
+    pub(crate) fn error_name(&self) -> ErrorName<'_> {
+        match self {
+            Self::Process(failure) => failure.kind().name(),
+            Self::Unit { error, .. } => ErrorName::new(error).unwrap_or(ErrorKind::Failed.name()),
+            Self::Timeout { .. } => ErrorKind::TimedOut.name(),
+        }
+    }
+
+    /// The text of the error about the service `name`.
+    pub fn describe<'p>(&'p self, name: &'p str) -> impl fmt::Display + 'p {
+        StartProblemText { problem: self, name }
+    }
+}
+
+/// The text about a service that did not start.
+struct StartProblemText<'p> {
+    problem: &'p StartProblem,
+    name: &'p str,
+}
+
+impl fmt::Display for StartProblemText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name;
+        match self.problem {
+            StartProblem::Process(failure) => failure.write(name, &mut FittedText::new(f)),
+            StartProblem::Unit { text, .. } => f.write_str(text),
+            StartProblem::Timeout { waited } => write!(
+                FittedText::new(f),
+                "Failed to activate service '{name}': timed out (service_start_timeout={}ms)",
+                waited.as_millis()
+            ),
         }
     }
 }
 
-/// Why a service did not start. Each reason has an error of its own for those who wait.
+/// Why the process of a service failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartFailure {
-    /// The command line of the service is wrong.
-    Command {
-        /// What is wrong with it.
-        why: String,
-    },
+    /// The command line of the service cannot be split into words.
+    Command(ForeignError),
     /// No process could be made.
-    Fork {
-        /// What the system said.
-        why: String,
-    },
+    Fork(ForeignError),
     /// The process could not become the program.
-    Exec {
-        /// What the system said.
-        why: String,
-    },
+    Exec(ForeignError),
     /// The process has ended, and not well.
     Exited {
         /// Its exit status.
@@ -145,7 +182,7 @@ impl HelperFailure {
         }
     }
 
-    fn text(self, name: &str) -> String {
+    fn write(self, name: &str, f: &mut impl Write) -> fmt::Result {
         let why = match self {
             Self::NoMemory => "there is no memory left",
             Self::ConfigInvalid => "the configuration cannot be read, or names no user",
@@ -158,43 +195,52 @@ impl HelperFailure {
             Self::InvalidArgs => "it was called in a way that it does not expect",
             Self::ChildSignaled => "a process was killed",
             Self::Other { status } => {
-                return format!("The launch helper for {name} exited with status {status}");
+                return write!(f, "The launch helper for {name} exited with status {status}");
             }
         };
-        format!("The launch helper did not start {name}: {why}")
+        write!(f, "The launch helper did not start {name}: {why}")
     }
 }
 
 impl StartFailure {
-    /// The error that those who wait for `name` get.
-    pub(crate) fn error(&self, name: &str) -> BusError {
+    const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Command { why } => ErrorKind::InvalidArgs.because(why.as_str()),
-            Self::Fork { why } => ErrorKind::SpawnForkFailed
-                .because(format!("Failed to make a process for {name}: {why}")),
-            Self::Exec { why } => ErrorKind::SpawnExecFailed
-                .because(format!("Failed to execute program {name}: {why}")),
-            Self::Exited { status } => ErrorKind::SpawnChildExited
-                .because(format!("Process {name} exited with status {status}")),
-            Self::Signaled { signal } => ErrorKind::SpawnChildSignaled
-                .because(format!("Process {name} received signal {signal}")),
-            Self::Helper(failure) => failure.kind().because(failure.text(name)),
+            Self::Command(_) => ErrorKind::InvalidArgs,
+            Self::Fork(_) => ErrorKind::SpawnForkFailed,
+            Self::Exec(_) => ErrorKind::SpawnExecFailed,
+            Self::Exited { .. } => ErrorKind::SpawnChildExited,
+            Self::Signaled { .. } => ErrorKind::SpawnChildSignaled,
+            Self::Helper(failure) => failure.kind(),
+        }
+    }
+
+    fn write(&self, name: &str, f: &mut impl Write) -> fmt::Result {
+        match self {
+            Self::Command(error) => write!(f, "{error}"),
+            Self::Fork(error) => write!(f, "Failed to make a process for {name}: {error}"),
+            Self::Exec(error) => write!(f, "Failed to execute program {name}: {error}"),
+            Self::Exited { status } => write!(f, "Process {name} exited with status {status}"),
+            Self::Signaled { signal } => write!(f, "Process {name} received signal {signal}"),
+            Self::Helper(failure) => failure.write(name, f),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
 
     #[test]
     fn each_exit_status_of_the_helper_has_its_error() {
         let check = |status, error: &str| {
             let failure = HelperFailure::from_status(status).expect("a failure");
-            let error_of = StartFailure::Helper(failure).error("a.Name");
-            let name = error_of.kind.name().as_str();
+            let problem = StartProblem::Process(StartFailure::Helper(failure));
+            let name = problem.error_name().as_str();
             assert_eq!(name.strip_prefix("org.freedesktop.DBus.Error."), Some(error), "{status}");
-            assert!(error_of.text.contains("a.Name"), "{}", error_of.text);
+            let text = problem.describe("a.Name").to_string();
+            assert!(text.contains("a.Name"), "{text}");
         };
         check(1, "Spawn.ChildExited");
         check(2, "NoMemory");

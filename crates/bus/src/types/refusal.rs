@@ -1,0 +1,493 @@
+//! Why the bus refuses a message, a call or a name: the reasons as values, with the data that their
+//! texts need. `refusal_text` writes the texts.
+
+use alloc::boxed::Box;
+
+use wire::body::ReadError;
+use wire::match_rule::MatchRuleError;
+
+use super::{
+    DeliveryDescription, ErrorKind, ForeignError, LimitHit, LimitName, MediatorKind, PeerId,
+    ProcessDescription, Shortage, WithheldBy,
+};
+
+/// Why the bus refuses something. Each reason has an error name on the wire and a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RefusalReason {
+    /// The policy or a security module denies the delivery of a message.
+    AccessDenied(Box<DeniedDelivery>),
+    /// The queue of the recipient has no room for the message.
+    QueueFull(Box<FullQueue>),
+    /// The recipient did not agree to receive file descriptors.
+    FdsNotAgreed,
+    /// The caller has another pending call with the same serial.
+    SerialInUse,
+    /// The caller has too many pending calls.
+    TooManyPendingReplies {
+        /// The limit.
+        max: u64,
+    },
+    /// The message is not a call, a reply or a signal.
+    UnknownMessageType,
+    /// The message became too long when the name of its sender was added.
+    MessageTooLong,
+    /// The reply of the bus would be too long.
+    ReplyTooLong,
+    /// The file descriptors of the message could not be received.
+    FdsLost,
+    /// The callee disconnected and did not reply.
+    CalleeDisconnected,
+    /// The callee did not reply in time.
+    ReplyTimedOut,
+    /// The kernel did not take the message.
+    Undelivered(Shortage),
+    /// The sender has not called Hello.
+    NotRegistered,
+
+    /// Nobody owns the name, and the message does not start a service.
+    NotStarted {
+        /// The name.
+        name: Box<str>,
+    },
+    /// No service file provides the name.
+    NotActivatable {
+        /// The name.
+        name: Box<str>,
+    },
+    /// Too many services are being started.
+    TooManyStarts {
+        /// The name of the service that is not started.
+        name: Box<str>,
+        /// The limit.
+        max: u64,
+        /// How many calls and messages wait for services.
+        used: u64,
+    },
+    /// Too much of the sender waits for services.
+    TooMuchHeld {
+        /// The limit that was hit.
+        hit: LimitHit,
+        /// The limit on bytes.
+        max_bytes: u64,
+        /// The limit on file descriptors.
+        max_fds: u64,
+    },
+
+    /// The first call of a connection was not its first Hello.
+    AlreadyRegistered,
+    /// Too many connections have called Hello.
+    TooManyConnections {
+        /// The limit.
+        max: u64,
+        /// How many there are.
+        used: u64,
+    },
+    /// Too many connections of one user have called Hello.
+    TooManyConnectionsOfUser {
+        /// The user.
+        uid: u32,
+        /// The limit.
+        max: u64,
+        /// How many there are.
+        used: u64,
+    },
+
+    /// The arguments of a call cannot be read.
+    InvalidArguments(ReadError),
+    /// The arguments of a call have other types than the method.
+    WrongSignature {
+        /// The method.
+        method: &'static str,
+        /// The types of the call.
+        received: Box<str>,
+        /// The types of the method.
+        expected: Box<str>,
+    },
+    /// The method is available at the path of the bus only.
+    WrongPath {
+        /// The method.
+        method: &'static str,
+    },
+    /// The bus does not have the interface of the call.
+    InterfaceNotUnderstood {
+        /// The member that was called.
+        member: Box<str>,
+    },
+    /// The bus does not have the method of the call.
+    MethodNotUnderstood {
+        /// The member that was called.
+        member: Box<str>,
+    },
+    /// The peer interface of a connection to the bus does not have the method of a call without a
+    /// destination.
+    PeerMethodUnknown {
+        /// The interface in the header.
+        interface: Option<Box<str>>,
+        /// The member in the header.
+        member: Box<str>,
+        /// The types of the arguments.
+        signature: Box<str>,
+    },
+    /// The method is for root and the user of the bus.
+    NotPrivileged {
+        /// The method.
+        method: &'static str,
+        /// The name of the caller.
+        caller: Box<str>,
+        /// The process of the caller.
+        process: Box<ProcessDescription>,
+    },
+
+    /// The bus does not have the interface, so it has no properties in it.
+    PropertyInterfaceUnknown {
+        /// The interface.
+        interface: Box<str>,
+    },
+    /// The interface does not have the property.
+    PropertyUnknown {
+        /// The interface.
+        interface: Box<str>,
+        /// The property.
+        property: Box<str>,
+    },
+    /// The property cannot be set.
+    PropertyReadOnly {
+        /// The interface.
+        interface: Box<str>,
+        /// The property.
+        property: Box<str>,
+    },
+
+    /// Nobody owns the name that a call asks about.
+    NoSuchName {
+        /// What the call asks for.
+        fact: ConnectionFact,
+        /// The name.
+        name: Box<str>,
+    },
+    /// Something about a connection is not known.
+    FactUnknown {
+        /// What the call asks for.
+        fact: ConnectionFact,
+        /// The name of the connection.
+        name: Box<str>,
+    },
+    /// The machine has no id.
+    NoMachineId,
+    /// Statistics of the bus as a connection: it is not one.
+    NoStatisticsOfBus,
+    /// All match rules together do not fit in a message.
+    MatchRulesTooLong,
+    /// Too many calls of ReloadConfig of this connection wait.
+    TooManyReloads {
+        /// The limit.
+        max: usize,
+    },
+    /// The configuration could not be read again.
+    ReloadFailed(ForeignError),
+    /// The environment of services cannot be changed on a system bus.
+    EnvironmentFixed,
+
+    /// The connection may not own the name.
+    OwningDenied {
+        /// The name of the connection.
+        owner: Box<str>,
+        /// The name that it may not own.
+        name: Box<str>,
+        /// What denies it.
+        by: OwningDeniedBy,
+    },
+    /// RequestName or ReleaseName with the unique name of a connection.
+    NameIsUnique {
+        /// The method.
+        method: NameMethod,
+        /// The name.
+        name: Box<str>,
+    },
+    /// RequestName with the name of the bus.
+    BusNameRequested {
+        /// The name of the caller.
+        caller: Box<str>,
+    },
+    /// ReleaseName with the name of the bus.
+    BusNameReleased,
+    /// RequestName or ReleaseName with a text that is not a name.
+    NameInvalid {
+        /// The method.
+        method: NameMethod,
+        /// The text.
+        name: Box<str>,
+    },
+    /// The connection has too many names.
+    TooManyNames {
+        /// The name of the connection.
+        owner: Box<str>,
+        /// The limit.
+        max: u64,
+        /// How many it has.
+        used: u64,
+    },
+
+    /// The connection has too many match rules.
+    TooManyMatchRules {
+        /// The name of the connection.
+        owner: Box<str>,
+        /// The limit.
+        max: u64,
+        /// How many it has.
+        used: u64,
+    },
+    /// The text of a match rule is too long.
+    MatchRuleTooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// A text is not a match rule.
+    MatchRuleInvalid(MatchRuleError),
+    /// The connection does not have the match rule.
+    MatchRuleNotFound,
+    /// BecomeMonitor with flags.
+    MonitorFlags,
+    /// A security module does not let the connection see messages to others.
+    EavesdroppingDenied {
+        /// The name of the connection.
+        name: Box<str>,
+        /// The objection of the security module.
+        objection: Objection,
+    },
+
+    /// A trace does not have the option.
+    TraceOptionUnknown {
+        /// The option.
+        option: Box<str>,
+    },
+    /// A rule of a trace is not a string.
+    TraceRuleNotString,
+    /// The connection has a trace already.
+    TraceExists,
+    /// The connection has no trace.
+    NoTrace,
+    /// A trace is a file descriptor, and the connection does not receive any.
+    TraceFdsNotAgreed,
+    /// There are too many traces, or they use too much memory.
+    TooManyTraces(LimitHit),
+    /// The ring of a trace could not be opened.
+    RingNotOpened(ForeignError),
+}
+
+/// A message that the policy or a security module does not let pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeniedDelivery {
+    /// What denies it.
+    pub denial: AccessDenial,
+    /// The message and its ends.
+    pub delivery: DeliveryDescription,
+}
+
+/// What does not let a message pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AccessDenial {
+    /// The policy rules of the sender, of which this many match.
+    SendRules(usize),
+    /// The policy rules of the recipient, of which this many match.
+    ReceiveRules(usize),
+    /// A security module.
+    Module(Objection),
+}
+
+impl AccessDenial {
+    /// What withholds the message, if its sender gets no error.
+    pub(crate) const fn withheld_by(&self) -> WithheldBy {
+        let module = match self {
+            Self::SendRules(_) => return WithheldBy::SendPolicy,
+            Self::ReceiveRules(_) => return WithheldBy::ReceivePolicy,
+            Self::Module(Objection::Denied(module) | Objection::Silent { module, .. }) => *module,
+        };
+        match module {
+            MediatorKind::AppArmor => WithheldBy::AppArmor,
+            MediatorKind::Selinux => WithheldBy::Selinux,
+        }
+    }
+}
+
+/// The objection of a security module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Objection {
+    /// The policy of the module denies it.
+    Denied(MediatorKind),
+    /// The module did not answer, so it is denied.
+    Silent {
+        /// The module.
+        module: MediatorKind,
+        /// Why it did not answer.
+        error: ForeignError,
+    },
+}
+
+/// A message for a queue that has no room for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FullQueue {
+    /// Who has used the queue up.
+    pub room: QueueRoom,
+    /// The connection whose queue it is.
+    pub recipient: PeerId,
+    /// The limit of the queue.
+    pub hit: LimitHit,
+    /// The message and its ends.
+    pub delivery: DeliveryDescription,
+}
+
+/// Why a queue has no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueRoom {
+    /// The queue is full.
+    None,
+    /// The user of the sender has used its share; the rest is for other users.
+    ForOtherUsers,
+}
+
+/// What methods of the bus tell about the owner of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConnectionFact {
+    /// Its user.
+    User,
+    /// Its process.
+    Process,
+    /// Everything that the kernel says about it.
+    Credentials,
+    /// Its audit session.
+    AuditSession,
+    /// Its SELinux context.
+    SecurityContext,
+    /// Its counters.
+    Statistics,
+    /// Its unique name.
+    Owner,
+    /// The unique names of all connections in the queue for the name.
+    Owners,
+}
+
+/// What does not let a connection own a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OwningDeniedBy {
+    /// The policy.
+    Policy,
+    /// A security module.
+    Module(Objection),
+}
+
+/// A method that a connection calls with a name of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NameMethod {
+    /// RequestName.
+    Request,
+    /// ReleaseName.
+    Release,
+}
+
+impl RefusalReason {
+    /// The error on the wire.
+    pub(crate) const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::AccessDenied(_)
+            | Self::SerialInUse
+            | Self::UnknownMessageType
+            | Self::NotRegistered
+            | Self::WrongPath { .. }
+            | Self::NotPrivileged { .. }
+            | Self::EnvironmentFixed
+            | Self::OwningDenied { .. }
+            | Self::EavesdroppingDenied { .. } => ErrorKind::AccessDenied,
+            Self::QueueFull(_)
+            | Self::TooManyPendingReplies { .. }
+            | Self::MessageTooLong
+            | Self::ReplyTooLong
+            | Self::FdsLost
+            | Self::Undelivered(_)
+            | Self::TooManyStarts { .. }
+            | Self::TooMuchHeld { .. }
+            | Self::TooManyConnections { .. }
+            | Self::TooManyConnectionsOfUser { .. }
+            | Self::MatchRulesTooLong
+            | Self::TooManyReloads { .. }
+            | Self::TooManyNames { .. }
+            | Self::TooManyMatchRules { .. }
+            | Self::MatchRuleTooLong { .. }
+            | Self::TooManyTraces(_) => ErrorKind::LimitsExceeded,
+            Self::FdsNotAgreed | Self::TraceFdsNotAgreed => ErrorKind::NotSupported,
+            Self::CalleeDisconnected | Self::ReplyTimedOut => ErrorKind::NoReply,
+            Self::NotStarted { .. } | Self::NoSuchName { .. } => ErrorKind::NameHasNoOwner,
+            Self::NotActivatable { .. } => ErrorKind::ServiceUnknown,
+            Self::InvalidArguments(_)
+            | Self::WrongSignature { .. }
+            | Self::NoStatisticsOfBus
+            | Self::NameIsUnique { .. }
+            | Self::BusNameRequested { .. }
+            | Self::BusNameReleased
+            | Self::NameInvalid { .. }
+            | Self::MonitorFlags
+            | Self::TraceOptionUnknown { .. }
+            | Self::TraceRuleNotString => ErrorKind::InvalidArgs,
+            Self::InterfaceNotUnderstood { .. } | Self::PropertyInterfaceUnknown { .. } => {
+                ErrorKind::UnknownInterface
+            }
+            Self::MethodNotUnderstood { .. } | Self::PeerMethodUnknown { .. } => {
+                ErrorKind::UnknownMethod
+            }
+            Self::PropertyUnknown { .. } => ErrorKind::UnknownProperty,
+            Self::PropertyReadOnly { .. } => ErrorKind::PropertyReadOnly,
+            Self::FactUnknown { fact, .. } => match fact {
+                ConnectionFact::Process => ErrorKind::UnixProcessIdUnknown,
+                ConnectionFact::AuditSession => ErrorKind::AdtAuditDataUnknown,
+                ConnectionFact::SecurityContext => ErrorKind::SELinuxSecurityContextUnknown,
+                _ => ErrorKind::Failed,
+            },
+            Self::MatchRuleInvalid(_) => ErrorKind::MatchRuleInvalid,
+            Self::MatchRuleNotFound => ErrorKind::MatchRuleNotFound,
+            Self::AlreadyRegistered
+            | Self::NoMachineId
+            | Self::ReloadFailed(_)
+            | Self::TraceExists
+            | Self::NoTrace
+            | Self::RingNotOpened(_) => ErrorKind::Failed,
+        }
+    }
+
+    /// The limit that was hit, if that is the reason.
+    #[must_use]
+    pub fn limit_hit(&self) -> Option<LimitHit> {
+        let (limit, max, used) = match self {
+            Self::QueueFull(full) => return Some(full.hit),
+            Self::TooMuchHeld { hit, .. } | Self::TooManyTraces(hit) => return Some(*hit),
+            Self::TooManyPendingReplies { max } => (LimitName::RepliesPerConnection, *max, *max),
+            Self::TooManyStarts { max, used, .. } => (LimitName::PendingServiceStarts, *max, *used),
+            Self::TooManyConnections { max, used } => {
+                (LimitName::CompletedConnections, *max, *used)
+            }
+            Self::TooManyConnectionsOfUser { max, used, .. } => {
+                (LimitName::ConnectionsPerUser, *max, *used)
+            }
+            Self::TooManyNames { max, used, .. } => (LimitName::NamesPerConnection, *max, *used),
+            Self::TooManyMatchRules { max, used, .. } => {
+                (LimitName::MatchRulesPerConnection, *max, *used)
+            }
+            _ => return None,
+        };
+        Some(LimitHit { limit, max, used })
+    }
+
+    /// The connection that uses so much of the limit, if it is not the one that gets the error.
+    #[must_use]
+    pub fn blamed(&self) -> Option<PeerId> {
+        match self {
+            Self::QueueFull(full) => Some(full.recipient),
+            _ => None,
+        }
+    }
+
+    /// The reason in one word: the name of the limit, or of the error.
+    #[must_use]
+    pub fn cause(&self) -> &'static str {
+        self.limit_hit().map_or_else(|| self.kind().word(), |hit| hit.limit.as_str())
+    }
+}
