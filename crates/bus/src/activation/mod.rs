@@ -16,6 +16,7 @@
 mod manager;
 mod starts;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 
@@ -302,10 +303,8 @@ fn deliver_held(held: &HeldMessage, to: PeerId, router: &mut Router, fx: &mut Ef
 /// Sends an error to everything that waits for a service.
 fn give_up(start: Start, problem: StartProblem, router: &mut Router, fx: &mut Effects) {
     let Start { id, name, .. } = start;
-    note_failed_start(&name, &problem, router);
     let (error_name, text) = (problem.error_name(), problem.describe(&name).to_string());
-    let failed = LogEvent::StartFailed { start: id, name: name.clone(), problem: problem.clone() };
-    fx.log(failed);
+    fx.log(LogEvent::StartFailed { start: id, name: name.clone(), problem: problem.clone() });
     for waiter in start.waiting {
         match waiter {
             Waiter::Call(CallId { peer, serial }) => {
@@ -322,14 +321,15 @@ fn give_up(start: Start, problem: StartProblem, router: &mut Router, fx: &mut Ef
             Waiter::Request(_) => {}
         }
     }
+    note_failed_start(name, problem, router);
 }
 
 /// Adds a service that did not start to the history.
-fn note_failed_start(name: &str, problem: &StartProblem, router: &mut Router) {
+fn note_failed_start(name: Box<str>, problem: StartProblem, router: &mut Router) {
     let (kind, cause) = (IncidentKind::StartFailed, problem.word());
     router.accounting.count(kind, cause);
-    let who = PeerSnapshot { names: [name.into()].into(), ..PeerSnapshot::default() };
-    let reason = IncidentReason::StartFailed { name: name.into(), problem: problem.clone() };
+    let who = PeerSnapshot { names: [name.clone()].into(), ..PeerSnapshot::default() };
+    let reason = IncidentReason::StartFailed { name, problem };
     let incident = Incident::new(kind, cause, who, reason, None, router.now);
     router.accounting.add_incident(incident);
 }
