@@ -17,11 +17,11 @@ use wire::framer::{Frame, Framer, Space};
 use wire::message::InvalidMessage;
 
 use crate::back_pressure::{Backlog, Limits, Load, Writing};
-use crate::event_loop::read_budget::ReadBudget;
 use crate::fd_quota::{CountedFd, FdQuotas, QuotaReached};
 use crate::fds_in_kernel::FdsInKernel;
 use crate::login::Login;
 use crate::outgoing::{Backing, Charge, Outgoing, Progress, Queue, SharedFds, SharedSlice, Spare};
+use crate::read_budget::ReadBudget;
 
 /// What the next bytes from a connection are.
 #[derive(Debug)]

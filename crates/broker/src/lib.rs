@@ -41,6 +41,7 @@ mod login;
 mod mediation;
 mod outgoing;
 mod peer_attributes;
+mod read_budget;
 mod report;
 mod table;
 mod throttled_peer;

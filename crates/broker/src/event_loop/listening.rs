@@ -5,18 +5,22 @@
 //! Whoever wants to connect waits then, in the queue of the kernel, until somebody leaves.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use sys::poll::Interest;
 use sys::rlimit::open_files_max;
+use sys::socket::Accepted;
 
-use super::{EventLoop, Source};
+use super::source::Source;
+use super::station::Station;
 use crate::fault::{DescriptorShortage, Fault};
+use crate::listen::Listener;
+use crate::os_error::OsError;
 
 /// Whether the poller watches the listeners.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Listening {
+enum Listening {
     Watched,
     /// The loop has not begun.
     NotYet,
@@ -29,7 +33,7 @@ pub(super) enum Listening {
 
 /// How many descriptors there are, and whether they are short.
 #[derive(Debug)]
-pub(super) struct Descriptors {
+struct Descriptors {
     /// The number from which on they are kept for others than new connections.
     reserved: u64,
     /// When they were short last, while the log has not said that it is over.
@@ -38,7 +42,7 @@ pub(super) struct Descriptors {
 
 impl Descriptors {
     /// Those that this process may have.
-    pub(super) fn of_this_process() -> Self {
+    fn of_this_process() -> Self {
         let max = open_files_max();
         Self { reserved: max - RESERVE.min(max / 4), short: None }
     }
@@ -50,80 +54,126 @@ impl Descriptors {
     }
 }
 
-impl EventLoop {
+/// The sockets that connections come from, and when they are watched.
+#[derive(Debug)]
+pub(super) struct ListenerWatch {
+    listeners: Vec<Listener>,
+    listening: Listening,
+    descriptors: Descriptors,
+}
+
+impl ListenerWatch {
+    pub(super) fn new(listeners: Vec<Listener>) -> Self {
+        let descriptors = Descriptors::of_this_process();
+        Self { listeners, listening: Listening::NotYet, descriptors }
+    }
+
+    pub(super) fn listener(&self, index: usize) -> &Listener {
+        &self.listeners[index]
+    }
+
+    /// Takes one connection, if there is room for more. If others wait, the next turn says so, and
+    /// one that comes alone costs no look for a second.
+    pub(super) fn accept(
+        &mut self,
+        station: &mut Station,
+        index: usize,
+        socket: usize,
+    ) -> io::Result<Option<OwnedFd>> {
+        if self.listening != Listening::Watched {
+            return Ok(None);
+        }
+        match sys::socket::accept(&self.listeners[index].sockets[socket])? {
+            Accepted::Connection(socket) => {
+                self.note_accepted(station, &socket)?;
+                Ok(Some(socket))
+            }
+            Accepted::NoneWaiting => Ok(None),
+            Accepted::OutOfRoom(error) => {
+                let shortage = DescriptorShortage::System(OsError::from(error));
+                self.out_of_room(station, shortage)?;
+                Ok(None)
+            }
+        }
+    }
+
     /// Watches the listeners, unless there is no room for more connections.
-    pub(super) fn update_listening(&mut self) -> io::Result<()> {
+    pub(super) fn update(&mut self, station: &mut Station) -> io::Result<()> {
         match self.listening {
             Listening::Watched => Ok(()),
-            Listening::NotYet => self.start_listening(),
-            Listening::OutOfRoom { retry_at } if retry_at <= self.now => self.retry(),
+            Listening::NotYet => self.start_listening(station),
+            Listening::OutOfRoom { retry_at } if retry_at <= station.now => self.retry(station),
             Listening::OutOfRoom { retry_at } => {
-                self.alarm.no_later_than(retry_at);
+                station.alarm.no_later_than(retry_at);
                 Ok(())
             }
         }
     }
 
     /// A connection was accepted, of which `descriptor` is the latest descriptor.
-    pub(super) fn note_accepted(&mut self, descriptor: impl AsFd) -> io::Result<()> {
+    fn note_accepted(&mut self, station: &mut Station, descriptor: impl AsFd) -> io::Result<()> {
         if !self.descriptors.are_left(descriptor) {
-            return self.out_of_room(DescriptorShortage::Reserved);
+            return self.out_of_room(station, DescriptorShortage::Reserved);
         }
         if let Some(short) = self.descriptors.short
-            && self.now.saturating_sub(short) > SHORTAGE_OVER
+            && station.now.saturating_sub(short) > SHORTAGE_OVER
         {
             self.descriptors.short = None;
-            self.reporter.accepting_again(&self.log);
+            station.reporter.accepting_again(&station.log);
         }
         Ok(())
     }
 
     /// There is no room for one more connection.
-    pub(super) fn out_of_room(&mut self, shortage: DescriptorShortage) -> io::Result<()> {
-        let earlier = self.descriptors.short.replace(self.now);
+    fn out_of_room(
+        &mut self,
+        station: &mut Station,
+        shortage: DescriptorShortage,
+    ) -> io::Result<()> {
+        let earlier = self.descriptors.short.replace(station.now);
         // Where one leaves and another takes the place, it is still the same shortage.
-        if earlier.is_none_or(|earlier| self.now.saturating_sub(earlier) > SHORTAGE_OVER) {
-            self.fault(Fault::NoDescriptors(shortage));
+        if earlier.is_none_or(|earlier| station.now.saturating_sub(earlier) > SHORTAGE_OVER) {
+            station.fault(Fault::NoDescriptors(shortage));
         }
-        self.stop_listening(Listening::OutOfRoom { retry_at: self.now + RETRY_AFTER })
+        self.stop_listening(station, Listening::OutOfRoom { retry_at: station.now + RETRY_AFTER })
     }
 
     /// A connection has ended, so that a descriptor is free, perhaps the one that others wait for.
-    pub(super) fn note_closed(&mut self) {
+    pub(super) fn note_closed(&mut self, now: Duration) {
         if let Listening::OutOfRoom { retry_at } = &mut self.listening {
-            *retry_at = self.now;
+            *retry_at = now;
         }
     }
 
-    fn retry(&mut self) -> io::Result<()> {
-        match self.poller.as_fd().try_clone_to_owned() {
-            Ok(next) if self.descriptors.are_left(&next) => self.start_listening(),
+    fn retry(&mut self, station: &mut Station) -> io::Result<()> {
+        match station.poller.as_fd().try_clone_to_owned() {
+            Ok(next) if self.descriptors.are_left(&next) => self.start_listening(station),
             _ => {
                 // It goes on, however long it is since somebody has come.
-                self.descriptors.short = Some(self.now);
-                let retry_at = self.now + RETRY_AFTER;
-                self.alarm.no_later_than(retry_at);
+                self.descriptors.short = Some(station.now);
+                let retry_at = station.now + RETRY_AFTER;
+                station.alarm.no_later_than(retry_at);
                 self.listening = Listening::OutOfRoom { retry_at };
                 Ok(())
             }
         }
     }
 
-    fn start_listening(&mut self) -> io::Result<()> {
+    fn start_listening(&mut self, station: &mut Station) -> io::Result<()> {
         for (index, listener) in self.listeners.iter().enumerate() {
             for (socket, listening) in listener.sockets.iter().enumerate() {
                 let token = Source::Listener { index, socket }.token();
-                self.poller.add(listening, token, Interest::Read)?;
+                station.poller.add(listening, token, Interest::Read)?;
             }
         }
         self.listening = Listening::Watched;
         Ok(())
     }
 
-    fn stop_listening(&mut self, listening: Listening) -> io::Result<()> {
+    fn stop_listening(&mut self, station: &mut Station, listening: Listening) -> io::Result<()> {
         if self.listening == Listening::Watched {
             for socket in self.listeners.iter().flat_map(|listener| &listener.sockets) {
-                self.poller.remove(socket)?;
+                station.poller.remove(socket)?;
             }
         }
         self.listening = listening;

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::EventLoop;
+use super::alarm::Alarm;
 
 /// When to look, and what there was.
 #[derive(Debug)]
@@ -25,35 +25,32 @@ impl MemoryTrimmer {
         let least = sys::memory::resident().unwrap_or_default();
         Self { due: None, least, delay: DELAY_MIN }
     }
-}
 
-impl EventLoop {
     /// A connection has ended, or has read all that waited for it, so that what it had is free.
-    pub(super) fn note_freed(&mut self) {
-        if self.trimmer.due.is_none() {
-            let due = self.now + self.trimmer.delay;
-            self.trimmer.due = Some(due);
-            self.alarm.no_later_than(due);
+    pub(super) fn note_freed(&mut self, now: Duration, alarm: &mut Alarm) {
+        if self.due.is_none() {
+            let due = now + self.delay;
+            self.due = Some(due);
+            alarm.no_later_than(due);
         }
     }
 
     /// Gives memory back, if it is time to and there is much.
-    pub(super) fn check_memory(&mut self) {
-        let Some(due) = self.trimmer.due else { return };
-        if due > self.now {
-            return self.alarm.no_later_than(due);
+    pub(super) fn check(&mut self, now: Duration, alarm: &mut Alarm) {
+        let Some(due) = self.due else { return };
+        if due > now {
+            return alarm.no_later_than(due);
         }
-        let trimmer = &mut self.trimmer;
-        trimmer.due = None;
+        self.due = None;
         let Some(before) = sys::memory::resident() else { return };
-        trimmer.least = trimmer.least.min(before);
-        if before < trimmer.least + MUCH {
+        self.least = self.least.min(before);
+        if before < self.least + MUCH {
             return;
         }
         sys::memory::give_back();
         let given = before.saturating_sub(sys::memory::resident().unwrap_or(before));
-        let slower = (trimmer.delay * 2).min(DELAY_MAX);
-        trimmer.delay = if given >= WORTH_IT { DELAY_MIN } else { slower };
+        let slower = (self.delay * 2).min(DELAY_MAX);
+        self.delay = if given >= WORTH_IT { DELAY_MIN } else { slower };
     }
 }
 

@@ -2,107 +2,73 @@
 //!
 //! ```text
 //! wait ─▶ receive: for each readable connection one read, cut into messages, route each
-//!      ─▶ deliver: for each connection with something queued one write, first those that
-//!                  somebody waits for
+//!      ─▶ flush:   for each connection with something queued one write, first those that
+//!                  a peer waits for
 //!      ─▶ close what has ended
 //! ```
+//!
+//! The event loop is the only type that knows all parts. Each part has state of its own; its methods take
+//! the parts that they need and return small results.
 //!
 //! One message in flight costs three system calls: wait, read, write. Nothing waits for a timer to
 //! be sent together, and the poller is told of writing only while a socket is full.
 //!
 //! A turn has a budget, so that no flood starves the others: each connection is read once, those
-//! that flood come last and with few messages (`budget`), and when routing has taken 500 µs,
+//! that flood come last and with few messages (`read_budget`), and when routing has taken 500 µs,
 //! everything queued is written before it goes on.
 
 mod accept;
 mod admission;
 mod admission_queue;
-mod back_pressure;
-mod deadlines;
-mod deliver;
+mod alarm;
+mod changes;
+mod handshake;
 mod listening;
+mod loaded;
 mod memory_trimmer;
 mod metrics;
-pub(crate) mod read_budget;
-mod receive;
-mod reload;
+mod origin;
 mod services;
+mod source;
+mod station;
+mod switchboard;
 mod tracing;
+mod work;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::mem;
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use bus::mediation::Mediator;
-use bus::{
-    Bus, Effects, ForeignError, HashKey, HashSeed, HeldFds, Incident, IncidentKind, IncidentReason,
-    Input, PeerId, PeerSnapshot, Time, Urgency,
-};
+use bus::{Bus, Effect, Effects, ForeignError, HashKey, HashSeed, Input, PeerId, StartId};
 use sys::poll::{Event, Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
 use sys::signals::{Signal, SignalSource};
-use wire::framer::SCRATCH_LEN_MIN;
+use wire::Message;
+use wire::message::InvalidMessage;
 
-use crate::activation::{Catalog, ChildKey, Children, Launcher};
-use crate::arrivals::Arrivals;
+use crate::activation::{ChildKey, Children, Launcher};
 use crate::authority::SystemAuthority;
-use crate::back_pressure::Loads;
 use crate::busconfig::{Config, ConfigError};
-use crate::connection::End;
+use crate::connection::{Claim, End, Phase};
 use crate::fault::Fault;
-use crate::fd_quota::FdQuotas;
-use crate::fds_in_kernel::UserFds;
-use crate::listen::Listener;
+use crate::listen::{Listener, joined_address};
 use crate::log::Log;
-use crate::metrics::{Metrics, Place};
-use crate::outgoing::{SharedFds, Spare};
-use crate::report::Reporter;
+use crate::metrics::Metrics;
+use crate::report::{ReloadReport, Reporter};
 use crate::table::Table;
-use crate::trace::{Dump, Traces};
-use admission_queue::AdmissionQueue;
-use deadlines::Alarm;
-use listening::{Descriptors, Listening};
-use memory_trimmer::MemoryTrimmer;
-use read_budget::InteractiveTraffic;
-use reload::Changes;
-
-/// What is read from files: the configuration, and the services of the folders that it names.
-#[derive(Clone, Debug)]
-pub struct Loaded {
-    /// What the bus is told to do, the services included.
-    pub config: Config,
-    /// How the services are started.
-    pub catalog: Catalog,
-}
-
-/// A configuration without services.
-impl From<Config> for Loaded {
-    fn from(config: Config) -> Self {
-        Self { config, catalog: Catalog::default() }
-    }
-}
-
-/// Reads the configuration again.
-pub trait Reload {
-    /// Reads it.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it. The old one stays in force then.
-    fn read(&mut self) -> Result<Loaded, ConfigError>;
-
-    /// Takes what the log should say about the last [`Self::read`], one line each.
-    fn warnings(&mut self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// What was read is in force, or the old one after an error.
-    fn done(&mut self);
-}
+use accept::Entrance;
+use alarm::Alarm;
+use changes::Changes;
+pub use loaded::{Loaded, Reload};
+use metrics::MetricsService;
+use origin::Origin;
+use services::ServiceStarter;
+use source::Source;
+use station::Station;
+use switchboard::{ReadOutcome, Switchboard};
 
 /// What a loop is made of.
 pub struct Parts {
@@ -127,94 +93,17 @@ pub struct Parts {
     pub signals: SignalSource,
 }
 
-/// A running message bus.
+/// A running message bus. It is the only type that knows all parts.
 pub struct EventLoop {
-    poller: Poller,
-    listeners: Vec<Listener>,
-    listening: Listening,
-    descriptors: Descriptors,
-    signals: SignalSource,
-    bus: Bus,
-    table: Table,
+    switchboard: Switchboard,
+    entrance: Entrance,
     authority: SystemAuthority,
     config: Config,
-    catalog: Catalog,
-    launcher: Launcher,
-    children: Children,
-    /// Whose output waits for our own standard error.
-    paused_outputs: Vec<ChildKey>,
-    /// Descriptors of messages that wait for a service.
-    held_fds: BTreeMap<HeldFds, SharedFds>,
-    /// Descriptors that were written and not received.
-    user_fds: UserFds,
-    /// Descriptors that came and were not written.
-    fd_quotas: FdQuotas,
+    services: ServiceStarter,
     reload: Box<dyn Reload>,
     changes: Changes,
-    log: Log,
-    reporter: Reporter,
-    metrics: Option<Metrics>,
-    traces: Traces,
-    /// What the flight recorder had, on its way to a file.
-    dump: Option<Dump>,
-    now: Duration,
-    alarm: Alarm,
-    work: Work,
-    interactive: InteractiveTraffic,
-    arrivals: Arrivals,
-    admission_queue: AdmissionQueue,
-    buffers: Buffers,
-    trimmer: MemoryTrimmer,
-}
-
-/// Connections that need something.
-#[derive(Debug, Default)]
-struct Work {
-    /// To be written to, a message in the queue being awaited by somebody.
-    awaited: Vec<PeerId>,
-    /// To be written to.
-    passing: Vec<PeerId>,
-    /// To be written to as soon as all effects of the current input are applied: their queues are
-    /// long.
-    long: Vec<PeerId>,
-    /// With messages that were read and not routed yet.
-    backlog: VecDeque<PeerId>,
-    /// To be closed.
-    ended: Vec<PeerId>,
-    /// That may not stay as they are: whose sockets are full, or with descriptors that wait for
-    /// their message.
-    timed: Vec<PeerId>,
-    /// Whether something of the connection that is being read went to a recipient that had nothing
-    /// unread.
-    reached_ready: bool,
-}
-
-impl Work {
-    /// Adds a connection that has something queued to the list for its urgency.
-    #[inline]
-    fn mark(&mut self, peer: PeerId, urgency: Urgency) {
-        match urgency {
-            Urgency::Awaited => self.awaited.push(peer),
-            Urgency::Passing => self.passing.push(peer),
-        }
-    }
-}
-
-/// Memory that is used in every turn and kept.
-#[derive(Debug, Default)]
-struct Buffers {
-    /// Where bytes are read to. One is taken while one connection's are looked at; parts of others
-    /// may be lent to queues.
-    scratch: Vec<Rc<Vec<u8>>>,
-    fds: Vec<OwnedFd>,
-    effects: Effects,
-    effects_of_answers: Effects,
-    /// What the bus wants done about writes. It is rarely anything.
-    effects_of_writes: Effects,
-    released: Loads,
-    /// Bytes of messages that were copied in memory since the bus was told.
-    copied: u64,
-    spare: Spare,
+    metrics: MetricsService,
+    signals: SignalSource,
 }
 
 /// Whether the loop goes on.
@@ -242,114 +131,115 @@ impl EventLoop {
             Some(mediator) => bus.mediated_by(mediator),
             None => bus,
         };
-        let mut event_loop = Self {
+        let station = Station {
             poller: Poller::new()?,
-            listeners: parts.listeners,
-            listening: Listening::NotYet,
-            descriptors: Descriptors::of_this_process(),
-            signals: parts.signals,
             bus,
             table: Table::default(),
-            authority,
-            config,
-            reload: parts.reload,
-            catalog,
-            launcher,
             children: Children::default(),
-            paused_outputs: Vec::new(),
-            held_fds: BTreeMap::new(),
-            user_fds: UserFds::within(sys::rlimit::open_files_max()),
-            fd_quotas: FdQuotas::within(sys::rlimit::open_files_max()),
-            changes,
             log: parts.log,
             reporter: Reporter::default(),
-            metrics: parts.metrics,
-            traces: Traces::default(),
-            dump: None,
-            now: sys::clock::monotonic(),
             alarm: Alarm::new()?,
-            work: Work::default(),
-            interactive: InteractiveTraffic::default(),
-            arrivals: Arrivals::default(),
-            admission_queue: AdmissionQueue::default(),
-            buffers: Buffers::default(),
-            trimmer: MemoryTrimmer::begin(),
+            now: sys::clock::monotonic(),
         };
-        event_loop.poller.add(&event_loop.signals, Source::Signals.token(), Interest::Read)?;
-        event_loop.poller.add(event_loop.alarm.timer(), Source::Alarm.token(), Interest::Read)?;
-        if let Some(folders) = &event_loop.changes.folders {
-            event_loop.poller.add(folders, Source::Folders.token(), Interest::Read)?;
+        let mut switchboard = Switchboard::new(station);
+        let Switchboard { station, desk, .. } = &mut switchboard;
+        station.poller.add(&parts.signals, Source::Signals.token(), Interest::Read)?;
+        station.poller.add(station.alarm.timer(), Source::Alarm.token(), Interest::Read)?;
+        if let Some(folders) = &changes.folders {
+            station.poller.add(folders, Source::Folders.token(), Interest::Read)?;
         }
-        event_loop.start_metrics()?;
-        event_loop.set_recorder();
-        event_loop.tell_unwatched(unwatched);
-        Ok(event_loop)
+        let mut metrics = MetricsService::new(parts.metrics);
+        metrics.start(station)?;
+        desk.set_recorder(station, &config.document.own);
+        unwatched.into_iter().for_each(|fault| station.fault(fault));
+        Ok(Self {
+            switchboard,
+            entrance: Entrance::new(parts.listeners),
+            authority,
+            config,
+            services: ServiceStarter::new(launcher, catalog),
+            reload: parts.reload,
+            changes,
+            metrics,
+            signals: parts.signals,
+        })
     }
 
     /// Does not check the invariants of the bus in debug builds any more, so that the cost of messages
     /// can be measured.
     pub const fn stop_checking(&mut self) {
-        self.bus.stop_checking();
+        self.switchboard.station.bus.stop_checking();
     }
 
     /// Runs until SIGTERM or SIGINT.
     pub fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS_PER_TURN);
-        self.update_listening()?;
+        self.entrance.listeners.update(&mut self.switchboard.station)?;
         loop {
-            let backlog_waits = !self.work.backlog.is_empty();
-            self.poller.wait(&mut events, backlog_waits.then_some(Duration::ZERO))?;
+            let backlog_waits = !self.switchboard.work.backlog.is_empty();
+            let timeout = backlog_waits.then_some(Duration::ZERO);
+            self.switchboard.station.poller.wait(&mut events, timeout)?;
             if self.turn(&events)? == Flow::Stop {
-                self.dump_at_exit();
+                let Switchboard { station, desk, .. } = &mut self.switchboard;
+                desk.dump_at_exit(station);
                 return Ok(());
             }
         }
     }
 
     fn turn(&mut self, events: &Events) -> io::Result<Flow> {
-        self.now = sys::clock::monotonic();
-        if let Some(active) = self.traces.active() {
-            active.clock.turn_began(self.now);
+        let now = sys::clock::monotonic();
+        self.switchboard.station.now = now;
+        if let Some(active) = self.switchboard.desk.traces.active() {
+            active.clock.turn_began(now);
         }
-        let mut flushed_at = self.now;
+        let mut flushed_at = now;
         let mut floods = false;
         for event in events.iter() {
-            match Source::from_token(event.token()) {
-                Source::Peer(peer) if !self.is_calm(peer) => floods = true,
-                Source::Peer(peer) => self.peer_event(peer, event),
+            let source = Source::from_token(event.token());
+            let is_calm = matches!(source, Source::Peer(peer) if self.is_calm(peer));
+            let station = &mut self.switchboard.station;
+            match source {
+                Source::Peer(peer) if is_calm => self.peer_event(peer, event),
+                Source::Peer(_) => floods = true,
                 Source::Child(key) => self.child_ended(key),
-                Source::Output(key) => self.child_spoke(key),
-                Source::Stderr => self.resume_outputs(),
-                Source::Metrics(place) => self.serve_metrics(place),
-                Source::Listener { index, socket } => self.accept(index, socket)?,
+                Source::Output(key) => self.services.child_spoke(station, key),
+                Source::Stderr => self.services.resume_outputs(station),
+                Source::Metrics(place) => self.metrics.serve(station, place),
+                Source::Listener { index, socket } => {
+                    self.entrance.accept(&mut self.switchboard, &self.config, index, socket)?;
+                }
                 Source::Alarm => self.check_deadlines()?,
-                Source::Folders => self.folders_changed()?,
+                Source::Folders => self.changes.look(station.now, &mut station.alarm)?,
                 Source::Signals => {
                     if self.take_signals()? == Flow::Stop {
                         return Ok(Flow::Stop);
                     }
                 }
             }
-            self.flush_if_late(&mut flushed_at);
+            self.switchboard.flush_if_late(&mut flushed_at);
         }
-        if floods || !self.work.backlog.is_empty() {
-            self.flush();
+        if floods || !self.switchboard.work.backlog.is_empty() {
+            self.switchboard.flush();
             self.floods(events, &mut flushed_at);
         }
-        self.flush();
-        self.close_ended();
-        self.serve_queued();
-        self.update_listening()?;
-        self.set_alarm()?;
+        self.switchboard.flush();
+        if self.switchboard.close_ended() {
+            self.entrance.listeners.note_closed(self.switchboard.station.now);
+        }
+        self.entrance.serve_queued(&mut self.switchboard, &self.config);
+        let station = &mut self.switchboard.station;
+        self.entrance.listeners.update(station)?;
+        station.set_alarm()?;
         Ok(Flow::Continue)
     }
 
-    /// Goes on with those that have sent more than is taken at once.
+    /// Goes on with connections that have sent more than is taken at once.
     fn floods(&mut self, events: &Events, flushed_at: &mut Duration) {
-        for _ in 0..self.work.backlog.len() {
-            if let Some(peer) = self.work.backlog.pop_front() {
+        for _ in 0..self.switchboard.work.backlog.len() {
+            if let Some(peer) = self.switchboard.work.backlog.pop_front() {
                 self.receive_backlog(peer);
-                self.flush_if_late(flushed_at);
+                self.switchboard.flush_if_late(flushed_at);
             }
         }
         for event in events.iter() {
@@ -357,63 +247,27 @@ impl EventLoop {
                 && !self.is_calm(peer)
             {
                 self.peer_event(peer, event);
-                self.flush_if_late(flushed_at);
+                self.switchboard.flush_if_late(flushed_at);
             }
         }
     }
 
-    /// Whether not more comes from a connection than is taken at once.
+    /// True unless the connection is flooding.
     fn is_calm(&self, peer: PeerId) -> bool {
-        self.table.get(peer).is_none_or(|connection| !connection.budget.is_flood())
+        let connection = self.switchboard.station.table.get(peer);
+        connection.is_none_or(|connection| !connection.budget.is_flood())
     }
 
     fn peer_event(&mut self, peer: PeerId, event: Event) {
         if event.is_writable() {
-            self.flush_one(peer);
+            self.switchboard.flush_one(peer);
         }
-        if event.is_readable() {
+        // What a peer sent before it left is read to the end first.
+        if event.is_readable()
+            || ((event.is_hangup() || event.is_error()) && self.switchboard.may_read_last(peer))
+        {
             self.receive(peer);
-        } else if event.is_hangup() || event.is_error() {
-            self.hung_up(peer);
         }
-    }
-
-    /// Writes what is queued if routing has taken long, so that nobody waits for the end of a turn.
-    #[inline]
-    fn flush_if_late(&mut self, flushed_at: &mut Duration) {
-        if self.work.awaited.is_empty() && self.work.passing.is_empty() {
-            return;
-        }
-        let is_traced = self.traces.is_on();
-        let now = if is_traced { self.traces.time_after() } else { sys::clock::monotonic() };
-        if now.saturating_sub(*flushed_at) > FLUSH_INTERVAL {
-            self.now = now;
-            self.flush();
-            *flushed_at = now;
-        }
-    }
-
-    /// Hands an input that is not a message to the bus, and does what comes of it.
-    fn handle(&mut self, input: Input<'_>) {
-        let mut effects = mem::take(&mut self.buffers.effects);
-        effects.clear();
-        self.bus.handle(self.time(), input, &mut effects);
-        self.apply(&effects, &deliver::Origin::Bus { fds: None });
-        self.buffers.effects = effects;
-        self.write_long_queues();
-    }
-
-    /// Logs a fault, and adds it to the history.
-    fn fault(&mut self, fault: Fault) {
-        self.reporter.fault(&self.log, &self.bus, &fault, self.now);
-        self.watch_log();
-        let (kind, cause, peer) = (IncidentKind::Fault, fault.word(), PeerSnapshot::default());
-        let reason = IncidentReason::Foreign(ForeignError::new(fault));
-        self.bus.note_incident(Incident::new(kind, cause, peer, reason, None, self.time()));
-    }
-
-    const fn time(&self) -> Time {
-        Time::from_nanos(self.now.as_nanos() as u64)
     }
 
     fn take_signals(&mut self) -> io::Result<Flow> {
@@ -421,7 +275,10 @@ impl EventLoop {
             match signal {
                 Signal::Terminate | Signal::Interrupt => return Ok(Flow::Stop),
                 Signal::HangUp => self.reconfigure(None),
-                Signal::User2 => self.dump_recorder(),
+                Signal::User2 => {
+                    let Switchboard { station, desk, .. } = &mut self.switchboard;
+                    desk.dump_recorder(station);
+                }
                 // What was refused says so itself.
                 Signal::FileSize => {}
                 Signal::User1 | Signal::Child | Signal::Resized | Signal::Suspend => {
@@ -432,14 +289,205 @@ impl EventLoop {
         Ok(Flow::Continue)
     }
 
-    /// Marks a connection to be closed at the end of the turn.
-    fn end(&mut self, peer: PeerId, end: End) {
-        if let Some(connection) = self.table.get_mut(peer)
-            && connection.end.is_none()
-        {
-            connection.end = Some(end);
-            self.work.ended.push(peer);
+    /// Does what is due, after the alarm.
+    fn check_deadlines(&mut self) -> io::Result<()> {
+        let Switchboard { station, desk, trimmer, .. } = &mut self.switchboard;
+        station.alarm.rang()?;
+        station.sum_up_log();
+        self.metrics.check(station);
+        desk.check_dump(station);
+        desk.write_late_programs(station);
+        trimmer.check(station.now, &mut station.alarm);
+        self.switchboard.check_closed();
+        let station = &self.switchboard.station;
+        if station.bus.next_deadline().is_some_and(|deadline| deadline <= station.time()) {
+            self.deadline_passed();
         }
+        for peer in mem::take(&mut self.switchboard.work.timed) {
+            self.switchboard.check_timed(peer);
+        }
+        let station = &mut self.switchboard.station;
+        if self.changes.are_due(station.now, &mut station.alarm) {
+            self.reconfigure(None);
+        }
+        self.switchboard.release_senders();
+        Ok(())
+    }
+
+    fn deadline_passed(&mut self) {
+        let mut effects = mem::take(&mut self.switchboard.buffers.effects);
+        effects.clear();
+        let station = &mut self.switchboard.station;
+        station.bus.handle(station.time(), Input::DeadlinePassed, &mut effects);
+        self.apply(&effects, &Origin::Bus { fds: None });
+        self.switchboard.buffers.effects = effects;
+        self.switchboard.write_long_queues();
+    }
+}
+
+/// From sockets to the bus.
+impl EventLoop {
+    /// Reads once from a connection and handles what came.
+    fn receive(&mut self, peer: PeerId) {
+        let mut scratch = self.switchboard.take_scratch();
+        if let Err(end) = self.receive_into(peer, &mut scratch) {
+            self.switchboard.end(peer, end);
+        }
+        self.switchboard.buffers.scratch.push(scratch);
+    }
+
+    fn receive_into(&mut self, peer: PeerId, buffer: &mut Rc<Vec<u8>>) -> Result<(), End> {
+        match self.switchboard.read(peer, buffer)? {
+            ReadOutcome::Nothing => Ok(()),
+            ReadOutcome::Lines(len) => {
+                let scratch = Rc::get_mut(buffer).expect("no part of it is lent");
+                let chunk = &mut scratch[..len];
+                let Self { switchboard, authority, config, .. } = self;
+                handshake::proceed(switchboard, authority, config, peer, chunk)
+            }
+            ReadOutcome::Messages(len) => self.route_messages(peer, buffer, Some(len)),
+        }
+    }
+
+    /// Goes on with messages that were read in an earlier turn.
+    fn receive_backlog(&mut self, peer: PeerId) {
+        let mut scratch = self.switchboard.take_scratch();
+        self.switchboard.unpark(peer, &mut scratch);
+        if let Err(end) = self.route_messages(peer, &scratch, None) {
+            self.switchboard.end(peer, end);
+        }
+        self.switchboard.buffers.scratch.push(scratch);
+    }
+
+    /// Routes the messages of a connection that are in the scratch buffer, within the budget. If they
+    /// were read just now, `received` is how many bytes were.
+    fn route_messages(
+        &mut self,
+        peer: PeerId,
+        scratch: &Rc<Vec<u8>>,
+        received: Option<usize>,
+    ) -> Result<(), End> {
+        let Switchboard { station, work, interactive, .. } = &mut self.switchboard;
+        let Some(connection) = station.table.get(peer) else { return Ok(()) };
+        let mut routed = 0;
+        work.reached_ready = false;
+        for _ in 0..interactive.messages_of(connection.budget, station.now) {
+            match self.route_next(peer, scratch).map_err(End::Invalid)? {
+                Some(len) => routed += len,
+                None => break,
+            }
+        }
+        self.switchboard.finish_reading(peer, scratch, routed, received);
+        Ok(())
+    }
+
+    /// Routes the next message of a connection, if there is a complete one. Returns its length.
+    #[inline]
+    fn route_next(
+        &mut self,
+        from: PeerId,
+        scratch: &Rc<Vec<u8>>,
+    ) -> Result<Option<usize>, InvalidMessage> {
+        let Switchboard { station, desk, buffers, .. } = &mut self.switchboard;
+        let Some(connection) = station.table.get_mut(from) else { return Ok(None) };
+        let Phase::Messages(stream) = &mut connection.phase else { return Ok(None) };
+        if connection.end.is_some() {
+            return Ok(None);
+        }
+        let Some(slice) = stream.next_message(scratch)? else { return Ok(None) };
+        if let Some(active) = desk.traces.active() {
+            active.routing_begins();
+        }
+        let message = Message::parse(slice.bytes())?;
+        let (input, fds) = match stream.claim_fds(&message)? {
+            Claim::Complete(fds) => (Input::Message { from, message }, fds),
+            Claim::Lost => (Input::DescriptorsLost { from, message }, None),
+        };
+        let is_calm = !connection.budget.is_flood();
+        let mut effects = mem::take(&mut buffers.effects);
+        effects.clear();
+        station.bus.handle(station.time(), input, &mut effects);
+        let slice = &slice;
+        self.apply(&effects, &Origin::Peer { from, is_calm, message: &message, slice, fds });
+        self.switchboard.buffers.effects = effects;
+        self.switchboard.write_long_queues();
+        Ok(Some(slice.range.len()))
+    }
+
+    /// Carries out what the bus wants done. Where the bus asks something, it gets the answer before the
+    /// next effect is applied, so that messages keep their order.
+    fn apply(&mut self, effects: &Effects, origin: &Origin<'_>) {
+        self.switchboard.begin_applying(effects, origin);
+        for effect in effects.list() {
+            match effect {
+                Effect::Reload { caller } => self.reconfigure(Some(*caller)),
+                Effect::Start { start, name } => self.start_service(*start, name),
+                Effect::Abandon { start } => self.abandon(*start),
+                effect => self.switchboard.apply(effect, effects, origin),
+            }
+        }
+    }
+}
+
+/// Services and the configuration.
+impl EventLoop {
+    fn start_service(&mut self, start: StartId, name: &str) {
+        if let Err(failure) = self.services.launch(&mut self.switchboard.station, start, name) {
+            self.switchboard.answer(Input::StartFailed { start, failure }, None);
+        }
+    }
+
+    /// Kills what was started, since its time is over.
+    fn abandon(&mut self, start: StartId) {
+        let station = &mut self.switchboard.station;
+        if let Err(error) = station.children.kill(start) {
+            station.fault(Fault::StrayService(error));
+        }
+    }
+
+    fn child_ended(&mut self, key: ChildKey) {
+        let ended = self.services.child_ended(&mut self.switchboard.station, key);
+        if let Some((start, failure)) = ended {
+            self.switchboard.handle(Input::StartFailed { start, failure });
+        }
+        self.switchboard.station.children.forget_if_gone(key);
+    }
+
+    /// Reads the configuration again; if that fails, the old one stays. `caller` is the connection
+    /// whose call of ReloadConfig causes this, if one does.
+    fn reconfigure(&mut self, caller: Option<PeerId>) {
+        let mut unwatched = self.changes.settle();
+        let outcome = match self.reload.read() {
+            Ok(Loaded { config, catalog }) => {
+                unwatched.extend(self.changes.watch(&config.document));
+                admission::describe_anew(&mut self.switchboard, &config.configuration.policy);
+                self.config.document.own = config.document.own;
+                self.config.configuration = config.configuration;
+                self.services.catalog = catalog;
+                self.log_reload(caller, Ok(()));
+                Ok(Box::new(self.config.configuration.clone()))
+            }
+            Err(error) => {
+                self.log_reload(caller, Err(&error));
+                Err(ForeignError::new(error))
+            }
+        };
+        let Switchboard { station, desk, .. } = &mut self.switchboard;
+        unwatched.into_iter().for_each(|fault| station.fault(fault));
+        let own = &self.config.document.own;
+        self.metrics.move_to(station, own.metrics_socket.as_deref());
+        desk.set_recorder(station, own);
+        self.switchboard.answer(Input::Reconfigured { outcome }, None);
+        self.switchboard.limits_changed();
+        // A time limit may have become shorter.
+        let station = &mut self.switchboard.station;
+        station.alarm.no_later_than(station.now);
+        self.reload.done();
+    }
+
+    fn log_reload(&mut self, caller: Option<PeerId>, result: Result<(), &ConfigError>) {
+        let warnings = self.reload.warnings();
+        self.switchboard.station.log_reload(&ReloadReport { caller, result, warnings });
     }
 }
 
@@ -456,90 +504,5 @@ fn random_number() -> io::Result<u64> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// Where clients find a bus: at any of the places that it listens at.
-pub(crate) fn joined_address(listeners: &[Listener]) -> String {
-    let addresses: Vec<_> = listeners.iter().map(|it| it.address.to_string()).collect();
-    addresses.join(";")
-}
-
-/// What the poller reports on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Source {
-    Signals,
-    Alarm,
-    /// Our own standard error, while services have more for it than it takes.
-    Stderr,
-    /// The process of a service.
-    Child(ChildKey),
-    /// What a service writes to its standard error.
-    Output(ChildKey),
-    /// Folders of the configuration.
-    Folders,
-    /// The socket for what is counted, and who asks there.
-    Metrics(Place),
-    /// One of the sockets of a listener.
-    Listener {
-        index: usize,
-        socket: usize,
-    },
-    Peer(PeerId),
-}
-
-impl Source {
-    fn token(self) -> u64 {
-        match self {
-            Self::Signals => SIGNALS,
-            Self::Alarm => ALARM,
-            Self::Stderr => STDERR,
-            Self::Child(key) => u64::from(key.number()) << 32 | CHILD,
-            Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
-            Self::Metrics(place) => u64::from(place.number()) << 32 | METRICS,
-            Self::Folders => FOLDERS,
-            Self::Listener { index, socket } => (socket as u64) << 32 | OTHER_BIT | index as u64,
-            Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
-        }
-    }
-
-    const fn from_token(token: u64) -> Self {
-        let (upper, lower) = ((token >> 32) as u32, token as u32);
-        match token {
-            // An index of a connection has less than 31 bits, as a descriptor has.
-            _ if token & OTHER_BIT == 0 => Self::Peer(PeerId::new(lower, upper)),
-            SIGNALS => Self::Signals,
-            ALARM => Self::Alarm,
-            STDERR => Self::Stderr,
-            FOLDERS => Self::Folders,
-            _ if lower as u64 == CHILD => Self::Child(ChildKey::new(upper)),
-            _ if lower as u64 == OUTPUT => Self::Output(ChildKey::new(upper)),
-            _ if lower as u64 == METRICS => Self::Metrics(Place::from_number(upper)),
-            _ => Self::Listener {
-                index: (lower & !(OTHER_BIT as u32)) as usize,
-                socket: upper as usize,
-            },
-        }
-    }
-}
-
-/// Set in the tokens of everything that is no connection.
-const OTHER_BIT: u64 = 1 << 31;
-
-const SIGNALS: u64 = u64::MAX;
-const ALARM: u64 = u64::MAX - 1;
-const STDERR: u64 = u64::MAX - 2;
-const FOLDERS: u64 = u64::MAX - 3;
-
-/// The lower halves of tokens of services and of who asks what is counted; there are never as many
-/// listeners.
-const CHILD: u64 = OTHER_BIT | 1 << 30;
-const OUTPUT: u64 = OTHER_BIT | 1 << 30 | 1;
-const METRICS: u64 = OTHER_BIT | 1 << 30 | 2;
-
-/// Bytes that are read at once.
-const SCRATCH_LEN: usize = 256 * 1024;
-const _: () = assert!(SCRATCH_LEN >= SCRATCH_LEN_MIN);
-
 /// Events that are taken at once.
 const EVENTS_PER_TURN: usize = 256;
-
-/// How long messages are routed before what is queued is written.
-const FLUSH_INTERVAL: Duration = Duration::from_micros(500);

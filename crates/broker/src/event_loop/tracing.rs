@@ -3,49 +3,65 @@
 //! None of this runs while nobody does.
 
 use std::io;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bus::{Body, CallId, Delivery, Effect, Effects, ForeignError, Input, LogEvent, PeerId, Traced};
+use bus::{Delivery, Effect, Effects, LogEvent, PeerId, Traced};
 use bus::{RingContents, RingFacts, TraceRequest, TracedMessage, TracedOwner};
 use trace::layout::VERSION;
 use trace::record::{First, Message, Parts, Party, Recipients};
 use trace::{Delivered, Entry};
 
-use super::EventLoop;
-use super::deliver::Origin;
+use super::origin::Origin;
+use super::station::Station;
+use crate::busconfig::OwnSettings;
 use crate::connection::End;
 use crate::fault::Fault;
 use crate::log::Severity;
 use crate::outgoing::SharedFds;
 use crate::table::Table;
-use crate::trace::{Active, Arrival, Changed, Dumped, FlightRecorder, Owner, Ring, RingError};
+use crate::trace::{
+    Active, Arrival, Changed, Dump, Dumped, FlightRecorder, Owner, Ring, RingError, Traces,
+};
 
-impl EventLoop {
+/// The traces that run, and the flight recorder on its way to a file.
+#[derive(Debug, Default)]
+pub(super) struct TraceDesk {
+    pub(super) traces: Traces,
+    /// What the flight recorder had, while a thread writes it to a file.
+    dump: Option<Dump>,
+    /// Where the files of the flight recorder go.
+    folder: PathBuf,
+}
+
+impl TraceDesk {
     /// Writes down what has come of an input, before it is carried out.
     #[inline(never)]
-    pub(super) fn trace(&mut self, effects: &Effects, origin: &Origin<'_>) {
+    pub(super) fn trace(&mut self, station: &mut Station, effects: &Effects, origin: &Origin<'_>) {
         let Some(active) = self.traces.active() else { return };
         let now = active.clock.routed();
-        self.collect_copies(effects, origin);
+        self.collect_copies(station, effects, origin);
         for traced in effects.traced() {
             match traced {
-                Traced::Joined(peer) => self.trace_joined(now, *peer),
-                Traced::Owner(owner) => self.trace_owner(Duration::from_nanos(now), owner),
-                Traced::Message(message) => self.trace_message(now, message, effects, origin),
+                Traced::Joined(peer) => self.trace_joined(station, now, *peer),
+                Traced::Owner(owner) => self.trace_owner(station, Duration::from_nanos(now), owner),
+                Traced::Message(message) => {
+                    self.trace_message(station, now, message, effects, origin)
+                }
             }
         }
     }
 
     /// Works out where in the streams of their recipients the messages will end.
-    fn collect_copies(&mut self, effects: &Effects, origin: &Origin<'_>) {
+    fn collect_copies(&mut self, station: &mut Station, effects: &Effects, origin: &Origin<'_>) {
         let Some(active) = self.traces.active() else { return };
         active.copies.clear();
         for effect in effects.list() {
             let Effect::Send(Delivery { to, head, body, .. }) = *effect else { continue };
-            let Some(number) = self.bus.recipient_number(to) else { continue };
-            let Some(connection) = self.table.get_mut(to) else { continue };
-            let len = head.len() + body_bytes(body, origin).len();
+            let Some(number) = station.bus.recipient_number(to) else { continue };
+            let Some(connection) = station.table.get_mut(to) else { continue };
+            let len = head.len() + origin.body(body).len();
             connection.traced_end = connection.traced_end.max(connection.queue.end()) + len as u64;
             let delivered = Delivered { to: number, end: connection.traced_end };
             active.copies.add(head, to, delivered);
@@ -55,6 +71,7 @@ impl EventLoop {
 
     fn trace_message(
         &mut self,
+        station: &mut Station,
         now: u64,
         traced: &TracedMessage,
         effects: &Effects,
@@ -62,7 +79,7 @@ impl EventLoop {
     ) {
         let from = match traced.from {
             None => Party::Bus,
-            Some(peer) => self.bus.unique_number(peer).map_or(Party::Nameless, Party::Peer),
+            Some(peer) => station.bus.unique_number(peer).map_or(Party::Nameless, Party::Peer),
         };
         let Some(active) = self.traces.active() else { return };
         let (received, stages) = match (traced.since, traced.from) {
@@ -77,7 +94,7 @@ impl EventLoop {
         let Active { rings, copies, .. } = active;
         let (first, recipients) = copies.of(traced.head);
         let is_addressed = first.is_some() && first == traced.addressee;
-        let bytes = Parts(effects.bytes(traced.head), body_bytes(traced.body, origin));
+        let bytes = Parts(effects.bytes(traced.head), origin.body(traced.body));
         let message = Message {
             routed_after: Duration::from_nanos(now.saturating_sub(received)),
             stages,
@@ -91,58 +108,58 @@ impl EventLoop {
         rings.write_message(received, &message, traced.audience);
     }
 
-    fn trace_joined(&mut self, now: u64, peer: PeerId) {
-        let Some(number) = self.bus.unique_number(peer) else { return };
-        let entry = joined(&self.bus, peer, number);
+    fn trace_joined(&mut self, station: &mut Station, now: u64, peer: PeerId) {
+        let Some(number) = station.bus.unique_number(peer) else { return };
+        let entry = joined(&station.bus, peer, number);
         let Some(active) = self.traces.active() else { return };
         active.rings.write(now, entry);
-        if let Some(arrival) = arrival(&self.bus, &self.table, peer) {
+        if let Some(arrival) = arrival(&station.bus, &station.table, peer) {
             active.joined(Duration::from_nanos(now), arrival);
-            self.list_participants();
-            self.expect_late_programs();
+            self.list_participants(station);
+            self.expect_late_programs(station);
         }
     }
 
     /// Writes the programs that took longer to look up than the bus waits.
-    pub(super) fn write_late_programs(&mut self) {
+    pub(super) fn write_late_programs(&mut self, station: &mut Station) {
         if let Some(active) = self.traces.active() {
             active.write_late(sys::clock::monotonic());
-            self.expect_late_programs();
+            self.expect_late_programs(station);
         }
     }
 
-    fn expect_late_programs(&mut self) {
+    fn expect_late_programs(&mut self, station: &mut Station) {
         if self.traces.active().is_some_and(|active| active.expects_late()) {
-            self.alarm.no_later_than(self.now + LOOKUP_LOOK);
+            station.alarm.no_later_than(station.now + LOOKUP_LOOK);
         }
     }
 
-    fn trace_owner(&mut self, now: Duration, owner: &TracedOwner) {
+    fn trace_owner(&mut self, station: &mut Station, now: Duration, owner: &TracedOwner) {
         let Some(recorder) = self.traces.recorder() else { return };
         recorder.participants.owner_changed(now, owner);
-        self.list_participants();
+        self.list_participants(station);
     }
 
     /// Writes all participants again, if it is time to.
-    fn list_participants(&mut self) {
+    fn list_participants(&mut self, station: &mut Station) {
         let Some(recorder) = self.traces.recorder() else { return };
         if !recorder.participants.is_due() {
             return;
         }
-        match recorder.participants.list(&self.bus) {
+        match recorder.participants.list(&station.bus) {
             Ok(Changed::Nothing) => {}
-            Ok(Changed::Memory) => self.save_at_crash(),
-            Err(error) => self.dump_failed("memory".to_owned(), error),
+            Ok(Changed::Memory) => self.save_at_crash(station),
+            Err(error) => self.dump_failed(station, "memory".to_owned(), error),
         }
     }
 
     /// A connection ends, and the bus still knows it.
     #[cold]
-    pub(super) fn trace_left(&mut self, peer: PeerId, end: &End) {
+    pub(super) fn trace_left(&mut self, station: &mut Station, peer: PeerId, end: &End) {
         self.traces.end(peer);
-        let Some(number) = self.bus.unique_number(peer) else { return };
+        let Some(number) = station.bus.unique_number(peer) else { return };
         // The first of each was written when it happened.
-        let losses = [(self.bus.losing(peer), NOT_READ), (self.bus.withheld(peer), WITHHELD)];
+        let losses = [(station.bus.losing(peer), NOT_READ), (station.bus.withheld(peer), WITHHELD)];
         let Some(active) = self.traces.active() else { return };
         let now = active.clock.now();
         for (lost, why) in losses {
@@ -155,13 +172,13 @@ impl EventLoop {
         let why = why.as_str();
         active.rings.write(now, Entry::Left { peer: number, why });
         active.left(Duration::from_nanos(now), number, why);
-        self.list_participants();
+        self.list_participants(station);
     }
 
     /// Writes down what the administrator is told, as far as it is about messages.
     #[cold]
-    pub(super) fn trace_event(&mut self, event: &LogEvent) {
-        let number = |peer: &PeerId| self.bus.unique_number(*peer);
+    pub(super) fn trace_event(&mut self, station: &Station, event: &LogEvent) {
+        let number = |peer: &PeerId| station.bus.unique_number(*peer);
         let why: String;
         let entry = match event {
             LogEvent::LosingSignals { peer, .. } => {
@@ -190,30 +207,31 @@ impl EventLoop {
         }
     }
 
-    /// Creates or hands out the ring that a call asks for.
-    pub(super) fn open_ring(&mut self, call: CallId, request: TraceRequest) {
-        let opened = match request {
+    /// Creates or hands out the ring that a call asks for. Returns its descriptors, too.
+    pub(super) fn open_ring(
+        &mut self,
+        station: &Station,
+        peer: PeerId,
+        request: TraceRequest,
+    ) -> Result<(RingFacts, SharedFds), RingError> {
+        match request {
             TraceRequest::New { bytes, kept, contents } => {
-                self.begin_trace(call.peer, bytes, kept, contents)
+                self.begin_trace(station, peer, bytes, kept, contents)
             }
             TraceRequest::FlightRecorder => self.lend_recorder(),
-        };
-        let (outcome, fds) = match opened {
-            Ok((facts, fds)) => (Ok(facts), Some(fds)),
-            Err(error) => (Err(ForeignError::new(error)), None),
-        };
-        self.answer(Input::RingOpened { call, request, outcome }, fds);
+        }
     }
 
     fn begin_trace(
         &mut self,
+        station: &Station,
         peer: PeerId,
         bytes: u64,
         kept: u32,
         contents: RingContents,
     ) -> Result<(RingFacts, SharedFds), RingError> {
         let (mut ring, descriptor) = Ring::new(bytes, kept, contents)?;
-        write_participants(&self.bus, &mut ring);
+        write_participants(&station.bus, &mut ring);
         let facts = RingFacts { version: VERSION, bytes: ring.len(), kept };
         self.traces.begin(peer, ring);
         Ok((facts, Rc::from([descriptor.into()])))
@@ -228,8 +246,9 @@ impl EventLoop {
     }
 
     /// Has the flight recorder that the configuration wants.
-    pub(super) fn set_recorder(&mut self) {
-        let wanted = self.config.document.own.flight_recorder.filter(|&len| len > 0);
+    pub(super) fn set_recorder(&mut self, station: &mut Station, own: &OwnSettings) {
+        self.folder = own.flight_folder();
+        let wanted = own.flight_recorder.filter(|&len| len > 0);
         let has = self.traces.recorder().map(|recorder| recorder.wanted_len());
         if wanted == has {
             return;
@@ -238,22 +257,22 @@ impl EventLoop {
             Ok(recorder) => {
                 sys::crash::forget();
                 self.traces.set_recorder(recorder);
-                self.find_participants();
-                self.save_at_crash();
-                self.say_if_small();
+                self.find_participants(station);
+                self.save_at_crash(station);
+                self.say_if_small(station);
             }
             Err(error) => {
-                self.fault(Fault::NoFlightRecorder(error));
+                station.fault(Fault::NoFlightRecorder(error));
             }
         }
     }
 
     /// Writes who is there already.
-    fn find_participants(&mut self) {
+    fn find_participants(&mut self, station: &mut Station) {
         let deadline = sys::clock::monotonic() + PRESENT_MAX;
         let Some(active) = self.traces.active() else { return };
-        for (peer, _) in self.bus.participants() {
-            let Some(arrival) = arrival(&self.bus, &self.table, peer) else { continue };
+        for (peer, _) in station.bus.participants() {
+            let Some(arrival) = arrival(&station.bus, &station.table, peer) else { continue };
             let now = sys::clock::monotonic();
             match now < deadline {
                 true => active.joined(now, arrival),
@@ -261,94 +280,96 @@ impl EventLoop {
             }
         }
         let Some(recorder) = active.rings.recorder() else { return };
-        if let Err(error) = recorder.participants.list(&self.bus) {
-            self.dump_failed("memory".to_owned(), error);
+        if let Err(error) = recorder.participants.list(&station.bus) {
+            self.dump_failed(station, "memory".to_owned(), error);
         }
     }
 
     /// Has the flight recorder written to a file if the bus crashes.
-    fn save_at_crash(&mut self) {
-        let folder = self.config.document.own.flight_folder();
+    fn save_at_crash(&mut self, station: &mut Station) {
+        let folder = self.folder.clone();
         let Some(recorder) = self.traces.recorder() else { return };
         if let Err(error) = recorder.save_at_crash(&folder) {
-            self.dump_failed(folder.display().to_string(), error);
+            self.dump_failed(station, folder.display().to_string(), error);
         }
     }
 
     /// Tells who wants a larger flight recorder than there can be how large it is.
-    fn say_if_small(&mut self) {
+    fn say_if_small(&mut self, station: &mut Station) {
         let Some(recorder) = self.traces.recorder() else { return };
         let (wanted, len) = (recorder.wanted_len(), recorder.ring().len());
         if len < wanted {
             let line = format!(
                 "The flight recorder has {len} bytes, the most that there can be, and not {wanted}"
             );
-            self.log.write(Severity::Warning, line);
+            station.log.write(Severity::Warning, line);
         }
     }
 
     /// Begins to write what the flight recorder has to a file.
-    pub(super) fn dump_recorder(&mut self) {
+    pub(super) fn dump_recorder(&mut self, station: &mut Station) {
         if self.dump.is_some() {
-            return self.log.write(Severity::Info, "The flight recorder is being written already");
+            return station
+                .log
+                .write(Severity::Info, "The flight recorder is being written already");
         }
-        let folder = self.config.document.own.flight_folder();
-        self.write_late_programs();
+        let folder = self.folder.clone();
+        self.write_late_programs(station);
         let Some(recorder) = self.traces.recorder() else {
             let line = "There is no flight recorder to write (--flight-recorder)";
-            return self.log.write(Severity::Notice, line);
+            return station.log.write(Severity::Notice, line);
         };
         sys::crash::forget();
         let dumped = recorder.dump(&folder);
-        self.save_at_crash();
+        self.save_at_crash(station);
         match dumped {
             Ok(dump) => {
                 self.dump = Some(dump);
-                self.alarm.no_later_than(self.now + DUMP_LOOK);
+                station.alarm.no_later_than(station.now + DUMP_LOOK);
             }
-            Err(error) => self.dump_failed(folder.display().to_string(), error),
+            Err(error) => self.dump_failed(station, folder.display().to_string(), error),
         }
     }
 
     /// Looks whether the file is written, and says so.
-    pub(super) fn check_dump(&mut self) {
+    pub(super) fn check_dump(&mut self, station: &mut Station) {
         match self.dump.take_if(|dump| dump.is_finished()) {
-            Some(dump) => self.tell_dumped(dump.finish()),
-            None if self.dump.is_some() => self.alarm.no_later_than(self.now + DUMP_LOOK),
+            Some(dump) => self.tell_dumped(station, dump.finish()),
+            None if self.dump.is_some() => station.alarm.no_later_than(station.now + DUMP_LOOK),
             None => {}
         }
     }
 
     /// Writes what the flight recorder has to a file, if there is one, and waits for it.
-    pub(super) fn dump_at_exit(&mut self) {
-        self.finish_dump();
+    pub(super) fn dump_at_exit(&mut self, station: &mut Station) {
+        self.finish_dump(station);
         if self.traces.recorder().is_some() {
-            self.dump_recorder();
-            self.finish_dump();
+            self.dump_recorder(station);
+            self.finish_dump(station);
         }
         sys::crash::forget();
     }
 
     /// Waits until the file is written, if one is.
-    fn finish_dump(&mut self) {
+    fn finish_dump(&mut self, station: &mut Station) {
         if let Some(dump) = self.dump.take() {
-            self.tell_dumped(dump.finish());
+            self.tell_dumped(station, dump.finish());
         }
     }
 
-    fn tell_dumped(&mut self, Dumped { path, outcome }: Dumped) {
+    fn tell_dumped(&mut self, station: &mut Station, Dumped { path, outcome }: Dumped) {
         let path = path.display().to_string();
         match outcome {
             Ok(len) => {
                 let line = format!("Wrote the flight recorder to {path} ({len} bytes)");
-                self.log.write(Severity::Notice, line);
+                station.log.write(Severity::Notice, line);
             }
-            Err(error) => self.dump_failed(path, error),
+            Err(error) => self.dump_failed(station, path, error),
         }
     }
 
-    fn dump_failed(&mut self, place: String, error: io::Error) {
-        self.fault(Fault::FlightRecorderDump { place, error });
+    fn dump_failed(&mut self, station: &mut Station, place: String, error: io::Error) {
+        station.fault(Fault::FlightRecorderDump { place, error });
     }
 }
 
@@ -377,13 +398,6 @@ fn arrival<'t>(bus: &bus::Bus, table: &'t Table, peer: PeerId) -> Option<Arrival
     let (pid, uid) = process(bus, peer);
     let socket = &table.get(peer)?.socket;
     Some(Arrival { owner: Owner { peer: bus.unique_number(peer)?, pid, uid }, socket })
-}
-
-fn body_bytes<'m>(body: Body, origin: &Origin<'m>) -> &'m [u8] {
-    match (body, origin) {
-        (Body::OfInput, Origin::Peer { message, .. }) => message.body(),
-        _ => &[],
-    }
 }
 
 /// Why messages are lost.

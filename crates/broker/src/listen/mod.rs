@@ -160,6 +160,12 @@ pub fn listen(
     Err(errors.swap_remove(telling))
 }
 
+/// Where clients find a bus: at any of the places that it listens at.
+pub(crate) fn joined_address(listeners: &[Listener]) -> String {
+    let addresses: Vec<_> = listeners.iter().map(|it| it.address.to_string()).collect();
+    addresses.join(";")
+}
+
 /// Makes an id for a server address, or for a bus.
 ///
 /// # Errors

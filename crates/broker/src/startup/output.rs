@@ -8,8 +8,7 @@ use sys::inherited;
 
 use super::StartError;
 use super::settings::{DescriptorNumber, Settings};
-use crate::event_loop::joined_address;
-use crate::listen::Listener;
+use crate::listen::{Listener, joined_address};
 
 /// The outputs that the command line asks for.
 #[derive(Debug)]

@@ -6,12 +6,18 @@ use std::time::Duration;
 use bus::{Bus, Input, PeerId, Undelivered};
 use sys::transfer::{self, Received, Shortage, Wait, shut_down, unreceived};
 
-use super::EventLoop;
-use super::deliver::Flush;
+use super::Switchboard;
 use crate::back_pressure::{Load, Loads, Writing};
 use crate::connection::Connection;
+use crate::event_loop::station::Station;
 use crate::fds_in_kernel::UserFds;
 use crate::outgoing::{Charge, Dropped};
+
+/// Whether a queue is to be written once more.
+pub(super) enum Flush {
+    Done,
+    Again,
+}
 
 /// Whether the bus does not read a connection: it is held, or it leaves too many answers unread.
 pub(super) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bool {
@@ -58,22 +64,23 @@ fn settle_fds(connection: &mut Connection, user: Option<u32>, user_fds: &mut Use
     user_fds.subtract(user, received);
 }
 
-impl EventLoop {
+impl Switchboard {
     /// Whether the bus reads a connection.
     pub(super) fn may_read(&self, peer: PeerId) -> bool {
-        let connection = self.table.get(peer);
-        connection.is_some_and(|connection| !is_unread(connection, &self.bus, self.now))
+        let connection = self.station.table.get(peer);
+        connection
+            .is_some_and(|connection| !is_unread(connection, &self.station.bus, self.station.now))
     }
 
     /// The socket of a connection has taken everything.
     pub(super) fn unblocked(&mut self, peer: PeerId) {
-        if let Some(connection) = self.table.get_mut(peer)
+        if let Some(connection) = self.station.table.get_mut(peer)
             && !connection.writing.is_flowing()
         {
             connection.writing = Writing::Flowing;
             for &(from, _) in self.buffers.released.list() {
-                if let Some(sender) = self.table.get_mut(from) {
-                    sender.sent.ready_at = self.now;
+                if let Some(sender) = self.station.table.get_mut(from) {
+                    sender.sent.ready_at = self.station.now;
                 }
             }
             self.note_freed();
@@ -84,9 +91,9 @@ impl EventLoop {
     /// The socket of a connection is full. What waits for it counts against the senders, as long as
     /// the connection keeps up.
     pub(super) fn blocked(&mut self, peer: PeerId, written: u64) {
-        let Some(connection) = self.table.get_mut(peer) else { return };
+        let Some(connection) = self.station.table.get_mut(peer) else { return };
         let before = connection.writing.charge();
-        connection.writing = connection.writing.filled(written, self.now);
+        connection.writing = connection.writing.filled(written, self.station.now);
         if before == Charge::Free && connection.writing.charge() == Charge::OnSender {
             let mut charged = Loads::default();
             let charge = |from, load| charged.add(from, load);
@@ -99,24 +106,24 @@ impl EventLoop {
 
     /// The next message can be neither written nor dropped now. It is tried again in a while.
     pub(super) fn starved(&mut self, peer: PeerId, written: u64) {
-        if let Some(connection) = self.table.get_mut(peer) {
-            connection.retry_at = Some(self.now + RETRY_AFTER);
+        if let Some(connection) = self.station.table.get_mut(peer) {
+            connection.retry_at = Some(self.station.now + RETRY_AFTER);
         }
         self.blocked(peer, written);
     }
 
     pub(super) fn charge_sender(&mut self, from: PeerId, load: Load) {
-        if let Some(sender) = self.table.get_mut(from) {
+        if let Some(sender) = self.station.table.get_mut(from) {
             sender.sent.add(load);
             self.update_interest(from);
         }
     }
 
     /// Takes off the accounts of senders what has left.
-    pub(super) fn release_senders(&mut self) {
+    pub(in crate::event_loop) fn release_senders(&mut self) {
         for index in 0..self.buffers.released.list().len() {
             let (from, load) = self.buffers.released.list()[index];
-            if let Some(sender) = self.table.get_mut(from) {
+            if let Some(sender) = self.station.table.get_mut(from) {
                 sender.sent.subtract(load);
                 self.update_interest(from);
             }
@@ -137,7 +144,7 @@ impl EventLoop {
             return;
         }
         if watched.is_some() {
-            let _ = self.poller.remove(&socket);
+            let _ = self.station.poller.remove(&socket);
         }
         // It may have sent its own end, which would keep itself open for ever.
         let mut space = [0; DISCARDED_AT_ONCE];
@@ -148,13 +155,13 @@ impl EventLoop {
             fds.clear();
         }
         self.user_fds.keep_closed(socket, user, count);
-        self.alarm.no_later_than(self.now + CLOSED_AFTER);
+        self.station.alarm.no_later_than(self.station.now + CLOSED_AFTER);
     }
 
     /// Closes the sockets that were shut down and that nobody has to receive descriptors from.
-    pub(super) fn check_closed(&mut self) {
+    pub(in crate::event_loop) fn check_closed(&mut self) {
         if self.user_fds.settle_closed() {
-            self.alarm.no_later_than(self.now + CLOSED_AFTER);
+            self.station.alarm.no_later_than(self.station.now + CLOSED_AFTER);
         }
     }
 
@@ -162,24 +169,29 @@ impl EventLoop {
     /// connection has some to receive, the message waits for that. If others of its user do not
     /// receive theirs, it is dropped: this connection must not wait for them.
     pub(super) fn over_allowance(&mut self, peer: PeerId, written: u64) -> Flush {
-        let user = kernel_user(&self.bus, peer);
-        let Some(connection) = self.table.get_mut(peer) else { return Flush::Done };
+        let user = kernel_user(&self.station.bus, peer);
+        let Some(connection) = self.station.table.get_mut(peer) else { return Flush::Done };
         settle_fds(connection, user, &mut self.user_fds);
         if self.has_allowance(peer) {
             return Flush::Again;
         }
-        if self.table.get(peer).is_some_and(|connection| connection.fds_in_kernel.count() > 0) {
+        if self
+            .station
+            .table
+            .get(peer)
+            .is_some_and(|connection| connection.fds_in_kernel.count() > 0)
+        {
             self.starved(peer, written);
             return Flush::Done;
         }
-        if !self.user_fds.is_full(user, self.now) {
+        if !self.user_fds.is_full(user, self.station.now) {
             self.settle_user(user);
             if self.has_allowance(peer) {
                 return Flush::Again;
             }
-            self.user_fds.set_full(user, self.now);
+            self.user_fds.set_full(user, self.station.now);
         }
-        let Some(connection) = self.table.get_mut(peer) else { return Flush::Done };
+        let Some(connection) = self.station.table.get_mut(peer) else { return Flush::Done };
         let released = &mut self.buffers.released;
         let release = |from, load| released.add(from, load);
         let spare = &mut self.buffers.spare;
@@ -194,7 +206,8 @@ impl EventLoop {
 
     /// Whether the descriptors of the next message for a connection may be written now.
     fn has_allowance(&mut self, peer: PeerId) -> bool {
-        let Self { table, bus, user_fds, .. } = self;
+        let Self { station, user_fds, .. } = self;
+        let Station { table, bus, .. } = station;
         table.get(peer).is_some_and(|connection| {
             connection.queue.fds_of_first() <= allowance(connection, bus, user_fds)
         })
@@ -203,7 +216,8 @@ impl EventLoop {
     /// Finds out which descriptors all connections of a user have received.
     fn settle_user(&mut self, user: Option<u32>) {
         self.check_closed();
-        let Self { table, bus, user_fds, .. } = self;
+        let Self { station, user_fds, .. } = self;
+        let Station { table, bus, .. } = station;
         let with_fds = table.iter_mut().filter(|it| it.fds_in_kernel.count() > 0);
         for connection in with_fds.filter(|it| kernel_user(bus, it.peer) == user) {
             settle_fds(connection, user, user_fds);
@@ -219,7 +233,7 @@ impl EventLoop {
             Shortage::Size => bus::Shortage::Size,
         };
         let input = Input::Undelivered(Undelivered { to, from, head, amount, shortage });
-        self.bus.handle(self.time(), input, &mut self.buffers.effects_of_writes);
+        self.station.bus.handle(self.station.time(), input, &mut self.buffers.effects_of_writes);
     }
 }
 

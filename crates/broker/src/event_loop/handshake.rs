@@ -1,0 +1,97 @@
+//! The handshake of a connection, up to its first message.
+
+use bus::{FdPassing, Input, PeerId};
+use sys::transfer::{Descriptors, Received};
+use wire::framer::Framer;
+use wire::sasl::server::{Identity, Progress, Rejection, Violation};
+
+use super::admission;
+use super::station::Station;
+use super::switchboard::{Switchboard, framer_limits, kernel_user_of};
+use crate::authority::SystemAuthority;
+use crate::back_pressure::Limits;
+use crate::busconfig::Config;
+use crate::connection::{End, Handshake, MessageStream, Phase};
+use crate::login::WrongNonce;
+
+/// Takes a chunk of the handshake, and what follows it.
+pub(super) fn proceed(
+    switchboard: &mut Switchboard,
+    authority: &mut SystemAuthority,
+    config: &Config,
+    peer: PeerId,
+    chunk: &mut [u8],
+) -> Result<(), End> {
+    let Switchboard { station, buffers, work, .. } = switchboard;
+    let Station { table, .. } = station;
+    let Some(connection) = table.get_mut(peer) else { return Ok(()) };
+    let Phase::Handshake(Handshake { login, .. }) = &mut connection.phase else {
+        return Ok(());
+    };
+    let chunk = login.take_nonce(chunk).map_err(|WrongNonce| End::WrongNonce)?;
+    let mut answer = Vec::new();
+    let now_unix = sys::clock::realtime().as_secs();
+    let progress = login.server.receive(chunk, now_unix, authority, &mut answer);
+    let rejected = login.server.rejection().map(end_after);
+    if connection.enqueue_lines(&answer, &mut buffers.spare).is_newly_dirty {
+        work.awaited.push(peer);
+    }
+    let end = |violation| match violation {
+        Violation::BeginBeforeOk { .. } => rejected.unwrap_or(End::Handshake(violation)),
+        _ => End::Handshake(violation),
+    };
+    match progress.map_err(end)? {
+        Progress::NeedMore if switchboard.buffers.fds.is_empty() => Ok(()),
+        Progress::NeedMore => {
+            switchboard.buffers.fds.clear();
+            Err(End::UnexpectedFds)
+        }
+        Progress::Done { consumed, identity, fds } => {
+            let fds = match fds {
+                wire::sasl::FdPassing::Agreed => FdPassing::Agreed,
+                wire::sasl::FdPassing::Off => FdPassing::Refused,
+            };
+            let uid = match identity {
+                Identity::Uid(uid) => Some(uid),
+                _ => None,
+            };
+            admission::admit(switchboard, config, authority.uid, peer, uid)?;
+            switchboard.handle(Input::Authenticated { peer, uid, fds });
+            start_messages(switchboard, peer, &chunk[consumed..]);
+            Ok(())
+        }
+    }
+}
+
+/// Goes on with messages. The first may have come with the end of the handshake.
+fn start_messages(switchboard: &mut Switchboard, peer: PeerId, rest: &[u8]) {
+    let framer_limits = framer_limits(&switchboard.station.bus);
+    let Switchboard { station, buffers, desk, fd_quotas, work, .. } = switchboard;
+    let Station { table, bus, now, .. } = station;
+    let Some(connection) = table.get_mut(peer) else { return };
+    connection.limits = Limits::within(bus.limits_of(peer));
+    let mut framer = Framer::new(framer_limits);
+    framer.keep(rest);
+    let mut stream = MessageStream::new(framer);
+    if let Some(active) = desk.traces.active() {
+        stream.read = active.read(*now);
+    }
+    let user = kernel_user_of(bus, peer, &buffers.fds);
+    let nothing = Received { bytes: 0, descriptors: Descriptors::Complete };
+    stream.received(nothing, &mut buffers.fds, user, fd_quotas);
+    stream.has_backlog = !rest.is_empty();
+    if stream.has_backlog {
+        work.backlog.push_back(peer);
+    }
+    connection.phase = Phase::Messages(stream);
+}
+
+/// How a connection ends that was rejected and whose `BEGIN` was under way: clients send it along with
+/// their first attempt to save a round trip. If they only asked for a mechanism that this bus does not
+/// offer, they connect again with another one, so it is not worth a line in the log.
+const fn end_after(rejection: Rejection) -> End {
+    match rejection {
+        Rejection::NotOffered => End::Closed,
+        Rejection::NotAccepted => End::Rejected,
+    }
+}

@@ -1,0 +1,78 @@
+//! What the poller reports on, as numbers.
+
+use bus::PeerId;
+
+use crate::activation::ChildKey;
+use crate::metrics::Place;
+
+/// What the poller reports on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    Signals,
+    Alarm,
+    /// Our own standard error, while services have more for it than it takes.
+    Stderr,
+    /// The process of a service.
+    Child(ChildKey),
+    /// What a service writes to its standard error.
+    Output(ChildKey),
+    /// Folders of the configuration.
+    Folders,
+    /// The socket for what is counted, and who asks there.
+    Metrics(Place),
+    /// One of the sockets of a listener.
+    Listener {
+        index: usize,
+        socket: usize,
+    },
+    Peer(PeerId),
+}
+
+impl Source {
+    pub(super) fn token(self) -> u64 {
+        match self {
+            Self::Signals => SIGNALS,
+            Self::Alarm => ALARM,
+            Self::Stderr => STDERR,
+            Self::Child(key) => u64::from(key.number()) << 32 | CHILD,
+            Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
+            Self::Metrics(place) => u64::from(place.number()) << 32 | METRICS,
+            Self::Folders => FOLDERS,
+            Self::Listener { index, socket } => (socket as u64) << 32 | OTHER_BIT | index as u64,
+            Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
+        }
+    }
+
+    pub(super) const fn from_token(token: u64) -> Self {
+        let (upper, lower) = ((token >> 32) as u32, token as u32);
+        match token {
+            // An index of a connection has less than 31 bits, as a descriptor has.
+            _ if token & OTHER_BIT == 0 => Self::Peer(PeerId::new(lower, upper)),
+            SIGNALS => Self::Signals,
+            ALARM => Self::Alarm,
+            STDERR => Self::Stderr,
+            FOLDERS => Self::Folders,
+            _ if lower as u64 == CHILD => Self::Child(ChildKey::new(upper)),
+            _ if lower as u64 == OUTPUT => Self::Output(ChildKey::new(upper)),
+            _ if lower as u64 == METRICS => Self::Metrics(Place::from_number(upper)),
+            _ => Self::Listener {
+                index: (lower & !(OTHER_BIT as u32)) as usize,
+                socket: upper as usize,
+            },
+        }
+    }
+}
+
+/// Set in the tokens of everything that is no connection.
+const OTHER_BIT: u64 = 1 << 31;
+
+const SIGNALS: u64 = u64::MAX;
+const ALARM: u64 = u64::MAX - 1;
+const STDERR: u64 = u64::MAX - 2;
+const FOLDERS: u64 = u64::MAX - 3;
+
+/// The lower halves of tokens of services and of who asks what is counted; there are never as many
+/// listeners.
+const CHILD: u64 = OTHER_BIT | 1 << 30;
+const OUTPUT: u64 = OTHER_BIT | 1 << 30 | 1;
+const METRICS: u64 = OTHER_BIT | 1 << 30 | 2;

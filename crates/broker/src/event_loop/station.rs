@@ -1,0 +1,107 @@
+//! What all parts of the loop share: the bus, the connections, the poller, the clock and the log.
+
+use std::io;
+use std::time::Duration;
+
+use bus::{
+    Bus, ForeignError, Incident, IncidentKind, IncidentReason, LogEvent, PeerId, PeerSnapshot, Time,
+};
+use sys::poll::Poller;
+
+use super::alarm::Alarm;
+use crate::activation::Children;
+use crate::connection::End;
+use crate::fault::Fault;
+use crate::log::Log;
+use crate::report::{DescribedPeer, ReloadReport, Reporter};
+use crate::table::Table;
+use crate::throttled_peer::ThrottledPeer;
+
+/// What all parts of the loop share.
+pub(super) struct Station {
+    pub(super) poller: Poller,
+    pub(super) bus: Bus,
+    pub(super) table: Table,
+    /// The processes of services, for what they wrote last.
+    pub(super) children: Children,
+    pub(super) log: Log,
+    pub(super) reporter: Reporter,
+    pub(super) alarm: Alarm,
+    /// The time of the current turn.
+    pub(super) now: Duration,
+}
+
+impl Station {
+    /// The time of the current turn, as the bus counts it.
+    pub(super) const fn time(&self) -> Time {
+        Time::from_nanos(self.now.as_nanos() as u64)
+    }
+
+    /// Sees to it that the alarm rings at the next deadline of the bus.
+    pub(super) fn set_alarm(&mut self) -> io::Result<()> {
+        if let Some(deadline) = self.bus.next_deadline() {
+            self.alarm.no_later_than(Duration::from_nanos(deadline.as_nanos()));
+        }
+        self.alarm.set()
+    }
+
+    /// Logs a fault, and adds it to the history.
+    pub(super) fn fault(&mut self, fault: Fault) {
+        self.reporter.fault(&self.log, &self.bus, &fault, self.now);
+        self.watch_log();
+        let (kind, cause, peer) = (IncidentKind::Fault, fault.word(), PeerSnapshot::default());
+        let reason = IncidentReason::Foreign(ForeignError::new(fault));
+        self.bus.note_incident(Incident::new(kind, cause, peer, reason, None, self.time()));
+    }
+
+    /// Logs what the bus reports.
+    pub(super) fn log_event(&mut self, event: &LogEvent) {
+        let described = self.reporter.event(&self.log, &self.bus, &self.children, event, self.now);
+        self.describe(described);
+    }
+
+    /// Logs the end of a connection that the peer did not close itself.
+    pub(super) fn log_end(&mut self, peer: PeerId, end: &End) {
+        if *end != End::Closed {
+            let described = self.reporter.end(&self.log, &self.bus, peer, end, self.now);
+            self.describe(described);
+        }
+    }
+
+    /// Logs the result of a reload.
+    pub(super) fn log_reload(&mut self, report: &ReloadReport<'_>) {
+        let described = self.reporter.reload(&self.log, &self.bus, report, self.now);
+        self.describe(described);
+    }
+
+    /// Logs that a peer is not served at once, and adds it to the history.
+    pub(super) fn log_throttled(&mut self, peer: ThrottledPeer) {
+        self.reporter.throttled(&self.log, &self.bus, &peer, self.now);
+        self.watch_log();
+        let (kind, cause) = (peer.outcome.incident_kind(), peer.reason.cause());
+        let (who, hit) = (peer.snapshot(), peer.reason.limit_hit());
+        let reason = IncidentReason::Foreign(ForeignError::new(peer));
+        self.bus.note_incident(Incident::new(kind, cause, who, reason, hit, self.time()));
+    }
+
+    /// Logs how many lines were left out in the time that is over.
+    pub(super) fn sum_up_log(&mut self) {
+        self.reporter.sum_up(&self.log, &self.bus, self.now);
+        self.watch_log();
+    }
+
+    /// Notes what a process is called, if the log has looked it up.
+    fn describe(&mut self, described: Option<DescribedPeer>) {
+        self.watch_log();
+        if let Some(DescribedPeer { peer, process }) = described {
+            self.bus.describe(peer, process);
+        }
+    }
+
+    /// Sees to it that the log reports in time how many lines it left out.
+    fn watch_log(&mut self) {
+        if let Some(due) = self.reporter.due() {
+            self.alarm.no_later_than(due);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! From queues to sockets.
+
+use std::io;
+use std::mem;
+use std::time::Duration;
+
+use bus::{Bus, Input, PeerId};
+use sys::poll::Poller;
+
+use super::Switchboard;
+use super::flow::{self, Flush};
+use crate::connection::{Connection, End};
+use crate::event_loop::origin::Origin;
+use crate::event_loop::source::Source;
+use crate::event_loop::station::Station;
+use crate::event_loop::work::Work;
+use crate::fault::Fault;
+use crate::outgoing::{Outcome, Progress};
+
+/// Writing queues.
+impl Switchboard {
+    /// Writes what is queued if routing has taken long, so that nobody waits for the end of a turn.
+    #[inline]
+    pub(in crate::event_loop) fn flush_if_late(&mut self, flushed_at: &mut Duration) {
+        if self.work.awaited.is_empty() && self.work.passing.is_empty() {
+            return;
+        }
+        let traces = &mut self.desk.traces;
+        let now = if traces.is_on() { traces.time_after() } else { sys::clock::monotonic() };
+        if now.saturating_sub(*flushed_at) > FLUSH_INTERVAL {
+            self.station.now = now;
+            self.flush();
+            *flushed_at = now;
+        }
+    }
+
+    /// Writes to every connection that has something queued, once.
+    pub(in crate::event_loop) fn flush(&mut self) {
+        while !self.work.awaited.is_empty() || !self.work.passing.is_empty() {
+            let mut awaited = mem::take(&mut self.work.awaited);
+            awaited.drain(..).for_each(|peer| self.flush_one(peer));
+            self.keep_list(awaited, |work| &mut work.awaited);
+            let mut passing = mem::take(&mut self.work.passing);
+            passing.drain(..).for_each(|peer| self.flush_one(peer));
+            self.keep_list(passing, |work| &mut work.passing);
+        }
+    }
+
+    /// Gives an empty list back its place, unless it was filled again in the meantime.
+    fn keep_list(&mut self, list: Vec<PeerId>, place: fn(&mut Work) -> &mut Vec<PeerId>) {
+        let place = place(&mut self.work);
+        if place.is_empty() {
+            *place = list;
+        }
+    }
+
+    /// Writes what is queued for one connection, as far as its socket takes it. The bus learns what
+    /// has left; what it wants done about that is applied at the end.
+    pub(in crate::event_loop) fn flush_one(&mut self, peer: PeerId) {
+        while let Flush::Again = self.flush_once(peer) {}
+        if !self.buffers.released.list().is_empty() {
+            self.release_senders();
+        }
+        if !self.buffers.effects_of_writes.is_empty() {
+            self.apply_effects_of_writes();
+        }
+    }
+
+    #[cold]
+    fn apply_effects_of_writes(&mut self) {
+        let mut effects = mem::take(&mut self.buffers.effects_of_writes);
+        let origin = Origin::Bus { fds: None };
+        self.begin_applying(&effects, &origin);
+        effects.list().iter().for_each(|effect| self.apply(effect, &effects, &origin));
+        effects.clear();
+        self.buffers.effects_of_writes = effects;
+    }
+
+    fn flush_once(&mut self, peer: PeerId) -> Flush {
+        let time = self.station.time();
+        let Self { station, user_fds, buffers, desk, .. } = self;
+        let Station { table, bus, poller, now, .. } = station;
+        let Some(connection) = table.get_mut(peer) else { return Flush::Done };
+        let fds_max = match connection.queue.has_fds() {
+            true => flow::allowance(connection, bus, user_fds),
+            false => u64::MAX,
+        };
+        let left = connection.queue.left();
+        let released = &mut buffers.released;
+        let release = |from, load| released.add(from, load);
+        let Progress { written, moved, outcome } =
+            connection.write(fds_max, *now, &mut buffers.spare, release);
+        buffers.copied += moved;
+        if written.bytes > 0 {
+            if left < connection.traced_end && left < connection.queue.left() {
+                desk.traces.written(bus.recipient_number(peer), connection.queue.left());
+            }
+            if written.fds > 0 {
+                flow::note_fds_written(connection, bus, user_fds, written.fds);
+            }
+            let copied = mem::take(&mut buffers.copied);
+            let input = Input::Written { to: peer, amount: written, copied };
+            bus.handle(time, input, &mut buffers.effects_of_writes);
+        }
+        if let (Outcome::Empty, true) = (&outcome, connection.writing.is_flowing()) {
+            if let Err(error) = watch(connection, poller, bus, *now) {
+                self.unwatched(peer, error);
+            }
+            return Flush::Done;
+        }
+        self.write_ended(peer, written.bytes, outcome)
+    }
+
+    /// Does what a write calls for that has not emptied the queue of a connection whose socket takes
+    /// everything.
+    #[cold]
+    fn write_ended(&mut self, peer: PeerId, written: u64, outcome: Outcome) -> Flush {
+        match outcome {
+            Outcome::Empty => self.unblocked(peer),
+            Outcome::Blocked => self.blocked(peer, written),
+            Outcome::Starved => self.starved(peer, written),
+            Outcome::OverAllowance => return self.over_allowance(peer, written),
+            Outcome::Dropped(dropped) => {
+                self.undelivered(peer, &dropped);
+                return Flush::Again;
+            }
+            Outcome::Gone => self.left(peer),
+        }
+        Flush::Done
+    }
+
+    /// The other end of a connection is gone.
+    fn left(&mut self, peer: PeerId) {
+        if let Some(connection) = self.station.table.get(peer) {
+            let end = connection.left();
+            self.end(peer, end);
+        }
+    }
+
+    /// Whether a connection whose peer is gone can be read now. Otherwise it is read in later turns, and
+    /// the poller does not report it in every wait.
+    pub(in crate::event_loop) fn may_read_last(&mut self, peer: PeerId) -> bool {
+        let may_read = self.may_read(peer);
+        let Station { table, poller, .. } = &mut self.station;
+        let Some(connection) = table.get_mut(peer) else { return false };
+        if !connection.has_backlog() && may_read {
+            // It may not have been watched for reading, so there may still be something.
+            return true;
+        }
+        if connection.watched.take().is_some() {
+            let _ = poller.remove(&connection.socket);
+        }
+        false
+    }
+
+    /// Tells the poller what is wanted of a connection now, if that has changed.
+    pub(in crate::event_loop) fn update_interest(&mut self, peer: PeerId) {
+        let Self { station, .. } = self;
+        let Station { table, bus, poller, now, .. } = station;
+        let Some(connection) = table.get_mut(peer) else { return };
+        if let Err(error) = watch(connection, poller, bus, *now) {
+            self.unwatched(peer, error);
+        }
+    }
+
+    /// The poller cannot watch a connection, so it ends.
+    #[cold]
+    pub(super) fn unwatched(&mut self, peer: PeerId, error: io::Error) {
+        self.station.fault(Fault::UnwatchedConnection(error));
+        self.end(peer, End::Unwatched);
+    }
+}
+
+/// Tells the poller what is wanted of a connection now, if that has changed.
+#[inline]
+pub(super) fn watch(
+    connection: &mut Connection,
+    poller: &Poller,
+    bus: &Bus,
+    now: Duration,
+) -> io::Result<()> {
+    let may_read = !flow::is_unread(connection, bus, now);
+    connection.watch(poller, Source::Peer(connection.peer).token(), may_read)
+}
+
+/// How long messages are routed before what is queued is written.
+const FLUSH_INTERVAL: Duration = Duration::from_micros(500);

@@ -1,0 +1,343 @@
+//! The switchboard: the bus among its connections. It applies the effects of the bus, queues and writes
+//! messages, and ends connections.
+//!
+//! ```text
+//!   effects ─▶ apply ─▶ queues ─▶ flush (deliver) ─▶ sockets
+//!                                   └─▶ full sockets, held senders (flow)
+//!   sockets ─▶ receive ─▶ the event loop, which routes each message
+//! ```
+
+mod deliver;
+mod flow;
+mod receive;
+mod timed;
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::rc::Rc;
+
+use bus::{
+    Body, CallId, Delivery, Details, Effect, Effects, Fds, ForeignError, HeldFds, Input, LogEvent,
+    PeerId, PidFd, TraceRequest, Urgency,
+};
+
+use super::memory_trimmer::MemoryTrimmer;
+use super::origin::Origin;
+use super::station::Station;
+use super::tracing::TraceDesk;
+use super::work::{Buffers, Work};
+use crate::back_pressure::{Limits, Writing};
+use crate::connection::{Connection, End, Phase, Queued, Role};
+use crate::fd_quota::FdQuotas;
+use crate::fds_in_kernel::UserFds;
+use crate::outgoing::{Backing, Charge, Load, Outgoing, OutgoingBody, SharedFds, SharedSlice};
+use crate::read_budget::InteractiveTraffic;
+use deliver::watch;
+use flow::kernel_user;
+pub(super) use receive::{ReadOutcome, framer_limits, kernel_user_of};
+
+/// The bus among its connections.
+pub(super) struct Switchboard {
+    pub(super) station: Station,
+    pub(super) desk: TraceDesk,
+    pub(super) work: Work,
+    pub(super) buffers: Buffers,
+    pub(super) interactive: InteractiveTraffic,
+    /// Descriptors of messages that wait for a service.
+    held_fds: BTreeMap<HeldFds, SharedFds>,
+    /// Descriptors that were written and not received.
+    pub(super) user_fds: UserFds,
+    /// Descriptors that came and were not written.
+    pub(super) fd_quotas: FdQuotas,
+    pub(super) trimmer: MemoryTrimmer,
+}
+
+impl Switchboard {
+    pub(super) fn new(station: Station) -> Self {
+        let open_files = sys::rlimit::open_files_max();
+        Self {
+            station,
+            desk: TraceDesk::default(),
+            work: Work::default(),
+            buffers: Buffers::default(),
+            interactive: InteractiveTraffic::default(),
+            held_fds: BTreeMap::new(),
+            user_fds: UserFds::within(open_files),
+            fd_quotas: FdQuotas::within(open_files),
+            trimmer: MemoryTrimmer::begin(),
+        }
+    }
+
+    fn note_freed(&mut self) {
+        self.trimmer.note_freed(self.station.now, &mut self.station.alarm);
+    }
+}
+
+/// Applying effects.
+impl Switchboard {
+    /// Hands an input to the bus that it wants nothing of the daemon for, and applies its effects.
+    pub(super) fn handle(&mut self, input: Input<'_>) {
+        let mut effects = mem::take(&mut self.buffers.effects);
+        effects.clear();
+        self.station.bus.handle(self.station.time(), input, &mut effects);
+        let origin = Origin::Bus { fds: None };
+        self.begin_applying(&effects, &origin);
+        effects.list().iter().for_each(|effect| self.apply(effect, &effects, &origin));
+        self.buffers.effects = effects;
+        self.write_long_queues();
+    }
+
+    /// Gives the bus the answer to an effect, and applies what comes of it. `fds` go with the reply
+    /// that the answer causes. The bus asks nothing about answers.
+    pub(super) fn answer(&mut self, input: Input<'_>, fds: Option<SharedFds>) {
+        let mut effects = mem::take(&mut self.buffers.effects_of_answers);
+        effects.clear();
+        self.station.bus.handle(self.station.time(), input, &mut effects);
+        let origin = Origin::Bus { fds };
+        self.begin_applying(&effects, &origin);
+        effects.list().iter().for_each(|effect| self.apply(effect, &effects, &origin));
+        self.buffers.effects_of_answers = effects;
+    }
+
+    /// Traces what came of an input, before it is applied.
+    #[inline]
+    pub(super) fn begin_applying(&mut self, effects: &Effects, origin: &Origin<'_>) {
+        if !effects.traced().is_empty() {
+            self.desk.trace(&mut self.station, effects, origin);
+        }
+        self.buffers.copied += effects.bytes_len() as u64;
+    }
+
+    /// Applies an effect. This queues messages and marks connections; nothing is written. Services and
+    /// the configuration are for the event loop.
+    #[inline]
+    pub(super) fn apply(&mut self, effect: &Effect, effects: &Effects, origin: &Origin<'_>) {
+        match effect {
+            Effect::Send(delivery) => self.send(delivery, effects, origin),
+            Effect::Disconnect { peer, reason } => self.end(*peer, End::Bus(*reason)),
+            Effect::Log(event) => self.log_event(event),
+            Effect::CloseRing { peer } => self.desk.traces.end(*peer),
+            Effect::HoldFds(held) => self.hold_fds(*held, origin),
+            Effect::ReleaseFds(held) => {
+                self.held_fds.remove(held);
+            }
+            Effect::OpenRing { call, request } => self.open_ring(*call, **request),
+            Effect::ReadDetails { peer, call } => self.read_details(*peer, *call),
+            Effect::Start { .. } | Effect::Abandon { .. } | Effect::Reload { .. } => {
+                unreachable!("only messages and deadlines cause these effects")
+            }
+        }
+    }
+
+    /// Keeps the descriptors of a message that waits for a service.
+    fn hold_fds(&mut self, held: HeldFds, origin: &Origin<'_>) {
+        if let Origin::Peer { fds: Some(fds), .. } = origin {
+            self.held_fds.insert(held, fds.clone());
+        }
+    }
+
+    /// Answers a call that asks for the ring of a trace.
+    fn open_ring(&mut self, call: CallId, request: TraceRequest) {
+        let (outcome, fds) = match self.desk.open_ring(&self.station, call.peer, request) {
+            Ok((facts, fds)) => (Ok(facts), Some(fds)),
+            Err(error) => (Err(ForeignError::new(error)), None),
+        };
+        self.answer(Input::RingOpened { call, request, outcome }, fds);
+    }
+
+    /// Answers a call that asks what the kernel knows about a process. What the kernel does not tell,
+    /// or not any longer, is left out.
+    fn read_details(&mut self, peer: PeerId, call: CallId) {
+        let Some(connection) = self.station.table.get(peer) else { return };
+        let (details, fds) = details_of(connection);
+        self.answer(Input::DetailsRead { peer, details, call }, fds);
+    }
+
+    /// Writes the queues that became long. This waits until all effects of an input are applied: a
+    /// write that fails causes an error, which must not overtake the other messages of that input.
+    #[inline]
+    pub(super) fn write_long_queues(&mut self) {
+        while let Some(peer) = self.work.long.pop() {
+            self.flush_one(peer);
+        }
+    }
+
+    /// Puts a message into the queue of its recipient.
+    fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &Origin<'_>) {
+        let fds = self.fds_of(delivery, origin);
+        let Self { station, buffers, work, interactive, .. } = self;
+        let Station { table, bus, poller, now, .. } = station;
+        let Some(connection) = table.get_mut(delivery.to) else { return };
+        let (from, body) = body_of(delivery, origin, connection.writing);
+        let charge = connection.charge_for(origin.is_reply());
+        let head = effects.bytes(delivery.head);
+        let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
+        let load = Load { bytes: head.len() + body.len(), fds: fd_count };
+        buffers.copied += match body {
+            OutgoingBody::Bytes(_) => load.bytes as u64,
+            OutgoingBody::Shared(_) => head.len() as u64,
+        };
+        let message = Outgoing { from, head, body, fds };
+        let Queued { is_flowing, is_newly_dirty, is_long } =
+            connection.enqueue(message, charge, *now, &mut buffers.spare);
+        if matches!(origin, Origin::Peer { is_calm: true, .. }) && !connection.budget.is_flood() {
+            interactive.goes_on(*now);
+        }
+        work.reached_ready |= is_flowing && charge != Charge::Never;
+        if is_newly_dirty {
+            work.mark(delivery.to, delivery.urgency);
+        }
+        if is_long {
+            work.long.push(delivery.to);
+        }
+        let is_held =
+            delivery.urgency == Urgency::Awaited && connection.sent.is_over(&connection.limits);
+        let watched = match is_held {
+            // It may have to answer now, so that it may no longer be held.
+            true => watch(connection, poller, bus, *now),
+            false => Ok(()),
+        };
+        if let Err(error) = watched {
+            self.unwatched(delivery.to, error);
+        }
+        if let (Charge::OnSender, Some(from)) = (charge, from) {
+            self.charge_sender(from, load);
+        }
+        if fd_count > 0 && !is_flowing {
+            self.watch_time(delivery.to);
+        }
+    }
+
+    fn fds_of(&self, delivery: &Delivery, origin: &Origin<'_>) -> Option<SharedFds> {
+        match (delivery.fds, origin) {
+            (Fds::None, _) => None,
+            (Fds::OfInput, Origin::Peer { fds, .. })
+            | (Fds::OfProcess(_) | Fds::OfRing | Fds::OfRecorder, Origin::Bus { fds }) => {
+                fds.clone()
+            }
+            (Fds::Held(held), _) => self.held_fds.get(&held).cloned(),
+            (
+                Fds::OfInput | Fds::OfProcess(_) | Fds::OfRing | Fds::OfRecorder,
+                Origin::Bus { .. } | Origin::Peer { .. },
+            ) => None,
+        }
+    }
+}
+
+/// Limits, log and ends of connections.
+impl Switchboard {
+    /// Applies changed limits to all connections.
+    pub(super) fn limits_changed(&mut self) {
+        let Station { table, bus, .. } = &mut self.station;
+        let limits = framer_limits(bus);
+        let mut peers = Vec::new();
+        for connection in table.iter_mut() {
+            connection.limits = Limits::within(bus.limits_of(connection.peer));
+            if let Phase::Messages(stream) = &mut connection.phase {
+                stream.framer.set_limits(limits);
+            }
+            peers.push(connection.peer);
+        }
+        peers.into_iter().for_each(|peer| self.update_interest(peer));
+    }
+
+    fn log_event(&mut self, event: &LogEvent) {
+        if let LogEvent::BecameMonitor { peer } = event
+            && let Some(connection) = self.station.table.get_mut(*peer)
+        {
+            connection.role = Role::Monitor;
+        }
+        if self.desk.traces.is_on() {
+            self.desk.trace_event(&self.station, event);
+        }
+        self.station.log_event(event);
+    }
+
+    /// Marks a connection to be closed at the end of the turn.
+    pub(super) fn end(&mut self, peer: PeerId, end: End) {
+        if let Some(connection) = self.station.table.get_mut(peer)
+            && connection.end.is_none()
+        {
+            connection.end = Some(end);
+            self.work.ended.push(peer);
+        }
+    }
+
+    /// Closes the connections that have ended, and those that end by that. Returns whether there were
+    /// any.
+    pub(super) fn close_ended(&mut self) -> bool {
+        let is_needed = !self.work.ended.is_empty();
+        while !self.work.ended.is_empty() {
+            for peer in mem::take(&mut self.work.ended) {
+                self.close(peer);
+            }
+            self.flush();
+        }
+        is_needed
+    }
+
+    fn close(&mut self, peer: PeerId) {
+        let Some(connection) = self.station.table.get(peer) else { return };
+        let end = connection.end.unwrap_or(End::Closed);
+        self.station.log_end(peer, &end);
+        if self.desk.traces.is_on() {
+            self.desk.trace_left(&mut self.station, peer, &end);
+        }
+        let user = kernel_user(&self.station.bus, peer);
+        let Some(mut connection) = self.station.table.remove(peer) else { return };
+        let released = &mut self.buffers.released;
+        connection.queue.set_charges(Charge::Free, |from, load| released.add(from, load));
+        self.close_socket(*connection, user);
+        self.note_freed();
+        self.release_senders();
+        self.handle(Input::Disconnected { peer, end });
+    }
+}
+
+/// Asks the kernel for all about the process behind a connection, with a descriptor of the process.
+fn details_of(connection: &Connection) -> (Details, Option<SharedFds>) {
+    let mut details = Details::default();
+    let mut fds = None;
+    // The kernel knows nothing of a peer that connects over a network.
+    if let Ok(known) = sys::credentials::peer_credentials(&connection.socket) {
+        details.groups = known.groups.map(Into::into);
+        details.security_label = known.security_label.map(Into::into);
+        fds = known.pidfd.map(|pidfd| Rc::from([pidfd.into()]));
+        if fds.is_some() {
+            details.pidfd = PidFd::Held;
+        }
+    }
+    (details, fds)
+}
+
+/// Whose message it is, and its body.
+fn body_of<'m>(
+    delivery: &Delivery,
+    origin: &Origin<'m>,
+    writing: Writing,
+) -> (Option<PeerId>, OutgoingBody<'m>) {
+    match (delivery.body, origin) {
+        (Body::OfInput, Origin::Peer { from, message, slice, .. }) => {
+            let is_shared = match slice.backing {
+                Backing::Owned => true,
+                // What has to wait cannot be lent.
+                Backing::Scratch => writing.is_flowing() && message.body().len() >= LENT_BODY_MIN,
+            };
+            let body = if is_shared {
+                let start = slice.range.start + message.header_bytes().len();
+                let range = start..slice.range.end;
+                let memory = Rc::clone(&slice.memory);
+                OutgoingBody::Shared(SharedSlice { memory, range, backing: slice.backing })
+            } else {
+                OutgoingBody::Bytes(message.body())
+            };
+            (Some(*from), body)
+        }
+        _ => (None, OutgoingBody::Bytes(&[])),
+    }
+}
+
+/// Bytes from which on a body is not copied to each recipient's queue, but written from where it
+/// was read to. A second slice costs a write as much as some hundred bytes do, and what is written
+/// together makes the fewest wake-ups while it is small.
+const LENT_BODY_MIN: usize = 4096;

@@ -1,0 +1,153 @@
+//! From sockets to the messages that the event loop routes.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use bus::{Bus, PeerId};
+use wire::framer::{self, SCRATCH_LEN_MIN};
+
+use super::Switchboard;
+use super::flow::{is_unread, kernel_user};
+use crate::connection::{End, Parked, Phase};
+use crate::event_loop::station::Station;
+use crate::event_loop::work::Buffers;
+
+/// What one read from a connection brought, and how many bytes.
+pub(in crate::event_loop) enum ReadOutcome {
+    Nothing,
+    /// A chunk of the handshake.
+    Lines(usize),
+    /// Messages, which wait in the framer and the scratch buffer.
+    Messages(usize),
+}
+
+impl Switchboard {
+    /// A scratch buffer of which no part is lent to a queue.
+    pub(in crate::event_loop) fn take_scratch(&mut self) -> Rc<Vec<u8>> {
+        self.buffers.take_free_scratch().unwrap_or_else(|| {
+            // All of them are lent. Mostly the queues only have to be written, while the bytes are
+            // still in the processor's cache.
+            self.flush();
+            self.buffers.take_free_scratch().unwrap_or_else(|| self.more_scratch())
+        })
+    }
+
+    /// Another scratch buffer. If there are many, one is asked back from queues that are not read.
+    fn more_scratch(&mut self) -> Rc<Vec<u8>> {
+        if self.buffers.scratch.len() >= SCRATCH_BUFFERS_MAX {
+            for &peer in &self.work.timed {
+                if let Some(connection) = self.station.table.get_mut(peer) {
+                    connection.queue.return_lent();
+                }
+            }
+        }
+        let free = self.buffers.take_free_scratch();
+        free.unwrap_or_else(|| Rc::new(vec![0; SCRATCH_LEN]))
+    }
+
+    /// Reads once from a connection into a scratch buffer.
+    pub(in crate::event_loop) fn read(
+        &mut self,
+        peer: PeerId,
+        buffer: &mut Rc<Vec<u8>>,
+    ) -> Result<ReadOutcome, End> {
+        let scratch = Rc::get_mut(buffer).expect("no part of it is lent");
+        let Self { station, buffers, desk, fd_quotas, .. } = self;
+        let Station { table, bus, now, .. } = station;
+        let Some(connection) = table.get_mut(peer) else { return Ok(ReadOutcome::Nothing) };
+        if connection.end.is_some() || connection.has_backlog() || is_unread(connection, bus, *now)
+        {
+            return Ok(ReadOutcome::Nothing);
+        }
+        let Some(received) = connection.read(scratch, &mut buffers.fds)? else {
+            return Ok(ReadOutcome::Nothing);
+        };
+        let bytes = received.bytes;
+        let Phase::Messages(stream) = &mut connection.phase else {
+            return Ok(ReadOutcome::Lines(bytes));
+        };
+        if let Some(active) = desk.traces.active() {
+            stream.read = active.read(*now);
+        }
+        let user = kernel_user_of(bus, peer, &buffers.fds);
+        stream.received(received, &mut buffers.fds, user, fd_quotas);
+        Ok(ReadOutcome::Messages(bytes))
+    }
+
+    /// Takes messages that were read in an earlier turn into the scratch buffer again.
+    pub(in crate::event_loop) fn unpark(&mut self, peer: PeerId, scratch: &mut Rc<Vec<u8>>) {
+        let Some(connection) = self.station.table.get_mut(peer) else { return };
+        let Phase::Messages(stream) = &mut connection.phase else { return };
+        stream.has_backlog = false;
+        if let Some(active) = self.desk.traces.active() {
+            active.resume(stream.read);
+        }
+        stream.framer.unpark(Rc::get_mut(scratch).expect("no part of it is lent"));
+    }
+
+    /// Leaves the scratch buffer to the next connection, and remembers if there is more to do.
+    pub(in crate::event_loop) fn finish_reading(
+        &mut self,
+        peer: PeerId,
+        scratch: &[u8],
+        routed: usize,
+        received: Option<usize>,
+    ) {
+        let Self { station, work, buffers, .. } = self;
+        let Station { table, now, .. } = station;
+        let Some(connection) = table.get_mut(peer) else { return };
+        let Phase::Messages(stream) = &mut connection.phase else { return };
+        let Parked { has_more, fds_begin_to_wait, moved } = stream.park(scratch, *now);
+        buffers.copied += moved;
+        if has_more {
+            stream.has_backlog = true;
+            work.backlog.push_back(peer);
+            connection.budget.had_enough(routed);
+        } else if let Some(received) = received {
+            connection.budget.took_all(received);
+        }
+        if work.reached_ready {
+            connection.sent.ready_at = *now;
+            if connection.sent.is_over(&connection.limits) {
+                self.update_interest(peer);
+            }
+        }
+        if fds_begin_to_wait {
+            self.watch_time(peer);
+        }
+    }
+}
+
+/// The limits on messages that are read.
+pub(in crate::event_loop) fn framer_limits(bus: &Bus) -> framer::Limits {
+    let limits = &bus.configuration().limits;
+    // What is passed on gets a SENDER, and must be valid with it too.
+    let message_len_max = usize::try_from(limits.max_message_size)
+        .unwrap_or(usize::MAX)
+        .min(wire::limits::FORWARDED_LEN_MAX);
+    let message_fds_max = u32::try_from(limits.max_message_unix_fds).unwrap_or(u32::MAX);
+    framer::Limits { message_len_max, message_fds_max }
+}
+
+/// The user that the kernel named, if descriptors have to be put on its account.
+pub(in crate::event_loop) fn kernel_user_of(
+    bus: &Bus,
+    peer: PeerId,
+    fds: &[OwnedFd],
+) -> Option<u32> {
+    if fds.is_empty() { None } else { kernel_user(bus, peer) }
+}
+
+impl Buffers {
+    fn take_free_scratch(&mut self) -> Option<Rc<Vec<u8>>> {
+        let free = self.scratch.iter().position(|scratch| Rc::strong_count(scratch) == 1)?;
+        Some(self.scratch.swap_remove(free))
+    }
+}
+
+/// Scratch buffers that may be lent at once.
+const SCRATCH_BUFFERS_MAX: usize = 4;
+
+/// Bytes that are read at once.
+const SCRATCH_LEN: usize = 256 * 1024;
+const _: () = assert!(SCRATCH_LEN >= SCRATCH_LEN_MIN);
