@@ -531,3 +531,77 @@ const CHECKED_PER_INPUT: usize = 64;
 fn disconnect(peer: PeerId, reason: DisconnectReason, fx: &mut Effects) {
     fx.push(Effect::Disconnect { peer, reason });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::num::NonZeroU32;
+
+    use diligence_testkit::corruption::each_is_reported;
+    use wire::guid::Guid;
+    use wire::match_rule::MatchRule;
+
+    use crate::calls::PendingCall;
+    use crate::reloads::Privilege;
+    use crate::types::{CallId, Service};
+
+    const PEER: PeerId = PeerId::new(0, 0);
+    const GONE: PeerId = PeerId::new(9, 0);
+
+    /// A bus with one connection that has called Hello.
+    fn bus() -> Bus {
+        let identity = Identity {
+            id: Guid::from_bytes([7; 16]),
+            machine_id: None,
+            pid: 1,
+            uid: 0,
+            security_label: None,
+        };
+        let mut bus = Bus::new(identity, Configuration::default(), 0);
+        bus.connected(PEER, Credentials { pid: None, uid: Some(7) });
+        bus.authenticated(PEER, Some(7), FdPassing::Refused);
+        let Router { access, registry, config, .. } = &mut bus.router;
+        let policy = access.policy_for(PEER, registry, config);
+        registry.register(PEER, policy);
+        bus
+    }
+
+    /// Each component has tests of its own check. This shows that the check of the bus calls it, and
+    /// that it compares the components with each other.
+    #[test]
+    fn the_check_reports_corruptions_of_every_component() {
+        each_is_reported(
+            bus,
+            Bus::check,
+            &[
+                ("names", |bus| bus.router.registry.close(PEER)),
+                ("queues", |bus| {
+                    let queue = &mut bus.router.registry[PEER].queue;
+                    queue.push(8, 0);
+                    queue.pop(Amount { messages: 1, bytes: 4, fds: 0 });
+                }),
+                ("match rules", |bus| {
+                    bus.router.matching.add(GONE, MatchRule::parse("").expect("a rule"));
+                }),
+                ("pending calls", |bus| {
+                    let serial = NonZeroU32::MIN;
+                    let call = PendingCall { caller: PEER, serial, callee: GONE };
+                    let counted = bus.router.accounting.current();
+                    bus.router.calls.expect(call, None, 1, counted).expect("there is room");
+                }),
+                ("traces", |bus| bus.router.tracing.begin(GONE, 1, [].into())),
+                ("starts of services", |bus| {
+                    bus.router.config.services.add("a.b", Service::default());
+                    let call = CallId { peer: GONE, serial: NonZeroU32::MIN };
+                    let (router, fx) = (&mut bus.router, &mut Effects::new());
+                    let start = bus.activation.start_for_call(GONE, "a.b", Some(call), router, fx);
+                    start.expect("there is a service");
+                }),
+                ("calls of ReloadConfig", |bus| {
+                    let (serial, now) = (Some(NonZeroU32::MIN), Time::default());
+                    bus.reloads.add(GONE, serial, Privilege::None, now).expect("there is room");
+                }),
+            ],
+        );
+    }
+}

@@ -188,8 +188,8 @@ impl PendingCalls {
         (first.deadline < NEVER).then_some(first.deadline)
     }
 
-    /// Checks that every pending call is in its three lists, that both ends are live, and that all
-    /// counts are right.
+    /// Checks that every pending call is in its three lists, that both ends are live, that the oldest
+    /// call has the first deadline, and that all counts are right.
     ///
     /// # Panics
     ///
@@ -211,8 +211,14 @@ impl PendingCalls {
     /// Walks a list, and returns how many calls it has.
     fn check_list(&self, by: By, list: List) -> usize {
         let (mut index, mut previous, mut len) = (list.first, NONE, 0);
+        let mut deadline = Time::default();
         while let Some(record) = self.records.get(index) {
             assert_eq!(record.links[by as usize].previous, previous, "{:?}", record.call);
+            assert!(len < self.records.len(), "a list has more calls than there are");
+            if matches!(by, By::Age) {
+                assert!(record.deadline >= deadline, "the deadline of {:?}", record.call);
+                deadline = record.deadline;
+            }
             len += 1;
             (previous, index) = (index, record.links[by as usize].next);
         }
@@ -302,3 +308,62 @@ const NONE: usize = usize::MAX;
 
 /// The deadline of calls that may wait for ever.
 const NEVER: Time = Time::from_nanos(u64::MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diligence_testkit::corruption::each_is_reported;
+
+    const A: PeerId = PeerId::new(0, 0);
+    const B: PeerId = PeerId::new(1, 0);
+
+    /// A calls B twice, and B calls A.
+    fn calls() -> PendingCalls {
+        let mut calls = PendingCalls::new(KeyedState::new(0.into()));
+        for (number, caller, callee) in [(1, A, B), (2, A, B), (3, B, A)] {
+            let serial = NonZeroU32::new(number).expect("not 0");
+            let deadline = Some(Time::from_nanos(number.into()));
+            let call = PendingCall { caller, serial, callee };
+            calls.expect(call, deadline, 8, Counted::NOT).expect("there is room");
+        }
+        calls
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        let check = |calls: &PendingCalls| calls.check(|peer| peer == A || peer == B);
+        each_is_reported(
+            calls,
+            check,
+            &[
+                ("the index is empty", |calls| calls.by_key.clear()),
+                ("a record is gone", |calls| {
+                    calls.records.remove(1);
+                }),
+                ("a callee is gone", |calls| calls.records[2].call.callee = PeerId::new(7, 0)),
+                ("a caller is gone", |calls| calls.records[2].call.caller = PeerId::new(7, 0)),
+                ("another call has the index of a call", |calls| {
+                    calls.records[0].call.serial = NonZeroU32::MAX;
+                }),
+                ("the number of a caller's calls", |calls| calls.peers[0].calls.len += 1),
+                ("the number of replies that a callee owes", |calls| calls.peers[1].owed.len -= 1),
+                ("the number of all calls", |calls| calls.by_age.len += 1),
+                ("the last call of a list", |calls| calls.by_age.last = 0),
+                ("the first call of a list", |calls| calls.peers[0].calls.first = 1),
+                ("a list that ends early", |calls| {
+                    calls.records[0].links[By::Age as usize].next = NONE;
+                }),
+                ("a list that goes back to another call", |calls| {
+                    calls.records[1].links[By::Callee as usize].previous = 2;
+                }),
+                ("a list without an end", |calls| {
+                    calls.records[2].links[By::Age as usize].next = 0;
+                    calls.records[0].links[By::Age as usize].previous = 2;
+                }),
+                ("a later call with an earlier deadline", |calls| {
+                    calls.records[2].deadline = Time::from_nanos(1);
+                }),
+            ],
+        );
+    }
+}

@@ -114,6 +114,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diligence_testkit::corruption::each_is_reported;
 
     const CALLER: PeerId = PeerId::new(1, 0);
     const OTHER: PeerId = PeerId::new(2, 0);
@@ -161,5 +162,27 @@ mod tests {
         let mut add = || reloads.add(CALLER, Some(NonZeroU32::MIN), Privilege::None, at(0));
         let accepted = (0..100).take_while(|_| add().is_ok()).count();
         assert_eq!(accepted, WAITING_MAX);
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        let make = || {
+            let mut reloads = Reloads::default();
+            add(&mut reloads, CALLER, Privilege::Any, at(0));
+            reloads
+        };
+        each_is_reported(
+            make,
+            |reloads| reloads.check(|peer| peer == CALLER),
+            &[
+                ("a call of a connection that is gone", |reloads| {
+                    reloads.waiting.insert(OTHER, Vec::new());
+                }),
+                ("too many calls of one connection", |reloads| {
+                    let calls = reloads.waiting.get_mut(&CALLER).expect("it waits");
+                    calls.resize(WAITING_MAX + 1, NonZeroU32::MIN);
+                }),
+            ],
+        );
     }
 }

@@ -132,6 +132,8 @@ impl Tracing {
         let rules: usize = self.by_peer.values().map(|running| running.rules.len()).sum();
         assert_eq!(self.rules.len(), rules, "rules of traces");
         self.rules.check();
+        let is_on = self.recorder == FlightRecorder::On || !self.by_peer.is_empty();
+        assert_eq!(self.is_on, is_on, "whether anything is recorded");
     }
 }
 
@@ -251,5 +253,58 @@ impl Tracing {
                 fx.trace(Traced::Message(TracedMessage { audience, ..traced }));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diligence_testkit::corruption::each_is_reported;
+
+    use crate::types::{Credentials, Limits};
+
+    const READER: PeerId = PeerId::new(0, 0);
+
+    fn registry() -> Registry {
+        let mut registry = Registry::new(KeyedState::new(0.into()));
+        let limits = Limits::default();
+        registry.connect(READER, Credentials::default(), &limits, Time::default());
+        registry.connect(PeerId::new(1, 0), Credentials::default(), &limits, Time::default());
+        registry
+    }
+
+    /// A trace with a rule, and one of all messages.
+    fn tracing() -> Tracing {
+        let mut tracing = Tracing::new(KeyedState::new(0.into()), FlightRecorder::Off);
+        let rule = MatchRule::parse("member='A'").expect("a rule");
+        tracing.begin(READER, 1, [rule].into());
+        tracing.begin(PeerId::new(1, 0), 1, Vec::new());
+        tracing
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        let registry = registry();
+        each_is_reported(
+            tracing,
+            |tracing| tracing.check(&registry),
+            &[
+                ("traces of all messages", |tracing| tracing.whole = 0),
+                ("whether anything is recorded", |tracing| tracing.is_on = false),
+                ("the rules of a trace", |tracing| {
+                    tracing.by_peer.get_mut(&READER).expect("it has a trace").rules.clear();
+                    tracing.whole += 1;
+                }),
+                ("the owner of a rule", |tracing| {
+                    let rules = tracing.by_peer.remove(&READER).expect("it has a trace");
+                    tracing.by_peer.get_mut(&PeerId::new(1, 0)).expect("a trace").rules =
+                        rules.rules;
+                    tracing.whole = 0;
+                }),
+                ("a trace of a connection that is gone", |tracing| {
+                    tracing.begin(PeerId::new(9, 0), 1, Vec::new());
+                }),
+            ],
+        );
     }
 }

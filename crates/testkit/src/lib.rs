@@ -4,6 +4,7 @@
 //! - [`world`]: a bus with connections; whatever it sends is checked.
 //! - [`text`]: values of D-Bus as people write and read them.
 //! - [`chaos`]: connections that do anything.
+//! - [`corruption`]: whether a check reports what violates its invariants.
 //! - [`model`]: what the bus should do, written plainly, to compare with.
 //! - [`rules`]: rules of policies, a line each.
 //! - [`random`]: numbers from a seed that a failing test prints.
@@ -17,6 +18,7 @@
 //! - [`source_tree`]: the files of this project, for tests of the source itself.
 
 pub mod chaos;
+pub mod corruption;
 pub mod findings;
 pub mod forged;
 pub mod forms;

@@ -164,3 +164,34 @@ const CROWDED: u64 = 4;
 
 /// A crowded queue stays crowded until it holds at most this part of its limit.
 const SPARSE: u64 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diligence_testkit::corruption::each_is_reported;
+
+    fn queue() -> Queue {
+        let mut queue = Queue::new(&Limits::default());
+        queue.push(10, 1);
+        queue.push_for(Account::User(Some(7)), 20, 2);
+        queue
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        each_is_reported(
+            queue,
+            Queue::check,
+            &[
+                ("bytes of no message", |queue| queue.queued.messages = 0),
+                ("bytes", |queue| queue.queued.bytes -= 1),
+                ("descriptors", |queue| queue.queued.fds -= 1),
+                ("the peak of bytes", |queue| queue.peak_bytes = 0),
+                ("the peak of descriptors", |queue| queue.peak_fds = 0),
+                ("shares of another queue", |queue| {
+                    queue.shares = Some(Box::new(Shares::after(1, 3)))
+                }),
+            ],
+        );
+    }
+}

@@ -127,6 +127,7 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diligence_testkit::corruption::each_is_reported;
 
     #[test]
     fn what_leaves_is_taken_off_the_accounts_in_the_order_of_the_queue() {
@@ -155,5 +156,34 @@ mod tests {
             assert_eq!((share.of(anna), share.of(bert)), expected, "after {popped} more");
         }
         assert!(share.runs.is_empty() && share.users.is_empty());
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        let make = || {
+            let mut share = Share::default();
+            share.push(Account::User(Some(1)), 10);
+            share.push(Account::Nobody, 5);
+            share
+        };
+        let check = |share: &Share| assert_eq!(share.check(), 15);
+        each_is_reported(
+            make,
+            check,
+            &[
+                ("the sum of a user", |share| {
+                    share.users.insert(Some(1), 9);
+                }),
+                ("a user without messages", |share| {
+                    share.users.insert(Some(2), 1);
+                }),
+                ("a message less of nobody", |share| {
+                    share.runs.pop_back();
+                }),
+                ("a message less of a user", |share| {
+                    share.runs.pop_front();
+                }),
+            ],
+        );
     }
 }

@@ -208,3 +208,64 @@ impl Starts {
         assert_eq!(self.held, held, "held messages");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::num::NonZeroU32;
+
+    use diligence_testkit::corruption::each_is_reported;
+
+    const SENDER: PeerId = PeerId::new(0, 0);
+
+    /// A start that a call and a message wait for, and one without a deadline.
+    fn starts() -> Starts {
+        let mut starts = Starts::default();
+        let (method, now) = (ActivationMethod::Process, Time::default());
+        let id = starts.begin("a.b", method.clone(), now, Some(Duration::from_secs(1)));
+        starts.begin("a.c", method, now, None);
+        let serial = NonZeroU32::MIN;
+        starts.wait(id, Waiter::Call(CallId { peer: SENDER, serial }));
+        let amount = Amount { messages: 1, bytes: 8, fds: 0 };
+        let (bytes, fds) = ([0; 8].into(), None);
+        let (counted, since) = (Counted::NOT, now);
+        let held = HeldMessage { from: SENDER, bytes, fds, amount, counted, since };
+        starts.wait(id, Waiter::Message(held));
+        starts
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        each_is_reported(
+            starts,
+            |starts| starts.check(|peer| peer == SENDER),
+            &[
+                ("how many wait", |starts| starts.waiting += 1),
+                ("held messages of a connection", |starts| {
+                    starts.held.get_mut(&SENDER).expect("it has some").bytes -= 1;
+                }),
+                ("held messages of a connection that has none", |starts| {
+                    starts.held.insert(PeerId::new(9, 0), Amount::default());
+                }),
+                ("a start that is not found", |starts| {
+                    starts.by_name.remove("a.b");
+                }),
+                ("a name without a start", |starts| {
+                    starts.by_name.insert("a.d".into(), StartId::new(1));
+                }),
+                ("a name of another start", |starts| {
+                    starts.by_name.insert("a.b".into(), StartId::new(2));
+                }),
+                ("a start without its deadline", |starts| starts.deadlines.clear()),
+                ("a deadline without a start", |starts| {
+                    starts.deadlines.insert((Time::default(), StartId::new(2)));
+                }),
+                ("a connection that is gone", |starts| {
+                    let start = starts.by_id.get_mut(&StartId::new(1)).expect("it runs");
+                    let call = CallId { peer: PeerId::new(9, 0), serial: NonZeroU32::MIN };
+                    start.waiting[0] = Waiter::Call(call);
+                }),
+            ],
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! The index of rules.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashTable};
@@ -124,6 +125,13 @@ impl ArgUse {
                 *self = Self::default();
             }
         }
+    }
+
+    /// Checks that this is what the rules ask for, which were counted again.
+    fn check(&self, counted: &Self) {
+        assert_eq!(self.rules, counted.rules, "rules that ask for arguments");
+        assert_eq!(self.equal & counted.equal, counted.equal, "arguments that rules ask for");
+        assert!(self.namespace || !counted.namespace, "rules ask for the namespace of argument 0");
     }
 
     const fn with(self, other: Self) -> Self {
@@ -258,6 +266,8 @@ impl MatchIndex {
         assert_eq!(self.rules.len(), self.by_rule.len(), "rules and their index");
         assert_eq!(self.buckets.len(), self.by_key.len(), "buckets and their index");
         let mut in_use = [[0; 2]; 7];
+        let (mut of_any_member, mut of_members) =
+            (ArgUse::default(), BTreeMap::<&str, ArgUse>::new());
         for (id, rule) in &self.rules {
             let bucket = &self.buckets[rule.bucket];
             assert_eq!(bucket.get(rule.place_in_bucket), Some(&RuleId(id)), "{:?}", rule.rule);
@@ -265,10 +275,28 @@ impl MatchIndex {
             let key = Key::of(&rule.rule);
             assert_eq!(self.bucket(&key), Some(rule.bucket), "{:?}", rule.rule);
             in_use[key.kind.index()][usize::from(key.member.is_some())] += 1;
+            assert_eq!(self.find(rule.owner, &rule.rule), Some(RuleId(id)), "{:?}", rule.rule);
+            let args = match key.member {
+                None => &mut of_any_member,
+                Some(member) => of_members.entry(member).or_default(),
+            };
+            args.note(key.kind);
+        }
+        self.args_of_any_member.check(&of_any_member);
+        let members = self.args_of_members.len();
+        let asking = of_members.iter().filter(|(_, args)| args.rules > 0);
+        assert_eq!(asking.clone().count(), members, "members whose rules ask for arguments");
+        for (member, args) in asking {
+            self.args_of_members.get(*member).unwrap_or(&ArgUse::default()).check(args);
         }
         assert_eq!(self.in_use, in_use, "rules by kind of bucket");
         let in_buckets: usize = self.buckets.iter().map(|(_, bucket)| bucket.len()).sum();
         assert_eq!(in_buckets, self.rules.len(), "rules in buckets");
+    }
+
+    /// The place of a rule in the list of its owner's rules.
+    pub(super) fn place(&self, id: RuleId) -> usize {
+        self.rules[id.0].place
     }
 
     /// The connection that added a rule.
@@ -494,6 +522,7 @@ fn prefixes(text: &str, separator: u8) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diligence_testkit::corruption::each_is_reported;
 
     #[test]
     fn prefixes_end_below_the_root() {
@@ -502,5 +531,56 @@ mod tests {
         assert_eq!(all("org.x.Y", b'.'), ["org.x.Y", "org.x", "org"]);
         assert_eq!(all("/", b'/'), [""; 0]);
         assert_eq!(all("x", b'.'), ["x"]);
+    }
+
+    fn parsed(text: &str) -> MatchRule {
+        MatchRule::parse(text).expect("a rule")
+    }
+
+    /// Rules of two connections, one with an argument of a member.
+    fn index() -> MatchIndex {
+        let mut index = MatchIndex::new(KeyedState::new(0.into()));
+        let (a, b) = (PeerId::new(0, 0), PeerId::new(1, 0));
+        for (owner, rule, place) in [
+            (a, "interface='a.b'", 0),
+            (b, "interface='a.b'", 0),
+            (a, "member='M',arg0='x'", 1),
+            (a, "arg0namespace='a.b'", 2),
+        ] {
+            index.add(owner, parsed(rule), place).expect("it is new");
+        }
+        index
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        each_is_reported(
+            index,
+            MatchIndex::check,
+            &[
+                ("rules that are not found", |index| index.by_rule.clear()),
+                ("a rule of another owner", |index| index.rules[0].owner = PeerId::new(9, 0)),
+                ("buckets that are not found", |index| index.by_key.clear()),
+                ("a rule in no bucket", |index| index.rules[1].place_in_bucket = 7),
+                ("a rule in another bucket", |index| index.rules[2].bucket = 0),
+                ("a rule with another key", |index| {
+                    index.rules[0].rule = parsed("interface='a.c'")
+                }),
+                ("a rule that was never added", |index| index.rules[0].count = 0),
+                ("rules by kind of bucket", |index| index.in_use[5][0] += 1),
+                ("a rule twice in its bucket", |index| index.buckets[0].push(RuleId(0))),
+                ("rules of a member that ask for arguments", |index| index.args_of_members.clear()),
+                ("arguments that the rules of a member ask for", |index| {
+                    let args = index.args_of_members.get_mut("M").expect("a rule asks for it");
+                    args.equal = 0;
+                }),
+                ("rules of any member that ask for arguments", |index| {
+                    index.args_of_any_member.rules += 1;
+                }),
+                ("rules that ask for a namespace", |index| {
+                    index.args_of_any_member.namespace = false
+                }),
+            ],
+        );
     }
 }

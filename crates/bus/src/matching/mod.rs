@@ -314,7 +314,8 @@ impl Matching {
         let mut distinct = [0; 3];
         for (index, owned) in self.owned.iter().enumerate() {
             let mut of_peer = 0;
-            for OwnedRule { set, id } in &owned.rules {
+            for (place, OwnedRule { set, id }) in owned.rules.iter().enumerate() {
+                assert_eq!(self.set(*set).place(*id), place, "the place of a rule");
                 let owner = self.set(*set).owner(*id);
                 assert_eq!(owner.index(), index, "the owner of a rule");
                 let peer = registry.get(owner);
@@ -335,5 +336,70 @@ impl Matching {
             assert_eq!(self.set(set).len(), distinct[set as usize], "{set:?}");
             self.set(set).check();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diligence_testkit::corruption::each_is_reported;
+
+    use crate::policy::ClientPolicies;
+    use crate::types::{Configuration, Credentials, FdPassing, Time};
+
+    const OWNER: PeerId = PeerId::new(0, 0);
+
+    fn registry() -> Registry {
+        let mut registry = Registry::new(KeyedState::new(0.into()));
+        let config = Configuration::default();
+        let policy = ClientPolicies::default().of(&config.policy, Some(7), None);
+        registry.connect(OWNER, Credentials::default(), &config.limits, Time::default());
+        registry.authenticate(OWNER, Some(7), FdPassing::Refused, &config);
+        registry.register(OWNER, policy);
+        registry
+    }
+
+    /// Three rules, of which one was added twice.
+    fn matching() -> Matching {
+        let mut matching = Matching::new(KeyedState::new(0.into()));
+        for text in ["member='A'", "member='A'", "member='B'", "eavesdrop='true'"] {
+            matching.add(OWNER, MatchRule::parse(text).expect("a rule"));
+        }
+        matching
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        let registry = registry();
+        each_is_reported(
+            matching,
+            |matching| matching.check(&registry),
+            &[
+                ("the number of all rules", |matching| matching.counts.current += 1),
+                ("the number of a connection's rules", |matching| {
+                    matching.owned[0].counts.current -= 1;
+                }),
+                ("the peak of a connection", |matching| matching.owned[0].counts.peak = 0),
+                ("a rule that is not in the list of its owner", |matching| {
+                    matching.owned[0].rules.pop();
+                }),
+                ("rules in the wrong places", |matching| matching.owned[0].rules.swap(0, 1)),
+                ("a list of another owner", |matching| {
+                    matching.owned.insert(0, OwnedRules::default());
+                }),
+                ("a rule of a connection that is gone", |matching| {
+                    matching.add(PeerId::new(1, 0), MatchRule::parse("").expect("a rule"));
+                }),
+                ("a rule of a monitor of a connection that is none", |matching| {
+                    matching.add_for_monitor(OWNER, MatchRule::parse("").expect("a rule"));
+                }),
+                ("a corrupt index", |matching| {
+                    let id = matching.owned[0].rules[1].id;
+                    matching.broadcast.delete(id);
+                    let rule = MatchRule::parse("member='B'").expect("a rule");
+                    matching.broadcast.add(OWNER, rule, 9);
+                }),
+            ],
+        );
     }
 }

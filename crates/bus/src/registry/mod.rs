@@ -347,20 +347,22 @@ impl Registry {
     pub(crate) fn check(&self) {
         self.peers.check();
         let registered = self.iter().filter(|peer| peer.is_registered());
-        let mut names = 0;
+        let (mut names, mut places) = (0, 0);
         for peer in registered {
             let number = peer.number().expect("it is registered");
             assert_eq!(self.by_number.get(&number), Some(&peer.id), "unique name of {}", peer.id);
             names += peer.name_count();
             let owned = peer.registration().into_iter().flat_map(|it| it.names().values());
             for name in owned {
+                places += 1;
                 assert!(self.names.is_in_queue(*name, peer.id), "{} and its name", peer.id);
             }
             peer.queue.check();
         }
         assert_eq!(self.by_number.len(), self.registered(), "one unique name for each connection");
         assert_eq!(self.name_counts.current, names, "unique names and places in queues");
-        self.names.check(|id| self.get(id).is_some_and(Peer::is_active));
+        let queued = self.names.check(|id| self.get(id).is_some_and(Peer::is_active));
+        assert_eq!(queued, places, "places in queues, and names of connections");
     }
 }
 
@@ -412,7 +414,11 @@ fn parse_number(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_number;
+    use super::*;
+    use diligence_testkit::corruption::each_is_reported;
+
+    use crate::policy::ClientPolicies;
+    use crate::types::Amount;
 
     #[test]
     fn unique_names_are_numbers_without_ornament() {
@@ -432,5 +438,59 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(parse_number(text), expected, "{text}");
         }
+    }
+
+    const OWNER: PeerId = PeerId::new(0, 0);
+    const WAITING: PeerId = PeerId::new(1, 0);
+
+    /// Two connections, of which one owns a name and the other one waits for it.
+    fn registry() -> Registry {
+        let mut registry = Registry::new(KeyedState::new(0.into()));
+        let config = Configuration::default();
+        let policy = ClientPolicies::default().of(&config.policy, Some(7), None);
+        for id in [OWNER, WAITING] {
+            let credentials = Credentials { pid: None, uid: Some(7) };
+            registry.connect(id, credentials, &config.limits, Time::default());
+            registry.authenticate(id, Some(7), FdPassing::Refused, &config);
+            registry.register(id, Rc::clone(&policy));
+            registry.request_name(id, "a.b", RequestFlags::from_bits(0));
+        }
+        registry
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        each_is_reported(
+            registry,
+            Registry::check,
+            &[
+                ("no connection by its unique name", |registry| registry.by_number.clear()),
+                ("another connection by a unique name", |registry| {
+                    registry.by_number.insert(0, WAITING);
+                }),
+                ("a unique name more", |registry| {
+                    registry.by_number.insert(9, WAITING);
+                }),
+                ("the number of names", |registry| registry.name_counts.current += 1),
+                ("a name that its owner does not know", |registry| {
+                    registry.names.request("a.c", OWNER, RequestFlags::from_bits(0));
+                }),
+                ("an owner that is not in the queue", |registry| {
+                    let id = registry.names.find("a.b").expect("it is owned");
+                    registry.names.leave(id, OWNER);
+                }),
+                ("an owner that has ended", |registry| {
+                    registry[OWNER].close();
+                    registry.name_counts.current -= 1;
+                }),
+                ("a queue of the wrong length", |registry| {
+                    registry[OWNER].queue.push(8, 0);
+                    registry[OWNER].queue.pop(Amount { messages: 1, bytes: 4, fds: 0 });
+                }),
+                ("a connection without its place in the table", |registry| {
+                    registry.peers.remove(OWNER);
+                }),
+            ],
+        );
     }
 }

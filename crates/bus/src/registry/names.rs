@@ -248,9 +248,10 @@ impl Names {
     /// # Panics
     ///
     /// If not.
-    pub(super) fn check(&self, may_have_names: impl Fn(PeerId) -> bool) {
+    pub(super) fn check(&self, may_have_names: impl Fn(PeerId) -> bool) -> usize {
         assert_eq!(self.names.len(), self.by_text.len(), "names and their index");
-        for (_, name) in &self.names {
+        for (id, name) in &self.names {
+            assert_eq!(self.find(&name.text), Some(NameId(id)), "{} in the index", name.text);
             assert!(!name.queue.is_empty(), "{} has no owner", name.text);
             for (place, claim) in name.queue.iter().enumerate() {
                 assert!(
@@ -263,6 +264,7 @@ impl Names {
                 assert!(!again, "{} is twice in the queue for {}", claim.peer, name.text);
             }
         }
+        self.names.iter().map(|(_, name)| name.queue.len()).sum()
     }
 
     fn remove(&mut self, id: NameId) -> Box<str> {
@@ -299,4 +301,48 @@ impl Request {
 pub(super) struct Leave {
     pub(super) ticket: Ticket,
     pub(super) change: Option<OwnerChange>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diligence_testkit::corruption::each_is_reported;
+
+    const OWNER: PeerId = PeerId::new(0, 0);
+    const WAITING: PeerId = PeerId::new(1, 0);
+
+    /// A name with an owner and a connection that waits for it, and another name.
+    fn names() -> Names {
+        let mut names = Names::new(KeyedState::new(0.into()));
+        names.request("a.b", OWNER, RequestFlags::from_bits(0));
+        names.request("a.b", WAITING, RequestFlags::from_bits(0));
+        names.request("a.c", WAITING, RequestFlags::from_bits(0));
+        names
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        let check = |names: &Names| {
+            assert_eq!(names.check(|peer| peer == OWNER || peer == WAITING), 3);
+        };
+        each_is_reported(
+            names,
+            check,
+            &[
+                ("the index is empty", |names| names.by_text.clear()),
+                ("a name that is not found", |names| names.names[0].text = "a.d".into()),
+                ("a name without an owner", |names| names.names[1].queue.clear()),
+                ("a connection twice in a queue", |names| {
+                    names.names[0].queue[1] = names.names[0].queue[0];
+                }),
+                ("a connection that is gone", |names| {
+                    names.names[0].queue[1].peer = PeerId::new(9, 0);
+                }),
+                ("a place more", |names| {
+                    let claim = names.names[0].queue[0];
+                    names.names[1].queue.push(claim);
+                }),
+            ],
+        );
+    }
 }

@@ -161,3 +161,59 @@ fn count_down<K: Eq + Hash>(counts: &mut HashMap<K, usize, FixedState>, key: K) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diligence_testkit::corruption::each_is_reported;
+
+    use crate::policy::ClientPolicies;
+    use crate::types::Configuration;
+
+    use crate::types::{Credentials, Limits};
+
+    const WAITING: PeerId = PeerId::new(0, 0);
+    const REGISTERED: PeerId = PeerId::new(1, 0);
+
+    /// A connection that has not called Hello, and one that has.
+    fn peers() -> Peers {
+        let mut peers = Peers::default();
+        let config = Configuration::default();
+        let policy = ClientPolicies::default().of(&config.policy, Some(7), None);
+        for id in [WAITING, REGISTERED] {
+            let credentials = Credentials { pid: None, uid: Some(7) };
+            peers.insert(Peer::new(id, credentials, &Limits::default(), Time::default()));
+        }
+        peers.stop_waiting(REGISTERED);
+        peers.get_mut(REGISTERED).expect("it is there").register(0, policy);
+        peers.count_registered(REGISTERED);
+        peers
+    }
+
+    #[test]
+    fn the_check_reports_every_corruption() {
+        each_is_reported(
+            peers,
+            Peers::check,
+            &[
+                ("registered connections", |peers| peers.registered += 1),
+                ("unregistered connections", |peers| peers.unregistered -= 1),
+                ("registered connections by user", |peers| {
+                    peers.registered_by_user.insert(7, 2);
+                }),
+                ("registered connections of another user", |peers| {
+                    peers.registered_by_user.insert(8, 1);
+                }),
+                ("unregistered connections by user", |peers| peers.unregistered_by_user.clear()),
+                ("a time limit for nobody", |peers| {
+                    peers.waiting.insert((Time::default(), PeerId::new(9, 0)));
+                }),
+                ("a connection without its time limit", |peers| peers.waiting.clear()),
+                ("another time limit", |peers| {
+                    peers.waiting = [(Time::from_nanos(1), WAITING)].into();
+                }),
+                ("a connection that is gone", |peers| peers.places[1] = None),
+            ],
+        );
+    }
+}

@@ -122,9 +122,9 @@ mod tests {
     use alloc::string::{String, ToString};
 
     /// A text that is written in these parts.
-    struct Parts<'t>(&'t [&'t str]);
+    struct TextParts<'t>(&'t [&'t str]);
 
-    impl fmt::Display for Parts<'_> {
+    impl fmt::Display for TextParts<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let mut fitted = FittedText::new(f);
             self.0.iter().try_for_each(|part| fitted.write_str(part))
@@ -134,9 +134,9 @@ mod tests {
     #[test]
     fn texts_are_made_to_fit_in_a_message() {
         let text = |text: &str| -> String {
-            let whole = Parts(&[text]).to_string();
+            let whole = TextParts(&[text]).to_string();
             let (start, end) = text.split_at(boundary_before(text, text.len() / 2));
-            assert_eq!(Parts(&[start, "", end]).to_string(), whole, "in parts");
+            assert_eq!(TextParts(&[start, "", end]).to_string(), whole, "in parts");
             whole
         };
         assert_eq!(text("short"), "short");
