@@ -1,29 +1,14 @@
 //! From what a configuration says to what a bus does.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use bus::{Configuration, Policy, ServiceHelper};
 
-use super::document::{AppArmor, AppArmorMode, Association, Document};
+use super::document::Document;
 use super::environment::{Environment, SecurityModule};
 use super::error::ConfigError;
-
-/// What a configuration asks for that cannot be had.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum NotEnforced {
-    /// AppArmor must have a say, and the kernel has none that knows of D-Bus.
-    AppArmor,
-}
-
-impl fmt::Display for NotEnforced {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AppArmor => f.write_str("AppArmor mediation required but not present"),
-        }
-    }
-}
+use super::not_enforced::NotEnforced;
+use super::vocabulary::{AppArmor, AppArmorMode, Association};
 
 /// Works out what the bus is to do. A bus that lets pass what it was told to stop is worse than
 /// none, so what it cannot enforce is an error.

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use wire::sasl::Mechanism;
 
-use super::document::{AppArmor, AppArmorMode, Association, BusType, Listen, ServiceDir};
 use super::element::{Element, Found, Xml};
 use super::environment::Accounts;
 use super::error::{ConfigError, ConfigErrorKind, Origin, ShapeError, Warning, WarningKind};
 use super::limits::Limit;
 use super::own::{INSTRUCTION, OwnSetting};
+use super::paths::absolute;
 use super::policy::Rule;
 use super::policy_reader::PolicyReader;
-use super::reader::absolute;
+use super::vocabulary::{AppArmor, AppArmorMode, Association, BusType, Listen, ServiceDir};
 
 /// What one file says, in order.
 pub(super) struct Directives {

@@ -9,10 +9,11 @@ use wire::sasl::Mechanisms;
 
 use super::directives::Setting;
 use super::environment::Environment;
-use super::error::{ConfigError, ConfigErrorKind, Origin, Warning};
+use super::error::{ConfigError, ConfigErrorKind, Warning};
 use super::own::OwnSettings;
 use super::policy::PolicyDocument;
 use super::reader;
+use super::vocabulary::{AppArmor, Association, BusType, Fork, Listen, ServiceDir, Syslog, Umask};
 
 /// Everything that a configuration says.
 ///
@@ -128,130 +129,4 @@ impl Document {
             Setting::Own(setting) => self.own.apply(setting),
         }
     }
-}
-
-/// What a bus is for. It decides under which names its address is passed to services.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum BusType {
-    /// The programs of one user's session.
-    Session,
-    /// The whole system.
-    System,
-    /// Something of this name.
-    Other(String),
-}
-
-impl BusType {
-    /// What a configuration calls it.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Session => "session",
-            Self::System => "system",
-            Self::Other(name) => name,
-        }
-    }
-}
-
-impl From<String> for BusType {
-    fn from(name: String) -> Self {
-        match name.as_str() {
-            "session" => Self::Session,
-            "system" => Self::System,
-            _ => Self::Other(name),
-        }
-    }
-}
-
-/// Where the bus runs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Fork {
-    /// Where it was started.
-    #[default]
-    Foreground,
-    /// In the background, while what was started ends.
-    Background,
-}
-
-/// What becomes of the file mode mask of a bus that goes into the background.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Umask {
-    /// It is set to the usual value for daemons.
-    #[default]
-    Reset,
-    /// It stays as it was.
-    Keep,
-}
-
-/// Whether the bus writes to the system's log.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Syslog {
-    /// It does, as well as to its standard error.
-    On,
-    /// It does not.
-    #[default]
-    Off,
-}
-
-/// A `<listen>`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Listen {
-    /// Where it stands.
-    pub origin: Origin,
-    /// Its text, which may or may not be an address.
-    pub text: String,
-}
-
-impl Listen {
-    /// The address.
-    ///
-    /// # Errors
-    ///
-    /// The text is none.
-    pub fn address(&self) -> Result<AddressList, ConfigError> {
-        let list = AddressList::parse(&self.text);
-        list.map_err(|error| self.origin.error(ConfigErrorKind::Address(error)))
-    }
-}
-
-/// Where services are described.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum ServiceDir {
-    /// In this directory; absolute.
-    Path(PathBuf),
-    /// In the directories that are usual for a session bus.
-    StandardSession,
-    /// In the directories that are usual for a system bus.
-    StandardSystem,
-}
-
-/// An `<associate>`: under which SELinux context a name is owned.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Association {
-    /// Where it stands.
-    pub origin: Origin,
-    /// The name, or `*`.
-    pub name: String,
-    /// The context.
-    pub context: String,
-}
-
-/// An `<apparmor>`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AppArmor {
-    /// Where it stands.
-    pub origin: Origin,
-    /// What it says.
-    pub mode: AppArmorMode,
-}
-
-/// Whether AppArmor has a say in what is sent, received and owned.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AppArmorMode {
-    /// If it is there.
-    Enabled,
-    /// It has none.
-    Disabled,
-    /// It has, and there is no bus without it.
-    Required,
 }

@@ -12,7 +12,7 @@ use bus::Verdict;
 use wire::address::AddressError;
 use wire::sasl::Mechanisms;
 
-use super::compile::NotEnforced;
+use super::not_enforced::NotEnforced;
 use super::rule::RuleError;
 use crate::os_error::OsError;
 

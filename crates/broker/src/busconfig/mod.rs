@@ -30,11 +30,14 @@ mod element;
 mod environment;
 mod error;
 mod limits;
+mod not_enforced;
 mod own;
+mod paths;
 mod policy;
 mod policy_reader;
 mod reader;
 mod rule;
+mod vocabulary;
 
 use std::path::Path;
 
@@ -42,18 +45,19 @@ use bus::{Configuration, Verdict};
 use wire::address::AddressList;
 use wire::sasl::Mechanisms;
 
-pub use compile::NotEnforced;
-pub use document::{
-    AppArmor, AppArmorMode, Association, BusType, Document, Fork, Listen, ServiceDir, Syslog, Umask,
-};
+pub use document::Document;
 pub use environment::{Accounts, Environment, SecurityModule, SystemAccounts};
 pub use error::{
     Account, ConfigError, ConfigErrorKind, FILE_LEN_MAX, LimitError, Origin, Position, ReadError,
     ShapeError, Warning, WarningKind, XmlError,
 };
+pub use not_enforced::NotEnforced;
 pub use own::{OwnSettings, RateSetting};
 pub use policy::{PolicyDocument, Rule};
 pub use rule::RuleError;
+pub use vocabulary::{
+    AppArmor, AppArmorMode, Association, BusType, Fork, Listen, ServiceDir, Syslog, Umask,
+};
 
 /// What a bus is to do, and what its configuration says.
 #[derive(Clone, PartialEq, Eq, Debug)]

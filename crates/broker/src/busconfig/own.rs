@@ -25,7 +25,7 @@ use super::element::{Element, Found};
 use super::environment::Accounts;
 use super::error::{Account, ConfigError, ConfigErrorKind, LimitError, ShapeError};
 use super::limits::{Limit, parse_integer};
-use super::reader::absolute;
+use super::paths::absolute;
 
 /// What the instructions of all files say together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -16,6 +16,7 @@ use super::environment::{Environment, SecurityModule};
 use super::error::{
     ConfigError, ConfigErrorKind, FILE_LEN_MAX, Origin, Position, ReadError, Warning, WarningKind,
 };
+use super::paths::absolute;
 
 /// Reads a configuration file and all that it includes.
 pub(super) fn read(file: &Path, environment: &Environment<'_>) -> Result<Document, ConfigError> {
@@ -170,12 +171,6 @@ impl Reader<'_> {
         }
         self.file(path, &content, document)
     }
-}
-
-/// The path as it is found from everywhere: a bus in the background has left the folder in which it
-/// was started.
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The bytes of a file.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use bus::ForeignError;
 use bus::mediation::{Claim, Mediator, MediatorKind, Opinion, Transit};
 
-use crate::busconfig::{AppArmorMode, BusType, Document};
+use crate::busconfig::{AppArmor as AppArmorElement, AppArmorMode, BusType};
 use crate::os_error::OsError;
 pub(crate) use app_armor::AppArmor;
 pub(crate) use selinux::Selinux;
@@ -64,19 +64,23 @@ pub struct MediationError {
 }
 
 impl Mediation {
-    /// What has a say on a bus with this configuration; `None` if nothing has. SELinux has it
-    /// wherever it runs, AppArmor where the configuration does not say otherwise.
+    /// The modules that have a say on a bus of this type; `None` if none has. SELinux has it wherever
+    /// it runs, AppArmor where `app_armor` in the configuration does not say otherwise.
     ///
     /// # Errors
     ///
     /// A module has a say and cannot be asked.
-    pub(crate) fn of(document: &Document) -> Result<Option<Self>, MediationError> {
+    pub(crate) fn of(
+        bus_type: Option<&BusType>,
+        app_armor: Option<&AppArmorElement>,
+    ) -> Result<Option<Self>, MediationError> {
         let mut askers: Vec<Box<dyn CallId>> = Vec::new();
         if Selinux::is_active() {
             askers.push(Box::new(Selinux::open()?));
         }
-        if !excludes_app_armor(document) && AppArmor::is_active() {
-            let bus_type = document.bus_type.as_ref().map_or("", BusType::name);
+        let is_excluded = app_armor.is_some_and(|it| it.mode == AppArmorMode::Disabled);
+        if !is_excluded && AppArmor::is_active() {
+            let bus_type = bus_type.map_or("", BusType::name);
             askers.push(Box::new(AppArmor::open(bus_type)?));
         }
         Ok((!askers.is_empty()).then(|| Self::new(askers)))
@@ -138,10 +142,6 @@ impl fmt::Display for MediationError {
 }
 
 impl std::error::Error for MediationError {}
-
-fn excludes_app_armor(document: &Document) -> bool {
-    document.app_armor.as_ref().is_some_and(|it| it.mode == AppArmorMode::Disabled)
-}
 
 /// The label of this process, from the first of `paths` that there is.
 fn own_label(module: MediatorKind, paths: &[&str]) -> Result<Box<[u8]>, MediationError> {

@@ -137,7 +137,8 @@ impl Opened {
         log: &Log,
     ) -> Result<Self, StartError> {
         plan.pid_file.as_deref().map_or(Ok(()), PidFile::check_absent)?;
-        let mediation = Mediation::of(&loaded.config.document)?;
+        let document = &loaded.config.document;
+        let mediation = Mediation::of(document.bus_type.as_ref(), document.app_armor.as_ref())?;
         let uid = own_identity()?.uid;
         make_service_dir(&loaded.config, environment, uid, log);
         // From now on SIGTERM waits for the event loop, which removes what is made here.

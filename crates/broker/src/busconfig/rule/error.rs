@@ -46,11 +46,7 @@ pub enum RuleError {
 
 impl RuleError {
     /// The error in words, of an element of this name.
-    pub(in crate::busconfig) fn fmt_on(
-        &self,
-        element: &str,
-        f: &mut fmt::Formatter<'_>,
-    ) -> fmt::Result {
+    pub(crate) fn fmt_on(&self, element: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "Element <{element}> must have one or more attributes"),
             Self::SeveralRights => write!(

@@ -21,7 +21,7 @@ use crate::outgoing::{Outcome, Progress};
 impl Switchboard {
     /// Writes what is queued if routing has taken long, so that nobody waits for the end of a turn.
     #[inline]
-    pub(in crate::event_loop) fn flush_if_late(&mut self, flushed_at: &mut Duration) {
+    pub(crate) fn flush_if_late(&mut self, flushed_at: &mut Duration) {
         if self.work.awaited.is_empty() && self.work.passing.is_empty() {
             return;
         }
@@ -35,7 +35,7 @@ impl Switchboard {
     }
 
     /// Writes to every connection that has something queued, once.
-    pub(in crate::event_loop) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         while !self.work.awaited.is_empty() || !self.work.passing.is_empty() {
             let mut awaited = mem::take(&mut self.work.awaited);
             awaited.drain(..).for_each(|peer| self.flush_one(peer));
@@ -56,7 +56,7 @@ impl Switchboard {
 
     /// Writes what is queued for one connection, as far as its socket takes it. The bus learns what
     /// has left; what it wants done about that is applied at the end.
-    pub(in crate::event_loop) fn flush_one(&mut self, peer: PeerId) {
+    pub(crate) fn flush_one(&mut self, peer: PeerId) {
         while let Flush::Again = self.flush_once(peer) {}
         if !self.buffers.released.list().is_empty() {
             self.release_senders();
@@ -139,7 +139,7 @@ impl Switchboard {
 
     /// Whether a connection whose peer is gone can be read now. Otherwise it is read in later turns, and
     /// the poller does not report it in every wait.
-    pub(in crate::event_loop) fn may_read_last(&mut self, peer: PeerId) -> bool {
+    pub(crate) fn may_read_last(&mut self, peer: PeerId) -> bool {
         let may_read = self.may_read(peer);
         let Station { table, poller, .. } = &mut self.station;
         let Some(connection) = table.get_mut(peer) else { return false };
@@ -154,7 +154,7 @@ impl Switchboard {
     }
 
     /// Tells the poller what is wanted of a connection now, if that has changed.
-    pub(in crate::event_loop) fn update_interest(&mut self, peer: PeerId) {
+    pub(crate) fn update_interest(&mut self, peer: PeerId) {
         let Self { station, .. } = self;
         let Station { table, bus, poller, now, .. } = station;
         let Some(connection) = table.get_mut(peer) else { return };

@@ -120,7 +120,7 @@ impl Switchboard {
     }
 
     /// Takes off the accounts of senders what has left.
-    pub(in crate::event_loop) fn release_senders(&mut self) {
+    pub(crate) fn release_senders(&mut self) {
         for index in 0..self.buffers.released.list().len() {
             let (from, load) = self.buffers.released.list()[index];
             if let Some(sender) = self.station.table.get_mut(from) {
@@ -159,7 +159,7 @@ impl Switchboard {
     }
 
     /// Closes the sockets that were shut down and that nobody has to receive descriptors from.
-    pub(in crate::event_loop) fn check_closed(&mut self) {
+    pub(crate) fn check_closed(&mut self) {
         if self.user_fds.settle_closed() {
             self.station.alarm.no_later_than(self.station.now + CLOSED_AFTER);
         }

@@ -13,7 +13,7 @@ use crate::event_loop::station::Station;
 use crate::event_loop::work::Buffers;
 
 /// What one read from a connection brought, and how many bytes.
-pub(in crate::event_loop) enum ReadOutcome {
+pub(crate) enum ReadOutcome {
     Nothing,
     /// A chunk of the handshake.
     Lines(usize),
@@ -23,7 +23,7 @@ pub(in crate::event_loop) enum ReadOutcome {
 
 impl Switchboard {
     /// A scratch buffer of which no part is lent to a queue.
-    pub(in crate::event_loop) fn take_scratch(&mut self) -> Rc<Vec<u8>> {
+    pub(crate) fn take_scratch(&mut self) -> Rc<Vec<u8>> {
         self.buffers.take_free_scratch().unwrap_or_else(|| {
             // All of them are lent. Mostly the queues only have to be written, while the bytes are
             // still in the processor's cache.
@@ -46,7 +46,7 @@ impl Switchboard {
     }
 
     /// Reads once from a connection into a scratch buffer.
-    pub(in crate::event_loop) fn read(
+    pub(crate) fn read(
         &mut self,
         peer: PeerId,
         buffer: &mut Rc<Vec<u8>>,
@@ -75,7 +75,7 @@ impl Switchboard {
     }
 
     /// Takes messages that were read in an earlier turn into the scratch buffer again.
-    pub(in crate::event_loop) fn unpark(&mut self, peer: PeerId, scratch: &mut Rc<Vec<u8>>) {
+    pub(crate) fn unpark(&mut self, peer: PeerId, scratch: &mut Rc<Vec<u8>>) {
         let Some(connection) = self.station.table.get_mut(peer) else { return };
         let Phase::Messages(stream) = &mut connection.phase else { return };
         stream.has_backlog = false;
@@ -86,7 +86,7 @@ impl Switchboard {
     }
 
     /// Leaves the scratch buffer to the next connection, and remembers if there is more to do.
-    pub(in crate::event_loop) fn finish_reading(
+    pub(crate) fn finish_reading(
         &mut self,
         peer: PeerId,
         scratch: &[u8],
@@ -119,7 +119,7 @@ impl Switchboard {
 }
 
 /// The limits on messages that are read.
-pub(in crate::event_loop) fn framer_limits(bus: &Bus) -> framer::Limits {
+pub(crate) fn framer_limits(bus: &Bus) -> framer::Limits {
     let limits = &bus.configuration().limits;
     // What is passed on gets a SENDER, and must be valid with it too.
     let message_len_max = usize::try_from(limits.max_message_size)
@@ -130,11 +130,7 @@ pub(in crate::event_loop) fn framer_limits(bus: &Bus) -> framer::Limits {
 }
 
 /// The user that the kernel named, if descriptors have to be put on its account.
-pub(in crate::event_loop) fn kernel_user_of(
-    bus: &Bus,
-    peer: PeerId,
-    fds: &[OwnedFd],
-) -> Option<u32> {
+pub(crate) fn kernel_user_of(bus: &Bus, peer: PeerId, fds: &[OwnedFd]) -> Option<u32> {
     if fds.is_empty() { None } else { kernel_user(bus, peer) }
 }
 

@@ -9,7 +9,7 @@ use crate::outgoing::Charge;
 
 impl Switchboard {
     /// Takes note that a connection may not stay as it is now.
-    pub(in crate::event_loop) fn watch_time(&mut self, peer: PeerId) {
+    pub(crate) fn watch_time(&mut self, peer: PeerId) {
         let Some(connection) = self.station.table.get_mut(peer) else { return };
         let fds_timeout = self.station.bus.configuration().limits.pending_fd_timeout;
         let Some(due) = connection.due(fds_timeout) else { return };
@@ -20,7 +20,7 @@ impl Switchboard {
         }
     }
 
-    pub(in crate::event_loop) fn check_timed(&mut self, peer: PeerId) {
+    pub(crate) fn check_timed(&mut self, peer: PeerId) {
         let fds_timeout = self.station.bus.configuration().limits.pending_fd_timeout;
         let Some(connection) = self.station.table.get_mut(peer) else { return };
         connection.is_timed = false;
