@@ -1,29 +1,38 @@
 //! Recordings of what went over a bus: reading them, and finding out what they show.
 //!
-//! The modules, in the order of reading:
+//! The modules, from the lowest layer to the highest. A module uses only its own layer and those below it.
 //!
-//! - [`record`]: what a recording is made of, whichever format it has.
-//! - `program`: what to call the program of a process.
-//! - [`losses`]: how much is missing.
-//! - [`bodies`]: how much of each message is kept, and taking the rest out.
+//! Vocabulary:
+//!
+//! - [`record`]: the parts of a recording, whichever format it has; `program`: the name of the program of a process.
+//! - [`text`]: amounts as people write them, numbers with units, columns of a terminal.
+//! - [`table`]: results in rows and columns, for people and for programs.
+//! - `collected`: items grouped by a key; `percentiles`: sorted durations; [`losses`]: how much is missing.
+//!
+//! File formats:
+//!
+//! - [`trace`]: what a bus of ours writes about its messages, as records.
+//! - [`introspection`]: interfaces and members that objects describe.
+//! - [`bodies`]: how much of each message is kept, and removing the rest.
 //! - [`file`](mod@file): the formats: bytes to records and back.
+//!
+//! The model:
+//!
 //! - [`model`]: a recording in memory, [`Capture`]: messages in columns, calls with their replies,
 //!   names and processes through time.
-//! - [`save`]: messages as a file again, all or some of them.
-//! - [`introspection`]: what objects say they have.
-//! - `recipients`: how many connections received each broadcast signal; `rule_index`: which match rules select
-//!   them; `match_subject`: messages as match rules see them.
-//! - [`query`]: which messages somebody wants to see, one language for all commands.
+//! - [`activation`]: services that were started; `subscriptions`: match rules through time.
+//! - `match_subject`: messages as match rules see them; `rule_index`: the match rules that select a signal;
+//!   `recipients`: how many connections received each broadcast signal.
+//!
+//! The analysis:
+//!
+//! - [`query`]: the language that selects messages, the same for all commands.
+//! - [`timeline`]: where time went: which callers waited for which services, how services started.
+//! - [`statistics`]: figures and tables of a recording.
 //! - [`show`]: messages in the forms of busctl, gdbus and dbus-send, and as JSON.
-//! - `subscriptions`: match rules through time; `collected`: things by what they have in common.
-//! - [`statistics`]: what it shows in numbers.
-//! - [`compare`]: what is different between two recordings.
-//! - [`budget`]: what a recording must not exceed.
-//! - [`table`]: what was found out, in rows and columns, for people and for programs.
-//! - [`timeline`]: where time went: who waited for whom, how services came up.
-//! - [`text`]: amounts as people write them, numbers with units, columns of a terminal.
-//! - [`lint`]: what is wrong with how the programs of a recording talk, by rules.
-//! - [`trace`]: what a bus of ours writes about its messages, as records.
+//! - [`save`]: messages as a file again, all or some of them.
+//! - [`compare`]: differences between two recordings; [`budget`]: limits that a recording must not exceed.
+//! - [`lint`]: rules that find faults in how the programs of a recording use the bus.
 //!
 //! All of it runs as WebAssembly too, where recordings are in memory: there
 //! [`Capture::from_bytes`] takes the place of [`Capture::open`].
@@ -41,6 +50,7 @@ pub mod lint;
 pub mod losses;
 mod match_subject;
 pub mod model;
+mod percentiles;
 mod program;
 pub mod query;
 mod recipients;

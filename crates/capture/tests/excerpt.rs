@@ -5,13 +5,14 @@ use diligence_capture::bodies::Bodies;
 use diligence_capture::file::Reader;
 use diligence_capture::lint::Rule;
 use diligence_capture::model::{CallOutcome, Chosen, Message};
+use diligence_capture::model::{Loose, LooseKind, loose_replies};
 use diligence_capture::query::Query;
 use diligence_capture::record::{
     Bus, BusId, Clock, Content, Excerpt, Fact, Method, Process, Ran, Record,
 };
 use diligence_capture::save::{FileFormat, PcapLoss, save};
 use diligence_capture::show::Details;
-use diligence_capture::statistics::{Caveat, LooseKind, Summary, loose_replies};
+use diligence_capture::statistics::{Caveat, Summary};
 use diligence_capture::text::Style;
 use diligence_testkit::recording::{DRIVER, Recording};
 
@@ -154,7 +155,7 @@ fn calls_and_replies_are_saved_together() {
         let found = of_query(&capture, query);
         let members: Vec<_> = found.messages().map(|message| message.member()).collect();
         assert_eq!(members, expected, "{query}");
-        let orphan = |one: &diligence_capture::statistics::Loose| one.kind == LooseKind::Orphan;
+        let orphan = |one: &Loose| one.kind == LooseKind::Orphan;
         assert!(!loose_replies(&found).iter().any(orphan), "{query}");
     }
 }

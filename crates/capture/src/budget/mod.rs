@@ -23,9 +23,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::model::{CallOutcome, Capture, Message, Text};
+use crate::percentiles::Percentiles;
 use crate::query::{Matcher, Pattern, Query};
 use crate::record::nanos;
-use crate::statistics::{Group, Percentiles};
+use crate::statistics::Group;
 use crate::table::{Cell, Column, Table, Unit};
 
 pub use error::{BudgetError, BudgetErrorKind};

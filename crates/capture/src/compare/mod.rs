@@ -4,13 +4,13 @@ mod noise;
 mod numbered;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use wire::message::MessageType;
 
 use crate::model::{Capture, Message};
+use crate::percentiles::cells;
 use crate::record::Method;
-use crate::statistics::{Group, Percentiles};
+use crate::statistics::Group;
 use crate::table::{Cell, Column, Table, Unit};
 
 /// A method or signal of a service, by names that are the same in every recording.
@@ -237,7 +237,6 @@ const fn failures(group: &Group) -> Cell {
 }
 
 fn p95(group: &Group) -> Cell {
-    let found: Option<Duration> =
-        Percentiles::of(&mut group.durations.clone()).map(|times| times.p95);
-    found.map_or(Cell::Absent, Cell::Time)
+    let [p95] = cells(&mut group.durations.clone(), [|times| times.p95]);
+    p95
 }

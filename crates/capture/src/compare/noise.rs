@@ -1,6 +1,6 @@
 //! What may be chance, and what is not.
 
-use crate::statistics::Percentiles;
+use crate::percentiles::Percentiles;
 
 /// In which direction something has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -23,7 +23,7 @@ pub use pcapng::{Writer, Written};
 
 use crate::record::Record;
 use binary::Binary;
-use packed::Unpacked;
+use packed::{Places, Unpacked};
 use pcap::Pcap;
 use pcapng::Pcapng;
 use profile::Profile;
@@ -36,13 +36,6 @@ use window::Window;
 pub struct Reader<R: Read> {
     format: Format<Unpacked<R>>,
     places: Places,
-}
-
-/// Whether messages stand in the file as they are.
-#[derive(Clone, Copy, Debug)]
-enum Places {
-    InFile,
-    Nowhere,
 }
 
 #[derive(Debug)]
@@ -105,9 +98,6 @@ impl<R: Read> Format<R> {
         }))
     }
 }
-
-/// The link type of D-Bus in the registry of tcpdump.org.
-const LINK_TYPE_DBUS: u32 = 231;
 
 /// Bytes by which a format is known. A text may begin with something that is no message.
 const START_LEN: usize = 1 << 12;

@@ -1,4 +1,4 @@
-//! Numbers and times in containers.
+//! Numbers, times and link types in containers.
 
 /// The order of the bytes of a container's numbers. Each message in it has its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +81,12 @@ impl Unit {
         i64::try_from(nanos).unwrap_or(i64::MAX)
     }
 }
+
+/// The link type of D-Bus in the registry of tcpdump.org.
+pub(super) const LINK_TYPE_DBUS: u32 = 231;
+
+/// A snap length from which on nothing was cut: no message is longer.
+pub(super) const SNAP_LEN_ALL: u32 = 1 << 27;
 
 /// Nanoseconds in a second.
 pub(super) const NANOS: u64 = 1_000_000_000;

@@ -11,7 +11,6 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use super::Places;
 use super::window::Window;
 
 /// A file, without the compression that it may have.
@@ -19,6 +18,13 @@ pub(super) enum Unpacked<R: Read> {
     Plain(R),
     Gzip(Box<MultiGzDecoder<Window<R>>>, Limit),
     Zstd(Zstd<Window<R>>, Limit),
+}
+
+/// Whether messages stand in the file as they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Places {
+    InFile,
+    Nowhere,
 }
 
 /// How much a compressed file may become.

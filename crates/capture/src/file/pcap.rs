@@ -6,9 +6,9 @@ use std::io::{self, Read};
 
 pub use write::PcapWriter;
 
-use super::number::{Order, Unit};
+use super::binary;
+use super::number::{LINK_TYPE_DBUS, Order, SNAP_LEN_ALL, Unit};
 use super::window::Window;
-use super::{LINK_TYPE_DBUS, binary};
 use crate::record::{Bus, BusId, Damage, RawMessage, Record, Time};
 
 /// Reads a pcap file.
@@ -66,7 +66,7 @@ impl<R: Read> Pcap<R> {
         };
         self.window.advance(HEADER_LEN);
         self.stage = Stage::Behind(layout, 0);
-        let kept_max = Some(layout.kept_max).filter(|&max| max > 0 && max < SNAPLEN_ALL);
+        let kept_max = Some(layout.kept_max).filter(|&max| max > 0 && max < SNAP_LEN_ALL);
         Ok(Record::Bus(Bus { kept_max, ..Bus::default() }))
     }
 
@@ -209,6 +209,3 @@ const START_LEN: usize = PACKET_HEADER_LEN + 20;
 
 /// Bytes in the longest packet that is believed: more than a message may have.
 const KEPT_MAX: u32 = 1 << 28;
-
-/// From this snap length on nothing was cut: no message is longer.
-const SNAPLEN_ALL: u32 = 1 << 27;

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-use super::context::Context;
 use super::finding::Evidence;
+use super::traffic::CheckedTraffic;
 use crate::model::{Message, PeerId, Text};
 use crate::recipients::Recipients;
 use crate::record::Time;
 use crate::rule_index::{RuleIndex, Selecting};
+use crate::subscriptions::Subscriptions;
 
 /// Who got which signals.
 #[derive(Debug, Default)]
@@ -43,11 +44,10 @@ pub(super) struct Reached {
 }
 
 impl<'c> Audience<'c> {
-    pub(super) fn find(lint: &Context<'c>) -> Self {
-        let subscriptions = lint.subscriptions();
+    pub(super) fn find(lint: &CheckedTraffic<'c>, subscriptions: &Subscriptions) -> Self {
         let mut index = RuleIndex::default();
         let mut recipients = Recipients::find(lint.capture).ok();
-        let sent = sent_times(lint);
+        let sent = sent_times(lint, subscriptions);
         let mut audience = Self {
             selected: vec![Selected::default(); subscriptions.all.len()],
             ..Self::default()
@@ -78,7 +78,7 @@ impl<'c> Audience<'c> {
 
 /// The recipients of a signal, if they are known.
 fn count(
-    lint: &Context<'_>,
+    lint: &CheckedTraffic<'_>,
     recipients: Option<&mut Recipients>,
     signal: &Message<'_>,
 ) -> Option<u64> {
@@ -101,9 +101,9 @@ impl Selected {
 /// When each connection has sent something.
 type SentTimes = HashMap<PeerId, Vec<Time>, RandomState>;
 
-fn sent_times(lint: &Context<'_>) -> SentTimes {
+fn sent_times(lint: &CheckedTraffic<'_>, subscriptions: &Subscriptions) -> SentTimes {
     let mut sent = SentTimes::default();
-    for one in &lint.subscriptions().all {
+    for one in &subscriptions.all {
         sent.entry(one.peer).or_default();
     }
     for message in lint.capture.messages() {

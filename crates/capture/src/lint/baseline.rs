@@ -12,8 +12,8 @@
 
 use std::fmt;
 
-use super::finding::Finding;
-use super::rule::{RuleId, RuleIdError};
+use super::finding::{Finding, RuleId};
+use super::rules::RuleIdError;
 
 /// What a baseline file says.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use foldhash::fast::RandomState;
 use wire::body::{ReadError, Value};
 
-use super::context::{Context, PROPERTIES};
+use super::traffic::{CheckedTraffic, PROPERTIES};
 use crate::model::Message;
 
 /// A `PropertiesChanged`.
@@ -22,7 +22,7 @@ pub(super) struct Change<'c> {
 }
 
 /// Reads all of them; those whose bodies are cut are left out.
-pub(super) fn read<'c>(lint: &Context<'c>) -> Vec<Change<'c>> {
+pub(super) fn read<'c>(lint: &CheckedTraffic<'c>) -> Vec<Change<'c>> {
     let signals = lint.signals.iter().filter(|signal| is_change(signal));
     let read = |signal: &Message<'c>| lint.read(signal, |body| parse(*signal, body).ok());
     signals.filter_map(read).collect()

@@ -1,36 +1,30 @@
 //! What rules ask of a recording, found once for all of them.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::HashSet;
-use std::time::Duration;
+use std::ops::Deref;
 
 use foldhash::fast::RandomState;
-use wire::message::MessageType;
 
 use super::audience::{Audience, Selected};
 use super::changes::{self, Change};
-use super::finding::{Cost, Finding, Who};
+use super::finding::{Cost, Finding};
 use super::patterns::grouped;
-use super::rule::Rule;
-use super::{deadlocks, observers, queries};
+use super::traffic::CheckedTraffic;
+use super::{deadlocks, queries};
 use crate::activation::{FailedStart, failed_starts};
-use crate::model::{CallOutcome, Capture, Health, Message, MessageId, PeerId, Text};
-use crate::record::{BusId, Clock, Method, Process, Time};
+use crate::model::{Capture, Health, Message, MessageId};
 use crate::subscriptions::{Subscription, Subscriptions};
 
-/// A recording with what several rules need of it. Those who only listen are left out: they are
-/// there because somebody recorded.
+/// The traffic that rules check, with what several of them derive from it.
 pub(super) struct Context<'c> {
-    pub(super) capture: &'c Capture,
-    pub(super) calls: Vec<Message<'c>>,
-    pub(super) signals: Vec<Message<'c>>,
-    spans: Vec<Span>,
-    buffer: RefCell<Vec<u8>>,
-    observers: HashSet<PeerId, RandomState>,
-    /// Buses with messages whose headers are cut. These messages are left out.
-    beheaded: HashSet<BusId, RandomState>,
-    /// Buses with signals about names that are cut.
-    hides_owners: HashSet<BusId, RandomState>,
+    traffic: CheckedTraffic<'c>,
+    derived: Derived<'c>,
+}
+
+/// Found when a rule first asks for it.
+#[derive(Default)]
+struct Derived<'c> {
     methods: OnceCell<Groups<'c>>,
     callers: OnceCell<Groups<'c>>,
     callees: OnceCell<Groups<'c>>,
@@ -46,151 +40,22 @@ pub(super) struct Context<'c> {
 /// Messages that have something in common, each group in the order of the recording.
 pub(super) type Groups<'c> = Vec<Vec<Message<'c>>>;
 
-/// From the first to the last message of a bus.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Span {
-    pub(super) first: Time,
-    pub(super) last: Time,
-}
+impl<'c> Deref for Context<'c> {
+    type Target = CheckedTraffic<'c>;
 
-/// One end of a message.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Party {
-    /// A connection.
-    Peer(PeerId),
-    /// A name that nobody is known to own.
-    Name(BusId, Text),
+    fn deref(&self) -> &CheckedTraffic<'c> {
+        &self.traffic
+    }
 }
 
 impl<'c> Context<'c> {
     pub(super) fn new(capture: &'c Capture) -> Self {
-        let observers = observers::find(capture);
-        let mut context = Self {
-            capture,
-            calls: Vec::new(),
-            signals: Vec::new(),
-            spans: Vec::new(),
-            buffer: RefCell::default(),
-            observers,
-            beheaded: HashSet::default(),
-            hides_owners: HashSet::default(),
-            methods: OnceCell::new(),
-            callers: OnceCell::new(),
-            callees: OnceCell::new(),
-            emissions: OnceCell::new(),
-            changes: OnceCell::new(),
-            subscriptions: OnceCell::new(),
-            audience: OnceCell::new(),
-            deadlocked: OnceCell::new(),
-            failed_starts: OnceCell::new(),
-            calls_of_failed_starts: OnceCell::new(),
-        };
-        capture.messages().for_each(|message| context.sort_in(message));
-        context
-    }
-
-    fn sort_in(&mut self, message: Message<'c>) {
-        if self.has_no_clock(message.bus()) {
-            return;
-        }
-        self.note_time(message.bus(), message.at());
-        if message.health() == Health::HeaderCut {
-            self.beheaded.insert(message.bus());
-            return;
-        }
-        if message.health() == Health::BodyCut && message.member() == "NameOwnerChanged" {
-            self.hides_owners.insert(message.bus());
-        }
-        let list = match message.kind() {
-            MessageType::MethodCall => &mut self.calls,
-            MessageType::Signal => &mut self.signals,
-            _ => return,
-        };
-        if self.observers.is_empty() || !message.from().is_some_and(|p| self.observers.contains(&p))
-        {
-            list.push(message);
-        }
-    }
-
-    /// Messages that rules may judge: their headers are whole and have times, and no instrument has
-    /// sent them.
-    pub(super) fn messages(&self) -> impl Iterator<Item = Message<'c>> + '_ {
-        self.capture.messages().filter(|message| {
-            message.health() != Health::HeaderCut
-                && !self.has_no_clock(message.bus())
-                && !message.from().is_some_and(|peer| self.is_observer(peer))
-        })
-    }
-
-    /// Whether the messages of a bus have no times, so that nothing can be told of them but that.
-    fn has_no_clock(&self, bus: BusId) -> bool {
-        let bus = self.capture.buses().get(usize::from(bus.0));
-        bus.is_some_and(|bus| bus.clock == Clock::Absent)
-    }
-
-    /// Whether headers of messages of a bus are cut. Then a message that was not found may be one of
-    /// these.
-    pub(super) fn lacks_headers(&self, bus: BusId) -> bool {
-        self.beheaded.contains(&bus)
-    }
-
-    /// Whether the recording does not show when names got owners, and when connections left.
-    pub(super) fn hides_owners(&self, bus: BusId) -> bool {
-        self.beheaded.contains(&bus) || self.hides_owners.contains(&bus)
-    }
-
-    /// Whether the recording would show the reply to a call, and whether the caller expects one.
-    pub(super) fn shows_replies(&self, call: &Message<'_>) -> bool {
-        if self.lacks_headers(call.bus()) {
-            return false;
-        }
-        let Some(bus) = self.capture.buses().get(usize::from(call.bus().0)) else { return true };
-        let hides_driver = bus.method == Method::Eavesdrop && call.is_driver_traffic();
-        bus.filters.is_empty() && bus.content.is_of_wire() && !hides_driver
-    }
-
-    /// Whether a call has no reply, although the recording would show one.
-    pub(super) fn is_unanswered(&self, call: &Message<'_>) -> bool {
-        call.outcome().is_some_and(CallOutcome::is_unanswered) && self.shows_replies(call)
-    }
-
-    fn note_time(&mut self, bus: BusId, at: Time) {
-        let index = usize::from(bus.0);
-        if self.spans.len() <= index {
-            self.spans.resize(index + 1, Span { first: at, last: at });
-        }
-        let span = &mut self.spans[index];
-        *span = Span { first: span.first.min(at), last: span.last.max(at) };
-    }
-
-    /// When the recording of a bus begins and ends.
-    pub(super) fn span(&self, bus: BusId) -> Span {
-        self.spans
-            .get(usize::from(bus.0))
-            .copied()
-            .unwrap_or(Span { first: Time(0), last: Time(0) })
-    }
-
-    /// How much of a bus was recorded before and after this message, in all.
-    pub(super) fn recorded(&self, bus: BusId) -> Duration {
-        let Span { first, last } = self.span(bus);
-        last.since(first).unwrap_or_default()
-    }
-
-    /// The longest time for which a bus was recorded.
-    pub(super) fn longest(&self) -> Duration {
-        let spans = self.spans.iter().filter_map(|span| span.last.since(span.first));
-        spans.max().unwrap_or_default()
-    }
-
-    /// Whether a connection only listens.
-    pub(super) fn is_observer(&self, peer: PeerId) -> bool {
-        self.observers.contains(&peer)
+        Self { traffic: CheckedTraffic::new(capture), derived: Derived::default() }
     }
 
     /// Calls by caller, destination, interface and method.
     pub(super) fn methods(&self) -> &Groups<'c> {
-        self.methods.get_or_init(|| {
+        self.derived.methods.get_or_init(|| {
             grouped(&self.calls, |call| {
                 let method = (call.interface_id(), call.member_id());
                 (call.bus(), call.sender_id(), call.destination_id(), method)
@@ -200,12 +65,14 @@ impl<'c> Context<'c> {
 
     /// Calls by caller.
     pub(super) fn callers(&self) -> &Groups<'c> {
-        self.callers.get_or_init(|| grouped(&self.calls, |call| (call.bus(), call.sender_id())))
+        self.derived
+            .callers
+            .get_or_init(|| grouped(&self.calls, |call| (call.bus(), call.sender_id())))
     }
 
     /// Calls by the connection that they went to; those to the bus are left out.
     pub(super) fn callees(&self) -> &Groups<'c> {
-        self.callees.get_or_init(|| {
+        self.derived.callees.get_or_init(|| {
             let calls = self.calls.iter().filter(|call| !call.is_driver_traffic());
             grouped(calls, |call| self.callee(call))
         })
@@ -213,7 +80,7 @@ impl<'c> Context<'c> {
 
     /// Signals by sender, interface and member; those of the bus are left out.
     pub(super) fn emissions(&self) -> &Groups<'c> {
-        self.emissions.get_or_init(|| {
+        self.derived.emissions.get_or_init(|| {
             let signals = self.signals.iter().filter(|signal| !signal.is_driver_traffic());
             grouped(signals, |signal| {
                 (signal.bus(), signal.sender_id(), signal.interface_id(), signal.member_id())
@@ -233,12 +100,12 @@ impl<'c> Context<'c> {
 
     /// What signals say about properties.
     pub(super) fn changes(&self) -> &[Change<'c>] {
-        self.changes.get_or_init(|| changes::read(self))
+        self.derived.changes.get_or_init(|| changes::read(self))
     }
 
     /// Who has asked for what.
     pub(super) fn subscriptions(&self) -> &Subscriptions {
-        self.subscriptions.get_or_init(|| {
+        self.derived.subscriptions.get_or_init(|| {
             // An excerpt lacks what matched a rule, and what took it back.
             let is_excerpt = self.capture.is_excerpt();
             let is_wanted = |bus, peer| {
@@ -253,7 +120,7 @@ impl<'c> Context<'c> {
 
     /// Who got which signals.
     pub(super) fn audience(&self) -> &Audience<'c> {
-        self.audience.get_or_init(|| Audience::find(self))
+        self.derived.audience.get_or_init(|| Audience::find(self, self.subscriptions()))
     }
 
     /// Match rules with what each has selected.
@@ -264,12 +131,12 @@ impl<'c> Context<'c> {
     /// Whether two programs waited for each other, of which this call is one half.
     pub(super) fn is_deadlocked(&self, call: &Message<'_>) -> bool {
         let find = || deadlocks::find(self).iter().flat_map(|(a, b)| [a.id(), b.id()]).collect();
-        self.deadlocked.get_or_init(find).contains(&call.id())
+        self.derived.deadlocked.get_or_init(find).contains(&call.id())
     }
 
     /// Services that did not start.
     pub(super) fn failed_starts(&self) -> &[FailedStart<'c>] {
-        self.failed_starts.get_or_init(|| {
+        self.derived.failed_starts.get_or_init(|| {
             failed_starts(self.capture, |call| {
                 !self.has_no_clock(call.bus())
                     && call.health() != Health::HeaderCut
@@ -285,78 +152,7 @@ impl<'c> Context<'c> {
             let calls = self.failed_starts().iter().flat_map(|start| &start.calls);
             calls.map(Message::id).collect()
         };
-        self.calls_of_failed_starts.get_or_init(find).contains(&call.id())
-    }
-
-    /// Reads the body of a message, if it is there.
-    pub(super) fn read<T>(
-        &self,
-        message: &Message<'_>,
-        read: impl FnOnce(&wire::Message<'_>) -> Option<T>,
-    ) -> Option<T> {
-        let mut buffer = self.buffer.borrow_mut();
-        let message = self.capture.read_message(message.id(), &mut buffer).ok()??;
-        read(&message)
-    }
-
-    /// The first arguments of a message as far as they are texts.
-    pub(super) fn texts(&self, message: &Message<'_>) -> Vec<String> {
-        use wire::match_rule::Arg;
-        let texts = self.read(message, |body| {
-            let texts = body.args().map_while(|arg| match arg {
-                Arg::String(text) | Arg::ObjectPath(text) => Some(text.to_owned()),
-                Arg::Other => None,
-            });
-            Some(texts.collect())
-        });
-        texts.unwrap_or_default()
-    }
-
-    /// Who sent a message.
-    pub(super) fn sender(&self, message: &Message<'_>) -> Party {
-        message.from().map_or(Party::Name(message.bus(), message.sender_id()), Party::Peer)
-    }
-
-    /// Whom a message was addressed to.
-    pub(super) fn callee(&self, call: &Message<'_>) -> Party {
-        call.to().map_or(Party::Name(call.bus(), call.destination_id()), Party::Peer)
-    }
-
-    /// What to call somebody.
-    pub(super) fn who(&self, party: Party) -> Who {
-        let peer = match party {
-            Party::Peer(peer) => peer,
-            Party::Name(_, name) => return self.named(self.capture.strings().get(name)),
-        };
-        let known = self.capture.directory().peer(peer);
-        let process = known.process.as_ref();
-        let stable = match known.names.first() {
-            Some(&name) => self.capture.strings().get(name).to_owned(),
-            None if known.unique == self.capture.driver() => wire_bus_name(),
-            None => process.and_then(Process::program).unwrap_or("-").to_owned(),
-        };
-        Who {
-            label: self.capture.label(peer).into_owned(),
-            stable,
-            process: self.capture.process_label(peer),
-            unit: process.and_then(|process| process.unit.clone()),
-        }
-    }
-
-    /// Somebody of whom only a name is known, or the recording itself.
-    pub(super) fn named(&self, name: &str) -> Who {
-        let stable = if name.starts_with(':') { "-" } else { name }.to_owned();
-        Who { label: name.to_owned(), stable, process: None, unit: None }
-    }
-
-    /// What to call whoever a call went to.
-    pub(super) fn callee_label(&self, call: &Message<'_>) -> String {
-        self.who(self.callee(call)).label
-    }
-
-    /// The same in a form that is the same in another recording.
-    pub(super) fn callee_stable(&self, call: &Message<'_>) -> String {
-        self.who(self.callee(call)).stable
+        self.derived.calls_of_failed_starts.get_or_init(find).contains(&call.id())
     }
 }
 
@@ -364,42 +160,19 @@ impl<'c> Context<'c> {
 impl Context<'_> {
     /// A finding about the caller of these calls of one method: they show it, each costs what a call
     /// costs, and the query selects them. There must be one at least.
-    pub(super) fn of_calls(&self, rule: &Rule, calls: &[Message<'_>]) -> Finding {
-        Finding::new(rule, self.who(self.sender(&calls[0])))
+    pub(super) fn of_calls(&self, calls: &[Message<'_>]) -> Finding {
+        Finding::new(self.who(self.sender(&calls[0])))
             .shown_by(calls)
             .costs(Cost::of_calls(calls))
             .query(queries::calls(self, &calls[0]))
     }
 
     /// The same about the sender of signals with one member, which is the subject.
-    pub(super) fn of_signals(&self, rule: &Rule, signals: &[Message<'_>]) -> Finding {
-        Finding::new(rule, self.who(self.sender(&signals[0])))
+    pub(super) fn of_signals(&self, signals: &[Message<'_>]) -> Finding {
+        Finding::new(self.who(self.sender(&signals[0])))
             .about(signals[0].full_member())
             .shown_by(signals)
             .costs(Cost::of_signals(signals))
             .query(queries::signals(self, &signals[0]))
     }
-
-    /// A method and whose it is, as a subject.
-    pub(super) fn method_of(&self, call: &Message<'_>) -> String {
-        format!("{} {}", self.callee_stable(call), call.full_member())
-    }
 }
-
-fn wire_bus_name() -> String {
-    String::from("org.freedesktop.DBus")
-}
-
-/// A method or signal with only the last word of the interface, which is enough among people.
-pub(super) fn short_name(message: &Message<'_>) -> String {
-    match message.interface().rsplit('.').next() {
-        None | Some("") => message.member().to_owned(),
-        Some(word) => format!("{word}.{}", message.member()),
-    }
-}
-
-/// The interface of properties.
-pub(super) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
-
-/// The interface of introspection.
-pub(super) const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";

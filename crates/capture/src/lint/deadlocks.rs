@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::context::{Context, Party};
+use super::traffic::{CheckedTraffic, Party};
 use crate::collected::collected;
 use crate::model::Message;
 use crate::record::Time;
 
 /// Pairs of calls, one each way, that were pending together for [`TOGETHER`] or longer.
-pub(super) fn find<'c>(lint: &Context<'c>) -> Vec<(Message<'c>, Message<'c>)> {
+pub(super) fn find<'c>(lint: &CheckedTraffic<'c>) -> Vec<(Message<'c>, Message<'c>)> {
     let long = lint.calls.iter().filter(|call| is_long(lint, call));
     let pairs = collected(long.map(|call| (ends(lint, call), *call)));
     let found = pairs.iter().flat_map(|(_, calls)| crossing(calls));
@@ -20,7 +20,7 @@ fn end(call: &Message<'_>) -> Time {
     call.at().after(call.waited().unwrap_or_default())
 }
 
-fn is_long(lint: &Context<'_>, call: &Message<'_>) -> bool {
+fn is_long(lint: &CheckedTraffic<'_>, call: &Message<'_>) -> bool {
     call.expects_reply()
         && !call.is_driver_traffic()
         && (call.partner().is_some() || lint.is_unanswered(call))
@@ -28,7 +28,7 @@ fn is_long(lint: &Context<'_>, call: &Message<'_>) -> bool {
 }
 
 /// Both ends of a call, whoever calls.
-fn ends(lint: &Context<'_>, call: &Message<'_>) -> (Party, Party) {
+fn ends(lint: &CheckedTraffic<'_>, call: &Message<'_>) -> (Party, Party) {
     let (one, other) = (lint.sender(call), lint.callee(call));
     (one.min(other), one.max(other))
 }

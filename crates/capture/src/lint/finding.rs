@@ -3,11 +3,14 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::rule::{Rating, Rule, RuleId};
 use super::units;
 use crate::model::{Message, MessageId};
+
+/// The number of a rule, which never changes: `L07`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RuleId(pub u8);
 
 /// How bad something is. [`Cost::severity`] measures it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
@@ -112,11 +115,27 @@ pub struct Evidence {
     pub count: u64,
 }
 
+impl fmt::Display for RuleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "L{:02}", self.0)
+    }
+}
+
+impl Serialize for RuleId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl Finding {
-    pub(super) fn new(rule: &Rule, who: Who) -> Self {
+    /// A finding about somebody, which does not say yet of which rule it is: [`Rule::apply`] does, and raises
+    /// the severity to that of the rule.
+    ///
+    /// [`Rule::apply`]: super::Rule
+    pub(super) fn new(who: Who) -> Self {
         Self {
-            rule: rule.id,
-            severity: rule.rating.floor(),
+            rule: RuleId(0),
+            severity: Severity::Info,
             confidence: Confidence::High,
             who,
             subject: String::new(),
@@ -155,14 +174,6 @@ impl Finding {
     pub(super) const fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
-    }
-
-    /// Sets the severity by the cost, if the rule has it so, for a recording of this length.
-    pub(super) fn rated(self, recorded: Duration) -> Self {
-        let rating = Rule::find(self.rule).map(|rule| rule.rating);
-        let Some(Rating::AtLeast(_)) = rating else { return self };
-        let severity = self.severity.max(self.cost.severity(recorded));
-        Self { severity, ..self }
     }
 
     pub(super) const fn confidence(mut self, confidence: Confidence) -> Self {
@@ -320,7 +331,7 @@ impl Confidence {
     }
 }
 
-fn nanos<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+fn nanos<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Reading order:
 //!
-//! - [`rule`]: what a rule is, and the list of them; [`rules`](Rule::all) holds one file each.
 //! - [`finding`]: what rules find, and what it costs.
-//! - `context`: what rules ask of a recording, found once for all of them.
+//! - `traffic`: the messages that rules check, and who is who; `context`: what several rules derive from it.
+//! - [`rule`]: what a rule is; [`rules`](Rule::all): the list, and a file for each.
 //! - [`report`]: findings ranked, as text and as JSON.
 //! - [`baseline`]: findings that are known and left out.
 //! - [`document`]: the rules as a document for people.
@@ -28,12 +28,14 @@ mod queries;
 mod questions;
 mod rules;
 mod subscribers;
+mod traffic;
 mod units;
 
 pub use baseline::Baseline;
-pub use finding::{Confidence, Cost, Evidence, Finding, Severity, Who};
+pub use finding::{Confidence, Cost, Evidence, Finding, RuleId, Severity, Who};
 pub use report::{Report, Source};
-pub use rule::{Rule, RuleId};
+pub use rule::Rule;
+pub use rules::RuleIdError;
 
 use crate::Capture;
 use context::Context;
@@ -42,9 +44,7 @@ use context::Context;
 /// ([`INCOMPLETE`]), then the others by severity, and those of one severity by cost.
 pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r Rule>) -> Vec<Finding> {
     let context = Context::new(capture);
-    let found = rules.into_iter().flat_map(|rule| (rule.check)(&context));
-    let recorded = context.longest();
-    let mut found: Vec<_> = found.map(|finding| finding.rated(recorded)).collect();
+    let mut found: Vec<_> = rules.into_iter().flat_map(|rule| rule.apply(&context)).collect();
     found.sort_by_cached_key(|finding| {
         let first = finding.evidence.first.first().copied();
         let cost = std::cmp::Reverse(finding.cost.as_time());

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::collected::collected;
 use crate::model::Message;
+use crate::percentiles::Percentiles;
 use crate::record::Time;
-use crate::statistics::Percentiles;
 
 /// Puts messages with the same key together. The groups are in the order of their first messages.
 pub(super) fn grouped<'m, 'c: 'm, K: Hash + Eq + Clone>(

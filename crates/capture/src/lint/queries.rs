@@ -1,21 +1,21 @@
 //! Queries for the messages that a finding is about.
 
-use super::context::Context;
 use super::finding::Who;
+use super::traffic::CheckedTraffic;
 use crate::model::Message;
 
 /// Messages of the sender of this one.
-pub(super) fn sent_by(lint: &Context<'_>, message: &Message<'_>) -> String {
+pub(super) fn sent_by(lint: &CheckedTraffic<'_>, message: &Message<'_>) -> String {
     term("from", &lint.who(lint.sender(message)))
 }
 
 /// Calls of one method by one caller.
-pub(super) fn calls(lint: &Context<'_>, call: &Message<'_>) -> String {
+pub(super) fn calls(lint: &CheckedTraffic<'_>, call: &Message<'_>) -> String {
     format!("{} {}", sent_by(lint, call), calls_to(lint, call))
 }
 
 /// Calls of one method by anybody.
-pub(super) fn calls_to(lint: &Context<'_>, call: &Message<'_>) -> String {
+pub(super) fn calls_to(lint: &CheckedTraffic<'_>, call: &Message<'_>) -> String {
     format!("{} member:{}", term("to", &lint.who(lint.callee(call))), call.member())
 }
 
@@ -28,7 +28,7 @@ pub(super) fn waits_for(name: &str, call: &Message<'_>, longer: &str) -> String 
 }
 
 /// Signals of one member by one sender.
-pub(super) fn signals(lint: &Context<'_>, signal: &Message<'_>) -> String {
+pub(super) fn signals(lint: &CheckedTraffic<'_>, signal: &Message<'_>) -> String {
     format!("{} type:signal member:{}", sent_by(lint, signal), signal.member())
 }
 

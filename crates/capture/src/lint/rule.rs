@@ -1,19 +1,11 @@
 //! What a rule is.
 
 use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
-
 use super::context::Context;
-use super::finding::{Finding, Severity};
-use super::rules;
+use super::finding::{Finding, RuleId, Severity};
 use super::units;
-
-/// The number of a rule, which never changes: `L07`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RuleId(pub u8);
 
 /// One thing that can be wrong with how programs talk.
 #[derive(Clone, Copy, Debug)]
@@ -102,19 +94,17 @@ pub enum Amount {
 }
 
 impl Rule {
-    /// All rules, by their numbers.
-    pub const fn all() -> &'static [Self] {
-        &rules::ALL
-    }
-
-    /// The rules that earlier versions had, by their numbers.
-    pub const fn removed() -> &'static [Removed] {
-        &rules::REMOVED
-    }
-
-    /// The rule with this number.
-    pub fn find(id: RuleId) -> Option<&'static Self> {
-        Self::all().iter().find(|rule| rule.id == id)
+    /// Applies it to a recording.
+    pub(super) fn apply(&self, lint: &Context<'_>) -> impl Iterator<Item = Finding> {
+        let recorded = lint.longest();
+        (self.check)(lint).into_iter().map(move |finding| {
+            let by_cost = match self.rating {
+                Rating::AtLeast(_) => finding.cost.severity(recorded),
+                Rating::Always(severity) => severity,
+            };
+            let severity = finding.severity.max(self.rating.floor()).max(by_cost);
+            Finding { rule: self.id, severity, ..finding }
+        })
     }
 }
 
@@ -194,98 +184,6 @@ impl fmt::Display for Amount {
             Self::Bytes(bytes) => f.write_str(&units::bytes(bytes)),
             Self::Percent(percent) => write!(f, "{percent} %"),
             Self::Rate(rate) => write!(f, "{rate}/s"),
-        }
-    }
-}
-
-impl fmt::Display for RuleId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "L{:02}", self.0)
-    }
-}
-
-impl Serialize for RuleId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// Why a text is not the id of a rule.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum RuleIdError {
-    /// The text does not have the form of an id.
-    #[error("\"{found}\" is not the number of a rule; they are written L01 to L53")]
-    NotAnId {
-        /// The text.
-        found: String,
-    },
-    /// No rule has this number.
-    #[error("there is no rule {0}; docs/lint.md has them all")]
-    NoSuchRule(RuleId),
-    /// Earlier versions had a rule with this number.
-    #[error("the rule {0} was removed; docs/lint.md says why")]
-    Removed(RuleId),
-}
-
-impl FromStr for RuleId {
-    type Err = RuleIdError;
-
-    fn from_str(text: &str) -> Result<Self, RuleIdError> {
-        let digits = text.strip_prefix(['L', 'l']);
-        let number = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let number = number.and_then(|digits| digits.parse().ok());
-        let id = Self(number.ok_or_else(|| RuleIdError::NotAnId { found: text.to_owned() })?);
-        let was_removed = || Rule::removed().iter().any(|removed| removed.id == id);
-        match Rule::find(id) {
-            Some(_) => Ok(id),
-            None if was_removed() => Err(RuleIdError::Removed(id)),
-            None => Err(RuleIdError::NoSuchRule(id)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_are_in_the_order_of_their_numbers() {
-        assert!(Rule::all().is_sorted_by(|one, next| one.id < next.id));
-    }
-
-    #[test]
-    fn every_number_is_that_of_one_rule_or_of_a_removed_one() {
-        let removed = Rule::removed().iter().map(|removed| removed.id);
-        let mut ids: Vec<_> = Rule::all().iter().map(|rule| rule.id).chain(removed).collect();
-        ids.sort_unstable();
-        let expected: Vec<_> = (1..=ids.len() as u8).map(RuleId).collect();
-        assert_eq!(ids, expected);
-    }
-
-    #[test]
-    fn every_rule_names_a_real_case() {
-        for rule in Rule::all() {
-            // A program with its version, or a public report, and what it did.
-            let names_a_source = rule.seen.contains(|c: char| c.is_ascii_digit());
-            assert!(names_a_source && rule.seen.len() > 60, "{}: {:?}", rule.id, rule.seen);
-            assert!(rule.seen.ends_with('.'), "{}: {:?}", rule.id, rule.seen);
-        }
-    }
-
-    #[test]
-    fn numbers_are_read_as_they_are_written() {
-        for rule in Rule::all() {
-            assert_eq!(rule.id.to_string().parse(), Ok(rule.id));
-        }
-        assert_eq!("l7".parse(), Ok(RuleId(7)));
-        for removed in Rule::removed() {
-            let parsed = removed.id.to_string().parse::<RuleId>();
-            assert_eq!(parsed, Err(RuleIdError::Removed(removed.id)));
-        }
-        assert_eq!("L99".parse::<RuleId>(), Err(RuleIdError::NoSuchRule(RuleId(99))));
-        for text in ["", "L", "7", "L+7", "L999", "polling"] {
-            let found = text.to_owned();
-            assert_eq!(text.parse::<RuleId>(), Err(RuleIdError::NotAnId { found }));
         }
     }
 }

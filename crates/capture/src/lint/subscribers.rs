@@ -1,9 +1,9 @@
 //! Findings about all match rules of a connection together.
 
-use super::context::{Context, Party};
+use super::context::Context;
 use super::finding::{Confidence, Cost, Evidence, Finding, Severity};
 use super::queries;
-use super::rule::Rule;
+use super::traffic::Party;
 use crate::collected::collected;
 use crate::model::{MessageId, PeerId};
 use crate::record::Time;
@@ -42,21 +42,20 @@ pub(super) struct Fault {
 /// A finding for each connection whose match rules are at fault.
 pub(super) fn at_fault<'l>(
     lint: &'l Context<'_>,
-    rule: &Rule,
     fault: impl Fn(&Subscriber<'l>) -> Option<Fault>,
 ) -> Vec<Finding> {
     let rules = lint.subscriptions().all.iter().enumerate();
     let by_peer = collected(rules.map(|(place, one)| (one.peer, (place, one)))).into_iter();
     let subscribers = by_peer.map(|(peer, rules)| Subscriber { peer, rules });
     subscribers
-        .filter_map(|subscriber| Some(report(lint, rule, subscriber.peer, fault(&subscriber)?)))
+        .filter_map(|subscriber| Some(report(lint, subscriber.peer, fault(&subscriber)?)))
         .collect()
 }
 
-fn report(lint: &Context<'_>, rule: &Rule, peer: PeerId, fault: Fault) -> Finding {
+fn report(lint: &Context<'_>, peer: PeerId, fault: Fault) -> Finding {
     let who = lint.who(Party::Peer(peer));
     let query = format!("{} member:AddMatch", queries::term("from", &who));
-    Finding::new(rule, who)
+    Finding::new(who)
         .about("match-rules")
         .says(fault.says)
         .severity(fault.severity)

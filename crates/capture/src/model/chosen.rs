@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
+use super::loose::{LooseKind, loose_replies};
 use super::row::Health;
 use super::{Capture, Message, MessageId, PeerId, Text};
 use crate::bodies::Bodies;
 use crate::record::{BusId, Excerpt, Fact, Ran, Record, Time};
-use crate::statistics::{LooseKind, loose_replies};
 use crate::text::units::{counted, grouped};
 
 /// The messages of a capture that are saved. With a call there is its reply, and with a reply its call, so

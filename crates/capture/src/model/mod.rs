@@ -11,10 +11,12 @@ mod asides;
 mod chosen;
 mod clock;
 mod copy;
+mod cut;
 mod directory;
 mod label;
 mod lateness;
 mod learn;
+mod loose;
 mod message;
 #[cfg(not(target_family = "wasm"))]
 mod open;
@@ -40,6 +42,7 @@ pub use chosen::Chosen;
 pub use clock::CLOCK_BACK_MIN;
 pub use directory::{Directory, Peer, PeerId, Role};
 pub use lateness::{LateEvidence, Lateness};
+pub use loose::{Loose, LooseKind, loose_replies};
 pub use message::{Message, MessageId};
 #[cfg(not(target_family = "wasm"))]
 pub use open::{OpenError, ReadProgress, distinct_files};
@@ -55,8 +58,8 @@ use crate::record::{
 };
 use arguments::Members;
 use asides::{Asides, Said};
+use cut::CutHeaders;
 use learn::Words;
-use outcome::CutHeaders;
 use pairs::Pending;
 use row::{NOBODY, Row};
 use scan::Scanner;

@@ -2,7 +2,6 @@
 
 use wire::message::{Flags, MessageType};
 
-use super::Arguments;
 use crate::model::CallOutcome;
 use crate::text::amount::Scale;
 
@@ -48,6 +47,15 @@ pub enum TextField {
     Unit,
     /// The name of the bus.
     Bus,
+}
+
+/// Which arguments of a body are asked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Arguments {
+    /// Any.
+    Any,
+    /// That with this index, from 0.
+    At(u8),
 }
 
 /// Numbers that can be asked for.

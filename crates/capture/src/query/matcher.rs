@@ -7,8 +7,10 @@ use wire::body::Value;
 use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
-use super::{ArgumentTest, Arguments, Expression, NumberField, Order, Pattern, Query, State, Term};
-use super::{Comparison, Scope, TextField};
+use super::expression::{ArgumentTest, Comparison, Expression, Order, Term};
+use super::field::{Arguments, NumberField, State, TextField};
+use super::pattern::Pattern;
+use super::scope::Scope;
 use crate::match_subject::Subject;
 use crate::model::{CallOutcome, Capture, Health, Message, Peer};
 use crate::recipients::{Recipients, is_broadcast};
@@ -47,8 +49,8 @@ impl KnownRecipients {
 }
 
 impl<'q> Matcher<'q> {
-    pub(super) fn new(query: &'q Query, scope: Scope) -> Self {
-        Self { expression: query.expression(), scope, bytes: Vec::new(), recipients: None }
+    pub(super) fn new(expression: Option<&'q Expression>, scope: Scope) -> Self {
+        Self { expression, scope, bytes: Vec::new(), recipients: None }
     }
 
     /// Whether the query selects the message. Its body is read only if an argument is asked for and

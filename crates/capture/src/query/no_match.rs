@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use wire::message::{Flags, MessageType};
 
+use super::Query;
+use super::expression::{Comparison, Expression, Order, Term};
 use super::field::{self, Field, NumberField, State, TextField};
 use super::matcher::{self, Matcher};
-use super::{Comparison, Expression, Order, Pattern, Query, Scope, Term};
+use super::pattern::Pattern;
+use super::scope::Scope;
 use crate::model::{Capture, Message, MessageId, PeerId};
 use crate::text::nearest::nearest;
 use crate::text::units;
@@ -33,7 +36,7 @@ impl Query {
             Expression::All(parts) => parts.as_slice(),
             single => std::slice::from_ref(single),
         };
-        let tried = Tried { query: self, capture, messages };
+        let tried = Tried { capture, messages };
         let reasons: Vec<_> = parts.iter().filter_map(|part| tried.reason(part)).collect();
         match reasons.is_empty() {
             true => format!(
@@ -47,7 +50,6 @@ impl Query {
 
 /// Messages on which parts of a query are tried.
 struct Tried<'c> {
-    query: &'c Query,
     capture: &'c Capture,
     messages: Vec<MessageId>,
 }
@@ -59,7 +61,7 @@ impl<'c> Tried<'c> {
 
     /// Why a part of a query matches nothing; `None` if it matches a message.
     fn reason(&self, part: &Expression) -> Option<String> {
-        let mut matcher = Matcher::new(self.query, Scope::Recording);
+        let mut matcher = Matcher::new(None, Scope::Recording);
         if self.messages().any(|message| matcher.holds(part, &message)) {
             return None;
         }

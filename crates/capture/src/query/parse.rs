@@ -24,10 +24,10 @@
 use wire::match_rule::MatchRule;
 
 use super::error::{QueryError, QueryErrorKind as Kind};
+use super::expression::{ArgumentTest, Comparison, Expression, Order, Term};
 use super::field::{self, Field, NumberField};
 use super::names;
 use super::pattern::Pattern;
-use super::{ArgumentTest, Comparison, Expression, Order, Term};
 
 pub(super) fn parse(text: &str) -> Result<Option<Expression>, QueryError> {
     let mut cursor = Cursor { text, at: 0 };

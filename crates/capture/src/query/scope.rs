@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Matcher, Query, State, Term};
-use crate::model::{Capture, Message};
+use super::expression::{Expression, Term};
+use super::field::State;
+use crate::model::Message;
 use crate::text::units::counted;
 
 /// Of which messages a query selects some.
@@ -18,14 +19,12 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// The scope of a query. A query that asks for messages of the recorder selects among all messages.
-    pub(super) fn of(query: &Query) -> Self {
+    /// The scope of a query. A query that asks for messages of the recorder, or for one message by its number,
+    /// selects among all messages.
+    pub(super) fn of(expression: Option<&Expression>) -> Self {
         let asks = |term: &Term| matches!(term, Term::Is(State::Recorder));
-        let asks = query.expression().is_some_and(|expression| expression.has_term(&asks));
-        match asks || query.message_number().is_some() {
-            true => Self::Recording,
-            false => Self::Traffic,
-        }
+        let asks = expression.is_some_and(|it| it.has_term(&asks) || it.message_number().is_some());
+        if asks { Self::Recording } else { Self::Traffic }
     }
 
     pub(super) fn leaves_out(self, message: &Message<'_>) -> bool {
@@ -40,15 +39,6 @@ impl Scope {
 pub struct OfRecorder(u64);
 
 impl OfRecorder {
-    pub(super) fn count(query: &Query, capture: &Capture) -> Self {
-        if Scope::of(query) == Scope::Recording || !capture.directory().has_recorder() {
-            return Self::default();
-        }
-        let mut matcher = Matcher::new(query, Scope::Recording);
-        let messages = capture.messages().filter(Message::is_of_recorder);
-        Self(messages.filter(|message| matcher.selects(message)).count() as u64)
-    }
-
     /// So many, counted by someone who records them.
     pub const fn new(messages: u64) -> Self {
         Self(messages)

@@ -6,7 +6,7 @@ use notation::busctl::push_tree;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, push_named, which_bus};
+use super::body::{Body, push_named, which_bus};
 use crate::model::Message;
 use crate::text::units::date_and_time;
 use crate::text::visible::printable;

@@ -7,7 +7,7 @@ use notation::{busctl, dbus_send, gvariant, signature};
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::Body;
+use super::body::Body;
 use crate::model::Message;
 use crate::text::visible::is_unsafe;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use notation::dbus_send::{Texts, push_tree};
 use wire::message::MessageType;
 
-use super::{Body, push_named};
+use super::body::{Body, push_named};
 use crate::model::Message;
 
 pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use notation::busctl::push_tree;
 use wire::message::{Flags, MessageType};
 
-use super::{Body, push_named};
+use super::body::{Body, push_named};
 use crate::model::{CallOutcome, Capture, Message, PeerId};
 use crate::recipients::{Recipients, Unknowable, is_broadcast};
 use crate::record::{Clock, Method, Time};

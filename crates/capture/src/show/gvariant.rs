@@ -6,7 +6,7 @@ use notation::gvariant::push;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::{Body, Problem, push_named};
+use super::body::{Body, Problem, push_named};
 use crate::model::Message;
 use crate::text::visible::printable;
 

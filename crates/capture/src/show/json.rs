@@ -6,7 +6,7 @@ use notation::busctl::push_json_list;
 use notation::json::TypedValue;
 use wire::message::MessageType;
 
-use super::{Body, which_bus};
+use super::body::{Body, which_bus};
 use crate::model::{Message, PeerId, Text};
 use crate::timeline::BusTime;
 

@@ -7,9 +7,9 @@ use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
 use super::key::{By, Key, Names};
-use super::percentiles::Percentiles;
 use super::summary;
 use crate::model::{CallOutcome, Capture, Message};
+use crate::percentiles::{Percentiles, cells};
 use crate::recipients::{Recipients, Unknowable, is_broadcast};
 use crate::record::BusId;
 use crate::table::{Cell, Column, Table, Unit};
@@ -352,16 +352,16 @@ const TIMES: &[Column] = &[
 ];
 
 fn times(group: &Group) -> [Cell; 15] {
-    let percentiles = Percentiles::of(&mut group.durations.clone());
-    let time = |of: fn(&Percentiles) -> Duration| {
-        percentiles.as_ref().map_or(Cell::Absent, |found| Cell::Time(of(found)))
-    };
+    let [p50, p90, p99, max, total, mean] = cells(
+        &mut group.durations.clone(),
+        [|it| it.p50, |it| it.p90, |it| it.p99, |it| it.max, |it| it.total, Percentiles::mean],
+    );
     [
-        time(|found| found.p50),
-        time(|found| found.p90),
-        time(|found| found.p99),
-        time(|found| found.max),
-        time(|found| found.total),
+        p50,
+        p90,
+        p99,
+        max,
+        total,
         counted(group.calls_that(CallOutcome::Failed)),
         counted(group.calls_that(CallOutcome::TimedOut)),
         counted(group.calls_that(CallOutcome::CalleeLeft)),
@@ -369,7 +369,7 @@ fn times(group: &Group) -> [Cell; 15] {
         counted(group.calls_that(CallOutcome::CallerLeft)),
         counted(group.calls_that(CallOutcome::Waiting)),
         counted(group.calls_that(CallOutcome::Unknown)),
-        time(Percentiles::mean),
+        mean,
         nanos(group.failed_total),
         nanos(group.failed_max),
     ]

@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde::Serialize;
 use wire::message::MessageType;
 
-use super::replies::{LooseKind, loose_replies};
 use crate::collected::collected;
-use crate::model::{CallOutcome, Capture, Health, LateEvidence, Message};
+use crate::model::{CallOutcome, Capture, Health, LateEvidence, LooseKind, Message, loose_replies};
 use crate::record::{BusId, Clock, EndCause, Excerpt, GapCause, Late, Method, Time};
 use crate::text::units::{counted, duration, grouped};
 

@@ -1,11 +1,9 @@
 //! For how long the bus had messages, summed up.
 
-use std::time::Duration;
-
 use super::bus_time::{BusPhase, BusTime};
 use crate::model::{Capture, Message};
+use crate::percentiles::cells;
 use crate::record::nanos;
-use crate::statistics::Percentiles;
 use crate::table::{Cell, Column, Need, Unit};
 
 /// The messages of a recording whose time in the bus is known.
@@ -94,16 +92,8 @@ impl BusSum {
     /// Messages, the mean number of copies, and percentiles of the time: see [`count_columns`].
     pub(crate) fn counts(&mut self) -> [Cell; 4] {
         let messages = self.messages();
-        let times = Percentiles::of(&mut self.totals);
-        let time = |of: fn(&Percentiles) -> Duration| {
-            times.as_ref().map_or(Cell::Absent, |t| Cell::Time(of(t)))
-        };
-        [
-            Cell::Count(messages),
-            Cell::mean(self.copies, messages),
-            time(|times| times.p50),
-            time(|times| times.p99),
-        ]
+        let [p50, p99] = cells(&mut self.totals, [|times| times.p50, |times| times.p99]);
+        [Cell::Count(messages), Cell::mean(self.copies, messages), p50, p99]
     }
 
     /// What part of the total a phase is; absent if no message has it.

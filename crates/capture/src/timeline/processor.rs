@@ -6,8 +6,8 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 
 use crate::model::{Capture, Message, PeerId};
+use crate::percentiles::cells;
 use crate::record::{Fact, Ran, Time, nanos};
-use crate::statistics::Percentiles;
 use crate::table::{Cell, Column, Table, Unit};
 
 /// When processes had a processor, as the kernel saw it.
@@ -205,18 +205,11 @@ pub fn parties<'c>(
     }
     let mut table = Table::new(columns());
     for (name, times) in PARTS.into_iter().zip(&mut parts) {
-        let times = Percentiles::of(times);
-        let time = |of: fn(&Percentiles) -> Duration| {
-            times.as_ref().map_or(Cell::Absent, |times| Cell::Time(of(times)))
-        };
-        table.push([
-            Cell::text(name),
-            Cell::Count(times.as_ref().map_or(0, |times| times.count)),
-            time(|times| times.p50),
-            time(|times| times.p99),
-            time(|times| times.max),
-            time(|times| times.total),
-        ]);
+        let row = [Cell::text(name), Cell::Count(times.len() as u64)];
+        table.push(row.into_iter().chain(cells(
+            times,
+            [|times| times.p50, |times| times.p99, |times| times.max, |times| times.total],
+        )));
     }
     Some(table)
 }

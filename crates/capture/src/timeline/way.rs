@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::Processors;
 use super::bus_time::held_for_start;
 use crate::model::{Capture, Message};
+use crate::percentiles::cells;
 use crate::record::nanos;
-use crate::statistics::Percentiles;
 use crate::table::{Cell, Column, Table, Unit};
 
 /// A part of the way of a call.
@@ -191,16 +191,8 @@ impl Sum {
 
     fn cells(&mut self, label: &str, shown: &[Phase]) -> Vec<Cell> {
         let whole = self.phases.iter().sum();
-        let times = Percentiles::of(&mut self.totals);
-        let time = |of: fn(&Percentiles) -> Duration| {
-            times.as_ref().map_or(Cell::Absent, |t| Cell::Time(of(t)))
-        };
-        let start = [
-            Cell::text(label),
-            Cell::Count(self.totals.len() as u64),
-            time(|times| times.p50),
-            time(|times| times.p99),
-        ];
+        let [p50, p99] = cells(&mut self.totals, [|times| times.p50, |times| times.p99]);
+        let start = [Cell::text(label), Cell::Count(self.totals.len() as u64), p50, p99];
         let parts = shown.iter().map(|&phase| Cell::share(self.phases[phase as usize], whole));
         start.into_iter().chain(parts).collect()
     }

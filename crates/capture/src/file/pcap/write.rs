@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{MAGIC_NANOS, SNAPLEN_ALL};
-use crate::file::LINK_TYPE_DBUS;
+use super::MAGIC_NANOS;
+use crate::file::number::{LINK_TYPE_DBUS, SNAP_LEN_ALL};
 use crate::record::RawMessage;
 
 /// Writes messages as classic pcap, which has nothing else: times are in nanoseconds, and the messages of
@@ -20,7 +20,7 @@ impl<W: Write> PcapWriter<W> {
         let versions = u32::from(major) | u32::from(minor) << 16;
         // Times are UTC, and nothing is said about how exact they are.
         let (zone, accuracy) = (0, 0);
-        let kept_max = kept_max.unwrap_or(SNAPLEN_ALL);
+        let kept_max = kept_max.unwrap_or(SNAP_LEN_ALL);
         write_words(&mut out, &[MAGIC_NANOS, versions, zone, accuracy, kept_max, LINK_TYPE_DBUS])?;
         Ok(Self { out })
     }

@@ -1,6 +1,6 @@
 //! What single blocks hold, as far as it can be read without knowing the others.
 
-use super::{BODY_OFFSET, ORDER_MAGIC, TRAILER_LEN, block, note, option, padding};
+use super::{BODY_OFFSET, ORDER_MAGIC, TRAILER_LEN, block, option, padding};
 use crate::file::number::Order;
 use crate::record::Origin;
 
@@ -222,5 +222,5 @@ const KNOWN: [u32; 11] = [
     block::CUSTOM,
     block::CUSTOM_NOT_TO_COPY,
     block::SECTION,
-    note::BLOCK,
+    block::NOTE,
 ];

@@ -2,8 +2,7 @@
 
 use super::blocks::{Options, words};
 use super::{FILTER_TEXT, note, option};
-use crate::file::LINK_TYPE_DBUS;
-use crate::file::number::{NANOS, Order, Unit};
+use crate::file::number::{LINK_TYPE_DBUS, NANOS, Order, SNAP_LEN_ALL, Unit};
 use crate::record::{Bus, BusId, Time};
 
 /// An interface of the section that is read.
@@ -70,7 +69,7 @@ fn bus(options: &Options<'_>, kept_max: u32) -> Bus {
         let filter = filter.filter(|(kind, _)| **kind == FILTER_TEXT).map(|(_, text)| text);
         Bus {
             name: options.text(option::INTERFACE_NAME).unwrap_or_default(),
-            kept_max: Some(kept_max).filter(|&max| max > 0 && max < KEPT_ALL),
+            kept_max: Some(kept_max).filter(|&max| max > 0 && max < SNAP_LEN_ALL),
             filters: filter.map(|text| String::from_utf8_lossy(text).into()).into_iter().collect(),
             ..Bus::default()
         }
@@ -86,6 +85,3 @@ fn unit(resolution: u8) -> Unit {
     };
     Unit::of(per_second.unwrap_or(u64::MAX))
 }
-
-/// From this snap length on nothing was cut: no message is longer.
-const KEPT_ALL: u32 = 1 << 27;

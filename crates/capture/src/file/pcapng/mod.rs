@@ -24,6 +24,8 @@ mod block {
     pub(super) const CUSTOM: u32 = 0x0BAD;
     pub(super) const CUSTOM_NOT_TO_COPY: u32 = 0x4000_0BAD;
     pub(super) const SECTION: u32 = 0x0A0D_0D0A;
+    /// Our notes. Types with the highest bit are free for local use.
+    pub(super) const NOTE: u32 = 0x8044_4C47;
 }
 
 /// Codes of options. Which code means what depends on the block.

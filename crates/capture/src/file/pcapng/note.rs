@@ -12,9 +12,6 @@ use crate::record::{
     BusId, Damage, Delivery, Fact, Gap, GapCause, Origin, Record, Routing, Stages, Time,
 };
 
-/// The type of our blocks. Types with the highest bit are free for local use.
-pub(super) const BLOCK: u32 = 0x8044_4C47;
-
 /// The code of our options in an interface description: its [`Bus`](crate::record::Bus) as JSON.
 /// Codes with the highest bit are free for local use.
 pub(super) const BUS_OPTION: u16 = 0x8D01;
@@ -236,6 +233,11 @@ const TEXT_OFFSET: usize = 24;
 /// The span of a copy that was not written.
 pub(super) const NOT_WRITTEN: u64 = u64::MAX;
 
+/// A span in nanoseconds, no longer than fits beside the one that stands for none.
+pub(super) fn nanos(span: Duration) -> u64 {
+    crate::record::nanos(span).min(NOT_WRITTEN - 1)
+}
+
 /// Bytes of a [`Delivery`] in an option.
 pub(super) const DELIVERY_LEN: usize = 20;
 
@@ -251,7 +253,7 @@ pub(super) const PARTED_MAX: usize = (u16::MAX as usize - MARK_LEN - STAGES_LEN)
 /// A copy that was written in several parts, as it stands in an option, in the order of bytes that we
 /// write: its place among the copies, and when the bus began to write it.
 pub(super) fn parted(index: usize, copy: &Delivery) -> [u8; PARTED_LEN] {
-    let nanos = copy.begun_after.map_or(NOT_WRITTEN, super::write::nanos);
+    let nanos = copy.begun_after.map_or(NOT_WRITTEN, nanos);
     let mut bytes = [0; PARTED_LEN];
     bytes[..4].copy_from_slice(&(index as u32).to_le_bytes());
     bytes[4..].copy_from_slice(&nanos.to_le_bytes());
@@ -263,7 +265,7 @@ pub(super) const DELIVERIES_MAX: usize = (u16::MAX as usize - MARK_LEN - 8) / DE
 
 /// A copy as it stands in an option, in the order of bytes that we write.
 pub(super) fn delivery(delivery: &Delivery) -> [u8; DELIVERY_LEN] {
-    let nanos = delivery.written_after.map_or(NOT_WRITTEN, super::write::nanos);
+    let nanos = delivery.written_after.map_or(NOT_WRITTEN, nanos);
     let mut bytes = [0; DELIVERY_LEN];
     bytes[..8].copy_from_slice(&delivery.recipient.to_le_bytes());
     bytes[8..16].copy_from_slice(&nanos.to_le_bytes());

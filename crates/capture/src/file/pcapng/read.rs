@@ -15,7 +15,7 @@ use crate::record::{
 
 /// Reads a pcapng file.
 #[derive(Debug)]
-pub(in crate::file) struct Pcapng<R> {
+pub(crate) struct Pcapng<R> {
     window: Window<R>,
     section: Section,
     interfaces: Vec<Interface>,
@@ -76,7 +76,7 @@ enum Step {
 }
 
 impl<R: Read> Pcapng<R> {
-    pub(in crate::file) fn new(window: Window<R>) -> Self {
+    pub(crate) fn new(window: Window<R>) -> Self {
         Self {
             window,
             section: Section::Known(Order::Little),
@@ -91,7 +91,7 @@ impl<R: Read> Pcapng<R> {
         }
     }
 
-    pub(in crate::file) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
         Ok(match self.step()? {
             Step::End => None,
             Step::Told(record) => Some(record),
@@ -165,7 +165,7 @@ impl<R: Read> Pcapng<R> {
                 self.packet(frame, Packet::obsolete(self.body(frame), frame.order));
             }
             (_, block::SIMPLE_PACKET) => self.simple_packet(frame),
-            (_, note::BLOCK) => self.note(frame),
+            (_, block::NOTE) => self.note(frame),
             _ => {}
         }
     }
@@ -340,7 +340,7 @@ impl Skipped {
 }
 
 /// Whether a file begins like this.
-pub(in crate::file) fn is_start(bytes: &[u8]) -> bool {
+pub(crate) fn is_start(bytes: &[u8]) -> bool {
     bytes.starts_with(&block::SECTION.to_le_bytes()) && Frame::parse(bytes, Order::Little).is_ok()
 }
 

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
-use std::time::Duration;
 
 use serde::Serialize;
 
 use super::note::{self, DamageText, GapText, Kind};
 use super::{BODY_OFFSET, FILTER_TEXT, ORDER_MAGIC, PACKET_OFFSET, TRAILER_LEN};
 use super::{block, option, padding};
-use crate::file::LINK_TYPE_DBUS;
+use crate::file::number::LINK_TYPE_DBUS;
 use crate::record::{Bus, BusId, Delivery, Gap, Method, Origin, RawMessage};
 use crate::record::{Record, Stages, Time, Trace};
 
@@ -294,7 +293,7 @@ impl<W: Write> Writer<W> {
         }
         let text = serde_json::to_vec(content)?;
         let len = u32::try_from(text.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        self.block(note::BLOCK, |body| {
+        self.block(block::NOTE, |body| {
             body.extend_from_slice(&note::MARK);
             half(body, note::VERSION);
             half(body, kind as u16);
@@ -358,11 +357,6 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// A span in nanoseconds, no longer than fits beside the one that stands for none.
-pub(super) fn nanos(span: Duration) -> u64 {
-    crate::record::nanos(span).min(note::NOT_WRITTEN - 1)
-}
-
 /// What other programs show of a bus.
 fn description(bus: &Bus) -> String {
     let how = match bus.method {
@@ -378,7 +372,7 @@ fn description(bus: &Bus) -> String {
 }
 
 fn put_trace(body: &mut Vec<u8>, trace: &Trace<'_>) {
-    let routed_after = nanos(trace.routing.after).to_le_bytes();
+    let routed_after = note::nanos(trace.routing.after).to_le_bytes();
     let (first, rest) = trace.deliveries.split_at(trace.deliveries.len().min(note::DELIVERIES_MAX));
     for part in std::iter::once(first).chain(rest.chunks(note::DELIVERIES_MAX)) {
         // Nothing is collected, since every message has one.

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Report, Source};
-use crate::lint::finding::Severity;
-use crate::lint::finding::{Finding, Who};
-use crate::lint::rule::{Rule, RuleId};
+use crate::lint::finding::{Finding, RuleId, Severity, Who};
+use crate::lint::rule::Rule;
 use crate::lint::units;
 use crate::text::Style;
 use crate::text::columns::{Fit, cells, fit, folded};

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(8),
     title: "asking each object in turn",
     rating: Rating::BY_COST,
@@ -51,7 +51,7 @@ fn check_tree(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let first = &calls[0];
     let parent = parent(first.path())?;
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
+        Finding::new(lint.who(lint.sender(first)))
             .about(format!("{} {parent} {}", lint.callee_stable(first), first.member()))
             .says(format!(
                 "asks up to {} objects below {parent} of {} in turn for {}",

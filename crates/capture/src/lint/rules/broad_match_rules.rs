@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::lint::audience::Selected;
 use crate::subscriptions::Subscription;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(3),
     title: "broad match rules",
     rating: Rating::BY_COST,
@@ -44,7 +44,7 @@ fn check_rule(lint: &Context<'_>, one: &Subscription, selected: &Selected) -> Op
     let who = lint.who(Party::Peer(one.peer));
     let query = rule.member().map_or("type:signal".into(), |it| format!("type:signal member:{it}"));
     Some(
-        Finding::new(&RULE, who)
+        Finding::new(who)
             .about(format!("rule {rule}"))
             .says(format!(
                 "asks for {}, and got {} signals of {} senders",

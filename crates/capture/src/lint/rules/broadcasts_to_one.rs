@@ -3,7 +3,7 @@
 use super::prelude::*;
 use super::unheard_signals::grouped_audience;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(29),
     title: "broadcasts that one program hears",
     rating: Rating::Always(Severity::Info),
@@ -31,7 +31,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn report(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Finding {
     let first = &signals[0].0;
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
-    Finding::new(&RULE, lint.who(lint.sender(first)))
+    Finding::new(lint.who(lint.sender(first)))
         .about(first.full_member())
         .says(format!(
             "broadcasts {} {} times, each time to a single program",

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::model::CallOutcome;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(14),
     title: "calls lost because the service left",
     rating: Rating::Always(Severity::High),
@@ -48,7 +48,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
         1 => String::new(),
         times => format!(" {}", units::counted(times as u64, "time")),
     };
-    Finding::new(&RULE, lint.who(lint.callee(first)))
+    Finding::new(lint.who(lint.callee(first)))
         .about("left")
         .says(format!(
             "left the bus{times} with {} unanswered, first {} by {}",

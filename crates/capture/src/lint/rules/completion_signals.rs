@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(45),
     title: "a signal that says a call is done",
     rating: Rating::Always(Severity::Info),
@@ -52,7 +52,7 @@ fn signals_of(pairs: &[(Message<'_>, Message<'_>)]) -> usize {
 fn report(lint: &Context<'_>, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
     let (call, signal) = &pairs[0];
     let signals: Vec<_> = pairs.iter().map(|(_, signal)| *signal).collect();
-    lint.of_signals(&RULE, &signals)
+    lint.of_signals(&signals)
         .about(format!("{} {}", call.full_member(), signal.member()))
         .says(format!(
             "answers {} at once, and says by {} that it is done, {} times",

@@ -6,7 +6,7 @@ use crate::lint::finding::Who;
 use crate::model::Peer;
 use crate::record::Process;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(36),
     title: "connections that come and go",
     rating: Rating::BY_COST,
@@ -104,7 +104,7 @@ fn check_program(
     };
     let shown = lint.capture.messages().filter(|it| it.from() == Some(id)).map(|it| it.id());
     Some(
-        Finding::new(&RULE, who)
+        Finding::new(who)
             .about("connections")
             .says(format!(
                 "connected and left {} times, the first time as {}{unknown}",

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::lint::changes::is_change;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(26),
     title: "a second signal for the same change",
     rating: Rating::BY_COST,
@@ -45,7 +45,7 @@ fn doubled<'c>(signals: &[Message<'c>]) -> Vec<Message<'c>> {
 
 fn report(lint: &Context<'_>, signals: &[Message<'_>]) -> Finding {
     let first = &signals[0];
-    lint.of_signals(&RULE, signals)
+    lint.of_signals(signals)
         .says(format!(
             "emits {} beside PropertiesChanged, {} times",
             short_name(first),

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::lint::subscribers::{Fault, Subscriber, at_fault};
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(1),
     title: "duplicate match rules",
     rating: Rating::BY_COST,
@@ -23,7 +23,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    at_fault(lint, &RULE, duplicates)
+    at_fault(lint, duplicates)
 }
 
 fn duplicates(subscriber: &Subscriber<'_>) -> Option<Fault> {
@@ -45,7 +45,7 @@ fn duplicates(subscriber: &Subscriber<'_>) -> Option<Fault> {
     let again = same.iter().flat_map(|(_, ones)| &ones[1..]);
     Some(Fault {
         says,
-        severity: RULE.rating.floor(),
+        severity: Severity::Info,
         confidence: Confidence::High,
         rules: duplicates,
         set_by: again.filter_map(|one| one.set_by).collect(),

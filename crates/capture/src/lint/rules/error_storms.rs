@@ -4,7 +4,7 @@ use super::prelude::*;
 use super::probing::is_probe;
 use super::timeouts::has_timed_out;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(16),
     title: "the same error over and over",
     rating: Rating::AtLeast(Severity::Med),
@@ -77,7 +77,7 @@ fn report(
         name => (format!(" {name}"), format!(" about {name}"), format!(" arg0:{name}")),
     };
     Some(
-        lint.of_calls(&RULE, failed)
+        lint.of_calls(failed)
             .about(format!("{} {error}{subject}", lint.method_of(first)))
             .says(format!(
                 "got {error} from {} for {} of {} calls of {}{about}",

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::activation::{Culprit, FailedStart, StartFailure};
 use crate::record::Fact;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(54),
     title: "services that fail to start",
     rating: Rating::AtLeast(Severity::Med),
@@ -55,7 +55,7 @@ fn report(lint: &Context<'_>, name: &str, own: usize, starts: &[&FailedStart<'_>
     let first = &calls[0];
     let is_chain = starts.iter().any(|start| start.culprit.is_some());
     let is_certain = !is_chain && starts.iter().all(|it| it.failure != StartFailure::NeverCame);
-    Finding::new(&RULE, lint.named(name))
+    Finding::new(lint.named(name))
         .about("start")
         .says(format!(
             "{}{}; {} waited, first {} by {}",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(7),
     title: "many Get instead of one GetAll",
     rating: Rating::BY_COST,
@@ -62,12 +62,10 @@ fn report(lint: &Context<'_>, interface: &str, runs: &[Run<'_>]) -> Finding {
     let calls: Vec<_> = runs.iter().flat_map(|run| &run.calls).copied().collect();
     let most = runs.iter().map(|run| run.properties).max().unwrap_or(0);
     let objects = units::counted(runs.len() as u64, "object");
-    lint.of_calls(&RULE, &calls).about(format!("{} {interface}", lint.callee_stable(first))).says(
-        format!(
-            "asks {} for up to {most} properties of {interface} one by one, on {objects}",
-            lint.callee_label(first)
-        ),
-    )
+    lint.of_calls(&calls).about(format!("{} {interface}", lint.callee_stable(first))).says(format!(
+        "asks {} for up to {most} properties of {interface} one by one, on {objects}",
+        lint.callee_label(first)
+    ))
 }
 
 const PROPERTIES_MIN: usize = 3;

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::lint::subscribers::{Fault, Subscriber, at_fault};
 use crate::subscriptions::Subscription;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(5),
     title: "match rules that select nothing",
     rating: Rating::Always(Severity::Info),
@@ -24,7 +24,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    at_fault(lint, &RULE, |subscriber| idle(lint, subscriber))
+    at_fault(lint, |subscriber| idle(lint, subscriber))
 }
 
 fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
@@ -48,7 +48,7 @@ fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
     );
     Some(Fault {
         says,
-        severity: RULE.rating.floor(),
+        severity: Severity::Info,
         confidence: Confidence::Low,
         rules: idle.len(),
         set_by: idle.iter().filter_map(|(_, one)| one.set_by).collect(),

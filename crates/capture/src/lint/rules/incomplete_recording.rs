@@ -7,7 +7,7 @@ use crate::record::{
     Bus, BusId, Clock, Content, EndCause, Excerpt, GapCause, Late, Method as Listening,
 };
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(50),
     title: "the recording is incomplete",
     rating: Rating::Always(Severity::Info),
@@ -46,7 +46,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn finding(lint: &Context<'_>, subject: &str, says: String) -> Finding {
     let stable = String::from("recording");
     let who = Who { stable, ..lint.named("the recording") };
-    Finding::new(&RULE, who).about(subject).says(says)
+    Finding::new(who).about(subject).says(says)
 }
 
 fn gaps(lint: &Context<'_>) -> Vec<Finding> {

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(31),
     title: "introspection again and again",
     rating: Rating::BY_COST,
@@ -37,7 +37,7 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let first = &asked[0];
     let objects: HashSet<_> = asked.iter().map(|it| (it.destination_id(), it.path_id())).collect();
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
+        Finding::new(lint.who(lint.sender(first)))
             .about("Introspect")
             .says(format!(
                 "introspects {} {} times, first {} of {}",

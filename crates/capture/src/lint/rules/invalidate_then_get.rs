@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(25),
     title: "invalidated properties that are asked for at once",
     rating: Rating::BY_COST,
@@ -58,7 +58,7 @@ fn next_get<'c>(
 
 fn report(lint: &Context<'_>, interface: &str, gets: &[Message<'_>]) -> Finding {
     let first = &gets[0];
-    Finding::new(&RULE, lint.who(lint.callee(first)))
+    Finding::new(lint.who(lint.callee(first)))
         .about(interface)
         .says(format!(
             "only says that properties of {interface} have changed, and is asked for them at once, \

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use super::unheard_signals::{grouped_audience, seconds};
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(30),
     title: "signals that wake many programs",
     rating: Rating::BY_COST,
@@ -39,7 +39,7 @@ fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Option<Fi
     let bytes = signals.iter().map(|(it, count)| count * u64::from(it.len())).sum();
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     Some(
-        lint.of_signals(&RULE, &signals)
+        lint.of_signals(&signals)
             .says(format!(
                 "emits {} {count} times, to {} programs each",
                 short_name(first),

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(34),
     title: "large messages",
     rating: Rating::BY_COST,
@@ -46,7 +46,7 @@ fn report(lint: &Context<'_>, messages: &[Message<'_>]) -> Finding {
             (format!(" of {}", short_name(&named)), format!("{sender} member:{member} size>64KiB"))
         }
     };
-    Finding::new(&RULE, lint.who(lint.sender(first)))
+    Finding::new(lint.who(lint.sender(first)))
         .about(format!("{what} {}", named.full_member()))
         .says(format!(
             "sends {what}{of} with up to {}, {}",

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::activation::Start;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(39),
     title: "names taken late",
     rating: Rating::BY_COST,
@@ -51,7 +51,7 @@ fn report(lint: &Context<'_>, name: &str, late: &[(Message<'_>, PeerId, Duration
     let calls: Vec<_> = late.iter().map(|(call, ..)| *call).collect();
     let waits = late.iter().map(|(.., own)| *own);
     let (first, service, _) = late[0];
-    Finding::new(&RULE, lint.who(Party::Peer(service)))
+    Finding::new(lint.who(Party::Peer(service)))
         .about(name)
         .says(format!(
             "took the name {name} {} after it had connected, and {} waited",

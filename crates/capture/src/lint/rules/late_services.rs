@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::activation::Start;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(38),
     title: "services that start slowly",
     rating: Rating::BY_COST,
@@ -30,7 +30,7 @@ fn report(lint: &Context<'_>, name: &str, waits: &[(Message<'_>, Start)]) -> Fin
     let calls: Vec<_> = waits.iter().map(|(call, _)| *call).collect();
     let until_connected = || waits.iter().map(|(_, start)| start.until_connected());
     let (first, start) = &waits[0];
-    Finding::new(&RULE, lint.who(Party::Peer(start.service)))
+    Finding::new(lint.who(Party::Peer(start.service)))
         .about("start")
         .says(format!(
             "took {} to connect, and {} waited, first {} by {}",

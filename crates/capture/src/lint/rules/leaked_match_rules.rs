@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::lint::subscribers::{Fault, Subscriber, at_fault};
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(2),
     title: "match rules that are never taken back",
     rating: Rating::BY_COST,
@@ -31,7 +31,7 @@ pub(in crate::lint) const RULE: Rule = Rule {
 };
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
-    at_fault(lint, &RULE, |subscriber| leaked(lint, subscriber))
+    at_fault(lint, |subscriber| leaked(lint, subscriber))
 }
 
 fn leaked(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(9),
     title: "GetManagedObjects again and again",
     rating: Rating::BY_COST,
@@ -38,14 +38,14 @@ pub(super) fn is_again(calls: &[Message<'_>]) -> bool {
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let largest = calls.iter().filter_map(Message::partner).map(|reply| reply.len()).max();
-    lint.of_calls(&RULE, calls)
-        .about(format!("{} {}", lint.callee_stable(first), first.path()))
-        .says(format!(
+    lint.of_calls(calls).about(format!("{} {}", lint.callee_stable(first), first.path())).says(
+        format!(
             "asks {} for all its objects {} times; the largest answer has {}",
             lint.callee_label(first),
             calls.len(),
             units::bytes(largest.unwrap_or(0).into())
-        ))
+        ),
+    )
 }
 
 const LARGE: u32 = 64 << 10;

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(42),
     title: "very many calls under way",
     rating: Rating::AtLeast(Severity::Med),
@@ -41,7 +41,7 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     }
     let first = above.first()?;
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
+        Finding::new(lint.who(lint.sender(first)))
             .about("pending")
             .says(format!(
                 "had up to {most} calls under way at once, such as {} to {}",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(49),
     title: "answers that fit no call",
     rating: Rating::AtLeast(Severity::Med),
@@ -65,7 +65,7 @@ fn report(lint: &Context<'_>, fault: Fault, pairs: &[(Message<'_>, Message<'_>)]
         Fault::FromAnother => "although it was addressed to somebody else",
         Fault::Early => "before it was made",
     };
-    Finding::new(&RULE, lint.who(lint.sender(reply)))
+    Finding::new(lint.who(lint.sender(reply)))
         .about(call.full_member())
         .says(format!(
             "answers {} of {} {how}, {}",

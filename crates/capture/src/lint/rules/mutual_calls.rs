@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::lint::deadlocks;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(21),
     title: "two programs that wait for each other",
     rating: Rating::BY_COST,
@@ -29,7 +29,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let (one, other) = (&calls[0], &calls[1]);
     let waits = calls.iter().filter_map(Message::waited);
-    Finding::new(&RULE, lint.who(lint.sender(one)))
+    Finding::new(lint.who(lint.sender(one)))
         .about(format!("{} {} {}", lint.callee_stable(one), one.full_member(), other.full_member()))
         .says(format!(
             "waits for {} of {}, which waits for {} of the first",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(32),
     title: "asking for the owner before each call",
     rating: Rating::BY_COST,
@@ -42,7 +42,7 @@ fn is_pair(lint: &Context<'_>, check: &Message<'_>, call: &Message<'_>) -> bool 
 fn report(lint: &Context<'_>, name: Text, checks: &[Message<'_>]) -> Finding {
     let first = &checks[0];
     let name = lint.capture.strings().get(name);
-    lint.of_calls(&RULE, checks).about(name).says(format!(
+    lint.of_calls(checks).about(name).says(format!(
         "calls {} before it calls {name}, {} times",
         first.member(),
         checks.len()

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(47),
     title: "interfaces at the root path",
     rating: Rating::Always(Severity::Info),
@@ -46,7 +46,7 @@ fn service(lint: &Context<'_>, message: &Message<'_>) -> Party {
 
 fn report(lint: &Context<'_>, service: Party, messages: &[Message<'_>]) -> Finding {
     let interface = messages[0].interface();
-    Finding::new(&RULE, lint.who(service))
+    Finding::new(lint.who(service))
         .about(interface)
         .says(format!("has {interface} at the path /"))
         .shown_by(messages)

@@ -6,7 +6,7 @@ use crate::lint::changes::hash_of;
 use crate::lint::patterns::{Period, period};
 use crate::lint::questions::asks;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(12),
     title: "polling",
     rating: Rating::BY_COST,
@@ -37,7 +37,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let (Period { usual, rounds }, calls) = polled(lint, calls)?;
     let first = &calls[0];
-    Some(lint.of_calls(&RULE, &calls).about(lint.method_of(first)).says(format!(
+    Some(lint.of_calls(&calls).about(lint.method_of(first)).says(format!(
         "asks {} for {} every {}, {} times",
         lint.callee_label(first),
         short_name(first),

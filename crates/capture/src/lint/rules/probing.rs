@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(17),
     title: "calls to missing objects or methods",
     rating: Rating::BY_COST,
@@ -41,7 +41,7 @@ pub(super) fn is_probe(error: &str) -> bool {
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let paths: HashSet<_> = calls.iter().map(Message::path_id).collect();
-    Finding::new(&RULE, lint.who(lint.sender(first)))
+    Finding::new(lint.who(lint.sender(first)))
         .about(lint.callee_stable(first))
         .says(format!(
             "asked {} {} times for what it does not have, on {}; first {} on {}",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(40),
     title: "callers waiting in line",
     rating: Rating::BY_COST,
@@ -41,7 +41,7 @@ fn check_service(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let lasted = crowds.iter().filter_map(|it| it.until.since(it.since)).max().unwrap_or_default();
     let first = &worst.calls[0];
     Some(
-        Finding::new(&RULE, lint.who(lint.callee(first)))
+        Finding::new(lint.who(lint.callee(first)))
             .about("line")
             .says(format!(
                 "let up to {} calls wait at once, for up to {}, {}",

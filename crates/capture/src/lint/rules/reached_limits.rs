@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::record::Fact;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(41),
     title: "limits of the bus that were reached",
     rating: Rating::Always(Severity::High),
@@ -35,7 +35,7 @@ fn refusals(lint: &Context<'_>) -> Vec<Finding> {
         let first = &calls[0];
         let who = lint.who(lint.sender(first));
         let query = format!("{} error:*LimitsExceeded", queries::term("from", &who));
-        Finding::new(&RULE, who)
+        Finding::new(who)
             .about(format!("refused {}", first.full_member()))
             .says(format!(
                 "was refused {} because a limit was reached, first {}",
@@ -66,7 +66,7 @@ fn losses(lint: &Context<'_>) -> Vec<Finding> {
                 None => lint.named(recipient.as_deref().unwrap_or("somebody")),
             };
             let query = queries::term("to", &who);
-            Finding::new(&RULE, who)
+            Finding::new(who)
                 .about("lost")
                 .says(format!("lost {}: {why}", units::counted(lost, "message")))
                 .evidence(Evidence { first: Vec::new(), count: lost })
@@ -82,7 +82,7 @@ fn ends(lint: &Context<'_>) -> Vec<Finding> {
         let who = lint.who(Party::Peer(id));
         let query = queries::term("from", &who);
         let ended = format!("was disconnected by the bus: {why}");
-        Finding::new(&RULE, who).about("disconnected").says(ended).query(query)
+        Finding::new(who).about("disconnected").says(ended).query(query)
     };
     ended.map(report).collect()
 }

@@ -5,7 +5,7 @@ use super::prelude::*;
 use crate::lint::changes::hash_of;
 use crate::lint::questions::has_asking_name;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(11),
     title: "the same call with the same answer",
     rating: Rating::BY_COST,
@@ -39,7 +39,7 @@ fn check_object(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     }
     let first = &same[0];
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
+        Finding::new(lint.who(lint.sender(first)))
             .about(lint.method_of(first))
             .says(format!(
                 "asks {} for {} {} times with the same arguments, and gets the same answer",

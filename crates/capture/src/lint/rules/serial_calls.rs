@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(10),
     title: "sequential calls",
     rating: Rating::BY_COST,
@@ -35,7 +35,7 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let first = &rows[0][0];
     let all: Vec<_> = rows.concat();
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
+        Finding::new(lint.who(lint.sender(first)))
             .about("calls-in-a-row")
             .says(format!(
                 "waits for each of {} calls before it sends the next, {} in all; the longest row \

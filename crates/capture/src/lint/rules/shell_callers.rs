@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::model::Peer;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(37),
     title: "scripts that start a tool for each call",
     rating: Rating::BY_COST,
@@ -47,7 +47,7 @@ fn check_tool(lint: &Context<'_>, tool: &str, calls: &[Message<'_>]) -> Option<F
     }
     let first = &firsts[0];
     Some(
-        Finding::new(&RULE, lint.named(tool))
+        Finding::new(lint.named(tool))
             .about(lint.callee_stable(first))
             .says(format!(
                 "was started {} times, first to call {} of {}",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(22),
     title: "floods of signals",
     rating: Rating::BY_COST,
@@ -40,7 +40,7 @@ fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> 
         true => format!("at {sustained}/s or more for {}", units::span(SUSTAINED)),
         false => format!("up to {burst} times in one second"),
     };
-    Some(lint.of_signals(&RULE, signals).says(format!(
+    Some(lint.of_signals(signals).says(format!(
         "emits {} {pace}, {} in all, from {}",
         short_name(first),
         units::grouped(signals.len() as u64),

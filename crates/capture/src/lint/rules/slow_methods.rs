@@ -3,7 +3,7 @@
 use super::prelude::*;
 use super::timeouts::has_timed_out;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(19),
     title: "slow methods",
     rating: Rating::BY_COST,
@@ -54,7 +54,7 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let slow: Vec<_> =
         calls.iter().filter(|call| call.duration() >= Some(TYPICAL)).copied().collect();
     Some(
-        Finding::new(&RULE, lint.who(lint.callee(first)))
+        Finding::new(lint.who(lint.callee(first)))
             .about(first.full_member())
             .says(format!(
                 "{}; {} of {} took {} or more",

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::lint::changes::Change;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(24),
     title: "a signal for each changed property",
     rating: Rating::BY_COST,
@@ -48,7 +48,7 @@ fn report(lint: &Context<'_>, interface: &str, bursts: &[&[&Change<'_>]]) -> Fin
         bursts.iter().flat_map(|burst| burst.iter()).map(|change| change.signal).collect();
     let most = bursts.iter().map(|burst| burst.len()).max().unwrap_or(0);
     let spare: Vec<_> = bursts.iter().flat_map(|burst| &burst[1..]).map(|it| it.signal).collect();
-    lint.of_signals(&RULE, &signals)
+    lint.of_signals(&signals)
         .about(interface)
         .says(format!(
             "reports changes of {interface} by up to {most} signals at once, {}",

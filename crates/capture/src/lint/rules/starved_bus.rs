@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::lint::finding::Who;
 use crate::record::Fact;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(51),
     title: "a bus that waits for a processor",
     rating: Rating::BY_COST,
@@ -63,7 +63,7 @@ fn check_bus(lint: &Context<'_>, pid: u32, bus: BusId) -> Option<Finding> {
     let messages = lint.capture.messages().filter(|message| message.bus() == bus).count() as u64;
     let evidence = Evidence { first: Vec::new(), count: messages };
     let cost = Cost { waited, waits: times, ..Cost::default() };
-    Some(Finding::new(&RULE, who).about("processor").says(says).costs(cost).evidence(evidence))
+    Some(Finding::new(who).about("processor").says(says).costs(cost).evidence(evidence))
 }
 
 /// Who is woken by the bus often takes its processor for a moment; that is no fault.

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(20),
     title: "blocked during a call",
     rating: Rating::BY_COST,
@@ -57,7 +57,7 @@ fn check_caller(
     let others: Vec<_> = stalls.iter().flat_map(|call| held_up(call, incoming)).collect();
     let longest = stalls.iter().filter_map(Message::duration).max()?;
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(first)))
+        Finding::new(lint.who(lint.sender(first)))
             .about(lint.method_of(first))
             .says(format!(
                 "stood still for up to {} in {}, such as {} to {}, while {} waited for it",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(33),
     title: "too many calls of the bus itself",
     rating: Rating::BY_COST,
@@ -38,7 +38,7 @@ fn check_bus(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let methods = grouped(most, Message::member_id);
     let method = methods.iter().max_by_key(|calls| calls.len())?;
     Some(
-        Finding::new(&RULE, lint.who(lint.sender(&most[0])))
+        Finding::new(lint.who(lint.sender(&most[0])))
             .about("calls-of-the-bus")
             .says(format!(
                 "made {} of the {} calls of the bus itself, mostly {}; these are {} of all calls",

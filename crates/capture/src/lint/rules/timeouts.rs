@@ -4,7 +4,7 @@ use super::calls_lost_to_leaving::is_lost;
 use super::prelude::*;
 use crate::model::{CallOutcome, Health};
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(15),
     title: "calls that timed out",
     rating: Rating::BY_COST,
@@ -93,7 +93,7 @@ fn report(lint: &Context<'_>, end: End, calls: &[Message<'_>]) -> Finding {
         End::TimedOut => format!("{} error:*", queries::calls_to(lint, first)),
         End::CallerLeft => queries::calls_to(lint, first),
     };
-    Finding::new(&RULE, lint.who(lint.callee(first)))
+    Finding::new(lint.who(lint.callee(first)))
         .about(first.full_member())
         .says(says)
         .shown_by(calls)

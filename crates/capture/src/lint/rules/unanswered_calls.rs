@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::model::CallOutcome;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(13),
     title: "unanswered calls",
     rating: Rating::BY_COST,
@@ -41,7 +41,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let longest = calls.iter().map(|call| waited(lint, call)).max().unwrap_or_default();
     let has_gap = lint.capture.gaps().iter().any(|gap| gap.bus == first.bus());
-    Finding::new(&RULE, lint.who(lint.callee(first)))
+    Finding::new(lint.who(lint.callee(first)))
         .about(first.full_member())
         .says(format!(
             "has not answered {} of {}, first by {}; one has waited {}",

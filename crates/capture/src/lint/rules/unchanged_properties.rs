@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::lint::changes::{Change, is_change};
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(23),
     title: "changed properties that have not changed",
     rating: Rating::BY_COST,
@@ -52,7 +52,7 @@ fn check_property(lint: &Context<'_>, name: &str, told: &[(Message<'_>, bool)]) 
     }
     let first = &same[0];
     let interface = lint.texts(first).into_iter().next().unwrap_or_default();
-    Some(lint.of_signals(&RULE, &same).about(format!("{interface}.{name}")).says(format!(
+    Some(lint.of_signals(&same).about(format!("{interface}.{name}")).says(format!(
         "announces {name} of {interface} with the value that it had, {} of {} times",
         same.len(),
         told.len()

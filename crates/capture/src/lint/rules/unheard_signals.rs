@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(28),
     title: "signals that nobody hears",
     rating: Rating::BY_COST,
@@ -49,7 +49,7 @@ fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Option<Fi
     }
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     Some(
-        lint.of_signals(&RULE, &signals)
+        lint.of_signals(&signals)
             .says(format!("emits {} {count} times, and nobody hears it", short_name(first)))
             .costs(Cost { wake_ups: count, ..Cost::of_bytes(&signals) }),
     )

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(43),
     title: "unwanted replies",
     rating: Rating::BY_COST,
@@ -28,7 +28,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let replies: Vec<_> = calls.iter().filter_map(Message::partner).collect();
-    Finding::new(&RULE, lint.who(lint.callee(first)))
+    Finding::new(lint.who(lint.callee(first)))
         .about(first.full_member())
         .says(format!(
             "answers {} of {}, although nobody waits",

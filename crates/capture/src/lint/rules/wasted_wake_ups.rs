@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::lint::audience::Reached;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(6),
     title: "wake-ups for nothing",
     rating: Rating::BY_COST,
@@ -58,7 +58,7 @@ fn check_reached(
     let sender = lint.who(Party::Peer(from));
     let interface = lint.capture.strings().get(interface);
     Some(
-        Finding::new(&RULE, lint.who(Party::Peer(peer)))
+        Finding::new(lint.who(Party::Peer(peer)))
             .about(format!("{} {interface}", sender.stable))
             .says(format!(
                 "was woken {} times by signals of {interface} from {}, and did nothing that shows",

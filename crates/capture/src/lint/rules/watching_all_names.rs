@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::lint::audience::Selected;
 use crate::subscriptions::Subscription;
 
-pub(in crate::lint) const RULE: Rule = Rule {
+pub(crate) const RULE: Rule = Rule {
     id: RuleId(4),
     title: "watching the owners of all names",
     rating: Rating::BY_COST,
@@ -33,7 +33,7 @@ fn check_rule(lint: &Context<'_>, one: &Subscription, selected: &Selected) -> Op
         return None;
     }
     Some(
-        Finding::new(&RULE, lint.who(Party::Peer(one.peer)))
+        Finding::new(lint.who(Party::Peer(one.peer)))
             .about("NameOwnerChanged")
             .says(format!("was told of {} changes of owners, of all names", units::grouped(count)))
             .evidence(selected.messages.clone())

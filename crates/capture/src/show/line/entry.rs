@@ -7,7 +7,7 @@ use notation::gvariant::push;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::super::{Body, Problem, push_named};
+use super::super::body::{Body, Problem, push_named};
 use crate::model::{CallOutcome, Message, PeerId};
 use crate::record::Time;
 use crate::text::units::bytes;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::table::Cell;
+
 /// The distribution of some durations; every value is one of them, but for the mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Percentiles {
@@ -43,6 +45,15 @@ impl Percentiles {
     pub fn mean(&self) -> Duration {
         Duration::from_nanos((self.total.as_nanos() / u128::from(self.count)) as u64)
     }
+}
+
+/// Cells with properties of the distribution of durations in nanoseconds; absent if there are none.
+pub(crate) fn cells<const N: usize>(
+    nanos: &mut [u64],
+    properties: [fn(&Percentiles) -> Duration; N],
+) -> [Cell; N] {
+    let found = Percentiles::of(nanos);
+    properties.map(|of| found.as_ref().map_or(Cell::Absent, |found| Cell::Time(of(found))))
 }
 
 /// The index of the first of `len` sorted values that `percent` of all do not exceed.

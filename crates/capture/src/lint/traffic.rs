@@ -1,0 +1,250 @@
+//! The traffic that rules check, and who is who in it.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+use wire::message::MessageType;
+
+use super::finding::Who;
+use super::observers;
+use crate::model::{CallOutcome, Capture, Health, Message, PeerId, Text};
+use crate::record::{BusId, Clock, Method, Process, Time};
+
+/// The messages of a recording that rules check. Connections that only listen are left out: they exist
+/// because somebody recorded.
+pub(super) struct CheckedTraffic<'c> {
+    pub(super) capture: &'c Capture,
+    pub(super) calls: Vec<Message<'c>>,
+    pub(super) signals: Vec<Message<'c>>,
+    spans: Vec<Span>,
+    buffer: RefCell<Vec<u8>>,
+    observers: HashSet<PeerId, RandomState>,
+    /// Buses with messages whose headers are cut. These messages are left out.
+    beheaded: HashSet<BusId, RandomState>,
+    /// Buses with signals about names that are cut.
+    hides_owners: HashSet<BusId, RandomState>,
+}
+
+/// From the first to the last message of a bus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Span {
+    pub(super) first: Time,
+    pub(super) last: Time,
+}
+
+/// One end of a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Party {
+    /// A connection.
+    Peer(PeerId),
+    /// A name that nobody is known to own.
+    Name(BusId, Text),
+}
+
+impl<'c> CheckedTraffic<'c> {
+    pub(super) fn new(capture: &'c Capture) -> Self {
+        let mut traffic = Self {
+            capture,
+            calls: Vec::new(),
+            signals: Vec::new(),
+            spans: Vec::new(),
+            buffer: RefCell::default(),
+            observers: observers::find(capture),
+            beheaded: HashSet::default(),
+            hides_owners: HashSet::default(),
+        };
+        capture.messages().for_each(|message| traffic.sort_in(message));
+        traffic
+    }
+
+    fn sort_in(&mut self, message: Message<'c>) {
+        if self.has_no_clock(message.bus()) {
+            return;
+        }
+        self.note_time(message.bus(), message.at());
+        if message.health() == Health::HeaderCut {
+            self.beheaded.insert(message.bus());
+            return;
+        }
+        if message.health() == Health::BodyCut && message.member() == "NameOwnerChanged" {
+            self.hides_owners.insert(message.bus());
+        }
+        let list = match message.kind() {
+            MessageType::MethodCall => &mut self.calls,
+            MessageType::Signal => &mut self.signals,
+            _ => return,
+        };
+        if self.observers.is_empty() || !message.from().is_some_and(|p| self.observers.contains(&p))
+        {
+            list.push(message);
+        }
+    }
+
+    /// Messages that rules may judge: their headers are whole and have times, and no instrument has
+    /// sent them.
+    pub(super) fn messages(&self) -> impl Iterator<Item = Message<'c>> + '_ {
+        self.capture.messages().filter(|message| {
+            message.health() != Health::HeaderCut
+                && !self.has_no_clock(message.bus())
+                && !message.from().is_some_and(|peer| self.is_observer(peer))
+        })
+    }
+
+    /// Whether the messages of a bus have no times, so that nothing can be told of them but that.
+    pub(super) fn has_no_clock(&self, bus: BusId) -> bool {
+        let bus = self.capture.buses().get(usize::from(bus.0));
+        bus.is_some_and(|bus| bus.clock == Clock::Absent)
+    }
+
+    /// Whether headers of messages of a bus are cut. Then a message that was not found may be one of
+    /// these.
+    pub(super) fn lacks_headers(&self, bus: BusId) -> bool {
+        self.beheaded.contains(&bus)
+    }
+
+    /// Whether the recording does not show when names got owners, and when connections left.
+    pub(super) fn hides_owners(&self, bus: BusId) -> bool {
+        self.beheaded.contains(&bus) || self.hides_owners.contains(&bus)
+    }
+
+    /// Whether the recording would show the reply to a call, and whether the caller expects one.
+    pub(super) fn shows_replies(&self, call: &Message<'_>) -> bool {
+        if self.lacks_headers(call.bus()) {
+            return false;
+        }
+        let Some(bus) = self.capture.buses().get(usize::from(call.bus().0)) else { return true };
+        let hides_driver = bus.method == Method::Eavesdrop && call.is_driver_traffic();
+        bus.filters.is_empty() && bus.content.is_of_wire() && !hides_driver
+    }
+
+    /// Whether a call has no reply, although the recording would show one.
+    pub(super) fn is_unanswered(&self, call: &Message<'_>) -> bool {
+        call.outcome().is_some_and(CallOutcome::is_unanswered) && self.shows_replies(call)
+    }
+
+    fn note_time(&mut self, bus: BusId, at: Time) {
+        let index = usize::from(bus.0);
+        if self.spans.len() <= index {
+            self.spans.resize(index + 1, Span { first: at, last: at });
+        }
+        let span = &mut self.spans[index];
+        *span = Span { first: span.first.min(at), last: span.last.max(at) };
+    }
+
+    /// When the recording of a bus begins and ends.
+    pub(super) fn span(&self, bus: BusId) -> Span {
+        self.spans
+            .get(usize::from(bus.0))
+            .copied()
+            .unwrap_or(Span { first: Time(0), last: Time(0) })
+    }
+
+    /// How much of a bus was recorded before and after this message, in all.
+    pub(super) fn recorded(&self, bus: BusId) -> Duration {
+        let Span { first, last } = self.span(bus);
+        last.since(first).unwrap_or_default()
+    }
+
+    /// The longest time for which a bus was recorded.
+    pub(super) fn longest(&self) -> Duration {
+        let spans = self.spans.iter().filter_map(|span| span.last.since(span.first));
+        spans.max().unwrap_or_default()
+    }
+
+    /// Whether a connection only listens.
+    pub(super) fn is_observer(&self, peer: PeerId) -> bool {
+        self.observers.contains(&peer)
+    }
+
+    /// Reads the body of a message, if it is there.
+    pub(super) fn read<T>(
+        &self,
+        message: &Message<'_>,
+        read: impl FnOnce(&wire::Message<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let mut buffer = self.buffer.borrow_mut();
+        let message = self.capture.read_message(message.id(), &mut buffer).ok()??;
+        read(&message)
+    }
+
+    /// The first arguments of a message as far as they are texts.
+    pub(super) fn texts(&self, message: &Message<'_>) -> Vec<String> {
+        use wire::match_rule::Arg;
+        let texts = self.read(message, |body| {
+            let texts = body.args().map_while(|arg| match arg {
+                Arg::String(text) | Arg::ObjectPath(text) => Some(text.to_owned()),
+                Arg::Other => None,
+            });
+            Some(texts.collect())
+        });
+        texts.unwrap_or_default()
+    }
+
+    /// Who sent a message.
+    pub(super) fn sender(&self, message: &Message<'_>) -> Party {
+        message.from().map_or(Party::Name(message.bus(), message.sender_id()), Party::Peer)
+    }
+
+    /// Whom a message was addressed to.
+    pub(super) fn callee(&self, call: &Message<'_>) -> Party {
+        call.to().map_or(Party::Name(call.bus(), call.destination_id()), Party::Peer)
+    }
+
+    /// What to call somebody.
+    pub(super) fn who(&self, party: Party) -> Who {
+        let peer = match party {
+            Party::Peer(peer) => peer,
+            Party::Name(_, name) => return self.named(self.capture.strings().get(name)),
+        };
+        let known = self.capture.directory().peer(peer);
+        let process = known.process.as_ref();
+        let stable = match known.names.first() {
+            Some(&name) => self.capture.strings().get(name).to_owned(),
+            None if known.unique == self.capture.driver() => String::from("org.freedesktop.DBus"),
+            None => process.and_then(Process::program).unwrap_or("-").to_owned(),
+        };
+        Who {
+            label: self.capture.label(peer).into_owned(),
+            stable,
+            process: self.capture.process_label(peer),
+            unit: process.and_then(|process| process.unit.clone()),
+        }
+    }
+
+    /// Somebody of whom only a name is known, or the recording itself.
+    pub(super) fn named(&self, name: &str) -> Who {
+        let stable = if name.starts_with(':') { "-" } else { name }.to_owned();
+        Who { label: name.to_owned(), stable, process: None, unit: None }
+    }
+
+    /// What to call whoever a call went to.
+    pub(super) fn callee_label(&self, call: &Message<'_>) -> String {
+        self.who(self.callee(call)).label
+    }
+
+    /// The same in a form that is the same in another recording.
+    pub(super) fn callee_stable(&self, call: &Message<'_>) -> String {
+        self.who(self.callee(call)).stable
+    }
+
+    /// A method and whose it is, as a subject.
+    pub(super) fn method_of(&self, call: &Message<'_>) -> String {
+        format!("{} {}", self.callee_stable(call), call.full_member())
+    }
+}
+
+/// A method or signal with only the last word of the interface, which is enough among people.
+pub(super) fn short_name(message: &Message<'_>) -> String {
+    match message.interface().rsplit('.').next() {
+        None | Some("") => message.member().to_owned(),
+        Some(word) => format!("{word}.{}", message.member()),
+    }
+}
+
+/// The interface of properties.
+pub(super) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+
+/// The interface of introspection.
+pub(super) const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";
