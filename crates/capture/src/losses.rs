@@ -37,28 +37,3 @@ impl fmt::Display for Losses {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::{BusId, Gap, GapCause};
-
-    #[test]
-    fn what_is_lost_is_counted_and_said() {
-        for (gaps, expected) in [
-            (&[][..], "nothing lost"),
-            (&[Some(1)], "1 message lost"),
-            (&[Some(7), None], "7 messages lost"),
-            (&[None], "1 gap, how much is missing is not known"),
-            (&[None, Some(0)], "2 gaps, how much is missing is not known"),
-        ] {
-            let mut losses = Losses::default();
-            for &lost in gaps {
-                let (at, bus, cause) = (None, BusId(0), GapCause::Overrun);
-                losses.learn(&Record::Gap(Gap { at, bus, cause, lost }));
-            }
-            assert_eq!(losses.to_string(), expected);
-            assert_eq!(losses.gaps, gaps.len() as u64);
-        }
-    }
-}

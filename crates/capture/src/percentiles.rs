@@ -60,27 +60,3 @@ pub(crate) fn cells<const N: usize>(
 const fn nearest_rank(len: usize, percent: usize) -> usize {
     (len * percent).div_ceil(100).saturating_sub(1)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_values_that_there_are() {
-        let nanos = |range: std::ops::RangeInclusive<u64>| range.rev().collect::<Vec<_>>();
-        for (mut values, expected) in [
-            (nanos(1..=1), [1, 1, 1, 1, 1, 1]),
-            (nanos(1..=2), [1, 2, 2, 2, 2, 3]),
-            (nanos(1..=10), [5, 9, 10, 10, 10, 55]),
-            (nanos(1..=100), [50, 90, 95, 99, 100, 5050]),
-            (nanos(1..=101), [51, 91, 96, 100, 101, 5151]),
-        ] {
-            let found = Percentiles::of(&mut values).unwrap();
-            let Percentiles { p50, p90, p95, p99, max, total, .. } = found;
-            let found = [p50, p90, p95, p99, max, total].map(|time| time.as_nanos());
-            assert_eq!(found, expected, "{} values", values.len());
-        }
-        assert_eq!(Percentiles::of(&mut []), None);
-        assert_eq!(Percentiles::of(&mut [1, 3]).unwrap().mean(), Duration::from_nanos(2));
-    }
-}

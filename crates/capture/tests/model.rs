@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use diligence_capture::Capture;
-use diligence_capture::model::Health;
+use diligence_capture::model::{Health, Strings, Text};
 use diligence_capture::record::{Bus, BusId, Content};
 use diligence_testkit::recording::{DRIVER, Recording};
 use wire::message::MessageType;
@@ -141,4 +141,27 @@ fn a_pcap_file_holds_the_same() {
 fn all<const N: usize>(capture: &Capture) -> [diligence_capture::model::Message<'_>; N] {
     let messages: Vec<_> = capture.messages().collect();
     messages.try_into().expect("as many messages as were made")
+}
+
+#[test]
+fn texts_are_kept_once() {
+    let mut strings = Strings::default();
+    let ids: Vec<_> = ["a", "b", "a", "", "b"].map(|text| strings.intern(text)).into();
+    assert_eq!(ids[0], ids[2]);
+    assert_eq!(ids[1], ids[4]);
+    assert_eq!(ids[3], Text::NONE);
+    assert_eq!(strings.len(), 3);
+    assert_eq!(strings.get(ids[1]), "b");
+    assert_eq!(strings.find("a"), Some(ids[0]));
+    assert_eq!(strings.find("c"), None);
+}
+
+#[test]
+fn many_texts_are_found_again() {
+    let mut strings = Strings::default();
+    let ids: Vec<_> = (0..10_000).map(|n| strings.intern(&n.to_string())).collect();
+    for (n, id) in ids.into_iter().enumerate() {
+        assert_eq!(strings.get(id), n.to_string());
+        assert_eq!(strings.find(&n.to_string()), Some(id));
+    }
 }

@@ -1,5 +1,7 @@
 //! Statistics of recordings whose truth is known.
 
+use std::time::Duration;
+
 use diligence_capture::Capture;
 use diligence_capture::query::Query;
 use diligence_capture::record::{
@@ -7,8 +9,8 @@ use diligence_capture::record::{
     Record, Time,
 };
 use diligence_capture::statistics::{
-    By, Caveat, Groups, Subject, Summary, Sweep, SweepChoice, Unknowable, member_sizes, recipients,
-    replies, rules, sizes,
+    By, Caveat, Groups, Percentiles, Subject, Summary, Sweep, SweepChoice, Unknowable,
+    UnknownSubject, member_sizes, recipients, replies, rules, sizes,
 };
 use diligence_capture::table::Table;
 use diligence_testkit::recording::{DRIVER, Recording};
@@ -582,4 +584,32 @@ fn caveats_come_before_the_numbers_are_believed() {
     );
     let words = caveats[0].to_string();
     assert_eq!(words, "3 messages are missing: the bus has disconnected the recorder");
+}
+
+#[test]
+fn percentiles_are_values_that_there_are() {
+    let nanos = |range: std::ops::RangeInclusive<u64>| range.rev().collect::<Vec<_>>();
+    for (mut values, expected) in [
+        (nanos(1..=1), [1, 1, 1, 1, 1, 1]),
+        (nanos(1..=2), [1, 2, 2, 2, 2, 3]),
+        (nanos(1..=10), [5, 9, 10, 10, 10, 55]),
+        (nanos(1..=100), [50, 90, 95, 99, 100, 5050]),
+        (nanos(1..=101), [51, 91, 96, 100, 101, 5151]),
+    ] {
+        let found = Percentiles::of(&mut values).unwrap();
+        let Percentiles { p50, p90, p95, p99, max, total, .. } = found;
+        let found = [p50, p90, p95, p99, max, total].map(|time| time.as_nanos());
+        assert_eq!(found, expected, "{} values", values.len());
+    }
+    assert_eq!(Percentiles::of(&mut []), None);
+    assert_eq!(Percentiles::of(&mut [1, 3]).unwrap().mean(), Duration::from_nanos(2));
+}
+
+#[test]
+fn each_is_found_by_its_name() {
+    for subject in Subject::ALL {
+        assert_eq!(subject.as_str().parse(), Ok(subject));
+    }
+    let unknown = UnknownSubject { name: "colour".into() };
+    assert_eq!("colour".parse::<Subject>(), Err(unknown));
 }

@@ -115,31 +115,3 @@ fn text_at<'t>(bytes: &'t str, ends: &[u32], text: Text) -> &'t str {
     let start = index.checked_sub(1).map_or(0, |before| ends[before]);
     &bytes[start as usize..ends[index] as usize]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_kept_once() {
-        let mut strings = Strings::default();
-        let ids: Vec<_> = ["a", "b", "a", "", "b"].map(|text| strings.intern(text)).into();
-        assert_eq!(ids[0], ids[2]);
-        assert_eq!(ids[1], ids[4]);
-        assert_eq!(ids[3], Text::NONE);
-        assert_eq!(strings.len(), 3);
-        assert_eq!(strings.get(ids[1]), "b");
-        assert_eq!(strings.find("a"), Some(ids[0]));
-        assert_eq!(strings.find("c"), None);
-    }
-
-    #[test]
-    fn many_texts_are_found_again() {
-        let mut strings = Strings::default();
-        let ids: Vec<_> = (0..10_000).map(|n| strings.intern(&n.to_string())).collect();
-        for (n, id) in ids.into_iter().enumerate() {
-            assert_eq!(strings.get(id), n.to_string());
-            assert_eq!(strings.find(&n.to_string()), Some(id));
-        }
-    }
-}

@@ -605,4 +605,22 @@ const RULE_KEY_MAX: usize = 15;
 pub const DEPTH_MAX: usize = 64;
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::rule_len;
+
+    #[test]
+    fn match_rules_are_known_by_their_quotes_or_commas() {
+        for (text, expected) in [
+            ("type='signal'", Some(13)),
+            ("type='signal',member='X' dur>1ms", Some(24)),
+            ("type=signal,member=X", Some(20)),
+            ("type='signal', arg0path='/a b'", Some(30)),
+            ("type=signal", None),
+            ("from='x',to='y'", None),
+            ("member:x", None),
+            ("arg0namespace='org.x')", Some(21)),
+        ] {
+            assert_eq!(rule_len(text), expected, "{text}");
+        }
+    }
+}

@@ -46,18 +46,3 @@ fn push_field(text: &mut String, field: &str) {
     text.push_str(&field.replace('"', "\"\""));
     text.push('"');
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::Unit;
-    use super::*;
-
-    #[test]
-    fn fields_that_need_quotes_have_them() {
-        let mut table = Table::new([Column::text("a,b"), Column::number("n", Unit::Rate)]);
-        table.push([Cell::text("say \"no\"\n"), Cell::Rate(0.25)]);
-        table.push([Cell::text("plain text"), Cell::Absent]);
-        let expected = "\"a,b\",n_per_s\n\"say \"\"no\"\"\n\",0.25\nplain text,\n";
-        assert_eq!(table.to_csv(), expected);
-    }
-}

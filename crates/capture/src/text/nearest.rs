@@ -37,28 +37,3 @@ const EDITS_SHARE: usize = 4;
 
 /// Bytes that a part of a name has at least.
 const PART_MIN: usize = 3;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_alike_is_suggested() {
-        let names = ["org.example.Mail", "org.example.Mixer", "com.example.Battery1"];
-        let check = |wanted: &str, expected: &[&str]| {
-            assert_eq!(nearest(wanted, names), expected, "{wanted}");
-        };
-        check("org.example.Mial", &["org.example.Mail", "org.example.Mixer"]);
-        check("battery", &["com.example.Battery1"]);
-        check("com.example.battery2", &["com.example.Battery1"]);
-        check("net.hadess.Switcher", &[]);
-        check("", &[]);
-    }
-
-    #[test]
-    fn suggestions_are_sentences() {
-        assert_eq!(suggestion(&[]), "");
-        assert_eq!(suggestion(&["a"]), "; did you mean a?");
-        assert_eq!(suggestion(&["a", "b", "c"]), "; did you mean a, b or c?");
-    }
-}

@@ -7,6 +7,7 @@ mod copies;
 mod errors;
 mod objects;
 mod report;
+mod rule_ids;
 mod rules_of_matching;
 mod scene;
 mod services;

@@ -1,7 +1,9 @@
-use super::*;
+//! Texts of queries: their grammar, what errors say, and patterns.
+
+use diligence_capture::query::{DEPTH_MAX, Expression, Pattern, Query, Term};
 
 fn column_and_text(text: &str) -> (usize, String) {
-    let error = parse(text).expect_err(text);
+    let error = Query::parse(text).expect_err(text);
     (error.column, error.kind.to_string())
 }
 
@@ -90,17 +92,18 @@ fn a_number_sign_is_a_text_unless_a_number_follows() {
         ("#x", false),
         ("\"#7\"", false),
     ] {
-        let expression = parse(text).expect(text).expect(text);
-        assert_eq!(comparisons(&expression) > 0, is_number, "{text}: {expression:?}");
+        let query = Query::parse(text).expect(text);
+        let expression = query.expression().expect(text);
+        assert_eq!(comparisons(expression) > 0, is_number, "{text}: {expression:?}");
     }
 }
 
 #[test]
 fn nesting_ends() {
     let nested = |depth: usize| "(".repeat(depth) + "a" + &")".repeat(depth);
-    assert!(parse(&nested(DEPTH_MAX)).is_ok());
+    assert!(Query::parse(&nested(DEPTH_MAX)).is_ok());
     assert!(matches!(column_and_text(&nested(DEPTH_MAX + 1)), (66, text) if text.contains("deep")));
-    assert!(parse(&"!".repeat(100_000)).is_err());
+    assert!(Query::parse(&"!".repeat(100_000)).is_err());
 }
 
 /// How many terms are not searches of all texts.
@@ -119,7 +122,7 @@ fn a_sign_outside_quotes_is_never_searched_for() {
     const WORDS: [&str; 8] =
         ["dur", "member", "path_namespace", "arg0", "foo", "x.y", ":1.7", "size"];
     const VALUES: [&str; 6] = ["50ms", "Get*", "/org/x", "7", ":1.7", "\"a > b\""];
-    let signs: Vec<_> = SIGNS.iter().map(|(text, _)| *text).collect();
+    const SIGNS: [&str; 10] = ["!=", "!~", "<=", ">=", "<", ">", ":", "==", "=", "~"];
     let mut state = 1_u64;
     let mut below = |len: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -130,31 +133,50 @@ fn a_sign_outside_quotes_is_never_searched_for() {
         let mut text = String::new();
         let mut used = 0;
         for _ in 0..=below(3) {
-            let sign = if below(3) == 0 { "" } else { signs[below(signs.len())] };
+            let sign = if below(3) == 0 { "" } else { SIGNS[below(SIGNS.len())] };
             used += usize::from(!sign.is_empty());
             let (before, behind) = (BLANKS[below(3)], BLANKS[below(3)]);
             let end = if sign.is_empty() { "" } else { VALUES[below(VALUES.len())] };
             text += &[WORDS[below(WORDS.len())], before, sign, behind, end, " "].concat();
         }
-        let Ok(Some(expression)) = parse(&text) else { continue };
-        assert_eq!(comparisons(&expression), used, "{text:?}: {expression:?}");
+        let Ok(query) = Query::parse(&text) else { continue };
+        let Some(expression) = query.expression() else { continue };
+        assert_eq!(comparisons(expression), used, "{text:?}: {expression:?}");
         parsed += 1;
     }
     assert!(parsed > 1000, "{parsed}");
 }
 
 #[test]
-fn match_rules_are_known_by_their_quotes_or_commas() {
-    for (text, expected) in [
-        ("type='signal'", Some(13)),
-        ("type='signal',member='X' dur>1ms", Some(24)),
-        ("type=signal,member=X", Some(20)),
-        ("type='signal', arg0path='/a b'", Some(30)),
-        ("type=signal", None),
-        ("from='x',to='y'", None),
-        ("member:x", None),
-        ("arg0namespace='org.x')", Some(21)),
+fn stars_stand_for_anything() {
+    for (glob, text, expected) in [
+        ("Get", "Get", true),
+        ("Get", "GetAll", false),
+        ("Get*", "GetAll", true),
+        ("Get*", "Get", true),
+        ("*All", "GetAll", true),
+        ("*All", "GetAlloy", false),
+        ("*", "", true),
+        ("**", "x", true),
+        ("a*b*a", "aba", true),
+        ("a*b*a", "ab", false),
+        // What a part has taken is not there for the next one.
+        ("ab*ba", "aba", false),
+        ("org.*.Properties", "org.freedesktop.DBus.Properties", true),
     ] {
-        assert_eq!(rule_len(text), expected, "{text}");
+        assert_eq!(Pattern::glob(glob).selects(text), expected, "{glob} {text}");
+    }
+}
+
+#[test]
+fn parts_are_found_in_any_case() {
+    for (wanted, text, expected) in [
+        ("foo", "a Foo b", true),
+        ("FOO", "foo", true),
+        ("", "", true),
+        ("foo", "fo", false),
+        ("foo", "foxfoo", true),
+    ] {
+        assert_eq!(Pattern::contains(wanted).selects(text), expected, "{wanted} {text}");
     }
 }
