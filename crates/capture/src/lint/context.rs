@@ -70,6 +70,17 @@ impl<'c> Context<'c> {
             .get_or_init(|| grouped(&self.calls, |call| (call.bus(), call.sender_id())))
     }
 
+    /// Some calls by the method and by the connection that they went to.
+    pub(super) fn by_method<'m>(
+        &self,
+        calls: impl IntoIterator<Item = &'m Message<'c>>,
+    ) -> Groups<'c>
+    where
+        'c: 'm,
+    {
+        grouped(calls, |call| (self.callee(call), call.interface_id(), call.member_id()))
+    }
+
     /// Calls by the connection that they went to; those to the bus are left out.
     pub(super) fn callees(&self) -> &Groups<'c> {
         self.derived.callees.get_or_init(|| {
@@ -165,6 +176,15 @@ impl Context<'_> {
             .shown_by(calls)
             .costs(Cost::of_calls(calls))
             .query(queries::calls(self, &calls[0]))
+    }
+
+    /// A finding about the callee of these calls of one method, which is the subject: they show it, and the
+    /// query selects all calls of the method. There must be one at least.
+    pub(super) fn of_callee(&self, calls: &[Message<'_>]) -> Finding {
+        Finding::new(self.who(self.callee(&calls[0])))
+            .about(calls[0].full_member())
+            .shown_by(calls)
+            .query(queries::calls_to(self, &calls[0]))
     }
 
     /// The same about the sender of signals with one member, which is the subject.

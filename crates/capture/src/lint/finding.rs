@@ -186,6 +186,13 @@ impl Finding {
         self
     }
 
+    /// Narrows the query by another term.
+    pub(super) fn selecting(mut self, term: impl AsRef<str>) -> Self {
+        self.query += " ";
+        self.query += term.as_ref();
+        self
+    }
+
     /// The command that shows whether a change has helped, if there is one.
     pub fn check_command(&self, file: &str) -> Option<String> {
         (!self.query.is_empty()).then(|| format!("diligence stats {file} '{}'", self.query))

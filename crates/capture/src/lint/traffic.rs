@@ -219,6 +219,11 @@ impl<'c> CheckedTraffic<'c> {
         Who { label: name.to_owned(), stable, process: None, unit: None }
     }
 
+    /// What to call whoever sent a message.
+    pub(super) fn sender_label(&self, message: &Message<'_>) -> String {
+        self.who(self.sender(message)).label
+    }
+
     /// What to call whoever a call went to.
     pub(super) fn callee_label(&self, call: &Message<'_>) -> String {
         self.who(self.callee(call)).label

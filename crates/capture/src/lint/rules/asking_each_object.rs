@@ -45,24 +45,16 @@ fn parent(path: &str) -> Option<&str> {
 fn check_tree(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let run = busiest(calls, WITHIN);
     let objects: HashSet<_> = run.iter().map(Message::path_id).collect();
-    if objects.len() < OBJECTS_MIN {
-        return None;
-    }
     let first = &calls[0];
-    let parent = parent(first.path())?;
-    Some(
-        Finding::new(lint.who(lint.sender(first)))
-            .about(format!("{} {parent} {}", lint.callee_stable(first), first.member()))
-            .says(format!(
-                "asks up to {} objects below {parent} of {} in turn for {}",
-                objects.len(),
-                lint.callee_label(first),
-                short_name(first)
-            ))
-            .shown_by(calls)
-            .costs(Cost::of_calls(calls))
-            .query(format!("{} path:{parent}/*", queries::calls(lint, first))),
-    )
+    let parent = parent(first.path()).filter(|_| objects.len() >= OBJECTS_MIN)?;
+    let finding = lint.of_calls(calls).says(format!(
+        "asks up to {} objects below {parent} of {} in turn for {}",
+        objects.len(),
+        lint.callee_label(first),
+        short_name(first)
+    ));
+    let subject = format!("{} {parent} {}", lint.callee_stable(first), first.member());
+    Some(finding.about(subject).selecting(format!("path:{parent}/*")))
 }
 
 const OBJECTS_MIN: usize = 5;

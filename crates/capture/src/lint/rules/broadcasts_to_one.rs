@@ -19,28 +19,20 @@ pub(crate) const RULE: Rule = Rule {
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let heard = grouped_audience(lint);
-    let to_one = heard.iter().filter(|signals| {
-        signals.len() >= SIGNALS_MIN
-            && signals
-                .iter()
-                .all(|(signal, count)| *count == 1 && signal.destination_id().is_none())
-    });
+    let is_to_one =
+        |(signal, count): &(Message<'_>, u64)| *count == 1 && signal.destination_id().is_none();
+    let to_one = heard.iter().filter(|it| it.len() >= SIGNALS_MIN && it.iter().all(is_to_one));
     to_one.map(|signals| report(lint, signals)).collect()
 }
 
 fn report(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Finding {
-    let first = &signals[0].0;
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
-    Finding::new(lint.who(lint.sender(first)))
-        .about(first.full_member())
-        .says(format!(
-            "broadcasts {} {} times, each time to a single program",
-            short_name(first),
-            signals.len()
-        ))
-        .confidence(Confidence::Low)
-        .shown_by(&signals)
-        .query(queries::signals(lint, first))
+    let finding = lint.of_signals(&signals).says(format!(
+        "broadcasts {} {} times, each time to a single program",
+        short_name(&signals[0]),
+        signals.len()
+    ));
+    finding.confidence(Confidence::Low).costs(Cost::default())
 }
 
 const SIGNALS_MIN: usize = 20;

@@ -54,7 +54,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
             "left the bus{times} with {} unanswered, first {} by {}",
             units::counted(calls.len() as u64, "call"),
             short_name(first),
-            lint.who(lint.sender(first)).label
+            lint.sender_label(first)
         ))
         .shown_by(calls)
         .costs(Cost { calls: calls.len() as u64, ..Cost::of_waiting(calls) })

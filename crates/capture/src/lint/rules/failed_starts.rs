@@ -63,7 +63,7 @@ fn report(lint: &Context<'_>, name: &str, own: usize, starts: &[&FailedStart<'_>
             failed_with_it(name, starts),
             units::counted(calls.len() as u64, "call"),
             short_name(first),
-            lint.who(lint.sender(first)).label
+            lint.sender_label(first)
         ))
         .confidence(if is_certain { Confidence::High } else { Confidence::Medium })
         .shown_by(&calls)

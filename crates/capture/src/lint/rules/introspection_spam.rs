@@ -36,20 +36,14 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     }
     let first = &asked[0];
     let objects: HashSet<_> = asked.iter().map(|it| (it.destination_id(), it.path_id())).collect();
-    Some(
-        Finding::new(lint.who(lint.sender(first)))
-            .about("Introspect")
-            .says(format!(
-                "introspects {} {} times, first {} of {}",
-                units::counted(objects.len() as u64, "object"),
-                asked.len(),
-                first.path(),
-                lint.callee_label(first)
-            ))
-            .shown_by(&asked)
-            .costs(Cost::of_calls(&asked))
-            .query(format!("{} member:Introspect", queries::sent_by(lint, first))),
-    )
+    let finding = lint.of_calls(&asked).about("Introspect").says(format!(
+        "introspects {} {} times, first {} of {}",
+        units::counted(objects.len() as u64, "object"),
+        asked.len(),
+        first.path(),
+        lint.callee_label(first)
+    ));
+    Some(finding.query(format!("{} member:Introspect", queries::sent_by(lint, first))))
 }
 
 const CALLS_MIN: usize = 20;

@@ -57,17 +57,12 @@ fn next_get<'c>(
 }
 
 fn report(lint: &Context<'_>, interface: &str, gets: &[Message<'_>]) -> Finding {
-    let first = &gets[0];
-    Finding::new(lint.who(lint.callee(first)))
-        .about(interface)
-        .says(format!(
-            "only says that properties of {interface} have changed, and is asked for them at once, \
-             {} times",
-            gets.len()
-        ))
-        .shown_by(gets)
-        .costs(Cost::of_calls(gets))
-        .query(queries::calls_to(lint, first))
+    let finding = lint.of_callee(gets).about(interface).says(format!(
+        "only says that properties of {interface} have changed, and is asked for them at once, \
+         {} times",
+        gets.len()
+    ));
+    finding.costs(Cost::of_calls(gets))
 }
 
 const PAIRS_MIN: usize = 3;

@@ -37,7 +37,7 @@ fn report(lint: &Context<'_>, name: &str, waits: &[(Message<'_>, Start)]) -> Fin
             units::span(until_connected().max().unwrap_or_default()),
             units::counted(calls.len() as u64, "call"),
             short_name(first),
-            lint.who(lint.sender(first)).label
+            lint.sender_label(first)
         ))
         .shown_by(&calls)
         .costs(Cost::of_waits(until_connected()))

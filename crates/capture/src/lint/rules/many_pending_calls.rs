@@ -26,10 +26,10 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let mut pending: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
     let mut most = 0;
     let mut above = Vec::new();
-    for call in calls.iter().filter(|call| call.partner().is_some() || lint.is_unanswered(call)) {
-        if !call.expects_reply() {
-            continue;
-        }
+    let is_known = |call: &&Message<'_>| {
+        call.expects_reply() && (call.partner().is_some() || lint.is_unanswered(call))
+    };
+    for call in calls.iter().filter(is_known) {
         while pending.peek().is_some_and(|Reverse(over)| *over <= call.at()) {
             pending.pop();
         }
@@ -40,18 +40,12 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
         }
     }
     let first = above.first()?;
-    Some(
-        Finding::new(lint.who(lint.sender(first)))
-            .about("pending")
-            .says(format!(
-                "had up to {most} calls under way at once, such as {} to {}",
-                short_name(first),
-                lint.callee_label(first)
-            ))
-            .shown_by(&above)
-            .costs(Cost::of_calls(&above))
-            .query(format!("{} type:method_call", queries::sent_by(lint, first))),
-    )
+    let finding = lint.of_calls(&above).about("pending").says(format!(
+        "had up to {most} calls under way at once, such as {} to {}",
+        short_name(first),
+        lint.callee_label(first)
+    ));
+    Some(finding.query(format!("{} type:method_call", queries::sent_by(lint, first))))
 }
 
 const PENDING_MIN: usize = 64;

@@ -70,7 +70,7 @@ fn report(lint: &Context<'_>, fault: Fault, pairs: &[(Message<'_>, Message<'_>)]
         .says(format!(
             "answers {} of {} {how}, {}",
             short_name(call),
-            lint.who(lint.sender(call)).label,
+            lint.sender_label(call),
             units::counted(replies.len() as u64, "time")
         ))
         .shown_by(&replies)

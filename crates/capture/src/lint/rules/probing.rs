@@ -23,11 +23,8 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
             .is_some_and(|reply| reply.kind() == MessageType::Error && is_probe(reply.member()))
     });
     let by_pair = grouped(probes, |call| (call.bus(), call.sender_id(), call.destination_id()));
-    by_pair
-        .iter()
-        .filter(|calls| calls.len() >= ERRORS_MIN)
-        .map(|calls| report(lint, calls))
-        .collect()
+    let often = by_pair.iter().filter(|calls| calls.len() >= ERRORS_MIN);
+    often.map(|calls| report(lint, calls)).collect()
 }
 
 /// Whether an error says that what was called is not there.
@@ -41,7 +38,7 @@ pub(super) fn is_probe(error: &str) -> bool {
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let paths: HashSet<_> = calls.iter().map(Message::path_id).collect();
-    Finding::new(lint.who(lint.sender(first)))
+    lint.of_calls(calls)
         .about(lint.callee_stable(first))
         .says(format!(
             "asked {} {} times for what it does not have, on {}; first {} on {}",
@@ -51,8 +48,6 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
             short_name(first),
             first.path()
         ))
-        .shown_by(calls)
-        .costs(Cost::of_calls(calls))
         .query(format!("{} error:*Unknown*", queries::sent_by(lint, first)))
 }
 

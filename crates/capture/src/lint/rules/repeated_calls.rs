@@ -25,32 +25,22 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
         lint.methods().iter().filter(|it| it.len() >= SAME_MIN && has_asking_name(it[0].member()));
     let often = often.filter(|calls| polling::polled(lint, calls).is_none());
     let by_path = often.flat_map(|calls| grouped(calls, Message::path_id));
+    let by_path = by_path.filter(|calls| calls.len() >= SAME_MIN);
     by_path.filter_map(|calls| check_object(lint, &calls)).collect()
 }
 
 fn check_object(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
-    if calls.len() < SAME_MIN {
-        return None;
-    }
     let asked = calls.iter().filter_map(|call| Some((exchange(lint, call)?, *call)));
     let same = collected(asked).into_iter().map(|(_, calls)| calls).max_by_key(Vec::len)?;
-    if same.len() < SAME_MIN {
-        return None;
-    }
     let first = &same[0];
-    Some(
-        Finding::new(lint.who(lint.sender(first)))
-            .about(lint.method_of(first))
-            .says(format!(
-                "asks {} for {} {} times with the same arguments, and gets the same answer",
-                lint.callee_label(first),
-                short_name(first),
-                same.len()
-            ))
-            .shown_by(&same)
-            .costs(Cost::of_calls(&same[1..]))
-            .query(format!("{} path:{}", queries::calls(lint, first), first.path())),
-    )
+    let finding = lint.of_calls(&same).about(lint.method_of(first)).says(format!(
+        "asks {} for {} {} times with the same arguments, and gets the same answer",
+        lint.callee_label(first),
+        short_name(first),
+        same.len()
+    ));
+    let finding = finding.costs(Cost::of_calls(&same[1..]));
+    (same.len() >= SAME_MIN).then(|| finding.selecting(format!("path:{}", first.path())))
 }
 
 /// What was asked and answered; `None` if the answer holds nothing.

@@ -27,28 +27,21 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
-    let rows: Vec<_> = calls
-        .chunk_by(follows)
-        .filter(|row| row.len() >= CALLS_MIN && waited(row) >= TOTAL_MIN)
-        .collect();
+    let is_long = |row: &&[Message<'_>]| row.len() >= CALLS_MIN && waited(row) >= TOTAL_MIN;
+    let rows: Vec<_> = calls.chunk_by(follows).filter(is_long).collect();
     let longest = rows.iter().max_by_key(|row| waited(row))?;
     let first = &rows[0][0];
     let all: Vec<_> = rows.concat();
-    Some(
-        Finding::new(lint.who(lint.sender(first)))
-            .about("calls-in-a-row")
-            .says(format!(
-                "waits for each of {} calls before it sends the next, {} in all; the longest row \
-                 begins with {} to {}",
-                longest.len(),
-                units::span(waited(longest)),
-                short_name(&longest[0]),
-                lint.callee_label(&longest[0])
-            ))
-            .shown_by(&all)
-            .costs(Cost::of_waits(rows.iter().map(|row| saved(row))))
-            .query(format!("{} type:method_call", queries::sent_by(lint, first))),
-    )
+    let finding = lint.of_calls(&all).about("calls-in-a-row").says(format!(
+        "waits for each of {} calls before it sends the next, {} in all; the longest row begins \
+         with {} to {}",
+        longest.len(),
+        units::span(waited(longest)),
+        short_name(&longest[0]),
+        lint.callee_label(&longest[0])
+    ));
+    let finding = finding.costs(Cost::of_waits(rows.iter().map(|row| saved(row))));
+    Some(finding.query(format!("{} type:method_call", queries::sent_by(lint, first))))
 }
 
 fn follows(one: &Message<'_>, next: &Message<'_>) -> bool {

@@ -42,23 +42,17 @@ fn program(peer: &Peer) -> Option<&str> {
 
 fn check_tool(lint: &Context<'_>, tool: &str, calls: &[Message<'_>]) -> Option<Finding> {
     let firsts: Vec<_> = grouped(calls, Message::sender_id).iter().map(|calls| calls[0]).collect();
-    if busiest(&firsts, WITHIN).len() < STARTS_MIN {
-        return None;
-    }
     let first = &firsts[0];
-    Some(
-        Finding::new(lint.named(tool))
-            .about(lint.callee_stable(first))
-            .says(format!(
-                "was started {} times, first to call {} of {}",
-                firsts.len(),
-                short_name(first),
-                lint.callee_label(first)
-            ))
-            .shown_by(&firsts)
-            .costs(Cost::of_calls(&firsts))
-            .query(format!("from:{tool}")),
-    )
+    (busiest(&firsts, WITHIN).len() >= STARTS_MIN).then(|| {
+        let finding = Finding::new(lint.named(tool)).about(lint.callee_stable(first));
+        let finding = finding.shown_by(&firsts).costs(Cost::of_calls(&firsts)).says(format!(
+            "was started {} times, first to call {} of {}",
+            firsts.len(),
+            short_name(first),
+            lint.callee_label(first)
+        ));
+        finding.query(format!("from:{tool}"))
+    })
 }
 
 const TOOLS: [&str; 7] =

@@ -26,8 +26,7 @@ pub(crate) const RULE: Rule = Rule {
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let answered = lint.calls.iter().filter(|call| is_service_time(lint, call));
-    let by_method =
-        grouped(answered, |call| (lint.callee(call), call.interface_id(), call.member_id()));
+    let by_method = lint.by_method(answered);
     by_method.iter().filter_map(|calls| check_method(lint, calls)).collect()
 }
 
@@ -50,23 +49,16 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     if slowest < SLOWEST && (typical < TYPICAL || calls.len() < CALLS_MIN) {
         return None;
     }
-    let first = &calls[0];
     let slow: Vec<_> =
         calls.iter().filter(|call| call.duration() >= Some(TYPICAL)).copied().collect();
-    Some(
-        Finding::new(lint.who(lint.callee(first)))
-            .about(first.full_member())
-            .says(format!(
-                "{}; {} of {} took {} or more",
-                how_long(calls, typical, slowest),
-                slow.len(),
-                units::counted(calls.len() as u64, "call"),
-                units::span(TYPICAL)
-            ))
-            .shown_by(&slow)
-            .costs(Cost::of_waiting(&slow))
-            .query(format!("{} dur>100ms", queries::calls_to(lint, first))),
-    )
+    let finding = lint.of_callee(calls).says(format!(
+        "{}; {} of {} took {} or more",
+        how_long(calls, typical, slowest),
+        slow.len(),
+        units::counted(calls.len() as u64, "call"),
+        units::span(TYPICAL)
+    ));
+    Some(finding.shown_by(&slow).costs(Cost::of_waiting(&slow)).selecting("dur>100ms"))
 }
 
 /// How long calls take. Few calls have no slowest twentieth.

@@ -37,21 +37,14 @@ fn check_bus(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     let most = by_caller.iter().max_by_key(|calls| calls.len())?;
     let methods = grouped(most, Message::member_id);
     let method = methods.iter().max_by_key(|calls| calls.len())?;
-    Some(
-        Finding::new(lint.who(lint.sender(&most[0])))
-            .about("calls-of-the-bus")
-            .says(format!(
-                "made {} of the {} calls of the bus itself, mostly {}; these are {} of all calls",
-                most.len(),
-                to_bus.len(),
-                method[0].member(),
-                units::share(to_bus.len(), calls.len())
-            ))
-            .confidence(Confidence::Medium)
-            .shown_by(most)
-            .costs(Cost::of_calls(most))
-            .query("to:org.freedesktop.DBus"),
-    )
+    let finding = lint.of_calls(most).about("calls-of-the-bus").says(format!(
+        "made {} of the {} calls of the bus itself, mostly {}; these are {} of all calls",
+        most.len(),
+        to_bus.len(),
+        method[0].member(),
+        units::share(to_bus.len(), calls.len())
+    ));
+    Some(finding.confidence(Confidence::Medium).query("to:org.freedesktop.DBus"))
 }
 
 const SHARE_PERCENT: usize = 33;

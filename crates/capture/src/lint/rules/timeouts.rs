@@ -74,7 +74,7 @@ fn shows_cause(lint: &Context<'_>, call: &Message<'_>) -> bool {
 fn report(lint: &Context<'_>, end: End, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let count = units::counted(calls.len() as u64, "call");
-    let (method, caller) = (short_name(first), lint.who(lint.sender(first)).label);
+    let (method, caller) = (short_name(first), lint.sender_label(first));
     let waited = units::span(first.waited().unwrap_or_default());
     let says = match (end, calls.len()) {
         (End::TimedOut, _) => {
@@ -89,16 +89,12 @@ fn report(lint: &Context<'_>, end: End, calls: &[Message<'_>]) -> Finding {
              {caller} {waited} after its call"
         ),
     };
-    let query = match end {
-        End::TimedOut => format!("{} error:*", queries::calls_to(lint, first)),
-        End::CallerLeft => queries::calls_to(lint, first),
-    };
-    Finding::new(lint.who(lint.callee(first)))
-        .about(first.full_member())
-        .says(says)
-        .shown_by(calls)
-        .costs(Cost::of_waits(calls.iter().filter_map(Message::waited)))
-        .query(query)
+    let cost = Cost::of_waits(calls.iter().filter_map(Message::waited));
+    let finding = lint.of_callee(calls).says(says).costs(cost);
+    match end {
+        End::TimedOut => finding.selecting("error:*"),
+        End::CallerLeft => finding,
+    }
 }
 
 const TIMEOUTS: [Duration; 3] =

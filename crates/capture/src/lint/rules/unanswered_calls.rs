@@ -21,8 +21,7 @@ pub(crate) const RULE: Rule = Rule {
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let open = lint.calls.iter().filter(|call| waited(lint, call) >= PENDING_MIN);
-    let by_method =
-        grouped(open, |call| (lint.callee(call), call.interface_id(), call.member_id()));
+    let by_method = lint.by_method(open);
     by_method.iter().map(|calls| report(lint, calls)).collect()
 }
 
@@ -41,19 +40,17 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let longest = calls.iter().map(|call| waited(lint, call)).max().unwrap_or_default();
     let has_gap = lint.capture.gaps().iter().any(|gap| gap.bus == first.bus());
-    Finding::new(lint.who(lint.callee(first)))
-        .about(first.full_member())
+    lint.of_callee(calls)
         .says(format!(
             "has not answered {} of {}, first by {}; one has waited {}",
             units::counted(calls.len() as u64, "call"),
             short_name(first),
-            lint.who(lint.sender(first)).label,
+            lint.sender_label(first),
             units::span(longest)
         ))
         .confidence(if has_gap { Confidence::Low } else { Confidence::High })
-        .shown_by(calls)
         .costs(Cost::of_waits(calls.iter().map(|call| waited(lint, call).min(GIVES_UP))))
-        .query(format!("{} is:unanswered", queries::calls_to(lint, first)))
+        .selecting("is:unanswered")
 }
 
 const PENDING_MIN: Duration = Duration::from_secs(5);

@@ -19,8 +19,7 @@ pub(crate) const RULE: Rule = Rule {
 
 fn check(lint: &Context<'_>) -> Vec<Finding> {
     let answered = lint.calls.iter().filter(|it| !it.expects_reply() && it.partner().is_some());
-    let by_method =
-        grouped(answered, |call| (lint.callee(call), call.interface_id(), call.member_id()));
+    let by_method = lint.by_method(answered);
     let often = by_method.iter().filter(|calls| calls.len() >= REPLIES_MIN);
     often.map(|calls| report(lint, calls)).collect()
 }
@@ -28,8 +27,8 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
     let first = &calls[0];
     let replies: Vec<_> = calls.iter().filter_map(Message::partner).collect();
-    Finding::new(lint.who(lint.callee(first)))
-        .about(first.full_member())
+    let callee = queries::term("from", &lint.who(lint.callee(first)));
+    lint.of_callee(calls)
         .says(format!(
             "answers {} of {}, although nobody waits",
             units::counted(calls.len() as u64, "call"),
@@ -37,11 +36,7 @@ fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
         ))
         .shown_by(&replies)
         .costs(Cost { wake_ups: replies.len() as u64, ..Cost::of_bytes(&replies) })
-        .query(format!(
-            "{} member:{}",
-            queries::term("from", &lint.who(lint.callee(first))),
-            first.member()
-        ))
+        .query(format!("{callee} member:{}", first.member()))
 }
 
 const REPLIES_MIN: usize = 10;
