@@ -607,7 +607,7 @@ fn percentiles_are_values_that_there_are() {
 
 #[test]
 fn each_is_found_by_its_name() {
-    for subject in Subject::ALL {
+    for subject in Subject::all() {
         assert_eq!(subject.as_str().parse(), Ok(subject));
     }
     let unknown = UnknownSubject { name: "colour".into() };

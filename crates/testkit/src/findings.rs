@@ -29,7 +29,7 @@ fn statistics(capture: &Capture) -> Vec<(String, String)> {
     capture.messages().for_each(|message| summary.add(&message));
     summary.complete(capture, |_| true);
     let caveats = Caveat::of(capture, &summary);
-    let tables = Subject::ALL.map(|subject| {
+    let tables = Subject::all().map(|subject| {
         let table = subject.table(capture, |_| true, None);
         (subject.as_str().to_owned(), table.map_or_else(|error| error.to_string(), csv))
     });

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::model::{CallOutcome, Capture, Message, Text};
+use crate::model::{Capture, Message, Text};
 use crate::percentiles::Percentiles;
 use crate::query::{Matcher, Pattern, Query};
 use crate::record::nanos;
@@ -42,50 +42,16 @@ pub struct Budget {
 }
 
 /// What is measured.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Measure {
-    /// How many there are.
-    Count(Counted),
-    /// From call to return; errors are not among them.
-    Time(Timed),
+    /// How many messages or calls of a kind there are.
+    Count(fn(&Group) -> u64),
+    /// A count that may be zero without a mistake in the name: of messages, calls or signals.
+    CountOrNone(fn(&Group) -> u64),
+    /// A property of the durations from call to return; errors are not among them.
+    Time(fn(&Percentiles) -> Duration),
     /// Bytes of all messages.
     Bytes,
-}
-
-/// What is counted.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Counted {
-    /// Messages, replies included.
-    Messages,
-    /// Calls.
-    Calls,
-    /// Signals.
-    Signals,
-    /// Calls that failed, timed out, or whose callee left.
-    Errors,
-    /// Calls that timed out.
-    TimeOuts,
-    /// Calls whose callers left before a reply, or were waiting when the recording ended.
-    Unanswered,
-}
-
-/// Which of the durations.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Timed {
-    /// What half of the calls do not exceed.
-    P50,
-    /// What 9 of 10 do not exceed.
-    P90,
-    /// What 95 of 100 do not exceed.
-    P95,
-    /// What 99 of 100 do not exceed.
-    P99,
-    /// The longest.
-    Max,
-    /// The mean.
-    Mean,
-    /// All together.
-    Total,
 }
 
 /// Of which messages.
@@ -169,9 +135,8 @@ impl Budget {
     /// Whether there is anything to measure. That nothing is there may be what is wanted of a query,
     /// or of what is counted.
     const fn is_there(&self, group: &Group) -> bool {
-        use Counted::{Calls, Messages, Signals};
         match (&self.subject, self.measure) {
-            (Subject::Query(_), _) | (_, Measure::Count(Messages | Calls | Signals)) => true,
+            (Subject::Query(_), _) | (_, Measure::CountOrNone(_)) => true,
             (Subject::Member(_), _) => group.messages > 0,
         }
     }
@@ -187,13 +152,14 @@ impl FromStr for Budget {
 
 /// Outcomes as a table.
 pub fn table(outcomes: &[Outcome]) -> Table {
-    let columns =
-        [Column::text("verdict"), Column::text("budget"), Column::number("found", Unit::Count)];
-    let mut table = Table::new(columns);
-    for Outcome { text, found, verdict } in outcomes {
-        table.push([Cell::text(verdict.as_str()), Cell::text(text), found.clone()]);
-    }
-    table
+    Table::of(
+        outcomes,
+        &[
+            (Column::text("verdict"), &|outcome| Cell::text(outcome.verdict.as_str())),
+            (Column::text("budget"), &|outcome| Cell::text(&outcome.text)),
+            (Column::number("found", Unit::Count), &|outcome| outcome.found.clone()),
+        ],
+    )
 }
 
 impl Subject {
@@ -229,47 +195,17 @@ impl Measure {
     /// What is measured of messages; `None` if they have no such thing.
     fn of(self, group: &mut Group) -> Option<u64> {
         match self {
-            Self::Count(counted) => Some(counted.of(group)),
+            Self::Count(count) | Self::CountOrNone(count) => Some(count(group)),
             Self::Bytes => Some(group.bytes),
-            Self::Time(timed) => {
-                let time = timed.of(&Percentiles::of(&mut group.durations)?);
-                Some(nanos(time))
-            }
+            Self::Time(time) => Some(nanos(time(&Percentiles::of(&mut group.durations)?))),
         }
     }
 
     const fn cell(self, value: u64) -> Cell {
         match self {
-            Self::Count(_) => Cell::Count(value),
+            Self::Count(_) | Self::CountOrNone(_) => Cell::Count(value),
             Self::Bytes => Cell::Bytes(value),
             Self::Time(_) => Cell::nanos(value),
-        }
-    }
-}
-
-impl Counted {
-    const fn of(self, group: &Group) -> u64 {
-        match self {
-            Self::Messages => group.messages,
-            Self::Calls => group.calls,
-            Self::Signals => group.signals,
-            Self::Errors => group.failures(),
-            Self::TimeOuts => group.calls_that(CallOutcome::TimedOut),
-            Self::Unanswered => group.unanswered(),
-        }
-    }
-}
-
-impl Timed {
-    fn of(self, times: &Percentiles) -> Duration {
-        match self {
-            Self::P50 => times.p50,
-            Self::P90 => times.p90,
-            Self::P95 => times.p95,
-            Self::P99 => times.p99,
-            Self::Max => times.max,
-            Self::Mean => times.mean(),
-            Self::Total => times.total,
         }
     }
 }

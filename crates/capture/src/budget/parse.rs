@@ -1,7 +1,10 @@
 //! Budgets from texts: `MEASURE(SUBJECT) RELATION LIMIT`.
 
-use super::{Budget, BudgetError, BudgetErrorKind, Counted, Measure, Relation, Subject, Timed};
+use super::{Budget, BudgetError, BudgetErrorKind, Measure, Relation, Subject};
+use crate::model::CallOutcome;
+use crate::percentiles::Percentiles;
 use crate::query::{Pattern, Query};
+use crate::statistics::Group;
 use crate::text::amount::Scale;
 
 pub(super) fn parse(text: &str) -> Result<Budget, BudgetError> {
@@ -61,7 +64,7 @@ impl Measure {
     fn limit(self, text: &str) -> Result<u64, BudgetErrorKind> {
         let found = || text.to_owned();
         match self {
-            Self::Count(_) => {
+            Self::Count(_) | Self::CountOrNone(_) => {
                 text.parse().map_err(|_| BudgetErrorKind::NotACount { found: found() })
             }
             Self::Bytes => {
@@ -76,20 +79,20 @@ impl Measure {
 
 /// What can be measured.
 pub(super) const MEASURES: [(&str, Measure); 14] = [
-    ("calls", Measure::Count(Counted::Calls)),
-    ("signals", Measure::Count(Counted::Signals)),
-    ("messages", Measure::Count(Counted::Messages)),
-    ("errors", Measure::Count(Counted::Errors)),
-    ("time-outs", Measure::Count(Counted::TimeOuts)),
-    ("unanswered", Measure::Count(Counted::Unanswered)),
+    ("calls", Measure::CountOrNone(|group| group.calls)),
+    ("signals", Measure::CountOrNone(|group| group.signals)),
+    ("messages", Measure::CountOrNone(|group| group.messages)),
+    ("errors", Measure::Count(Group::failures)),
+    ("time-outs", Measure::Count(|group| group.calls_that(CallOutcome::TimedOut))),
+    ("unanswered", Measure::Count(Group::unanswered)),
     ("bytes", Measure::Bytes),
-    ("p50", Measure::Time(Timed::P50)),
-    ("p90", Measure::Time(Timed::P90)),
-    ("p95", Measure::Time(Timed::P95)),
-    ("p99", Measure::Time(Timed::P99)),
-    ("max", Measure::Time(Timed::Max)),
-    ("mean", Measure::Time(Timed::Mean)),
-    ("total", Measure::Time(Timed::Total)),
+    ("p50", Measure::Time(|times| times.p50)),
+    ("p90", Measure::Time(|times| times.p90)),
+    ("p95", Measure::Time(|times| times.p95)),
+    ("p99", Measure::Time(|times| times.p99)),
+    ("max", Measure::Time(|times| times.max)),
+    ("mean", Measure::Time(Percentiles::mean)),
+    ("total", Measure::Time(|times| times.total)),
 ];
 
 /// The longer of signs that begin alike stands first.

@@ -189,40 +189,32 @@ pub fn unlike_durations(
 
 /// Differences as a table.
 pub fn table(differences: &[Difference]) -> Table {
-    let mut table = Table::new(columns());
-    for Difference { member, before, after, changes } in differences {
-        let words: Vec<_> = changes.iter().map(|change| change.as_str()).collect();
-        let full = match member.interface.as_str() {
-            "" => member.member.clone(),
-            interface => format!("{interface}.{}", member.member),
-        };
-        let start = [Cell::Text(words.join(", ")), Cell::Text(full), Cell::text(&member.service)];
-        let pairs = [uses(before), uses(after), p95(before), p95(after)];
-        let ends = [
-            failures(before),
-            failures(after),
-            Cell::Bytes(before.bytes),
-            Cell::Bytes(after.bytes),
-        ];
-        table.push(start.into_iter().chain(pairs).chain(ends));
-    }
-    table
-}
-
-fn columns() -> [Column; 11] {
-    [
-        Column::text("change"),
-        Column::text("member"),
-        Column::text("service"),
-        Column::number("used before", Unit::Count),
-        Column::number("after", Unit::Count),
-        Column::number("p95 before", Unit::Time),
-        Column::number("p95 after", Unit::Time),
-        Column::number("errors before", Unit::Count).spare(),
-        Column::number("errors after", Unit::Count),
-        Column::number("bytes before", Unit::Bytes).spare(),
-        Column::number("bytes after", Unit::Bytes).spare(),
-    ]
+    let full = |member: &Member| match member.interface.as_str() {
+        "" => member.member.clone(),
+        interface => format!("{interface}.{}", member.member),
+    };
+    let words = |changes: &[Change]| {
+        changes.iter().map(|change| change.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let count = |name| Column::number(name, Unit::Count);
+    let time = |name| Column::number(name, Unit::Time);
+    let size = |name| Column::number(name, Unit::Bytes).spare();
+    Table::of(
+        differences,
+        &[
+            (Column::text("change"), &|it| Cell::Text(words(&it.changes))),
+            (Column::text("member"), &|it| Cell::Text(full(&it.member))),
+            (Column::text("service"), &|it| Cell::text(&it.member.service)),
+            (count("used before"), &|it| uses(&it.before)),
+            (count("after"), &|it| uses(&it.after)),
+            (time("p95 before"), &|it| p95(&it.before)),
+            (time("p95 after"), &|it| p95(&it.after)),
+            (count("errors before").spare(), &|it| failures(&it.before)),
+            (count("errors after"), &|it| failures(&it.after)),
+            (size("bytes before"), &|it| Cell::Bytes(it.before.bytes)),
+            (size("bytes after"), &|it| Cell::Bytes(it.after.bytes)),
+        ],
+    )
 }
 
 const fn uses(group: &Group) -> Cell {

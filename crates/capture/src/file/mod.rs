@@ -10,6 +10,7 @@ mod number;
 mod packed;
 mod pcap;
 mod pcapng;
+mod printed;
 mod profile;
 mod rebuilt;
 mod ring;
@@ -26,9 +27,8 @@ use binary::Binary;
 use packed::{Places, Unpacked};
 use pcap::Pcap;
 use pcapng::Pcapng;
-use profile::Profile;
+use printed::{PrintedForm, PrintedText};
 use ring::Ring;
-use text::Text;
 use window::Window;
 
 /// Reads a recording, whichever format it has.
@@ -43,8 +43,7 @@ enum Format<R> {
     Pcap(Pcap<R>),
     Pcapng(Pcapng<R>),
     Binary(Binary<R>),
-    Profile(Profile<R>),
-    Text(Text<R>),
+    Printed(PrintedText<R>),
     Ring(Box<Ring>),
 }
 
@@ -65,8 +64,7 @@ impl<R: Read> Reader<R> {
             Format::Pcap(format) => format.next(),
             Format::Pcapng(format) => format.next(),
             Format::Binary(format) => format.next(),
-            Format::Profile(format) => format.next(),
-            Format::Text(format) => format.next(),
+            Format::Printed(format) => format.next(),
             Format::Ring(format) => Ok(format.next()),
         }?;
         if let (Places::Nowhere, Some(Record::Message(raw))) = (self.places, &mut record) {
@@ -89,9 +87,9 @@ impl<R: Read> Format<R> {
         } else if binary::is_start(start) {
             Self::Binary(Binary::new(window))
         } else if profile::is_start(start) {
-            Self::Profile(Profile::new(window))
+            Self::Printed(PrintedText::new(window, PrintedForm::Profile))
         } else if text::is_start(start) {
-            Self::Text(Text::new(window))
+            Self::Printed(PrintedText::new(window, PrintedForm::Messages))
         } else {
             window.check()?;
             return Ok(None);

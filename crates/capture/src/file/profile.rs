@@ -5,48 +5,18 @@ use std::io::{self, Read};
 use wire::message::MessageType;
 
 use super::rebuilt::{self, Fields, Lines, Made};
-use super::window::Window;
-use crate::record::{Bus, Content, Record};
 
-/// Reads a profile.
-#[derive(Debug)]
-pub(super) struct Profile<R> {
-    lines: Lines<R>,
-    stage: Stage,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    Start,
-    Lines,
-}
-
-impl<R: Read> Profile<R> {
-    pub(super) const fn new(window: Window<R>) -> Self {
-        Self { lines: Lines::new(window), stage: Stage::Start }
-    }
-
-    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
-        if let Stage::Start = self.stage {
-            self.stage = Stage::Lines;
-            let bus = Bus { content: Content::Headers, ..Bus::default() };
-            return Ok(Some(Record::Bus(bus)));
+/// The next message of a profile.
+pub(super) fn next<R: Read>(lines: &mut Lines<R>) -> io::Result<Made> {
+    while let Some(line) = lines.take()? {
+        if line.starts_with('#') {
+            continue;
         }
-        let made = self.make()?;
-        Ok(self.lines.record(made))
-    }
-
-    fn make(&mut self) -> io::Result<Made> {
-        while let Some(line) = self.lines.take()? {
-            if line.starts_with('#') {
-                continue;
-            }
-            if let Some(made) = self.lines.make(fields(&line).as_ref(), &[]) {
-                return Ok(made);
-            }
+        if let Some(made) = lines.make(fields(&line).as_ref(), &[]) {
+            return Ok(made);
         }
-        Ok(self.lines.end())
     }
+    Ok(lines.end())
 }
 
 /// Whether a file begins like this.

@@ -7,72 +7,43 @@ use wire::message::MessageType;
 use wire::names::ObjectPath;
 
 use super::rebuilt::{self, Fields, Lines, Made};
-use super::window::Window;
-use crate::record::{Bus, Clock, Content, Record};
+use crate::record::Clock;
 
-/// Reads messages as `dbus-monitor` prints them.
-#[derive(Debug)]
-pub(super) struct Text<R> {
-    lines: Lines<R>,
-    stage: Stage,
+/// Whether there are times, which old versions did not print, by the first message.
+pub(super) fn clock<R: Read>(lines: &mut Lines<R>) -> io::Result<Clock> {
+    while let Some(line) = lines.peek()? {
+        if let Some(fields) = fields(line) {
+            return Ok(if fields.at.is_some() { Clock::Wall } else { Clock::Absent });
+        }
+        lines.pass()?;
+    }
+    Ok(Clock::Absent)
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    Start,
-    Lines,
+/// The next message.
+pub(super) fn next<R: Read>(lines: &mut Lines<R>) -> io::Result<Made> {
+    while let Some(line) = lines.take()? {
+        // Lines that belong to no message were printed by other programs.
+        let Some(fields) = fields(&line) else { continue };
+        let args = arguments(lines)?;
+        if let Some(made) = lines.make(Some(&fields), &args) {
+            return Ok(made);
+        }
+    }
+    Ok(lines.end())
 }
 
-impl<R: Read> Text<R> {
-    pub(super) const fn new(window: Window<R>) -> Self {
-        Self { lines: Lines::new(window), stage: Stage::Start }
-    }
-
-    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
-        if let Stage::Start = self.stage {
-            self.stage = Stage::Lines;
-            let (clock, content) = (self.clock()?, Content::Texts);
-            return Ok(Some(Record::Bus(Bus { clock, content, ..Bus::default() })));
+/// The arguments, up to the next message; none of them if one is not of the simplest types.
+fn arguments<R: Read>(lines: &mut Lines<R>) -> io::Result<Vec<Value>> {
+    let mut body = Body::default();
+    while let Some(line) = lines.peek()? {
+        if !body.is_in_text() && fields(line).is_some() {
+            break;
         }
-        let made = self.make()?;
-        Ok(self.lines.record(made))
+        body.line(line);
+        lines.pass()?;
     }
-
-    /// Whether there are times, which old versions did not print, by the first message.
-    fn clock(&mut self) -> io::Result<Clock> {
-        while let Some(line) = self.lines.peek()? {
-            if let Some(fields) = fields(line) {
-                return Ok(if fields.at.is_some() { Clock::Wall } else { Clock::Absent });
-            }
-            self.lines.pass()?;
-        }
-        Ok(Clock::Absent)
-    }
-
-    fn make(&mut self) -> io::Result<Made> {
-        while let Some(line) = self.lines.take()? {
-            // What belongs to no message is what other programs have printed.
-            let Some(fields) = fields(&line) else { continue };
-            let args = self.arguments()?;
-            if let Some(made) = self.lines.make(Some(&fields), &args) {
-                return Ok(made);
-            }
-        }
-        Ok(self.lines.end())
-    }
-
-    /// The arguments, up to the next message; none of them if one is not of the simplest types.
-    fn arguments(&mut self) -> io::Result<Vec<Value>> {
-        let mut body = Body::default();
-        while let Some(line) = self.lines.peek()? {
-            if !body.is_in_text() && fields(line).is_some() {
-                break;
-            }
-            body.line(line);
-            self.lines.pass()?;
-        }
-        Ok(body.finish())
-    }
+    Ok(body.finish())
 }
 
 /// The arguments of a message, line by line.

@@ -91,14 +91,8 @@ pub struct Comparison {
 
 impl Comparison {
     /// Whether a number compares so.
-    pub const fn holds(self, number: u64) -> bool {
-        match self.order {
-            Order::Equal => number == self.with,
-            Order::Less => number < self.with,
-            Order::AtMost => number <= self.with,
-            Order::More => number > self.with,
-            Order::AtLeast => number >= self.with,
-        }
+    pub fn holds(self, number: u64) -> bool {
+        self.order.holds(number, self.with)
     }
 }
 
@@ -115,4 +109,17 @@ pub enum Order {
     More,
     /// `>=`
     AtLeast,
+}
+
+impl Order {
+    /// Whether a number compares so with another one.
+    pub(super) fn holds<N: PartialOrd>(self, number: N, with: N) -> bool {
+        match self {
+            Self::Equal => number == with,
+            Self::Less => number < with,
+            Self::AtMost => number <= with,
+            Self::More => number > with,
+            Self::AtLeast => number >= with,
+        }
+    }
 }

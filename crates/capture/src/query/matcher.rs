@@ -7,7 +7,7 @@ use wire::body::Value;
 use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
-use super::expression::{ArgumentTest, Comparison, Expression, Order, Term};
+use super::expression::{ArgumentTest, Comparison, Expression, Term};
 use super::field::{Arguments, NumberField, State, TextField};
 use super::pattern::Pattern;
 use super::scope::Scope;
@@ -90,7 +90,9 @@ impl<'q> Matcher<'q> {
                 self.argument(*which, message, &|value| is_like(value, pattern))
             }
             Term::Argument(which, ArgumentTest::Compares(order, with)) => {
-                self.argument(*which, message, &|value| compares(value, *order, *with))
+                let holds =
+                    |value: &Value| as_number(value).is_some_and(|it| order.holds(it, *with));
+                self.argument(*which, message, &holds)
             }
             Term::Rule(rule) => self.rule(rule, message),
         }
@@ -314,15 +316,4 @@ fn as_number(value: &Value) -> Option<f64> {
         Value::Double(number) => *number,
         _ => return None,
     })
-}
-
-fn compares(value: &Value, order: Order, with: f64) -> bool {
-    let Some(number) = as_number(value) else { return false };
-    match order {
-        Order::Equal => number == with,
-        Order::Less => number < with,
-        Order::AtMost => number <= with,
-        Order::More => number > with,
-        Order::AtLeast => number >= with,
-    }
 }

@@ -176,7 +176,7 @@ impl<'c> Details<'c> {
                     Cell::Text(clock_time(queued)),
                     Cell::text_or_absent(begun.map(clock_time)),
                     Cell::Text(written.map_or_else(|| "not written".into(), clock_time)),
-                    copy.written_after.map_or(Cell::Absent, Cell::Time),
+                    Cell::time_or_absent(copy.written_after),
                 ]);
             }
         }

@@ -27,26 +27,16 @@ pub fn recipients(
         *signals += 1;
         *bytes += u64::from(message.len()) * count;
     }
-    Ok(as_table(&histogram))
-}
-
-fn as_table(histogram: &BTreeMap<u64, (u64, u64)>) -> Table {
-    let mut table = Table::new([
-        Column::number("recipients", Unit::Count),
-        Column::number("signals", Unit::Count),
-        Column::number("share", Unit::Share),
-        Column::number("copies", Unit::Count),
-        Column::number("copied", Unit::Bytes),
-    ]);
     let all = histogram.values().map(|(signals, _)| signals).sum();
-    for (&recipients, &(signals, bytes)) in histogram {
-        table.push([
-            Cell::Count(recipients),
-            Cell::Count(signals),
-            Cell::share(signals, all),
-            Cell::Count(signals * recipients),
-            Cell::Bytes(bytes),
-        ]);
-    }
-    table
+    let count = |name| Column::number(name, Unit::Count);
+    Ok(Table::of(
+        histogram,
+        &[
+            (count("recipients"), &|(recipients, _)| Cell::Count(*recipients)),
+            (count("signals"), &|(_, (signals, _))| Cell::Count(*signals)),
+            (Column::number("share", Unit::Share), &|(_, (signals, _))| Cell::share(*signals, all)),
+            (count("copies"), &|(recipients, (signals, _))| Cell::Count(signals * recipients)),
+            (Column::number("copied", Unit::Bytes), &|(_, (_, bytes))| Cell::Bytes(*bytes)),
+        ],
+    ))
 }

@@ -27,7 +27,7 @@ pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool)
         Column::text("member"),
     ]);
     for (call, outcome) in unanswered(capture).filter(|(call, _)| selects(call)) {
-        let waited = call.waited().map_or(Cell::Absent, Cell::Time);
+        let waited = Cell::time_or_absent(call.waited());
         table.push(row(&call, &call, outcome.as_str(), waited));
     }
     for loose in loose_replies(capture) {

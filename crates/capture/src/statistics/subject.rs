@@ -39,69 +39,59 @@ pub struct UnknownSubject {
 }
 
 impl Subject {
-    /// All of them, in the order in which people see them.
-    pub const ALL: [Self; 18] = [
-        Self::Group(By::Member),
-        Self::Group(By::Service),
-        Self::Group(By::Interface),
-        Self::Group(By::Path),
-        Self::Group(By::Sender),
-        Self::Group(By::Process),
-        Self::Group(By::Unit),
-        Self::Group(By::Pair),
-        Self::Group(By::Type),
-        Self::Group(By::Error),
-        Self::Group(By::Bus),
-        Self::Size,
-        Self::MemberSize,
-        Self::Recipients,
-        Self::Rules,
-        Self::Replies,
-        Self::Dispatch,
-        Self::Switches,
+    /// All of them, in the order in which people see them, each with its name and what it is.
+    const WORDS: [(Self, &'static str, &'static str); 18] = [
+        (Self::Group(By::Member), "member", "Methods and signals"),
+        (Self::Group(By::Service), "service", "Those who are called, or emit"),
+        (Self::Group(By::Interface), "interface", "Interfaces"),
+        (Self::Group(By::Path), "path", "Objects"),
+        (Self::Group(By::Sender), "sender", "Connections that send"),
+        (Self::Group(By::Process), "process", "Processes that send"),
+        (Self::Group(By::Unit), "unit", "systemd units that send"),
+        (Self::Group(By::Pair), "pair", "Sender with recipient"),
+        (Self::Group(By::Type), "type", "Calls, returns, errors, signals"),
+        (Self::Group(By::Error), "error", "Names of errors"),
+        (Self::Group(By::Bus), "bus", "Buses"),
+        (Self::Size, "size", "Sizes in half decades"),
+        (Self::MemberSize, "member-size", "Smallest, mean and largest message of each member"),
+        (Self::Recipients, "recipients", "How many get each signal"),
+        (Self::Rules, "rules", "Match rules of each connection; takes no query"),
+        (
+            Self::Replies,
+            "replies",
+            "Calls that the callee did not answer, late replies, replies without a call",
+        ),
+        (
+            Self::Dispatch,
+            "dispatch",
+            "How long the bus had messages: receiving, dispatch, match rules, sending; from its trace",
+        ),
+        (
+            Self::Switches,
+            "switches",
+            "Switches of processes for each call, from `record --switches`",
+        ),
     ];
 
+    /// All of them, in the order in which people see them.
+    pub fn all() -> [Self; 18] {
+        Self::WORDS.map(|(subject, ..)| subject)
+    }
+
     /// Its name.
-    pub const fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         self.words().0
     }
 
     /// What it is, for people who choose.
-    pub const fn about(self) -> &'static str {
+    pub fn about(self) -> &'static str {
         self.words().1
     }
 
-    const fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Group(By::Member) => ("member", "Methods and signals"),
-            Self::Group(By::Service) => ("service", "Those who are called, or emit"),
-            Self::Group(By::Interface) => ("interface", "Interfaces"),
-            Self::Group(By::Path) => ("path", "Objects"),
-            Self::Group(By::Sender) => ("sender", "Connections that send"),
-            Self::Group(By::Process) => ("process", "Processes that send"),
-            Self::Group(By::Unit) => ("unit", "systemd units that send"),
-            Self::Group(By::Pair) => ("pair", "Sender with recipient"),
-            Self::Group(By::Type) => ("type", "Calls, returns, errors, signals"),
-            Self::Group(By::Error) => ("error", "Names of errors"),
-            Self::Group(By::Bus) => ("bus", "Buses"),
-            Self::Size => ("size", "Sizes in half decades"),
-            Self::MemberSize => {
-                ("member-size", "Smallest, mean and largest message of each member")
-            }
-            Self::Recipients => ("recipients", "How many get each signal"),
-            Self::Rules => ("rules", "Match rules of each connection; takes no query"),
-            Self::Replies => (
-                "replies",
-                "Calls that the callee did not answer, late replies, replies without a call",
-            ),
-            Self::Dispatch => (
-                "dispatch",
-                "How long the bus had messages: receiving, dispatch, match rules, sending; from its trace",
-            ),
-            Self::Switches => {
-                ("switches", "Switches of processes for each call, from `record --switches`")
-            }
-        }
+    fn words(self) -> (&'static str, &'static str) {
+        let mut words = Self::WORDS.into_iter();
+        let words = words.find_map(|(one, name, about)| (one == self).then_some((name, about)));
+        words.expect("all subjects have words")
     }
 
     /// The table, of the messages that are selected; that of rules is of all. `sweep` is what sizes
@@ -145,7 +135,7 @@ impl FromStr for Subject {
     type Err = UnknownSubject;
 
     fn from_str(name: &str) -> Result<Self, UnknownSubject> {
-        let found = Self::ALL.into_iter().find(|subject| subject.as_str() == name);
+        let found = Self::all().into_iter().find(|subject| subject.as_str() == name);
         found.ok_or_else(|| UnknownSubject { name: name.to_owned() })
     }
 }

@@ -110,6 +110,9 @@ pub enum Cell {
     Alarm(Box<Self>),
 }
 
+/// A column with the function that makes its cells from the items of the rows.
+pub(crate) type FilledColumn<'f, R> = (Column, &'f dyn Fn(&R) -> Cell);
+
 impl Column {
     /// A column of texts.
     pub const fn text(name: &'static str) -> Self {
@@ -163,6 +166,11 @@ impl Cell {
     /// A text, if there is one.
     pub fn text_or_absent(text: Option<impl Into<String>>) -> Self {
         text.map_or(Self::Absent, Self::text)
+    }
+
+    /// A length of time, if it is known.
+    pub(crate) fn time_or_absent(time: Option<Duration>) -> Self {
+        time.map_or(Self::Absent, Self::Time)
     }
 
     /// A length of time.
@@ -236,6 +244,18 @@ impl Table {
             omitted: 0,
             notes: Vec::new(),
         }
+    }
+
+    /// A table with a row for each item. Each column has the function that makes its cells.
+    pub(crate) fn of<R>(
+        rows: impl IntoIterator<Item = R>,
+        columns: &[FilledColumn<'_, R>],
+    ) -> Self {
+        let mut table = Self::new(columns.iter().map(|(column, _)| *column));
+        for row in rows {
+            table.push(columns.iter().map(|(_, cell)| cell(&row)));
+        }
+        table
     }
 
     /// Its columns.

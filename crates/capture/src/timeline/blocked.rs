@@ -54,27 +54,18 @@ pub fn blocked<'c>(
 
 /// The same as a table.
 pub fn blocked_table(sums: &[Blocked]) -> Table {
-    let mut table = Table::new([
-        Column::text("caller"),
-        Column::text("blocked on"),
-        Column::text("of").spare(),
-        Column::number("calls", Unit::Count),
-        Column::number("total", Unit::Time),
-        Column::number("longest", Unit::Time),
-        Column::number("number", Unit::Count),
-    ]);
-    for sum in sums {
-        table.push([
-            Cell::text(&sum.caller),
-            Cell::text(&sum.member),
-            Cell::text(&sum.callee),
-            Cell::Count(sum.calls),
-            Cell::Time(sum.total),
-            Cell::Time(sum.max),
-            Cell::Count(sum.worst.number()),
-        ]);
-    }
-    table
+    Table::of(
+        sums,
+        &[
+            (Column::text("caller"), &|sum| Cell::text(&sum.caller)),
+            (Column::text("blocked on"), &|sum| Cell::text(&sum.member)),
+            (Column::text("of").spare(), &|sum| Cell::text(&sum.callee)),
+            (Column::number("calls", Unit::Count), &|sum| Cell::Count(sum.calls)),
+            (Column::number("total", Unit::Time), &|sum| Cell::Time(sum.total)),
+            (Column::number("longest", Unit::Time), &|sum| Cell::Time(sum.max)),
+            (Column::number("number", Unit::Count), &|sum| Cell::Count(sum.worst.number())),
+        ],
+    )
 }
 
 /// What waits are summed by.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::{Processors, Turn, Way};
+use super::{Processors, Way};
 use crate::model::{CallOutcome, Capture, Message};
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -34,39 +34,29 @@ pub fn slowest<'c>(
 /// and to have a processor for the call.
 pub fn slowest_table(calls: &[Message<'_>]) -> Table {
     let longest = calls.iter().filter_map(Message::waited).max().unwrap_or_default();
-    let mut table = Table::new([
-        Column::number("number", Unit::Count),
-        Column::text("caller"),
-        Column::text("call"),
-        Column::text("of").spare(),
-        Column::number("time", Unit::Time),
-        Column::number("bus", Unit::Time),
-        Column::number("woken", Unit::Time),
-        Column::number("on CPU", Unit::Time),
-        Column::text("answer").helpful(),
-        Column::text("bar").helpful(),
-    ]);
     let processors = calls.first().map(|call| Processors::of(call.capture())).unwrap_or_default();
-    for call in calls {
-        let capture = call.capture();
-        let turn = processors.service(call);
-        let time_of = |of: fn(Turn) -> Duration| turn.map_or(Cell::Absent, |it| Cell::Time(of(it)));
-        let way = Way::of(call, &processors);
-        let duration = call.waited().unwrap_or_default();
-        table.push([
-            Cell::Count(call.id().number()),
-            Cell::text_or_absent(call.from().map(|peer| capture.program_label(peer))),
-            Cell::Text(call.full_member()),
-            Cell::text(call.awaited_label()),
-            Cell::Time(duration),
-            way.map_or(Cell::Absent, |way| Cell::Time(way.in_bus())),
-            time_of(|turn| turn.wake_up),
-            time_of(|turn| turn.on),
-            Cell::text_or_absent(answer_of(call)),
-            Cell::Text(bar(duration, way, longest)),
-        ]);
-    }
-    table
+    let turn = |call: &Message<'_>| processors.service(call);
+    let way = |call: &Message<'_>| Way::of(call, &processors);
+    let waited = |call: &Message<'_>| call.waited().unwrap_or_default();
+    let caller = |call: &Message<'_>| Some(call.capture().program_label(call.from()?).to_owned());
+    let time = |name| Column::number(name, Unit::Time);
+    Table::of(
+        calls,
+        &[
+            (Column::number("number", Unit::Count), &|call| Cell::Count(call.id().number())),
+            (Column::text("caller"), &|call| Cell::text_or_absent(caller(call))),
+            (Column::text("call"), &|call| Cell::Text(call.full_member())),
+            (Column::text("of").spare(), &|call| Cell::text(call.awaited_label())),
+            (time("time"), &|call| Cell::Time(waited(call))),
+            (time("bus"), &|call| Cell::time_or_absent(way(call).map(|way| way.in_bus()))),
+            (time("woken"), &|call| Cell::time_or_absent(turn(call).map(|turn| turn.wake_up))),
+            (time("on CPU"), &|call| Cell::time_or_absent(turn(call).map(|turn| turn.on))),
+            (Column::text("answer").helpful(), &|call| Cell::text_or_absent(answer_of(call))),
+            (Column::text("bar").helpful(), &|call| {
+                Cell::Text(bar(waited(call), way(call), longest))
+            }),
+        ],
+    )
 }
 
 /// What became of a call that did not return: the name of the error, or its outcome.

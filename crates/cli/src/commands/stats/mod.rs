@@ -154,7 +154,7 @@ impl Form {
 /// The names of what there are tables of.
 fn subject() -> impl TypedValueParser<Value = Subject> {
     let choices =
-        Subject::ALL.map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
+        Subject::all().map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
     PossibleValuesParser::new(choices).try_map(|name| name.parse())
 }
 

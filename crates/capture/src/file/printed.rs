@@ -1,0 +1,47 @@
+//! The texts that `dbus-monitor` prints: a table of headers, or messages with their arguments.
+
+use std::io::{self, Read};
+
+use super::rebuilt::Lines;
+use super::window::Window;
+use super::{profile, text};
+use crate::record::{Bus, Clock, Content, Record};
+
+/// Reads a text line by line.
+#[derive(Debug)]
+pub(super) struct PrintedText<R> {
+    lines: Lines<R>,
+    form: PrintedForm,
+    is_started: bool,
+}
+
+/// What the lines of a text are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PrintedForm {
+    /// A table with a line for each message: `--profile`.
+    Profile,
+    /// A line for each message, and below it its arguments.
+    Messages,
+}
+
+impl<R: Read> PrintedText<R> {
+    pub(super) const fn new(window: Window<R>, form: PrintedForm) -> Self {
+        Self { lines: Lines::new(window), form, is_started: false }
+    }
+
+    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+        let lines = &mut self.lines;
+        if !std::mem::replace(&mut self.is_started, true) {
+            let (clock, content) = match self.form {
+                PrintedForm::Profile => (Clock::Wall, Content::Headers),
+                PrintedForm::Messages => (text::clock(lines)?, Content::Texts),
+            };
+            return Ok(Some(Record::Bus(Bus { clock, content, ..Bus::default() })));
+        }
+        let made = match self.form {
+            PrintedForm::Profile => profile::next(lines),
+            PrintedForm::Messages => text::next(lines),
+        }?;
+        Ok(self.lines.record(made))
+    }
+}
