@@ -97,44 +97,32 @@ impl<'c> Message<'c> {
     }
 }
 
-/// Why a service did not start.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StartFailure {
-    /// Its program exited.
-    Exited,
-    /// A signal ended its program.
-    Crashed,
-    /// Its program cannot be executed.
-    NotExecuted,
-    /// Its service file cannot be used.
-    InvalidFile,
-    /// Its systemd unit failed or is unknown.
-    Unit,
-    /// It did not take its name before the time limit of the bus.
-    TimedOut,
-    /// It did not take its name before the caller left or the recording ended. The bus has set no time limit,
-    /// or a longer one.
-    NeverCame,
-    /// The bus has another reason.
-    Other,
+worded_enum! {
+    /// Why a service did not start.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum StartFailure {
+        /// Its program exited.
+        Exited = "its program exited",
+        /// A signal ended its program.
+        Crashed = "its program was ended by a signal",
+        /// Its program cannot be executed.
+        NotExecuted = "its program cannot be executed",
+        /// Its service file cannot be used.
+        InvalidFile = "its service file cannot be used",
+        /// Its systemd unit failed or is unknown.
+        Unit = "its unit failed",
+        /// It did not take its name before the time limit of the bus.
+        TimedOut = "it did not take its name in time",
+        /// It did not take its name before the caller left or the recording ended. The bus has set no time limit,
+        /// or a longer one.
+        NeverCame = "it did not take its name while the caller waited",
+        /// The bus has another reason.
+        Other = "the bus could not start it",
+    }
 }
 
 impl StartFailure {
-    /// In words about the service.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Exited => "its program exited",
-            Self::Crashed => "its program was ended by a signal",
-            Self::NotExecuted => "its program cannot be executed",
-            Self::InvalidFile => "its service file cannot be used",
-            Self::Unit => "its unit failed",
-            Self::TimedOut => "it did not take its name in time",
-            Self::NeverCame => "it did not take its name while the caller waited",
-            Self::Other => "the bus could not start it",
-        }
-    }
-
     /// Whether the service was still starting when the caller or the bus gave up.
     const fn is_pending(self) -> bool {
         matches!(self, Self::TimedOut | Self::NeverCame)

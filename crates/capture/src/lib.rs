@@ -7,7 +7,7 @@
 //! - [`record`]: the parts of a recording, whichever format it has; `program`: the name of the program of a process.
 //! - [`text`]: amounts as people write them, numbers with units, columns of a terminal.
 //! - [`table`]: results in rows and columns, for people and for programs.
-//! - `collected`: items grouped by a key; `percentiles`: sorted durations; [`losses`]: how much is missing.
+//! - `worded`: enums whose variants have texts; `collected`: items grouped by a key; `percentiles`: sorted durations; [`losses`]: how much is missing.
 //!
 //! File formats:
 //!
@@ -38,6 +38,9 @@
 //! [`Capture::from_bytes`] takes the place of [`Capture::open`].
 
 #![forbid(unsafe_code)]
+
+#[macro_use]
+mod worded;
 
 pub mod activation;
 pub mod bodies;

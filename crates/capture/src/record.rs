@@ -40,6 +40,33 @@ impl fmt::Display for Time {
     }
 }
 
+/// The first and the last of some times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct TimeSpan {
+    ends: Option<(Time, Time)>,
+}
+
+impl TimeSpan {
+    pub(crate) fn add(&mut self, at: Time) {
+        let (first, last) = self.ends.unwrap_or((at, at));
+        self.ends = Some((first.min(at), last.max(at)));
+    }
+
+    pub(crate) fn length(&self) -> Duration {
+        self.ends.and_then(|(first, last)| last.since(first)).unwrap_or_default()
+    }
+
+    /// The last time; 0 if there is none.
+    pub(crate) fn last(&self) -> Time {
+        self.ends.map(|(_, last)| last).unwrap_or_default()
+    }
+
+    /// Whether another stretch of time has a point in common with this one.
+    pub(crate) fn overlaps(&self, from: Time, until: Time) -> bool {
+        self.ends.is_some_and(|(first, last)| from <= last && first <= until)
+    }
+}
+
 /// A span in nanoseconds, or the largest number if it is longer.
 pub fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
@@ -382,24 +409,24 @@ impl Totals {
     /// What was counted after `earlier`; `None` if the bus has started anew.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Option<Self> {
-        Some(Self {
-            messages: self.messages.checked_sub(earlier.messages)?,
-            bytes: self.bytes.checked_sub(earlier.bytes)?,
-            written_bytes: self.written_bytes.checked_sub(earlier.written_bytes)?,
-            copied_bytes: self.copied_bytes.checked_sub(earlier.copied_bytes)?,
-            validated_messages: self.validated_messages.checked_sub(earlier.validated_messages)?,
-            validated_bytes: self.validated_bytes.checked_sub(earlier.validated_bytes)?,
-        })
+        self.combined(earlier, u64::checked_sub)
     }
 
-    /// Adds what another bus counted.
-    pub const fn add(&mut self, other: &Self) {
-        self.messages += other.messages;
-        self.bytes += other.bytes;
-        self.written_bytes += other.written_bytes;
-        self.copied_bytes += other.copied_bytes;
-        self.validated_messages += other.validated_messages;
-        self.validated_bytes += other.validated_bytes;
+    /// The same with what another bus counted; `None` if the sum is too large.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Option<Self> {
+        self.combined(other, u64::checked_add)
+    }
+
+    fn combined(&self, other: &Self, with: fn(u64, u64) -> Option<u64>) -> Option<Self> {
+        Some(Self {
+            messages: with(self.messages, other.messages)?,
+            bytes: with(self.bytes, other.bytes)?,
+            written_bytes: with(self.written_bytes, other.written_bytes)?,
+            copied_bytes: with(self.copied_bytes, other.copied_bytes)?,
+            validated_messages: with(self.validated_messages, other.validated_messages)?,
+            validated_bytes: with(self.validated_bytes, other.validated_bytes)?,
+        })
     }
 }
 
@@ -431,38 +458,32 @@ impl Late {
     }
 }
 
-/// Why a recording ends.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EndCause {
-    /// Somebody asked the recorder to end.
-    Asked,
-    /// The command that was recorded has ended.
-    Command,
-    /// The trigger wrote the file, and the recording went on.
-    Trigger,
-    /// It was to be no longer.
-    Time,
-    /// It was to be no larger.
-    Size,
-    /// No bus was left.
-    NoBus,
-    /// It could not be written any more.
-    Broken,
+worded_enum! {
+    /// Why a recording ends.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum EndCause {
+        /// Somebody asked the recorder to end.
+        Asked = "somebody ended it",
+        /// The command that was recorded has ended.
+        Command = "the command ended",
+        /// The trigger wrote the file, and the recording went on.
+        Trigger = "the trigger wrote it",
+        /// It was to be no longer.
+        Time = "its time was over",
+        /// It was to be no larger.
+        Size = "it was as large as it was to be",
+        /// No bus was left.
+        NoBus = "no bus was left",
+        /// It could not be written any more.
+        Broken = "it could not be written any more",
+    }
 }
 
 /// Until when it was recorded: `the command ended`.
 impl fmt::Display for EndCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Asked => "somebody ended it",
-            Self::Command => "the command ended",
-            Self::Trigger => "the trigger wrote it",
-            Self::Time => "its time was over",
-            Self::Size => "it was as large as it was to be",
-            Self::NoBus => "no bus was left",
-            Self::Broken => "it could not be written any more",
-        })
+        f.write_str(self.as_str())
     }
 }
 

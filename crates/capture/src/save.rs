@@ -65,25 +65,27 @@ pub fn save(
     writer.finish().map(drop)
 }
 
-/// What a capture has and classic pcap does not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PcapLoss {
-    /// Names and processes.
-    Peers,
-    /// When the bus routed a message, and when it wrote which copies.
-    Phases,
-    /// On which bus a message was.
-    Buses,
-    /// Match rules, services and what else a recorder found.
-    Facts,
-    /// Where messages are missing.
-    Gaps,
-    /// That messages have no times.
-    Clock,
-    /// That bodies are redacted, or that messages were made from a text.
-    Content,
-    /// That messages were left out.
-    Excerpt,
+worded_enum! {
+    /// What a capture has and classic pcap does not.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum PcapLoss {
+        /// Names and processes.
+        Peers = "the names and processes of connections",
+        /// When the bus routed a message, and when it wrote which copies.
+        Phases = "the times inside the bus and the recipients of copies",
+        /// On which bus a message was.
+        Buses = "the bus of each message",
+        /// Match rules, services and what else a recorder found.
+        Facts = "match rules, services and other notes of the recorder",
+        /// Where messages are missing.
+        Gaps = "where messages are missing",
+        /// That messages have no times.
+        Clock = "that messages have no times",
+        /// That bodies are redacted, or that messages were made from a text.
+        Content = "that messages are redacted or made from a text",
+        /// That messages were left out.
+        Excerpt = "that it is an excerpt",
+    }
 }
 
 impl PcapLoss {
@@ -111,15 +113,6 @@ impl PcapLoss {
 
 impl fmt::Display for PcapLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Peers => "the names and processes of connections",
-            Self::Phases => "the times inside the bus and the recipients of copies",
-            Self::Buses => "the bus of each message",
-            Self::Facts => "match rules, services and other notes of the recorder",
-            Self::Gaps => "where messages are missing",
-            Self::Clock => "that messages have no times",
-            Self::Content => "that messages are redacted or made from a text",
-            Self::Excerpt => "that it is an excerpt",
-        })
+        f.write_str(self.as_str())
     }
 }

@@ -91,25 +91,16 @@ pub struct Outcome {
     pub verdict: Verdict,
 }
 
-/// Whether a budget is kept.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Verdict {
-    /// It is.
-    Kept,
-    /// It is not.
-    Exceeded,
-    /// There is nothing to measure: a name may be written wrong.
-    NothingFound,
-}
-
-impl Verdict {
-    /// What people read.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Kept => "ok",
-            Self::Exceeded => "FAILED",
-            Self::NothingFound => "FAILED: no such call",
-        }
+worded_enum! {
+    /// Whether a budget is kept.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum Verdict {
+        /// It is.
+        Kept = "ok",
+        /// It is not.
+        Exceeded = "FAILED",
+        /// There is nothing to measure: a name may be written wrong.
+        NothingFound = "FAILED: no such call",
     }
 }
 

@@ -52,40 +52,26 @@ pub struct Difference {
     pub changes: Vec<Change>,
 }
 
-/// How a member differs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Change {
-    /// It is in the second recording alone.
-    New,
-    /// It is in the first recording alone.
-    Gone,
-    /// Its calls fail more often.
-    MoreErrors,
-    /// Its calls fail less often.
-    FewerErrors,
-    /// 19 of 20 of its calls take longer to return.
-    Slower,
-    /// 19 of 20 of its calls return sooner.
-    Faster,
-    /// It is used more.
-    More,
-    /// It is used less.
-    Fewer,
-}
-
-impl Change {
-    /// What people read.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Gone => "gone",
-            Self::MoreErrors => "more errors",
-            Self::FewerErrors => "fewer errors",
-            Self::Slower => "slower",
-            Self::Faster => "faster",
-            Self::More => "more",
-            Self::Fewer => "fewer",
-        }
+worded_enum! {
+    /// How a member differs.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum Change {
+        /// It is in the second recording alone.
+        New = "new",
+        /// It is in the first recording alone.
+        Gone = "gone",
+        /// Its calls fail more often.
+        MoreErrors = "more errors",
+        /// Its calls fail less often.
+        FewerErrors = "fewer errors",
+        /// 19 of 20 of its calls take longer to return.
+        Slower = "slower",
+        /// 19 of 20 of its calls return sooner.
+        Faster = "faster",
+        /// It is used more.
+        More = "more",
+        /// It is used less.
+        Fewer = "fewer",
     }
 }
 

@@ -12,33 +12,37 @@ use crate::model::{Message, MessageId};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RuleId(pub u8);
 
-/// How bad something is. [`Cost::severity`] measures it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing; often intended.
-    Info,
-    /// A small waste.
-    Low,
-    /// A program waited for [`WAIT_MED`] or longer, wastes a noticeable part of a processor
-    /// ([`WASTE_MED_PER_SECOND`]), or does something wrong without losing anything.
-    Med,
-    /// A program waited for [`WAIT_HIGH`] or longer, or a message, an answer or a secret was lost.
-    High,
+worded_enum! {
+    /// How bad something is. [`Cost::severity`] measures it.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Severity {
+        /// Worth knowing; often intended.
+        Info = "info",
+        /// A small waste.
+        Low = "low",
+        /// A program waited for [`WAIT_MED`] or longer, wastes a noticeable part of a processor
+        /// ([`WASTE_MED_PER_SECOND`]), or does something wrong without losing anything.
+        Med = "med",
+        /// A program waited for [`WAIT_HIGH`] or longer, or a message, an answer or a secret was lost.
+        High = "high",
+    }
 }
 
-/// How sure it is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Confidence {
-    /// It looks like it; other explanations are as good.
-    Low,
-    /// It is so unless the recording misses something.
-    Medium,
-    /// The messages prove it.
-    High,
+worded_enum! {
+    /// How sure it is.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Confidence {
+        /// It looks like it; other explanations are as good.
+        Low = "low",
+        /// It is so unless the recording misses something.
+        Medium = "medium",
+        /// The messages prove it.
+        High = "high",
+    }
 }
 
 /// What a rule has found: who does what, and what that costs.
@@ -312,29 +316,6 @@ impl Evidence {
             self.first.push(id.number());
         }
         self.count += 1;
-    }
-}
-
-impl Severity {
-    /// In a word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Low => "low",
-            Self::Med => "med",
-            Self::High => "high",
-        }
-    }
-}
-
-impl Confidence {
-    /// In a word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The traffic that rules check, and who is who in it.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
@@ -10,7 +10,7 @@ use wire::message::MessageType;
 use super::finding::Who;
 use super::observers;
 use crate::model::{CallOutcome, Capture, Health, Message, PeerId, Text};
-use crate::record::{BusId, Clock, Method, Process, Time};
+use crate::record::{BusId, Clock, Method, Process, Time, TimeSpan};
 
 /// The messages of a recording that rules check. Connections that only listen are left out: they exist
 /// because somebody recorded.
@@ -18,20 +18,14 @@ pub(super) struct CheckedTraffic<'c> {
     pub(super) capture: &'c Capture,
     pub(super) calls: Vec<Message<'c>>,
     pub(super) signals: Vec<Message<'c>>,
-    spans: Vec<Span>,
+    /// By bus, from its first message to its last.
+    spans: HashMap<BusId, TimeSpan, RandomState>,
     buffer: RefCell<Vec<u8>>,
     observers: HashSet<PeerId, RandomState>,
     /// Buses with messages whose headers are cut. These messages are left out.
     beheaded: HashSet<BusId, RandomState>,
     /// Buses with signals about names that are cut.
     hides_owners: HashSet<BusId, RandomState>,
-}
-
-/// From the first to the last message of a bus.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Span {
-    pub(super) first: Time,
-    pub(super) last: Time,
 }
 
 /// One end of a message.
@@ -49,7 +43,7 @@ impl<'c> CheckedTraffic<'c> {
             capture,
             calls: Vec::new(),
             signals: Vec::new(),
-            spans: Vec::new(),
+            spans: HashMap::default(),
             buffer: RefCell::default(),
             observers: observers::find(capture),
             beheaded: HashSet::default(),
@@ -63,7 +57,7 @@ impl<'c> CheckedTraffic<'c> {
         if self.has_no_clock(message.bus()) {
             return;
         }
-        self.note_time(message.bus(), message.at());
+        self.spans.entry(message.bus()).or_default().add(message.at());
         if message.health() == Health::HeaderCut {
             self.beheaded.insert(message.bus());
             return;
@@ -124,33 +118,19 @@ impl<'c> CheckedTraffic<'c> {
         call.outcome().is_some_and(CallOutcome::is_unanswered) && self.shows_replies(call)
     }
 
-    fn note_time(&mut self, bus: BusId, at: Time) {
-        let index = usize::from(bus.0);
-        if self.spans.len() <= index {
-            self.spans.resize(index + 1, Span { first: at, last: at });
-        }
-        let span = &mut self.spans[index];
-        *span = Span { first: span.first.min(at), last: span.last.max(at) };
+    /// When the recording of a bus ends.
+    pub(super) fn end(&self, bus: BusId) -> Time {
+        self.spans.get(&bus).map(TimeSpan::last).unwrap_or_default()
     }
 
-    /// When the recording of a bus begins and ends.
-    pub(super) fn span(&self, bus: BusId) -> Span {
-        self.spans
-            .get(usize::from(bus.0))
-            .copied()
-            .unwrap_or(Span { first: Time(0), last: Time(0) })
-    }
-
-    /// How much of a bus was recorded before and after this message, in all.
+    /// How much of a bus was recorded, from its first message to its last.
     pub(super) fn recorded(&self, bus: BusId) -> Duration {
-        let Span { first, last } = self.span(bus);
-        last.since(first).unwrap_or_default()
+        self.spans.get(&bus).map(TimeSpan::length).unwrap_or_default()
     }
 
     /// The longest time for which a bus was recorded.
     pub(super) fn longest(&self) -> Duration {
-        let spans = self.spans.iter().filter_map(|span| span.last.since(span.first));
-        spans.max().unwrap_or_default()
+        self.spans.values().map(TimeSpan::length).max().unwrap_or_default()
     }
 
     /// Whether a connection only listens.

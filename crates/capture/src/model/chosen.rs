@@ -9,7 +9,7 @@ use super::loose::{LooseKind, loose_replies};
 use super::row::Health;
 use super::{Capture, Message, MessageId, PeerId, Text};
 use crate::bodies::Bodies;
-use crate::record::{BusId, Excerpt, Fact, Ran, Record, Time};
+use crate::record::{BusId, Excerpt, Fact, Record, TimeSpan};
 use crate::text::units::{counted, grouped};
 
 /// The messages of a capture that are saved. With a call there is its reply, and with a reply its call, so
@@ -33,7 +33,7 @@ struct Occurring {
     /// Processes of these connections and of the buses.
     pids: HashSet<u32, RandomState>,
     /// From the first to the last message, with the copies that the bus wrote.
-    span: Option<(Time, Time)>,
+    span: TimeSpan,
 }
 
 impl Chosen {
@@ -175,9 +175,8 @@ impl Occurring {
             let deliveries = message.deliveries().unwrap_or_default();
             copies.extend(deliveries.iter().map(|copy| (message.bus(), copy.recipient)));
             let written = deliveries.iter().filter_map(|copy| copy.written_after).max();
-            let (first, last) = (message.at(), message.at().after(written.unwrap_or_default()));
-            let span = found.span.get_or_insert((first, last));
-            *span = (span.0.min(first), span.1.max(last));
+            found.span.add(message.at());
+            found.span.add(message.at().after(written.unwrap_or_default()));
         }
         let recipients = copies.iter().map(|&(bus, number)| capture.peer_numbered(bus, number));
         found.peers.extend(recipients.flatten());
@@ -208,7 +207,9 @@ impl Occurring {
             | Fact::Starting { name, .. }
             | Fact::Started { name, .. } => has(name),
             Fact::Dropped { recipient, .. } => recipient.as_deref().is_none_or(has),
-            Fact::Ran(ran) => self.pids.contains(&ran.pid) && self.overlaps(ran),
+            Fact::Ran(ran) => {
+                self.pids.contains(&ran.pid) && self.span.overlaps(ran.from, ran.until)
+            }
             Fact::Unwatched { pid, .. } => self.pids.contains(pid),
             // They count messages that were not chosen, too.
             Fact::Totals(_) => false,
@@ -224,10 +225,6 @@ impl Occurring {
         let Some(text) = capture.strings().find(name) else { return false };
         let peer = capture.directory.by_unique(bus, text);
         peer.is_some_and(|peer| self.peers.contains(&peer)) || self.names.contains(&(bus, text))
-    }
-
-    fn overlaps(&self, ran: &Ran) -> bool {
-        self.span.is_some_and(|(first, last)| ran.from <= last && first <= ran.until)
     }
 }
 

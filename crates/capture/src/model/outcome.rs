@@ -8,55 +8,31 @@ use super::row::Health;
 use super::{Capture, Message};
 use crate::record::{BusId, Clock, Time};
 
-/// How a call ended. Each call has exactly one outcome.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum CallOutcome {
-    /// The callee returned.
-    Returned,
-    /// The reply is an error that names neither a time-out nor a callee that left.
-    Failed,
-    /// The bus replied in the callee's place, because the callee had not replied in time.
-    TimedOut,
-    /// The bus replied in the callee's place, because the callee had disconnected.
-    CalleeLeft,
-    /// The caller disconnected before there was a reply.
-    CallerLeft,
-    /// The caller was still waiting when the recording ended.
-    Waiting,
-    /// The capture cut what would show the outcome: the header of this call or of a reply that may belong
-    /// to it, the text of a NoReply, or the signals about connections that leave.
-    Unknown,
-    /// The caller expects no reply, and there is none.
-    NoReplyExpected,
+worded_enum! {
+    /// How a call ended. Each call has exactly one outcome.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum CallOutcome {
+        /// The callee returned.
+        Returned = "returned",
+        /// The reply is an error that names neither a time-out nor a callee that left.
+        Failed = "failed",
+        /// The bus replied in the callee's place, because the callee had not replied in time.
+        TimedOut = "timed out",
+        /// The bus replied in the callee's place, because the callee had disconnected.
+        CalleeLeft = "callee left",
+        /// The caller disconnected before there was a reply.
+        CallerLeft = "caller left",
+        /// The caller was still waiting when the recording ended.
+        Waiting = "waiting",
+        /// The capture cut what would show the outcome: the header of this call or of a reply that may belong
+        /// to it, the text of a NoReply, or the signals about connections that leave.
+        Unknown = "unknown",
+        /// The caller expects no reply, and there is none.
+        NoReplyExpected = "no reply expected",
+    }
 }
 
 impl CallOutcome {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Returned,
-        Self::Failed,
-        Self::TimedOut,
-        Self::CalleeLeft,
-        Self::CallerLeft,
-        Self::Waiting,
-        Self::Unknown,
-        Self::NoReplyExpected,
-    ];
-
-    /// Its name in tables and exports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Returned => "returned",
-            Self::Failed => "failed",
-            Self::TimedOut => "timed out",
-            Self::CalleeLeft => "callee left",
-            Self::CallerLeft => "caller left",
-            Self::Waiting => "waiting",
-            Self::Unknown => "unknown",
-            Self::NoReplyExpected => "no reply expected",
-        }
-    }
-
     /// Whether the caller expected a reply and received none, not even an error of the bus.
     pub const fn is_unanswered(self) -> bool {
         matches!(self, Self::CallerLeft | Self::Waiting)
@@ -131,12 +107,12 @@ impl<'c> Message<'c> {
 
     /// Whether a cut header may be the reason that no reply was found.
     fn lost_its_reply(&self) -> bool {
-        self.health() == Health::HeaderCut || self.capture().cut.replies(self.bus()) > 0
+        self.health() == Health::HeaderCut || self.capture().cut.of(self.bus()).replies > 0
     }
 
     /// Whether a cut header may be the reason that no call was found for this reply.
     pub(crate) fn lost_its_call(&self) -> bool {
-        self.health() == Health::HeaderCut || self.capture().cut.calls(self.bus()) > 0
+        self.health() == Health::HeaderCut || self.capture().cut.of(self.bus()).calls > 0
     }
 
     fn outcome_of_reply(&self, call: &Self) -> CallOutcome {
@@ -188,13 +164,14 @@ impl Capture {
 
     /// Whether the recorder cut headers of this bus, so that calls and replies were not paired.
     pub(crate) fn has_cut_headers(&self, bus: BusId) -> bool {
-        self.cut.calls(bus) > 0 || self.cut.replies(bus) > 0
+        let cut = self.cut.of(bus);
+        cut.calls > 0 || cut.replies > 0
     }
 
     /// Whether connections may have left a bus without a trace: the capture cut signals that would tell, and
     /// the recorder has not reported what they said.
     pub(crate) fn hides_departures(&self, bus: BusId) -> bool {
-        self.cut.hides_departures(bus) && !self.directory.has_recorder_on(bus)
+        self.cut.of(bus).hides_departures && !self.directory.has_recorder_on(bus)
     }
 
     /// The recording goes on until this time at least.

@@ -125,21 +125,18 @@ impl QueryErrorKind {
 impl QueryError {
     /// Whether more text behind the query may repair it: while somebody types, that is not a mistake.
     pub fn is_unfinished(&self, text: &str) -> bool {
-        is_unfinished(self, text)
-    }
-}
-
-/// Whether more text behind a query may repair what is wrong with it, as whoever types it is not done yet.
-pub(super) fn is_unfinished(error: &QueryError, text: &str) -> bool {
-    match &error.kind {
-        QueryErrorKind::TermMissing
-        | QueryErrorKind::ValueMissing(_)
-        | QueryErrorKind::RuleValueMissing { .. } => text.trim_end().chars().count() < error.column,
-        QueryErrorKind::QuoteOpen | QueryErrorKind::ParenthesisOpen => true,
-        QueryErrorKind::UnknownValue { field, found } => {
-            text.ends_with(found.as_str()) && begins_a_value(*field, found)
+        match &self.kind {
+            QueryErrorKind::TermMissing
+            | QueryErrorKind::ValueMissing(_)
+            | QueryErrorKind::RuleValueMissing { .. } => {
+                text.trim_end().chars().count() < self.column
+            }
+            QueryErrorKind::QuoteOpen | QueryErrorKind::ParenthesisOpen => true,
+            QueryErrorKind::UnknownValue { field, found } => {
+                text.ends_with(found.as_str()) && begins_a_value(*field, found)
+            }
+            _ => false,
         }
-        _ => false,
     }
 }
 

@@ -167,7 +167,7 @@ impl Measured {
         let mut all = Totals::default();
         for number in 0..capture.buses().len() {
             match counted.get(&BusId(u16::try_from(number).ok()?))?.as_slice() {
-                [first, .., last] => all.add(&last.since(first)?),
+                [first, .., last] => all = all.plus(&last.since(first)?)?,
                 _ => return None,
             }
         }

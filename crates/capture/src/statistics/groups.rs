@@ -7,11 +7,10 @@ use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
 use super::key::{By, Key, Names};
-use super::summary;
 use crate::model::{CallOutcome, Capture, Message};
 use crate::percentiles::{Percentiles, cells};
 use crate::recipients::{Recipients, Unknowable, is_broadcast};
-use crate::record::BusId;
+use crate::record::{BusId, TimeSpan};
 use crate::table::{Cell, Column, Table, Unit};
 
 /// Messages by what they have in common.
@@ -21,7 +20,7 @@ pub struct Groups<'c> {
     names: Names<'c>,
     places: HashMap<(BusId, Key), u32, RandomState>,
     groups: Vec<(BusId, Key, Group)>,
-    span: summary::Span,
+    span: TimeSpan,
     /// Recipients of broadcast signals, or why they are unknown; `None` if they are not counted.
     recipients: Option<Result<Recipients, Unknowable>>,
 }
@@ -162,7 +161,7 @@ impl<'c> Groups<'c> {
             names: Names::new(capture),
             places: HashMap::default(),
             groups: Vec::new(),
-            span: summary::Span::default(),
+            span: TimeSpan::default(),
             recipients: None,
         }
     }

@@ -8,7 +8,7 @@ use wire::message::MessageType;
 
 use crate::collected::collected;
 use crate::model::{CallOutcome, Capture, Health, LateEvidence, LooseKind, Message, loose_replies};
-use crate::record::{BusId, Clock, EndCause, Excerpt, GapCause, Late, Method, Time};
+use crate::record::{BusId, Clock, EndCause, Excerpt, GapCause, Late, Method, TimeSpan};
 use crate::text::units::{counted, duration, grouped};
 
 /// The whole of a recording, or of what a query selects of it, in a few numbers.
@@ -71,7 +71,7 @@ pub struct Summary {
     /// [`clock_set_back`](Capture::clock_set_back).
     pub backward: u64,
     #[serde(skip)]
-    extent: Span,
+    extent: TimeSpan,
 }
 
 fn as_nanos<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -139,21 +139,6 @@ impl Summary {
                 }
             }
         }
-    }
-}
-
-/// The first and the last point of some times.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Span(Option<(Time, Time)>);
-
-impl Span {
-    pub(super) fn add(&mut self, at: Time) {
-        let (first, last) = self.0.unwrap_or((at, at));
-        self.0 = Some((first.min(at), last.max(at)));
-    }
-
-    pub(super) fn length(&self) -> Duration {
-        self.0.and_then(|(first, last)| last.since(first)).unwrap_or_default()
     }
 }
 

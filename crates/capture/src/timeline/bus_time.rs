@@ -8,49 +8,25 @@ use wire::message::MessageType;
 use crate::model::Message;
 use crate::record::{Routing, Stages};
 
-/// A part of the time for which the bus had a message.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum BusPhase {
-    /// The bus holds the message until a service that is being started owns the name.
-    Start,
-    /// The bus reads the bytes from the socket of the sender.
-    Receive,
-    /// The bus routes other messages that it read together with this one.
-    Wait,
-    /// The bus finds the recipients: all of the routing, if the bus did not measure its stages.
-    Route,
-    /// The bus finds the recipients and checks limits and policy, without [`Match`](Self::Match).
-    Dispatch,
-    /// The bus searches its match rules for recipients. Only messages without a destination have this.
-    Match,
-    /// The bus queues and writes the copies, until the last one is written.
-    Send,
-}
-
-impl BusPhase {
-    /// All of them, in the order of time, but that [`Match`](Self::Match) is in the midst of
-    /// [`Dispatch`](Self::Dispatch).
-    pub const ALL: [Self; 7] = [
-        Self::Start,
-        Self::Receive,
-        Self::Wait,
-        Self::Route,
-        Self::Dispatch,
-        Self::Match,
-        Self::Send,
-    ];
-
-    /// Its name for people, and in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Receive => "receive",
-            Self::Wait => "wait",
-            Self::Route => "route",
-            Self::Dispatch => "dispatch",
-            Self::Match => "match",
-            Self::Send => "send",
-        }
+worded_enum! {
+    /// A part of the time for which the bus had a message. The variants are in the order of time, but
+    /// [`Match`](Self::Match) lies within [`Dispatch`](Self::Dispatch).
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum BusPhase {
+        /// The bus holds the message until a service that is being started owns the name.
+        Start = "start",
+        /// The bus reads the bytes from the socket of the sender.
+        Receive = "receive",
+        /// The bus routes other messages that it read together with this one.
+        Wait = "wait",
+        /// The bus finds the recipients: all of the routing, if the bus did not measure its stages.
+        Route = "route",
+        /// The bus finds the recipients and checks limits and policy, without [`Match`](Self::Match).
+        Dispatch = "dispatch",
+        /// The bus searches its match rules for recipients. Only messages without a destination have this.
+        Match = "match",
+        /// The bus queues and writes the copies, until the last one is written.
+        Send = "send",
     }
 }
 

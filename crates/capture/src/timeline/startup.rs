@@ -36,31 +36,20 @@ pub struct Milestone {
     pub message: Option<MessageId>,
 }
 
-/// What happens when a service comes up.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum MilestoneKind {
-    /// Somebody wanted its name, which nobody had.
-    Asked,
-    /// Its process was started.
-    Started,
-    /// It connected to the bus.
-    Connected,
-    /// It owned its name.
-    Owned,
-    /// It answered for the first time a call that had waited for it.
-    Replied,
-}
-
-impl MilestoneKind {
-    /// What people read.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Asked => "name requested",
-            Self::Started => "process started",
-            Self::Connected => "connected",
-            Self::Owned => "name acquired",
-            Self::Replied => "first reply",
-        }
+worded_enum! {
+    /// What happens when a service comes up.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum MilestoneKind {
+        /// Somebody wanted its name, which nobody had.
+        Asked = "name requested",
+        /// Its process was started.
+        Started = "process started",
+        /// It connected to the bus.
+        Connected = "connected",
+        /// It owned its name.
+        Owned = "name acquired",
+        /// It answered for the first time a call that had waited for it.
+        Replied = "first reply",
     }
 }
 

@@ -9,51 +9,29 @@ use crate::percentiles::cells;
 use crate::record::nanos;
 use crate::table::{Cell, Column, Table, Unit};
 
-/// A part of the way of a call.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Phase {
-    /// The bus holds the call until a service that is being started owns the name.
-    Start,
-    /// The bus has received the call, and finds out who gets it.
-    RouteCall,
-    /// The call waits for the service to take it, and is copied.
-    SendCall,
-    /// The service has the call, until the bus receives its reply.
-    Service,
-    /// The reply waits in a socket until the bus receives it: the bus is busy, or has no processor. It is
-    /// a part of [`Service`](Self::Service) unless it is known when the service had a processor.
-    AwaitBus,
-    /// The bus finds out who gets the reply.
-    RouteReply,
-    /// The reply waits for the caller to take it, and is copied.
-    SendReply,
+worded_enum! {
+    /// A part of the way of a call.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum Phase {
+        /// The bus holds the call until a service that is being started owns the name.
+        Start = "start",
+        /// The bus has received the call, and finds out who gets it.
+        RouteCall = "route call",
+        /// The call waits for the service to take it, and is copied.
+        SendCall = "send call",
+        /// The service has the call, until the bus receives its reply.
+        Service = "service",
+        /// The reply waits in a socket until the bus receives it: the bus is busy, or has no processor. It is
+        /// a part of [`Service`](Self::Service) unless it is known when the service had a processor.
+        AwaitBus = "bus wait",
+        /// The bus finds out who gets the reply.
+        RouteReply = "route reply",
+        /// The reply waits for the caller to take it, and is copied.
+        SendReply = "send reply",
+    }
 }
 
 impl Phase {
-    /// All of them, in the order of time.
-    pub const ALL: [Self; 7] = [
-        Self::Start,
-        Self::RouteCall,
-        Self::SendCall,
-        Self::Service,
-        Self::AwaitBus,
-        Self::RouteReply,
-        Self::SendReply,
-    ];
-
-    /// What people read.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::RouteCall => "route call",
-            Self::SendCall => "send call",
-            Self::Service => "service",
-            Self::AwaitBus => "bus wait",
-            Self::RouteReply => "route reply",
-            Self::SendReply => "send reply",
-        }
-    }
-
     /// Whether it is shown only where it took time, since most recordings have nothing of it.
     pub const fn is_rare(self) -> bool {
         matches!(self, Self::Start | Self::AwaitBus)

@@ -14,7 +14,7 @@ use super::{baseline, lint};
 use crate::Capture;
 use crate::model::Role;
 use crate::query::{OfRecorder, Query};
-use crate::record::Time;
+use crate::record::TimeSpan;
 
 /// What was found in one recording, or on a bus that is watched.
 #[derive(Clone, Debug)]
@@ -64,10 +64,10 @@ impl Report {
         let everything = Query::default();
         let leaves_out = everything.leaves_out();
         let shown = capture.messages().filter(|message| !leaves_out(message));
-        let (mut messages, mut first, mut last) = (0, Time(i64::MAX), Time(i64::MIN));
-        for at in shown.map(|message| message.at()) {
+        let (mut messages, mut span) = (0, TimeSpan::default());
+        for message in shown {
             messages += 1;
-            (first, last) = (first.min(at), last.max(at));
+            span.add(message.at());
         }
         let connections = capture.directory().peers();
         let connections = connections.filter(|(_, peer)| peer.role != Role::Recorder);
@@ -75,7 +75,7 @@ impl Report {
             source,
             messages,
             of_recorder: everything.of_recorder(capture),
-            span: last.since(first).unwrap_or_default(),
+            span: span.length(),
             connections: connections.count(),
             findings: lint(capture, rules),
             known: 0,

@@ -30,7 +30,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
     let selected = &lint.audience().selected;
     let is_idle = |(place, one): &&(usize, &Subscription)| {
-        let end = one.until().unwrap_or(lint.span(one.bus).last);
+        let end = one.until().unwrap_or(lint.end(one.bus));
         selected[*place].messages.count == 0
             && selected[*place].unread == 0
             && !watches_one_name(one)

@@ -43,7 +43,7 @@ fn leaked(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
     {
         return None;
     }
-    let end = subscriber.left().unwrap_or(lint.span(first.bus).last);
+    let end = subscriber.left().unwrap_or(lint.end(first.bus));
     let half = first.since.after(end.since(first.since)? / 2);
     let late = rules.iter().filter(|(_, one)| one.since > half).count();
     if late * 100 < rules.len() * GROWING_PERCENT {
