@@ -82,8 +82,8 @@ impl Capture {
         row: &Row,
         buffer: &mut Vec<u8>,
     ) -> io::Result<Option<Record<'static>>> {
-        let is_of_bus = row.kind == MessageType::Signal && row.sender == self.words.driver;
-        if !is_of_bus || row.member != self.words.name_owner_changed {
+        let is_of_bus = row.kind == MessageType::Signal && row.sender == self.scanner.words.driver;
+        if !is_of_bus || row.member != self.scanner.words.name_owner_changed {
             return Ok(None);
         }
         let message = self.read_message(id, buffer)?;

@@ -10,40 +10,14 @@ use super::row::{Health, Row};
 use super::{Capture, Text};
 use crate::record::{BusId, Fact, Process, Time};
 
-/// The names by which messages of the bus are known, found once.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
-    pub(super) driver: Text,
-    pub(super) name_owner_changed: Text,
-    hello: Text,
-    get_name_owner: Text,
-    process_id: Text,
-    user: Text,
-    credentials: Text,
-}
-
-impl Words {
-    pub(super) fn new(mut intern: impl FnMut(&str) -> Text) -> Self {
-        Self {
-            driver: intern("org.freedesktop.DBus"),
-            name_owner_changed: intern("NameOwnerChanged"),
-            hello: intern("Hello"),
-            get_name_owner: intern("GetNameOwner"),
-            process_id: intern("GetConnectionUnixProcessID"),
-            user: intern("GetConnectionUnixUser"),
-            credentials: intern("GetConnectionCredentials"),
-        }
-    }
-}
-
 impl Capture {
     /// Looks at a message of the bus, whose bytes are whole and valid.
     pub(super) fn learn(&mut self, row: &Row, call: Option<Row>, bytes: &[u8]) {
-        if row.sender != self.words.driver || row.health != Health::Whole {
+        if row.sender != self.scanner.words.driver || row.health != Health::Whole {
             return;
         }
         match (row.kind, call) {
-            (MessageType::Signal, _) if row.member == self.words.name_owner_changed => {
+            (MessageType::Signal, _) if row.member == self.scanner.words.name_owner_changed => {
                 self.learn_owner(row, bytes);
             }
             (MessageType::MethodReturn, Some(call)) => self.learn_answer(row, &call, bytes),
@@ -74,7 +48,7 @@ impl Capture {
 
     /// Answers that somebody got who asked for a name or a process, as recorders do at their start.
     fn learn_answer(&mut self, row: &Row, call: &Row, bytes: &[u8]) {
-        let words = self.words;
+        let words = self.scanner.words;
         let asked =
             [words.hello, words.get_name_owner, words.process_id, words.user, words.credentials];
         if !asked.contains(&call.member) {
@@ -124,7 +98,7 @@ impl Capture {
         let (text, owner) = (self.intern(name), self.intern(owner));
         let owner = self.met(at, bus, owner);
         // The bus owns its own name, and each connection its unique one; nobody needs to be told.
-        if !name.starts_with(':') && text != self.words.driver {
+        if !name.starts_with(':') && text != self.scanner.words.driver {
             let news = self.directory.owner_found(bus, text, owner, since, at);
             self.note(
                 news,
@@ -201,7 +175,7 @@ impl Capture {
             }
             Fact::Late(late) => self.learn_late(bus, *late),
             Fact::Bus { process } => {
-                let driver = self.directory.peer_named(bus, self.words.driver);
+                let driver = self.directory.peer_named(bus, self.scanner.words.driver);
                 let known = self.directory.peer(driver).process.clone().unwrap_or_default();
                 self.directory.identified(driver, process.clone().or(known));
             }

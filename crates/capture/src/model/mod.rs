@@ -59,14 +59,13 @@ use crate::record::{
 use arguments::Members;
 use asides::{Asides, Said};
 use cut::CutHeaders;
-use learn::Words;
 use pairs::Pending;
 use row::{NOBODY, Row};
 use scan::Scanner;
 use store::Store;
 
 /// A recording: its messages in the order of the file, and all that is known about them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Capture {
     rows: Vec<Row>,
     scanner: Scanner,
@@ -76,7 +75,6 @@ pub struct Capture {
     cut: CutHeaders,
     /// By bus, the time of the last thing that the recording has of it.
     ends: Vec<Time>,
-    words: Words,
     buses: Vec<Bus>,
     files: Files,
     origins: Vec<Origin>,
@@ -121,36 +119,6 @@ struct Traces {
     /// By row; empty until the bus has measured any.
     stages: Vec<Option<Stages>>,
     deliveries: Vec<Delivery>,
-}
-
-impl Default for Capture {
-    fn default() -> Self {
-        let mut scanner = Scanner::default();
-        let words = Words::new(|text| scanner.strings.intern(text));
-        Self {
-            rows: Vec::new(),
-            scanner,
-            store: Store::default(),
-            directory: Directory::default(),
-            pending: Pending::default(),
-            cut: CutHeaders::default(),
-            ends: Vec::new(),
-            words,
-            buses: Vec::new(),
-            files: Files::default(),
-            origins: Vec::new(),
-            members: Members::default(),
-            facts: Vec::new(),
-            late: Vec::new(),
-            told_rules: HashSet::new(),
-            asides: Asides::default(),
-            gaps: Vec::new(),
-            damage: Vec::new(),
-            more_damage: 0,
-            invalid: Vec::new(),
-            traces: Traces::default(),
-        }
-    }
 }
 
 impl Capture {
@@ -230,7 +198,7 @@ impl Capture {
         self.is_redacted(row.bus)
             && row.health == Health::Whole
             && !row.signature.is_none()
-            && !(row.kind == MessageType::Signal && row.sender == self.words.driver)
+            && !(row.kind == MessageType::Signal && row.sender == self.scanner.words.driver)
     }
 
     /// Finds the call that a message answers; remembers the message if it is a call itself.
@@ -254,7 +222,12 @@ impl Capture {
         let call = &mut self.rows[place as usize];
         let is_sender_cut = is_cut && row.sender.is_none();
         if !is_sender_cut
-            && !may_answer(&self.scanner.strings, call.destination, row.sender, self.words.driver)
+            && !may_answer(
+                &self.scanner.strings,
+                call.destination,
+                row.sender,
+                self.scanner.words.driver,
+            )
         {
             return None;
         }
@@ -272,7 +245,7 @@ impl Capture {
         let is_by_name = !name.is_empty() && !name.starts_with(':');
         if is_by_name
             && !reply.sender.is_none()
-            && reply.sender != self.words.driver
+            && reply.sender != self.scanner.words.driver
             && self.directory.ownerships(call.bus, call.destination).is_empty()
         {
             let owner = self.directory.peer_named(call.bus, reply.sender);
@@ -285,7 +258,7 @@ impl Capture {
 
     /// Whether a message may be a NameOwnerChanged whose body the capture cut.
     fn may_hide_departure(&self, row: &Row) -> bool {
-        let may_be = row.member.is_none() || row.member == self.words.name_owner_changed;
+        let may_be = row.member.is_none() || row.member == self.scanner.words.name_owner_changed;
         let is_cut = matches!(row.health, Health::HeaderCut | Health::BodyCut);
         is_cut && may_be && row.kind == MessageType::Signal
     }
@@ -463,7 +436,7 @@ impl Capture {
 
     /// The name of the bus itself.
     pub const fn driver(&self) -> Text {
-        self.words.driver
+        self.scanner.words.driver
     }
 
     /// The kept bytes of a message, in place of what `buffer` holds.

@@ -13,11 +13,46 @@ use crate::record::RawMessage;
 /// What a message says in its header, each name found among the texts of the capture.
 ///
 /// The names of a message were nearly always seen before; only a new one is checked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Scanner {
     pub(super) strings: Strings,
+    pub(super) words: Words,
     /// By text, bits of [`FieldCode`] of which it is a valid value.
     valid: Vec<u16>,
+}
+
+/// The names by which messages of the bus are known, found once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    pub(super) driver: Text,
+    pub(super) name_owner_changed: Text,
+    pub(super) hello: Text,
+    pub(super) get_name_owner: Text,
+    pub(super) process_id: Text,
+    pub(super) user: Text,
+    pub(super) credentials: Text,
+}
+
+impl Words {
+    fn new(strings: &mut Strings) -> Self {
+        let mut intern = |word| strings.intern(word);
+        Self {
+            driver: intern("org.freedesktop.DBus"),
+            name_owner_changed: intern("NameOwnerChanged"),
+            hello: intern("Hello"),
+            get_name_owner: intern("GetNameOwner"),
+            process_id: intern("GetConnectionUnixProcessID"),
+            user: intern("GetConnectionUnixUser"),
+            credentials: intern("GetConnectionCredentials"),
+        }
+    }
+}
+
+impl Default for Scanner {
+    fn default() -> Self {
+        let mut strings = Strings::default();
+        Self { words: Words::new(&mut strings), strings, valid: Vec::new() }
+    }
 }
 
 impl Scanner {

@@ -2,20 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::text::columns::{cells, last_word, program_with_unique};
+use crate::text::columns::{Fit, cells, fit, last_word, program_with_unique};
 
 /// A text without its end, if it is too wide.
 pub(super) fn end(text: &str, width: usize) -> String {
     if cells(text) <= width {
         return text.to_owned();
     }
-    let Some(room) = width.checked_sub(ELLIPSIS_WIDTH) else { return String::new() };
-    let mut used = 0;
-    let kept = text.chars().take_while(|c| {
-        used += cells(c.encode_utf8(&mut [0; 4]));
-        used <= room
-    });
-    kept.chain([ELLIPSIS]).collect()
+    fit(text, width, Fit::Start).trim_end().to_owned()
 }
 
 /// A name of several words without its first words, if it is too wide; its last word is cut only if that
