@@ -21,6 +21,7 @@ use inspector::introspection::Interface;
 
 use super::ask::{Subject, no_such_interface};
 use crate::inspection::LookError;
+use model::Source;
 
 /// Of which language proxies are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -31,13 +32,6 @@ pub(super) enum Language {
     Python,
     /// A header with functions over sd-bus
     C,
-}
-
-/// Where the interfaces were found.
-#[derive(Clone, Copy, Debug)]
-struct Source<'a> {
-    service: &'a str,
-    path: &'a str,
 }
 
 /// Proxies for an interface of an object, or else for all that are not of the specification.
@@ -85,18 +79,6 @@ fn code(source: Source<'_>, interfaces: &[Interface], language: Language) -> Str
         text += &format!("\n{mark}Left out: {line}{end}\n");
     }
     text
-}
-
-impl Source<'_> {
-    /// What the file begins with, a line each.
-    fn heading(&self) -> impl Iterator<Item = String> {
-        let Self { service, path } = self;
-        [
-            format!("What {path} of {service} has, as it says itself."),
-            String::from("Made by `diligence introspect --code`; a beginning, yours to change."),
-        ]
-        .into_iter()
-    }
 }
 
 /// The interfaces of the specification, which libraries have proxies for.

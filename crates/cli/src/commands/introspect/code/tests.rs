@@ -6,7 +6,8 @@ use clap::ValueEnum as _;
 use diligence_testkit::golden;
 use inspector::introspection::Document;
 
-use super::{Language, Source, code};
+use super::model::Source;
+use super::{Language, code};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/code")

@@ -16,10 +16,10 @@ use std::fmt::Write as _;
 use inspector::introspection::EmitsChange;
 
 use super::model::{
-    About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel, signature,
+    About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel, Source, signature,
 };
 use super::names::snake;
-use super::{Source, text};
+use super::text;
 use values::Passing;
 
 pub(super) use rules::RULES;

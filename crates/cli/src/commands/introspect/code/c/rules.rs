@@ -5,7 +5,7 @@ use inspector::introspection::Access;
 use super::super::model::{Generated, Rules, Scope};
 use super::super::names::snake;
 
-pub(in super::super) const RULES: Rules = Rules {
+pub(crate) const RULES: Rules = Rules {
     of_arguments: &[OF_ARGUMENTS],
     of_members: &["proxy_on match_properties_changed"],
     of_types: &[],

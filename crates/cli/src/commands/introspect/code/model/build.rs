@@ -12,7 +12,7 @@ use super::{
 use crate::commands::introspect::members::{DEPRECATED, NO_REPLY, is_true};
 
 /// The proxies for interfaces, and a line for each that cannot be had.
-pub(in super::super) fn proxies<'d>(
+pub(crate) fn proxies<'d>(
     interfaces: &'d [Interface],
     rules: &Rules,
 ) -> (Vec<Proxy<'d>>, Vec<String>) {

@@ -51,6 +51,25 @@ pub(super) struct MemberTypes<'a> {
     pub(super) results: &'a [Type<'a>],
 }
 
+/// Where the interfaces were found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    pub(super) service: &'a str,
+    pub(super) path: &'a str,
+}
+
+impl Source<'_> {
+    /// What the file begins with, a line each.
+    pub(super) fn heading(&self) -> impl Iterator<Item = String> {
+        let Self { service, path } = self;
+        [
+            format!("What {path} of {service} has, as it says itself."),
+            String::from("Made by `diligence introspect --code`; a beginning, yours to change."),
+        ]
+        .into_iter()
+    }
+}
+
 /// An interface.
 #[derive(Debug)]
 pub(super) struct Proxy<'d> {

@@ -11,10 +11,10 @@ mod values;
 use std::fmt::Write as _;
 
 use super::model::{
-    About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel, contains,
+    About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel, Source, contains,
     signature,
 };
-use super::{Source, text};
+use super::text;
 use inspector::introspection::EmitsChange;
 pub(super) use rules::RULES;
 use values::{given, got, hint, hint_of_result, is_converted, is_descriptor, tuple};

@@ -5,7 +5,7 @@ use inspector::introspection::Access;
 use super::super::model::{Generated, MemberTypes, Rules, Scope, contains};
 use super::values::is_descriptor;
 
-pub(in super::super) const RULES: Rules = Rules {
+pub(crate) const RULES: Rules = Rules {
     // The functions use these.
     of_arguments: &[KEYWORDS, "bytes self warnings"],
     // The classes have these themselves.

@@ -17,9 +17,11 @@ use std::fmt::Write as _;
 use inspector::introspection::EmitsChange;
 use wire::signature::Type;
 
-use super::model::{About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel};
+use super::model::{
+    About, Answer, ArgumentModel, MethodModel, PropertyModel, Proxy, SignalModel, Source,
+};
 use super::names::{has_word, snake};
-use super::{Source, text};
+use super::text;
 use lines::Lines;
 use rules::KEYWORDS;
 use types::{carried, owned, taken};

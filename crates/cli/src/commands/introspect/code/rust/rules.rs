@@ -6,7 +6,7 @@ use wire::signature::Type;
 use super::super::model::{Generated, MemberTypes, Rules, Scope, contains};
 use super::super::names::has_word;
 
-pub(in super::super) const RULES: Rules = Rules {
+pub(crate) const RULES: Rules = Rules {
     of_arguments: &[KEYWORDS],
     // A proxy of zbus has these itself.
     of_members: &[KEYWORDS, "builder inner into_inner new"],
