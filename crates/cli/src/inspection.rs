@@ -7,6 +7,7 @@ use capture::text::visible::printable;
 use inspector::{Failure, Inspector, Name, Patience};
 
 use crate::bus_choice::{BusChoice, Unreachable};
+use crate::exit::ExitError;
 
 /// Connects to the bus that was chosen. Each answer is waited for so long.
 pub(crate) fn inspector(choice: &BusChoice, timeout: Duration) -> Result<Inspector, LookError> {
@@ -70,6 +71,8 @@ pub(crate) enum LookError {
     #[error("nobody has the name {name} now; the bus can start a service that will")]
     NotRunning { name: String },
 }
+
+impl ExitError for LookError {}
 
 /// All answers together may take so many times as long as one.
 const WHOLE_FACTOR: u32 = 3;

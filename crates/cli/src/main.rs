@@ -8,8 +8,10 @@ extern crate client as diligence_client;
 mod amount;
 mod bus_choice;
 mod children;
+mod choices;
 mod commands;
 mod completion;
+mod exit;
 mod guest;
 mod inspection;
 mod json_choice;
@@ -27,8 +29,6 @@ mod table_options;
 
 use std::env;
 use std::process::ExitCode;
-
-use capture::text::{columns, units};
 
 fn main() -> ExitCode {
     commands::run(env::args_os())

@@ -1,7 +1,6 @@
 //! Printing for people and for pipes.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::os::unix::fs::MetadataExt as _;
@@ -37,12 +36,6 @@ pub(crate) fn write_text(text: &str) -> io::Result<()> {
         false => text.into(),
     };
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
-}
-
-/// Says why a command has failed; its exit status is this.
-pub(crate) fn failed(command: &str, error: &impl Display, status: ExitCode) -> ExitCode {
-    complain(&format!("diligence {command}: {error}\n"));
-    status
 }
 
 /// Prints lines to standard error, with control characters that a peer has put into them escaped, and

@@ -1,7 +1,6 @@
 //! Recordings on the command line.
 
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use capture::Capture;
@@ -10,6 +9,7 @@ use capture::query::{Query, QueryError};
 use capture::text::units::counted;
 use serde::Serialize;
 
+use crate::exit::ExitError;
 use crate::output::complain;
 use crate::progress::{Task, Work};
 
@@ -153,12 +153,11 @@ pub(crate) enum ReadError {
     Open(OpenError),
 }
 
-impl ReadError {
-    /// The status to exit with.
-    pub(crate) fn status(&self) -> ExitCode {
+impl ExitError for ReadError {
+    fn status(&self) -> u8 {
         match self {
-            Self::Query(_) | Self::Order { .. } => ExitCode::from(2),
-            Self::Open(_) => ExitCode::FAILURE,
+            Self::Query(_) | Self::Order { .. } => 2,
+            Self::Open(_) => 1,
         }
     }
 }

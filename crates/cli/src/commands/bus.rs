@@ -1,26 +1,36 @@
 //! `diligence bus`: executes the daemon, `diligence-bus`, which is a program of its own.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitCode};
+use std::path::PathBuf;
+use std::process::Command;
 
 use clap::{Arg, ArgAction, ValueHint};
+use daemon_command::locate::DaemonMissing;
 use daemon_command::options::{SWITCHES, SwitchOption, VALUES, ValueKind, ValueOption};
 use daemon_command::{help, locate};
 
-use crate::output::failed;
+use crate::exit::ExitError;
 
 /// Becomes the daemon, with these words. Returns only if that fails.
-pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let program = match locate::daemon() {
-        Ok(program) => program,
-        Err(missing) => return failed("bus", &missing, ExitCode::FAILURE),
-    };
+pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Result<(), BusError> {
+    let program = locate::daemon()?;
     // The daemon shows this name in its help and errors.
     let error = Command::new(&program).arg0(COMMAND).args(words).exec();
-    let text = format!("cannot execute {}: {error}", program.display());
-    failed("bus", &text, ExitCode::FAILURE)
+    Err(BusError::Execute { program, error })
 }
+
+/// Why the daemon was not executed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BusError {
+    #[error(transparent)]
+    Missing(#[from] DaemonMissing),
+    #[error("cannot execute {}: {error}", program.display())]
+    Execute { program: PathBuf, error: io::Error },
+}
+
+impl ExitError for BusError {}
 
 /// The help text, which is that of the daemon.
 pub(crate) fn help() -> String {

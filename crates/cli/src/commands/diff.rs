@@ -13,7 +13,8 @@ use capture::text::Style;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 
-use crate::output::{failed, print};
+use crate::exit::ExitError;
+use crate::output::print;
 use crate::recording::{self, ReadError};
 use crate::style;
 
@@ -37,17 +38,6 @@ pub(crate) struct Diff {
     json: bool,
 }
 
-/// Prints what differs.
-pub(crate) fn run(diff: &Diff) -> ExitCode {
-    match diff.compare() {
-        Ok(found) => match print(&found.written(diff)) {
-            ExitCode::SUCCESS if found.is_same() => ExitCode::SUCCESS,
-            _ => ExitCode::FAILURE,
-        },
-        Err(error) => failed("diff", &error, ExitCode::from(TROUBLE)),
-    }
-}
-
 /// Whether what a query selects of a recording keeps its budgets: each of them, and all together.
 pub(super) fn check_budgets(
     capture: &Capture,
@@ -64,6 +54,15 @@ fn verdict(outcomes: &[Outcome]) -> Verdict {
 }
 
 impl Diff {
+    /// Prints what differs.
+    pub(crate) fn run(&self) -> Result<ExitCode, DiffError> {
+        let found = self.compare()?;
+        Ok(match print(&found.written(self)) {
+            ExitCode::SUCCESS if found.is_same() => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        })
+    }
+
     fn compare(&self) -> Result<Found, ReadError> {
         let query = recording::query(&self.query)?;
         let before = recording::open(&[&self.before])?;
@@ -126,8 +125,17 @@ impl Found {
     }
 }
 
-/// As of `diff`.
-const TROUBLE: u8 = 2;
+/// Why recordings were not compared.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct DiffError(#[from] ReadError);
+
+impl ExitError for DiffError {
+    /// As of diff(1), where 1 means that there is a difference.
+    fn status(&self) -> u8 {
+        2
+    }
+}
 
 const LONG_HELP: &str = "\
 A member is what has the same service, interface and name in both recordings; services that have no \

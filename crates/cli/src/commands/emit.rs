@@ -1,7 +1,5 @@
 //! `diligence emit`: emits a signal.
 
-use std::process::ExitCode;
-
 use capture::show::shell_word;
 use clap::{Args, ValueEnum};
 use inspector::{Patience, SignalName};
@@ -45,16 +43,9 @@ enum MessageType {
     Signal,
 }
 
-/// Emits it.
-pub(crate) fn run(emit: &Emit) -> ExitCode {
-    match emit.run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.told("emit"),
-    }
-}
-
 impl Emit {
-    fn run(&self) -> Result<(), PokeError> {
+    /// Emits it.
+    pub(crate) fn run(&self) -> Result<(), PokeError> {
         let words = in_front([&self.object_path, &self.signal], &self.words);
         let Some((path, words)) = words.split_first() else {
             return Err(PokeError::Words("missing the path of the object".to_owned()));

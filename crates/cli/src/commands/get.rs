@@ -7,7 +7,6 @@ use inspector::introspection::Interface;
 use inspector::{Inspector, Manner, Outcome, PropertyName, Reply};
 
 use crate::bus_choice::BusChoice;
-use crate::output::{complain, print};
 use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
 use crate::poke::member::{Kind, Named, Object, empty, is_unknown_object, split};
@@ -35,16 +34,9 @@ pub(crate) struct Get {
     manner: MannerOptions,
 }
 
-/// Reads them, and prints their values.
-pub(crate) fn run(get: &Get) -> ExitCode {
-    match get.run() {
-        Ok(status) => status,
-        Err(error) => error.told("get"),
-    }
-}
-
 impl Get {
-    fn run(&self) -> Result<ExitCode, PokeError> {
+    /// Reads them, and prints their values.
+    pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(Reply::Expected);
         let object = Object::ask(&inspector, &self.service, &self.path, &manner)?;
@@ -78,9 +70,7 @@ impl Get {
                 let what = What::Property(&property.property);
                 let values = Values { values: &results, what, descriptors: &descriptors };
                 let shown = if self.verbose { &self.shown.verbosely() } else { &self.shown };
-                let status = print(&shown.text(&values));
-                complain(&shown.descriptors(&values));
-                Ok(status)
+                Ok(shown.print(&values))
             }
             Outcome::Failed(failure) => Err(object.failed(failure, inspector, &full)),
             Outcome::Sent {} => Ok(ExitCode::SUCCESS),

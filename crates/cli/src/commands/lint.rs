@@ -13,10 +13,12 @@ use capture::lint::{Rule, RuleId};
 use capture::model::distinct_files;
 use capture::text::Style;
 use capture::text::units::counted;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::choices::{Choice, one_of};
+use crate::exit::ExitError;
 use crate::live::{Form, LiveError, LiveOptions};
-use crate::output::{Output, complain, failed, print};
+use crate::output::{Output, complain, print};
 use crate::progress::{Task, Work};
 use crate::recording::{self, ReadError};
 use crate::style;
@@ -46,36 +48,22 @@ pub(crate) struct Lint {
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
     /// Exit with status 1 if something is found that is as bad as this, or worse
-    #[arg(long, value_name = "SEVERITY")]
-    fail_on: Option<FailOn>,
+    #[arg(long, value_name = "SEVERITY", value_parser = one_of(&SEVERITIES))]
+    fail_on: Option<Severity>,
     /// Say what a rule means, and what to do about what it finds
     #[arg(long, value_name = "ID", conflicts_with_all = ["files", "live"])]
     explain: Option<RuleId>,
 }
 
-/// From which severity on a run has failed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum FailOn {
-    /// A small waste
-    Low,
-    /// A program waited for 100 ms or longer, or wastes a noticeable part of a processor
-    Med,
-    /// A program waited for a second or longer, or something was lost
-    High,
-}
-
-/// Tells what is found.
-pub(crate) fn run(lint: &Lint) -> ExitCode {
-    if let Some(rule) = lint.explain.and_then(Rule::find) {
-        return print(&document::explain(rule));
-    }
-    let outcome = if lint.live.live { watch(lint) } else { tell(lint) };
-    match outcome {
-        Ok(outcome) => outcome.print(),
-        Err(LintError::Live(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => failed("lint", &error, error.status()),
-    }
-}
+const SEVERITIES: [Choice<Severity>; 3] = [
+    ("low", "A small waste", Severity::Low),
+    (
+        "med",
+        "A program waited for 100 ms or longer, or wastes a noticeable part of a processor",
+        Severity::Med,
+    ),
+    ("high", "A program waited for a second or longer, or something was lost", Severity::High),
+];
 
 /// What there is to say.
 struct Outcome {
@@ -122,7 +110,7 @@ fn watch(lint: &Lint) -> Result<Outcome, LintError> {
     Ok(match kept.is_bus_gone() {
         true => Outcome {
             remarks: format!("{}diligence lint: {}\n", outcome.remarks, LiveError::Gone),
-            status: LiveError::Gone.status(),
+            status: ExitCode::FAILURE,
             ..outcome
         },
         false => outcome,
@@ -141,12 +129,21 @@ fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<Outcome, LintError>
         remarks = unused(path, &filter);
     }
     let worst = reports.iter().filter_map(Report::worst).max();
-    let has_failed = lint.fail_on.is_some_and(|limit| worst >= Some(limit.severity()));
+    let has_failed = lint.fail_on.is_some_and(|limit| worst >= Some(limit));
     let status = if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(Outcome { text: render(lint, &reports), remarks, status })
 }
 
 impl Lint {
+    /// Tells what is found.
+    pub(crate) fn run(&self) -> Result<ExitCode, LintError> {
+        if let Some(rule) = self.explain.and_then(Rule::find) {
+            return Ok(print(&document::explain(rule)));
+        }
+        let outcome = if self.live.live { watch(self) } else { tell(self) };
+        Ok(outcome?.print())
+    }
+
     fn report(&self, source: Source, capture: &Capture) -> Report {
         let is_wanted = |rule: &&Rule| self.rules.is_empty() || self.rules.contains(&rule.id);
         Report::new(source, capture, Rule::all().iter().filter(is_wanted))
@@ -201,19 +198,9 @@ fn unused(path: &Path, filter: &Filter<'_>) -> String {
     lines.collect()
 }
 
-impl FailOn {
-    const fn severity(self) -> Severity {
-        match self {
-            Self::Low => Severity::Low,
-            Self::Med => Severity::Med,
-            Self::High => Severity::High,
-        }
-    }
-}
-
 /// Why recordings were not checked.
 #[derive(Debug, thiserror::Error)]
-enum LintError {
+pub(crate) enum LintError {
     #[error("--live watches a bus, and reads no recording: {}", file.display())]
     FileAndBus { file: PathBuf },
     #[error(transparent)]
@@ -228,14 +215,18 @@ enum LintError {
     Write { file: PathBuf, error: io::Error },
 }
 
-impl LintError {
-    fn status(&self) -> ExitCode {
+impl ExitError for LintError {
+    fn status(&self) -> u8 {
         match self {
-            Self::FileAndBus { .. } => ExitCode::from(2),
+            Self::FileAndBus { .. } => 2,
             Self::Live(error) => error.status(),
             Self::Recording(error) => error.status(),
-            Self::Read { .. } | Self::Baseline { .. } | Self::Write { .. } => ExitCode::FAILURE,
+            Self::Read { .. } | Self::Baseline { .. } | Self::Write { .. } => 1,
         }
+    }
+
+    fn is_quiet(&self) -> bool {
+        matches!(self, Self::Live(error) if error.is_quiet())
     }
 }
 

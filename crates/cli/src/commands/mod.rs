@@ -1,7 +1,7 @@
 //! The commands of `diligence`, one module each.
 //!
 //! To add one: a variant of [`Command`], a line in [`Command::run`], a module with a type of
-//! arguments (`clap::Args`) and a function from these to an exit status. Help, manual pages and
+//! arguments (`clap::Args`) and its method `run`. Help, manual pages and
 //! completions follow from the variant; which of its words name something on a bus is told by
 //! `completion::meaning`.
 
@@ -40,34 +40,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::exit::conclude;
 use ::bench::{library, peer};
-use bench::Bench;
-use call::Call;
-use complete::Complete;
-use demo::Demo;
-use diff::Diff;
-use emit::Emit;
-use export::Export;
-use generate::Generate;
-use get::Get;
-use introspect::Introspect;
-use lint::Lint;
-use list::List;
-use monitor::Monitor;
-use own::Own;
-use record::Record;
-use run::Run;
-use set::Set;
-use show::Show;
-use start::Start;
-use stats::Stats;
-use status::Status;
-use timeline::Timeline;
-use top::Top;
-use tree::Objects;
-use up::Up;
-use view::View;
-use wait::Wait;
 
 /// A D-Bus message bus, and the instruments to see what happens on one.
 #[derive(Debug, Parser)]
@@ -80,9 +54,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a private bus with a live view of it, ready to point programs at
-    Up(Up),
+    Up(up::Up),
     /// Run a command with a private bus around it
-    Run(Run),
+    Run(run::Run),
     /// Run a message bus, with the options of dbus-daemon
     #[command(disable_help_flag = true, override_help = bus::help())]
     Bus {
@@ -91,51 +65,51 @@ enum Command {
         options: Vec<OsString>,
     },
     /// Record what goes over buses into a file
-    Record(Record),
+    Record(record::Record),
     /// Show messages as they go over a bus, with names and durations
-    Monitor(Monitor),
+    Monitor(monitor::Monitor),
     /// Show the busiest services of a bus right now, and what is slow
-    Top(Top),
+    Top(top::Top),
     /// List the names on a bus, and who has them
-    List(List),
+    List(list::List),
     /// Show the objects of services as trees
-    Tree(Objects),
+    Tree(tree::Objects),
     /// Show what an object has: methods, signals, properties with their values
-    Introspect(Introspect),
+    Introspect(introspect::Introspect),
     /// Tell who has a name, or how a bus is: who talks, what waits, what went wrong
-    Status(Status),
+    Status(status::Status),
     /// Call a method, its arguments in the form of any tool; or show what there is to call
-    Call(Call),
+    Call(call::Call),
     /// Read properties
     #[command(alias = "get-property")]
-    Get(Get),
+    Get(get::Get),
     /// Set a property
     #[command(alias = "set-property")]
-    Set(Set),
+    Set(set::Set),
     /// Emit a signal
-    Emit(Emit),
+    Emit(emit::Emit),
     /// Wait for a signal, or for a name to be owned
-    Wait(Wait),
+    Wait(wait::Wait),
     /// Have a service started
-    Start(Start),
+    Start(start::Start),
     /// Hold a name: answer those who call it with what they said, with errors, or not at all
-    Own(Own),
+    Own(own::Own),
     /// Print statistics of a recording: busiest connections, members, slow calls
-    Stats(Stats),
+    Stats(stats::Stats),
     /// Show where the time went in a recording: who waited for whom, how services started
-    Timeline(Timeline),
+    Timeline(timeline::Timeline),
     /// Look at recordings, or at a bus while it is used, as a page in the browser
-    View(View),
+    View(view::View),
     /// Compare two recordings, and check budgets
-    Diff(Diff),
+    Diff(diff::Diff),
     /// Show the messages of a recording, as tools print them or as commands
-    Show(Show),
+    Show(show::Show),
     /// Write the messages of a recording for other programs
-    Export(Export),
+    Export(export::Export),
     /// Find problems in how programs use the bus
-    Lint(Lint),
+    Lint(lint::Lint),
     /// Measure what a bus costs, side by side with others
-    Bench(Bench),
+    Bench(bench::Bench),
     /// Be one of the processes that `bench` measures with
     #[command(hide = true, name = peer::COMMAND)]
     BenchPeer {
@@ -150,43 +124,43 @@ enum Command {
     },
     /// Be one of the programs that `up --demo` starts
     #[command(hide = true)]
-    Demo(Demo),
+    Demo(demo::Demo),
     /// Write manual pages or completions for shells
     #[command(hide = true)]
-    Generate(Generate),
+    Generate(generate::Generate),
     /// Tell a shell what may come next on a command line
     #[command(hide = true)]
-    Complete(Complete),
+    Complete(complete::Complete),
 }
 
 impl Command {
     fn run(self) -> ExitCode {
         match self {
-            Self::Up(up) => up::run(up),
-            Self::Run(run) => run::run(run),
-            Self::Bus { options } => bus::run(options),
-            Self::Record(record) => record::run(record),
-            Self::Monitor(monitor) => monitor::run(monitor),
-            Self::Top(top) => top::run(top),
-            Self::List(list) => list::run(&list),
-            Self::Tree(objects) => tree::run(&objects),
-            Self::Introspect(introspect) => introspect::run(&introspect),
-            Self::Status(status) => status::run(&status),
-            Self::Call(call) => call::run(&call),
-            Self::Get(get) => get::run(&get),
-            Self::Set(set) => set::run(&set),
-            Self::Emit(emit) => emit::run(&emit),
-            Self::Wait(wait) => wait::run(&wait),
-            Self::Start(start) => start::run(&start),
-            Self::Own(own) => own::run(&own),
-            Self::Stats(stats) => stats::run(&stats),
-            Self::Timeline(timeline) => timeline::run(&timeline),
-            Self::View(view) => view::run(&view),
-            Self::Diff(diff) => diff::run(&diff),
-            Self::Show(show) => show::run(&show),
-            Self::Export(export) => export::run(&export),
-            Self::Lint(lint) => lint::run(&lint),
-            Self::Bench(bench) => bench::run(bench),
+            Self::Up(up) => conclude("up", up.run()),
+            Self::Run(run) => conclude("run", run.run()),
+            Self::Bus { options } => conclude("bus", bus::run(options)),
+            Self::Record(record) => conclude("record", record.run()),
+            Self::Monitor(monitor) => conclude("monitor", monitor.run()),
+            Self::Top(top) => conclude("top", top.run()),
+            Self::List(list) => conclude("list", list.run()),
+            Self::Tree(tree) => conclude("tree", tree.run()),
+            Self::Introspect(introspect) => conclude("introspect", introspect.run()),
+            Self::Status(status) => conclude("status", status.run()),
+            Self::Call(call) => conclude("call", call.run()),
+            Self::Get(get) => conclude("get", get.run()),
+            Self::Set(set) => conclude("set", set.run()),
+            Self::Emit(emit) => conclude("emit", emit.run()),
+            Self::Wait(wait) => conclude("wait", wait.run()),
+            Self::Start(start) => conclude("start", start.run()),
+            Self::Own(own) => conclude("own", own.run()),
+            Self::Stats(stats) => conclude("stats", stats.run()),
+            Self::Timeline(timeline) => conclude("timeline", timeline.run()),
+            Self::View(view) => conclude("view", view.run()),
+            Self::Diff(diff) => conclude("diff", diff.run()),
+            Self::Show(show) => conclude("show", show.run()),
+            Self::Export(export) => conclude("export", export.run()),
+            Self::Lint(lint) => conclude("lint", lint.run()),
+            Self::Bench(bench) => conclude("bench", bench.run()),
             Self::BenchPeer { part } => peer::run(&part),
             Self::BenchLibrary { words } => library::ours::main(&words),
             Self::Demo(demo) => demo::run(demo),

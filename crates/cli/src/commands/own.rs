@@ -66,16 +66,9 @@ enum Answering {
     Never,
 }
 
-/// Holds it until somebody wants no more.
-pub(crate) fn run(own: &Own) -> ExitCode {
-    match own.run() {
-        Ok(status) => status,
-        Err(error) => error.told("own"),
-    }
-}
-
 impl Own {
-    fn run(&self) -> Result<ExitCode, PokeError> {
+    /// Holds it until somebody wants no more.
+    pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp]);
         let signals = signals.map_err(unusable)?;
         let connection = self.bus.connect()?;

@@ -1,7 +1,5 @@
 //! `diligence set`: sets a property.
 
-use std::process::ExitCode;
-
 use clap::Args;
 use inspector::{Outcome, Reply};
 use notation::guess::FirstWord;
@@ -33,16 +31,9 @@ pub(crate) struct Set {
     manner: MannerOptions,
 }
 
-/// Sets it.
-pub(crate) fn run(set: &Set) -> ExitCode {
-    match set.run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.told("set"),
-    }
-}
-
 impl Set {
-    fn run(&self) -> Result<(), PokeError> {
+    /// Sets it.
+    pub(crate) fn run(&self) -> Result<(), PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(Reply::Expected);
         let object = Object::ask(&inspector, &self.service, &self.path, &manner)?;

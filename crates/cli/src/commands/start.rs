@@ -25,16 +25,9 @@ pub(crate) struct Start {
     timeout: Duration,
 }
 
-/// Starts it, and says whether it ran already.
-pub(crate) fn run(command: &Start) -> ExitCode {
-    match command.run() {
-        Ok(status) => status,
-        Err(error) => error.told("start"),
-    }
-}
-
 impl Start {
-    fn run(&self) -> Result<ExitCode, PokeError> {
+    /// Starts it, and says whether it ran already.
+    pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.bus.inspector(Patience::default())?;
         Ok(print(match start(&inspector, &self.name, self.timeout)? {
             Started::Now => "started\n",

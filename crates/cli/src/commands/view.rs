@@ -4,7 +4,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,8 @@ use viewer::subject::{Failure, State};
 use viewer::{Calls, ExportError, Server, Subject};
 
 use crate::bus_choice::BusChoice;
-use crate::output::{Output, complain, failed, print};
+use crate::exit::ExitError;
+use crate::output::{Output, complain, print};
 use crate::private_bus::asked_to_end;
 use crate::progress::{Task, Work, conclude_file};
 use crate::recording::{self, ReadError};
@@ -68,19 +68,15 @@ struct Saving {
     redact: bool,
 }
 
-/// Shows the page until somebody ends it.
-pub(crate) fn run(view: &View) -> ExitCode {
-    let done = match &view.saving.export {
-        Some(out) => view.write(out),
-        None => view.show(),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failed("view", &error, ExitCode::FAILURE),
-    }
-}
-
 impl View {
+    /// Shows the page until somebody ends it, or writes it into a file.
+    pub(crate) fn run(&self) -> Result<(), ViewError> {
+        match &self.saving.export {
+            Some(out) => self.write(out),
+            None => self.show(),
+        }
+    }
+
     fn write(&self, out: &Path) -> Result<(), ViewError> {
         let capture = recording::open_side_by_side(&self.files).map_err(ViewError::Read)?;
         let title = viewer::subject::title(&self.files);
@@ -145,7 +141,7 @@ fn open_browser(server: &Server) {
 
 /// Why the page is not shown or written.
 #[derive(Debug, thiserror::Error)]
-enum ViewError {
+pub(crate) enum ViewError {
     /// The recording cannot be read, or the bus cannot be watched.
     #[error("{0}")]
     Nothing(Arc<Failure>),
@@ -156,6 +152,8 @@ enum ViewError {
     #[error(transparent)]
     System(#[from] io::Error),
 }
+
+impl ExitError for ViewError {}
 
 /// Between looks at whether the recordings could be read. A file that is not one is recognized within
 /// this time.

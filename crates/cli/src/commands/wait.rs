@@ -11,7 +11,6 @@ use sys::clock::monotonic;
 use super::start;
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::output::{complain, print};
 use crate::poke::error::PokeError;
 use crate::poke::shown::{ShownOptions, Values, What};
 
@@ -41,16 +40,9 @@ enum Awaited<'w> {
     Signal { service: Option<&'w str>, path: &'w str, interface: &'w str, member: &'w str },
 }
 
-/// Waits for it.
-pub(crate) fn run(wait: &Wait) -> ExitCode {
-    match wait.run() {
-        Ok(status) => status,
-        Err(error) => error.told("wait"),
-    }
-}
-
 impl Wait {
-    fn run(&self) -> Result<ExitCode, PokeError> {
+    /// Waits for it.
+    pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let awaited = match &self.activate {
             Some(name) if self.words.is_empty() => Awaited::Name(name),
             _ => awaited(&self.words)?,
@@ -98,9 +90,7 @@ impl Wait {
                 Carried::Arguments(values) => {
                     let what = What::Signal { names: &self.names(inspector, &signal) };
                     let shown = Values { values, what, descriptors: &signal.descriptors };
-                    let status = print(&self.shown.text(&shown));
-                    complain(&self.shown.descriptors(&shown));
-                    Ok(status)
+                    Ok(self.shown.print(&shown))
                 }
                 Carried::Failure(failure) => Err(failure.clone().into()),
             };

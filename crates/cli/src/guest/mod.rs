@@ -14,6 +14,7 @@ use sys::signals::Signal;
 use sys::spawn::ChildSetup;
 
 use crate::children::send_signal;
+use crate::exit::ExitError;
 
 /// A command of the user's that runs.
 #[derive(Debug)]
@@ -61,9 +62,8 @@ impl Guest {
     }
 }
 
-impl GuestError {
-    /// The status to exit with.
-    pub(crate) const fn exit_status(&self) -> u8 {
+impl ExitError for GuestError {
+    fn status(&self) -> u8 {
         match self {
             Self::UnknownOption(_) => 2,
             Self::Start { .. } => 127,

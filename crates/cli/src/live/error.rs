@@ -1,13 +1,13 @@
 //! Why a bus is not watched, or not any longer.
 
 use std::io;
-use std::process::ExitCode;
 
 use capture::query::QueryError;
 use client::ConnectError;
 use recorder::{ListenError, Place};
 
 use crate::bus_choice::malformed;
+use crate::exit::ExitError;
 
 /// Why a bus is not watched, or not any longer.
 #[derive(Debug, thiserror::Error)]
@@ -26,18 +26,16 @@ pub(crate) enum LiveError {
     System(#[from] io::Error),
 }
 
-impl LiveError {
-    /// Whether who reads has seen enough, and left.
-    pub(crate) fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::System(error) if error.kind() == io::ErrorKind::BrokenPipe)
+impl ExitError for LiveError {
+    fn status(&self) -> u8 {
+        match self {
+            Self::Query(_) => 2,
+            Self::Bus(..) | Self::Gone | Self::System(_) => 1,
+        }
     }
 
-    /// The status to exit with.
-    pub(crate) fn status(&self) -> ExitCode {
-        match self {
-            Self::Query(_) => ExitCode::from(2),
-            Self::Bus(..) | Self::Gone | Self::System(_) => ExitCode::FAILURE,
-        }
+    fn is_quiet(&self) -> bool {
+        matches!(self, Self::System(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The arguments of a call, from the words of the command line.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use inspector::Load;
 use notation::ArgumentError;
 use notation::guess::{self, FirstWord, Reading, Syntax, Wanted};
 
 use super::descriptors::Descriptors;
+use crate::choices::{Choice, one_of};
 
 /// How arguments are written.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -14,35 +15,19 @@ pub(crate) struct ArgumentOptions {
     #[arg(long, value_name = "SIGNATURE")]
     signature: Option<String>,
     /// The form of the arguments [default: guessed]
-    #[arg(long, value_enum, value_name = "FORM")]
-    syntax: Option<Form>,
+    #[arg(long, value_parser = one_of(&FORMS), value_name = "FORM")]
+    syntax: Option<Syntax>,
     /// Tell on standard error what was guessed
     #[arg(short, long)]
     verbose: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Words behind the signature: as 2 one two
-    Busctl,
-    /// A word each: "['one', 'two']"
-    Gvariant,
-    /// A word each, with its type: array:string:one,two
-    DbusSend,
-    /// A word each: '["one", "two"]'
-    Json,
-}
-
-impl From<Form> for Syntax {
-    fn from(form: Form) -> Self {
-        match form {
-            Form::Busctl => Self::Busctl,
-            Form::Gvariant => Self::Gvariant,
-            Form::DbusSend => Self::DbusSend,
-            Form::Json => Self::Json,
-        }
-    }
-}
+const FORMS: [Choice<Syntax>; 4] = [
+    ("busctl", "Words behind the signature: as 2 one two", Syntax::Busctl),
+    ("gvariant", "A word each: \"['one', 'two']\"", Syntax::Gvariant),
+    ("dbus-send", "A word each, with its type: array:string:one,two", Syntax::DbusSend),
+    ("json", "A word each: '[\"one\", \"two\"]'", Syntax::Json),
+];
 
 impl ArgumentOptions {
     /// Reads arguments. `told` are the types that are known, one signature for each form that a
@@ -60,7 +45,7 @@ impl ArgumentOptions {
         };
         let wanted = if told.is_empty() { Wanted::Anything } else { Wanted::OneOf(&told) };
         let reading = match self.syntax {
-            Some(form) => guess::decide_forced(&words, wanted, form.into())?,
+            Some(form) => guess::decide_forced(&words, wanted, form)?,
             None => guess::decide(&words, wanted, first)?,
         };
         let mut descriptors = Descriptors::default();

@@ -1,13 +1,11 @@
 //! Why something was not called, read or set.
 
-use std::process::ExitCode;
-
 use capture::text::nearest::suggestion;
 use capture::text::visible::printable;
 use inspector::{ArgumentError, Failure};
 
 use crate::bus_choice::Unreachable;
-use crate::output::failed;
+use crate::exit::ExitError;
 
 /// Why a call, read or set was not done. Its text is safe for a terminal.
 #[derive(Debug, thiserror::Error)]
@@ -54,14 +52,9 @@ pub(crate) enum PokeError {
     Late(String),
 }
 
-impl PokeError {
-    /// Says it; gives the exit status.
-    pub(crate) fn told(&self, command: &str) -> ExitCode {
-        let status = match self {
-            Self::Words(_) => ExitCode::from(2),
-            _ => ExitCode::FAILURE,
-        };
-        failed(command, self, status)
+impl ExitError for PokeError {
+    fn status(&self) -> u8 {
+        if matches!(self, Self::Words(_)) { 2 } else { 1 }
     }
 }
 

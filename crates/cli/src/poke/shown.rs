@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use capture::show::Controls;
@@ -15,7 +16,7 @@ use wire::body::Value;
 
 use super::pretty;
 use crate::json_choice::{JsonChoice, Layout};
-use crate::output::controls;
+use crate::output::{complain, controls, print};
 use crate::style;
 
 /// How values are printed.
@@ -109,7 +110,7 @@ pub(crate) enum What<'v> {
 
 impl ShownOptions {
     /// The text of values; empty if none is wanted.
-    pub(crate) fn text(&self, shown: &Values<'_>) -> String {
+    fn text(&self, shown: &Values<'_>) -> String {
         let values: Vec<Value> = shown.values.iter().map(|typed| typed.0.clone()).collect();
         let values = match (self.shape(), controls()) {
             (Shape::Verbose | Shape::DbusSend, Controls::Escaped) => escaped(values, printable),
@@ -143,15 +144,15 @@ impl ShownOptions {
         Self { format, ..self.clone() }
     }
 
-    /// What the descriptors are that came, for standard error; people see it with the values.
-    pub(crate) fn descriptors(&self, shown: &Values<'_>) -> String {
-        let mut text = String::new();
+    /// Prints values, and on standard error what their descriptors are; people see that with the values.
+    pub(crate) fn print(&self, shown: &Values<'_>) -> ExitCode {
+        let status = print(&self.text(shown));
         if !matches!(self.shape(), Shape::Nothing | Shape::People) {
-            for (place, descriptor) in shown.descriptors.iter().enumerate() {
-                let _ = writeln!(text, "descriptor {place} is {}", descriptor.what);
-            }
+            let lines = shown.descriptors.iter().enumerate();
+            let lines = lines.map(|(place, one)| format!("descriptor {place} is {}\n", one.what));
+            complain(&lines.collect::<String>());
         }
-        text
+        status
     }
 
     fn shape(&self) -> Shape {

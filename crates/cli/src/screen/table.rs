@@ -1,14 +1,13 @@
-//! Lists of rows below a heading, and rows of columns.
-
-use std::borrow::Cow;
+//! Lists of rows below a heading, and tables that do not move while their numbers change.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-pub(crate) use capture::text::columns::{Fit, cells, fit};
+use capture::text::columns::{Fit, Grid};
 
+use super::palette::Palette;
 use super::scroll::Scroll;
 
 /// Draws rows below a heading, from the one on that `scroll` says; `row` makes the line of a row.
@@ -45,47 +44,104 @@ pub(crate) fn line_of(area: Rect, index: u16) -> Rect {
     line.intersection(area)
 }
 
-/// A column.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Column {
-    /// What stands above it.
-    pub(crate) title: &'static str,
-    /// How many cells wide it is.
-    pub(crate) width: usize,
-    /// What becomes of texts that are shorter or longer.
-    pub(crate) fit: Fit,
+/// A column of a [`LiveTable`] with rows of this type.
+pub(crate) struct LiveColumn<R> {
+    title: &'static str,
+    width: ColumnWidth,
+    fit: Fit,
+    /// The width of the terminal from which on the column is shown.
+    from: u16,
+    /// The text of a row, and its style. The number is the width of the column.
+    cell: fn(&R, Palette, usize) -> (String, Style),
 }
 
-/// A text with its style.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Cell<'a> {
-    text: Cow<'a, str>,
-    style: Style,
+/// The width of a column. It does not depend on the texts in it.
+#[derive(Clone, Copy)]
+enum ColumnWidth {
+    Cells(usize),
+    /// This part of the cells that are left, or all of them for the last such column.
+    Rest(fn(usize) -> usize),
 }
 
-impl<'a> Cell<'a> {
-    pub(crate) fn new(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
-        Self { text: text.into(), style }
+impl<R> LiveColumn<R> {
+    /// A column of this many cells, shown from this width of the terminal on.
+    pub(crate) const fn fixed(
+        title: &'static str,
+        width: usize,
+        fit: Fit,
+        from: u16,
+        cell: fn(&R, Palette, usize) -> (String, Style),
+    ) -> Self {
+        Self { title, width: ColumnWidth::Cells(width), fit, from, cell }
+    }
+
+    /// A column that takes what the others leave; if a later one does, too, only this part of it.
+    pub(crate) const fn rest(
+        title: &'static str,
+        part: fn(usize) -> usize,
+        fit: Fit,
+        from: u16,
+        cell: fn(&R, Palette, usize) -> (String, Style),
+    ) -> Self {
+        Self { title, width: ColumnWidth::Rest(part), fit, from, cell }
     }
 }
 
-/// A row of cells, one for each column.
-pub(crate) fn row(columns: &[Column], cells: Vec<Cell<'_>>) -> Line<'static> {
-    let spans = columns.iter().zip(cells).flat_map(|(column, cell)| {
-        [Span::raw(" "), Span::styled(fit(&cell.text, column.width, column.fit), cell.style)]
+/// A table as wide as the terminal.
+pub(crate) struct LiveTable<R: 'static> {
+    pub(crate) columns: &'static [LiveColumn<R>],
+    /// The title by whose column the rows are sorted, and the mark behind it.
+    pub(crate) sorted: Option<(&'static str, char)>,
+    pub(crate) heading: Style,
+    pub(crate) palette: Palette,
+}
+
+impl<R> LiveTable<R> {
+    /// Draws the table with these rows.
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, rows: &[&R], scroll: &mut Scroll) {
+        let shown = self.columns.iter().filter(|column| column.from <= area.width);
+        let shown: Vec<_> = shown.collect();
+        let widths = widths(&shown, area.width);
+        let grid =
+            Grid::new(widths.iter().copied().zip(shown.iter().map(|column| column.fit)), " ");
+        let line = |cells: Vec<(String, Style)>| -> Line<'static> {
+            let (texts, styles): (Vec<_>, Vec<_>) = cells.into_iter().unzip();
+            let cells = grid.fitted(texts).zip(styles);
+            cells.flat_map(|(text, style)| [Span::raw(" "), Span::styled(text, style)]).collect()
+        };
+        let titles = shown.iter().map(|column| match self.sorted {
+            Some((title, mark)) if title == column.title => format!("{title}{mark}"),
+            _ => column.title.to_owned(),
+        });
+        let heading = line(titles.map(|title| (title, self.heading)).collect());
+        draw_list(frame, area, heading.style(self.heading), rows.len(), scroll, |place| {
+            let columns = shown.iter().zip(&widths);
+            let cell = |(column, width): (&&LiveColumn<R>, &usize)| {
+                (column.cell)(rows[place], self.palette, *width)
+            };
+            line(columns.map(cell).collect())
+        });
+    }
+}
+
+/// The width of each of these columns on a terminal of this width. One cell stays free at its right.
+fn widths<R>(columns: &[&LiveColumn<R>], width: u16) -> Vec<usize> {
+    let fixed = columns.iter().map(|column| match column.width {
+        ColumnWidth::Cells(width) => width,
+        ColumnWidth::Rest(_) => 0,
     });
-    spans.collect()
-}
-
-/// The titles of columns; those of numbers stand above their last digits.
-pub(crate) fn heading(columns: &[Column], style: Style) -> Line<'static> {
-    let cells = columns.iter().map(|column| Cell::new(column.title, style)).collect();
-    row(columns, cells).style(style)
-}
-
-/// The width that is left for the rest of a line beside these columns.
-pub(crate) fn rest(width: u16, columns: &[Column]) -> usize {
-    let taken: usize = columns.iter().map(|column| column.width + 1).sum();
-    // One column is left free at the right, and one before what takes the rest.
-    usize::from(width).saturating_sub(taken + 2)
+    let taken = fixed.sum::<usize>() + columns.len();
+    let mut left = usize::from(width).saturating_sub(taken + 2) + 1;
+    let is_rest = |column: &&LiveColumn<R>| matches!(column.width, ColumnWidth::Rest(_));
+    let last = columns.iter().rposition(is_rest);
+    let width = |(place, column): (usize, &&LiveColumn<R>)| match column.width {
+        ColumnWidth::Cells(width) => width,
+        ColumnWidth::Rest(_) if Some(place) == last => left,
+        ColumnWidth::Rest(part) => {
+            let width = part(left);
+            left -= width;
+            width
+        }
+    };
+    columns.iter().enumerate().map(width).collect()
 }

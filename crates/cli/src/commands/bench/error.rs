@@ -1,29 +1,35 @@
 //! Errors of `diligence bench`.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 use bench::report::MarkerError;
 use bench::result::ReadError;
 
+use crate::exit::ExitError;
+
 /// Why `diligence bench` failed.
-#[derive(Debug)]
-pub(super) enum BenchError {
-    /// The reader of the output has closed it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BenchError {
+    #[error("nobody reads what is written")]
     NobodyReads,
     /// The system does not allow the start.
+    #[error("cannot begin: {0}")]
     Start(io::Error),
-    /// The output cannot be written.
+    #[error("cannot write what was measured: {0}")]
     Output(io::Error),
     /// A file cannot be opened or written.
+    #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
-    /// A file does not hold results.
+    #[error("{} is not a file of results: {error}", path.display())]
     Results { path: PathBuf, error: ReadError },
     /// A file has no place for the headline.
+    #[error("{}: {error}", path.display())]
     Marker { path: PathBuf, error: MarkerError },
-    /// The results have no headline.
+    #[error("the results are not of `bench compare`, so there is no headline")]
     NoHeadline,
     /// None of the chosen subjects is available.
+    #[error("nothing is left to measure")]
     NothingToMeasure,
 }
 
@@ -43,21 +49,8 @@ impl BenchError {
     }
 }
 
-impl fmt::Display for BenchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NobodyReads => f.write_str("nobody reads what is written"),
-            Self::Start(error) => write!(f, "cannot begin: {error}"),
-            Self::Output(error) => write!(f, "cannot write what was measured: {error}"),
-            Self::File { path, error } => write!(f, "{}: {error}", path.display()),
-            Self::Results { path, error } => {
-                write!(f, "{} is not a file of results: {error}", path.display())
-            }
-            Self::Marker { path, error } => write!(f, "{}: {error}", path.display()),
-            Self::NoHeadline => {
-                f.write_str("the results are not of `bench compare`, so there is no headline")
-            }
-            Self::NothingToMeasure => f.write_str("nothing is left to measure"),
-        }
+impl ExitError for BenchError {
+    fn is_quiet(&self) -> bool {
+        matches!(self, Self::NobodyReads)
     }
 }

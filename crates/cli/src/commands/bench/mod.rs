@@ -14,11 +14,9 @@ use bench::scenario::{
     Priority, Recording, Rules, Scenario, Signals, Trace, Validation, Volumes,
 };
 use clap::{Args, Subcommand};
-use error::BenchError;
+pub(crate) use error::BenchError;
 use measure::Options;
 use render::Render;
-
-use crate::output::failed;
 
 /// What to measure.
 #[derive(Debug, Args)]
@@ -89,6 +87,13 @@ impl<S: Args + Scenario + 'static> Measure<S> {
     }
 }
 
+impl Bench {
+    /// Measures, or renders what was measured before.
+    pub(crate) fn run(self) -> Result<ExitCode, BenchError> {
+        self.task.run()
+    }
+}
+
 impl Task {
     fn run(self) -> Result<ExitCode, BenchError> {
         match self {
@@ -112,15 +117,6 @@ impl Task {
             Self::Clients(measure) => measure.run(),
             Self::Render(render) => render::run(&render),
         }
-    }
-}
-
-/// Measures, or renders what was measured before.
-pub(crate) fn run(bench: Bench) -> ExitCode {
-    match bench.task.run() {
-        Ok(code) => code,
-        Err(BenchError::NobodyReads) => ExitCode::SUCCESS,
-        Err(error) => failed("bench", &error, ExitCode::FAILURE),
     }
 }
 

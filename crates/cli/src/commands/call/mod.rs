@@ -10,7 +10,7 @@ use inspector::{Answer, Failure, Inspector, Load, Manner, MethodName, Outcome, R
 use notation::guess::FirstWord;
 
 use crate::bus_choice::BusChoice;
-use crate::output::{complain, print};
+use crate::output::complain;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::{MannerOptions, truth};
@@ -75,16 +75,9 @@ enum MessageType {
     MethodCall,
 }
 
-/// Calls it, or shows what there is.
-pub(crate) fn run(call: &Call) -> ExitCode {
-    match call.run() {
-        Ok(status) => status,
-        Err(error) => error.told("call"),
-    }
-}
-
 impl Call {
-    fn run(&self) -> Result<ExitCode, PokeError> {
+    /// Calls it, or shows what there is.
+    pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let words = self.words();
         match words.as_slice() {
@@ -201,10 +194,7 @@ impl Call {
             return ExitCode::SUCCESS;
         };
         let what = What::Results { sender, heading, names: &found.results };
-        let values = Values { values: results, what, descriptors };
-        let status = print(&self.shown.text(&values));
-        complain(&self.shown.descriptors(&values));
-        status
+        self.shown.print(&Values { values: results, what, descriptors })
     }
 
     fn manner(&self) -> Manner {

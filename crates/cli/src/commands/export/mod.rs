@@ -6,7 +6,6 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use ::export::{ExportError, write_csv, write_dot, write_json};
 use capture::Capture;
@@ -16,7 +15,8 @@ use capture::save::FileFormat;
 use capture::timeline::chrome_trace;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::output::{Output, failed};
+use crate::exit::ExitError;
+use crate::output::Output;
 use crate::progress::{Task, Work, conclude_file};
 use crate::recording::{self, ReadError, warn_if_unmatched};
 use crate::saving::save_matching;
@@ -59,31 +59,19 @@ enum Form {
     Pcap,
 }
 
-/// Writes the messages.
-pub(crate) fn run(export: &Export) -> ExitCode {
-    match export.write() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Write { error: ExportError::Io(error), .. })
-            if error.kind() == io::ErrorKind::BrokenPipe =>
-        {
-            ExitCode::SUCCESS
-        }
-        Err(error) => failed("export", &error, error.status()),
-    }
-}
-
 impl Export {
-    fn write(&self) -> Result<(), Failure> {
+    /// Writes the messages.
+    pub(crate) fn run(&self) -> Result<(), ExportFailure> {
         let (files, query) = recording::files_and_query(&self.words)?;
         // A file that cannot be written is reported before a large recording is read.
         let target = self.output.as_deref();
         let mut out = Output::create(target).map_err(|error| self.unwritten(error))?;
         match self.format {
             #[cfg(feature = "sqlite")]
-            Form::Sqlite if out.path().is_none() => return Err(Failure::NotAFile),
+            Form::Sqlite if out.path().is_none() => return Err(ExportFailure::NotAFile),
             #[cfg(feature = "parquet")]
-            Form::Parquet if out.is_terminal() => return Err(Failure::Terminal),
-            Form::Pcapng | Form::Pcap if out.is_terminal() => return Err(Failure::Terminal),
+            Form::Parquet if out.is_terminal() => return Err(ExportFailure::Terminal),
+            Form::Pcapng | Form::Pcap if out.is_terminal() => return Err(ExportFailure::Terminal),
             _ => {}
         }
         let capture = recording::open(files)?;
@@ -110,8 +98,8 @@ impl Export {
         }
     }
 
-    fn unwritten(&self, error: impl Into<ExportError>) -> Failure {
-        Failure::Write { to: Destination::of(self.output.as_deref()), error: error.into() }
+    fn unwritten(&self, error: impl Into<ExportError>) -> ExportFailure {
+        ExportFailure::Write { to: Destination::of(self.output.as_deref()), error: error.into() }
     }
 }
 
@@ -154,7 +142,7 @@ impl Form {
 
 /// Where to write, for an error.
 #[derive(Clone, Debug)]
-enum Destination {
+pub(crate) enum Destination {
     Stdout,
     File(PathBuf),
 }
@@ -179,7 +167,7 @@ impl fmt::Display for Destination {
 
 /// Why the recording was not exported.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+pub(crate) enum ExportFailure {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[cfg(feature = "sqlite")]
@@ -191,15 +179,20 @@ enum Failure {
     Write { to: Destination, error: ExportError },
 }
 
-impl Failure {
-    fn status(&self) -> ExitCode {
+impl ExitError for ExportFailure {
+    fn status(&self) -> u8 {
         match self {
             Self::Read(error) => error.status(),
-            Self::Write { .. } => ExitCode::FAILURE,
+            Self::Write { .. } => 1,
             #[cfg(feature = "sqlite")]
-            Self::NotAFile => ExitCode::from(2),
-            Self::Terminal => ExitCode::from(2),
+            Self::NotAFile => 2,
+            Self::Terminal => 2,
         }
+    }
+
+    fn is_quiet(&self) -> bool {
+        matches!(self, Self::Write { error: ExportError::Io(error), .. }
+            if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 

@@ -16,7 +16,6 @@ mod table;
 mod walk;
 
 use std::io::{IsTerminal as _, stdout};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use capture::text::visible::{self, printable};
@@ -27,7 +26,7 @@ use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, inspector, patience};
 use crate::json_choice::JsonChoice;
-use crate::output::{complain, failed, print};
+use crate::output::complain;
 use crate::style;
 use crate::table_options::TableOptions;
 use ask::Subject;
@@ -106,16 +105,9 @@ enum Format {
     Gdbus,
 }
 
-/// Asks the object, and prints what it has.
-pub(crate) fn run(introspect: &Introspect) -> ExitCode {
-    match introspect.tell() {
-        Ok(text) => print(&text),
-        Err(error) => failed("introspect", &error, ExitCode::FAILURE),
-    }
-}
-
 impl Introspect {
-    fn tell(&self) -> Result<String, LookError> {
+    /// Asks the object what it has.
+    pub(crate) fn run(&self) -> Result<String, LookError> {
         let inspector = inspector(&self.choice, self.timeout)?;
         let [name, path, interface] = self.words();
         let (name, timeout) = (name.unwrap_or_default(), self.timeout);

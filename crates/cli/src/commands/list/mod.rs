@@ -1,7 +1,6 @@
 //! `diligence list`: who is on a bus.
 
 use std::io::{IsTerminal as _, stdout};
-use std::process::ExitCode;
 
 use capture::table::{Cell, Column, Table};
 use capture::text::columns::{Fit, Grid};
@@ -14,7 +13,6 @@ use sys::control_group::Belonging;
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, inspector, names};
 use crate::json_choice::JsonChoice;
-use crate::output::{failed, print};
 use crate::style;
 use crate::table_options::TableOptions;
 
@@ -46,16 +44,9 @@ struct Kinds {
     activatable: bool,
 }
 
-/// Asks the bus, and prints who is there.
-pub(crate) fn run(list: &List) -> ExitCode {
-    match list.tell() {
-        Ok(text) => print(&text),
-        Err(error) => failed("list", &error, ExitCode::FAILURE),
-    }
-}
-
 impl List {
-    fn tell(&self) -> Result<String, LookError> {
+    /// Asks the bus who is there.
+    pub(crate) fn run(&self) -> Result<String, LookError> {
         let inspector = inspector(&self.choice, inspector::Patience::default().answer)?;
         let mut names = names(&inspector, &self.choice)?;
         if self.kinds.are_startable_only() {

@@ -4,7 +4,6 @@ mod waits;
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _, stdout};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use capture::model::Message;
@@ -22,7 +21,7 @@ use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::json_choice::{JsonChoice, Layout};
 use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
-use crate::output::{complain, controls, failed};
+use crate::output::{complain, controls};
 use crate::rule::match_rule;
 use crate::style::ColorChoice;
 use waits::LinesAndWaits;
@@ -75,17 +74,9 @@ enum Form {
     DbusSend,
 }
 
-/// Shows messages until somebody wants no more.
-pub(crate) fn run(monitor: Monitor) -> ExitCode {
-    match monitor.show() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => failed("monitor", &error, error.status()),
-    }
-}
-
 impl Monitor {
-    fn show(self) -> Result<(), LiveError> {
+    /// Shows messages until somebody wants no more.
+    pub(crate) fn run(self) -> Result<(), LiveError> {
         let (names, query) = names_and_query(&self.words);
         let rules = self.words[names.len()..].iter().filter(|word| is_rule(word)).count();
         if rules > 1 {

@@ -5,6 +5,7 @@ use std::io;
 use capture::record::EndCause;
 use recorder::{StartError, TapeError};
 
+use crate::exit::ExitError;
 use crate::guest::GuestError;
 
 /// Why the recording was not made, or is not complete.
@@ -33,12 +34,11 @@ pub(crate) enum RecordError {
     System(#[from] io::Error),
 }
 
-impl RecordError {
-    /// The status to exit with.
-    pub(crate) const fn exit_status(&self) -> u8 {
+impl ExitError for RecordError {
+    fn status(&self) -> u8 {
         match self {
             Self::Terminal | Self::NotAFile => 2,
-            Self::Guest(error) => error.exit_status(),
+            Self::Guest(error) => error.status(),
             Self::Start(_) | Self::Tape(_) | Self::Ended(_) | Self::System(_) => 1,
         }
     }

@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, stdout};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use capture::bodies::Bodies;
@@ -27,7 +26,7 @@ pub(crate) use progress::{Progress, report};
 use crate::amount;
 use crate::bus_choice::BusChoices;
 use crate::guest::{self, Guest, shell_status};
-use crate::output::{complain, failed};
+use crate::output::complain;
 use crate::private_bus::asked_to_end;
 use crate::rule::match_rule;
 
@@ -73,17 +72,9 @@ pub(crate) struct Record {
     command: Vec<OsString>,
 }
 
-/// Records until somebody or something ends it. The exit status is that of the command, if there
-/// is one.
-pub(crate) fn run(record: Record) -> ExitCode {
-    match record.around_command() {
-        Ok(status) => ExitCode::from(status),
-        Err(error) => failed("record", &error, ExitCode::from(error.exit_status())),
-    }
-}
-
 impl Record {
-    fn around_command(self) -> Result<u8, RecordError> {
+    /// Records until somebody or something ends it. The exit status is that of the command, if there is one.
+    pub(crate) fn run(self) -> Result<u8, RecordError> {
         let signals = SignalSource::block(&guest::SIGNALS)?;
         let command = match self.command.as_slice() {
             [] => None,

@@ -8,7 +8,7 @@ mod error;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use capture::record::EndCause;
@@ -20,7 +20,7 @@ use sys::signals::SignalSource;
 
 use crate::commands::record::{RecordError, Recording, report, status_with};
 use crate::guest::{self, Guest, shell_status};
-use crate::output::{complain, failed};
+use crate::output::complain;
 use crate::private_bus::{Config, Plan, PrivateBus, describe_end};
 
 /// What `run` is asked to do.
@@ -43,33 +43,29 @@ pub(crate) struct Run {
     command: Vec<OsString>,
 }
 
-/// Runs a command with a bus of its own, and returns its exit status.
-pub(crate) fn run(run: Run) -> ExitCode {
-    match around_command(run) {
-        Ok(status) => ExitCode::from(status),
-        Err(error) => failed("run", &error, ExitCode::from(error.exit_status())),
+impl Run {
+    /// Runs a command with a bus of its own, and returns its exit status.
+    pub(crate) fn run(self) -> Result<u8, RunError> {
+        let signals = SignalSource::block(&guest::SIGNALS)?;
+        let command = guest::command(&self.command)?;
+        let config = self.config_file.map_or(Config::Session, Config::File);
+        let plan = Plan { config, address: None, log: Stdio::inherit() };
+        let bus = PrivateBus::start(plan, &signals)?;
+        let place = Place::Address(bus.address().to_owned());
+        let recording = self.record.map(|path| Recording::of(place, path)).transpose()?;
+        let guest = match start(command, &bus) {
+            Ok(guest) => guest,
+            Err(error) => {
+                recording.into_iter().for_each(Recording::discard);
+                return Err(error);
+            }
+        };
+        let mut around =
+            Around { guest, bus, watched: BusState::Running, recording: Ok(recording) };
+        let status = around.wait(&signals)?;
+        around.end_recording(EndCause::Command);
+        Ok(status_with(shell_status(status), around.recording.err(), "run")?)
     }
-}
-
-fn around_command(run: Run) -> Result<u8, RunError> {
-    let signals = SignalSource::block(&guest::SIGNALS)?;
-    let command = guest::command(&run.command)?;
-    let config = run.config_file.map_or(Config::Session, Config::File);
-    let plan = Plan { config, address: None, log: Stdio::inherit() };
-    let bus = PrivateBus::start(plan, &signals)?;
-    let place = Place::Address(bus.address().to_owned());
-    let recording = run.record.map(|path| Recording::of(place, path)).transpose()?;
-    let guest = match start(command, &bus) {
-        Ok(guest) => guest,
-        Err(error) => {
-            recording.into_iter().for_each(Recording::discard);
-            return Err(error);
-        }
-    };
-    let mut around = Around { guest, bus, watched: BusState::Running, recording: Ok(recording) };
-    let status = around.wait(&signals)?;
-    around.end_recording(EndCause::Command);
-    Ok(status_with(shell_status(status), around.recording.err(), "run")?)
 }
 
 fn start(mut command: Command, bus: &PrivateBus) -> Result<Guest, RunError> {

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Write as _, stdout};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use capture::Capture;
 use capture::model::Message;
@@ -13,7 +12,9 @@ use capture::statistics::Caveat;
 use capture::text::Style;
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::output::{Output, complain, controls, failed, write_text};
+use crate::choices::{Choice, one_of};
+use crate::exit::ExitError;
+use crate::output::{Output, complain, controls, write_text};
 use crate::progress::{Task, Work, conclude_file};
 use crate::recording::{self, ReadError, warn_if_unmatched};
 use crate::saving::save_matching;
@@ -34,8 +35,8 @@ pub(crate) struct Show {
     #[command(flatten)]
     color: ColorChoice,
     /// Instead, the command that sends the like
-    #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with = "format")]
-    as_command: Option<Program>,
+    #[arg(long, value_parser = one_of(&COMMANDS), value_name = "PROGRAM", conflicts_with = "format")]
+    as_command: Option<Command>,
     /// Instead, save them as a recording: OUT.pcapng, or OUT.pcap, which has no names and no phases
     #[arg(long, short = 'o', value_name = "OUT", conflicts_with_all = ["format", "as_command"])]
     save: Option<PathBuf>,
@@ -59,20 +60,6 @@ enum Form {
     Details,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Program {
-    /// `busctl call` or `busctl emit`
-    Busctl,
-    /// `gdbus call` or `gdbus emit`
-    Gdbus,
-    /// `dbus-send`
-    DbusSend,
-    /// A Python program
-    Python,
-    /// The match rule for such messages
-    MatchRule,
-}
-
 impl Form {
     /// What messages look like if no form is asked for.
     fn usual(query: &Query) -> Self {
@@ -84,29 +71,17 @@ impl Form {
     }
 }
 
-impl From<Program> for Command {
-    fn from(program: Program) -> Self {
-        match program {
-            Program::Busctl => Self::Busctl,
-            Program::Gdbus => Self::Gdbus,
-            Program::DbusSend => Self::DbusSend,
-            Program::Python => Self::Python,
-            Program::MatchRule => Self::MatchRule,
-        }
-    }
-}
-
-/// Prints the messages.
-pub(crate) fn run(show: &Show) -> ExitCode {
-    match show.print() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(ShowError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => failed("show", &error, error.status()),
-    }
-}
+const COMMANDS: [Choice<Command>; 5] = [
+    ("busctl", "`busctl call` or `busctl emit`", Command::Busctl),
+    ("gdbus", "`gdbus call` or `gdbus emit`", Command::Gdbus),
+    ("dbus-send", "`dbus-send`", Command::DbusSend),
+    ("python", "A Python program", Command::Python),
+    ("match-rule", "The match rule for such messages", Command::MatchRule),
+];
 
 impl Show {
-    fn print(&self) -> Result<(), ShowError> {
+    /// Prints the messages, or saves them.
+    pub(crate) fn run(&self) -> Result<(), ShowError> {
         recording::check_order(&self.file, &self.query)?;
         let query = recording::query(&self.query)?;
         // A file that cannot be written is reported before a large recording is read.
@@ -121,24 +96,26 @@ impl Show {
             return file.write(&capture, &query);
         }
         if let Some(program) = self.as_command {
-            return commands(&capture, &query, program.into());
+            return commands(&capture, &query, program);
         }
         let format = match self.format.unwrap_or_else(|| Form::usual(&query)) {
             Form::Line => {
                 let lines = Lines::new(self.color.of_lines(), LineClock::of_recording(&capture));
-                return print_lines(&capture, &query, &lines).map_err(ShowError::Io);
+                return Ok(print_each(&capture, &query, |text, message, buffer| {
+                    lines.push(text, message, Knowledge::Whole, buffer)
+                })?);
             }
-            Form::Details => {
-                let style = self.color.of_stdout();
-                return details(&capture, &query, style).map_err(ShowError::Io);
-            }
+            Form::Details => return Ok(details(&capture, &query, self.color.of_stdout())?),
             Form::Busctl => Format::Busctl,
             Form::Gdbus => Format::Gdbus,
             Form::DbusSend => Format::DbusSend,
             Form::Json => Format::Json,
             Form::Lossless => Format::Lossless,
         };
-        messages(&capture, &query, format).map_err(ShowError::Io)
+        let controls = controls();
+        Ok(print_each(&capture, &query, |text, message, buffer| {
+            format.push(text, message, buffer, controls)
+        })?)
     }
 }
 
@@ -191,42 +168,24 @@ fn selects_alone(matcher: &mut Matcher<'_>, message: &Message<'_>) -> bool {
     matcher.selects(message) && !call.is_some_and(|call| matcher.selects(&call))
 }
 
-/// How far printing is, where it goes to a program: on a terminal, what is printed shows it.
-fn work_of_pipe(capture: &Capture) -> Option<Work> {
+/// Prints the messages that a query selects. `push` appends the text of a message.
+fn print_each(
+    capture: &Capture,
+    query: &Query,
+    push: impl Fn(&mut String, &Message<'_>, &mut Vec<u8>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(stdout().lock());
+    let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
+    // On a terminal, what is printed shows how far this is.
     let task = Task::Messages("printing", capture.len() as u64);
-    (!stdout().is_terminal()).then(|| Work::start(task))
-}
-
-/// Prints a line for each message that a query selects.
-fn print_lines(capture: &Capture, query: &Query, lines: &Lines) -> io::Result<()> {
-    let mut out = BufWriter::new(stdout().lock());
-    let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
-    let work = work_of_pipe(capture);
+    let work = (!stdout().is_terminal()).then(|| Work::start(task));
     let selects = |message: &Message<'_>| {
         work.iter().for_each(Work::count);
         matcher.selects(message)
     };
     for message in capture.messages().filter(selects) {
         text.clear();
-        lines.push(&mut text, &message, Knowledge::Whole, &mut buffer)?;
-        out.write_all(text.as_bytes())?;
-    }
-    out.flush()
-}
-
-/// Prints the messages that a query selects.
-fn messages(capture: &Capture, query: &Query, format: Format) -> io::Result<()> {
-    let mut out = BufWriter::new(stdout().lock());
-    let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
-    let controls = controls();
-    let work = work_of_pipe(capture);
-    let selects = |message: &Message<'_>| {
-        work.iter().for_each(Work::count);
-        matcher.selects(message)
-    };
-    for message in capture.messages().filter(selects) {
-        text.clear();
-        format.push(&mut text, &message, &mut buffer, controls)?;
+        push(&mut text, &message, &mut buffer)?;
         out.write_all(text.as_bytes())?;
     }
     out.flush()
@@ -234,12 +193,12 @@ fn messages(capture: &Capture, query: &Query, format: Format) -> io::Result<()> 
 
 /// What has no command is told on standard error, and the rest is printed.
 fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), ShowError> {
-    let mut out = Output::create(None).map_err(ShowError::Io)?;
+    let mut out = Output::create(None)?;
     let (mut buffer, mut matcher) = (Vec::new(), query.matcher());
     let mut refused = 0;
     for message in capture.messages().filter(|message| selects_alone(&mut matcher, message)) {
         match command.of(&message, &mut buffer) {
-            Ok(text) => out.write_all(text.as_bytes()).map_err(ShowError::Io)?,
+            Ok(text) => out.write_all(text.as_bytes())?,
             Err(Inexpressible::Io(error)) => return Err(ShowError::Io(error)),
             Err(error) => {
                 refused += 1;
@@ -247,17 +206,17 @@ fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), Sh
             }
         }
     }
-    out.finish().map_err(ShowError::Io)?;
+    out.finish()?;
     if refused > 0 { Err(ShowError::Inexpressible(refused)) } else { Ok(()) }
 }
 
 /// Why messages are not shown or saved.
 #[derive(Debug, thiserror::Error)]
-enum ShowError {
+pub(crate) enum ShowError {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
-    Io(io::Error),
+    Io(#[from] io::Error),
     /// The command cannot express this number of messages.
     #[error("{}", match .0 {
         1 => "1 message cannot be written as such a command".to_owned(),
@@ -274,13 +233,17 @@ enum ShowError {
     Write(PathBuf, io::Error),
 }
 
-impl ShowError {
-    fn status(&self) -> ExitCode {
+impl ExitError for ShowError {
+    fn status(&self) -> u8 {
         match self {
             Self::Read(error) => error.status(),
-            Self::Io(_) | Self::Inexpressible(_) | Self::Write(..) => ExitCode::FAILURE,
-            Self::Extension(_) => ExitCode::from(2),
+            Self::Io(_) | Self::Inexpressible(_) | Self::Write(..) => 1,
+            Self::Extension(_) => 2,
         }
+    }
+
+    fn is_quiet(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 

@@ -19,7 +19,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::diff::check_budgets;
-use crate::output::{failed, print};
+use crate::exit::ExitError;
+use crate::output::print;
 use crate::progress::{Task, Work};
 use crate::recording::{self, ReadError, warn_if_unmatched};
 use crate::style;
@@ -71,19 +72,14 @@ struct Form {
     json: bool,
 }
 
-/// Prints what there is to tell.
-pub(crate) fn run(stats: &Stats) -> ExitCode {
-    match stats.tell() {
-        Ok((text, Verdict::Kept)) => print(&text),
-        Ok((text, _)) => {
-            print(&text);
-            ExitCode::FAILURE
-        }
-        Err(error) => failed("stats", &error, error.status()),
-    }
-}
-
 impl Stats {
+    /// Prints what there is to tell.
+    pub(crate) fn run(&self) -> Result<ExitCode, StatsError> {
+        let (text, verdict) = self.tell()?;
+        let printed = print(&text);
+        Ok(if verdict == Verdict::Kept { printed } else { ExitCode::FAILURE })
+    }
+
     fn tell(&self) -> Result<(String, Verdict), StatsError> {
         let (files, query) = recording::files_and_query(&self.words)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
@@ -160,7 +156,7 @@ fn subject() -> impl TypedValueParser<Value = Subject> {
 
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
-enum StatsError {
+pub(crate) enum StatsError {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
@@ -177,12 +173,12 @@ enum StatsError {
     RulesOfMessages,
 }
 
-impl StatsError {
-    fn status(&self) -> ExitCode {
+impl ExitError for StatsError {
+    fn status(&self) -> u8 {
         match self {
             Self::Read(error) => error.status(),
-            Self::Sort(_) | Self::RulesOfMessages => ExitCode::from(2),
-            Self::Sweep { .. } | Self::Unknowable(_) => ExitCode::FAILURE,
+            Self::Sort(_) | Self::RulesOfMessages => 2,
+            Self::Sweep { .. } | Self::Unknowable(_) => 1,
         }
     }
 }

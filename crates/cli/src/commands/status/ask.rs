@@ -43,7 +43,9 @@ impl Asker<'_> {
 
     /// What another bus tells. What it does not is left out.
     fn debug_stats(&self) -> Numbers {
-        let Ok(totals) = self.dict(DEBUG_STATS, "GetStats", &()) else { return Numbers::Nothing };
+        let Ok(totals) = self.dict(DEBUG_STATS, "GetStats", &()) else {
+            return Numbers::Nothing {};
+        };
         let names = self.call::<(Vec<String>,)>(DRIVER, "ListNames", &());
         let names = names.map_or_else(|_| Vec::new(), |(names,)| names);
         let unique = names.iter().filter(|name| name.starts_with(':'));

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use client::wire::body::Value;
+use notation::busctl;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value as Json, json};
 
 /// An `a{sv}`, or what of it is asked for.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -61,5 +64,79 @@ const fn number(value: &Value) -> Option<u64> {
         Value::Uint32(number) => Some(*number as u64),
         Value::Uint64(number) => Some(*number),
         _ => None,
+    }
+}
+
+/// With the keys of the bus.
+impl Serialize for Dict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, json_of(value))))
+    }
+}
+
+fn json_of(value: &Value) -> Json {
+    match value {
+        Value::Variant(value) => json_of(value),
+        Value::Array { items, .. } => json_of_array(items),
+        Value::DictEntry(entry) => json!([json_of(&entry.0), json_of(&entry.1)]),
+        Value::Struct(fields) => fields.iter().map(json_of).collect(),
+        basic => {
+            let mut text = String::new();
+            busctl::push_json(&mut text, basic);
+            serde_json::from_str(&text).unwrap_or_default()
+        }
+    }
+}
+
+/// A dictionary with texts for keys is an object; anything else is an array.
+fn json_of_array(items: &[Value]) -> Json {
+    let entry = |item: &Value| match item {
+        Value::DictEntry(entry) => match &**entry {
+            (Value::String(key), value) => Some((key.clone(), json_of(value))),
+            _ => None,
+        },
+        _ => None,
+    };
+    match items.iter().map(entry).collect::<Option<Map<_, _>>>() {
+        Some(object) if !items.is_empty() => Json::Object(object),
+        _ => items.iter().map(json_of).collect(),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use client::wire::signature::{Signature, SignatureBuf, Type};
+
+    use super::*;
+
+    #[test]
+    fn values_become_what_json_has_for_them() {
+        let text = |text: &str| Value::from(text);
+        let texts = |items| Value::Array { element: element_of("as"), items };
+        let entry = Value::DictEntry(Box::new((text("a"), Value::Uint64(u64::MAX))));
+        let dict = Dict(BTreeMap::from([
+            ("Names".to_owned(), texts(vec![text("x"), text("y")])),
+            ("None".to_owned(), texts(Vec::new())),
+            (
+                "Causes".to_owned(),
+                Value::Array { element: element_of("a{st}"), items: vec![entry] },
+            ),
+            ("Losing".to_owned(), Value::Boolean(false)),
+        ]));
+        let expected = json!({
+            "Names": ["x", "y"],
+            "None": [],
+            "Causes": { "a": u64::MAX },
+            "Losing": false,
+        });
+        assert_eq!(serde_json::to_value(&dict).expect("it has texts for keys"), expected);
+    }
+
+    /// The element of an array type.
+    pub(in super::super) fn element_of(array: &str) -> SignatureBuf {
+        match Signature::new(array).ok().and_then(Signature::single) {
+            Some(Type::Array(element)) => element.into(),
+            other => panic!("{other:?}"),
+        }
     }
 }

@@ -3,12 +3,16 @@
 use client::CallError;
 
 use crate::bus_choice::Unreachable;
+use crate::exit::ExitError;
+use crate::inspection::LookError;
 
 /// Why the status of a bus is unknown.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum StatusError {
+pub(crate) enum StatusError {
     #[error(transparent)]
     Connect(#[from] Unreachable),
+    #[error(transparent)]
+    Look(#[from] LookError),
     #[error("{choice} does not answer: {error}")]
     Ask { choice: String, error: CallError },
     #[error(
@@ -16,3 +20,5 @@ pub(super) enum StatusError {
     )]
     Denied { choice: String },
 }
+
+impl ExitError for StatusError {}

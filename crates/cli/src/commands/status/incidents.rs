@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::dict::Dict;
 use super::text::{Page, process_of};
-use crate::columns::folded;
-use crate::units::grouped;
+use capture::text::columns::folded;
+use capture::text::units::grouped;
 use capture::text::visible::printable;
 
 /// The last incidents, at most `top` of them; 0 is all.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ask ─▶ Report ─┬─ text   for people, as wide as the terminal
-//!                 └─ json   for programs
+//!                 └─ JSON   for programs
 //! ```
 //!
 //! Of how it is our own bus tells much; any other what it has in `org.freedesktop.DBus.Debug.Stats`, or nothing.
@@ -11,14 +11,11 @@ mod ask;
 mod dict;
 mod error;
 mod incidents;
-mod json;
 mod report;
 #[cfg(test)]
 mod tests;
 mod text;
 mod who;
-
-use std::process::ExitCode;
 
 use clap::Args;
 use inspector::Patience;
@@ -26,7 +23,6 @@ use inspector::Patience;
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, inspector};
 use crate::json_choice::JsonChoice;
-use crate::output::{failed, print};
 use crate::style;
 use crate::table_options::NoPager;
 use error::StatusError;
@@ -52,38 +48,35 @@ pub(crate) struct Status {
     _pager: NoPager,
 }
 
-/// Asks the bus, and prints what it says.
-pub(crate) fn run(status: &Status) -> ExitCode {
-    let told = match status.bus {
-        true => tell(status).map_err(|error| error.to_string()),
-        false => tell_who(status).map_err(|error| error.to_string()),
-    };
-    match told {
-        Ok(text) => print(&text),
-        Err(error) => failed("status", &error, ExitCode::FAILURE),
+impl Status {
+    /// Asks the bus.
+    pub(crate) fn run(&self) -> Result<String, StatusError> {
+        if self.bus { self.tell() } else { Ok(self.tell_who()?) }
     }
-}
 
-/// Whose credentials are told. A name of a bus never is a number alone.
-fn tell_who(status: &Status) -> Result<String, LookError> {
-    let choice = &status.choice;
-    let inspector = inspector(choice, Patience::default().answer)?;
-    let credentials = match &status.subject {
-        None => who::of_bus(&inspector, choice)?,
-        Some(subject) => match subject.parse() {
-            Ok(pid) => who::of_process(&inspector, choice, pid)?,
-            Err(_) => who::of_name(&inspector, choice, subject)?,
-        },
-    };
-    Ok(status.json.text(&credentials).unwrap_or_else(|| credentials.to_text(style::of_stdout())))
-}
+    /// Whose credentials are told. A name of a bus never is a number alone.
+    fn tell_who(&self) -> Result<String, LookError> {
+        let choice = &self.choice;
+        let inspector = inspector(choice, Patience::default().answer)?;
+        let credentials = match &self.subject {
+            None => who::of_bus(&inspector, choice)?,
+            Some(subject) => match subject.parse() {
+                Ok(pid) => who::of_process(&inspector, choice, pid)?,
+                Err(_) => who::of_name(&inspector, choice, subject)?,
+            },
+        };
+        Ok(self.json.text(&credentials).unwrap_or_else(|| credentials.to_text(style::of_stdout())))
+    }
 
-fn tell(status: &Status) -> Result<String, StatusError> {
-    let choice = status.choice.to_string();
-    let connection = status.choice.connect()?;
-    let report = ask::ask(&connection, choice, status.top)?;
-    let text = || text::render(&report, style::of_stdout(), status.top);
-    Ok(status.json.text(&json::object(&report)).unwrap_or_else(text))
+    fn tell(&self) -> Result<String, StatusError> {
+        let choice = self.choice.to_string();
+        let connection = self.choice.connect()?;
+        let report = ask::ask(&connection, choice, self.top)?;
+        let text = || text::render(&report, style::of_stdout(), self.top);
+        // Sorted by key.
+        let json = serde_json::to_value(&report).unwrap_or_default();
+        Ok(self.json.text(&json).unwrap_or_else(text))
+    }
 }
 
 const LONG_HELP: &str = "\

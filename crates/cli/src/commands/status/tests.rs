@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use client::wire::body::Value;
-use client::wire::signature::{Signature, SignatureBuf, Type};
 use diligence_testkit::golden;
 
 use super::dict::Dict;
+use super::dict::tests::element_of;
 use super::report::{Numbers, Report};
-use super::{json, text};
+use super::text;
 use capture::text::{Colours, Style};
 
 fn check(name: &str, shown: &str) {
@@ -40,13 +40,6 @@ fn counts(counts: &[(&str, u64)]) -> Value {
         Value::DictEntry(Box::new((Value::from(*key), Value::Uint64(*count))))
     };
     Value::Array { element: element_of("a{st}"), items: counts.iter().map(entry).collect() }
-}
-
-fn element_of(array: &str) -> SignatureBuf {
-    match Signature::new(array).ok().and_then(Signature::single) {
-        Some(Type::Array(element)) => element.into(),
-        other => panic!("{other:?}"),
-    }
 }
 
 /// The process of a bus, and of others: more than any machine has.
@@ -253,18 +246,22 @@ fn only_so_many_as_were_asked_for() {
 #[test]
 fn other_buses() {
     check("other-80", &text::render(&other(), plain(80), 10));
-    check("nothing-80", &text::render(&report(Numbers::Nothing), plain(80), 10));
+    check("nothing-80", &text::render(&report(Numbers::Nothing {}), plain(80), 10));
+}
+
+fn json(report: &Report) -> serde_json::Value {
+    serde_json::to_value(report).expect("all keys are texts")
 }
 
 #[test]
 fn json_has_the_keys_of_the_bus() {
-    let shown = json::object(&busy());
+    let shown = json(&busy());
     assert_eq!(shown["totals"]["Messages"], 5_432_100);
     assert_eq!(shown["totals"]["LossCauses"]["max_outgoing_bytes"], 12_345);
     assert_eq!(shown["connections"][1]["Names"][0], "com.example.Sleeper");
     assert_eq!(shown["history"][0]["Limit"], serde_json::Value::Null);
     assert_eq!(shown["members_counted_for"], 61_000_000);
-    let other = json::object(&other());
+    let other = json(&other());
     assert_eq!(other["debug_stats"]["ActiveConnections"], 2);
 }
 

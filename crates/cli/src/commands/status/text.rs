@@ -7,10 +7,10 @@ use sys::process;
 use super::dict::Dict;
 use super::incidents;
 use super::report::{Numbers, Report};
-use crate::columns::{Fit, fit, folded};
-use crate::units::{bytes, counted, elapsed, grouped};
 use capture::table::{Cell, Column, Table, Unit};
 use capture::text::Style;
+use capture::text::columns::{Fit, fit, folded};
+use capture::text::units::{bytes, counted, elapsed, grouped};
 
 /// The report, with at most `top` entries in each part; 0 is all.
 pub(super) fn render(report: &Report, style: Style, top: u32) -> String {
@@ -27,7 +27,7 @@ pub(super) fn render(report: &Report, style: Style, top: u32) -> String {
             page.debug_stats(totals);
             page.other_connections(connections, top);
         }
-        Numbers::Nothing => page.line(
+        Numbers::Nothing {} => page.line(
             "It tells nothing about itself: it has neither org.diligence.Statistics1 nor \
              org.freedesktop.DBus.Debug.Stats.",
         ),

@@ -7,7 +7,6 @@ use capture::text::Style;
 use capture::text::units::date_and_time;
 use capture::text::visible::printable;
 use inspector::{Inspector, Name, Who};
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use sys::control_group::Belonging;
 use sys::identity::{Capabilities, Four, Identity, capability_names};
@@ -19,14 +18,17 @@ use crate::inspection::{LookError, names, no_such_name};
 /// Credentials, in the order of busctl, then what is known besides.
 pub(super) struct Credentials(Vec<(&'static str, Value)>);
 
+#[derive(Serialize)]
+#[serde(untagged)]
 enum Value {
     /// It is known that there is none.
     None,
-    Number(u64),
+    Number(u32),
     Text(String),
     Numbers(Vec<u32>),
     Words(Vec<String>),
-    Capabilities(u64),
+    /// The names of these.
+    Capabilities(Vec<String>),
 }
 
 /// Those of whoever has a name.
@@ -123,19 +125,21 @@ impl Credentials {
         self.push(key, text.map_or(Value::None, Value::Text));
     }
 
+    fn number(&mut self, key: &'static str, number: Option<u32>) {
+        self.0.extend(number.map(|number| (key, Value::Number(number))));
+    }
+
     fn number_or_none(&mut self, key: &'static str, number: Option<u32>) {
-        self.push(key, number.map_or(Value::None, |number| Value::Number(number.into())));
+        self.push(key, number.map_or(Value::None, Value::Number));
     }
 
     /// What busctl tells.
     fn process(&mut self, process: &Process, owner: Option<String>) {
         let identity = process.pid.and_then(Identity::of_process);
-        if let Some(pid) = process.pid {
-            self.push("PID", Value::Number(pid.into()));
-        }
+        self.number("PID", process.pid);
         match &identity {
             Some(identity) => self.identity(identity),
-            None => self.0.extend(process.uid.map(|uid| ("EUID", Value::Number(uid.into())))),
+            None => self.number("EUID", process.uid),
         }
         self.text("Comm", process.comm.clone());
         self.text("Exe", process.exe.clone());
@@ -157,7 +161,7 @@ impl Credentials {
 
     fn identity(&mut self, identity: &Identity) {
         let Identity { parent, users, groups, supplementary, terminal, .. } = identity;
-        self.push("PPID", Value::Number((*parent).into()));
+        self.number("PPID", Some(*parent));
         self.text_or_none("TTY", terminal.clone());
         self.four(["UID", "EUID", "SUID", "FSUID"], *users);
         self.four(["GID", "EGID", "SGID", "FSGID"], *groups);
@@ -167,26 +171,34 @@ impl Credentials {
     fn four(&mut self, keys: [&'static str; 4], numbers: Four) {
         let Four { real, effective, saved, filesystem } = numbers;
         for (key, number) in keys.into_iter().zip([real, effective, saved, filesystem]) {
-            self.push(key, Value::Number(number.into()));
+            self.number(key, Some(number));
         }
     }
 
     fn belonging(&mut self, belonging: Belonging) {
         let Belonging { unit, slice, user_unit, user_slice, session, owner } = belonging;
-        self.text_or_none("Unit", unit);
-        self.text_or_none("Slice", slice);
-        self.text_or_none("UserUnit", user_unit);
-        self.text_or_none("UserSlice", user_slice);
-        self.text_or_none("Session", session);
-        self.0.extend(owner.map(|owner| ("OwnerUID", Value::Number(owner.into()))));
+        for (key, text) in [
+            ("Unit", unit),
+            ("Slice", slice),
+            ("UserUnit", user_unit),
+            ("UserSlice", user_slice),
+            ("Session", session),
+        ] {
+            self.text_or_none(key, text);
+        }
+        self.number("OwnerUID", owner);
     }
 
     fn capabilities(&mut self, capabilities: Capabilities) {
         let Capabilities { effective, permitted, inheritable, bounding } = capabilities;
-        self.push("EffectiveCapabilities", Value::Capabilities(effective));
-        self.push("PermittedCapabilities", Value::Capabilities(permitted));
-        self.push("InheritableCapabilities", Value::Capabilities(inheritable));
-        self.push("BoundingCapabilities", Value::Capabilities(bounding));
+        for (key, set) in [
+            ("EffectiveCapabilities", effective),
+            ("PermittedCapabilities", permitted),
+            ("InheritableCapabilities", inheritable),
+            ("BoundingCapabilities", bounding),
+        ] {
+            self.push(key, Value::Capabilities(capability_names(set).collect()));
+        }
     }
 
     /// What busctl does not tell.
@@ -223,7 +235,7 @@ impl Value {
             Self::Text(text) => printable(text).into_owned(),
             Self::Numbers(numbers) => joined(numbers.iter().map(u32::to_string)),
             Self::Words(words) => printable(&words.join(" ")).into_owned(),
-            Self::Capabilities(set) => folded(capability_names(*set)),
+            Self::Capabilities(names) => folded(names),
         };
         if text.is_empty() { text } else { style.strong(text) }
     }
@@ -234,36 +246,19 @@ fn joined(words: impl Iterator<Item = String>) -> String {
 }
 
 /// Names as busctl breaks them into lines: before the fourth, and then after every four.
-fn folded(names: impl Iterator<Item = String>) -> String {
+fn folded(names: &[String]) -> String {
     let mut text = String::new();
-    for (index, name) in names.enumerate() {
+    for (index, name) in names.iter().enumerate() {
         text += if index > 0 { " " } else { "" };
         text += if index % 4 == 3 { "\n        " } else { "" };
-        text += &name;
+        text += name;
     }
     text
 }
 
 impl Serialize for Credentials {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
-}
-
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::None => serializer.serialize_none(),
-            Self::Number(number) => serializer.serialize_u64(*number),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Numbers(numbers) => serializer.collect_seq(numbers),
-            Self::Words(words) => serializer.collect_seq(words),
-            Self::Capabilities(set) => serializer.collect_seq(capability_names(*set)),
-        }
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 

@@ -6,7 +6,6 @@ mod screen;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use capture::Capture;
 use capture::model::Message;
@@ -15,8 +14,9 @@ use capture::text::Style;
 use capture::timeline::chrome_trace;
 use clap::{Args, ValueHint};
 
+use crate::exit::ExitError;
 use crate::live::{Form, LiveError, LiveOptions};
-use crate::output::{Output, failed, print};
+use crate::output::{Output, print};
 use crate::progress::{Task, Work, conclude_file};
 use crate::recording::{self, ReadError, warn_if_unmatched};
 use crate::style;
@@ -44,17 +44,12 @@ pub(crate) struct Timeline {
     json: bool,
 }
 
-/// Prints where the time went.
-pub(crate) fn run(timeline: &Timeline) -> ExitCode {
-    let told = if timeline.live.live { timeline.watch() } else { timeline.tell() };
-    match told {
-        Ok(text) => print(&text),
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => failed("timeline", &error, error.status()),
-    }
-}
-
 impl Timeline {
+    /// Prints where the time went.
+    pub(crate) fn run(&self) -> Result<String, TimelineError> {
+        if self.live.live { self.watch() } else { self.tell() }
+    }
+
     fn tell(&self) -> Result<String, TimelineError> {
         let (files, query) = recording::files_and_query(&self.words)?;
         let capture = recording::open(files)?;
@@ -143,7 +138,7 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64>
 
 /// Why there is no timeline.
 #[derive(Debug, thiserror::Error)]
-enum TimelineError {
+pub(crate) enum TimelineError {
     #[error(transparent)]
     Live(#[from] LiveError),
     #[error(transparent)]
@@ -154,20 +149,19 @@ enum TimelineError {
     LiveWithFile { file: String },
 }
 
-impl TimelineError {
-    fn status(&self) -> ExitCode {
+impl ExitError for TimelineError {
+    fn status(&self) -> u8 {
         match self {
             Self::Live(error) => error.status(),
             Self::Read(error) => error.status(),
-            Self::Write { .. } => ExitCode::FAILURE,
-            Self::LiveWithFile { .. } => ExitCode::from(2),
+            Self::Write { .. } => 1,
+            Self::LiveWithFile { .. } => 2,
         }
     }
 
-    /// Whether who reads has seen enough, and left.
-    fn is_broken_pipe(&self) -> bool {
+    fn is_quiet(&self) -> bool {
         match self {
-            Self::Live(error) => error.is_broken_pipe(),
+            Self::Live(error) => error.is_quiet(),
             Self::Write { error, .. } => error.kind() == io::ErrorKind::BrokenPipe,
             Self::Read(_) | Self::LiveWithFile { .. } => false,
         }

@@ -9,21 +9,21 @@ mod table;
 mod tests;
 mod view;
 
-use std::fmt;
 use std::io;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use capture::query::Query;
 use capture::statistics::By;
 use capture::table::NoSuchColumn;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use sys::clock::{monotonic, used};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
+use crate::choices::one_of;
+use crate::exit::ExitError;
 use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
-use crate::output::{failed, write_text};
+use crate::output::write_text;
 use crate::screen::controls::Following;
 use crate::style;
 use view::View;
@@ -35,8 +35,8 @@ pub(crate) struct Top {
     #[command(flatten)]
     bus: BusChoice,
     /// What a row is for
-    #[arg(long, value_enum, default_value = "service")]
-    by: Subject,
+    #[arg(long, value_parser = one_of(&view::SUBJECTS), default_value = "service")]
+    by: By,
     /// The column to sort by
     #[arg(long, value_name = "COLUMN", default_value = view::DEFAULT_SORT)]
     sort: String,
@@ -54,42 +54,9 @@ pub(crate) struct Top {
     query: Vec<String>,
 }
 
-/// What a row of the table is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Subject {
-    /// Connections that are called, or emit signals
-    Service,
-    /// Processes that send
-    Process,
-    /// Methods and signals
-    Member,
-    /// Each sender with each recipient
-    Pair,
-}
-
-impl Subject {
-    const fn by(self) -> By {
-        match self {
-            Self::Service => By::Service,
-            Self::Process => By::Process,
-            Self::Member => By::Member,
-            Self::Pair => By::Pair,
-        }
-    }
-}
-
-/// Shows a bus until somebody ends it.
-pub(crate) fn run(top: Top) -> ExitCode {
-    match top.show() {
-        Ok(()) => ExitCode::SUCCESS,
-        // A reader of plain lines that has seen enough and left is fine.
-        Err(TopError::Live(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => failed("top", &error, error.status()),
-    }
-}
-
 impl Top {
-    fn show(self) -> Result<(), TopError> {
+    /// Shows a bus until somebody ends it.
+    pub(crate) fn run(self) -> Result<(), TopError> {
         let text = self.query.join(" ");
         let query = Query::parse(&text).map_err(LiveError::from)?;
         let output = if self.once { LiveOutput::Lines } else { LiveOutput::of_terminal() };
@@ -206,26 +173,24 @@ impl Live {
 }
 
 /// Why there is nothing to see.
-#[derive(Debug)]
-enum TopError {
-    /// There is no such column.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TopError {
+    #[error(transparent)]
     Sort(NoSuchColumn),
-    /// The bus is not watched.
-    Live(LiveError),
+    #[error(transparent)]
+    Live(#[from] LiveError),
 }
 
-impl TopError {
-    fn status(&self) -> ExitCode {
+impl ExitError for TopError {
+    fn status(&self) -> u8 {
         match self {
-            Self::Sort(_) => ExitCode::from(2),
+            Self::Sort(_) => 2,
             Self::Live(error) => error.status(),
         }
     }
-}
 
-impl From<LiveError> for TopError {
-    fn from(error: LiveError) -> Self {
-        Self::Live(error)
+    fn is_quiet(&self) -> bool {
+        matches!(self, Self::Live(error) if error.is_quiet())
     }
 }
 
@@ -234,17 +199,6 @@ impl From<io::Error> for TopError {
         Self::Live(error.into())
     }
 }
-
-impl fmt::Display for TopError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sort(error) => error.fmt(f),
-            Self::Live(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TopError {}
 
 /// Intervals that the numbers of a table are of.
 const STEPS_IN_SPAN: u32 = 10;

@@ -7,8 +7,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{RenderDirection, Sparkline};
 
-use super::Subject;
-use super::view::{KEYS, View};
+use super::view::{KEYS, SUBJECTS, View};
 use crate::live::LiveTraffic;
 use crate::screen::controls::{Action, Following, Overlay};
 use crate::screen::keys;
@@ -43,12 +42,7 @@ fn draw_curve(frame: &mut Frame<'_>, traffic: &LiveTraffic, area: Rect) {
 
 /// What the table shows.
 fn choice(view: &View) -> Line<'static> {
-    let by = match view.by {
-        Subject::Service => "service",
-        Subject::Process => "process",
-        Subject::Member => "member",
-        Subject::Pair => "pair",
-    };
+    let by = SUBJECTS.iter().find(|(.., by)| *by == view.by).map_or("", |(word, ..)| *word);
     let mut spans = vec![Span::raw(format!(" by {by}, sorted by {}", view.sort))];
     if !view.query_text.is_empty() {
         spans.push(Span::raw(format!(", only {}", view.query_text)));

@@ -83,7 +83,7 @@ fn the_page_fits_terminals_of_any_width() {
     let (traffic, now) = busy();
     for width in [80, 100, 160, 200] {
         let mut text = String::new();
-        for by in [Subject::Service, Subject::Member, Subject::Process, Subject::Pair] {
+        for by in [By::Service, By::Member, By::Process, By::Pair] {
             let (query, span) = (Query::default(), Duration::from_secs(20));
             let mut view = View::new(by, "messages".into(), query, String::new(), span);
             view.renew(&traffic, now).expect("there is such a column");

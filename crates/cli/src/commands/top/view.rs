@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use capture::Time;
 use capture::query::{Query, QueryError};
+use capture::statistics::By;
 use capture::table::{NoSuchColumn, Table, Unit};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Subject, table};
+use super::table;
+use crate::choices::Choice;
 use crate::live::LiveTraffic;
 use crate::screen::TerminalInput;
 use crate::screen::controls::{Action, Following, KeyOutcome, ViewControls};
@@ -19,7 +21,7 @@ use crate::screen::scroll::Scroll;
 /// What somebody wants to see.
 #[derive(Debug)]
 pub(super) struct View {
-    pub(super) by: Subject,
+    pub(super) by: By,
     pub(super) sort: String,
     pub(super) query: Query,
     pub(super) query_text: String,
@@ -55,7 +57,7 @@ pub(super) enum TopCommand {
 
 impl View {
     pub(super) fn new(
-        by: Subject,
+        by: By,
         sort: String,
         query: Query,
         query_text: String,
@@ -79,7 +81,7 @@ impl View {
 
     /// Makes the table again.
     pub(super) fn renew(&mut self, traffic: &LiveTraffic, now: Time) -> Result<(), NoSuchColumn> {
-        let mut table = table::recent(traffic, (now, self.span), self.by.by(), &self.query);
+        let mut table = table::recent(traffic, (now, self.span), self.by, &self.query);
         table.sort(&self.sort)?;
         self.table = Some(table);
         Ok(())
@@ -118,7 +120,8 @@ impl View {
             }
             TopCommand::Sort => self.next_sort(),
             TopCommand::Group => {
-                self.by = after(&SUBJECTS, self.by);
+                let place = SUBJECTS.iter().position(|(.., by)| *by == self.by).unwrap_or(0);
+                self.by = SUBJECTS[(place + 1) % SUBJECTS.len()].2;
                 self.sort_by_number();
                 self.start_anew();
             }
@@ -193,11 +196,6 @@ impl Edit {
     }
 }
 
-fn after<T: Copy + PartialEq>(all: &[T], one: T) -> T {
-    let place = all.iter().position(|each| *each == one).unwrap_or(0);
-    all[(place + 1) % all.len()]
-}
-
 /// The column to sort by unless somebody chooses one: every table has it.
 pub(super) const DEFAULT_SORT: &str = "messages";
 
@@ -244,7 +242,13 @@ pub(super) const KEYS: [KeyRow<Action<TopCommand>>; 8] = [
     Action::HELP_ROW,
 ];
 
-const SUBJECTS: [Subject; 4] = [Subject::Service, Subject::Process, Subject::Member, Subject::Pair];
+/// What a row of the table is for.
+pub(super) const SUBJECTS: [Choice<By>; 4] = [
+    ("service", "Connections that are called, or emit signals", By::Service),
+    ("process", "Processes that send", By::Process),
+    ("member", "Methods and signals", By::Member),
+    ("pair", "Each sender with each recipient", By::Pair),
+];
 
 #[cfg(test)]
 mod tests {
@@ -253,7 +257,7 @@ mod tests {
 
     fn view() -> View {
         let (query, span) = (Query::default(), Duration::from_secs(1));
-        View::new(Subject::Service, "messages".into(), query, String::new(), span)
+        View::new(By::Service, "messages".into(), query, String::new(), span)
     }
 
     /// Presses keys; says whether the last one quits.
@@ -272,9 +276,9 @@ mod tests {
         assert!(!press(&mut view, &letters("p")));
         assert_eq!(view.controls.following, Following::Paused);
         press(&mut view, &letters("gg"));
-        assert_eq!((view.by, view.controls.following), (Subject::Member, Following::Live));
+        assert_eq!((view.by, view.controls.following), (By::Member, Following::Live));
         press(&mut view, &[KeyCode::Char('g'), KeyCode::Tab]);
-        assert_eq!(view.by, Subject::Service);
+        assert_eq!(view.by, By::Service);
         press(&mut view, &letters("?"));
         assert_eq!(view.controls.overlay, Overlay::Help);
         assert!(!press(&mut view, &letters("q")), "it closes the help");

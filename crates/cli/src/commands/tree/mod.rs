@@ -14,7 +14,7 @@ use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, inspector, is_nobody, names, no_such_name, patience};
 use crate::json_choice::JsonChoice;
-use crate::output::{complain, failed, print};
+use crate::output::{complain, print};
 use crate::style;
 use crate::table_options::NoPager;
 use draw::{Lines, draw};
@@ -40,33 +40,6 @@ pub(crate) struct Objects {
     _pager: NoPager,
 }
 
-/// Asks the services, and prints their objects.
-pub(crate) fn run(objects: &Objects) -> ExitCode {
-    match objects.tell() {
-        Ok(told) => told.print(),
-        Err(error) => failed("tree", &error, ExitCode::FAILURE),
-    }
-}
-
-/// What is printed, and what went wrong.
-struct Report {
-    text: String,
-    complaints: Vec<String>,
-    is_whole: bool,
-}
-
-impl Report {
-    fn print(self) -> ExitCode {
-        for line in &self.complaints {
-            complain(&format!("diligence tree: {}\n", printable(line)));
-        }
-        match (print(&self.text), self.is_whole) {
-            (ExitCode::SUCCESS, false) => ExitCode::FAILURE,
-            (status, _) => status,
-        }
-    }
-}
-
 /// A service, and what came of asking it.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -81,7 +54,8 @@ enum Asked {
 }
 
 impl Objects {
-    fn tell(&self) -> Result<Report, LookError> {
+    /// Asks the services, and prints their objects.
+    pub(crate) fn run(&self) -> Result<ExitCode, LookError> {
         let inspector = inspector(&self.choice, self.timeout)?;
         let services = match self.names.is_empty() {
             true => running(&inspector, &self.choice)?,
@@ -91,10 +65,14 @@ impl Objects {
             .iter()
             .map(|service| self.ask(&inspector, service))
             .collect::<Result<_, _>>()?;
-        let complaints: Vec<_> = asked.iter().flat_map(Asked::complaints).collect();
-        let is_whole = asked.iter().all(Asked::has_answered);
         let text = self.json.text(&asked).unwrap_or_else(|| self.text(&asked));
-        Ok(Report { text, complaints, is_whole })
+        for line in asked.iter().flat_map(Asked::complaints) {
+            complain(&format!("diligence tree: {}\n", printable(&line)));
+        }
+        Ok(match (print(&text), asked.iter().all(Asked::has_answered)) {
+            (ExitCode::SUCCESS, false) => ExitCode::FAILURE,
+            (status, _) => status,
+        })
     }
 
     fn ask(&self, inspector: &Inspector, service: &str) -> Result<Asked, LookError> {

@@ -1,37 +1,34 @@
 //! Why `up` ended with a failure.
 
+use std::io;
 use std::process::ExitStatus;
-use std::{fmt, io};
 
+use crate::exit::ExitError;
 use crate::live::LiveError;
 use crate::private_bus::{StartError, describe_end};
 
 /// Why `up` ended with a failure.
-#[derive(Debug)]
-pub(super) enum UpError {
-    /// There is no bus.
-    Start {
-        /// Why.
-        error: StartError,
-        /// What it said last.
-        log: Vec<String>,
-    },
-    /// The programs of the demonstration cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UpError {
+    /// The bus did not start; `log` has its last lines.
+    #[error("{error}{}", last_lines(log))]
+    Start { error: StartError, log: Vec<String> },
+    #[error("cannot start the demonstration: {0}")]
     Demo(io::Error),
-    /// The bus cannot be watched, or the system does not let us.
-    Live(LiveError),
-    /// The bus ended, and nobody had asked it to.
-    BusEnded {
-        /// How.
-        status: ExitStatus,
-        /// What it said last.
-        log: Vec<String>,
-    },
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    /// The bus ended although nobody had asked it to; `log` has its last lines.
+    #[error("the bus has ended with {}{}", describe_end(*status), last_lines(log))]
+    BusEnded { status: ExitStatus, log: Vec<String> },
 }
 
-impl From<LiveError> for UpError {
-    fn from(error: LiveError) -> Self {
-        Self::Live(error)
+impl ExitError for UpError {
+    fn is_quiet(&self) -> bool {
+        match self {
+            Self::Live(error) => error.is_quiet(),
+            Self::Start { error, .. } => matches!(error, StartError::Interrupted(_)),
+            Self::Demo(_) | Self::BusEnded { .. } => false,
+        }
     }
 }
 
@@ -41,29 +38,7 @@ impl From<io::Error> for UpError {
     }
 }
 
-impl fmt::Display for UpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Start { error, log } => {
-                error.fmt(f)?;
-                write_log(f, log)
-            }
-            Self::Demo(error) => write!(f, "cannot start the demonstration: {error}"),
-            Self::Live(error) => error.fmt(f),
-            Self::BusEnded { status, log } => {
-                write!(f, "the bus has ended with {}", describe_end(*status))?;
-                write_log(f, log)
-            }
-        }
-    }
+fn last_lines(log: &[String]) -> String {
+    let lines: String = log.iter().map(|line| format!("\n  {line}")).collect();
+    if log.is_empty() { lines } else { format!("; it said last:{lines}") }
 }
-
-fn write_log(f: &mut fmt::Formatter<'_>, log: &[String]) -> fmt::Result {
-    if log.is_empty() {
-        return Ok(());
-    }
-    f.write_str("; it said last:")?;
-    log.iter().try_for_each(|line| write!(f, "\n  {line}"))
-}
-
-impl std::error::Error for UpError {}

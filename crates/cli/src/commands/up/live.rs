@@ -7,12 +7,12 @@ use capture::record::Record;
 use recorder::Place;
 use sys::clock;
 use sys::signals::SignalSource;
-use viewer::Server;
 
 use super::error::UpError;
+use super::hints::Hints;
 use super::logs::{Logs, Stream};
 use super::model::{Model, NoteKind, STEP, Snapshot};
-use super::page::Page;
+use super::page::{self, UpPage};
 use super::plain::{self, Plain};
 use super::view::View;
 use crate::commands::demo::Cast;
@@ -33,19 +33,6 @@ pub(super) struct Live {
     logs: Logs,
     model: Model,
     hints: Hints,
-}
-
-/// What somebody needs to use the bus.
-#[derive(Debug)]
-pub(super) struct Hints {
-    /// Where it listens.
-    pub(super) address: String,
-    /// What shows it in a browser.
-    pub(super) page: Option<Server>,
-    /// The address of the page that was printed first. It may have been used already.
-    pub(super) printed_link: Option<String>,
-    /// A line for a shell, to try.
-    pub(super) example: &'static str,
 }
 
 /// Where the bus is shown.
@@ -73,13 +60,6 @@ struct LinesFront {
     plain: Plain,
     /// The address of the page that was printed last.
     link: Option<String>,
-}
-
-impl Hints {
-    /// Where a browser finds the page: an address that works once.
-    fn link(&self) -> Option<String> {
-        self.page.as_ref().map(Server::address)
-    }
 }
 
 impl Live {
@@ -199,14 +179,14 @@ impl Live {
 
     fn draw(&mut self, front: &mut Front) -> io::Result<()> {
         let Front::Screen(screen) = front else { return Ok(()) };
-        let page = Page {
+        let page = UpPage {
             snapshot: &screen.snapshot,
             address: &self.hints.address,
             link: screen.link.as_deref(),
             example: self.hints.example,
             palette: screen.palette,
         };
-        self.events.draw(|frame| page.draw(frame, &mut screen.view))
+        self.events.draw(|frame| page::draw(&page, frame, &mut screen.view))
     }
 
     fn take_logs(&mut self) -> Result<(), UpError> {

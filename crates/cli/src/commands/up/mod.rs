@@ -8,6 +8,7 @@
 //! Only [`live`] and [`logs`] do anything; the rest is told what happened.
 
 mod error;
+mod hints;
 mod live;
 mod logs;
 mod model;
@@ -16,11 +17,12 @@ mod plain;
 mod view;
 
 use std::io::{self, Write, stdout};
-use std::process::{ExitCode, Stdio};
+use std::process::Stdio;
 
 use clap::Args;
 use error::UpError;
-use live::{Hints, Live};
+use hints::{Hints, export_line, short_address};
+use live::Live;
 use logs::Logs;
 use recorder::Place;
 use viewer::{Calls, Server, Subject};
@@ -28,9 +30,7 @@ use wire::address::AddressList;
 
 use crate::commands::demo::Cast;
 use crate::live::LiveOutput;
-use crate::output::failed;
-use crate::private_bus::{Config, Plan, PrivateBus, StartError};
-use crate::units;
+use crate::private_bus::{Config, Plan, PrivateBus};
 
 /// What `up` is asked to do.
 #[derive(Debug, Args)]
@@ -47,43 +47,35 @@ pub(crate) struct Up {
     address: Option<AddressList>,
 }
 
-/// Runs a bus and shows it, until somebody ends it.
-pub(crate) fn run(up: Up) -> ExitCode {
-    match show(up) {
-        // A reader of plain lines that has seen enough and left is fine.
-        Err(UpError::Live(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Ok(()) => ExitCode::SUCCESS,
-        Err(UpError::Start { error: StartError::Interrupted(_), .. }) => ExitCode::SUCCESS,
-        Err(error) => failed("up", &error, ExitCode::FAILURE),
+impl Up {
+    /// Runs a bus and shows it, until somebody ends it.
+    pub(crate) fn run(self) -> Result<(), UpError> {
+        let output = LiveOutput::of_terminal();
+        let signals = output.block_signals()?;
+        let (reader, writer) = io::pipe()?;
+        let mut logs = Logs::new(reader);
+        let log = Stdio::from(writer.try_clone()?);
+        let plan = Plan { config: Config::Session, address: self.address, log };
+        let bus = match PrivateBus::start(plan, &signals) {
+            Ok(bus) => bus,
+            Err(error) => return Err(UpError::Start { error, log: logs.rest() }),
+        };
+        let address = short_address(bus.address());
+        let calls = if self.allow_calls { Calls::Allowed } else { Calls::Refused };
+        let page = serve(&address, calls);
+        let printed_link = page.as_ref().map(Server::address);
+        let example = if self.demo { DEMO_EXAMPLE } else { EXAMPLE };
+        let hints = Hints { address, page, printed_link, example };
+        print_hints(&hints)?;
+        let address = hints.address.clone();
+        let mut live = Live::new(bus, logs, signals, hints)?;
+        if self.demo {
+            let cast = Cast::start(&address, &writer).map_err(UpError::Demo)?;
+            live = live.with_cast(cast);
+        }
+        drop(writer);
+        live.run(output)
     }
-}
-
-fn show(up: Up) -> Result<(), UpError> {
-    let output = LiveOutput::of_terminal();
-    let signals = output.block_signals()?;
-    let (reader, writer) = io::pipe()?;
-    let mut logs = Logs::new(reader);
-    let log = Stdio::from(writer.try_clone()?);
-    let plan = Plan { config: Config::Session, address: up.address, log };
-    let bus = match PrivateBus::start(plan, &signals) {
-        Ok(bus) => bus,
-        Err(error) => return Err(UpError::Start { error, log: logs.rest() }),
-    };
-    let address = short_address(bus.address());
-    let calls = if up.allow_calls { Calls::Allowed } else { Calls::Refused };
-    let page = serve(&address, calls);
-    let printed_link = page.as_ref().map(Server::address);
-    let example = if up.demo { DEMO_EXAMPLE } else { EXAMPLE };
-    let hints = Hints { address, page, printed_link, example };
-    print_hints(&hints)?;
-    let address = hints.address.clone();
-    let mut live = Live::new(bus, logs, signals, hints)?;
-    if up.demo {
-        let cast = Cast::start(&address, &writer).map_err(UpError::Demo)?;
-        live = live.with_cast(cast);
-    }
-    drop(writer);
-    live.run(output)
 }
 
 fn print_hints(hints: &Hints) -> io::Result<()> {
@@ -101,31 +93,6 @@ fn serve(address: &str, calls: Calls) -> Option<Server> {
     let subject = Subject::bus_when_looked_at(Place::Address(address.to_owned()));
     // The fronts ask for the address whenever they show something.
     Server::start(None, subject, calls, |_| {}).ok()
-}
-
-/// The address without the number of the server, which connects as well and is easier to read.
-fn short_address(address: &str) -> String {
-    let Ok(list) = address.parse::<AddressList>() else { return address.to_owned() };
-    let entries = list.entries().iter().map(|entry| {
-        let mut entry = entry.clone();
-        entry.guid = None;
-        entry.to_string()
-    });
-    entries.collect::<Vec<_>>().join(";")
-}
-
-/// The line that points the programs of a shell at the bus.
-fn export_line(address: &str) -> String {
-    format!("export DBUS_SESSION_BUS_ADDRESS={}", quoted(address))
-}
-
-/// A word for a shell; quoted if it has to be.
-fn quoted(word: &str) -> String {
-    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=,@%+".contains(&byte);
-    if !word.is_empty() && word.bytes().all(harmless) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn listenable(text: &str) -> Result<AddressList, String> {
@@ -161,31 +128,6 @@ command line is wrong.";
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_is_quoted_where_a_shell_would_misread_it() {
-        for (word, expected) in [
-            ("unix:path=/run/user/0/bus", "unix:path=/run/user/0/bus"),
-            ("unix:path=/run/a%20b,guid=12", "unix:path=/run/a%20b,guid=12"),
-            ("unix:path=/a;unix:path=/b", "'unix:path=/a;unix:path=/b'"),
-            ("it's", r"'it'\''s'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), expected);
-        }
-    }
-
-    #[test]
-    fn the_number_of_the_server_is_left_out() {
-        let guid = "0123456789abcdef0123456789abcdef";
-        for (address, expected) in [
-            (format!("unix:path=/run/a%20b,guid={guid}"), "unix:path=/run/a%20b"),
-            (format!("unix:path=/a,guid={guid};tcp:port=1"), "unix:path=/a;tcp:port=1"),
-            ("nonsense".into(), "nonsense"),
-        ] {
-            assert_eq!(short_address(&address), expected);
-        }
-    }
 
     #[test]
     fn only_places_to_listen_at_are_taken() {

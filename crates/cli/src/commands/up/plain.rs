@@ -19,8 +19,8 @@
 use std::time::Duration;
 
 use super::model::{MemberRow, NoteId, Notes, Snapshot};
-use super::units;
 use super::view::busiest;
+use capture::text::units;
 
 /// Makes lines of snapshots, and knows what was said before.
 #[derive(Debug, Default)]

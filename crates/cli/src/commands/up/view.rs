@@ -114,26 +114,27 @@ impl OwnConnection {
 }
 
 impl Sort {
-    /// The next one in the circle.
-    pub(crate) const fn next(self) -> Self {
-        match self {
-            Self::Messages => Self::Bytes,
-            Self::Bytes => Self::Queue,
-            Self::Queue => Self::Program,
-            Self::Program => Self::Age,
-            Self::Age => Self::Messages,
-        }
+    /// The orders in the circle, each with its word, the title of its column, and the mark behind that.
+    const ALL: [(Self, &'static str, (&'static str, char)); 5] = [
+        (Self::Messages, "messages", ("MSG/S", '\u{25bc}')),
+        (Self::Bytes, "bytes", ("BYTES/S", '\u{25bc}')),
+        (Self::Queue, "queue", ("QUEUED", '\u{25bc}')),
+        (Self::Program, "program", ("PROGRAM", '\u{25b2}')),
+        (Self::Age, "newest", ("NAME", '\u{25bc}')),
+    ];
+
+    const fn next(self) -> Self {
+        Self::ALL[(self as usize + 1) % Self::ALL.len()].0
     }
 
     /// What it is called.
     pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Messages => "messages",
-            Self::Bytes => "bytes",
-            Self::Queue => "queue",
-            Self::Program => "program",
-            Self::Age => "newest",
-        }
+        Self::ALL[self as usize].1
+    }
+
+    /// The title of the column that has the order, and the mark behind it.
+    pub(crate) const fn column(self) -> (&'static str, char) {
+        Self::ALL[self as usize].2
     }
 
     fn compare(self, one: &ConnectionRow, other: &ConnectionRow) -> Ordering {
@@ -164,13 +165,10 @@ pub(crate) fn busiest(members: &[MemberRow]) -> Vec<&MemberRow> {
 }
 
 impl Panel {
-    /// The next one in the circle.
-    pub(crate) const fn next(self) -> Self {
-        match self {
-            Self::Connections => Self::Members,
-            Self::Members => Self::Events,
-            Self::Events => Self::Connections,
-        }
+    const ALL: [Self; 3] = [Self::Connections, Self::Members, Self::Events];
+
+    const fn next(self) -> Self {
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 }
 
@@ -247,13 +245,12 @@ mod tests {
     #[test]
     fn each_list_scrolls_by_itself() {
         let mut view = View::default();
-        for panel in [Panel::Connections, Panel::Members, Panel::Events] {
+        for panel in Panel::ALL {
             view.scroll(panel).show(9, 3);
         }
         press(&mut view, KeyCode::Tab);
         press(&mut view, KeyCode::Down);
-        let offsets = [Panel::Connections, Panel::Members, Panel::Events]
-            .map(|panel| view.scroll(panel).show(9, 3));
+        let offsets = Panel::ALL.map(|panel| view.scroll(panel).show(9, 3));
         assert_eq!(offsets, [0, 1, 0]);
     }
 }

@@ -1,18 +1,19 @@
 //! What happened, the last thing first.
 
+use capture::text::columns::{Fit, fit};
+use capture::text::units;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::Page;
+use super::shared::UpPage;
 use crate::commands::up::model::{Note, NoteKind};
-use crate::commands::up::units;
 use crate::commands::up::view::{Panel, View};
 use crate::screen::palette::Palette;
-use crate::screen::table::{Fit, draw_list, fit};
+use crate::screen::table::draw_list;
 
-pub(super) fn draw(page: &Page<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &UpPage<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
     let style = page.heading_style(view, Panel::Events);
     let heading = Line::styled(" EVENTS", style).style(style);
     let notes = &page.snapshot.notes;

@@ -1,19 +1,21 @@
 //! What bus, how busy.
 
+use capture::text::columns::cells;
+use capture::text::units;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{RenderDirection, Sparkline};
 
-use super::{Page, ROOM_FOR_LINKS, inner};
+use super::shared::{ROOM_FOR_LINKS, UpPage};
+use crate::commands::up::hints::export_line;
 use crate::commands::up::model::Snapshot;
-use crate::commands::up::units;
 use crate::commands::up::view::View;
 use crate::screen::controls::Following;
-use crate::screen::table::{cells, line_of};
+use crate::screen::table::line_of;
 
-pub(super) fn draw(page: &Page<'_>, view: &View, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &UpPage<'_>, view: &View, frame: &mut Frame<'_>, area: Rect) {
     let area = inner(area);
     frame.render_widget(summary(page, view, area.width), line_of(area, 0));
     frame.render_widget(address(page, area.width), line_of(area, 1));
@@ -27,8 +29,13 @@ pub(super) fn draw(page: &Page<'_>, view: &View, frame: &mut Frame<'_>, area: Re
     draw_traffic(page, frame, below);
 }
 
+/// The area without a margin of one column at its sides.
+fn inner(area: Rect) -> Rect {
+    Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(2), ..area }
+}
+
 /// The first line, with as much as there is room for.
-fn summary(page: &Page<'_>, view: &View, width: u16) -> Line<'static> {
+fn summary(page: &UpPage<'_>, view: &View, width: u16) -> Line<'static> {
     let mut room = usize::from(width);
     let mut line = Line::default();
     for (text, style) in facts(page, view.controls.following) {
@@ -41,8 +48,8 @@ fn summary(page: &Page<'_>, view: &View, width: u16) -> Line<'static> {
     line
 }
 
-fn facts(page: &Page<'_>, following: Following) -> Vec<(String, Style)> {
-    let Page { snapshot, palette, .. } = page;
+fn facts(page: &UpPage<'_>, following: Following) -> Vec<(String, Style)> {
+    let UpPage { snapshot, palette, .. } = page;
     let plain = Style::new();
     let title = match following {
         Following::Live => (format!("up {}", units::elapsed(snapshot.uptime)), palette.strong()),
@@ -69,22 +76,22 @@ fn facts(page: &Page<'_>, following: Following) -> Vec<(String, Style)> {
 }
 
 /// The line to paste; where there is no room for it, the address alone.
-fn address(page: &Page<'_>, width: u16) -> Line<'static> {
-    let export = super::super::export_line(page.address);
+fn address(page: &UpPage<'_>, width: u16) -> Line<'static> {
+    let export = export_line(page.address);
     let text = if cells(&export) <= usize::from(width) { export } else { page.address.to_owned() };
     Line::styled(text, page.palette.address())
 }
 
 /// Where a browser finds the picture; the address alone where there is no room for more.
-fn browser(page: &Page<'_>, link: &str, width: u16) -> Line<'static> {
+fn browser(page: &UpPage<'_>, link: &str, width: u16) -> Line<'static> {
     let text = format!("in a browser: {link}");
     let text = if cells(&text) <= usize::from(width) { text } else { link.to_owned() };
     Line::styled(text, page.palette.address())
 }
 
 /// How much goes over the bus now, and a curve of how much did.
-fn draw_traffic(page: &Page<'_>, frame: &mut Frame<'_>, area: Rect) {
-    let Page { snapshot, palette, .. } = page;
+fn draw_traffic(page: &UpPage<'_>, frame: &mut Frame<'_>, area: Rect) {
+    let UpPage { snapshot, palette, .. } = page;
     let texts = traffic_texts(snapshot, area.height);
     for (text, index) in texts.into_iter().zip(0..) {
         let style = if index == 0 { palette.strong() } else { Style::new() };

@@ -1,94 +1,48 @@
 //! The table of methods and signals.
 
+use capture::text::columns::{Fit, cells, fit};
+use capture::text::units;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::Page;
+use super::shared::UpPage;
 use crate::commands::up::model::MemberRow;
-use crate::commands::up::units;
 use crate::commands::up::view::{Panel, View, busiest};
-use crate::screen::palette::Palette;
-use crate::screen::table::{Cell, Column, Fit, cells, draw_list, fit, heading, rest, row};
+use crate::screen::table::{LiveColumn, LiveTable};
 
-pub(super) fn draw(page: &Page<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
-    let kinds = kinds(area.width);
-    let columns = columns(kinds, area.width);
-    let heading = heading(&columns, page.heading_style(view, Panel::Members));
+pub(super) fn draw(page: &UpPage<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
     let rows = busiest(&page.snapshot.members);
-    draw_list(frame, area, heading, rows.len(), view.scroll(Panel::Members), |place| {
-        let cells = kinds.iter().zip(&columns);
-        let cells = cells.map(|(kind, at)| kind.cell(page.palette, rows[place], at.width));
-        row(&columns, cells.collect())
-    });
+    let heading = page.heading_style(view, Panel::Members);
+    let table = LiveTable { columns: &COLUMNS, sorted: None, heading, palette: page.palette };
+    table.draw(frame, area, &rows, view.scroll(Panel::Members));
 }
 
-/// What a column tells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Member,
-    Count,
-    Errors,
-    Bytes,
-    Len,
-    Parties,
-}
-
-/// The columns for which there is room.
-const fn kinds(width: u16) -> &'static [Kind] {
-    match width {
-        0..56 => &[Kind::Member, Kind::Count, Kind::Bytes],
-        56..100 => &[Kind::Member, Kind::Count, Kind::Bytes, Kind::Len, Kind::Parties],
-        100.. => &[Kind::Member, Kind::Count, Kind::Errors, Kind::Bytes, Kind::Len, Kind::Parties],
-    }
-}
-
-/// The columns with their widths; the two texts share what the numbers leave.
-fn columns(kinds: &[Kind], width: u16) -> Vec<Column> {
-    let mut columns: Vec<Column> = kinds.iter().map(|kind| kind.column()).collect();
-    let left = rest(width, &columns) + 1;
-    let members = if kinds.contains(&Kind::Parties) { members_width(left) } else { left };
-    for (column, kind) in columns.iter_mut().zip(kinds) {
-        match kind {
-            Kind::Member => column.width = members,
-            Kind::Parties => column.width = left - members,
-            _ => {}
-        }
-    }
-    columns
-}
-
-impl Kind {
-    /// The column; the width of the texts is still 0.
-    const fn column(self) -> Column {
-        let (title, width, fit) = match self {
-            Self::Member => ("METHOD OR SIGNAL", 0, Fit::End),
-            Self::Count => ("PER S", 5, Fit::Number),
-            Self::Errors => ("ERR/S", 5, Fit::Number),
-            Self::Bytes => ("BYTES/S", 7, Fit::Number),
-            Self::Len => ("EACH", 7, Fit::Number),
-            Self::Parties => ("FROM \u{2192} TO", 0, Fit::Start),
-        };
-        Column { title, width, fit }
-    }
-
-    fn cell(self, palette: Palette, row: &MemberRow, width: usize) -> Cell<'_> {
-        let idle = palette.number(row.rate.messages);
-        match self {
-            Self::Member => Cell::new(name(row, width), idle),
-            Self::Count if row.errors > 0.0 => {
-                Cell::new(units::count(row.rate.messages), palette.alarm())
-            }
-            Self::Count => Cell::new(units::count(row.rate.messages), idle),
-            Self::Errors if row.errors > 0.0 => {
-                Cell::new(units::count(row.errors), palette.alarm())
-            }
-            Self::Errors => Cell::new("", idle),
-            Self::Bytes => Cell::new(units::bytes_aligned(row.rate.bytes), idle),
-            Self::Len => Cell::new(units::bytes_aligned(row.len), idle),
-            Self::Parties => Cell::new(parties(row, width), idle),
-        }
-    }
-}
+const COLUMNS: [LiveColumn<MemberRow>; 6] = [
+    LiveColumn::rest("METHOD OR SIGNAL", members_width, Fit::End, 0, |row, palette, width| {
+        (name(row, width), palette.number(row.rate.messages))
+    }),
+    LiveColumn::fixed("PER S", 5, Fit::Number, 0, |row, palette, _| {
+        let rate = row.rate.messages;
+        (units::count(rate), if row.errors > 0.0 { palette.alarm() } else { palette.number(rate) })
+    }),
+    LiveColumn::fixed("ERR/S", 5, Fit::Number, 100, |row, palette, _| match row.errors > 0.0 {
+        true => (units::count(row.errors), palette.alarm()),
+        false => (String::new(), palette.number(row.rate.messages)),
+    }),
+    LiveColumn::fixed("BYTES/S", 7, Fit::Number, 0, |row, palette, _| {
+        (units::bytes_aligned(row.rate.bytes), palette.number(row.rate.messages))
+    }),
+    LiveColumn::fixed("EACH", 7, Fit::Number, 56, |row, palette, _| {
+        (units::bytes_aligned(row.len), palette.number(row.rate.messages))
+    }),
+    LiveColumn::rest(
+        "FROM \u{2192} TO",
+        |left| left,
+        Fit::Start,
+        56,
+        |row, palette, width| (parties(row, width), palette.number(row.rate.messages)),
+    ),
+];
 
 /// Interface and member; where there is not enough room, the last part of the interface.
 fn name(row: &MemberRow, width: usize) -> String {

@@ -14,72 +14,37 @@ mod connections;
 mod events;
 mod header;
 mod members;
+mod shared;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::model::Snapshot;
-use super::view::{KEYS, Panel, UpCommand, View};
+use super::view::{KEYS, UpCommand, View};
 use crate::screen::controls::{Action, Overlay};
 use crate::screen::keys;
-use crate::screen::palette::Palette;
+use shared::ROOM_FOR_LINKS;
+pub(crate) use shared::UpPage;
 
-/// What is drawn of a bus.
-pub(crate) struct Page<'a> {
-    /// What there is to show.
-    pub(crate) snapshot: &'a Snapshot,
-    /// Where the bus listens.
-    pub(crate) address: &'a str,
-    /// Where a browser finds the page of the bus.
-    pub(crate) link: Option<&'a str>,
-    /// A line for a shell, to try.
-    pub(crate) example: &'a str,
-    /// The colors.
-    pub(crate) palette: Palette,
-}
-
-impl Page<'_> {
-    /// Draws everything.
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, view: &mut View) {
-        let connections = view.connections(self.snapshot).len();
-        let places = Places::new(frame.area(), connections, self.links());
-        header::draw(self, view, frame, places.header);
-        connections::draw(self, view, frame, places.connections);
-        members::draw(self, view, frame, places.members);
-        events::draw(self, view, frame, places.events);
-        frame.render_widget(self.footer(view, places.footer.width), places.footer);
-        if view.controls.overlay == Overlay::Help {
-            let width = frame.area().width;
-            keys::draw_help(frame, &KEYS, self.palette, self.explanations(width));
-        }
-    }
-
-    /// Lines of the header with a link.
-    fn links(&self) -> u16 {
-        u16::from(self.link.is_some())
-    }
-
-    fn footer(&self, view: &View, width: u16) -> Line<'static> {
-        keys::footer(&KEYS, self.palette, width, |action| match action {
-            Action::Pause => Some(view.controls.pause_word().to_owned()),
-            Action::View(UpCommand::Sort) => Some(format!("sort: {}", view.sort.word())),
-            _ => None,
-        })
-    }
-
-    /// What the help has besides the keys.
-    fn explanations(&self, width: u16) -> impl Iterator<Item = Line<'static>> {
-        let example = example(self.example, width.saturating_sub(3));
-        let style = self.palette.address();
-        let example: Vec<_> =
-            example.lines().map(|line| Line::styled(line.to_owned(), style)).collect();
-        EXPLANATIONS.into_iter().map(Line::raw).chain(example)
-    }
-
-    fn heading_style(&self, view: &View, panel: Panel) -> Style {
-        if view.focus == panel { self.palette.focused_heading() } else { self.palette.heading() }
+/// Draws everything.
+pub(crate) fn draw(page: &UpPage<'_>, frame: &mut Frame<'_>, view: &mut View) {
+    let connections = view.connections(page.snapshot).len();
+    let places = Places::new(frame.area(), connections, u16::from(page.link.is_some()));
+    header::draw(page, view, frame, places.header);
+    connections::draw(page, view, frame, places.connections);
+    members::draw(page, view, frame, places.members);
+    events::draw(page, view, frame, places.events);
+    let footer = keys::footer(&KEYS, page.palette, places.footer.width, |action| match action {
+        Action::Pause => Some(view.controls.pause_word().to_owned()),
+        Action::View(UpCommand::Sort) => Some(format!("sort: {}", view.sort.word())),
+        _ => None,
+    });
+    frame.render_widget(footer, places.footer);
+    if view.controls.overlay == Overlay::Help {
+        let example = example(page.example, frame.area().width.saturating_sub(3));
+        let example = example.lines().map(|line| Line::styled(line, page.palette.address()));
+        let explanations = EXPLANATIONS.into_iter().map(Line::raw).chain(example);
+        keys::draw_help(frame, &KEYS, page.palette, explanations);
     }
 }
 
@@ -141,16 +106,9 @@ impl Places {
     }
 }
 
-/// The area without a margin of one column at its sides.
-fn inner(area: Rect) -> Rect {
-    Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(2), ..area }
-}
-
 /// From this height on the header has a higher curve.
 const TALL: u16 = 36;
 
-/// From this height on it has a line for a link.
-const ROOM_FOR_LINKS: u16 = 20;
 const HEADER_LINES: u16 = 3;
 const HEADER_LINES_TALL: u16 = 5;
 

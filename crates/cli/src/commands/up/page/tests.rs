@@ -14,19 +14,20 @@ use recorder::ConnectionStatistics;
 
 use super::*;
 use crate::commands::up::model::{
-    ConnectionRow, MemberKind, MemberRow, Note, NoteId, NoteKind, Owner, Program,
+    ConnectionRow, MemberKind, MemberRow, Note, NoteId, NoteKind, Owner, Program, Snapshot,
 };
-use crate::commands::up::view::{OwnConnection, Sort};
+use crate::commands::up::view::{OwnConnection, Panel, Sort};
 use crate::live::{Amount, Rate};
 use crate::screen::controls::{Following, ViewControls};
+use crate::screen::palette::Palette;
 use crate::screen::scroll::ScrollBy;
 
 fn draw(snapshot: &Snapshot, view: &View, width: u16, height: u16) -> Buffer {
-    draw_page(&page(snapshot, Colours::Wanted), *view, width, height)
+    draw_on(&page(snapshot, Colours::Wanted), *view, width, height)
 }
 
-fn page(snapshot: &Snapshot, colours: Colours) -> Page<'_> {
-    Page {
+fn page(snapshot: &Snapshot, colours: Colours) -> UpPage<'_> {
+    UpPage {
         snapshot,
         address: "unix:path=/run/user/1000/diligence-x7kq2a/bus",
         link: Some("http://127.0.0.1:40123/open/0123456789abcdef0123456789abcdef"),
@@ -35,9 +36,9 @@ fn page(snapshot: &Snapshot, colours: Colours) -> Page<'_> {
     }
 }
 
-fn draw_page(page: &Page<'_>, mut view: View, width: u16, height: u16) -> Buffer {
+fn draw_on(page: &UpPage<'_>, mut view: View, width: u16, height: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| page.draw(frame, &mut view)).unwrap();
+    terminal.draw(|frame| super::draw(page, frame, &mut view)).unwrap();
     terminal.backend().buffer().clone()
 }
 
@@ -229,7 +230,7 @@ fn no_size_is_too_small() {
 fn without_colours_there_are_none() {
     let snapshot = busy();
     let page = page(&snapshot, Colours::Unwanted);
-    let buffer = draw_page(&page, View::default(), 120, 40);
+    let buffer = draw_on(&page, View::default(), 120, 40);
     let coloured =
         |style: Style| !matches!((style.fg, style.bg), (Some(Color::Reset), Some(Color::Reset)));
     assert!(buffer.content.iter().all(|cell| !coloured(cell.style())));

@@ -1,0 +1,79 @@
+//! What somebody needs to use the bus.
+
+use viewer::Server;
+use wire::address::AddressList;
+
+/// What somebody needs to use the bus.
+#[derive(Debug)]
+pub(super) struct Hints {
+    /// Where the bus listens.
+    pub(super) address: String,
+    /// What shows the bus in a browser.
+    pub(super) page: Option<Server>,
+    /// The address of the page that was printed first. It may have been used already.
+    pub(super) printed_link: Option<String>,
+    /// A line for a shell, to try.
+    pub(super) example: &'static str,
+}
+
+impl Hints {
+    /// Where a browser finds the page: an address that works once.
+    pub(super) fn link(&self) -> Option<String> {
+        self.page.as_ref().map(Server::address)
+    }
+}
+
+/// The line that points the programs of a shell at the bus.
+pub(super) fn export_line(address: &str) -> String {
+    format!("export DBUS_SESSION_BUS_ADDRESS={}", quoted(address))
+}
+
+/// A word for a shell; quoted if it has to be.
+fn quoted(word: &str) -> String {
+    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=,@%+".contains(&byte);
+    if !word.is_empty() && word.bytes().all(harmless) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The address without the number of the server, which connects as well and is easier to read.
+pub(super) fn short_address(address: &str) -> String {
+    let Ok(list) = address.parse::<AddressList>() else { return address.to_owned() };
+    let entries = list.entries().iter().map(|entry| {
+        let mut entry = entry.clone();
+        entry.guid = None;
+        entry.to_string()
+    });
+    entries.collect::<Vec<_>>().join(";")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_quoted_where_a_shell_would_misread_it() {
+        for (word, expected) in [
+            ("unix:path=/run/user/0/bus", "unix:path=/run/user/0/bus"),
+            ("unix:path=/run/a%20b,guid=12", "unix:path=/run/a%20b,guid=12"),
+            ("unix:path=/a;unix:path=/b", "'unix:path=/a;unix:path=/b'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn the_number_of_the_server_is_left_out() {
+        let guid = "0123456789abcdef0123456789abcdef";
+        for (address, expected) in [
+            (format!("unix:path=/run/a%20b,guid={guid}"), "unix:path=/run/a%20b"),
+            (format!("unix:path=/a,guid={guid};tcp:port=1"), "unix:path=/a;tcp:port=1"),
+            ("nonsense".into(), "nonsense"),
+        ] {
+            assert_eq!(short_address(&address), expected);
+        }
+    }
+}
