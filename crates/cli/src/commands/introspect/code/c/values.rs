@@ -1,14 +1,13 @@
-//! Values in C: how they are passed, appended to messages, and read from them.
+//! Values in C: how they are passed, appended to messages, and read from them. These are the filters of
+//! the template.
 
-use std::fmt::Write as _;
-
-use wire::signature::Type;
-
-use super::super::model::{ArgumentModel, signature};
+use minijinja::value::Serde;
+use serde::Deserialize;
+use wire::signature::{Signature, Type};
 
 /// How a value is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Passing {
+enum Passing {
     /// As itself.
     Number(&'static str),
     /// As a text, which belongs to the message that it was read from, as a descriptor does.
@@ -26,7 +25,7 @@ pub(super) enum Passing {
 }
 
 impl Passing {
-    pub(super) fn of(kind: Type<'_>) -> Self {
+    fn of(kind: Type<'_>) -> Self {
         match kind {
             Type::String | Type::ObjectPath | Type::Signature => Self::Text,
             Type::UnixFd => Self::Descriptor,
@@ -39,11 +38,6 @@ impl Passing {
             },
             kind => number(kind).map_or(Self::Function, Self::Number),
         }
-    }
-
-    /// Whether what was read is gone with the message.
-    pub(super) const fn borrows(self) -> bool {
-        matches!(self, Self::Text | Self::Descriptor | Self::Numbers { .. })
     }
 }
 
@@ -62,16 +56,31 @@ const fn number(kind: Type<'_>) -> Option<&'static str> {
     })
 }
 
+/// A value that is passed, as the template has it.
+#[derive(Deserialize)]
+pub(super) struct Passed {
+    name: String,
+    kind: String,
+}
+
+impl Passed {
+    fn passing(&self) -> Passing {
+        Passing::of(type_of(&self.kind))
+    }
+}
+
+fn type_of(kind: &str) -> Type<'_> {
+    let signature = Signature::new(kind).ok();
+    signature.and_then(Signature::single).expect("the model has only complete types")
+}
+
 /// The parameter for a value that is sent.
-pub(super) fn given(value: &ArgumentModel<'_>) -> String {
-    let name = &value.name;
-    match Passing::of(value.kind) {
+pub(super) fn given(name: &str, kind: &str) -> String {
+    match Passing::of(type_of(kind)) {
         Passing::Number(kind) => format!("{kind} {name}"),
         Passing::Text => format!("const char *{name}"),
         Passing::Descriptor => format!("int {name}"),
-        Passing::Numbers { element, .. } => {
-            format!("const {element} *{name}, size_t {name}_count")
-        }
+        Passing::Numbers { element, .. } => format!("const {element} *{name}, size_t {name}_count"),
         Passing::Texts => format!("char **{name}"),
         Passing::Function => {
             format!("int (*{name})(sd_bus_message *message, void *data), void *{name}_data")
@@ -80,9 +89,8 @@ pub(super) fn given(value: &ArgumentModel<'_>) -> String {
 }
 
 /// The parameter for a value that comes.
-pub(super) fn got(value: &ArgumentModel<'_>) -> String {
-    let name = &value.name;
-    match Passing::of(value.kind) {
+pub(super) fn got(name: &str, kind: &str) -> String {
+    match Passing::of(type_of(kind)) {
         Passing::Number(kind) => format!("{kind} *{name}"),
         Passing::Text => format!("const char **{name}"),
         Passing::Descriptor => format!("int *{name}"),
@@ -90,72 +98,76 @@ pub(super) fn got(value: &ArgumentModel<'_>) -> String {
             format!("const {element} **{name}, size_t *{name}_count")
         }
         Passing::Texts => format!("char ***{name}"),
-        Passing::Function => given(value),
+        Passing::Function => given(name, kind),
     }
 }
 
-/// Appends values to a message.
-pub(super) fn append(text: &mut String, values: &[ArgumentModel<'_>]) {
-    for group in groups(values) {
-        let ArgumentModel { name, .. } = &group[0];
-        let appended = match Passing::of(group[0].kind) {
+/// Whether one of these values is gone with the message that it was read from.
+pub(super) fn borrow(Serde(values): Serde<Vec<Passed>>) -> bool {
+    let is_borrowed = |one: &Passed| {
+        matches!(one.passing(), Passing::Text | Passing::Descriptor | Passing::Numbers { .. })
+    };
+    values.iter().any(is_borrowed)
+}
+
+/// The statements that append values to a message.
+pub(super) fn append(Serde(values): Serde<Vec<Passed>>) -> Vec<String> {
+    let statements = groups(&values).map(|group| {
+        let Passed { name, .. } = &group[0];
+        match group[0].passing() {
             Passing::Number(_) | Passing::Text | Passing::Descriptor => {
-                format!("sd_bus_message_append(_m, \"{}\", {})", signature(group), names(group))
+                format!("r = sd_bus_message_append(_m, \"{}\", {})", signature(group), names(group))
             }
             Passing::Numbers { code, .. } => format!(
-                "sd_bus_message_append_array(\n                \
+                "r = sd_bus_message_append_array(\n                \
                  _m, '{code}', {name}, {name}_count * sizeof(*{name}))"
             ),
-            Passing::Texts => format!("sd_bus_message_append_strv(_m, {name})"),
-            Passing::Function => format!("{name}(_m, {name}_data)"),
-        };
-        step(text, &appended);
-    }
+            Passing::Texts => format!("r = sd_bus_message_append_strv(_m, {name})"),
+            Passing::Function => format!("r = {name}(_m, {name}_data)"),
+        }
+    });
+    statements.collect()
 }
 
-/// Reads values from a message.
-pub(super) fn read(text: &mut String, message: &str, values: &[ArgumentModel<'_>]) {
-    for group in groups(values) {
-        let ArgumentModel { name, kind, .. } = &group[0];
-        match Passing::of(*kind) {
+/// The statements that read values from a message.
+pub(super) fn read(Serde(values): Serde<Vec<Passed>>, message: &str) -> Vec<String> {
+    let mut statements = Vec::new();
+    for group in groups(&values) {
+        let Passed { name, kind } = &group[0];
+        let reading = match group[0].passing() {
             Passing::Number(_) | Passing::Text | Passing::Descriptor => {
                 let (types, names) = (signature(group), names(group));
-                step(text, &format!("sd_bus_message_read({message}, \"{types}\", {names})"));
+                format!("sd_bus_message_read({message}, \"{types}\", {names})")
             }
-            Passing::Numbers { code, .. } => {
-                let array = format!("(const void **) {name}, {name}_count");
-                step(
-                    text,
-                    &format!(
-                        "sd_bus_message_read_array(\n                {message}, '{code}', {array})"
-                    ),
-                );
-                let _ =
-                    write!(text, "    if (r >= 0)\n        *{name}_count /= sizeof(**{name});\n");
-            }
-            Passing::Texts => step(text, &format!("sd_bus_message_read_strv({message}, {name})")),
-            Passing::Function => {
-                let skip = format!("sd_bus_message_skip({message}, \"{kind}\")");
-                step(text, &format!("{name} ? {name}({message}, {name}_data) : {skip}"));
-            }
+            Passing::Numbers { code, .. } => format!(
+                "sd_bus_message_read_array(\n                {message}, '{code}', \
+                 (const void **) {name}, {name}_count)"
+            ),
+            Passing::Texts => format!("sd_bus_message_read_strv({message}, {name})"),
+            Passing::Function => format!(
+                "{name} ? {name}({message}, {name}_data) : sd_bus_message_skip({message}, \"{kind}\")"
+            ),
+        };
+        statements.push(format!("r = {reading}"));
+        if matches!(group[0].passing(), Passing::Numbers { .. }) {
+            statements.push(format!("*{name}_count /= sizeof(**{name})"));
         }
     }
+    statements
 }
 
 /// Values that follow each other, those together that one function of sd-bus takes.
-fn groups<'v, 'd>(
-    values: &'v [ArgumentModel<'d>],
-) -> impl Iterator<Item = &'v [ArgumentModel<'d>]> {
-    let is_basic = |value: &ArgumentModel<'_>| {
-        matches!(Passing::of(value.kind), Passing::Number(_) | Passing::Text | Passing::Descriptor)
+fn groups(values: &[Passed]) -> impl Iterator<Item = &[Passed]> {
+    let is_basic = |value: &Passed| {
+        matches!(value.passing(), Passing::Number(_) | Passing::Text | Passing::Descriptor)
     };
     values.chunk_by(move |one, next| is_basic(one) && is_basic(next))
 }
 
-fn names(values: &[ArgumentModel<'_>]) -> String {
-    values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(", ")
+fn signature(values: &[Passed]) -> String {
+    values.iter().map(|value| value.kind.as_str()).collect()
 }
 
-fn step(text: &mut String, done: &str) {
-    let _ = write!(text, "    if (r >= 0)\n        r = {done};\n");
+fn names(values: &[Passed]) -> String {
+    values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -1,13 +1,16 @@
 //! Giving names to what an object has, by the rules of a language.
 
-use inspector::introspection::{Annotation, Argument, Interface, Method, Property, Signal};
+use inspector::introspection::{
+    Annotation, Argument, EmitsChange, Interface, Method, Property, Signal,
+};
 use wire::names::{InterfaceName, MemberName};
 use wire::signature::{Signature, Type};
 
 use super::super::names::{Names, pascal, snake};
+use super::super::text;
 use super::{
     About, Answer, ArgumentModel, Generated, MemberTypes, MethodModel, PropertyModel, Proxy, Rules,
-    Scope, SignalModel, signature,
+    Scope, SignalModel, declared, signature,
 };
 use crate::commands::introspect::members::{DEPRECATED, NO_REPLY, is_true};
 
@@ -83,7 +86,12 @@ fn proxy<'d>(
     }
     let about = about(&interface.documentation, &interface.annotations);
     let left_out = building.left_out;
-    Proxy { interface: &interface.name, name, methods, properties, signals, left_out, about }
+    let is_announced = |property: &PropertyModel<'_>| {
+        matches!(property.emits_change, EmitsChange::Value | EmitsChange::Invalidates)
+    };
+    let announces_changes = properties.iter().any(is_announced);
+    let interface = &interface.name;
+    Proxy { interface, name, methods, properties, signals, left_out, announces_changes, about }
 }
 
 struct Building<'r> {
@@ -110,11 +118,19 @@ impl Building<'_> {
             return None;
         };
         self.check("method", name, Generated::Method, &arguments, &results)?;
+        let own_name = self.give(Generated::Method, name);
+        let arguments = self.named(&method.arguments, &arguments, ("", "arg"), &mut names);
+        let results = self.named(&method.results, &results, (result, "result"), &mut names);
+        let gives = match results.is_empty() {
+            true => String::new(),
+            false => format!(" -> ({})", declared(&results)),
+        };
         Some(MethodModel {
             member: name,
-            name: self.give(Generated::Method, name),
-            arguments: self.named(&method.arguments, &arguments, ("", "arg"), &mut names),
-            results: self.named(&method.results, &results, (result, "result"), &mut names),
+            name: own_name,
+            declared: format!("{name}({}){gives}", declared(&arguments)),
+            arguments,
+            results,
             answer,
             about: about(documentation, annotations),
         })
@@ -128,7 +144,14 @@ impl Building<'_> {
         };
         let getter = Generated::Getter(property.access);
         self.check("property", name, getter, &[kind], &[kind])?;
+        let changes = match property.emits_change {
+            EmitsChange::Value => "",
+            EmitsChange::Invalidates => "; changes are announced without the value",
+            EmitsChange::Const => "; it never changes",
+            EmitsChange::No => "; changes are not announced",
+        };
         Some(PropertyModel {
+            declared: format!("{name}: {kind}{changes}"),
             member: name,
             name: self.give(getter, name),
             setter: self.give(Generated::Setter(property.access), name),
@@ -147,15 +170,14 @@ impl Building<'_> {
             return None;
         };
         self.check("signal", name, Generated::Signal(name), &arguments, &[])?;
+        let begin = (self.rules.result, "arg");
+        let own_name = self.give(Generated::Signal(name), name);
+        let arguments = self.named(&signal.arguments, &arguments, begin, &mut names);
         Some(SignalModel {
             member: name,
-            name: self.give(Generated::Signal(name), name),
-            arguments: self.named(
-                &signal.arguments,
-                &arguments,
-                (self.rules.result, "arg"),
-                &mut names,
-            ),
+            name: own_name,
+            declared: format!("{name}({})", declared(&arguments)),
+            arguments,
             about: about(documentation, annotations),
         })
     }
@@ -209,9 +231,9 @@ fn single(types: &str) -> Option<Type<'_>> {
     Signature::new(types).ok()?.single()
 }
 
-fn about<'d>(documentation: &'d Option<String>, annotations: &[Annotation]) -> About<'d> {
-    let is_deprecated = is_true(annotations, DEPRECATED);
-    About { documentation: documentation.as_deref(), is_deprecated }
+fn about(documentation: &Option<String>, annotations: &[Annotation]) -> About {
+    let documentation = documentation.as_deref().map(|told| text::lines(told).collect());
+    About { documentation, is_deprecated: is_true(annotations, DEPRECATED) }
 }
 
 const NOT_ONE_TYPE: &str = "what it says of types is none, or several";

@@ -3,6 +3,7 @@
 mod build;
 
 use inspector::introspection::{Access, EmitsChange};
+use serde::{Serialize, Serializer};
 use wire::signature::Type;
 
 pub(super) use build::proxies;
@@ -71,7 +72,7 @@ impl Source<'_> {
 }
 
 /// An interface.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct Proxy<'d> {
     /// Its name on the bus.
     pub(super) interface: &'d str,
@@ -82,11 +83,13 @@ pub(super) struct Proxy<'d> {
     pub(super) signals: Vec<SignalModel<'d>>,
     /// A line for each member that cannot be had.
     pub(super) left_out: Vec<String>,
-    pub(super) about: About<'d>,
+    /// Whether the object announces changes of one of its properties.
+    pub(super) announces_changes: bool,
+    pub(super) about: About,
 }
 
 /// A method.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct MethodModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
@@ -94,81 +97,70 @@ pub(super) struct MethodModel<'d> {
     pub(super) results: Vec<ArgumentModel<'d>>,
     /// Whether it answers.
     pub(super) answer: Answer,
-    pub(super) about: About<'d>,
+    /// `Play(s song) -> (u length)`
+    pub(super) declared: String,
+    pub(super) about: About,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
     Comes,
     None,
 }
 
 /// A property.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct PropertyModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
     /// The name of what sets it, as far as the language has it otherwise.
     pub(super) setter: String,
+    #[serde(serialize_with = "as_text")]
     pub(super) kind: Type<'d>,
     pub(super) access: Access,
     pub(super) emits_change: EmitsChange,
-    pub(super) about: About<'d>,
+    /// `Volume: d; it never changes`
+    pub(super) declared: String,
+    pub(super) about: About,
 }
 
 /// A signal.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct SignalModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
     pub(super) arguments: Vec<ArgumentModel<'d>>,
-    pub(super) about: About<'d>,
+    /// `Played(s song)`
+    pub(super) declared: String,
+    pub(super) about: About,
 }
 
 /// An argument or result.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct ArgumentModel<'d> {
     pub(super) name: String,
     /// As the object calls it.
     told: Option<&'d str>,
+    #[serde(serialize_with = "as_text")]
     pub(super) kind: Type<'d>,
 }
 
-/// What is said for people.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct About<'d> {
-    pub(super) documentation: Option<&'d str>,
-    pub(super) is_deprecated: bool,
+fn as_text<S: Serializer>(kind: &Type<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(kind)
 }
 
-impl<'d> ArgumentModel<'d> {
-    /// A value that has no name of its own.
-    pub(super) fn alone(name: &str, kind: Type<'d>) -> Self {
-        Self { name: name.to_owned(), told: None, kind }
-    }
+/// What is said for people.
+#[derive(Debug, Serialize)]
+pub(super) struct About {
+    /// The lines of the documentation, safe for a comment.
+    pub(super) documentation: Option<Vec<String>>,
+    pub(super) is_deprecated: bool,
 }
 
 /// The types of arguments, one behind the other.
 pub(super) fn signature(arguments: &[ArgumentModel<'_>]) -> String {
     arguments.iter().map(|argument| argument.kind.to_string()).collect()
-}
-
-impl MethodModel<'_> {
-    /// `Play(s song) -> (u length)`
-    pub(super) fn declared(&self) -> String {
-        let arguments = declared(&self.arguments);
-        match self.results.is_empty() {
-            true => format!("{}({arguments})", self.member),
-            false => format!("{}({arguments}) -> ({})", self.member, declared(&self.results)),
-        }
-    }
-}
-
-impl SignalModel<'_> {
-    /// `Played(s song)`
-    pub(super) fn declared(&self) -> String {
-        format!("{}({})", self.member, declared(&self.arguments))
-    }
 }
 
 fn declared(arguments: &[ArgumentModel<'_>]) -> String {

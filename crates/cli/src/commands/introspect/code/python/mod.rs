@@ -15,7 +15,6 @@ use super::model::{
     signature,
 };
 use super::text;
-use inspector::introspection::EmitsChange;
 pub(super) use rules::RULES;
 use values::{given, got, hint, hint_of_result, is_converted, is_descriptor, tuple};
 
@@ -25,9 +24,7 @@ pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
     let heading: Vec<_> = source.heading().collect();
     text += &heading.join("\n\n");
     text += "\n\"\"\"\n\nfrom __future__ import annotations\n\n";
-    let is_deprecated = |about: &About<'_>| about.is_deprecated;
-    let abouts = proxies.iter().flat_map(abouts).collect::<Vec<_>>();
-    if abouts.iter().any(is_deprecated) {
+    if proxies.iter().any(can_warn) {
         text += "import warnings\n";
     }
     text += "from typing import Any, Callable\n\nfrom gi.repository import Gio, GLib\n\n";
@@ -37,15 +34,16 @@ pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
     text
 }
 
-/// What is said of the members for which there is a function that can warn.
-fn abouts<'a>(proxy: &'a Proxy<'_>) -> Vec<About<'a>> {
-    let methods = proxy.methods.iter().map(|one| one.about);
-    methods.chain(proxy.properties.iter().map(|one| one.about)).collect()
+/// Whether a function of the class can warn that it is deprecated.
+fn can_warn(proxy: &Proxy<'_>) -> bool {
+    let mut methods = proxy.methods.iter().map(|one| &one.about);
+    let mut properties = proxy.properties.iter().map(|one| &one.about);
+    methods.any(|about| about.is_deprecated) || properties.any(|about| about.is_deprecated)
 }
 
 fn class(text: &mut String, proxy: &Proxy<'_>) {
     let _ = write!(text, "\n\nclass {}(Proxy):\n", proxy.name);
-    documentation(text, INDENT, proxy.interface, proxy.about);
+    documentation(text, INDENT, proxy.interface, &proxy.about);
     let _ = write!(text, "\n    INTERFACE = \"{}\"\n", proxy.interface);
     proxy.methods.iter().for_each(|one| method(text, one));
     proxy.properties.iter().for_each(|one| property(text, one));
@@ -69,8 +67,8 @@ fn method(text: &mut String, method: &MethodModel<'_>) {
         several => format!("tuple[{}]", several.join(", ")),
     };
     function(text, &method.name, &arguments, &result);
-    documentation(text, BODY, &method.declared(), method.about);
-    warning(text, method.member, method.about);
+    documentation(text, BODY, &method.declared, &method.about);
+    warning(text, method.member, &method.about);
     let has_descriptors = method.arguments.iter().any(|one| contains(one.kind, is_descriptor));
     if has_descriptors {
         text.push_str("        _fds = Gio.UnixFDList()\n");
@@ -111,19 +109,12 @@ fn method(text: &mut String, method: &MethodModel<'_>) {
 }
 
 fn property(text: &mut String, property: &PropertyModel<'_>) {
-    let PropertyModel { member, name, setter, kind, access, emits_change, about } = property;
-    let changes = match emits_change {
-        EmitsChange::Value => "",
-        EmitsChange::Invalidates => "; changes are announced without the value",
-        EmitsChange::Const => "; it never changes",
-        EmitsChange::No => "; changes are not announced",
-    };
-    let declared = format!("{member}: {kind}{changes}");
+    let PropertyModel { member, name, setter, kind, access, declared, about, .. } = property;
     if access.is_readable() {
         text.push_str("\n    @property");
         function(text, name, &[], &hint_of_result(*kind));
-        documentation(text, BODY, &declared, *about);
-        warning(text, member, *about);
+        documentation(text, BODY, declared, about);
+        warning(text, member, about);
         call(text, "_value, _got = self._get", &[format!("\"{member}\"")]);
         let _ = writeln!(text, "        return {}", got(*kind, String::from("_value"), 0));
     }
@@ -138,9 +129,9 @@ fn property(text: &mut String, property: &PropertyModel<'_>) {
             false => function(text, &format!("set_{setter}"), &value, "None"),
         }
         if !access.is_readable() {
-            documentation(text, BODY, &declared, *about);
+            documentation(text, BODY, declared, about);
         }
-        warning(text, member, *about);
+        warning(text, member, about);
         let has_descriptors = contains(*kind, is_descriptor);
         if has_descriptors {
             text.push_str("        _fds = Gio.UnixFDList()\n");
@@ -158,7 +149,7 @@ fn signal(text: &mut String, signal: &SignalModel<'_>) {
     let hints: Vec<_> = signal.arguments.iter().map(|one| hint_of_result(one.kind)).collect();
     let handler = [format!("handler: Callable[[{}], None]", hints.join(", "))];
     function(text, &format!("connect_{}", signal.name), &handler, "int");
-    documentation(text, BODY, &signal.declared(), signal.about);
+    documentation(text, BODY, &signal.declared, &signal.about);
     let is_as_it_is = signal.arguments.iter().all(|one| !contains(one.kind, is_converted));
     let handler = if is_as_it_is { String::from("handler") } else { converting(&signal.arguments) };
     call(text, "return self._connect", &[format!("\"{}\"", signal.member), handler]);
@@ -213,10 +204,10 @@ fn call(text: &mut String, function: &str, words: &[String]) {
 }
 
 /// What it is on the bus, and what the service says of it.
-fn documentation(text: &mut String, indent: &str, declared: &str, about: About<'_>) {
-    let told = about.documentation.into_iter().flat_map(text::lines);
+fn documentation(text: &mut String, indent: &str, declared: &str, about: &About) {
+    let told = about.documentation.iter().flatten().map(|line| escaped(line));
     let deprecated = about.is_deprecated.then(|| String::from("Deprecated."));
-    let told: Vec<_> = told.chain(deprecated).map(|line| escaped(&line)).collect();
+    let told: Vec<_> = told.chain(deprecated).collect();
     let _ = write!(text, "{indent}\"\"\"{}", escaped(declared));
     if told.is_empty() {
         text.push_str("\"\"\"\n");
@@ -235,7 +226,7 @@ fn escaped(line: &str) -> String {
     text::clean(line).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn warning(text: &mut String, member: &str, about: About<'_>) {
+fn warning(text: &mut String, member: &str, about: &About) {
     if about.is_deprecated {
         let _ = writeln!(
             text,

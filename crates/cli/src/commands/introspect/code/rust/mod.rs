@@ -82,8 +82,10 @@ fn types_of_signal(member: &str) -> [String; 3] {
 fn body(source: &Source<'_>, proxy: &Proxy<'_>, level: usize) -> String {
     let text = &mut String::new();
     let lines = Lines { width: WIDTH - level * INDENT.len() };
-    let documentation = proxy.about.documentation.unwrap_or(proxy.interface);
-    text::lines(documentation).for_each(|line| comment(text, "", "///", &line));
+    match &proxy.about.documentation {
+        Some(lines) => lines.iter().for_each(|line| comment(text, "", "///", line)),
+        None => comment(text, "", "///", proxy.interface),
+    }
     if proxy.about.is_deprecated {
         text.push_str("///\n/// Deprecated.\n");
     }
@@ -139,7 +141,7 @@ fn method(method: &MethodModel<'_>, lines: Lines) -> String {
             format!("({})", types.join(", "))
         }
     };
-    let mut text = about(method.about);
+    let mut text = about(&method.about);
     push_attributes(&mut text, &attributes);
     let arguments: Vec<_> = method.arguments.iter().map(|one| argument(one, taken)).collect();
     lines.function(&mut text, &method.name, &arguments, &format!("zbus::Result<{result}>"));
@@ -160,7 +162,7 @@ fn property(property: &PropertyModel<'_>, lines: Lines) -> Vec<String> {
         if pascal_of_zbus(name) != *member {
             attributes.push(named(member));
         }
-        let mut text = about(property.about);
+        let mut text = about(&property.about);
         push_attributes(&mut text, &attributes);
         lines.function(&mut text, name, &[], &format!("zbus::Result<{}>", owned(*kind)));
         functions.push(text);
@@ -170,7 +172,7 @@ fn property(property: &PropertyModel<'_>, lines: Lines) -> Vec<String> {
         if pascal_of_zbus(setter) != *member {
             attributes.push(named(member));
         }
-        let mut text = about(property.about);
+        let mut text = about(&property.about);
         push_attributes(&mut text, &attributes);
         let value = format!("value: {}", taken(*kind));
         lines.function(&mut text, &format!("set_{setter}"), &[value], "zbus::Result<()>");
@@ -184,7 +186,7 @@ fn signal(signal: &SignalModel<'_>, lines: Lines) -> String {
     if pascal_of_zbus(&signal.name) != signal.member {
         attributes.push(named(signal.member));
     }
-    let mut text = about(signal.about);
+    let mut text = about(&signal.about);
     push_attributes(&mut text, &attributes);
     let arguments: Vec<_> = match signal.arguments.as_slice() {
         [one] if matches!(one.kind, Type::Struct(_)) => {
@@ -217,10 +219,10 @@ fn argument(argument: &ArgumentModel<'_>, shown: fn(Type<'_>) -> String) -> Stri
     format!("{}: {}", argument.name, shown(argument.kind))
 }
 
-fn about(about: About<'_>) -> String {
+fn about(about: &About) -> String {
     let mut text = String::new();
-    let lines = about.documentation.into_iter().flat_map(text::lines);
-    lines.for_each(|line| comment(&mut text, INDENT, "///", &line));
+    let lines = about.documentation.iter().flatten();
+    lines.for_each(|line| comment(&mut text, INDENT, "///", line));
     if about.is_deprecated {
         text.push_str("    #[deprecated]\n");
     }
