@@ -3,11 +3,13 @@
 //! [`StatusLine`] is the line. [`Work`] draws it beside work that takes longer than a second. Both do nothing
 //! if standard error is not a terminal.
 
+use std::convert::Infallible;
 use std::fs::Metadata;
 use std::io::{IsTerminal as _, stderr};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -71,8 +73,8 @@ impl StatusLine {
 pub(crate) struct Work {
     /// Messages that are done.
     done: Arc<AtomicU64>,
-    ended: Arc<(Mutex<bool>, Condvar)>,
-    thread: Option<JoinHandle<()>>,
+    /// The thread, which ends when the sender is dropped.
+    shown: Option<(Sender<Infallible>, JoinHandle<()>)>,
 }
 
 /// What is done.
@@ -90,15 +92,15 @@ impl Work {
     /// Begins.
     pub(crate) fn start(task: Task) -> Self {
         let done = Arc::new(AtomicU64::new(0));
-        let ended = Arc::new((Mutex::new(false), Condvar::new()));
         let line = StatusLine::new();
         let shown = line.is_possible().then(|| {
-            let (done, ended) = (Arc::clone(&done), Arc::clone(&ended));
+            let (done, (sender, ended)) = (Arc::clone(&done), mpsc::channel());
             let thread = thread::Builder::new().name("progress".to_owned());
-            thread.spawn(move || show(line, &task, &done, &ended))
+            let thread = thread.spawn(move || show(line, &task, &done, &ended));
+            thread.map(|thread| (sender, thread))
         });
         // Without a thread the work is done all the same.
-        Self { done, ended, thread: shown.and_then(Result::ok) }
+        Self { done, shown: shown.and_then(Result::ok) }
     }
 
     /// A message is done.
@@ -109,9 +111,8 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            *lock(&self.ended.0) = true;
-            self.ended.1.notify_one();
+        if let Some((sender, thread)) = self.shown.take() {
+            drop(sender);
             // A panic there has been reported already.
             let _ = thread.join();
         }
@@ -119,24 +120,14 @@ impl Drop for Work {
 }
 
 /// Draws the line until the work has ended, and removes it then.
-fn show(mut line: StatusLine, task: &Task, done: &AtomicU64, ended: &(Mutex<bool>, Condvar)) {
+fn show(mut line: StatusLine, task: &Task, done: &AtomicU64, ended: &Receiver<Infallible>) {
     let start = monotonic();
     let mut rest = SILENT;
-    let mut is_over = lock(&ended.0);
-    while !*is_over {
-        let waited = ended.1.wait_timeout(is_over, rest);
-        is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
-        let time = monotonic() - start;
-        if !*is_over && time >= SILENT {
-            line.draw(&task.text(done.load(Ordering::Relaxed), time));
-            rest = EVERY;
-        }
+    while ended.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
+        line.draw(&task.text(done.load(Ordering::Relaxed), monotonic() - start));
+        rest = EVERY;
     }
     line.clear();
-}
-
-fn lock(ended: &Mutex<bool>) -> MutexGuard<'_, bool> {
-    ended.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Task {

@@ -202,24 +202,7 @@ const WRONG_COMMAND_LINE: u8 = 2;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The words of a command line, as a shell takes them apart.
-    fn words(line: &str) -> Vec<String> {
-        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-        for c in line.chars() {
-            match (quote, c) {
-                (Some(open), c) if c == open => quote = None,
-                (None, '"' | '\'') => {
-                    quote = Some(c);
-                    word.get_or_insert_default();
-                }
-                (None, ' ') => words.extend(word.take()),
-                (_, c) => word.get_or_insert_default().push(c),
-            }
-        }
-        words.extend(word);
-        words
-    }
+    use crate::completion::words_of_line;
 
     #[test]
     fn what_is_told_to_those_who_come_from_other_tools_is_taken() {
@@ -231,7 +214,7 @@ mod tests {
         for command in commands {
             // "The same words behind `diligence emit`" names the begin of one.
             let is_begin = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
-            let taken = Cli::try_parse_from(words(command)).map(drop);
+            let taken = Cli::try_parse_from(words_of_line(command)).map(drop);
             let taken = taken.or_else(|error| if is_begin(&error) { Ok(()) } else { Err(error) });
             taken.unwrap_or_else(|error| panic!("{command}: {error}"));
             count += 1;

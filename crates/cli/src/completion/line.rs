@@ -53,6 +53,12 @@ pub(super) fn split(line: &str, separators: &str) -> Vec<Word> {
     words
 }
 
+/// The words of a whole line without quotes.
+#[cfg(test)]
+pub(crate) fn words_of_line(line: &str) -> Vec<String> {
+    split(line, "").into_iter().map(|word| word.text).collect()
+}
+
 /// A word without its quotes; the last of them may be missing.
 pub(super) fn unquoted(word: &str) -> String {
     split(word, "").pop().map(|word| word.text).unwrap_or_default()

@@ -10,7 +10,7 @@ use super::grammar::truth;
 use super::meaning::{Kind, Object, Spelling};
 use super::names::running;
 use super::offers::{Offer, Offers};
-use crate::poke::member::{is_standard, listed, split};
+use crate::poke::member::{form, is_standard, listed, split};
 
 /// The interfaces of an object.
 pub(super) fn interfaces(inspector: &Inspector, object: &Object) -> Vec<Offer> {
@@ -133,13 +133,7 @@ impl Member<'_> {
 
     fn about(&self) -> String {
         match self.kind {
-            Kind::Method => {
-                let method = &self.interface.methods[self.place];
-                match listed(&method.results) {
-                    results if results.is_empty() => format!("({})", listed(&method.arguments)),
-                    results => format!("({}) -> ({results})", listed(&method.arguments)),
-                }
-            }
+            Kind::Method => form(&self.interface.methods[self.place]),
             Kind::Signal | Kind::Awaited => {
                 format!("({})", listed(&self.interface.signals[self.place].arguments))
             }

@@ -23,6 +23,8 @@ mod walk;
 
 use clap::Command;
 
+#[cfg(test)]
+pub(crate) use line::words_of_line;
 use offers::Offers;
 pub(crate) use shell::Shell;
 use walk::{Next, walk};

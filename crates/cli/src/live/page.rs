@@ -151,10 +151,10 @@ const KEYS: [KeyRow<Action<std::convert::Infallible>>; 5] = [
 #[cfg(test)]
 mod tests {
     use capture::text::Colours;
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
+    use ratatui::buffer::Buffer;
 
     use super::*;
+    use crate::screen::drawn;
 
     fn page(report: &str) -> Page {
         let mut page = Page { palette: Palette::new(Colours::Wanted), ..Page::default() };
@@ -162,10 +162,8 @@ mod tests {
         page
     }
 
-    fn draw(page: &mut Page) -> ratatui::buffer::Buffer {
-        let mut terminal = Terminal::new(TestBackend::new(64, 4)).expect("a terminal of memory");
-        terminal.draw(|frame| page.draw(frame, "7 messages in 3 s")).expect("it can be drawn");
-        terminal.backend().buffer().clone()
+    fn draw(page: &mut Page) -> (Buffer, String) {
+        drawn((64, 4), |frame| page.draw(frame, "7 messages in 3 s"))
     }
 
     /// Presses a key; says whether it quits.
@@ -214,12 +212,11 @@ mod tests {
         draw(&mut page);
         press(&mut page, KeyCode::End);
         press(&mut page, KeyCode::Char('p'));
-        let buffer = draw(&mut page);
-        let row = |y| (0..64).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-        assert_eq!(row(0).trim_end(), " PAUSED   7 messages in 3 s");
-        assert_eq!(row(1).trim_end(), "second is bad");
-        assert!(row(3).contains("q  end, with a last report"), "{}", row(3));
-        assert!(row(3).contains("p  resume"), "{}", row(3));
+        let (buffer, text) = draw(&mut page);
+        let rows: Vec<_> = text.lines().collect();
+        assert_eq!(rows[..2], [" PAUSED   7 messages in 3 s", "second is bad"]);
+        assert!(rows[3].contains("q  end, with a last report"), "{}", rows[3]);
+        assert!(rows[3].contains("p  resume"), "{}", rows[3]);
         assert_eq!(buffer[(10, 1)].fg, Color::Red);
         assert_eq!(buffer[(0, 2)].fg, Color::Yellow);
         assert_eq!(buffer[(6, 2)].fg, Color::Cyan);

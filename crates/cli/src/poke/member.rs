@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use capture::text::nearest::nearest;
 use capture::text::visible::printable;
-use inspector::introspection::{Argument, Interface, Introspection};
+use inspector::introspection::{Argument, Interface, Introspection, Method};
 use inspector::{Failure, Inspector, Manner, Patience, TreeOptions};
 use notation::guess::is_like_signature;
 use sys::clock::monotonic;
@@ -302,6 +302,14 @@ pub(crate) fn listed(arguments: &[Argument]) -> String {
         printable(format!("{} {name}", argument.types).trim_end()).into_owned()
     };
     arguments.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// `(s name) -> (u number)`
+pub(crate) fn form(method: &Method) -> String {
+    match listed(&method.results) {
+        results if results.is_empty() => format!("({})", listed(&method.arguments)),
+        results => format!("({}) -> ({results})", listed(&method.arguments)),
+    }
 }
 
 pub(crate) const fn empty() -> Introspection {

@@ -104,3 +104,21 @@ fn restore() {
     let _ = disable_raw_mode();
     let _ = stdout().flush();
 }
+
+/// What a view looks like on a terminal of this size, without blanks at the ends of lines.
+#[cfg(test)]
+pub(crate) fn drawn(
+    (width, height): (u16, u16),
+    view: impl FnOnce(&mut Frame<'_>),
+) -> (ratatui::buffer::Buffer, String) {
+    let backend = ratatui::backend::TestBackend::new(width, height);
+    let mut terminal = Terminal::new(backend).expect("a terminal in memory");
+    terminal.draw(view).expect("it is in memory");
+    let buffer = terminal.backend().buffer().clone();
+    let lines = buffer.content.chunks(usize::from(width).max(1)).map(|line| {
+        let line: String = line.iter().map(|cell| cell.symbol()).collect();
+        line.trim_end().to_owned() + "\n"
+    });
+    let text = lines.collect();
+    (buffer, text)
+}

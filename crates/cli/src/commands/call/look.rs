@@ -10,7 +10,7 @@ use inspector::{Inspector, Patience, Starting, Told, TreeOptions};
 
 use crate::output::print;
 use crate::poke::error::PokeError;
-use crate::poke::member::{Object, listed};
+use crate::poke::member::{Object, form, listed};
 use crate::style;
 
 /// The names of services, those too that can be started.
@@ -70,11 +70,7 @@ impl Members {
             self.line("signal", interface, &signal.name, &arguments);
         }
         for method in &interface.methods {
-            let mut arguments = format!("({})", listed(&method.arguments));
-            if !method.results.is_empty() {
-                let _ = write!(arguments, " -> ({})", listed(&method.results));
-            }
-            self.line("method", interface, &method.name, &arguments);
+            self.line("method", interface, &method.name, &form(method));
         }
     }
 

@@ -3,7 +3,6 @@
 //! What is written is made by [`export`], of traces by [`capture::timeline`], and of recordings by
 //! [`capture::save`].
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +63,7 @@ impl Export {
     pub(crate) fn run(&self) -> Result<(), ExportFailure> {
         let (files, query) = recording::files_and_query(&self.words)?;
         // A file that cannot be written is reported before a large recording is read.
-        let target = self.output.as_deref();
+        let target = self.target();
         let mut out = Output::create(target).map_err(|error| self.unwritten(error))?;
         match self.format {
             #[cfg(feature = "sqlite")]
@@ -85,8 +84,8 @@ impl Export {
         let messages = written.map_err(|error| self.unwritten(error))?;
         out.finish().map_err(|error| self.unwritten(error))?;
         drop(work);
-        if let Destination::File(path) = Destination::of(target) {
-            conclude_file(&path, messages);
+        if let Some(path) = target {
+            conclude_file(path, messages);
         }
         Ok(())
     }
@@ -98,8 +97,15 @@ impl Export {
         }
     }
 
+    /// The file to write; `None` for standard output.
+    fn target(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
     fn unwritten(&self, error: impl Into<ExportError>) -> ExportFailure {
-        ExportFailure::Write { to: Destination::of(self.output.as_deref()), error: error.into() }
+        let file = self.target().map(|path| path.display().to_string());
+        let to = file.unwrap_or_else(|| String::from("to standard output"));
+        ExportFailure::Write { to, error: error.into() }
     }
 }
 
@@ -140,31 +146,6 @@ impl Form {
     }
 }
 
-/// Where to write, for an error.
-#[derive(Clone, Debug)]
-pub(crate) enum Destination {
-    Stdout,
-    File(PathBuf),
-}
-
-impl Destination {
-    fn of(path: Option<&Path>) -> Self {
-        match path.filter(|path| *path != Path::new("-")) {
-            None => Self::Stdout,
-            Some(path) => Self::File(path.to_owned()),
-        }
-    }
-}
-
-impl fmt::Display for Destination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stdout => f.write_str("to standard output"),
-            Self::File(path) => path.display().fmt(f),
-        }
-    }
-}
-
 /// Why the recording was not exported.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportFailure {
@@ -176,7 +157,7 @@ pub(crate) enum ExportFailure {
     #[error("this format is not for a terminal: write it to a file with -o FILE")]
     Terminal,
     #[error("cannot write {to}: {error}")]
-    Write { to: Destination, error: ExportError },
+    Write { to: String, error: ExportError },
 }
 
 impl ExitError for ExportFailure {

@@ -126,49 +126,36 @@ impl From<Name> for Row {
 }
 
 impl Row {
-    /// All but the number of the process, which is the second.
-    fn texts(&self) -> [Option<&str>; 7] {
-        let Self { name, process, user, connection, unit, session, description, .. } = self;
-        let others = [process, user, connection, unit, session, description];
-        let mut texts = [Some(name.as_str()); 7];
-        texts[1..].iter_mut().zip(others).for_each(|(text, other)| *text = other.as_deref());
-        texts
+    /// What stands under each of [`NAMES`].
+    fn cells(&self) -> [Option<String>; 8] {
+        let Self { name, pid, process, user, connection, unit, session, description } = self;
+        let [name, pid] = [Some(name.clone()), pid.map(|pid| pid.to_string())];
+        let [process, user, connection] = [process, user, connection].map(Option::clone);
+        let [unit, session, description] = [unit, session, description].map(Option::clone);
+        [name, pid, process, user, connection, unit, session, description]
     }
 }
 
 /// As busctl prints them.
 fn columns(rows: &[Row], has_legend: bool) -> String {
     let legend = has_legend.then(|| NAMES.map(str::to_owned));
-    let cells = rows.iter().map(|row| {
-        let [name, others @ ..] =
-            row.texts().map(|text| printable(text.unwrap_or("-")).into_owned());
-        let pid = row.pid.map_or_else(|| "-".into(), |pid| pid.to_string());
-        let [process, user, connection, unit, session, description] = others;
-        [name, pid, process, user, connection, unit, session, description]
-    });
+    let shown = |cell: Option<String>| printable(cell.as_deref().unwrap_or("-")).into_owned();
+    let cells = rows.iter().map(|row| row.cells().map(shown));
     let rows: Vec<_> = legend.into_iter().chain(cells).collect();
     let fits = NAMES.map(|name| if name == "PID" { Fit::Number } else { Fit::Start });
     let grid = Grid::around(&rows, fits, " ");
     rows.iter().map(|row| grid.line(row) + "\n").collect()
 }
 
-/// For a terminal.
+/// For a terminal, without the description, which no connection has.
 fn table(rows: &[Row]) -> Table {
-    let [name, pid, process, user, connection, unit, session, _] = NAMES;
-    let mut table = Table::new([
-        Column::text(name),
-        Column::text(pid),
-        Column::text(process),
-        Column::text(user).spare(),
-        Column::text(connection),
-        Column::text(unit).spare(),
-        Column::text(session).spare(),
-    ]);
+    let column = |name| match name {
+        "USER" | "UNIT" | "SESSION" => Column::text(name).spare(),
+        name => Column::text(name),
+    };
+    let mut table = Table::new(NAMES.into_iter().take(7).map(column));
     for row in rows {
-        let [name, process, user, connection, unit, session, _] =
-            row.texts().map(|text| text.map_or(Cell::Absent, Cell::text));
-        let pid = row.pid.map_or(Cell::Absent, |pid| Cell::text(pid.to_string()));
-        table.push([name, pid, process, user, connection, unit, session]);
+        table.push(row.cells().into_iter().take(7).map(Cell::text_or_absent));
     }
     table
 }

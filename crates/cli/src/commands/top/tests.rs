@@ -6,11 +6,10 @@ use std::time::Duration;
 use capture::record::{Bus, Method};
 use diligence_testkit::golden;
 use diligence_testkit::recording::Recording;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
 
 use super::view::View;
 use super::*;
+use crate::screen::drawn;
 
 /// Ten seconds of a bus with a mixer, a slow archive, and a program that asks for what is not there.
 fn busy() -> (LiveTraffic, capture::Time) {
@@ -67,17 +66,6 @@ fn busy() -> (LiveTraffic, capture::Time) {
     (traffic, recording.now())
 }
 
-fn screen(traffic: &LiveTraffic, view: &mut View, width: u16) -> String {
-    let mut terminal = Terminal::new(TestBackend::new(width, 16)).expect("a terminal in memory");
-    terminal.draw(|frame| page::draw(frame, traffic, view)).expect("it is in memory");
-    let buffer = terminal.backend().buffer();
-    let lines = buffer.content.chunks(usize::from(width)).map(|line| {
-        let line: String = line.iter().map(|cell| cell.symbol()).collect();
-        line.trim_end().to_owned() + "\n"
-    });
-    lines.collect()
-}
-
 #[test]
 fn the_page_fits_terminals_of_any_width() {
     let (traffic, now) = busy();
@@ -87,7 +75,7 @@ fn the_page_fits_terminals_of_any_width() {
             let (query, span) = (Query::default(), Duration::from_secs(20));
             let mut view = View::new(by, "messages".into(), query, String::new(), span);
             view.renew(&traffic, now).expect("there is such a column");
-            text += &screen(&traffic, &mut view, width);
+            text += &drawn((width, 16), |frame| page::draw(frame, &traffic, &mut view)).1;
         }
         assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/top");

@@ -19,9 +19,7 @@ impl Story {
         let now = Duration::from_secs(100);
         let mut story = Self { model: Model::new(now), recording: Recording::new(), now };
         for own in [MONITOR, ASKER] {
-            story.tell(|it| {
-                it.fact(Fact::Recorder { unique: own.into() });
-            });
+            story.fact(Fact::Recorder { unique: own.into() });
         }
         story
     }
@@ -41,12 +39,16 @@ impl Story {
         self.recording.clear();
     }
 
-    fn comes(&mut self, unique: &str) -> &mut Self {
-        let process = Some(Process { pid: Some(42), ..Process::default() });
+    fn fact(&mut self, fact: Fact) -> &mut Self {
         self.tell(|it| {
-            it.fact(Fact::Peer { unique: unique.into(), process });
+            it.fact(fact);
         });
         self
+    }
+
+    fn comes(&mut self, unique: &str) -> &mut Self {
+        let process = Some(Process { pid: Some(42), ..Process::default() });
+        self.fact(Fact::Peer { unique: unique.into(), process })
     }
 
     fn program(&mut self, unique: &str, label: &str) -> &mut Self {
@@ -64,18 +66,11 @@ impl Story {
     }
 
     fn releases(&mut self, name: &str) -> &mut Self {
-        let fact = Fact::Owner { name: name.into(), unique: None, since: None };
-        self.tell(|it| {
-            it.fact(fact);
-        });
-        self
+        self.fact(Fact::Owner { name: name.into(), unique: None, since: None })
     }
 
     fn leaves(&mut self, unique: &str) -> &mut Self {
-        self.tell(|it| {
-            it.fact(Fact::Left { unique: unique.into(), why: None });
-        });
-        self
+        self.fact(Fact::Left { unique: unique.into(), why: None })
     }
 
     fn step(&mut self) -> Snapshot {
@@ -202,10 +197,7 @@ fn our_own_traffic_is_counted_for_us_alone() {
 #[test]
 fn connections_of_which_little_is_known_are_noted_later() {
     let mut story = Story::new();
-    let nothing = Fact::Peer { unique: ":1.5".into(), process: None };
-    story.tell(|it| {
-        it.fact(nothing);
-    });
+    story.fact(Fact::Peer { unique: ":1.5".into(), process: None });
     story.comes(":1.6").owns("org.a", ":1.6");
     story.at(100).step();
     assert!(story.notes().is_empty(), "a program may still become known");

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use diligence_testkit::golden;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
@@ -19,11 +17,16 @@ use crate::commands::up::model::{
 use crate::commands::up::view::{OwnConnection, Panel, Sort};
 use crate::live::{Amount, Rate};
 use crate::screen::controls::{Following, ViewControls};
+use crate::screen::drawn;
 use crate::screen::palette::Palette;
 use crate::screen::scroll::ScrollBy;
 
-fn draw(snapshot: &Snapshot, view: &View, width: u16, height: u16) -> Buffer {
-    draw_on(&page(snapshot, Colours::Wanted), *view, width, height)
+fn draw(snapshot: &Snapshot, view: &View, size: (u16, u16)) -> (Buffer, String) {
+    draw_on(&page(snapshot, Colours::Wanted), *view, size)
+}
+
+fn draw_on(page: &UpPage<'_>, mut view: View, size: (u16, u16)) -> (Buffer, String) {
+    drawn(size, |frame| super::draw(page, frame, &mut view))
 }
 
 fn page(snapshot: &Snapshot, colours: Colours) -> UpPage<'_> {
@@ -36,24 +39,9 @@ fn page(snapshot: &Snapshot, colours: Colours) -> UpPage<'_> {
     }
 }
 
-fn draw_on(page: &UpPage<'_>, mut view: View, width: u16, height: u16) -> Buffer {
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| super::draw(page, frame, &mut view)).unwrap();
-    terminal.backend().buffer().clone()
-}
-
-fn text(buffer: &Buffer) -> String {
-    let width = usize::from(buffer.area.width);
-    let lines = buffer.content.chunks(width).map(|line| {
-        let line: String = line.iter().map(|cell| cell.symbol()).collect();
-        line.trim_end().to_owned() + "\n"
-    });
-    lines.collect()
-}
-
-fn check(name: &str, snapshot: &Snapshot, view: &View, (width, height): (u16, u16)) {
+fn check(name: &str, snapshot: &Snapshot, view: &View, size: (u16, u16)) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/up");
-    golden::check(path.join(name), &text(&draw(snapshot, view, width, height)));
+    golden::check(path.join(name), &draw(snapshot, view, size).1);
 }
 
 /// A bus with something of everything.
@@ -219,18 +207,18 @@ fn no_size_is_too_small() {
         for (width, height) in (0..90).flat_map(|width| (0..30).map(move |height| (width, height)))
         {
             if width % 7 == 0 || height % 5 == 0 {
-                draw(&busy(), &view, width, height);
+                draw(&busy(), &view, (width, height));
             }
         }
     }
-    draw(&Snapshot::default(), &View::default(), 500, 200);
+    draw(&Snapshot::default(), &View::default(), (500, 200));
 }
 
 #[test]
 fn without_colours_there_are_none() {
     let snapshot = busy();
     let page = page(&snapshot, Colours::Unwanted);
-    let buffer = draw_on(&page, View::default(), 120, 40);
+    let (buffer, _) = draw_on(&page, View::default(), (120, 40));
     let coloured =
         |style: Style| !matches!((style.fg, style.bg), (Some(Color::Reset), Some(Color::Reset)));
     assert!(buffer.content.iter().all(|cell| !coloured(cell.style())));
@@ -238,8 +226,7 @@ fn without_colours_there_are_none() {
 
 #[test]
 fn colours_mean_something() {
-    let buffer = draw(&busy(), &View::default(), 120, 40);
-    let text = text(&buffer);
+    let (buffer, text) = draw(&busy(), &View::default(), (120, 40));
     let style_at = |needle: &str| {
         let (y, line) = text.lines().enumerate().find(|(_, line)| line.contains(needle)).unwrap();
         let x = line[..line.find(needle).unwrap()].chars().count();

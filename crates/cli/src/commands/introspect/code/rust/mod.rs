@@ -124,13 +124,9 @@ fn attribute(text: &mut String, source: &Source<'_>, proxy: &Proxy<'_>) {
 }
 
 fn method(method: &MethodModel<'_>, lines: Lines) -> String {
-    let mut attributes = Vec::new();
-    if pascal_of_zbus(&method.name) != method.member {
-        attributes.push(named(method.member));
-    }
-    if method.answer == Answer::None {
-        attributes.push(String::from("no_reply"));
-    }
+    let no_reply = (method.answer == Answer::None).then(|| String::from("no_reply"));
+    let attributes: Vec<_> =
+        named(&method.name, method.member).into_iter().chain(no_reply).collect();
     let result = match (method.answer, method.results.as_slice()) {
         (Answer::None, _) | (_, []) => String::from("()"),
         // What is one struct is told from what are several results by one more pair of brackets.
@@ -141,15 +137,14 @@ fn method(method: &MethodModel<'_>, lines: Lines) -> String {
             format!("({})", types.join(", "))
         }
     };
-    let mut text = about(&method.about);
-    push_attributes(&mut text, &attributes);
     let arguments: Vec<_> = method.arguments.iter().map(|one| argument(one, taken)).collect();
+    let mut text = head(&method.about, &attributes);
     lines.function(&mut text, &method.name, &arguments, &format!("zbus::Result<{result}>"));
     text
 }
 
 fn property(property: &PropertyModel<'_>, lines: Lines) -> Vec<String> {
-    let PropertyModel { member, name, setter, kind, access, emits_change, .. } = property;
+    let PropertyModel { member, name, setter, kind, access, emits_change, about, .. } = property;
     let mut functions = Vec::new();
     if access.is_readable() {
         let changes = match emits_change {
@@ -158,22 +153,15 @@ fn property(property: &PropertyModel<'_>, lines: Lines) -> Vec<String> {
             EmitsChange::Const => emits("const"),
             EmitsChange::No => emits("false"),
         };
-        let mut attributes = vec![changes];
-        if pascal_of_zbus(name) != *member {
-            attributes.push(named(member));
-        }
-        let mut text = about(&property.about);
-        push_attributes(&mut text, &attributes);
+        let attributes: Vec<_> = [changes].into_iter().chain(named(name, member)).collect();
+        let mut text = head(about, &attributes);
         lines.function(&mut text, name, &[], &format!("zbus::Result<{}>", owned(*kind)));
         functions.push(text);
     }
     if access.is_writable() {
-        let mut attributes = vec![String::from("property")];
-        if pascal_of_zbus(setter) != *member {
-            attributes.push(named(member));
-        }
-        let mut text = about(&property.about);
-        push_attributes(&mut text, &attributes);
+        let word = [String::from("property")];
+        let attributes: Vec<_> = word.into_iter().chain(named(setter, member)).collect();
+        let mut text = head(about, &attributes);
         let value = format!("value: {}", taken(*kind));
         lines.function(&mut text, &format!("set_{setter}"), &[value], "zbus::Result<()>");
         functions.push(text);
@@ -182,24 +170,22 @@ fn property(property: &PropertyModel<'_>, lines: Lines) -> Vec<String> {
 }
 
 fn signal(signal: &SignalModel<'_>, lines: Lines) -> String {
-    let mut attributes = vec![String::from("signal")];
-    if pascal_of_zbus(&signal.name) != signal.member {
-        attributes.push(named(signal.member));
-    }
-    let mut text = about(&signal.about);
-    push_attributes(&mut text, &attributes);
+    let word = [String::from("signal")];
+    let attributes: Vec<_> = word.into_iter().chain(named(&signal.name, signal.member)).collect();
     let arguments: Vec<_> = match signal.arguments.as_slice() {
         [one] if matches!(one.kind, Type::Struct(_)) => {
             vec![format!("{}: ({},)", one.name, carried(one.kind))]
         }
         arguments => arguments.iter().map(|one| argument(one, carried)).collect(),
     };
+    let mut text = head(&signal.about, &attributes);
     lines.function(&mut text, &signal.name, &arguments, "zbus::Result<()>");
     text
 }
 
-fn named(member: &str) -> String {
-    format!("name = \"{member}\"")
+/// The attribute that names a member, if zbus would make another name of that of Rust.
+fn named(name: &str, member: &str) -> Option<String> {
+    (pascal_of_zbus(name) != member).then(|| format!("name = \"{member}\""))
 }
 
 fn emits(word: &str) -> String {
@@ -219,12 +205,16 @@ fn argument(argument: &ArgumentModel<'_>, shown: fn(Type<'_>) -> String) -> Stri
     format!("{}: {}", argument.name, shown(argument.kind))
 }
 
-fn about(about: &About) -> String {
+/// What stands above a function: documentation and attributes.
+fn head(about: &About, attributes: &[String]) -> String {
     let mut text = String::new();
     let lines = about.documentation.iter().flatten();
     lines.for_each(|line| comment(&mut text, INDENT, "///", line));
     if about.is_deprecated {
         text.push_str("    #[deprecated]\n");
+    }
+    if !attributes.is_empty() {
+        let _ = writeln!(text, "    #[zbus({})]", attributes.join(", "));
     }
     text
 }
@@ -232,12 +222,6 @@ fn about(about: &About) -> String {
 fn comment(text: &mut String, indent: &str, mark: &str, line: &str) {
     let gap = if line.is_empty() { "" } else { " " };
     let _ = writeln!(text, "{indent}{mark}{gap}{}", text::clean(line));
-}
-
-fn push_attributes(text: &mut String, attributes: &[String]) {
-    if !attributes.is_empty() {
-        let _ = writeln!(text, "    #[zbus({})]", attributes.join(", "));
-    }
 }
 
 /// What rustfmt leaves on one line.
