@@ -14,6 +14,7 @@ mod model;
 mod names;
 mod python;
 mod rust;
+mod template;
 mod text;
 
 use clap::ValueEnum;

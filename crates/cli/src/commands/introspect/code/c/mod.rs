@@ -11,21 +11,16 @@
 mod rules;
 mod values;
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{Environment, context};
-
 use super::model::{Proxy, Source};
 use super::names::snake;
+use super::template::{environment, fill};
 use super::text;
 
 pub(super) use rules::RULES;
 
 /// The file.
 pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
-    let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder().trim_blocks(true).build();
-    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    let mut environment = environment();
     environment.add_filter("snake", |name: &str| snake(name, "unnamed"));
     environment.add_filter("inert", |line: &str| inert(line));
     environment.add_filter("given", values::given);
@@ -33,11 +28,7 @@ pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
     environment.add_filter("borrow", values::borrow);
     environment.add_filter("append", values::append);
     environment.add_filter("read", values::read);
-    let Source { service, path } = *source;
-    let heading: Vec<_> = source.heading().collect();
-    let context = context! { service, path, heading, proxies => Serde(proxies) };
-    let text = environment.render_named_str("header", include_str!("header.j2"), context);
-    text.expect("the template fits every proxy")
+    fill(&environment, include_str!("header.j2"), source, proxies)
 }
 
 /// A line that neither ends a comment nor begins another.

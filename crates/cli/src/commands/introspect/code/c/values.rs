@@ -2,8 +2,9 @@
 //! the template.
 
 use minijinja::value::Serde;
-use serde::Deserialize;
-use wire::signature::{Signature, Type};
+use wire::signature::Type;
+
+use super::super::template::{Passed, type_of};
 
 /// How a value is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,24 +57,6 @@ const fn number(kind: Type<'_>) -> Option<&'static str> {
     })
 }
 
-/// A value that is passed, as the template has it.
-#[derive(Deserialize)]
-pub(super) struct Passed {
-    name: String,
-    kind: String,
-}
-
-impl Passed {
-    fn passing(&self) -> Passing {
-        Passing::of(type_of(&self.kind))
-    }
-}
-
-fn type_of(kind: &str) -> Type<'_> {
-    let signature = Signature::new(kind).ok();
-    signature.and_then(Signature::single).expect("the model has only complete types")
-}
-
 /// The parameter for a value that is sent.
 pub(super) fn given(name: &str, kind: &str) -> String {
     match Passing::of(type_of(kind)) {
@@ -105,7 +88,10 @@ pub(super) fn got(name: &str, kind: &str) -> String {
 /// Whether one of these values is gone with the message that it was read from.
 pub(super) fn borrow(Serde(values): Serde<Vec<Passed>>) -> bool {
     let is_borrowed = |one: &Passed| {
-        matches!(one.passing(), Passing::Text | Passing::Descriptor | Passing::Numbers { .. })
+        matches!(
+            Passing::of(one.kind()),
+            Passing::Text | Passing::Descriptor | Passing::Numbers { .. }
+        )
     };
     values.iter().any(is_borrowed)
 }
@@ -114,7 +100,7 @@ pub(super) fn borrow(Serde(values): Serde<Vec<Passed>>) -> bool {
 pub(super) fn append(Serde(values): Serde<Vec<Passed>>) -> Vec<String> {
     let statements = groups(&values).map(|group| {
         let Passed { name, .. } = &group[0];
-        match group[0].passing() {
+        match Passing::of(group[0].kind()) {
             Passing::Number(_) | Passing::Text | Passing::Descriptor => {
                 format!("r = sd_bus_message_append(_m, \"{}\", {})", signature(group), names(group))
             }
@@ -133,8 +119,8 @@ pub(super) fn append(Serde(values): Serde<Vec<Passed>>) -> Vec<String> {
 pub(super) fn read(Serde(values): Serde<Vec<Passed>>, message: &str) -> Vec<String> {
     let mut statements = Vec::new();
     for group in groups(&values) {
-        let Passed { name, kind } = &group[0];
-        let reading = match group[0].passing() {
+        let (name, kind) = (&group[0].name, group[0].kind());
+        let reading = match Passing::of(group[0].kind()) {
             Passing::Number(_) | Passing::Text | Passing::Descriptor => {
                 let (types, names) = (signature(group), names(group));
                 format!("sd_bus_message_read({message}, \"{types}\", {names})")
@@ -149,7 +135,7 @@ pub(super) fn read(Serde(values): Serde<Vec<Passed>>, message: &str) -> Vec<Stri
             ),
         };
         statements.push(format!("r = {reading}"));
-        if matches!(group[0].passing(), Passing::Numbers { .. }) {
+        if matches!(Passing::of(group[0].kind()), Passing::Numbers { .. }) {
             statements.push(format!("*{name}_count /= sizeof(**{name})"));
         }
     }
@@ -159,13 +145,16 @@ pub(super) fn read(Serde(values): Serde<Vec<Passed>>, message: &str) -> Vec<Stri
 /// Values that follow each other, those together that one function of sd-bus takes.
 fn groups(values: &[Passed]) -> impl Iterator<Item = &[Passed]> {
     let is_basic = |value: &Passed| {
-        matches!(value.passing(), Passing::Number(_) | Passing::Text | Passing::Descriptor)
+        matches!(
+            Passing::of(value.kind()),
+            Passing::Number(_) | Passing::Text | Passing::Descriptor
+        )
     };
     values.chunk_by(move |one, next| is_basic(one) && is_basic(next))
 }
 
 fn signature(values: &[Passed]) -> String {
-    values.iter().map(|value| value.kind.as_str()).collect()
+    values.iter().map(|value| value.kind().to_string()).collect()
 }
 
 fn names(values: &[Passed]) -> String {

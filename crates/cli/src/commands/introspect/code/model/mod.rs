@@ -3,7 +3,7 @@
 mod build;
 
 use inspector::introspection::{Access, EmitsChange};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use wire::signature::Type;
 
 pub(super) use build::proxies;
@@ -102,7 +102,7 @@ pub(super) struct MethodModel<'d> {
     pub(super) about: About,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
     Comes,
