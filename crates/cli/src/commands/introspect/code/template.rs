@@ -6,7 +6,7 @@ use minijinja::{Environment, context};
 use serde::Deserialize;
 use wire::signature::{Signature, Type};
 
-use super::model::{Proxy, Source};
+use super::model::{Answer, Proxy, Source};
 use super::text;
 
 /// A value that is passed, as a template has it.
@@ -20,6 +20,13 @@ impl Passed {
     pub(super) fn kind(&self) -> Type<'_> {
         type_of(&self.kind)
     }
+}
+
+/// What a method answers, as a template has it.
+#[derive(Deserialize)]
+pub(super) struct MethodResults {
+    pub(super) answer: Answer,
+    pub(super) results: Vec<Passed>,
 }
 
 /// A type, as a template has it.

@@ -9,10 +9,9 @@ mod rules;
 mod values;
 
 use minijinja::value::Serde;
-use serde::Deserialize;
 
 use super::model::{Answer, Proxy, Source, contains};
-use super::template::{Passed, environment, fill, type_of};
+use super::template::{MethodResults, Passed, environment, fill, type_of};
 use super::text;
 pub(super) use rules::RULES;
 use values::{given, got, hint, hint_of_result, is_converted, is_descriptor, tuple};
@@ -34,7 +33,7 @@ pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
         let hints: Vec<_> = values.iter().map(|one| hint_of_result(one.kind())).collect();
         format!("handler: Callable[[{}], None]", hints.join(", "))
     });
-    environment.add_filter("result", |Serde(method): Serde<Answering>| method.hint());
+    environment.add_filter("result", |Serde(method): Serde<MethodResults>| result(&method));
     environment.add_filter("has_descriptors", has_descriptors);
     environment.add_filter("given", |kind: &str, value: String| given(type_of(kind), value, 0));
     environment.add_filter("given_all", |Serde(values): Serde<Vec<Passed>>| {
@@ -54,23 +53,14 @@ fn can_warn(proxy: &Proxy<'_>) -> bool {
     methods.any(|about| about.is_deprecated) || properties.any(|about| about.is_deprecated)
 }
 
-/// What a method answers, as the template has it.
-#[derive(Deserialize)]
-struct Answering {
-    answer: Answer,
-    results: Vec<Passed>,
-}
-
-impl Answering {
-    /// The type of what the function returns.
-    fn hint(&self) -> String {
-        match (self.answer, self.results.as_slice()) {
-            (Answer::None, _) | (_, []) => String::from("None"),
-            (_, [one]) => hint_of_result(one.kind()),
-            (_, several) => {
-                let hints: Vec<_> = several.iter().map(|one| hint_of_result(one.kind())).collect();
-                format!("tuple[{}]", hints.join(", "))
-            }
+/// The type of what a method returns.
+fn result(method: &MethodResults) -> String {
+    match (method.answer, method.results.as_slice()) {
+        (Answer::None, _) | (_, []) => String::from("None"),
+        (_, [one]) => hint_of_result(one.kind()),
+        (_, several) => {
+            let hints: Vec<_> = several.iter().map(|one| hint_of_result(one.kind())).collect();
+            format!("tuple[{}]", hints.join(", "))
         }
     }
 }
