@@ -1,13 +1,13 @@
 //! Proxies for what an object has, from what it says of itself.
 //!
 //! ```text
-//! interfaces ─▶ model ─▶ rust | python | c
+//! interfaces ─▶ model ─▶ template of rust | python | c
 //! ```
 //!
-//! [`names`] makes names of programs from those of D-Bus; [`model`] gives each member its own by the
-//! rules of a language, and leaves out what cannot be had, with a line that says why; the rest writes
-//! it down. Nothing that a service says of itself is trusted to be a name, a type, or the text of a
-//! comment.
+//! [`names`] makes names of programs from those of D-Bus. [`model`] gives each member a name by the rules of
+//! a language, and leaves out what the language cannot have, with a line that says why. The text of the
+//! generated code is a template (`*.j2`); a language adds filters for its types. Nothing that a service says
+//! of itself is trusted to be a name, a type, or the text of a comment.
 
 mod c;
 mod model;
