@@ -3,6 +3,7 @@
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useKeys } from "../keys/useKeys";
+import { TabList } from "../parts/TabList";
 import type { CompareTab } from "../state/comparison";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
@@ -10,16 +11,23 @@ import { Differences } from "./Differences";
 import { SideBySide } from "./SideBySide";
 import { type Side, sidesOf } from "./sides";
 
-interface Tab {
-  readonly name: CompareTab;
-  readonly title: string;
-  readonly Content: (props: { readonly sides: readonly Side[] }) => JSX.Element;
+interface ContentProps {
+  readonly sides: readonly Side[];
 }
 
-const TABS: readonly Tab[] = [
-  { name: "differences", title: "Differences", Content: Differences },
-  { name: "sequences", title: "Side by side", Content: SideBySide },
-];
+interface Tab {
+  readonly title: string;
+  readonly Content: (props: ContentProps) => JSX.Element;
+}
+
+const CONTENTS: Readonly<Record<CompareTab, Tab>> = {
+  differences: { title: "Differences", Content: Differences },
+  sequences: { title: "Side by side", Content: SideBySide },
+};
+const TABS = [
+  { name: "differences", title: CONTENTS.differences.title },
+  { name: "sequences", title: CONTENTS.sequences.title },
+] as const;
 
 export function CompareView(): JSX.Element {
   const store = useStore();
@@ -30,13 +38,33 @@ export function CompareView(): JSX.Element {
   // The same sides are the same object, whatever comes.
   const sides = useComputed(() => JSON.parse(told.value) as readonly Side[]);
   if (sides.value.length < 2) return <HowToCompare />;
+  return <Comparison sides={sides.value} />;
+}
+
+function Comparison({ sides }: ContentProps): JSX.Element {
+  const store = useStore();
   const { tab } = store.comparison.value;
-  const { title, Content } = TABS.find(({ name }) => name === tab) ?? (TABS[0] as Tab);
+  useKeys("Compare", () => [
+    {
+      keys: ["v"],
+      about: "Switch between differences and side by side",
+      words: "tab table diagram",
+      run: () => toggleTab(store),
+    },
+  ]);
+  const { title, Content } = CONTENTS[tab];
   return (
     <div class="compare">
-      <TabList />
+      <TabList
+        label="Compare"
+        tabs={TABS}
+        shown={tab}
+        onChoose={(name) => {
+          store.comparison.value = { ...store.comparison.peek(), tab: name };
+        }}
+      />
       <div class="compare-content" role="tabpanel" aria-label={title} key={tab}>
-        <Content sides={sides.value} />
+        <Content sides={sides} />
       </div>
     </div>
   );
@@ -59,45 +87,4 @@ function toggleTab({ comparison }: Store): void {
   const { tab } = comparison.peek();
   const other = TABS.find(({ name }) => name !== tab)?.name ?? tab;
   comparison.value = { ...comparison.peek(), tab: other };
-}
-
-function TabList(): JSX.Element {
-  const store = useStore();
-  const comparison = store.comparison.value;
-  useKeys("Compare", () => [
-    {
-      keys: ["v"],
-      about: "Switch between differences and side by side",
-      words: "tab table diagram",
-      run: () => toggleTab(store),
-    },
-  ]);
-  const choose = (tab: CompareTab): void => {
-    store.comparison.value = { ...comparison, tab };
-  };
-  const press = (event: KeyboardEvent): void => {
-    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-    event.preventDefault();
-    const place = TABS.findIndex(({ name }) => name !== comparison.tab);
-    choose((TABS[place] as Tab).name);
-    const list = event.currentTarget as HTMLElement;
-    (list.children[place] as HTMLElement).focus();
-  };
-  return (
-    <div class="subtabs" role="tablist" aria-label="Compare" onKeyDown={press}>
-      {TABS.map(({ name, title }) => (
-        <button
-          key={name}
-          type="button"
-          role="tab"
-          class="subtab"
-          aria-selected={name === comparison.tab}
-          tabIndex={name === comparison.tab ? 0 : -1}
-          onClick={() => choose(name)}
-        >
-          {title}
-        </button>
-      ))}
-    </div>
-  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Cost, Finding } from "../generated/protocol";
+import type { Finding } from "../generated/protocol";
 import {
   costHeadline,
   costWords,
@@ -10,30 +10,8 @@ import {
   textOf,
   worst,
 } from "./model";
+import { NOTHING, POLLING } from "./testing";
 
-const NOTHING: Cost = {
-  waited_ns: 0,
-  waits: 0,
-  longest_wait_ns: 0,
-  calls: 0,
-  wake_ups: 0,
-  bytes: 0,
-};
-const POLLING: Finding = {
-  rule: "L12",
-  title: "polling",
-  severity: "med",
-  confidence: "high",
-  who: { label: "demo-poller (:1.9)", stable: "demo-poller", process: "demo-poller[7]" },
-  subject: "com.example.Battery",
-  says: "asks com.example.Battery for GetAll every 200 ms, 99 times",
-  advice: "Subscribe.",
-  cost: { ...NOTHING, calls: 99, bytes: 2048 },
-  cost_ns: 3e6,
-  evidence: { first: [68, 95, 117], count: 99 },
-  query: "from:demo-poller member:GetAll",
-  check: "diligence stats FILE 'from:demo-poller member:GetAll'",
-};
 const SLOW: Finding = { ...POLLING, rule: "L19", title: "slow methods", severity: "high" };
 const ALSO_SLOW: Finding = { ...SLOW, who: { label: ":1.6", stable: "-" } };
 const GAP: Finding = { ...POLLING, rule: "L50", title: "the recording is incomplete" };

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import type { Finding, FindingsAnswer } from "../generated/protocol";
+import type { FindingsAnswer } from "../generated/protocol";
 import { numbered } from "./report";
+import { POLLING } from "./testing";
 
 test("numbers of messages count those that are gone", () => {
-  const finding = { evidence: { first: [1, 20], count: 2 } } as unknown as Finding;
   const report: FindingsAnswer = {
     messages: 30,
     connections: 1,
     span_ns: 1,
-    findings: [finding],
+    findings: [{ ...POLLING, evidence: { first: [1, 20], count: 2 } }],
     rules: [],
     known: 0,
     recorder_messages: 0,

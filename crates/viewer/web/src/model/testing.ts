@@ -19,7 +19,10 @@ export function messagesFrame(
   }
   columns.set("recipients", new Uint8Array(0));
   if (given.step === undefined) columns.set("at", new Float64Array(count));
-  for (const [name, numbers] of Object.entries(given)) columns.set(name as ColumnName, numbers);
+  for (const name of [...ROW_COLUMNS, "at", "step", "recipients"] as const) {
+    const numbers = given[name];
+    if (numbers !== undefined) columns.set(name, numbers);
+  }
   return { head: { ...HEAD, count, total: count, ...head }, columns };
 }
 

@@ -1,6 +1,7 @@
 // Objects of a service that come and go, as their manager tells.
 
 import type { HeardSignal, Json, Tree, TreeNode } from "../generated/protocol";
+import { partitionPoint } from "../model/search";
 import { isCommon } from "./objectTree";
 
 /** An object has got interfaces, or lost them. */
@@ -32,7 +33,7 @@ export function withTreeChanges(tree: Tree, changes: readonly TreeChange[]): Tre
     const node = nodes[at];
     const known = node?.path === change.path ? node : undefined;
     if (change.is === "removed") {
-      if (known !== undefined) remove(nodes, at, change.interfaces);
+      if (known !== undefined) remove(nodes, at, known, change.interfaces);
     } else if (known !== undefined) nodes[at] = added(known, change.interfaces);
     else if (nodes.length < NODES_MAX) nodes.splice(at, 0, added(change, change.interfaces));
     else left_out++;
@@ -45,8 +46,12 @@ function added({ path, interfaces = [] }: TreeNode, more: readonly string[]): Tr
 }
 
 /** Takes interfaces from the object at this place, and it from the tree if it has no others. */
-function remove(nodes: TreeNode[], at: number, gone: readonly string[]): void {
-  const { path, interfaces = [] } = nodes[at] as TreeNode;
+function remove(
+  nodes: TreeNode[],
+  at: number,
+  { path, interfaces = [] }: TreeNode,
+  gone: readonly string[],
+): void {
   const left = interfaces.filter((name) => !gone.includes(name));
   nodes[at] = { path, interfaces: left };
   for (let place = at; isEmpty(nodes, place); ) {
@@ -66,15 +71,8 @@ function isEmpty(nodes: readonly TreeNode[], at: number): boolean {
 
 /** Where an object is, or where it would be: before those below it, which are in the order of their names. */
 function placeOf(nodes: readonly TreeNode[], path: string): number {
-  let low = 0;
-  let high = nodes.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    // No character of a path comes before the slash.
-    if ((nodes[middle] as TreeNode).path < path) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  // No character of a path comes before the slash.
+  return partitionPoint(nodes.length, (place) => (nodes[place]?.path ?? "") < path);
 }
 
 function parentOf(path: string): string {

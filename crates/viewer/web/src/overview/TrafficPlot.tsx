@@ -1,7 +1,7 @@
 // Traffic over time, in which a stretch of it can be chosen by dragging, and by keys.
 
 import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
-import type { JSX } from "preact";
+import type { JSX, TargetedPointerEvent } from "preact";
 import { useRef } from "preact/hooks";
 import { duration } from "../parts/format";
 import { useCanvas } from "../parts/useCanvas";
@@ -61,23 +61,25 @@ export function TrafficPlot(props: TrafficPlotProps): JSX.Element {
   );
 }
 
+type BrushEvent = TargetedPointerEvent<HTMLElement>;
+
 interface Brush {
   readonly grip: ReadonlySignal<string>;
-  readonly down: (event: PointerEvent) => void;
-  readonly move: (event: PointerEvent) => void;
-  readonly up: (event: PointerEvent) => void;
+  readonly down: (event: BrushEvent) => void;
+  readonly move: (event: BrushEvent) => void;
+  readonly up: (event: BrushEvent) => void;
 }
 
 function useBrush({ whole, span, onSpan }: TrafficPlotProps): Brush {
   const drag = useRef<Drag & { readonly x: number }>(undefined);
   const grip = useSignal("outside");
-  const timeOf = (event: PointerEvent): { at: number; perPixel: number } => {
-    const { left, width } = (event.currentTarget as HTMLElement).getBoundingClientRect();
+  const timeOf = (event: BrushEvent): { at: number; perPixel: number } => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
     const { from, until } = whole.peek();
     const perPixel = (until - from) / Math.max(1, width);
     return { at: from + (event.clientX - left) * perPixel, perPixel };
   };
-  const gripOf = (event: PointerEvent) => {
+  const gripOf = (event: BrushEvent) => {
     const { at, perPixel } = timeOf(event);
     return { at, grip: gripAt(span.peek(), at, perPixel * REACH) };
   };
@@ -85,7 +87,7 @@ function useBrush({ whole, span, onSpan }: TrafficPlotProps): Brush {
     grip,
     down: (event) => {
       if (event.button !== 0) return;
-      (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+      event.currentTarget.setPointerCapture(event.pointerId);
       const { at, grip } = gripOf(event);
       drag.current = { grip, began: at, span: span.peek(), x: event.clientX };
     },

@@ -1,6 +1,6 @@
 // The edge between two parts of the page, which is dragged, or moved by keys.
 
-import type { CSSProperties, JSX } from "preact";
+import type { CSSProperties, JSX, TargetedPointerEvent } from "preact";
 
 interface EdgeProps {
   /** What it makes wider, for those who cannot see it. */
@@ -21,9 +21,8 @@ interface EdgeProps {
 
 export function Edge(props: EdgeProps): JSX.Element {
   const { width, least, most, widthAt, onWidth } = props;
-  const move = (event: PointerEvent): void => {
-    const edge = event.currentTarget as HTMLElement;
-    if (edge.hasPointerCapture(event.pointerId)) onWidth(widthAt(event.clientX));
+  const move = (event: TargetedPointerEvent<HTMLElement>): void => {
+    if (event.currentTarget.hasPointerCapture(event.pointerId)) onWidth(widthAt(event.clientX));
   };
   const press = (event: KeyboardEvent): void => {
     const pressed = afterKey(event.key, props);

@@ -1,6 +1,6 @@
 // The menu that is open, above all else.
 
-import type { JSX } from "preact";
+import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useStore } from "../state/context";
 import type { PageState } from "../state/page";
@@ -87,7 +87,8 @@ function Line({ item, place }: { readonly item: MenuItem; readonly place: number
 function useClosing(page: PageState, ref: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     const press = (event: Event): void => {
-      if (!ref.current?.contains(event.target as Node)) page.menu.value = undefined;
+      const isInside = event.target instanceof Node && ref.current?.contains(event.target);
+      if (!isInside) page.menu.value = undefined;
     };
     addEventListener("pointerdown", press, true);
     addEventListener("wheel", press, true);
@@ -101,8 +102,12 @@ function useClosing(page: PageState, ref: { readonly current: HTMLElement | null
   }, [page, ref]);
 }
 
-function steer(page: PageState, event: KeyboardEvent, items: readonly MenuItem[]): void {
-  const box = event.currentTarget as HTMLElement;
+function steer(
+  page: PageState,
+  event: TargetedKeyboardEvent<HTMLElement>,
+  items: readonly MenuItem[],
+): void {
+  const box = event.currentTarget;
   const line = Number(document.activeElement?.getAttribute("data-line") ?? -1);
   // Keys of the page do not act while a menu is open.
   event.stopPropagation();

@@ -59,11 +59,7 @@ export function withColumns(table: TableData, keys: readonly string[]): TableDat
   const places = keys
     .map((key) => table.columns.findIndex((one) => one.key === key))
     .filter((place) => place >= 0);
-  return {
-    notes: table.notes,
-    columns: pick(table.columns, places),
-    rows: table.rows.map((row) => pick(row, places)),
-  };
+  return pick(table, places);
 }
 
 /** The same rows without the columns that are empty in all of them. */
@@ -72,13 +68,12 @@ export function withoutEmptyColumns(table: TableData): TableData {
   const places = table.columns
     .map((_, place) => place)
     .filter((place) => table.rows.some((row) => !isEmpty(row[place])));
-  return {
-    ...table,
-    columns: pick(table.columns, places),
-    rows: table.rows.map((row) => pick(row, places)),
-  };
+  return pick(table, places);
 }
 
-function pick<T>(items: readonly T[], places: readonly number[]): T[] {
-  return places.map((place) => items[place] as T);
+/** The columns at these places. */
+function pick(table: TableData, places: readonly number[]): TableData {
+  const from = <T>(items: readonly T[]): T[] =>
+    places.flatMap((place) => items.slice(place, place + 1));
+  return { ...table, columns: from(table.columns), rows: table.rows.map(from) };
 }

@@ -1,8 +1,9 @@
 // What the marks of the diagram mean.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Ending } from "../model/outcome";
+import { usePressOutside } from "../parts/usePressOutside";
 import { useStore } from "../state/context";
 import type { PageState } from "../state/page";
 import { INSIDE, RADIUS } from "./paint/endings";
@@ -173,14 +174,9 @@ export function Legend(): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const { page } = useStore();
   const isOpen = page.isLegendOpen.value;
-  useEffect(() => {
-    if (!isOpen) return;
-    const press = (event: Event): void => {
-      if (!place.current?.contains(event.target as Node)) page.isLegendOpen.value = false;
-    };
-    addEventListener("pointerdown", press, true);
-    return () => removeEventListener("pointerdown", press, true);
-  }, [isOpen, page]);
+  usePressOutside(place, isOpen, () => {
+    page.isLegendOpen.value = false;
+  });
   return (
     <div class="sequence-marks" ref={place}>
       <button

@@ -90,12 +90,16 @@ interface ChoiceProps<T extends string> {
 /** One of a few ways, to choose from. */
 export function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
   const { label, title, value, options, onChoose } = props;
+  const isOption = (key: string): key is T => key in options;
+  const choose = (key: string): void => {
+    if (isOption(key)) onChoose(key);
+  };
   return (
     <select
       aria-label={label}
       title={title}
       value={value}
-      onChange={(event) => onChoose(event.currentTarget.value as T)}
+      onChange={(event) => choose(event.currentTarget.value)}
     >
       {Object.entries<string>(options).map(([key, text]) => (
         <option key={key} value={key}>

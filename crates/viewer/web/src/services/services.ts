@@ -2,7 +2,7 @@
 
 import type { Peer } from "../generated/protocol";
 import { NONE, type Recording } from "../model/recording";
-import { DRIVER, type Grouping, keyOf } from "../sequence/model/columns";
+import { DRIVER, type Grouping, keyOf, namedPeer, type Peers } from "../sequence/model/columns";
 
 /** A connection, or those of a process. */
 export interface Service {
@@ -76,17 +76,19 @@ export class Messages {
 
 /** All services that have messages, but those that are there to record. */
 export function servicesOf(traffic: Traffic, grouping: Grouping): Service[] {
-  const groups = new Map<string, Peer[]>();
+  const groups = new Map<string, [Peer, ...Peer[]]>();
   for (const peer of traffic.recording.peers) {
     if (peer === undefined || peer.recorder || traffic.messages.of(peer.id) === 0) continue;
     const key = keyOf(peer, grouping);
-    groups.set(key, [...(groups.get(key) ?? []), peer]);
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [peer]);
+    else known.push(peer);
   }
   return [...groups].map(([key, peers]) => service(key, peers, traffic));
 }
 
-function service(key: string, peers: readonly Peer[], traffic: Traffic): Service {
-  const known = peers.find(({ names }) => names.length > 0) ?? (peers[0] as Peer);
+function service(key: string, peers: Peers, traffic: Traffic): Service {
+  const known = namedPeer(peers);
   const isBus = known.unique === DRIVER;
   const isNamed = known.label !== known.unique;
   return {

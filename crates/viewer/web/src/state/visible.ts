@@ -2,6 +2,7 @@
 
 import type { Numbers } from "../format/frame";
 import type { Recording } from "../model/recording";
+import { partitionPoint } from "../model/search";
 import type { Span } from "./store";
 
 /** The messages that are shown, in their order. */
@@ -76,14 +77,7 @@ function within(at: Float64Array, rows: Uint32Array, { from, until }: Span): Uin
 
 /** The first place in ascending numbers whose number is not less than this one. */
 export function lowerBound(numbers: ArrayLike<number>, number: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((numbers[middle] as number) < number) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(numbers.length, (place) => (numbers[place] as number) < number);
 }
 
 /** The first place in ascending numbers whose number is greater than this one. */

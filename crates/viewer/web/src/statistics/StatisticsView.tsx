@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useKeys } from "../keys/useKeys";
+import { TabList } from "../parts/TabList";
 import { useStore } from "../state/context";
 import { BySubject } from "./BySubject";
 import { statisticsState, TABS, type TabName } from "./chosen";
@@ -9,7 +10,7 @@ import { Figures } from "./Figures";
 import { Durations, Frequencies, Sizes } from "./MemberTabs";
 import { Replies, Rules } from "./RulesAndReplies";
 import { SummaryHead } from "./SummaryHead";
-import { statisticsKeys, stepTab } from "./statisticsKeys";
+import { statisticsKeys } from "./statisticsKeys";
 import { TrafficOverTime } from "./TrafficOverTime";
 
 interface Tab {
@@ -36,40 +37,15 @@ export function StatisticsView(): JSX.Element {
   return (
     <div class="statistics">
       <SummaryHead />
-      <TabList />
+      <TabList
+        label="Statistics"
+        tabs={TABS.map((name) => ({ name, title: CONTENTS[name].title }))}
+        shown={tab.value}
+        onChoose={(name) => state.chooseTab(name)}
+      />
       <div class="statistics-content" role="tabpanel" aria-label={title} key={tab.value}>
         <Content />
       </div>
-    </div>
-  );
-}
-
-function TabList(): JSX.Element {
-  const state = statisticsState(useStore());
-  const { tab } = state;
-  const press = (event: KeyboardEvent): void => {
-    const step = event.shiftKey ? undefined : { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    stepTab(state, step);
-    const list = event.currentTarget as HTMLElement;
-    (list.children[TABS.indexOf(tab.value)] as HTMLElement).focus();
-  };
-  return (
-    <div class="subtabs" role="tablist" aria-label="Statistics" onKeyDown={press}>
-      {TABS.map((name) => (
-        <button
-          key={name}
-          type="button"
-          role="tab"
-          class="subtab"
-          aria-selected={name === tab.value}
-          tabIndex={name === tab.value ? 0 : -1}
-          onClick={() => state.chooseTab(name)}
-        >
-          {CONTENTS[name].title}
-        </button>
-      ))}
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function statisticsKeys(state: StatisticsState): readonly KeyBinding[] {
 }
 
 /** Shows the tab so many places behind the one that is shown, around the ends. */
-export function stepTab(state: StatisticsState, by: number): void {
+function stepTab(state: StatisticsState, by: number): void {
   const place = (TABS.indexOf(state.tab.peek()) + by + TABS.length) % TABS.length;
   state.chooseTab(TABS[place] ?? TABS[0]);
 }

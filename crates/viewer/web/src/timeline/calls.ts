@@ -2,6 +2,7 @@
 
 import type { Cell, TableData } from "../generated/protocol";
 import { Kind, NONE, type Recording } from "../model/recording";
+import { partitionPoint } from "../model/search";
 import type { Visible } from "../state/visible";
 import { nameOf, partiesOf } from "./label";
 
@@ -41,14 +42,7 @@ export function callsIn(
 
 /** The place of the first row that is not before a point of time. */
 function firstAt(recording: Recording, rows: Uint32Array, time: number): number {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (recording.at.get(rows[middle] as number) < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(rows.length, (place) => recording.at.get(rows[place] as number) < time);
 }
 
 function cellsOf(recording: Recording, row: number): Cell[] {

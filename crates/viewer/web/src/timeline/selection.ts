@@ -19,13 +19,15 @@ export const ALL_TRACKS: TrackFilter = { order: "appearance", shows: "all", text
 /** The places of the tracks that are shown, in their order. */
 export function selectedTracks(tracks: readonly Track[], filter: TrackFilter): number[] {
   const text = filter.text.trim().toLowerCase();
-  const places = tracks.flatMap((track, place) => (isShown(track, filter, text) ? [place] : []));
   const rank = RANKS[filter.order];
-  const of = (place: number): Track => tracks[place] as Track;
-  return places.sort((one, other) => {
-    const buses = Number(of(other).isBus) - Number(of(one).isBus);
-    return buses || rank(of(other)) - rank(of(one)) || one - other;
-  });
+  const shown = tracks.map((track, place) => ({ track, place }));
+  return shown
+    .filter(({ track }) => isShown(track, filter, text))
+    .sort(({ track: one }, { track: other }) => {
+      const buses = Number(other.isBus) - Number(one.isBus);
+      return buses || rank(other) - rank(one);
+    })
+    .map(({ place }) => place);
 }
 
 function isShown(track: Track, { shows }: TrackFilter, text: string): boolean {

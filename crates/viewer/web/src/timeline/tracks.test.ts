@@ -84,24 +84,23 @@ function told(tracks: Tracks): string[] {
   return sections.sort();
 }
 
-const PAIR: readonly Message[] = [
-  { at: 0, kind: CALL, from: 0, to: 1, partner: 1 },
-  { at: 50, kind: RETURN, from: 1, to: 0, partner: 0 },
-];
+const CALLED: Message = { at: 0, kind: CALL, from: 0, to: 1, partner: 1 };
+const RETURNED: Message = { at: 50, kind: RETURN, from: 1, to: 0, partner: 0 };
+const PAIR: readonly Message[] = [CALLED, RETURNED];
 
 test.each<[string, readonly Message[], string[]]>([
   ["a call", PAIR, ["program7 waits 0..50", "program8 serves 0..50"]],
   [
     "a call through a bus that has recorded itself",
     [
-      { ...(PAIR[0] as Message), bus: [2, 5] },
-      { ...(PAIR[1] as Message), bus: [1, 4] },
+      { ...CALLED, bus: [2, 5] },
+      { ...RETURNED, bus: [1, 4] },
     ],
     ["program7 waits 0..54", "program8 serves 5..50", "the bus bus 0..5 50..54"],
   ],
   [
     "an error",
-    [PAIR[0] as Message, { ...(PAIR[1] as Message), kind: ERROR }],
+    [CALLED, { ...RETURNED, kind: ERROR }],
     ["program7 waits 0..50!", "program8 serves 0..50!"],
   ],
   [

@@ -23,18 +23,23 @@ export function sharedColumns(
   takings: readonly [Taking, Taking],
   hidden: ReadonlySet<number>,
 ): readonly [Columns, Columns] {
-  const [before, after] = takings.map((taking) => membersOf(recording, taking, hidden));
-  const merged = new Map([...(after as Members), ...(before as Members)]);
-  const keys = [...new Set([...(before as Members).keys(), ...merged.keys()])];
-  keys.sort((one, other) => precedence(merged.get(one), merged.get(other)));
+  const before = membersOf(recording, takings[0], hidden);
+  const after = membersOf(recording, takings[1], hidden);
+  const all = [...new Map([...before, ...after])].map(([key, member]) => ({
+    key,
+    member: before.get(key) ?? member,
+  }));
+  all.sort((one, other) => precedence(one.member, other.member));
   const columns = (members: Members, { side, tally }: Taking): Columns => {
-    const all = keys.map((key) => {
-      const { place, peer } = members.get(key) ?? (merged.get(key) as Member);
-      return column(key, members.has(key) ? [peer] : [], peer.label, side.buses[place] ?? 0, tally);
+    const shared = all.map(({ key, member }) => {
+      const own = members.get(key);
+      const { place, peer } = own ?? member;
+      const peers = own === undefined ? [] : [own.peer];
+      return column(key, peers, peer.label, side.buses[place] ?? 0, tally);
     });
-    return { all, ofPeer: placesOf(recording, all) };
+    return { all: shared, ofPeer: placesOf(recording, shared) };
   };
-  return [columns(before as Members, takings[0]), columns(after as Members, takings[1])];
+  return [columns(before, takings[0]), columns(after, takings[1])];
 }
 
 /** A connection, and the place of its bus among those of its side. */
@@ -80,10 +85,8 @@ function column(
 }
 
 /** Bus by bus, and the bus itself first. */
-function precedence(one: Member | undefined, other: Member | undefined): number {
-  if (one === undefined || other === undefined || one.place !== other.place) {
-    return (one?.place ?? 0) - (other?.place ?? 0);
-  }
+function precedence(one: Member, other: Member): number {
+  if (one.place !== other.place) return one.place - other.place;
   return Number(other.peer.unique === DRIVER) - Number(one.peer.unique === DRIVER);
 }
 

@@ -76,7 +76,7 @@ export const DRIVER = "org.freedesktop.DBus";
 export function columnsOf(recording: Recording, tally: Tally, options: ColumnOptions): Columns {
   const { grouping, hidden, merging, order } = options;
   const programs = merging.merges === "programs" ? groupsOf(recording, tally, hidden) : NO_GROUPS;
-  const columns = new Map<string, { peers: Peer[]; group: Group | undefined }>();
+  const columns = new Map<string, { peers: [Peer, ...Peer[]]; group: Group | undefined }>();
   for (const id of tally.appeared) {
     const peer = recording.peers[id];
     if (peer === undefined || hidden.has(id)) continue;
@@ -143,13 +143,16 @@ export function keyOf(peer: Peer, grouping: Grouping): string {
   return isGrouped ? `${peer.bus}/${pid}` : `${peer.bus}/${peer.unique}`;
 }
 
-function column(
-  key: string,
-  peers: readonly Peer[],
-  group: Group | undefined,
-  tally: Tally,
-): Column {
-  const named = peers.find(({ names }) => names.length > 0) ?? (peers[0] as Peer);
+/** The first connection that has a name, or else the first one. */
+export function namedPeer(peers: Peers): Peer {
+  return peers.find(({ names }) => names.length > 0) ?? peers[0];
+}
+
+/** At least one connection. */
+export type Peers = readonly [Peer, ...Peer[]];
+
+function column(key: string, peers: Peers, group: Group | undefined, tally: Tally): Column {
+  const named = namedPeer(peers);
   const messages = peers.reduce((sum, { id }) => sum + (tally.messages[id] ?? 0), 0);
   const known = { key, peers, bus: named.bus, messages, ...(group === undefined ? {} : { group }) };
   const more = peers.length > 1 ? ` +${peers.length - 1}` : "";

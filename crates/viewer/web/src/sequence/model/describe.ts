@@ -120,12 +120,13 @@ export function columnFacts(
   const facts = column.peers.slice(0, PEERS_MAX).flatMap((peer) => peerFacts(peer));
   const bus = recording.buses.length > 1 ? told(recording.buses[column.bus]?.label ?? "") : "";
   const rest = column.peers.length - PEERS_MAX;
-  return [
+  const all: readonly Fact[] = [
     ...facts,
     ["bus", bus],
     ["and", rest > 0 ? `${count(rest)} more` : ""],
     ["messages", count(column.messages)],
-  ].filter(([, value]) => value !== "") as Fact[];
+  ];
+  return all.filter(([, value]) => value !== "");
 }
 
 function peerFacts({ unique, names, process, arrived, left, why }: Peer): Fact[] {

@@ -4,7 +4,7 @@
 import { Kind, NONE, type Recording } from "../../model/recording";
 import { lowerBound, upperBound } from "../../state/visible";
 import { type Clock, slotAt } from "./clock";
-import { type Column, type Columns, isDriver } from "./columns";
+import { type Columns, isDriver } from "./columns";
 import { type Lines, lineOf, RUN_MIN } from "./runs";
 
 /** A column in a lane, from one line to another. */
@@ -140,15 +140,14 @@ export function reusedLanes(
   const drafts = followed.draftsOf(staged);
   const own = new Uint32Array(drafts.length);
   for (const place of precedenceOf(drafts, patience)) {
-    const draft = drafts[place] as Draft;
-    const column = all[draft.column] as Column;
-    if (isDriver(column)) continue;
-    const free = freeFrom(staged, draft, patience);
-    own[place] = (blocks.get(column.bus) as Block).take(draft, free);
+    const draft = drafts[place];
+    const column = all[draft?.column ?? NONE];
+    if (draft === undefined || column === undefined || isDriver(column)) continue;
+    own[place] = blocks.get(column.bus)?.take(draft, freeFrom(staged, draft, patience)) ?? 0;
   }
   const starts = startsOf(blocks);
   const stays = drafts.map(({ column, from, until }, place) => {
-    const start = starts.get((all[column] as Column).bus) ?? 0;
+    const start = starts.get(all[column]?.bus ?? 0) ?? 0;
     return { column, from, until, lane: start + (own[place] as number) };
   });
   const count = [...blocks.values()].reduce((sum, block) => sum + block.count, 0);

@@ -1,5 +1,6 @@
 // Texts that fit. What is cut off is the beginning: the last words of names tell them apart.
 
+import { partitionPoint } from "../../model/search";
 import { oneLine } from "../../parts/seen";
 
 /** How wide a text is. */
@@ -20,15 +21,10 @@ export function drawable(text: string): string {
 /** The end of a drawable text that fits, from the beginning of a word if much is left of it. */
 export function fitting(measure: Measure, text: string, width: number): string {
   if (measure(text) <= width) return text;
-  let low = 1;
-  let high = text.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (measure(ELLIPSIS + text.slice(middle)) <= width) high = middle;
-    else low = middle + 1;
-  }
-  if (low >= text.length) return width > 0 ? ELLIPSIS : "";
-  return ELLIPSIS + text.slice(wordStart(text, low));
+  const isTooLong = (start: number): boolean => measure(ELLIPSIS + text.slice(start)) > width;
+  const start = Math.max(1, partitionPoint(text.length, isTooLong));
+  if (start >= text.length) return width > 0 ? ELLIPSIS : "";
+  return ELLIPSIS + text.slice(wordStart(text, start));
 }
 
 /** The next beginning of a word, if not too much of what is left is lost by that. */

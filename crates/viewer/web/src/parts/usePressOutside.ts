@@ -1,0 +1,19 @@
+// Presses outside of an element, for what closes then.
+
+import { useEffect } from "preact/hooks";
+
+/** Calls `close` when the pointer is pressed outside of an element, while `isOpen`. */
+export function usePressOutside(
+  ref: { readonly current: Element | null },
+  isOpen: boolean,
+  close: () => void,
+): void {
+  useEffect(() => {
+    if (!isOpen) return;
+    const press = ({ target }: PointerEvent): void => {
+      if (!(target instanceof Node && ref.current?.contains(target))) close();
+    };
+    addEventListener("pointerdown", press, true);
+    return () => removeEventListener("pointerdown", press, true);
+  });
+}
