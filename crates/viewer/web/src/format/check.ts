@@ -1,22 +1,25 @@
-// Checks values from outside against the shapes that are generated from the program's types.
+// Checks values from outside against the JSON schemas that are generated from the program's types.
 
-import { type Checked, SHAPES } from "../generated/protocol";
+import { type Checked, SCHEMAS } from "../generated/protocol";
 
-/**
- * The shape of a JSON value: the name of a basic shape or of a type, the fields of an object (those whose
- * names end in a question mark can be absent), or an operation on other shapes.
- */
-export type Shape =
-  | string
-  | { readonly [field: string]: Shape }
-  | readonly ["word", ...string[]]
-  | readonly ["list", Shape]
-  | readonly ["map", Shape]
-  | readonly ["tuple" | "either" | "all", ...Shape[]]
-  /** Exactly one of these fields. */
-  | readonly ["one", Readonly<Record<string, Shape>>]
-  /** A field with a word that decides what the rest is. */
-  | readonly ["tag", string, Readonly<Record<string, Shape>>];
+/** The part of JSON Schema that the generated schemas use. All keywords of a schema apply at once. */
+export interface Schema {
+  /** `#/$defs/` and the name of a type. */
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: string;
+  readonly enum?: readonly string[];
+  /** Always 0. */
+  readonly minimum?: number;
+  readonly items?: Schema;
+  readonly prefixItems?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  /** The schema of values under any keys; false if an object has exactly one property. */
+  readonly additionalProperties?: Schema | false;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+}
 
 /** A value from outside does not have the type that it must have. */
 export class FormatError extends Error {}
@@ -25,34 +28,22 @@ export class FormatError extends Error {}
 export function checked<N extends keyof Checked>(name: N, value: unknown): Checked[N] {
   const fault = named(name)(value);
   if (fault !== undefined) throw new FormatError(`not a valid ${name}: ${fault}`);
-  // The shape was generated from the same definition as the type.
+  // The schema was generated from the same definition as the type.
   return value as Checked[N];
 }
 
-/** Where a value differs from a shape, and what is expected there; undefined if it does not differ. */
+/** Where a value differs from a schema, and what is expected there; undefined if it does not differ. */
 type Check = (value: unknown) => string | undefined;
 
-type Members = Readonly<Record<string, unknown>>;
-type Fields = { readonly [field: string]: Shape };
-
-/** The checks of types with names, made of their shapes the first time they are used. */
-const CHECKS = new Map<string, Check>([
-  ["any", () => undefined],
-  ["null", (value) => (value === null ? undefined : ": expected null")],
-  ["boolean", (value) => (typeof value === "boolean" ? undefined : ": expected a boolean")],
-  ["string", (value) => (typeof value === "string" ? undefined : ": expected a string")],
-  ["number", (value) => (typeof value === "number" ? undefined : ": expected a number")],
-  ["integer", (value) => (Number.isInteger(value) ? undefined : WHOLE)],
-  ["unsigned", (value) => (Number.isInteger(value) && Number(value) >= 0 ? undefined : WHOLE)],
-]);
-const WHOLE = ": expected a whole number";
+/** The checks of types with names, made of their schemas the first time they are used. */
+const CHECKS = new Map<string, Check>();
 
 function named(name: string): Check {
   const known = CHECKS.get(name);
   if (known !== undefined) return known;
   // A type may be a part of itself.
   let check: Check = (value) => {
-    check = checkOf(SHAPES[name] ?? "any");
+    check = checkOf(SCHEMAS[name]);
     return check(value);
   };
   const delegating: Check = (value) => check(value);
@@ -60,59 +51,81 @@ function named(name: string): Check {
   return delegating;
 }
 
-function checkOf(shape: Shape): Check {
-  if (typeof shape === "string") return named(shape);
-  if (!isOperation(shape)) return fieldsCheck(shape);
-  switch (shape[0]) {
-    case "word": {
-      const words = new Set<unknown>(shape.slice(1));
-      const fault = `: expected ${[...words].join(" or ")}`;
-      return (value) => (words.has(value) ? undefined : fault);
+function checkOf(schema: Schema | undefined): Check {
+  if (schema === undefined) return () => undefined;
+  const checks: Check[] = [];
+  if (schema.$ref !== undefined) checks.push(named(schema.$ref.slice("#/$defs/".length)));
+  const words = schema.const === undefined ? schema.enum : [schema.const];
+  if (words !== undefined) checks.push(wordCheck(words));
+  else if (schema.type !== undefined) {
+    const types = typeof schema.type === "string" ? [schema.type] : schema.type;
+    checks.push(anyCheck(types.map((type) => typeCheck(type, schema))));
+  }
+  const alternatives = schema.oneOf ?? schema.anyOf;
+  if (alternatives !== undefined) checks.push(alternativesCheck(alternatives));
+  return (value) => firstFault(checks, (check) => check(value));
+}
+
+function wordCheck(words: readonly unknown[]): Check {
+  const fault = `: expected ${words.join(" or ")}`;
+  return (value) => (words.includes(value) ? undefined : fault);
+}
+
+/** The fault of the last alternative if all have one. */
+function anyCheck(checks: readonly Check[]): Check {
+  return (value) => {
+    let fault: string | undefined;
+    for (const check of checks) {
+      fault = check(value);
+      if (fault === undefined) return undefined;
     }
-    case "list":
-      return listCheck(checkOf(shape[1]));
-    case "tuple":
-      return tupleCheck(partsOf(shape).map(checkOf));
-    case "map":
-      return mapCheck(checkOf(shape[1]));
-    case "either":
-      return eitherCheck(partsOf(shape));
-    case "all": {
-      const checks = partsOf(shape).map(checkOf);
-      return (value) => firstFault(checks.length, (place) => checks[place]?.(value));
+    return fault;
+  };
+}
+
+function typeCheck(type: string, schema: Schema): Check {
+  switch (type) {
+    case "null":
+      return (value) => (value === null ? undefined : ": expected null");
+    case "integer": {
+      const { minimum = Number.NEGATIVE_INFINITY } = schema;
+      const isWhole = (value: unknown) => Number.isInteger(value) && Number(value) >= minimum;
+      return (value) => (isWhole(value) ? undefined : ": expected a whole number");
     }
-    case "one":
-      return oneCheck(checksOf(shape[1]));
-    case "tag":
-      return tagCheck(shape[1], checksOf(shape[2]));
+    case "array":
+      return schema.prefixItems === undefined
+        ? listCheck(checkOf(schema.items))
+        : tupleCheck(schema.prefixItems.map(checkOf));
+    case "object":
+      return objectCheck(schema);
+    default: {
+      const fault = `: expected a ${type}`;
+      return (value) => (typeof value === type ? undefined : fault);
+    }
   }
 }
 
-function fieldsCheck(shape: Fields): Check {
-  const fields = Object.entries(shape).map(([key, inner]) => {
-    const isOptional = key.endsWith("?");
-    return { name: isOptional ? key.slice(0, -1) : key, isOptional, check: checkOf(inner) };
+function objectCheck({ properties = {}, required, additionalProperties }: Schema): Check {
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const isOptional = !required?.includes(name);
+    return { name, isOptional, check: checkOf(schema) };
   });
+  const others = additionalProperties && checkOf(additionalProperties);
   return (value) => {
     if (!isObject(value)) return ": expected an object";
-    for (const { name, isOptional, check } of fields) {
+    const fault = firstFault(fields, ({ name, isOptional, check }) => {
       const held = value[name];
-      if (isOptional && held === undefined) continue;
-      const fault = check(held);
-      if (fault !== undefined) return `.${name}${fault}`;
-    }
-    return undefined;
+      return isOptional && held === undefined ? undefined : below(`.${name}`, check(held));
+    });
+    if (fault !== undefined || !others) return fault;
+    return firstFault(Object.entries(value), ([key, held]) => below(`.${key}`, others(held)));
   };
 }
 
 function listCheck(check: Check): Check {
   return (value) => {
     if (!Array.isArray(value)) return ": expected a list";
-    for (let place = 0; place < value.length; place++) {
-      const fault = check(value[place]);
-      if (fault !== undefined) return `[${place}]${fault}`;
-    }
-    return undefined;
+    return firstFault(value, (item, place) => below(`[${place}]`, check(item)));
   };
 }
 
@@ -121,21 +134,36 @@ function tupleCheck(checks: readonly Check[]): Check {
     if (!Array.isArray(value) || value.length !== checks.length) {
       return `: expected a list of ${checks.length}`;
     }
-    return firstFault(checks.length, (place) => {
-      const fault = checks[place]?.(value[place]);
-      return fault === undefined ? undefined : `[${place}]${fault}`;
-    });
+    return firstFault(checks, (check, place) => below(`[${place}]`, check(value[place])));
   };
 }
 
-function mapCheck(check: Check): Check {
+/** One of several schemas. A word, or the only property of an object, decides which one is meant. */
+function alternativesCheck(schemas: readonly Schema[]): Check {
+  const [first] = schemas;
+  const tag = Object.entries(first?.properties ?? {}).find(([, { const: word }]) => word)?.[0];
+  if (tag !== undefined) return tagCheck(tag, schemas);
+  return first?.additionalProperties === false ? keyCheck(schemas) : deepestCheck(schemas);
+}
+
+function tagCheck(tag: string, schemas: readonly Schema[]): Check {
+  const checks = new Map<unknown, Check>(
+    schemas.map((schema) => [schema.properties?.[tag]?.const, checkOf(schema)]),
+  );
+  const fault = `.${tag}: expected ${[...checks.keys()].join(" or ")}`;
   return (value) => {
-    if (!isObject(value)) return ": expected an object";
-    for (const [key, held] of Object.entries(value)) {
-      const fault = check(held);
-      if (fault !== undefined) return `.${key}${fault}`;
-    }
-    return undefined;
+    const check = isObject(value) ? checks.get(value[tag]) : undefined;
+    return check === undefined ? fault : check(value);
+  };
+}
+
+function keyCheck(schemas: readonly Schema[]): Check {
+  const checks = new Map(schemas.map((schema) => [schema.required?.[0], checkOf(schema)]));
+  const fault = `: expected one of ${[...checks.keys()].join(", ")}`;
+  return (value) => {
+    const [key = "", ...others] = isObject(value) ? Object.keys(value) : [];
+    const check = others.length > 0 ? undefined : checks.get(key);
+    return check === undefined ? fault : check(value);
   };
 }
 
@@ -143,15 +171,18 @@ function mapCheck(check: Check): Check {
  * Alternatives that lack a field are passed over. Of several faults, the one deepest in the value is
  * reported: it is in the alternative that was meant.
  */
-function eitherCheck(shapes: readonly Shape[]): Check {
-  const alternatives = shapes.map((shape) => {
-    const needs = needsOf(shape);
-    return { check: checkOf(shape), needs, missing: `: expected the fields ${needs.join(", ")}` };
+function deepestCheck(schemas: readonly Schema[]): Check {
+  const alternatives = schemas.map((schema) => {
+    const { required = [] } = schema;
+    const missing = `: expected the fields ${required.join(", ")}`;
+    return { check: checkOf(schema), required, missing };
   });
   return (value) => {
     let deepest = "";
-    for (const { check, needs, missing } of alternatives) {
-      const fault = hasAll(value, needs) ? check(value) : missing;
+    for (const { check, required, missing } of alternatives) {
+      const hasAll =
+        required.length === 0 || (isObject(value) && required.every((name) => name in value));
+      const fault = hasAll ? check(value) : missing;
       if (fault === undefined) return undefined;
       if (deepest === "" || (fault !== missing && depth(fault) > depth(deepest))) deepest = fault;
     }
@@ -159,52 +190,19 @@ function eitherCheck(shapes: readonly Shape[]): Check {
   };
 }
 
-function hasAll(value: unknown, names: readonly string[]): boolean {
-  if (names.length === 0) return true;
-  if (!isObject(value)) return false;
-  for (const name of names) if (!(name in value)) return false;
-  return true;
+/** A fault in a part of a value. */
+function below(place: string, fault: string | undefined): string | undefined {
+  return fault === undefined ? undefined : place + fault;
 }
 
-/** The fields that an object must have. */
-function needsOf(shape: Shape): readonly string[] {
-  if (typeof shape === "string" || isOperation(shape)) return [];
-  return Object.keys(shape).filter((key) => !key.endsWith("?"));
-}
-
-function oneCheck(checks: ReadonlyMap<string, Check>): Check {
-  return (value) => {
-    const [key = "", ...others] = isObject(value) ? Object.keys(value) : [];
-    const check = checks.get(key);
-    if (check === undefined || others.length > 0 || !isObject(value)) {
-      return `: expected one of ${[...checks.keys()].join(", ")}`;
-    }
-    const fault = check(value[key]);
-    return fault === undefined ? undefined : `.${key}${fault}`;
-  };
-}
-
-function tagCheck(tag: string, checks: ReadonlyMap<unknown, Check>): Check {
-  return (value) => {
-    const check = isObject(value) ? checks.get(value[tag]) : undefined;
-    return check === undefined
-      ? `.${tag}: expected ${[...checks.keys()].join(" or ")}`
-      : check(value);
-  };
-}
-
-function checksOf(shapes: Readonly<Record<string, Shape>>): ReadonlyMap<string, Check> {
-  return new Map(Object.entries(shapes).map(([key, shape]) => [key, checkOf(shape)]));
-}
-
-function partsOf([, ...shapes]: readonly [string, ...Shape[]]): readonly Shape[] {
-  return shapes;
-}
-
-function firstFault(length: number, find: (place: number) => string | undefined) {
-  for (let place = 0; place < length; place++) {
-    const found = find(place);
-    if (found !== undefined) return found;
+function firstFault<T>(
+  items: readonly T[],
+  find: (item: T, place: number) => string | undefined,
+): string | undefined {
+  let place = 0;
+  for (const item of items) {
+    const fault = find(item, place++);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }
@@ -213,11 +211,7 @@ function depth(fault: string): number {
   return fault.split(/[.[]/).length;
 }
 
-function isOperation(shape: Exclude<Shape, string>): shape is Exclude<Shape, string | Fields> {
-  return Array.isArray(shape);
-}
-
 /** Whether a value is an object whose members can be read. */
-export function isObject(value: unknown): value is Members {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 // Generated from the types of crates/analyst and crates/viewer. Do not edit: run
 // DILIGENCE_BLESS=1 cargo test -p diligence-viewer protocol
 
-import type { Shape } from "../format/check";
+import type { Schema } from "../format/check";
 
 /** The version of the format. */
 export const VERSION = 3;
@@ -106,11 +106,11 @@ export interface BusObject {
 
 /** What came of a call that was sent. */
 export interface CallAnswer {
+  readonly failed?: Failure;
+  readonly returned?: { readonly descriptors: readonly Descriptor[]; readonly results: readonly TypedValue[]; readonly sender: string };
+  readonly sent?: object;
   /** Nanoseconds from the call to its answer. */
   readonly took_ns: number;
-  readonly returned?: { readonly descriptors: readonly Descriptor[]; readonly results: readonly TypedValue[]; readonly sender: string };
-  readonly failed?: Failure;
-  readonly sent?: object;
 }
 
 /** Commands that make a call. */
@@ -299,14 +299,14 @@ export interface FindingsAnswer {
 
 /** The JSON of a frame, without the list of its columns. */
 export type FrameHead =
-  | ({ readonly kind: "hello" } & HelloHead)
-  | ({ readonly kind: "messages" } & MessagesHead)
-  | { readonly kind: "missing"; readonly disconnected: number; readonly overrun: number }
-  | { readonly kind: "reset"; readonly before: number }
+  | HelloHead & { readonly kind: "hello" }
+  | MessagesHead & { readonly kind: "messages" }
+  | { readonly disconnected: number; readonly kind: "missing"; readonly overrun: number }
+  | { readonly before: number; readonly kind: "reset" }
   | { readonly kind: "end"; readonly why: string | null }
-  | { readonly kind: "answer"; readonly answer: AnswerBody }
-  | { readonly kind: "refusal"; readonly column?: number; readonly message: string; readonly unfinished?: boolean }
-  | { readonly kind: "moved"; readonly before: number };
+  | { readonly answer: AnswerBody; readonly kind: "answer" }
+  | { readonly column?: number; readonly kind: "refusal"; readonly message: string; readonly unfinished?: boolean }
+  | { readonly before: number; readonly kind: "moved" };
 
 /** What a watch hears. */
 export type Heard =
@@ -315,10 +315,12 @@ export type Heard =
 
 /** A signal that came. */
 export interface HeardSignal {
+  readonly arguments?: readonly TypedValue[];
   /** When it was taken, in microseconds since 1970: more digits would not survive in JSON. */
   readonly at_us: number;
   /** The descriptors that came along, in the order of their places. They are closed again. */
   readonly descriptors?: readonly Descriptor[];
+  readonly failure?: Failure;
   /** The interface. */
   readonly interface: string;
   /** The signal. */
@@ -327,8 +329,6 @@ export interface HeardSignal {
   readonly path: string;
   /** The unique name of its sender. */
   readonly sender: string;
-  readonly arguments?: readonly TypedValue[];
-  readonly failure?: Failure;
 }
 
 /** What the stream begins with. */
@@ -555,12 +555,12 @@ export interface ObjectProperty {
   readonly documentation?: string;
   /** How the object announces changes. */
   readonly emits_change: EmitsChange;
+  readonly failure?: Failure;
   /** Its name. */
   readonly name: string;
   /** Its type, a signature. */
   readonly type: string;
   readonly value?: TypedValue;
-  readonly failure?: Failure;
 }
 
 /** How many messages are left out because they are from or to the recorder. */
@@ -852,20 +852,20 @@ export interface Tree {
 
 /** An object of a service. */
 export interface TreeNode {
+  readonly failure?: Failure;
+  readonly interfaces?: readonly string[];
   /** Its path. If it failed by `Failure::Name` it is what its parent tells, and no path. */
   readonly path: string;
-  readonly interfaces?: readonly string[];
-  readonly failure?: Failure;
 }
 
 /** What a type consists of. */
 export type TypeShape =
-  | { readonly kind: "basic"; readonly code: BasicCode }
+  | { readonly code: BasicCode; readonly kind: "basic" }
   | { readonly kind: "variant" }
   | { readonly kind: "bytes" }
-  | { readonly kind: "array"; readonly element: ValueType }
-  | { readonly kind: "dictionary"; readonly key: ValueType; readonly value: ValueType }
-  | { readonly kind: "structure"; readonly fields: readonly ValueType[] };
+  | { readonly element: ValueType; readonly kind: "array" }
+  | { readonly key: ValueType; readonly kind: "dictionary"; readonly value: ValueType }
+  | { readonly fields: readonly ValueType[]; readonly kind: "structure" };
 
 /** All types that an answer mentions, by their signatures. */
 export type TypeTable = { readonly [key: string]: ValueType };
@@ -933,10 +933,10 @@ export type BusRequest =
   | { readonly do: "object"; readonly path: string; readonly service: string }
   | { readonly do: "get"; readonly property: PropertyName }
   | { readonly do: "set"; readonly manner?: Manner | undefined; readonly property: PropertyName; readonly signature?: string | null | undefined; readonly value: Json }
-  | { readonly do: "call"; readonly call: Call; readonly manner?: Manner | undefined }
+  | { readonly call: Call; readonly do: "call"; readonly manner?: Manner | undefined }
   | { readonly do: "read"; readonly signature: string; readonly text: string }
-  | { readonly do: "write"; readonly arguments: readonly Json[]; readonly signature: string }
-  | { readonly do: "commands"; readonly call: Call }
+  | { readonly arguments: readonly Json[]; readonly do: "write"; readonly signature: string }
+  | { readonly call: Call; readonly do: "commands" }
   | { readonly do: "types"; readonly signature: string };
 
 /** A method to be called. */
@@ -995,7 +995,7 @@ export type Question =
   | { readonly ask: "timeline"; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined }
   | { readonly ask: "save"; readonly format: FileFormat; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined }
   | { readonly ask: "switches"; readonly finest?: number | undefined; readonly from?: number | null | undefined; readonly until?: number | null | undefined }
-  | { readonly ask: "compare"; readonly after: readonly number[]; readonly before: readonly number[]; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined };
+  | { readonly after: readonly number[]; readonly ask: "compare"; readonly before: readonly number[]; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined };
 
 /** Whether a call is answered. */
 export type Reply = "expected" | "unwanted";
@@ -1030,88 +1030,88 @@ export interface Checked {
   readonly ReplyWatchEvent: ReplyWatchEvent;
 }
 
-/** The shapes of these types, and of all types that they mention. */
-export const SHAPES: Readonly<Record<string, Shape>> = {
-  About: { "redacted": "boolean", "title": "string" },
-  Access: ["word", "read", "write", "read-write"],
-  Annotation: { "name": "string", "value": "string" },
-  AnswerBody: ["one", { "select": "SelectAnswer", "without": "WithoutAnswer", "complete": "Completions", "message": "MessageDetails", "summary": "SummaryAnswer", "statistics": "StatisticsAnswer", "findings": "FindingsAnswer", "ending": "EndingAnswer", "timeline": "TimelineAnswer", "save": "SaveAnswer", "switches": "SwitchesAnswer", "compare": "CompareAnswer" }],
-  Argument: { "annotations?": ["list", "Annotation"], "name": ["either", "string", "null"], "type": "string" },
-  BasicCode: ["word", "y", "b", "n", "q", "i", "u", "x", "t", "d", "s", "o", "g", "h"],
-  Bus: { "address": ["either", "string", "null"], "file": "unsigned", "label": "string", "method": "CaptureMethod", "redacted": "boolean" },
-  BusAnswer: ["one", { "names": ["list", "Name"], "name": ["either", "Name", "null"], "tree": "Tree", "object": "BusObject", "get": "CallAnswer", "set": "CallAnswer", "call": "CallAnswer", "read": "ReadText", "write": "string", "commands": "CallCommands", "types": ["either", ["list", "ValueType"], "null"] }],
-  BusObject: { "children": ["list", "string"], "interfaces": ["list", "ObjectInterface"], "path": "string", "service": "string", "took_ns": "unsigned" },
-  CallAnswer: { "took_ns": "unsigned", "returned?": { "descriptors": ["list", "Descriptor"], "results": ["list", "TypedValue"], "sender": "string" }, "failed?": "Failure", "sent?": {} },
-  CallCommands: { "busctl": "string", "gdbus": "string" },
-  CaptureMethod: ["word", "unknown", "trace", "monitor", "eavesdrop"],
-  Cell: ["either", "string", "number", "null"],
-  ColumnHead: { "length": "unsigned", "name": "ColumnName", "type": "ColumnType", "value?": "unsigned" },
-  ColumnName: ["word", "step", "at", "kind", "flags", "health", "bus", "from", "to", "destination", "path", "interface", "member", "answers", "size", "routed", "delivered", "copies", "recipients", "selected", "file", "peer", "until", "on"],
-  ColumnType: ["word", "u8", "u32", "f64", "i8", "i16", "same"],
-  CommandText: ["either", { "name": "string", "text": "string" }, { "name": "string", "why": "string" }],
-  CompareAnswer: { "members": ["tuple", "unsigned", "unsigned"], "table": "TableData" },
-  Completions: { "from": "unsigned", "offers": ["list", "Offer"], "to": "unsigned" },
-  Confidence: ["word", "low", "medium", "high"],
-  CopyEntry: { "begun_after_ns": ["either", "unsigned", "null"], "recipient": "string", "rules": "unsigned", "written_after_ns": ["either", "unsigned", "null"] },
-  Cost: { "bytes": "unsigned", "calls": "unsigned", "longest_wait_ns": "unsigned", "waited_ns": "unsigned", "waits": "unsigned", "wake_ups": "unsigned" },
-  Descriptor: { "what": "string" },
-  EmitsChange: ["word", "value", "invalidates", "const", "no"],
-  EndingAnswer: { "incomplete": ["list", "string"] },
-  Evidence: { "count": "unsigned", "first": ["list", "unsigned"] },
-  Failure: { "argument?": "unsigned", "kind": "string", "message?": "string", "name?": "string", "sentence": "string" },
-  Finding: { "advice": "string", "check?": "string", "confidence": "Confidence", "cost": "Cost", "cost_ns": "unsigned", "evidence": "Evidence", "query": "string", "rule": "string", "says": "string", "severity": "Severity", "subject": "string", "title": "string", "who": "FindingParty" },
-  FindingParty: { "label": "string", "process?": "string", "stable": "string", "unit?": "string" },
-  FindingsAnswer: { "connections": "unsigned", "findings": ["list", "Finding"], "known": "unsigned", "messages": "unsigned", "recorder_messages": "OfRecorder", "rules": ["list", "Rule"], "span_ns": "unsigned" },
-  FrameHead: ["tag", "kind", { "hello": "HelloHead", "messages": "MessagesHead", "missing": { "disconnected": "unsigned", "overrun": "unsigned" }, "reset": { "before": "unsigned" }, "end": { "why": ["either", "string", "null"] }, "answer": { "answer": "AnswerBody" }, "refusal": { "column?": "unsigned", "message": "string", "unfinished?": "boolean" }, "moved": { "before": "unsigned" } }],
-  Heard: ["one", { "signal": "HeardSignal", "lost": { "count": "unsigned" } }],
-  HeardSignal: { "at_us": "unsigned", "descriptors?": ["list", "Descriptor"], "interface": "string", "member": "string", "path": "string", "sender": "string", "arguments?": ["list", "TypedValue"], "failure?": "Failure" },
-  HelloHead: { "calls": "boolean", "mode": "PageMode", "objects": "boolean", "program": "string", "title": "string", "version": "unsigned" },
-  InBus: { "phases": ["list", "PhaseTime"], "routed_after_ns": "unsigned", "total_ns": ["either", "unsigned", "null"] },
-  MessageDetails: { "arguments": ["list", "Value"], "at": "MessageTime", "bus": "string", "commands": ["list", "CommandText"], "deliveries": ["either", ["list", "CopyEntry"], "null"], "destination": "NamedPeer", "duration_ns": ["either", "unsigned", "null"], "flags": ["list", "string"], "id": "unsigned", "in_bus": ["either", "InBus", "null"], "interface": "string", "kept": "unsigned", "kind": "string", "member": "string", "partner": ["either", "unsigned", "null"], "path": "string", "phases": ["either", ["list", "PhaseTime"], "null"], "problem": ["either", "string", "null"], "reply_serial": "unsigned", "sender": "NamedPeer", "serial": "unsigned", "signature": "string", "size": "unsigned", "types": "TypeTable", "unix_fds": "unsigned" },
-  MessageTime: { "since_start_ns": "integer", "wall_ns": "string" },
-  MessagesHead: { "at?": "number", "buses": ["list", "Bus"], "count": "unsigned", "files": ["list", "string"], "first": "unsigned", "first_string": "unsigned", "long?": ["list", ["tuple", "ColumnName", "unsigned", "unsigned"]], "peers": ["list", "Peer"], "start_ns": "string", "strings": ["list", "string"], "total": "unsigned" },
-  Method: { "annotations": ["list", "Annotation"], "arguments": ["list", "Argument"], "documentation?": "string", "name": "string", "results": ["list", "Argument"] },
-  Milestone: { "at": "integer", "message": ["either", "unsigned", "null"], "what": "string" },
-  Name: { "failure?": "Failure", "is_activatable": "boolean", "name": "string", "owner?": "string", "who?": "NameOwner" },
-  NameOwner: { "cgroup?": "string", "comm?": "string", "command?": ["list", "string"], "exe?": "string", "groups?": ["list", "unsigned"], "label?": "string", "pid?": "unsigned", "started?": "Time", "uid?": "unsigned", "unit?": "string", "user?": "string" },
-  NamedPeer: { "label": ["either", "string", "null"], "name": "string", "peer": ["either", "unsigned", "null"] },
-  ObjectInterface: { "annotations": ["list", "Annotation"], "documentation?": "string", "failure?": "Failure", "methods": ["list", "Method"], "name": "string", "properties": ["list", "ObjectProperty"], "signals": ["list", "Signal"], "undescribed?": ["map", "TypedValue"] },
-  ObjectProperty: { "access": "Access", "annotations": ["list", "Annotation"], "documentation?": "string", "emits_change": "EmitsChange", "name": "string", "type": "string", "value?": "TypedValue", "failure?": "Failure" },
-  OfRecorder: "unsigned",
-  Offer: { "about": "string", "text": "string" },
-  PageMode: ["word", "recording", "live", "embedded"],
-  Peer: { "arrived": ["either", "integer", "null"], "bus": "unsigned", "id": "unsigned", "label": "string", "left": ["either", "integer", "null"], "names": ["list", "string"], "process": ["either", "Process", "null"], "recorder": "boolean", "unique": "string", "why": ["either", "string", "null"] },
-  PhaseTime: { "ns": "unsigned", "phase": "string" },
-  Process: { "command": ["list", "string"], "exe": ["either", "string", "null"], "pid": ["either", "unsigned", "null"], "program": ["either", "string", "null"], "uid": ["either", "unsigned", "null"], "unit": ["either", "string", "null"] },
-  ReadText: ["one", { "arguments": ["list", "any"], "problem": { "column": ["either", "unsigned", "null"], "sentence": "string" } }],
-  ReplyBusAnswer: ["either", { "answer": "BusAnswer", "types": "TypeTable" }, { "failure": "string" }],
-  ReplyWatchEvent: ["either", { "answer": "WatchEvent", "types": "TypeTable" }, { "failure": "string" }],
-  Rule: { "advice": "string", "id": "string", "meaning": "string", "needs": "string", "severity": "string", "thresholds": ["list", "string"], "title": "string" },
-  SaveAnswer: { "messages": "unsigned" },
-  SelectAnswer: { "count": "unsigned", "note": ["either", "string", "null"], "recorder": ["either", "string", "null"], "total": "unsigned" },
-  Severity: ["word", "info", "low", "med", "high"],
-  Signal: { "annotations": ["list", "Annotation"], "arguments": ["list", "Argument"], "documentation?": "string", "name": "string" },
-  StartUp: { "milestones": ["list", "Milestone"], "name": "string", "path": ["list", "Step"], "peer": "unsigned" },
-  StatisticsAnswer: { "about": "string", "subject": "string", "table": "TableData" },
-  Step: { "depth": "unsigned", "from": "integer", "id": "unsigned", "to": "integer", "what": "StepKind" },
-  StepKind: ["word", "works", "waits"],
-  Summary: { "backward": "unsigned", "bytes": "unsigned", "callee_left": "unsigned", "caller_left": "unsigned", "calls": "unsigned", "calls_to_unknown": "unsigned", "cut": "unsigned", "driver_calls": "unsigned", "driver_messages": "unsigned", "errors": "unsigned", "headers_cut": "unsigned", "invalid": "unsigned", "late": "unsigned", "messages": "unsigned", "orphans": "unsigned", "redacted": "unsigned", "returns": "unsigned", "signals": "unsigned", "span_ns": "unsigned", "time_outs": "unsigned", "unanswered": "unsigned", "undelivered": "unsigned", "unknown": "unsigned", "unknown_call": "unsigned", "unknown_outcome": "unsigned", "waiting": "unsigned" },
-  SummaryAnswer: { "caveats": ["list", "string"], "ended": ["list", "string"], "summary": "Summary" },
-  SwitchesAnswer: { "is_recorded": "boolean" },
-  TableColumn: { "key": "string", "name": "string", "unit": "Unit" },
-  TableData: { "columns": ["list", "TableColumn"], "notes": ["list", "string"], "rows": ["list", ["list", "Cell"]] },
-  Time: "integer",
-  TimelineAnswer: { "blocked": "TableData", "failed_starts": "TableData", "shares": ["either", "TableData", "null"], "slowest": "TableData", "start_ups": ["list", "StartUp"] },
-  Tree: { "left_out": "unsigned", "nodes": ["list", "TreeNode"], "service": "string", "took_ns": "unsigned" },
-  TreeNode: { "path": "string", "interfaces?": ["list", "string"], "failure?": "Failure" },
-  TypeShape: ["tag", "kind", { "basic": { "code": "BasicCode" }, "variant": {}, "bytes": {}, "array": { "element": "ValueType" }, "dictionary": { "key": "ValueType", "value": "ValueType" }, "structure": { "fields": ["list", "ValueType"] } }],
-  TypeTable: ["map", "ValueType"],
-  TypedValue: { "data": "any", "type": "string" },
-  Unit: ["word", "text", "count", "bytes", "time", "share", "rate", "mean"],
-  Value: ["all", { "name?": "string", "type": "string" }, ["either", { "text": "string" }, { "bytes": "string" }, { "inside": "Value" }, { "items": ["list", "Value"], "more?": "unsigned" }, { "entries": ["list", ["tuple", "Value", "Value"]], "more?": "unsigned" }]],
-  ValueType: { "shape": "TypeShape", "signature": "string", "words": "string" },
-  WatchEvent: ["one", { "begun": "Watched", "unwatched": { "failure": "Failure", "what": "WatchKind" }, "heard": { "of": "WatchKind", "what": "Heard" } }],
-  WatchKind: ["word", "names", "objects", "object"],
-  Watched: { "path": ["either", "string", "null"], "service": ["either", "string", "null"] },
-  WithoutAnswer: { "hidden": ["either", "unsigned", "null"], "query": ["either", "unsigned", "null"], "time": ["either", "unsigned", "null"] },
+/** The schemas of these types, and of all types that they mention. */
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  About: {"properties":{"redacted":{"type":"boolean"},"title":{"type":"string"}},"required":["title","redacted"],"type":"object"},
+  Access: {"enum":["read","write","read-write"]},
+  Annotation: {"properties":{"name":{"type":"string"},"value":{"type":"string"}},"required":["name","value"],"type":"object"},
+  AnswerBody: {"oneOf":[{"additionalProperties":false,"properties":{"select":{"$ref":"#/$defs/SelectAnswer"}},"required":["select"],"type":"object"},{"additionalProperties":false,"properties":{"without":{"$ref":"#/$defs/WithoutAnswer"}},"required":["without"],"type":"object"},{"additionalProperties":false,"properties":{"complete":{"$ref":"#/$defs/Completions"}},"required":["complete"],"type":"object"},{"additionalProperties":false,"properties":{"message":{"$ref":"#/$defs/MessageDetails"}},"required":["message"],"type":"object"},{"additionalProperties":false,"properties":{"summary":{"$ref":"#/$defs/SummaryAnswer"}},"required":["summary"],"type":"object"},{"additionalProperties":false,"properties":{"statistics":{"$ref":"#/$defs/StatisticsAnswer"}},"required":["statistics"],"type":"object"},{"additionalProperties":false,"properties":{"findings":{"$ref":"#/$defs/FindingsAnswer"}},"required":["findings"],"type":"object"},{"additionalProperties":false,"properties":{"ending":{"$ref":"#/$defs/EndingAnswer"}},"required":["ending"],"type":"object"},{"additionalProperties":false,"properties":{"timeline":{"$ref":"#/$defs/TimelineAnswer"}},"required":["timeline"],"type":"object"},{"additionalProperties":false,"properties":{"save":{"$ref":"#/$defs/SaveAnswer"}},"required":["save"],"type":"object"},{"additionalProperties":false,"properties":{"switches":{"$ref":"#/$defs/SwitchesAnswer"}},"required":["switches"],"type":"object"},{"additionalProperties":false,"properties":{"compare":{"$ref":"#/$defs/CompareAnswer"}},"required":["compare"],"type":"object"}]},
+  Argument: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"name":{"type":["string","null"]},"type":{"type":"string"}},"required":["name","type"],"type":"object"},
+  BasicCode: {"enum":["y","b","n","q","i","u","x","t","d","s","o","g","h"]},
+  Bus: {"properties":{"address":{"type":["string","null"]},"file":{"minimum":0,"type":"integer"},"label":{"type":"string"},"method":{"$ref":"#/$defs/CaptureMethod"},"redacted":{"type":"boolean"}},"required":["label","address","method","redacted","file"],"type":"object"},
+  BusAnswer: {"oneOf":[{"additionalProperties":false,"properties":{"names":{"items":{"$ref":"#/$defs/Name"},"type":"array"}},"required":["names"],"type":"object"},{"additionalProperties":false,"properties":{"name":{"anyOf":[{"$ref":"#/$defs/Name"},{"type":"null"}]}},"required":["name"],"type":"object"},{"additionalProperties":false,"properties":{"tree":{"$ref":"#/$defs/Tree"}},"required":["tree"],"type":"object"},{"additionalProperties":false,"properties":{"object":{"$ref":"#/$defs/BusObject"}},"required":["object"],"type":"object"},{"additionalProperties":false,"properties":{"get":{"$ref":"#/$defs/CallAnswer"}},"required":["get"],"type":"object"},{"additionalProperties":false,"properties":{"set":{"$ref":"#/$defs/CallAnswer"}},"required":["set"],"type":"object"},{"additionalProperties":false,"properties":{"call":{"$ref":"#/$defs/CallAnswer"}},"required":["call"],"type":"object"},{"additionalProperties":false,"properties":{"read":{"$ref":"#/$defs/ReadText"}},"required":["read"],"type":"object"},{"additionalProperties":false,"properties":{"write":{"type":"string"}},"required":["write"],"type":"object"},{"additionalProperties":false,"properties":{"commands":{"$ref":"#/$defs/CallCommands"}},"required":["commands"],"type":"object"},{"additionalProperties":false,"properties":{"types":{"items":{"$ref":"#/$defs/ValueType"},"type":["array","null"]}},"required":["types"],"type":"object"}]},
+  BusObject: {"properties":{"children":{"items":{"type":"string"},"type":"array"},"interfaces":{"items":{"$ref":"#/$defs/ObjectInterface"},"type":"array"},"path":{"type":"string"},"service":{"type":"string"},"took_ns":{"minimum":0,"type":"integer"}},"required":["service","path","interfaces","children","took_ns"],"type":"object"},
+  CallAnswer: {"properties":{"failed":{"$ref":"#/$defs/Failure"},"returned":{"properties":{"descriptors":{"items":{"$ref":"#/$defs/Descriptor"},"type":"array"},"results":{"items":{"$ref":"#/$defs/TypedValue"},"type":"array"},"sender":{"type":"string"}},"required":["sender","results","descriptors"],"type":"object"},"sent":{"type":"object"},"took_ns":{"minimum":0,"type":"integer"}},"required":["took_ns"],"type":"object"},
+  CallCommands: {"properties":{"busctl":{"type":"string"},"gdbus":{"type":"string"}},"required":["busctl","gdbus"],"type":"object"},
+  CaptureMethod: {"enum":["unknown","trace","monitor","eavesdrop"]},
+  Cell: {"type":["string","number","null"]},
+  ColumnHead: {"properties":{"length":{"minimum":0,"type":"integer"},"name":{"$ref":"#/$defs/ColumnName"},"type":{"$ref":"#/$defs/ColumnType"},"value":{"minimum":0,"type":"integer"}},"required":["name","type","length"],"type":"object"},
+  ColumnName: {"enum":["step","at","kind","flags","health","bus","from","to","destination","path","interface","member","answers","size","routed","delivered","copies","recipients","selected","file","peer","until","on"]},
+  ColumnType: {"enum":["u8","u32","f64","i8","i16","same"]},
+  CommandText: {"anyOf":[{"properties":{"name":{"type":"string"},"text":{"type":"string"}},"required":["name","text"],"type":"object"},{"properties":{"name":{"type":"string"},"why":{"type":"string"}},"required":["name","why"],"type":"object"}]},
+  CompareAnswer: {"properties":{"members":{"prefixItems":[{"minimum":0,"type":"integer"},{"minimum":0,"type":"integer"}],"type":"array"},"table":{"$ref":"#/$defs/TableData"}},"required":["members","table"],"type":"object"},
+  Completions: {"properties":{"from":{"minimum":0,"type":"integer"},"offers":{"items":{"$ref":"#/$defs/Offer"},"type":"array"},"to":{"minimum":0,"type":"integer"}},"required":["from","to","offers"],"type":"object"},
+  Confidence: {"enum":["low","medium","high"]},
+  CopyEntry: {"properties":{"begun_after_ns":{"minimum":0,"type":["integer","null"]},"recipient":{"type":"string"},"rules":{"minimum":0,"type":"integer"},"written_after_ns":{"minimum":0,"type":["integer","null"]}},"required":["recipient","begun_after_ns","written_after_ns","rules"],"type":"object"},
+  Cost: {"properties":{"bytes":{"minimum":0,"type":"integer"},"calls":{"minimum":0,"type":"integer"},"longest_wait_ns":{"minimum":0,"type":"integer"},"waited_ns":{"minimum":0,"type":"integer"},"waits":{"minimum":0,"type":"integer"},"wake_ups":{"minimum":0,"type":"integer"}},"required":["waited_ns","waits","longest_wait_ns","calls","wake_ups","bytes"],"type":"object"},
+  Descriptor: {"properties":{"what":{"type":"string"}},"required":["what"],"type":"object"},
+  EmitsChange: {"enum":["value","invalidates","const","no"]},
+  EndingAnswer: {"properties":{"incomplete":{"items":{"type":"string"},"type":"array"}},"required":["incomplete"],"type":"object"},
+  Evidence: {"properties":{"count":{"minimum":0,"type":"integer"},"first":{"items":{"minimum":0,"type":"integer"},"type":"array"}},"required":["first","count"],"type":"object"},
+  Failure: {"properties":{"argument":{"minimum":0,"type":"integer"},"kind":{"type":"string"},"message":{"type":"string"},"name":{"type":"string"},"sentence":{"type":"string"}},"required":["kind","sentence"],"type":"object"},
+  Finding: {"properties":{"advice":{"type":"string"},"check":{"type":"string"},"confidence":{"$ref":"#/$defs/Confidence"},"cost":{"$ref":"#/$defs/Cost"},"cost_ns":{"minimum":0,"type":"integer"},"evidence":{"$ref":"#/$defs/Evidence"},"query":{"type":"string"},"rule":{"type":"string"},"says":{"type":"string"},"severity":{"$ref":"#/$defs/Severity"},"subject":{"type":"string"},"title":{"type":"string"},"who":{"$ref":"#/$defs/FindingParty"}},"required":["title","advice","rule","severity","confidence","who","subject","says","cost","evidence","query","cost_ns"],"type":"object"},
+  FindingParty: {"properties":{"label":{"type":"string"},"process":{"type":"string"},"stable":{"type":"string"},"unit":{"type":"string"}},"required":["label","stable"],"type":"object"},
+  FindingsAnswer: {"properties":{"connections":{"minimum":0,"type":"integer"},"findings":{"items":{"$ref":"#/$defs/Finding"},"type":"array"},"known":{"minimum":0,"type":"integer"},"messages":{"minimum":0,"type":"integer"},"recorder_messages":{"$ref":"#/$defs/OfRecorder"},"rules":{"items":{"$ref":"#/$defs/Rule"},"type":"array"},"span_ns":{"minimum":0,"type":"integer"}},"required":["messages","recorder_messages","span_ns","connections","known","findings","rules"],"type":"object"},
+  FrameHead: {"oneOf":[{"$ref":"#/$defs/HelloHead","properties":{"kind":{"const":"hello","type":"string"}},"required":["kind"],"type":"object"},{"$ref":"#/$defs/MessagesHead","properties":{"kind":{"const":"messages","type":"string"}},"required":["kind"],"type":"object"},{"properties":{"disconnected":{"minimum":0,"type":"integer"},"kind":{"const":"missing","type":"string"},"overrun":{"minimum":0,"type":"integer"}},"required":["kind","overrun","disconnected"],"type":"object"},{"properties":{"before":{"minimum":0,"type":"integer"},"kind":{"const":"reset","type":"string"}},"required":["kind","before"],"type":"object"},{"properties":{"kind":{"const":"end","type":"string"},"why":{"type":["string","null"]}},"required":["kind","why"],"type":"object"},{"properties":{"answer":{"$ref":"#/$defs/AnswerBody"},"kind":{"const":"answer","type":"string"}},"required":["kind","answer"],"type":"object"},{"properties":{"column":{"minimum":0,"type":"integer"},"kind":{"const":"refusal","type":"string"},"message":{"type":"string"},"unfinished":{"type":"boolean"}},"required":["kind","message"],"type":"object"},{"properties":{"before":{"minimum":0,"type":"integer"},"kind":{"const":"moved","type":"string"}},"required":["kind","before"],"type":"object"}]},
+  Heard: {"oneOf":[{"additionalProperties":false,"properties":{"signal":{"$ref":"#/$defs/HeardSignal"}},"required":["signal"],"type":"object"},{"additionalProperties":false,"properties":{"lost":{"properties":{"count":{"minimum":0,"type":"integer"}},"required":["count"],"type":"object"}},"required":["lost"],"type":"object"}]},
+  HeardSignal: {"properties":{"arguments":{"items":{"$ref":"#/$defs/TypedValue"},"type":"array"},"at_us":{"minimum":0,"type":"integer"},"descriptors":{"items":{"$ref":"#/$defs/Descriptor"},"type":"array"},"failure":{"$ref":"#/$defs/Failure"},"interface":{"type":"string"},"member":{"type":"string"},"path":{"type":"string"},"sender":{"type":"string"}},"required":["at_us","sender","path","interface","member"],"type":"object"},
+  HelloHead: {"properties":{"calls":{"type":"boolean"},"mode":{"$ref":"#/$defs/PageMode"},"objects":{"type":"boolean"},"program":{"type":"string"},"title":{"type":"string"},"version":{"minimum":0,"type":"integer"}},"required":["version","program","title","mode","objects","calls"],"type":"object"},
+  InBus: {"properties":{"phases":{"items":{"$ref":"#/$defs/PhaseTime"},"type":"array"},"routed_after_ns":{"minimum":0,"type":"integer"},"total_ns":{"minimum":0,"type":["integer","null"]}},"required":["phases","routed_after_ns","total_ns"],"type":"object"},
+  MessageDetails: {"properties":{"arguments":{"items":{"$ref":"#/$defs/Value"},"type":"array"},"at":{"$ref":"#/$defs/MessageTime"},"bus":{"type":"string"},"commands":{"items":{"$ref":"#/$defs/CommandText"},"type":"array"},"deliveries":{"items":{"$ref":"#/$defs/CopyEntry"},"type":["array","null"]},"destination":{"$ref":"#/$defs/NamedPeer"},"duration_ns":{"minimum":0,"type":["integer","null"]},"flags":{"items":{"type":"string"},"type":"array"},"id":{"minimum":0,"type":"integer"},"in_bus":{"anyOf":[{"$ref":"#/$defs/InBus"},{"type":"null"}]},"interface":{"type":"string"},"kept":{"minimum":0,"type":"integer"},"kind":{"type":"string"},"member":{"type":"string"},"partner":{"minimum":0,"type":["integer","null"]},"path":{"type":"string"},"phases":{"items":{"$ref":"#/$defs/PhaseTime"},"type":["array","null"]},"problem":{"type":["string","null"]},"reply_serial":{"minimum":0,"type":"integer"},"sender":{"$ref":"#/$defs/NamedPeer"},"serial":{"minimum":0,"type":"integer"},"signature":{"type":"string"},"size":{"minimum":0,"type":"integer"},"types":{"$ref":"#/$defs/TypeTable"},"unix_fds":{"minimum":0,"type":"integer"}},"required":["id","kind","serial","reply_serial","flags","at","bus","sender","destination","path","interface","member","signature","size","kept","unix_fds","problem","arguments","types","partner","duration_ns","phases","in_bus","deliveries","commands"],"type":"object"},
+  MessageTime: {"properties":{"since_start_ns":{"type":"integer"},"wall_ns":{"type":"string"}},"required":["wall_ns","since_start_ns"],"type":"object"},
+  MessagesHead: {"properties":{"at":{"type":"number"},"buses":{"items":{"$ref":"#/$defs/Bus"},"type":"array"},"count":{"minimum":0,"type":"integer"},"files":{"items":{"type":"string"},"type":"array"},"first":{"minimum":0,"type":"integer"},"first_string":{"minimum":0,"type":"integer"},"long":{"items":{"prefixItems":[{"$ref":"#/$defs/ColumnName"},{"minimum":0,"type":"integer"},{"minimum":0,"type":"integer"}],"type":"array"},"type":"array"},"peers":{"items":{"$ref":"#/$defs/Peer"},"type":"array"},"start_ns":{"type":"string"},"strings":{"items":{"type":"string"},"type":"array"},"total":{"minimum":0,"type":"integer"}},"required":["first","count","total","start_ns","first_string","strings","peers","files","buses"],"type":"object"},
+  Method: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"arguments":{"items":{"$ref":"#/$defs/Argument"},"type":"array"},"documentation":{"type":"string"},"name":{"type":"string"},"results":{"items":{"$ref":"#/$defs/Argument"},"type":"array"}},"required":["name","arguments","results","annotations"],"type":"object"},
+  Milestone: {"properties":{"at":{"type":"integer"},"message":{"minimum":0,"type":["integer","null"]},"what":{"type":"string"}},"required":["at","what","message"],"type":"object"},
+  Name: {"properties":{"failure":{"$ref":"#/$defs/Failure"},"is_activatable":{"type":"boolean"},"name":{"type":"string"},"owner":{"type":"string"},"who":{"$ref":"#/$defs/NameOwner"}},"required":["name","is_activatable"],"type":"object"},
+  NameOwner: {"properties":{"cgroup":{"type":"string"},"comm":{"type":"string"},"command":{"items":{"type":"string"},"type":"array"},"exe":{"type":"string"},"groups":{"items":{"minimum":0,"type":"integer"},"type":"array"},"label":{"type":"string"},"pid":{"minimum":0,"type":"integer"},"started":{"$ref":"#/$defs/Time"},"uid":{"minimum":0,"type":"integer"},"unit":{"type":"string"},"user":{"type":"string"}},"type":"object"},
+  NamedPeer: {"properties":{"label":{"type":["string","null"]},"name":{"type":"string"},"peer":{"minimum":0,"type":["integer","null"]}},"required":["name","peer","label"],"type":"object"},
+  ObjectInterface: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"failure":{"$ref":"#/$defs/Failure"},"methods":{"items":{"$ref":"#/$defs/Method"},"type":"array"},"name":{"type":"string"},"properties":{"items":{"$ref":"#/$defs/ObjectProperty"},"type":"array"},"signals":{"items":{"$ref":"#/$defs/Signal"},"type":"array"},"undescribed":{"additionalProperties":{"$ref":"#/$defs/TypedValue"},"type":"object"}},"required":["name","methods","signals","properties","annotations"],"type":"object"},
+  ObjectProperty: {"properties":{"access":{"$ref":"#/$defs/Access"},"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"emits_change":{"$ref":"#/$defs/EmitsChange"},"failure":{"$ref":"#/$defs/Failure"},"name":{"type":"string"},"type":{"type":"string"},"value":{"$ref":"#/$defs/TypedValue"}},"required":["name","type","access","emits_change","annotations"],"type":"object"},
+  OfRecorder: {"minimum":0,"type":"integer"},
+  Offer: {"properties":{"about":{"type":"string"},"text":{"type":"string"}},"required":["text","about"],"type":"object"},
+  PageMode: {"enum":["recording","live","embedded"]},
+  Peer: {"properties":{"arrived":{"type":["integer","null"]},"bus":{"minimum":0,"type":"integer"},"id":{"minimum":0,"type":"integer"},"label":{"type":"string"},"left":{"type":["integer","null"]},"names":{"items":{"type":"string"},"type":"array"},"process":{"anyOf":[{"$ref":"#/$defs/Process"},{"type":"null"}]},"recorder":{"type":"boolean"},"unique":{"type":"string"},"why":{"type":["string","null"]}},"required":["id","bus","unique","names","label","process","arrived","left","why","recorder"],"type":"object"},
+  PhaseTime: {"properties":{"ns":{"minimum":0,"type":"integer"},"phase":{"type":"string"}},"required":["phase","ns"],"type":"object"},
+  Process: {"properties":{"command":{"items":{"type":"string"},"type":"array"},"exe":{"type":["string","null"]},"pid":{"minimum":0,"type":["integer","null"]},"program":{"type":["string","null"]},"uid":{"minimum":0,"type":["integer","null"]},"unit":{"type":["string","null"]}},"required":["pid","uid","program","exe","command","unit"],"type":"object"},
+  ReadText: {"oneOf":[{"additionalProperties":false,"properties":{"arguments":{"items":{},"type":"array"}},"required":["arguments"],"type":"object"},{"additionalProperties":false,"properties":{"problem":{"properties":{"column":{"minimum":0,"type":["integer","null"]},"sentence":{"type":"string"}},"required":["sentence","column"],"type":"object"}},"required":["problem"],"type":"object"}]},
+  ReplyBusAnswer: {"anyOf":[{"properties":{"answer":{"$ref":"#/$defs/BusAnswer"},"types":{"$ref":"#/$defs/TypeTable"}},"required":["answer","types"],"type":"object"},{"properties":{"failure":{"type":"string"}},"required":["failure"],"type":"object"}]},
+  ReplyWatchEvent: {"anyOf":[{"properties":{"answer":{"$ref":"#/$defs/WatchEvent"},"types":{"$ref":"#/$defs/TypeTable"}},"required":["answer","types"],"type":"object"},{"properties":{"failure":{"type":"string"}},"required":["failure"],"type":"object"}]},
+  Rule: {"properties":{"advice":{"type":"string"},"id":{"type":"string"},"meaning":{"type":"string"},"needs":{"type":"string"},"severity":{"type":"string"},"thresholds":{"items":{"type":"string"},"type":"array"},"title":{"type":"string"}},"required":["id","title","severity","needs","meaning","thresholds","advice"],"type":"object"},
+  SaveAnswer: {"properties":{"messages":{"minimum":0,"type":"integer"}},"required":["messages"],"type":"object"},
+  SelectAnswer: {"properties":{"count":{"minimum":0,"type":"integer"},"note":{"type":["string","null"]},"recorder":{"type":["string","null"]},"total":{"minimum":0,"type":"integer"}},"required":["count","total","recorder","note"],"type":"object"},
+  Severity: {"enum":["info","low","med","high"]},
+  Signal: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"arguments":{"items":{"$ref":"#/$defs/Argument"},"type":"array"},"documentation":{"type":"string"},"name":{"type":"string"}},"required":["name","arguments","annotations"],"type":"object"},
+  StartUp: {"properties":{"milestones":{"items":{"$ref":"#/$defs/Milestone"},"type":"array"},"name":{"type":"string"},"path":{"items":{"$ref":"#/$defs/Step"},"type":"array"},"peer":{"minimum":0,"type":"integer"}},"required":["peer","name","milestones","path"],"type":"object"},
+  StatisticsAnswer: {"properties":{"about":{"type":"string"},"subject":{"type":"string"},"table":{"$ref":"#/$defs/TableData"}},"required":["subject","about","table"],"type":"object"},
+  Step: {"properties":{"depth":{"minimum":0,"type":"integer"},"from":{"type":"integer"},"id":{"minimum":0,"type":"integer"},"to":{"type":"integer"},"what":{"$ref":"#/$defs/StepKind"}},"required":["from","to","depth","what","id"],"type":"object"},
+  StepKind: {"enum":["works","waits"]},
+  Summary: {"properties":{"backward":{"minimum":0,"type":"integer"},"bytes":{"minimum":0,"type":"integer"},"callee_left":{"minimum":0,"type":"integer"},"caller_left":{"minimum":0,"type":"integer"},"calls":{"minimum":0,"type":"integer"},"calls_to_unknown":{"minimum":0,"type":"integer"},"cut":{"minimum":0,"type":"integer"},"driver_calls":{"minimum":0,"type":"integer"},"driver_messages":{"minimum":0,"type":"integer"},"errors":{"minimum":0,"type":"integer"},"headers_cut":{"minimum":0,"type":"integer"},"invalid":{"minimum":0,"type":"integer"},"late":{"minimum":0,"type":"integer"},"messages":{"minimum":0,"type":"integer"},"orphans":{"minimum":0,"type":"integer"},"redacted":{"minimum":0,"type":"integer"},"returns":{"minimum":0,"type":"integer"},"signals":{"minimum":0,"type":"integer"},"span_ns":{"minimum":0,"type":"integer"},"time_outs":{"minimum":0,"type":"integer"},"unanswered":{"minimum":0,"type":"integer"},"undelivered":{"minimum":0,"type":"integer"},"unknown":{"minimum":0,"type":"integer"},"unknown_call":{"minimum":0,"type":"integer"},"unknown_outcome":{"minimum":0,"type":"integer"},"waiting":{"minimum":0,"type":"integer"}},"required":["messages","bytes","span_ns","calls","returns","errors","signals","unknown","driver_calls","calls_to_unknown","driver_messages","unanswered","caller_left","waiting","time_outs","callee_left","unknown_outcome","late","undelivered","orphans","unknown_call","cut","headers_cut","redacted","invalid","backward"],"type":"object"},
+  SummaryAnswer: {"properties":{"caveats":{"items":{"type":"string"},"type":"array"},"ended":{"items":{"type":"string"},"type":"array"},"summary":{"$ref":"#/$defs/Summary"}},"required":["summary","caveats","ended"],"type":"object"},
+  SwitchesAnswer: {"properties":{"is_recorded":{"type":"boolean"}},"required":["is_recorded"],"type":"object"},
+  TableColumn: {"properties":{"key":{"type":"string"},"name":{"type":"string"},"unit":{"$ref":"#/$defs/Unit"}},"required":["name","key","unit"],"type":"object"},
+  TableData: {"properties":{"columns":{"items":{"$ref":"#/$defs/TableColumn"},"type":"array"},"notes":{"items":{"type":"string"},"type":"array"},"rows":{"items":{"items":{"$ref":"#/$defs/Cell"},"type":"array"},"type":"array"}},"required":["columns","rows","notes"],"type":"object"},
+  Time: {"type":"integer"},
+  TimelineAnswer: {"properties":{"blocked":{"$ref":"#/$defs/TableData"},"failed_starts":{"$ref":"#/$defs/TableData"},"shares":{"anyOf":[{"$ref":"#/$defs/TableData"},{"type":"null"}]},"slowest":{"$ref":"#/$defs/TableData"},"start_ups":{"items":{"$ref":"#/$defs/StartUp"},"type":"array"}},"required":["blocked","slowest","shares","failed_starts","start_ups"],"type":"object"},
+  Tree: {"properties":{"left_out":{"minimum":0,"type":"integer"},"nodes":{"items":{"$ref":"#/$defs/TreeNode"},"type":"array"},"service":{"type":"string"},"took_ns":{"minimum":0,"type":"integer"}},"required":["service","nodes","left_out","took_ns"],"type":"object"},
+  TreeNode: {"properties":{"failure":{"$ref":"#/$defs/Failure"},"interfaces":{"items":{"type":"string"},"type":"array"},"path":{"type":"string"}},"required":["path"],"type":"object"},
+  TypeShape: {"oneOf":[{"properties":{"code":{"$ref":"#/$defs/BasicCode"},"kind":{"const":"basic","type":"string"}},"required":["kind","code"],"type":"object"},{"properties":{"kind":{"const":"variant","type":"string"}},"required":["kind"],"type":"object"},{"properties":{"kind":{"const":"bytes","type":"string"}},"required":["kind"],"type":"object"},{"properties":{"element":{"$ref":"#/$defs/ValueType"},"kind":{"const":"array","type":"string"}},"required":["kind","element"],"type":"object"},{"properties":{"key":{"$ref":"#/$defs/ValueType"},"kind":{"const":"dictionary","type":"string"},"value":{"$ref":"#/$defs/ValueType"}},"required":["kind","key","value"],"type":"object"},{"properties":{"fields":{"items":{"$ref":"#/$defs/ValueType"},"type":"array"},"kind":{"const":"structure","type":"string"}},"required":["kind","fields"],"type":"object"}]},
+  TypeTable: {"additionalProperties":{"$ref":"#/$defs/ValueType"},"type":"object"},
+  TypedValue: {"properties":{"data":{},"type":{"type":"string"}},"required":["type","data"],"type":"object"},
+  Unit: {"enum":["text","count","bytes","time","share","rate","mean"]},
+  Value: {"anyOf":[{"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"},{"properties":{"bytes":{"type":"string"}},"required":["bytes"],"type":"object"},{"properties":{"inside":{"$ref":"#/$defs/Value"}},"required":["inside"],"type":"object"},{"properties":{"items":{"items":{"$ref":"#/$defs/Value"},"type":"array"},"more":{"minimum":0,"type":"integer"}},"required":["items"],"type":"object"},{"properties":{"entries":{"items":{"prefixItems":[{"$ref":"#/$defs/Value"},{"$ref":"#/$defs/Value"}],"type":"array"},"type":"array"},"more":{"minimum":0,"type":"integer"}},"required":["entries"],"type":"object"}],"properties":{"name":{"type":"string"},"type":{"type":"string"}},"required":["type"],"type":"object"},
+  ValueType: {"properties":{"shape":{"$ref":"#/$defs/TypeShape"},"signature":{"type":"string"},"words":{"type":"string"}},"required":["signature","words","shape"],"type":"object"},
+  WatchEvent: {"oneOf":[{"additionalProperties":false,"properties":{"begun":{"$ref":"#/$defs/Watched"}},"required":["begun"],"type":"object"},{"additionalProperties":false,"properties":{"unwatched":{"properties":{"failure":{"$ref":"#/$defs/Failure"},"what":{"$ref":"#/$defs/WatchKind"}},"required":["what","failure"],"type":"object"}},"required":["unwatched"],"type":"object"},{"additionalProperties":false,"properties":{"heard":{"properties":{"of":{"$ref":"#/$defs/WatchKind"},"what":{"$ref":"#/$defs/Heard"}},"required":["of","what"],"type":"object"}},"required":["heard"],"type":"object"}]},
+  WatchKind: {"enum":["names","objects","object"]},
+  Watched: {"properties":{"path":{"type":["string","null"]},"service":{"type":["string","null"]}},"required":["service","path"],"type":"object"},
+  WithoutAnswer: {"properties":{"hidden":{"minimum":0,"type":["integer","null"]},"query":{"minimum":0,"type":["integer","null"]},"time":{"minimum":0,"type":["integer","null"]}},"required":["query","hidden","time"],"type":"object"},
 };

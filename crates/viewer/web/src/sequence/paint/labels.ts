@@ -2,6 +2,7 @@
 
 import type { Recording } from "../../model/recording";
 import { drawable, ELLIPSIS, fitting } from "../model/text";
+import type { Brush } from "./pen";
 import type { Fonts } from "./theme";
 
 /** A text and how wide it is. */
@@ -24,7 +25,7 @@ export class Labels {
   private key = "";
   private strings: Recording | undefined;
 
-  constructor(private readonly context: Pick<CanvasRenderingContext2D, "font" | "measureText">) {}
+  constructor(private readonly context: Pick<Brush, "font" | "measureText">) {}
 
   /** Forgets what is of another recording, or for other letters or another width. */
   begin(recording: Recording, fonts: Fonts, width: number): void {

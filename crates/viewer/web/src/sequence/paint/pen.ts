@@ -35,13 +35,15 @@ export type Brush = Pick<
   | "fillRect"
   | "strokeRect"
   | "fillText"
-  | "measureText"
   | "setLineDash"
   | "save"
   | "restore"
   | "translate"
   | "rotate"
->;
+> & { measureText(text: string): TextWidth };
+
+/** How wide a text is. */
+export type TextWidth = Pick<TextMetrics, "width">;
 
 /** A box of the canvas. */
 export interface Box {

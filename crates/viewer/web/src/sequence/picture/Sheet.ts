@@ -1,7 +1,7 @@
 // What is drawn, as a list of shapes: the painting of the diagram draws on it as it does on a canvas, and
 // files are written from it.
 
-import type { Box, Brush } from "../paint/pen";
+import type { Box, Brush, TextWidth } from "../paint/pen";
 
 /** A part of a path. */
 export type Segment =
@@ -80,7 +80,7 @@ export class Sheet implements Brush {
 
   /** `colorOf` gives a color of a canvas as `#rrggbb`. */
   constructor(
-    private readonly measure: (text: string, font: string) => TextMetrics,
+    private readonly measure: (text: string, font: string) => TextWidth,
     private readonly colorOf: (color: string) => string = (color) => color,
   ) {}
 
@@ -213,7 +213,7 @@ export class Sheet implements Brush {
     this.stroke();
   }
 
-  measureText(text: string): TextMetrics {
+  measureText(text: string): TextWidth {
     return this.measure(text, this.font);
   }
 

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
+import type { TextWidth } from "../paint/pen";
 import { pdfOf, winAnsi } from "./pdf";
 import { fontOf, Sheet } from "./Sheet";
 import { escaped, svgOf } from "./svg";
 
 /** A sheet on which each letter is as wide as half of its height. */
 function sheet(): Sheet {
-  const measure = (text: string, font: string): TextMetrics =>
-    ({ width: (text.length * fontOf(font).size) / 2 }) as TextMetrics;
+  const measure = (text: string, font: string): TextWidth => ({
+    width: (text.length * fontOf(font).size) / 2,
+  });
   return new Sheet(measure);
 }
 

@@ -3,7 +3,6 @@
 import type { Diagram } from "../Diagram";
 import { contentHeight, LINE, MARGIN, seenLines, yOfRow } from "../model/axis";
 import type { Geometry } from "../model/geometry";
-import type { Brush } from "../paint/pen";
 import { pdfOf } from "./pdf";
 import { Sheet } from "./Sheet";
 import { svgOf } from "./svg";
@@ -84,7 +83,7 @@ async function pngOf(diagram: Diagram, geometry: Geometry, top: number): Promise
   const scale = Math.min(SHARPNESS, PIXELS_MAX / width, PIXELS_MAX / height);
   const context = contextOf(Math.floor(width * scale), Math.floor(height * scale));
   context.scale(scale, scale);
-  diagram.drawOn(context as Brush, geometry, top);
+  diagram.drawOn(context, geometry, top);
   return new Promise((resolve, reject) => {
     context.canvas.toBlob((file) => {
       if (file === null) reject(new Error("the browser cannot make a picture of this size"));
