@@ -15,12 +15,12 @@ interface ContentProps {
   readonly sides: readonly Side[];
 }
 
-interface Tab {
+interface ComparisonTab {
   readonly title: string;
   readonly Content: (props: ContentProps) => JSX.Element;
 }
 
-const CONTENTS: Readonly<Record<CompareTab, Tab>> = {
+const CONTENTS: Readonly<Record<CompareTab, ComparisonTab>> = {
   differences: { title: "Differences", Content: Differences },
   sequences: { title: "Side by side", Content: SideBySide },
 };

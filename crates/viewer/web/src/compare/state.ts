@@ -8,7 +8,7 @@ import type { SequenceState } from "../sequence/state";
 import type { Anchor, Subject } from "../sequence/subject";
 import { numberOf, remembered } from "../state/remember";
 import type { Span, Store } from "../state/store";
-import type { Built, Half } from "./model/build";
+import type { Built, ComparedDiagram } from "./model/build";
 import type { At } from "./model/steps";
 
 /** What is compared, and how it is looked at. */
@@ -81,7 +81,7 @@ export class SideSubject implements Subject {
     return this.half?.whole ?? { from: 0, until: 1 };
   }
 
-  private get half(): Half | undefined {
+  private get half(): ComparedDiagram | undefined {
     return this.built.peek()?.halves[this.side];
   }
 }

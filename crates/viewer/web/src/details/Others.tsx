@@ -31,12 +31,12 @@ export function Others({ subject }: OthersProps): JSX.Element {
   );
 }
 
-interface PartProps extends OthersProps {
+interface SiblingsProps extends OthersProps {
   readonly siblings: Siblings;
 }
 
 /** The ways to those before and behind it. */
-function Steps({ siblings, subject }: PartProps): JSX.Element {
+function Steps({ siblings, subject }: SiblingsProps): JSX.Element {
   const store = useStore();
   const { rows } = siblings;
   const place = siblings.placeOf(subject);
@@ -61,7 +61,7 @@ function Steps({ siblings, subject }: PartProps): JSX.Element {
   );
 }
 
-function Calls({ siblings, subject }: PartProps): JSX.Element {
+function Calls({ siblings, subject }: SiblingsProps): JSX.Element {
   const { answered, failed, unanswered, slowest, histogram } = siblings.tally;
   const own = siblings.recording.durationOf(subject);
   return (

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { Bus, InBus, MessageDetails } from "../generated/protocol";
 import { duration, share } from "../parts/format";
-import { busPartsOf, type Part, partsOf, total } from "./phases";
+import { busPartsOf, type PhasePart, partsOf, total } from "./phases";
 
 interface WayProps {
   readonly details: MessageDetails;
@@ -45,7 +45,7 @@ function Phases({
   whole,
   about,
 }: {
-  readonly parts: readonly Part[];
+  readonly parts: readonly PhasePart[];
   readonly whole: number;
   readonly about: string;
 }): JSX.Element {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Follower, type Work } from "./follow";
+import { Follower, type GrowingWork } from "./follow";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -14,7 +14,7 @@ function working(messages: number) {
     advance(amount: number): void {
       this.left = Math.max(0, this.left - amount);
     },
-  } satisfies Work & { left: number };
+  } satisfies GrowingWork & { left: number };
   let told = 0;
   const follower = new Follower(work, () => told++);
   return { work, follower, told: () => told };

@@ -1,7 +1,7 @@
 // Work that is done in small parts, and again when there is more of it.
 
 /** Work that may have more to do at any time. */
-export interface Work {
+export interface GrowingWork {
   /** Whether there is something to do. */
   readonly isBehind: boolean;
   /** Does no more than so much of it. */
@@ -13,7 +13,7 @@ export class Follower {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    private readonly work: Work,
+    private readonly work: GrowingWork,
     private readonly told: () => void,
   ) {}
 

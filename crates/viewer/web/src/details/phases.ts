@@ -3,7 +3,7 @@
 import type { PhaseTime } from "../generated/protocol";
 
 /** A part of the bar. */
-export interface Part {
+export interface PhasePart {
   readonly name: string;
   /** What it is the time of. */
   readonly about: string;
@@ -15,16 +15,19 @@ export interface Part {
 }
 
 /** The parts of the bar of a call, in their order. */
-export function partsOf(phases: readonly PhaseTime[]): readonly Part[] {
+export function partsOf(phases: readonly PhaseTime[]): readonly PhasePart[] {
   return divided(phases, ABOUT);
 }
 
 /** The parts of the bar of a message in the bus, in their order. */
-export function busPartsOf(phases: readonly PhaseTime[]): readonly Part[] {
+export function busPartsOf(phases: readonly PhaseTime[]): readonly PhasePart[] {
   return divided(phases, ABOUT_BUS);
 }
 
-function divided(phases: readonly PhaseTime[], about: Readonly<Record<string, string>>): Part[] {
+function divided(
+  phases: readonly PhaseTime[],
+  about: Readonly<Record<string, string>>,
+): PhasePart[] {
   const whole = total(phases);
   return phases.map(({ phase, ns }) => ({
     name: phase,

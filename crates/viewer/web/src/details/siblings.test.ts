@@ -1,12 +1,18 @@
 import { expect, test } from "vitest";
 import { Flag, Kind, NONE, Recording } from "../model/recording";
 import { neighbour, Siblings, siblingsOf } from "./siblings";
-import { barOf, barRange, Tally } from "./tally";
+import { barOf, barRange, DurationTally } from "./tally";
 
 /** A message: kind, member, time, its partner. */
-type Row = readonly [kind: Kind, member: number, at: number, partner: number, flags?: number];
+type SiblingRow = readonly [
+  kind: Kind,
+  member: number,
+  at: number,
+  partner: number,
+  flags?: number,
+];
 
-function recordingOf(rows: readonly Row[]): Recording {
+function recordingOf(rows: readonly SiblingRow[]): Recording {
   const recording = new Recording();
   recording.kind.append(Uint8Array.from(rows, ([kind]) => kind));
   recording.member.append(Uint32Array.from(rows, ([, member]) => member));
@@ -21,17 +27,17 @@ function recordingOf(rows: readonly Row[]): Recording {
 }
 
 /** Calls of one method that took so long each. */
-function callsOf(durations: readonly number[]): Tally {
-  const rows: Row[] = durations.flatMap((took, call) => [
+function callsOf(durations: readonly number[]): DurationTally {
+  const rows: SiblingRow[] = durations.flatMap((took, call) => [
     [Kind.Call, 1, 0, call * 2 + 1],
     [Kind.Return, 0, took, call * 2],
   ]);
-  const tally = new Tally(recordingOf(rows));
+  const tally = new DurationTally(recordingOf(rows));
   for (let call = 0; call < durations.length; call++) tally.add(call * 2);
   return tally;
 }
 
-const TALK: Row[] = [
+const TALK: SiblingRow[] = [
   [Kind.Call, 1, 0, 1],
   [Kind.Return, 0, 100, 0],
   [Kind.Signal, 1, 150, NONE],

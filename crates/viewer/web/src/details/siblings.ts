@@ -2,14 +2,14 @@
 
 import { Kind, type Recording } from "../model/recording";
 import { lowerBound } from "../state/visible";
-import { Tally } from "./tally";
+import { DurationTally } from "./tally";
 
 /** The calls of one method, or the signals of one name, on one bus. */
 export class Siblings {
   /** Their rows. */
   readonly rows: number[] = [];
   /** What became of them, if they are calls. */
-  readonly tally: Tally;
+  readonly tally: DurationTally;
   private readonly isLike: (row: number) => boolean;
   private readonly isCall: boolean;
   private seen = 0;
@@ -21,7 +21,7 @@ export class Siblings {
   ) {
     this.isLike = likeness(recording, subject);
     this.isCall = recording.kind.get(subject) === Kind.Call;
-    this.tally = new Tally(recording);
+    this.tally = new DurationTally(recording);
   }
 
   /** Whether a call or signal is one of them. */

@@ -3,7 +3,7 @@
 import { Flag, Kind, NONE, type Recording } from "../model/recording";
 
 /** How long calls took, and how many got no answer. */
-export class Tally {
+export class DurationTally {
   answered = 0;
   /** How many of them got an error. */
   failed = 0;

@@ -16,8 +16,8 @@ import {
   distinct,
   extentOf,
   type Filter,
+  type FindingGrouping,
   GROUPINGS,
-  type Grouping,
   keyOf,
   SEVERITIES,
   SEVERITY_WORDS,
@@ -133,14 +133,14 @@ function Item({ finding, isOpen, onOpen }: ItemProps): JSX.Element {
   );
 }
 
-interface ToolbarProps {
+interface FindingsToolbarProps {
   readonly report: FindingsAnswer;
   readonly filter: Signal<Filter>;
-  readonly grouping: Signal<Grouping>;
+  readonly grouping: Signal<FindingGrouping>;
   readonly shown: readonly Finding[];
 }
 
-function Toolbar({ report, filter, grouping, shown }: ToolbarProps): JSX.Element {
+function Toolbar({ report, filter, grouping, shown }: FindingsToolbarProps): JSX.Element {
   const { findings } = report;
   const rules = distinct(findings.map(({ rule, title }) => `${rule} ${title}`));
   const change = (part: Partial<Filter>): void => {
@@ -210,14 +210,14 @@ function SeverityToggle({ severity, findings, filter }: SeverityToggleProps): JS
   );
 }
 
-interface ChoiceProps {
+interface FilterChoiceProps {
   readonly label: string;
   readonly value: string | undefined;
   readonly values: readonly string[];
   readonly onChoose: (value: string | undefined) => void;
 }
 
-function Choice({ label, value, values, onChoose }: ChoiceProps): JSX.Element {
+function Choice({ label, value, values, onChoose }: FilterChoiceProps): JSX.Element {
   const choose = (place: number): void => onChoose(values[place - 1]);
   return (
     <label>

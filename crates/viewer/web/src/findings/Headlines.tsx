@@ -80,12 +80,12 @@ function Lines(): JSX.Element {
   );
 }
 
-interface SectionProps {
+interface HeadlineSectionProps {
   readonly title: string;
   readonly children: ComponentChildren;
 }
 
-function Section({ title, children }: SectionProps): JSX.Element {
+function Section({ title, children }: HeadlineSectionProps): JSX.Element {
   return (
     <section aria-label={title}>
       <h2>{title}</h2>

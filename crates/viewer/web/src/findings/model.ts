@@ -23,13 +23,13 @@ export interface Filter {
 export const NO_FILTER: Filter = { without: new Set(), rule: undefined, who: undefined };
 
 /** Findings that belong together. */
-export interface Group {
+export interface FindingGroup {
   readonly title: string;
   readonly findings: readonly Finding[];
 }
 
 export const GROUPINGS = ["severity", "who", "rule"] as const;
-export type Grouping = (typeof GROUPINGS)[number];
+export type FindingGrouping = (typeof GROUPINGS)[number];
 
 /** What a finding is known by. */
 export interface FindingName {
@@ -55,7 +55,7 @@ export function isWanted(finding: Finding, filter: Filter): boolean {
  * Findings in groups. Groups, and findings within a group, keep the order of the report, which is that of
  * `diligence lint`: that the recording is incomplete, then by severity, then by cost.
  */
-export function grouped(findings: readonly Finding[], grouping: Grouping): Group[] {
+export function grouped(findings: readonly Finding[], grouping: FindingGrouping): FindingGroup[] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
     const title = groupOf(finding, grouping);
@@ -66,7 +66,7 @@ export function grouped(findings: readonly Finding[], grouping: Grouping): Group
   return [...groups].map(([title, findings]) => ({ title, findings }));
 }
 
-function groupOf(finding: Finding, grouping: Grouping): string {
+function groupOf(finding: Finding, grouping: FindingGrouping): string {
   if (grouping === "severity") {
     return finding.rule === INCOMPLETE ? "The recording itself" : SEVERITY_WORDS[finding.severity];
   }

@@ -8,8 +8,8 @@ import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import {
   type Filter,
+  type FindingGrouping,
   type FindingName,
-  type Grouping,
   grouped,
   isWanted,
   keyOf,
@@ -33,7 +33,7 @@ export class Reporter {
   /** The name of the finding that was opened. */
   readonly open = signal<FindingName | undefined>(undefined);
   readonly filter = signal<Filter>(NO_FILTER);
-  readonly grouping = signal<Grouping>("severity");
+  readonly grouping = signal<FindingGrouping>("severity");
   /** The findings that are shown, in their groups. */
   readonly groups = computed(() => {
     const all = this.state.value.report?.findings ?? [];

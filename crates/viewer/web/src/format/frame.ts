@@ -6,7 +6,7 @@ import { checked, FormatError, isObject } from "./check";
 /** A frame that was taken apart. Its columns are views into the bytes that it came in. */
 export interface Frame<H extends FrameHead = FrameHead> {
   readonly head: H;
-  readonly columns: Columns;
+  readonly columns: FrameColumns;
 }
 
 /** Whether a frame is of a kind. */
@@ -20,7 +20,7 @@ export function isOf<K extends FrameHead["kind"]>(
 /** The head of a frame of one kind. */
 export type HeadOf<K extends FrameHead["kind"]> = Extract<FrameHead, { readonly kind: K }>;
 
-export type Columns = ReadonlyMap<ColumnName, Numbers>;
+export type FrameColumns = ReadonlyMap<ColumnName, Numbers>;
 
 /**
  * Numbers of one type, one for each row. Signed numbers are packed: they become unsigned numbers of 32
@@ -58,7 +58,7 @@ function checkVersion(json: unknown): void {
   );
 }
 
-function columnsOf(json: unknown, bytes: Uint8Array<ArrayBuffer>, start: number): Columns {
+function columnsOf(json: unknown, bytes: Uint8Array<ArrayBuffer>, start: number): FrameColumns {
   const columns = new Map<ColumnName, Numbers>();
   const heads = isObject(json) ? json.columns : undefined;
   if (!Array.isArray(heads)) return columns;

@@ -46,12 +46,12 @@ function Sheet(): JSX.Element {
   );
 }
 
-interface PartProps {
+interface KeyPartProps {
   readonly name: string;
   readonly keys: readonly KeyNote[];
 }
 
-function Part({ name, keys: listed }: PartProps): JSX.Element {
+function Part({ name, keys: listed }: KeyPartProps): JSX.Element {
   return (
     <section>
       <h3>{name}</h3>

@@ -47,7 +47,7 @@ function List(): JSX.Element {
   );
 }
 
-interface InputProps {
+interface PaletteInputProps {
   readonly text: Signal<string>;
   /** The place of the command that is marked. */
   readonly marked: Signal<number>;
@@ -56,7 +56,7 @@ interface InputProps {
   readonly onEnter: (event: KeyboardEvent) => void;
 }
 
-function Input({ text, marked, length, onEnter }: InputProps): JSX.Element {
+function Input({ text, marked, length, onEnter }: PaletteInputProps): JSX.Element {
   const mark = (step: number): void => {
     marked.value = length === 0 ? 0 : (marked.peek() + step + length) % length;
   };

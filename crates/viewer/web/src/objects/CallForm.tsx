@@ -9,7 +9,7 @@ import { MarkedPlace } from "../query/MarkedPlace";
 import { sentence as asSentence } from "../query/wrongPlace";
 import { useStore } from "../state/context";
 import type { BusClient } from "./bus";
-import { type Draft, REPEAT_MAX } from "./calling";
+import { type CallDraft, REPEAT_MAX } from "./calling";
 import { FieldInput, VariantTypes } from "./FieldInput";
 import { Outcome } from "./Outcome";
 import type { Session } from "./session";
@@ -18,7 +18,7 @@ import type { TextRead } from "./textEntry";
 
 interface FormProps {
   readonly method: Method;
-  readonly draft: Draft;
+  readonly draft: CallDraft;
   readonly session: Session;
 }
 
@@ -57,15 +57,15 @@ export function CallForm({ method, draft, session }: FormProps): JSX.Element {
   );
 }
 
-interface LineProps {
-  readonly draft: Draft;
+interface ArgumentLineProps {
+  readonly draft: CallDraft;
   readonly place: number;
   readonly type: ValueType;
   readonly client: BusClient;
   readonly name: string;
 }
 
-function ArgumentLine({ draft, place, type, client, name }: LineProps): JSX.Element | null {
+function ArgumentLine({ draft, place, type, client, name }: ArgumentLineProps): JSX.Element | null {
   const field = draft.fields.value[place];
   const progress = draft.progress.value;
   const isRefused = progress.state === "refused" && progress.argument === place + 1;
@@ -95,7 +95,7 @@ function ArgumentLine({ draft, place, type, client, name }: LineProps): JSX.Elem
 }
 
 /** All arguments as one text. */
-function TextInput({ draft }: { readonly draft: Draft }): JSX.Element {
+function TextInput({ draft }: { readonly draft: CallDraft }): JSX.Element {
   const { typed, signature } = draft;
   const read = typed.read.value;
   const isWrong = read.state === "wrong";
@@ -138,7 +138,7 @@ function TypedState({ read, text }: TypedProps): JSX.Element | null {
 }
 
 interface ButtonsProps {
-  readonly draft: Draft;
+  readonly draft: CallDraft;
   readonly client: BusClient;
 }
 
@@ -229,7 +229,7 @@ function Progress({
   draft,
 }: {
   readonly method: Method;
-  readonly draft: Draft;
+  readonly draft: CallDraft;
 }): JSX.Element | null {
   const progress = draft.progress.value;
   switch (progress.state) {

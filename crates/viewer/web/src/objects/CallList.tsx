@@ -10,11 +10,11 @@ import { timingText } from "./Outcome";
 import type { Session } from "./session";
 import { toldValue } from "./told";
 
-interface ListProps {
+interface CallListProps {
   readonly session: Session;
 }
 
-export function CallList({ session }: ListProps): JSX.Element {
+export function CallList({ session }: CallListProps): JSX.Element {
   const calls = session.history.value;
   if (calls.length === 0) {
     return <p class="empty">No calls yet. Calls made here are listed, newest first.</p>;
@@ -28,7 +28,7 @@ export function CallList({ session }: ListProps): JSX.Element {
   );
 }
 
-function CallLine({ past, session }: ListProps & { readonly past: PastCall }): JSX.Element {
+function CallLine({ past, session }: CallListProps & { readonly past: PastCall }): JSX.Element {
   const { call, answer } = past;
   const isFailed = answer.failed !== undefined;
   return (

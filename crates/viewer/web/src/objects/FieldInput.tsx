@@ -6,11 +6,11 @@ import { useRef } from "preact/hooks";
 import type { KnownTypes } from "../state/types";
 import { hintOf, type TextCode } from "./basic";
 import type { BusClient } from "./bus";
-import { type Entry, type Field, problemOf, replaced, variantField, withOneMore } from "./form";
+import { type Entry, type FormField, problemOf, replaced, variantField, withOneMore } from "./form";
 import { VARIANT_TYPES } from "./session";
 import { MANY_LINES } from "./submit";
 
-interface FieldProps<F = Field> {
+interface FieldProps<F = FormField> {
   readonly field: F;
   /** What it is for, for those who cannot see where it stands. */
   readonly label: string;
@@ -18,7 +18,7 @@ interface FieldProps<F = Field> {
   readonly client: BusClient;
   /** Whether missing input is reported too, not only wrong input. */
   readonly isTried: boolean;
-  readonly onChange: (field: Field) => void;
+  readonly onChange: (field: FormField) => void;
 }
 
 export function FieldInput(props: FieldProps): JSX.Element {
@@ -56,7 +56,7 @@ function Control(props: FieldProps): JSX.Element {
   }
 }
 
-type Of<K extends Field["kind"]> = FieldProps<Field & { readonly kind: K }>;
+type Of<K extends FormField["kind"]> = FieldProps<FormField & { readonly kind: K }>;
 
 function TextInput({ field, label, onChange }: Of<"text">): JSX.Element {
   const { code, text } = field;
@@ -74,13 +74,13 @@ function TextInput({ field, label, onChange }: Of<"text">): JSX.Element {
   );
 }
 
-interface LinesProps {
+interface FieldLinesProps {
   readonly label: string;
   readonly shared: JSX.IntrinsicElements["textarea"] & { readonly value: string };
 }
 
 /** A text. Enter sends it, Shift+Enter begins a line; if it is to have several lines, Enter does that too. */
-function LinesInput({ label, shared }: LinesProps): JSX.Element {
+function LinesInput({ label, shared }: FieldLinesProps): JSX.Element {
   const { value } = shared;
   const isLong = useSignal(value.includes("\n"));
   const rows = Math.min(LINES_MAX, Math.max(lineCount(value), isLong.value ? LINES_LONG : 1));
@@ -130,7 +130,7 @@ function BytesInput({ field, label, onChange }: Of<"bytes">): JSX.Element {
 }
 
 function ItemsInput({ field, label, client, isTried, onChange }: Of<"array">): JSX.Element {
-  const change = (place: number, item: Field | undefined): void =>
+  const change = (place: number, item: FormField | undefined): void =>
     onChange({ ...field, items: replaced(field.items, place, item) });
   return (
     <div class="objects-field-held" role="group" aria-label={label}>
@@ -293,7 +293,7 @@ function Remove({ label, onRemove }: RemoveProps): JSX.Element {
 }
 
 /** Nothing was typed yet, so nothing is wrong yet. */
-function isUntouched(field: Field): boolean {
+function isUntouched(field: FormField): boolean {
   return (field.kind === "text" || field.kind === "bytes") && field.text === "";
 }
 

@@ -15,17 +15,17 @@ import { aboutOf, argumentsText } from "./annotations";
 import { CallForm } from "./CallForm";
 import { isCommon } from "./objectTree";
 import { PropertyLine } from "./PropertyLine";
-import { isSameMember, type Member, type Place, type Session } from "./session";
+import { isSameMember, type ObjectPlace, type OpenMember, type Session } from "./session";
 import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
 
-interface SectionProps {
+interface InterfaceSectionProps {
   readonly one: ObjectInterface;
-  readonly place: Place;
+  readonly place: ObjectPlace;
   readonly session: Session;
 }
 
-export function InterfaceSection(props: SectionProps): JSX.Element {
+export function InterfaceSection(props: InterfaceSectionProps): JSX.Element {
   const { one } = props;
   const isFolded = useSignal(isCommon(one.name));
   const hasOpen = props.session.open.value?.interface === one.name;
@@ -50,7 +50,7 @@ export function InterfaceSection(props: SectionProps): JSX.Element {
   );
 }
 
-function Members(props: SectionProps): JSX.Element {
+function Members(props: InterfaceSectionProps): JSX.Element {
   const { one } = props;
   return (
     <div class="objects-members">
@@ -78,13 +78,13 @@ function Members(props: SectionProps): JSX.Element {
   );
 }
 
-interface PartProps {
+interface InterfacePartProps {
   readonly title: string;
   readonly length: number;
   readonly children: ComponentChildren;
 }
 
-function Part({ title, length, children }: PartProps): JSX.Element | null {
+function Part({ title, length, children }: InterfacePartProps): JSX.Element | null {
   if (length === 0) return null;
   return (
     <>
@@ -94,7 +94,7 @@ function Part({ title, length, children }: PartProps): JSX.Element | null {
   );
 }
 
-function MethodLine(props: SectionProps & { readonly method: Method }): JSX.Element {
+function MethodLine(props: InterfaceSectionProps & { readonly method: Method }): JSX.Element {
   const { method, one, place, session } = props;
   const isOpen = isOpenIn(props, method);
   const line = useShownWhen<HTMLLIElement>(isOpen);
@@ -129,7 +129,10 @@ function MethodLine(props: SectionProps & { readonly method: Method }): JSX.Elem
   );
 }
 
-function SignalLine({ signal, one }: SectionProps & { readonly signal: Signal }): JSX.Element {
+function SignalLine({
+  signal,
+  one,
+}: InterfaceSectionProps & { readonly signal: Signal }): JSX.Element {
   const { isDeprecated } = aboutOf(signal.annotations);
   return (
     <li onContextMenu={useMemberMenu(one.name, signal.name)}>
@@ -189,11 +192,11 @@ function useMemberMenu(of: string, member: string): (event: MouseEvent) => void 
   };
 }
 
-function isOpenIn({ one, session }: SectionProps, method: Method): boolean {
+function isOpenIn({ one, session }: InterfaceSectionProps, method: Method): boolean {
   return isSameMember(session.open.value, methodOf(one, method));
 }
 
-function methodOf(one: ObjectInterface, { name }: Method): Member {
+function methodOf(one: ObjectInterface, { name }: Method): OpenMember {
   return { is: "method", interface: one.name, name };
 }
 

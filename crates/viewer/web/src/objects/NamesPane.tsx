@@ -14,11 +14,11 @@ import { groupNames, isRunning, type NameGroup, whoFacts, whoText } from "./name
 import type { Session } from "./session";
 import { trafficItems } from "./traffic";
 
-interface PaneProps {
+interface NamesPaneProps {
   readonly session: Session;
 }
 
-export function NamesPane({ session }: PaneProps): JSX.Element {
+export function NamesPane({ session }: NamesPaneProps): JSX.Element {
   const { value, problem, isWaiting } = session.names.state.value;
   const groups = groupNames(value ?? [], session.nameFilter.value);
   const isFound = groups.some(({ names }) => names.length > 0);
@@ -53,7 +53,7 @@ export function NamesPane({ session }: PaneProps): JSX.Element {
   );
 }
 
-interface GroupProps extends PaneProps {
+interface GroupProps extends NamesPaneProps {
   readonly group: NameGroup;
 }
 
@@ -87,7 +87,7 @@ function Group({ group, session }: GroupProps): JSX.Element | null {
   );
 }
 
-function NameLine({ name, session }: PaneProps & { readonly name: Name }): JSX.Element {
+function NameLine({ name, session }: NamesPaneProps & { readonly name: Name }): JSX.Element {
   const store = useStore();
   const isRun = isRunning(name);
   const items = () => trafficItems(store, [term("name", name.name)], name.name);
@@ -110,7 +110,7 @@ function NameLine({ name, session }: PaneProps & { readonly name: Name }): JSX.E
 }
 
 /** Who has the name that is chosen. */
-function Who({ session }: PaneProps): JSX.Element | null {
+function Who({ session }: NamesPaneProps): JSX.Element | null {
   const name = session.names.state.value.value?.find((one) => one.name === session.service.value);
   if (name === undefined) return null;
   return (

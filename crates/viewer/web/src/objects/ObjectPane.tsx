@@ -11,14 +11,14 @@ import { CallList } from "./CallList";
 import { InterfaceSection } from "./InterfaceSection";
 import { isCommon } from "./objectTree";
 import { SignalList } from "./SignalList";
-import type { Place, Session, Tab } from "./session";
+import type { ObjectPlace, ObjectTab, Session } from "./session";
 import { trafficItems } from "./traffic";
 
-interface PaneProps {
+interface ObjectPaneProps {
   readonly session: Session;
 }
 
-export function ObjectPane({ session }: PaneProps): JSX.Element {
+export function ObjectPane({ session }: ObjectPaneProps): JSX.Element {
   const place = session.place.value;
   const { isWaiting } = session.object.state.value;
   return (
@@ -33,7 +33,7 @@ export function ObjectPane({ session }: PaneProps): JSX.Element {
   );
 }
 
-function Title({ place, session }: PaneProps & { readonly place: Place }): JSX.Element {
+function Title({ place, session }: ObjectPaneProps & { readonly place: ObjectPlace }): JSX.Element {
   const store = useStore();
   const { service, path } = place;
   const took = session.object.state.value.value?.took_ns;
@@ -70,9 +70,9 @@ function Title({ place, session }: PaneProps & { readonly place: Place }): JSX.E
   );
 }
 
-function Tabs({ session }: PaneProps): JSX.Element {
+function Tabs({ session }: ObjectPaneProps): JSX.Element {
   const heard = session.log.lines.value[0]?.number ?? 0;
-  const tabs: readonly [Tab, string][] = [
+  const tabs: readonly [ObjectTab, string][] = [
     ["members", "Members"],
     ["signals", `Signals ${heard === 0 ? "" : count(heard)}`],
     ["calls", `Calls ${session.history.value.length || ""}`],
@@ -104,7 +104,7 @@ function Access(): JSX.Element | null {
   );
 }
 
-function Shown({ session }: PaneProps): JSX.Element {
+function Shown({ session }: ObjectPaneProps): JSX.Element {
   const { value, problem, isWaiting } = session.object.state.value;
   if (session.tab.value === "calls") return <CallList session={session} />;
   if (session.place.value === undefined) return <p class="empty">Select an object.</p>;
@@ -115,7 +115,10 @@ function Shown({ session }: PaneProps): JSX.Element {
 }
 
 /** The interfaces, with those that all objects have behind the others. */
-function Members({ object, session }: PaneProps & { readonly object: BusObject }): JSX.Element {
+function Members({
+  object,
+  session,
+}: ObjectPaneProps & { readonly object: BusObject }): JSX.Element {
   const own = object.interfaces.filter(({ name }) => !isCommon(name));
   const common = object.interfaces.filter(({ name }) => isCommon(name));
   const place = { service: object.service, path: object.path };

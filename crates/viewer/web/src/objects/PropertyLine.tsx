@@ -13,10 +13,16 @@ import type { KnownTypes } from "../state/types";
 import { aboutOf } from "./annotations";
 import { EMITS } from "./changes";
 import { FieldInput, VariantTypes } from "./FieldInput";
-import { emptyField, type Field, fieldOf, readField } from "./form";
+import { emptyField, type FormField, fieldOf, readField } from "./form";
 import { About } from "./InterfaceSection";
 import { sentenceOf } from "./loaded";
-import { isSameMember, type Member, memberKey, type Place, type Session } from "./session";
+import {
+  isSameMember,
+  memberKey,
+  type ObjectPlace,
+  type OpenMember,
+  type Session,
+} from "./session";
 import { submitOnEnter } from "./submit";
 import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
@@ -25,14 +31,14 @@ interface PropertyProps {
   readonly property: ObjectProperty;
   /** Its interface. */
   readonly of: string;
-  readonly place: Place;
+  readonly place: ObjectPlace;
   readonly session: Session;
 }
 
 export function PropertyLine(props: PropertyProps): JSX.Element {
   const { property, of, session } = props;
   const store = useStore();
-  const member: Member = { is: "property", interface: of, name: property.name };
+  const member: OpenMember = { is: "property", interface: of, name: property.name };
   const isSetting = isSameMember(session.open.value, member);
   const line = useShownWhen<HTMLLIElement>(isSetting);
   const canSet = property.access !== "read" && store.bus.value === "call";
@@ -95,7 +101,7 @@ function Setting(props: SettingProps): JSX.Element {
 
 function SettingForm(props: SettingProps & { readonly type: ValueType }): JSX.Element {
   const { property, type } = props;
-  const field = useSignal<Field>(firstField(property, type, props.session.client.types));
+  const field = useSignal<FormField>(firstField(property, type, props.session.client.types));
   const problem = useSignal<string | undefined>(undefined);
   const isTried = useSignal(false);
   const set = async (event: Event): Promise<void> => {
@@ -128,7 +134,7 @@ function SettingForm(props: SettingProps & { readonly type: ValueType }): JSX.El
 }
 
 /** Sets the property, if the field can be read; gives what went wrong. */
-async function send(props: SettingProps, field: Field): Promise<string | undefined> {
+async function send(props: SettingProps, field: FormField): Promise<string | undefined> {
   const { property, of, place, session } = props;
   const read = readField(field);
   if ("problem" in read) return undefined;
@@ -148,7 +154,7 @@ function firstField(
   { value, type: declared }: ObjectProperty,
   type: ValueType,
   types: KnownTypes,
-): Field {
+): FormField {
   return value?.type === declared ? fieldOf(type, value.data, types) : emptyField(type);
 }
 

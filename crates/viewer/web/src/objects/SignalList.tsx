@@ -13,11 +13,11 @@ import type { Session } from "./session";
 import { LINES_MAX, type LogLine } from "./signalLog";
 import { toldValue } from "./told";
 
-interface ListProps {
+interface SignalListProps {
   readonly session: Session;
 }
 
-export function SignalList({ session }: ListProps): JSX.Element {
+export function SignalList({ session }: SignalListProps): JSX.Element {
   const { log } = session;
   const lines = log.lines.value;
   const unseen = log.unseen.value;

@@ -23,11 +23,11 @@ import {
 import type { Session } from "./session";
 import { trafficItems } from "./traffic";
 
-interface PaneProps {
+interface TreePaneProps {
   readonly session: Session;
 }
 
-export function TreePane({ session }: PaneProps): JSX.Element {
+export function TreePane({ session }: TreePaneProps): JSX.Element {
   const { value, problem, isWaiting } = session.tree.state.value;
   const service = session.service.value;
   const names = session.names.state.value.value;
@@ -49,7 +49,7 @@ export function TreePane({ session }: PaneProps): JSX.Element {
 }
 
 /** Looking starts nothing. */
-function NotRunning({ name, session }: PaneProps & { readonly name: string }): JSX.Element {
+function NotRunning({ name, session }: TreePaneProps & { readonly name: string }): JSX.Element {
   const { bus } = useStore();
   const problem = useSignal<string | undefined>(undefined);
   const start = async (): Promise<void> => {
@@ -69,7 +69,7 @@ function NotRunning({ name, session }: PaneProps & { readonly name: string }): J
   );
 }
 
-function Objects({ tree, session }: PaneProps & { readonly tree: Tree }): JSX.Element {
+function Objects({ tree, session }: TreePaneProps & { readonly tree: Tree }): JSX.Element {
   const filter = session.treeFilter.value;
   const folded = session.folded.value;
   const all = useMemo(() => treeLines(tree.nodes), [tree]);
@@ -105,12 +105,12 @@ function Objects({ tree, session }: PaneProps & { readonly tree: Tree }): JSX.El
   );
 }
 
-interface LinesProps extends PaneProps {
+interface TreeLinesProps extends TreePaneProps {
   readonly tree: Tree;
   readonly lines: readonly TreeLine[];
 }
 
-function Lines({ tree, lines, session }: LinesProps): JSX.Element {
+function Lines({ tree, lines, session }: TreeLinesProps): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualRows(scroller, lines.length, ROW_HEIGHT);
   const cursor = session.cursor.value;
@@ -156,14 +156,14 @@ function Lines({ tree, lines, session }: LinesProps): JSX.Element {
   );
 }
 
-interface LineProps extends PaneProps {
+interface TreeLineProps extends TreePaneProps {
   readonly tree: Tree;
   readonly line: TreeLine;
   readonly at: number;
   readonly style: CSSProperties;
 }
 
-function Line({ line, at, style, tree, session }: LineProps): JSX.Element {
+function Line({ line, at, style, tree, session }: TreeLineProps): JSX.Element {
   const store = useStore();
   const { node, isFoldable } = line;
   const { path } = node;

@@ -3,7 +3,7 @@
 import type { Store } from "../state/store";
 import type { AddressPart } from "../state/url";
 import { BusClient } from "./bus";
-import { type Member, Session } from "./session";
+import { type OpenMember, Session } from "./session";
 
 /** What is looked at on the bus of the page. */
 export function sessionOf(store: Store): Session {
@@ -32,7 +32,7 @@ export function sessionAddress(session: Session): AddressPart {
   };
 }
 
-function memberIn(fields: URLSearchParams, is: Member["is"]): Member | undefined {
+function memberIn(fields: URLSearchParams, is: OpenMember["is"]): OpenMember | undefined {
   const text = fields.get(is) ?? "";
   // Names of interfaces have dots, those of members have none.
   const dot = text.lastIndexOf(".");

@@ -3,7 +3,7 @@
 import type { Annotation, Argument } from "../generated/protocol";
 
 /** What is known by its name, and all else. */
-export interface About {
+export interface MemberTraits {
   readonly isDeprecated: boolean;
   readonly isNoReply: boolean;
   readonly doc: string;
@@ -11,7 +11,7 @@ export interface About {
 }
 
 /** Sorts annotations. */
-export function aboutOf(annotations: readonly Annotation[]): About {
+export function aboutOf(annotations: readonly Annotation[]): MemberTraits {
   const said = (name: string): string | undefined =>
     annotations.find((one) => one.name === name)?.value;
   return {

@@ -146,14 +146,14 @@ export class BusClient {
     return answer;
   }
 
-  private taken<T>(reply: Reply<T>): T {
+  private taken<T>(reply: BusReply<T>): T {
     if ("failure" in reply) throw new BusFailure(reply.failure);
     this.types.learn(reply.types);
     return reply.answer;
   }
 }
 
-type Reply<T> = { readonly answer: T; readonly types: TypeTable } | { readonly failure: string };
+type BusReply<T> = { readonly answer: T; readonly types: TypeTable } | { readonly failure: string };
 
 function watchFields({ service, path }: Watched): URLSearchParams {
   const fields = new URLSearchParams();

@@ -11,12 +11,12 @@ import type {
   ValueType,
 } from "../generated/protocol";
 import { type BusClient, BusFailure } from "./bus";
-import { emptyField, type Field, fieldOf, readFields, replaced } from "./form";
+import { emptyField, type FormField, fieldOf, readFields, replaced } from "./form";
 import { sentenceOf } from "./loaded";
 import { TextEntry } from "./textEntry";
 
 /** What has become of the call. */
-export type Progress =
+export type CallProgress =
   | { readonly state: "none" }
   | { readonly state: "waiting"; readonly done: number; readonly of: number }
   | {
@@ -48,12 +48,12 @@ export interface PastCall {
 }
 
 /** The form of a method. */
-export class Draft {
+export class CallDraft {
   /** The types of the arguments; undefined if the object declares an invalid one. */
   readonly types: readonly ValueType[] | undefined;
   /** What the method takes. */
   readonly takes: readonly Argument[];
-  readonly fields: Signal<readonly Field[]>;
+  readonly fields: Signal<readonly FormField[]>;
   /** Whether the arguments are in the fields, or typed as one text. */
   readonly entry = signal<"fields" | "text">("fields");
   readonly typed: TextEntry;
@@ -63,7 +63,7 @@ export class Draft {
   readonly isTried = signal(false);
   readonly repeat = signal(1);
   readonly isInteractive = signal(false);
-  readonly progress = signal<Progress>({ state: "none" });
+  readonly progress = signal<CallProgress>({ state: "none" });
   private isStopped = false;
 
   constructor(
@@ -91,7 +91,7 @@ export class Draft {
   }
 
   /** Has another argument in this place; what was said of the last one is about another call. */
-  change(place: number, field: Field): void {
+  change(place: number, field: FormField): void {
     this.fields.value = replaced(this.fields.peek(), place, field);
     if (this.progress.peek().state === "refused") this.progress.value = { state: "none" };
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Json } from "../generated/protocol";
 import {
   emptyField,
-  type Field,
+  type FormField,
   fieldOf,
   problemOf,
   readField,
@@ -112,13 +112,13 @@ test.each<[string, Json, string]>([
 });
 
 test("keys that are written in two ways are the same key", () => {
-  const key = (text: string): Field => ({ kind: "text", code: "u", text });
+  const key = (text: string): FormField => ({ kind: "text", code: "u", text });
   const value = emptyField(typeOf("s"));
   const entries = [
     { key: key("16"), value },
     { key: key("0x10"), value },
   ];
-  const field: Field = { kind: "dictionary", key: typeOf("u"), value: typeOf("s"), entries };
+  const field: FormField = { kind: "dictionary", key: typeOf("u"), value: typeOf("s"), entries };
   expect(problemOf(field)).toBe("Duplicate key");
 });
 

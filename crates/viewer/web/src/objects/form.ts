@@ -6,29 +6,29 @@ import { bytesText, type Read, readBasic, readBytes, type TextCode } from "./bas
 import { listOf, typedOf } from "./json";
 
 /** A control for a value, with what is in it. */
-export type Field =
+export type FormField =
   | { readonly kind: "text"; readonly code: TextCode; readonly text: string }
   | { readonly kind: "flag"; readonly isOn: boolean }
   | { readonly kind: "bytes"; readonly text: string }
-  | { readonly kind: "array"; readonly element: ValueType; readonly items: readonly Field[] }
+  | { readonly kind: "array"; readonly element: ValueType; readonly items: readonly FormField[] }
   | {
       readonly kind: "dictionary";
       readonly key: ValueType;
       readonly value: ValueType;
       readonly entries: readonly Entry[];
     }
-  | { readonly kind: "structure"; readonly fields: readonly Field[] }
+  | { readonly kind: "structure"; readonly fields: readonly FormField[] }
   /** `inside` is of the type that is written, if that is one. */
-  | { readonly kind: "variant"; readonly type: string; readonly inside: Field | undefined };
+  | { readonly kind: "variant"; readonly type: string; readonly inside: FormField | undefined };
 
 /** A key and its value. */
 export interface Entry {
-  readonly key: Field;
-  readonly value: Field;
+  readonly key: FormField;
+  readonly value: FormField;
 }
 
 /** An empty control for a value of a type. */
-export function emptyField({ shape }: ValueType): Field {
+export function emptyField({ shape }: ValueType): FormField {
   switch (shape.kind) {
     case "basic":
       return basicField(shape.code);
@@ -46,8 +46,8 @@ export function emptyField({ shape }: ValueType): Field {
 }
 
 /** A control with a value in it, such as one that the bus has sent. */
-export function fieldOf({ shape }: ValueType, data: Json, types: KnownTypes): Field {
-  const inner = (of: ValueType, held: Json): Field => fieldOf(of, held, types);
+export function fieldOf({ shape }: ValueType, data: Json, types: KnownTypes): FormField {
+  const inner = (of: ValueType, held: Json): FormField => fieldOf(of, held, types);
   switch (shape.kind) {
     case "basic":
       if (shape.code === "b") return { kind: "flag", isOn: data === true };
@@ -78,12 +78,12 @@ export function fieldOf({ shape }: ValueType, data: Json, types: KnownTypes): Fi
 }
 
 /** A control for a variant; `type` is undefined while the text is not a type, as far as is known. */
-export function variantField(text: string, type: ValueType | undefined): Field {
+export function variantField(text: string, type: ValueType | undefined): FormField {
   return { kind: "variant", type: text, inside: type === undefined ? undefined : emptyField(type) };
 }
 
 /** One more control at the end of an array or a dictionary. */
-export function withOneMore(field: Field): Field {
+export function withOneMore(field: FormField): FormField {
   if (field.kind === "array") {
     return { ...field, items: [...field.items, emptyField(field.element)] };
   }
@@ -93,7 +93,7 @@ export function withOneMore(field: Field): Field {
 }
 
 /** What is in a control as JSON, or what is wrong with the first part of it that is wrong. */
-export function readField(field: Field): Read {
+export function readField(field: FormField): Read {
   switch (field.kind) {
     case "text":
       return readBasic(field.code, field.text);
@@ -113,7 +113,7 @@ export function readField(field: Field): Read {
 }
 
 /** What is in several controls, or what is wrong with the first one that is wrong. */
-export function readFields(fields: readonly Field[]): Read<Json[]> {
+export function readFields(fields: readonly FormField[]): Read<Json[]> {
   const values: Json[] = [];
   for (const field of fields) {
     const read = readField(field);
@@ -124,7 +124,7 @@ export function readFields(fields: readonly Field[]): Read<Json[]> {
 }
 
 /** What is wrong with a control itself, not with one inside of it. */
-export function problemOf(field: Field): string | undefined {
+export function problemOf(field: FormField): string | undefined {
   if (field.kind === "dictionary") return isTwice(field.entries) ? TWICE : undefined;
   if (field.kind === "variant") return field.inside === undefined ? NO_TYPE : undefined;
   if (field.kind !== "text" && field.kind !== "bytes") return undefined;
@@ -137,7 +137,7 @@ export function replaced<T>(list: readonly T[], place: number, item: T | undefin
   return list.flatMap((held, at) => (at !== place ? [held] : item === undefined ? [] : [item]));
 }
 
-function basicField(code: BasicCode): Field {
+function basicField(code: BasicCode): FormField {
   if (code === "b") return { kind: "flag", isOn: false };
   return { kind: "text", code, text: code === "o" ? "/" : "" };
 }
@@ -153,7 +153,7 @@ function readEntries(entries: readonly Entry[]): Read {
   return { value: pairs };
 }
 
-function readVariant(type: string, inside: Field | undefined): Read {
+function readVariant(type: string, inside: FormField | undefined): Read {
   if (inside === undefined) return { problem: NO_TYPE };
   const read = readField(inside);
   return "problem" in read ? read : { value: { type, data: read.value } };
@@ -169,7 +169,7 @@ function isTwice(entries: readonly Entry[]): boolean {
 }
 
 /** Most variants hold a text. */
-const EMPTY_VARIANT: Field = {
+const EMPTY_VARIANT: FormField = {
   kind: "variant",
   type: "s",
   inside: { kind: "text", code: "s", text: "" },

@@ -1,11 +1,11 @@
 // Keys of the objects of a bus.
 
 import type { KeyBinding, KeyNote } from "../keys/keys";
-import type { Session, Tab } from "./session";
+import type { ObjectTab, Session } from "./session";
 
 /** What keys do while a bus is browsed. */
 export function objectsKeys(session: Session): readonly KeyBinding[] {
-  const show = (tab: Tab, words: string): KeyBinding => ({
+  const show = (tab: ObjectTab, words: string): KeyBinding => ({
     keys: [],
     about: `Show the ${tab}`,
     words,

@@ -11,7 +11,7 @@ import type {
   Watched,
 } from "../generated/protocol";
 import type { BusClient } from "./bus";
-import { Draft, type FullCall, type PastCall } from "./calling";
+import { CallDraft, type FullCall, type PastCall } from "./calling";
 import { type Changes, changesOf, withChanges } from "./changes";
 import { Latest, sentenceOf } from "./loaded";
 import { isRunning, type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
@@ -21,16 +21,16 @@ import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
 import { type Listener, type OneHeard, Watching } from "./watching";
 
 /** What is shown of an object. */
-export type Tab = "members" | "signals" | "calls";
+export type ObjectTab = "members" | "signals" | "calls";
 
 /** An object on the bus. */
-export interface Place {
+export interface ObjectPlace {
   readonly service: string;
   readonly path: string;
 }
 
 /** A member whose form is open: a method to be called, or a property to be set. */
-export interface Member {
+export interface OpenMember {
   readonly is: "method" | "property";
   readonly interface: string;
   readonly name: string;
@@ -46,10 +46,10 @@ export class Session implements Listener {
   readonly folded = signal<ReadonlySet<string>>(new Set());
   /** The line of the tree that keys act on. */
   readonly cursor = signal<string | undefined>(undefined);
-  readonly place = signal<Place | undefined>(undefined);
+  readonly place = signal<ObjectPlace | undefined>(undefined);
   readonly object = new Latest<BusObject>();
-  readonly tab = signal<Tab>("members");
-  readonly open = signal<Member | undefined>(undefined);
+  readonly tab = signal<ObjectTab>("members");
+  readonly open = signal<OpenMember | undefined>(undefined);
   readonly log = new SignalLog();
   readonly watchProblem = signal<string | undefined>(undefined);
   /** How often each property has changed since the object is looked at. */
@@ -64,7 +64,7 @@ export class Session implements Listener {
 
   /** What was asked for; undefined while nothing is heard. */
   private asked: Watched | undefined;
-  private readonly drafts = new Map<string, Draft>();
+  private readonly drafts = new Map<string, CallDraft>();
   private readonly soon = new Set<string>();
   /** Connections of which only the name is known. */
   private readonly newcomers = new Set<string>();
@@ -118,7 +118,7 @@ export class Session implements Listener {
   }
 
   /** Shows a service and one of its objects; of none the first one. */
-  show(service: string | undefined, place: Place | undefined): void {
+  show(service: string | undefined, place: ObjectPlace | undefined): void {
     batch(() => {
       if (this.service.peek() !== service) {
         this.service.value = service;
@@ -140,7 +140,7 @@ export class Session implements Listener {
   }
 
   /** Shows an object. */
-  choosePlace(place: Place | undefined): void {
+  choosePlace(place: ObjectPlace | undefined): void {
     const old = this.place.peek();
     if (old?.service === place?.service && old?.path === place?.path) return;
     batch(() => {
@@ -161,18 +161,18 @@ export class Session implements Listener {
   }
 
   /** The form of a method, with what was typed there last. */
-  draftOf(place: Place, of: string, method: Method): Draft {
+  draftOf(place: ObjectPlace, of: string, method: Method): CallDraft {
     const target = { ...place, interface: of, method: method.name };
     const signature = method.arguments.map(({ type }) => type).join("");
     const key = [place.service, place.path, of, method.name, signature].join(" ");
-    const draft = this.drafts.get(key) ?? new Draft(target, method, this.client);
+    const draft = this.drafts.get(key) ?? new CallDraft(target, method, this.client);
     this.drafts.set(key, draft);
     return draft;
   }
 
   /** Remembers a call that was made. */
   remember(
-    { takes }: Draft,
+    { takes }: CallDraft,
     call: FullCall,
     answer: CallAnswer,
     durations: readonly number[],
@@ -313,7 +313,7 @@ export function memberKey(of: string, member: string): string {
 }
 
 /** Whether both are the same one. */
-export function isSameMember(one: Member | undefined, other: Member): boolean {
+export function isSameMember(one: OpenMember | undefined, other: OpenMember): boolean {
   return one?.is === other.is && one.interface === other.interface && one.name === other.name;
 }
 

@@ -6,7 +6,7 @@ import { useRef } from "preact/hooks";
 import { duration } from "../parts/format";
 import { useCanvas } from "../parts/useCanvas";
 import type { Span } from "../state/store";
-import { type Drag, dragged, gripAt, keyed } from "./brush";
+import { type BrushDrag, dragged, gripAt, keyed } from "./brush";
 import type { Counted } from "./counting";
 import { paintTraffic } from "./paintTraffic";
 
@@ -63,15 +63,15 @@ export function TrafficPlot(props: TrafficPlotProps): JSX.Element {
 
 type BrushEvent = TargetedPointerEvent<HTMLElement>;
 
-interface Brush {
+interface TrafficBrush {
   readonly grip: ReadonlySignal<string>;
   readonly down: (event: BrushEvent) => void;
   readonly move: (event: BrushEvent) => void;
   readonly up: (event: BrushEvent) => void;
 }
 
-function useBrush({ whole, span, onSpan }: TrafficPlotProps): Brush {
-  const drag = useRef<Drag & { readonly x: number }>(undefined);
+function useBrush({ whole, span, onSpan }: TrafficPlotProps): TrafficBrush {
+  const drag = useRef<BrushDrag & { readonly x: number }>(undefined);
   const grip = useSignal("outside");
   const timeOf = (event: BrushEvent): { at: number; perPixel: number } => {
     const { left, width } = event.currentTarget.getBoundingClientRect();

@@ -14,7 +14,7 @@ export function gripAt(span: Span | undefined, at: number, reach: number): Grip 
 }
 
 /** A drag, from where it has begun. */
-export interface Drag {
+export interface BrushDrag {
   readonly grip: Grip;
   readonly began: number;
   /** What was chosen before. */
@@ -22,7 +22,7 @@ export interface Drag {
 }
 
 /** What is chosen when the pointer has come to a point of time. */
-export function dragged({ grip, began, span }: Drag, at: number, whole: Span): Span {
+export function dragged({ grip, began, span }: BrushDrag, at: number, whole: Span): Span {
   if (span === undefined || grip === "outside") return between(began, at, whole);
   if (grip === "from") return between(at, span.until, whole);
   if (grip === "until") return between(span.from, at, whole);

@@ -3,7 +3,7 @@
 import { Kind } from "../model/recording";
 import type { Colours } from "../parts/colours";
 import { count } from "../parts/format";
-import type { Sheet } from "../parts/useCanvas";
+import type { CanvasSheet } from "../parts/useCanvas";
 import type { Span } from "../state/store";
 import type { Counted } from "./counting";
 import { highest, KINDS, type Peak, peakOf, spread, ticks, totalOf } from "./traffic";
@@ -19,7 +19,7 @@ export interface TrafficPicture {
 }
 
 export function paintTraffic(
-  sheet: Sheet,
+  sheet: CanvasSheet,
   { counted, whole, playhead, hits }: TrafficPicture,
 ): void {
   const { width, colours } = sheet;
@@ -54,7 +54,7 @@ function clock(seconds: number): string {
     : `${Math.floor(minutes)}:${two(seconds % 60)}`;
 }
 
-function plotHeight({ height }: Sheet): number {
+function plotHeight({ height }: CanvasSheet): number {
   return height - AXIS - ABOVE;
 }
 
@@ -62,11 +62,11 @@ function plotHeight({ height }: Sheet): number {
  * How high a bar is. Bursts are many times higher than all else, which would not be seen beside them:
  * so it is the root of the part, and types share the bar by their numbers.
  */
-function heightOf(sheet: Sheet, messages: number, most: number): number {
+function heightOf(sheet: CanvasSheet, messages: number, most: number): number {
   return Math.max(1, plotHeight(sheet) * Math.sqrt(messages / most));
 }
 
-function paintAll(sheet: Sheet, all: Float64Array, most: number): void {
+function paintAll(sheet: CanvasSheet, all: Float64Array, most: number): void {
   const { context, height, colours } = sheet;
   context.fillStyle = colours.line;
   for (let column = 0; column < all.length / KINDS; column++) {
@@ -78,7 +78,7 @@ function paintAll(sheet: Sheet, all: Float64Array, most: number): void {
 }
 
 /** One type of messages, on top of those that are painted below it. */
-function paintKind(sheet: Sheet, shown: Float64Array, kind: Kind, most: number): void {
+function paintKind(sheet: CanvasSheet, shown: Float64Array, kind: Kind, most: number): void {
   const { context, height, colours } = sheet;
   context.fillStyle = colourOf(colours, kind);
   const below = STACK.slice(0, STACK.indexOf(kind));
@@ -95,7 +95,7 @@ function paintKind(sheet: Sheet, shown: Float64Array, kind: Kind, most: number):
 }
 
 /** Errors are few, and looked for: each place that has any is marked below. */
-function paintErrors({ context, height, colours }: Sheet, shown: Float64Array): void {
+function paintErrors({ context, height, colours }: CanvasSheet, shown: Float64Array): void {
   context.fillStyle = colours.error;
   for (let column = 0; column < shown.length / KINDS; column++) {
     if ((shown[column * KINDS + Kind.Error] as number) > 0) {
@@ -105,7 +105,11 @@ function paintErrors({ context, height, colours }: Sheet, shown: Float64Array): 
 }
 
 /** A mark above the bars for each place with hits of a search. */
-function paintHits({ context, width, colours }: Sheet, hits: readonly number[], whole: Span): void {
+function paintHits(
+  { context, width, colours }: CanvasSheet,
+  hits: readonly number[],
+  whole: Span,
+): void {
   context.fillStyle = colours.accent;
   const scale = width / (whole.until - whole.from);
   let last = -1;
@@ -121,7 +125,7 @@ export function peakLabel({ messages, interval }: Peak): string {
   return `up to ${count((messages * 1e9) / interval)}/s over ${tickLabel(interval, interval)}`;
 }
 
-function paintPeak({ context, colours }: Sheet, peak: Peak): void {
+function paintPeak({ context, colours }: CanvasSheet, peak: Peak): void {
   const text = peakLabel(peak);
   context.font = FONT;
   context.textBaseline = "top";
@@ -134,7 +138,7 @@ function paintPeak({ context, colours }: Sheet, peak: Peak): void {
   context.fillText(text, 4, 2);
 }
 
-function paintAxis({ context, width, height, colours }: Sheet, whole: Span): void {
+function paintAxis({ context, width, height, colours }: CanvasSheet, whole: Span): void {
   context.font = FONT;
   context.textBaseline = "bottom";
   context.textAlign = "left";
@@ -151,7 +155,7 @@ function paintAxis({ context, width, height, colours }: Sheet, whole: Span): voi
 }
 
 function paintPlayhead(
-  { context, width, height }: Sheet,
+  { context, width, height }: CanvasSheet,
   at: number,
   whole: Span,
   colours: Colours,

@@ -8,7 +8,7 @@ import { CopyButton } from "../parts/CopyButton";
 import { count, counted, rate } from "../parts/format";
 import { useStore } from "../state/context";
 import { missingWords } from "../state/missing";
-import { nextTheme, type Theme } from "../state/theme";
+import { nextTheme, type ThemeChoice } from "../state/theme";
 import { link } from "../state/url";
 import { VIEWS } from "../state/views";
 import { Rate } from "./rate";
@@ -176,7 +176,7 @@ function ThemeButton(): JSX.Element {
   );
 }
 
-const LOOKS: Record<Theme, { readonly sign: string; readonly words: string }> = {
+const LOOKS: Record<ThemeChoice, { readonly sign: string; readonly words: string }> = {
   system: { sign: "◐", words: "Theme: system" },
   light: { sign: "☀", words: "Theme: light" },
   dark: { sign: "☾", words: "Theme: dark" },

@@ -1,7 +1,7 @@
 // Texts from messages, in which nothing is unseen.
 
 /** A stretch of a text: as it stands, or what stands for a character that is not seen. */
-export interface Stretch {
+export interface TextStretch {
   readonly text: string;
   readonly isMark: boolean;
 }
@@ -10,8 +10,8 @@ export interface Stretch {
  * A text in stretches, with marks for all characters that are not seen or that change the direction
  * of writing. A line that ends is a mark and a line end.
  */
-export function stretches(text: string): readonly Stretch[] {
-  const found: Stretch[] = [];
+export function stretches(text: string): readonly TextStretch[] {
+  const found: TextStretch[] = [];
   let end = 0;
   for (const { 0: character, index } of text.matchAll(UNSEEN)) {
     if (index > end) found.push({ text: text.slice(end, index), isMark: false });

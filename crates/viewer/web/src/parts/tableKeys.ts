@@ -1,7 +1,7 @@
 // Keys that move from row to row.
 
 /** What a table is when a key is pressed. */
-export interface Standing {
+export interface TablePosition {
   /** The row that the keys are at; undefined before the first. */
   readonly at: number | undefined;
   readonly count: number;
@@ -10,7 +10,7 @@ export interface Standing {
 }
 
 /** The row that a key moves to; undefined if it moves to none. */
-export function rowAfter(key: string, { at, count, page }: Standing): number | undefined {
+export function rowAfter(key: string, { at, count, page }: TablePosition): number | undefined {
   const step = STEPS[key]?.(page);
   if (step === undefined || count === 0) return undefined;
   // The first step of one, or of a page, goes to the first row.

@@ -7,7 +7,7 @@ import { useStore } from "../state/context";
 import type { Colours } from "./colours";
 
 /** What is painted on, in pixels of the page. */
-export interface Sheet {
+export interface CanvasSheet {
   readonly context: CanvasRenderingContext2D;
   readonly width: number;
   readonly height: number;
@@ -19,7 +19,7 @@ export interface Sheet {
  * when one of them has changed.
  */
 export function useCanvas(
-  prepare: () => (sheet: Sheet) => void,
+  prepare: () => (sheet: CanvasSheet) => void,
 ): RefObject<HTMLCanvasElement | null> {
   const { colours } = useStore().page;
   const canvas = useRef<HTMLCanvasElement>(null);

@@ -24,12 +24,12 @@ export interface Completing {
 export function useCompletion(): Completing {
   const store = useStore();
   const offered = useSignal<Offered | undefined>(undefined);
-  const completing = useMemo(() => new Asking(store, offered), [store, offered]);
+  const completing = useMemo(() => new CompletionController(store, offered), [store, offered]);
   useEffect(() => () => completing.close(), [completing]);
   return completing;
 }
 
-class Asking implements Completing {
+class CompletionController implements Completing {
   private controller: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
 

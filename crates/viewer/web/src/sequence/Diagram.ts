@@ -17,7 +17,7 @@ import {
 } from "./model/axis";
 import type { Columns } from "./model/columns";
 import { type Geometry, geometryOf, xOf } from "./model/geometry";
-import { type Hit, hitAt } from "./model/hit";
+import { type DiagramHit, hitAt } from "./model/hit";
 import { EMPTY_SCENE, laneOf, placeOf, rowOfLine, type Scene } from "./model/scene";
 import { draw } from "./paint/draw";
 import { sideOf } from "./paint/edges";
@@ -92,7 +92,7 @@ export class Diagram {
   }
 
   /** What is at a place of the canvas. */
-  hit(x: number, y: number): Hit {
+  hit(x: number, y: number): DiagramHit {
     const end = this.farEnds.find((box) => isIn(box, x, y));
     if (end !== undefined) return { is: "end", row: end.row, lane: end.lane };
     return hitAt(this.scene.value, this.geometry, this.axis, this.viewport.offset, x, y);

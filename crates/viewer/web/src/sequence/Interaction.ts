@@ -6,14 +6,14 @@ import { type MenuItem, openMenu } from "../parts/Menu";
 import type { Store } from "../state/store";
 import type { Diagram } from "./Diagram";
 import { LINE, yOfRow } from "./model/axis";
-import type { Hit } from "./model/hit";
+import type { DiagramHit } from "./model/hit";
 import { itemsOf } from "./model/menu";
-import { type Step, stepFrom } from "./model/navigate";
+import { type NavigationStep, stepFrom } from "./model/navigate";
 import { toggleGroup, toggleReference, toggleRun } from "./state";
 
 /** Something of the diagram, and where it is on the page. */
 export interface Pointed {
-  readonly hit: Hit;
+  readonly hit: DiagramHit;
   readonly x: number;
   readonly y: number;
 }
@@ -48,7 +48,7 @@ export class Interaction {
   }
 
   /** Selects another message. */
-  step(step: Step): void {
+  step(step: NavigationStep): void {
     const { diagram } = this;
     const { selected } = diagram;
     const from = selected === undefined ? undefined : stepFrom(diagram.scene.value, selected, step);
@@ -124,7 +124,7 @@ export class Interaction {
     diagram.showLane(lane, other);
   }
 
-  private itemsFor(hit: Hit): MenuItem[] {
+  private itemsFor(hit: DiagramHit): MenuItem[] {
     return itemsOf(this.store, this.diagram, hit);
   }
 
@@ -191,7 +191,7 @@ export class Interaction {
     return row + this.diagram.scene.value.recording.before;
   }
 
-  private hitOf(event: MouseEvent): Hit {
+  private hitOf(event: MouseEvent): DiagramHit {
     const { x, y } = this.placeOf(event);
     return this.diagram.hit(x, y);
   }

@@ -13,22 +13,22 @@ export function toggleLegend({ isLegendOpen }: PageState): void {
   isLegendOpen.value = !isLegendOpen.value;
 }
 
-type Shape = readonly [mark: JSX.Element, meaning: string];
+type MarkShape = readonly [mark: JSX.Element, meaning: string];
 
 /** A part of the legend. */
-interface Part {
+interface LegendPart {
   readonly title: string;
-  readonly shapes: readonly Shape[];
+  readonly shapes: readonly MarkShape[];
 }
 
-interface LineProps {
+interface LegendLineProps {
   readonly color: string;
   readonly dash?: string;
   readonly strength?: number;
   readonly children?: ComponentChildren;
 }
 
-function Line({ color, dash, strength = 1.5, children }: LineProps): JSX.Element {
+function Line({ color, dash, strength = 1.5, children }: LegendLineProps): JSX.Element {
   return (
     <g style={{ stroke: `var(--${color})`, fill: `var(--${color})` }} stroke-width={strength}>
       <line x1="4" y1="9" x2="40" y2="9" stroke-dasharray={dash} />
@@ -67,7 +67,7 @@ const ground = (color: string): JSX.Element => (
   <rect x="2" y="1" width="40" height="16" style={{ fill: `var(--${color})` }} />
 );
 
-const PARTS: readonly Part[] = [
+const PARTS: readonly LegendPart[] = [
   {
     title: "Calls and replies",
     shapes: [

@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Diagram } from "./Diagram";
 import type { Pointed } from "./Interaction";
 import { columnFacts, type Fact, messageFacts, runFacts } from "./model/describe";
-import type { Hit } from "./model/hit";
+import type { DiagramHit } from "./model/hit";
 import { intoView } from "./place";
 
 interface TipProps {
@@ -36,7 +36,7 @@ export function Tip({ diagram, pointed }: TipProps): JSX.Element | null {
   );
 }
 
-function factsOf(diagram: Diagram, hit: Hit): Fact[] {
+function factsOf(diagram: Diagram, hit: DiagramHit): Fact[] {
   const { recording, columns } = diagram.scene.value;
   switch (hit.is) {
     case "nothing":

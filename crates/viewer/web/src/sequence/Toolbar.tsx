@@ -5,7 +5,7 @@ import { count } from "../parts/format";
 import { useStore } from "../state/context";
 import type { Diagram } from "./Diagram";
 import { Legend } from "./Legend";
-import type { Grouping, Order } from "./model/columns";
+import type { ColumnGrouping, Order } from "./model/columns";
 import type { TimeStyle } from "./paint/pen";
 import { PictureButton } from "./picture/PictureButton";
 import { sequenceState, toggleFolding, toggleMerging } from "./state";
@@ -31,7 +31,7 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
         title="What has a column of its own"
         value={grouping.value}
         options={{ connection: "By service", process: "By process" }}
-        onChoose={(value: Grouping) => (grouping.value = value)}
+        onChoose={(value: ColumnGrouping) => (grouping.value = value)}
       />
       <Choice
         label="Column order"

@@ -10,7 +10,7 @@ import {
 } from "./model/scroll";
 
 /** What a viewport tells. */
-export interface Told {
+export interface ViewportListener {
   /** Something else is seen. */
   moved(): void;
   /** Somebody has wished to see something else: not where it follows, or becomes larger or smaller. */
@@ -35,7 +35,7 @@ export class Viewport {
   constructor(
     private readonly scroller: HTMLElement,
     private readonly spacer: HTMLElement,
-    private readonly told: Told,
+    private readonly told: ViewportListener,
   ) {
     this.measure();
     this.observer.observe(scroller);

@@ -5,7 +5,7 @@ import type { Store } from "../state/store";
 import type { Diagram } from "./Diagram";
 import type { Interaction } from "./Interaction";
 import { toggleLegend } from "./Legend";
-import type { Step } from "./model/navigate";
+import type { NavigationStep } from "./model/navigate";
 import {
   nextTimeStyle,
   type SequenceState,
@@ -20,7 +20,7 @@ export function sequenceKeys(
   state: SequenceState,
   store: Store,
 ): readonly KeyBinding[] {
-  const step = (keys: readonly string[], about: string, to: Step): KeyBinding =>
+  const step = (keys: readonly string[], about: string, to: NavigationStep): KeyBinding =>
     key(keys, about, () => interaction.step(to));
   return [
     step(["j", "ArrowDown"], "Next message", "next"),
@@ -55,7 +55,7 @@ export function sequenceKeys(
 
 /** What keys do with any diagram: the one that is active, if there are several. */
 export function diagramKeys(active: () => Interaction, state: SequenceState): KeyBinding[] {
-  const step = (keys: readonly string[], about: string, to: Step): KeyBinding =>
+  const step = (keys: readonly string[], about: string, to: NavigationStep): KeyBinding =>
     key(keys, about, () => active().step(to));
   const isTime = (): boolean => state.down.peek() === "time";
   const diagram = (): Diagram => active().diagram;

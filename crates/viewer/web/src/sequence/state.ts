@@ -3,14 +3,14 @@
 import { batch, type Signal, signal } from "@preact/signals";
 import { numberOf, remembered } from "../state/remember";
 import type { Store } from "../state/store";
-import type { Grouping, Merging, Order } from "./model/columns";
+import type { ColumnGrouping, Merging, Order } from "./model/columns";
 import type { Folding } from "./model/runs";
 import type { TimeStyle } from "./paint/pen";
 
 /** How the diagram is looked at. */
 export interface SequenceState {
   readonly down: Signal<"order" | "time">;
-  readonly grouping: Signal<Grouping>;
+  readonly grouping: Signal<ColumnGrouping>;
   readonly order: Signal<Order>;
   readonly merging: Signal<Merging>;
   readonly folding: Signal<Folding>;

@@ -10,10 +10,10 @@ import { onlyService } from "../sequence/model/menu";
 import { drawable } from "../sequence/model/text";
 import { useStore } from "../state/context";
 import { colorOf } from "./hue";
-import { type Messages, type Section, type Service, tickOf, toggled } from "./services";
+import { type BusSection, type Messages, type Service, tickOf, toggled } from "./services";
 
 interface SectionListProps {
-  readonly section: Section;
+  readonly section: BusSection;
   /** The messages that are shown; undefined before they are counted. */
   readonly shown: Messages | undefined;
   /** Whether there is no other bus. */

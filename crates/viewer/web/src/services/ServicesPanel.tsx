@@ -10,14 +10,14 @@ import { restingRows, useFound } from "../statistics/asked";
 import { moveFocus } from "./keys";
 import { SectionList } from "./ServiceList";
 import {
+  type BusSection,
   inverted,
   Messages,
-  type Section,
   type Service,
+  ServiceTraffic,
   type Sorting,
   sectionsOf,
   servicesOf,
-  Traffic,
 } from "./services";
 
 /**
@@ -82,7 +82,7 @@ export function ServicesPanel(): JSX.Element {
 }
 
 /** Ticks of all services that are listed. */
-function Ticks({ sections }: { readonly sections: readonly Section[] }): JSX.Element {
+function Ticks({ sections }: { readonly sections: readonly BusSection[] }): JSX.Element {
   const store = useStore();
   const hidden = store.hidden.value;
   const listed = sections.flatMap(({ services, others }) => [...services, ...others]);
@@ -117,12 +117,12 @@ function useServices(): readonly Service[] {
   const store = useStore();
   const by = sequenceState(store).grouping.value;
   const turn = useSignal(0);
-  const traffic = useRef(new Traffic(store.recording.peek()));
+  const traffic = useRef(new ServiceTraffic(store.recording.peek()));
   const counting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const count = (): void => {
     counting.current = undefined;
     const recording = store.recording.peek();
-    if (traffic.current.recording !== recording) traffic.current = new Traffic(recording);
+    if (traffic.current.recording !== recording) traffic.current = new ServiceTraffic(recording);
     traffic.current.count();
     turn.value++;
   };

@@ -4,12 +4,12 @@ import { hueOf } from "./hue";
 import {
   inverted,
   Messages,
+  ServiceTraffic,
   sectionsOf,
   servicesOf,
-  type Tick,
-  Traffic,
   tickOf,
   toggled,
+  type Visibility,
 } from "./services";
 
 const PEERS = [
@@ -23,7 +23,9 @@ const PEERS = [
 function services(): ReturnType<typeof servicesOf> {
   const unnamed = [...Array(9).keys()].map((id) => call(1, 10 + id, 1, "Get"));
   const samples = [signal(0, 1, "Changed"), call(0, 2, 2, "Ping"), signal(0, 0, "NameAcquired")];
-  const traffic = new Traffic(recordingOf([...samples, ...unnamed, call(2, 3, 1, "Get")], PEERS));
+  const traffic = new ServiceTraffic(
+    recordingOf([...samples, ...unnamed, call(2, 3, 1, "Get")], PEERS),
+  );
   traffic.count();
   traffic.count();
   return servicesOf(traffic, "connection");
@@ -65,7 +67,7 @@ test("nothing is listed under a name that nobody has", () => {
 
 const TWO = [peer(1), peer(2)];
 
-test.each<[number[], Tick, number[]]>([
+test.each<[number[], Visibility, number[]]>([
   [[], "shown", [1, 2]],
   [[1], "mixed", []],
   [[1, 2], "hidden", []],

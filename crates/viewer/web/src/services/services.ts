@@ -2,7 +2,13 @@
 
 import type { Peer } from "../generated/protocol";
 import { NONE, type Recording } from "../model/recording";
-import { DRIVER, type Grouping, keyOf, namedPeer, type Peers } from "../sequence/model/columns";
+import {
+  type ColumnGrouping,
+  DRIVER,
+  keyOf,
+  namedPeer,
+  type Peers,
+} from "../sequence/model/columns";
 
 /** A connection, or those of a process. */
 export interface Service {
@@ -16,24 +22,24 @@ export interface Service {
    * are hidden.
    */
   readonly messages: number;
-  readonly standing: Standing;
+  readonly standing: ServiceNaming;
 }
 
 /** Whether it is known by a name that says what it is. */
-export type Standing = "bus" | "named" | "unnamed";
+export type ServiceNaming = "bus" | "named" | "unnamed";
 
 /** In which order services are listed. */
 export type Sorting = "traffic" | "name";
 
 /** Services of one bus. Those without names are told apart where there are many. */
-export interface Section {
+export interface BusSection {
   readonly bus: number;
   readonly services: readonly Service[];
   readonly others: readonly Service[];
 }
 
 /** The messages of each connection, counted once and on while there are more. */
-export class Traffic {
+export class ServiceTraffic {
   readonly messages = new Messages();
   private counted = 0;
 
@@ -75,7 +81,7 @@ export class Messages {
 }
 
 /** All services that have messages, but those that are there to record. */
-export function servicesOf(traffic: Traffic, grouping: Grouping): Service[] {
+export function servicesOf(traffic: ServiceTraffic, grouping: ColumnGrouping): Service[] {
   const groups = new Map<string, [Peer, ...Peer[]]>();
   for (const peer of traffic.recording.peers) {
     if (peer === undefined || peer.recorder || traffic.messages.of(peer.id) === 0) continue;
@@ -87,7 +93,7 @@ export function servicesOf(traffic: Traffic, grouping: Grouping): Service[] {
   return [...groups].map(([key, peers]) => service(key, peers, traffic));
 }
 
-function service(key: string, peers: Peers, traffic: Traffic): Service {
+function service(key: string, peers: Peers, traffic: ServiceTraffic): Service {
   const known = namedPeer(peers);
   const isBus = known.unique === DRIVER;
   const isNamed = known.label !== known.unique;
@@ -106,14 +112,14 @@ export function sectionsOf(
   services: readonly Service[],
   wanted: string,
   sorting: Sorting,
-): Section[] {
+): BusSection[] {
   const found = services.filter((service) => isFound(service, wanted));
   found.sort((one, other) => precedence(one, other, sorting));
   const buses = [...new Set(found.map(({ bus }) => bus))].sort((one, other) => one - other);
   return buses.map((bus) => section(found, bus, wanted === "" ? "apart" : "together"));
 }
 
-function section(found: readonly Service[], bus: number, place: "apart" | "together"): Section {
+function section(found: readonly Service[], bus: number, place: "apart" | "together"): BusSection {
   const all = found.filter((service) => service.bus === bus);
   const others = all.filter(({ standing }) => standing === "unnamed");
   const isApart = place === "apart" && others.length > OTHERS_MAX && others.length < all.length;
@@ -149,10 +155,10 @@ function precedence(one: Service, other: Service, sorting: Sorting): number {
 const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 
 /** How much of services is shown. */
-export type Tick = "shown" | "hidden" | "mixed";
+export type Visibility = "shown" | "hidden" | "mixed";
 
 /** How much of these connections is shown. */
-export function tickOf(peers: readonly Peer[], hidden: ReadonlySet<number>): Tick {
+export function tickOf(peers: readonly Peer[], hidden: ReadonlySet<number>): Visibility {
   const count = peers.filter(({ id }) => hidden.has(id)).length;
   if (count === 0) return "shown";
   return count === peers.length ? "hidden" : "mixed";

@@ -1,7 +1,7 @@
 // Where the recording comes from, and what answers questions about it.
 
 import { FormatError } from "../format/check";
-import type { Columns, Frame } from "../format/frame";
+import type { Frame, FrameColumns } from "../format/frame";
 import type { AnswerBody, Question } from "../generated/protocol";
 
 /** The answers, each under the name of its question. */
@@ -12,7 +12,7 @@ export type Answers = {
 /** An answer to the question with this name. */
 export interface Answered<K extends Question["ask"]> {
   readonly answer: Answers[K];
-  readonly columns: Columns;
+  readonly columns: FrameColumns;
 }
 
 /** A question that is not answered, and why. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { peer, recordingOf, signal } from "../sequence/model/sample";
-import { type Looked, movedTo } from "./moved";
+import { movedTo, type ViewFocus } from "./moved";
 
-const NOTHING: Looked = { selected: undefined, hidden: new Set(), span: undefined };
+const NOTHING: ViewFocus = { selected: undefined, hidden: new Set(), span: undefined };
 
 /** A recording of five messages, and what is left of it when the first two are gone. */
 function both() {
@@ -19,7 +19,7 @@ function both() {
   return { last, next };
 }
 
-test.each<[string, Partial<Looked>, Partial<Looked>]>([
+test.each<[string, Partial<ViewFocus>, Partial<ViewFocus>]>([
   ["nothing", {}, {}],
   ["a message that is still there", { selected: 3 }, { selected: 1 }],
   ["a message that is gone", { selected: 1 }, {}],

@@ -6,14 +6,14 @@ import type { Span } from "./store";
 import { addressName } from "./url";
 
 /** What is looked at of a recording. */
-export interface Looked {
+export interface ViewFocus {
   readonly selected: number | undefined;
   readonly hidden: ReadonlySet<number>;
   readonly span: Span | undefined;
 }
 
 /** The same in `next`, as far as it has it, which is the end of what `last` was and perhaps more. */
-export function movedTo(next: Recording, last: Recording, looked: Looked): Looked {
+export function movedTo(next: Recording, last: Recording, looked: ViewFocus): ViewFocus {
   // Of nothing there was no time, and nothing was looked at but what the address says.
   if (last.length === 0) return looked;
   const { selected, hidden, span } = looked;

@@ -5,7 +5,7 @@ import type { KeyPart } from "../keys/keys";
 import { type Colours, NO_COLOURS } from "../parts/colours";
 import type { OpenMenu } from "../parts/openMenu";
 import { numberOf, oneOf, remembered, textsOf } from "./remember";
-import { THEMES, type Theme } from "./theme";
+import { THEMES, type ThemeChoice } from "./theme";
 
 export class PageState {
   /** The one menu that is open. */
@@ -21,7 +21,7 @@ export class PageState {
   /** Why messages were not saved; empty once others are. */
   readonly saveProblem = signal("");
 
-  readonly theme = remembered<Theme>("theme", "system", oneOf(THEMES));
+  readonly theme = remembered<ThemeChoice>("theme", "system", oneOf(THEMES));
   /** Whether the desktop is dark. */
   readonly isSystemDark = signal(false);
   readonly isDark = computed(() => {

@@ -3,7 +3,7 @@ import type { Question } from "../generated/protocol";
 import type { Answered } from "../source/source";
 import { Selector } from "./selector";
 
-interface Asking {
+interface PendingQuestion {
   readonly query: string;
   readonly abort: AbortSignal;
   readonly answer: (found: Answered<"select">) => void;
@@ -22,7 +22,7 @@ afterEach(() => void vi.useRealTimers());
 
 /** A selector, what it has asked, and what it has told. */
 function selector() {
-  const asked: Asking[] = [];
+  const asked: PendingQuestion[] = [];
   const told: string[] = [];
   const ask = (question: Question, abort: AbortSignal): Promise<Answered<"select">> =>
     new Promise((answer, refuse) => {

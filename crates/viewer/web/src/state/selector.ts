@@ -4,7 +4,7 @@ import type { Question } from "../generated/protocol";
 import type { Answered } from "../source/source";
 
 /** Which messages are to be found, and in what. */
-export interface Wanted {
+export interface SelectionRequest {
   readonly query: string;
   readonly hidden: readonly number[];
   /** The recording they are rows of; those of another one mean nothing. */
@@ -18,7 +18,7 @@ type Ask = (
 ) => Promise<Answered<"select">>;
 
 /** Told of what was found, or why nothing was. */
-type Told = (found: Answered<"select"> | Error) => void;
+type SelectionListener = (found: Answered<"select"> | Error) => void;
 
 /**
  * Asks which messages are meant. Another wish ends the question that is under way. The same wish,
@@ -26,14 +26,14 @@ type Told = (found: Answered<"select"> | Error) => void;
  * gets its answers too; and then as long as the answer took, so that half of the time is for others.
  */
 export class Selector {
-  private asked: Wanted | undefined;
+  private asked: SelectionRequest | undefined;
   private controller: AbortController | undefined;
   private rest: ReturnType<typeof setTimeout> | undefined;
   private again: (() => void) | undefined;
 
   constructor(private readonly ask: Ask) {}
 
-  select(wanted: Wanted, told: Told): void {
+  select(wanted: SelectionRequest, told: SelectionListener): void {
     const isBusy = this.controller !== undefined || this.rest !== undefined;
     if (isBusy && isSame(this.asked, wanted)) {
       this.again = () => this.start(wanted, told);
@@ -43,7 +43,7 @@ export class Selector {
     this.start(wanted, told);
   }
 
-  private start(wanted: Wanted, told: Told): void {
+  private start(wanted: SelectionRequest, told: SelectionListener): void {
     const controller = new AbortController();
     const started = performance.now();
     this.asked = wanted;
@@ -73,7 +73,7 @@ export class Selector {
   }
 }
 
-function isSame(one: Wanted | undefined, other: Wanted): boolean {
+function isSame(one: SelectionRequest | undefined, other: SelectionRequest): boolean {
   if (one === undefined || one.query !== other.query || one.of !== other.of) return false;
   const { hidden } = other;
   return one.hidden.length === hidden.length && one.hidden.every((id, at) => id === hidden[at]);

@@ -16,7 +16,7 @@ import type { ViewName } from "./views";
 import { shownIn, type Visible, visibleAfter, visibleOf } from "./visible";
 
 /** The part of a selection that the page always sets. */
-export interface Selection {
+export interface StoreSelection {
   readonly query: string;
   /** Connections that must not take part in a message. */
   readonly hidden: readonly number[];
@@ -107,7 +107,7 @@ export class Store {
   });
 
   /** Query and ticks, as questions have them; all that is counted is counted of these. */
-  readonly selection = computed<Selection>(() => {
+  readonly selection = computed<StoreSelection>(() => {
     const hidden = [...this.hidden.value];
     const span = this.span.value;
     // The program knows what has come since the page was paused.

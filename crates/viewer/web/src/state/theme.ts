@@ -6,10 +6,10 @@ import type { PageState } from "./page";
 
 /** What is chosen; `system` is what the desktop has. */
 export const THEMES = ["system", "light", "dark"] as const;
-export type Theme = (typeof THEMES)[number];
+export type ThemeChoice = (typeof THEMES)[number];
 
 /** The theme after this one. */
-export function nextTheme(from: Theme): Theme {
+export function nextTheme(from: ThemeChoice): ThemeChoice {
   return THEMES[(THEMES.indexOf(from) + 1) % THEMES.length] ?? "system";
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { formatPlace, type Place, parsePlace } from "./url";
+import { type AddressPlace, formatPlace, parsePlace } from "./url";
 
-const FIRST: Place = {
+const FIRST: AddressPlace = {
   view: "sequence",
   comparison: { tab: "differences", alignment: "start" },
   query: "",
@@ -12,7 +12,7 @@ const FIRST: Place = {
 
 const SEQUENCES = { tab: "sequences", alignment: "start" } as const;
 
-test.each<[string, Partial<Place>]>([
+test.each<[string, Partial<AddressPlace>]>([
   ["", {}],
   ["#view=statistics", { view: "statistics" }],
   ["#view=compare&compare=sequences", { view: "compare", comparison: SEQUENCES }],

@@ -7,7 +7,7 @@ import type { Span, Store } from "./store";
 import { isView, type ViewName } from "./views";
 
 /** What the address holds. */
-export interface Place {
+export interface AddressPlace {
   readonly view: ViewName;
   readonly comparison: Comparison;
   readonly query: string;
@@ -27,7 +27,7 @@ export interface AddressPart {
 }
 
 /** What the part of an address behind its # says. What it does not say is as at first. */
-export function parsePlace(hash: string): Place {
+export function parsePlace(hash: string): AddressPlace {
   const fields = fieldsOf(hash);
   const view = fields.get("view") ?? "";
   const message = Number(fields.get("message"));
@@ -54,7 +54,7 @@ export function parseSpan(text: string): Span | undefined {
 }
 
 /** The part of an address behind its #, with it. */
-export function formatPlace(place: Place, parts: readonly AddressPart[] = []): string {
+export function formatPlace(place: AddressPlace, parts: readonly AddressPart[] = []): string {
   const fields = new URLSearchParams();
   if (place.view !== "sequence") fields.set("view", place.view);
   const { tab, alignment } = place.comparison;
@@ -128,7 +128,7 @@ export function followAddress(store: Store, parts: readonly AddressPart[]): void
     const selected = store.selected.value;
     // Who has selected another one does not wait for it any more.
     if (selected !== undefined) message = undefined;
-    const place: Place = {
+    const place: AddressPlace = {
       view: store.view.value,
       comparison: store.comparison.value,
       query: store.draft.value,

@@ -2,11 +2,11 @@
 
 import type { JSX } from "preact";
 import { bytes, count, duration } from "../parts/format";
-import { BINS, binStart, type Measure, type Spread } from "./histograms";
+import { BINS, binStart, type HistogramMeasure, type Spread } from "./histograms";
 
 interface HistogramProps {
   readonly spread: Spread | undefined;
-  readonly measure: Measure;
+  readonly measure: HistogramMeasure;
 }
 
 /**
@@ -41,7 +41,7 @@ function valuesIn({ bins }: Spread): number {
 }
 
 /** The same in words: where most are, and up to where they go. */
-function words({ bins, largestValue }: Spread, measure: Measure): string {
+function words({ bins, largestValue }: Spread, measure: HistogramMeasure): string {
   const shown = measure === "durations" ? duration : bytes;
   const most = bins.indexOf(bins.reduce((one, other) => Math.max(one, other), 0));
   const [from, to] = [binStart(most, measure), binStart(most + 1, measure)].map(shown);

@@ -10,7 +10,7 @@ import type { RenderCell } from "../parts/TableRow";
 import { cellOf, type Row, withColumns } from "../parts/table";
 import { useStatistics } from "./asked";
 import { Histogram } from "./Histogram";
-import type { Measure, Spread, Spreads } from "./histograms";
+import type { HistogramMeasure, Spread, Spreads } from "./histograms";
 import type { RowMenu } from "./rowMenu";
 import { Answered, SubjectTable } from "./SubjectTable";
 import { useSpreads } from "./useSpreads";
@@ -100,7 +100,7 @@ interface SpreadTableProps {
 interface MeasuredProps extends SpreadTableProps {
   readonly subject: string;
   readonly label: string;
-  readonly measure: Measure;
+  readonly measure: HistogramMeasure;
   /** The key of the column that it is sorted by at first. */
   readonly sort: string;
   /** What the menu says of the message with the largest value. */

@@ -13,12 +13,12 @@ import { SummaryHead } from "./SummaryHead";
 import { statisticsKeys } from "./statisticsKeys";
 import { TrafficOverTime } from "./TrafficOverTime";
 
-interface Tab {
+interface StatisticsTab {
   readonly title: string;
   readonly Content: () => JSX.Element;
 }
 
-const CONTENTS: Readonly<Record<TabName, Tab>> = {
+const CONTENTS: Readonly<Record<TabName, StatisticsTab>> = {
   frequencies: { title: "Counts", Content: Frequencies },
   durations: { title: "Durations", Content: Durations },
   sizes: { title: "Sizes", Content: Sizes },

@@ -11,7 +11,7 @@ import {
 import type { StatisticsAnswer } from "../generated/protocol";
 import { type Asked, useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import type { Selection, Store } from "../state/store";
+import type { Store, StoreSelection } from "../state/store";
 
 /** The table of this name, of what is selected. */
 export function useStatistics(
@@ -31,12 +31,12 @@ export function useStatistics(
  * asked. Of a bus it is told again every second in which more has come. Undefined before there is
  * anything.
  */
-export function settledSelection(store: Store): ReadonlySignal<Selection | undefined> {
+export function settledSelection(store: Store): ReadonlySignal<StoreSelection | undefined> {
   return store.part(SettledSelection, () => new SettledSelection(store)).selection;
 }
 
 class SettledSelection {
-  readonly selection = signal<Selection | undefined>(undefined);
+  readonly selection = signal<StoreSelection | undefined>(undefined);
 
   constructor(store: Store) {
     const isThere = computed(() => {

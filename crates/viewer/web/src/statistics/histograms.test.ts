@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Recording } from "../model/recording";
 import { messagesFrame, peerOf } from "../model/testing";
-import { BINS, binOf, binStart, type Measure, Spreads } from "./histograms";
+import { BINS, binOf, binStart, type HistogramMeasure, Spreads } from "./histograms";
 
-test.each<[number, Measure, number]>([
+test.each<[number, HistogramMeasure, number]>([
   [0, "durations", 0],
   [999, "durations", 0],
   [1e3, "durations", 0],
@@ -59,7 +59,7 @@ function recording(): Recording {
 
 const NOBODY = 0xffffffff;
 
-function spreads(measure: Measure, span?: { from: number; until: number }): Spreads {
+function spreads(measure: HistogramMeasure, span?: { from: number; until: number }): Spreads {
   const found = new Spreads(recording(), measure, span);
   for (let row = 0; row < 7; row++) found.add(row);
   found.finish();

@@ -5,7 +5,7 @@ import { Kind, NONE, type Recording } from "../model/recording";
 import type { Span } from "../state/store";
 
 /** What is spread: from call to return, or bytes. */
-export type Measure = "durations" | "sizes";
+export type HistogramMeasure = "durations" | "sizes";
 
 /** Values in bins, each so many times as large as the one before. */
 export interface Spread {
@@ -23,7 +23,7 @@ export class Spreads {
 
   constructor(
     private readonly recording: Recording,
-    private readonly measure: Measure,
+    private readonly measure: HistogramMeasure,
     private readonly span: Span | undefined,
   ) {}
 
@@ -107,14 +107,14 @@ export class Spreads {
 export const BINS = 36;
 
 /** The bin of a value. */
-export function binOf(value: number, measure: Measure): number {
+export function binOf(value: number, measure: HistogramMeasure): number {
   const { first, perDecade } = SCALES[measure];
   const bin = Math.floor(Math.log10(Math.max(value, 1) / first) * perDecade);
   return Math.min(Math.max(bin, 0), BINS - 1);
 }
 
 /** The value at which a bin begins. */
-export function binStart(bin: number, measure: Measure): number {
+export function binStart(bin: number, measure: HistogramMeasure): number {
   const { first, perDecade } = SCALES[measure];
   return first * 10 ** (bin / perDecade);
 }
@@ -158,7 +158,9 @@ const KINDS = TYPES.length;
 const SERVICES = 2 ** 28;
 
 /** From 1 µs to 1000 s, and from 10 bytes to 10 GB. */
-const SCALES: Readonly<Record<Measure, { readonly first: number; readonly perDecade: number }>> = {
+const SCALES: Readonly<
+  Record<HistogramMeasure, { readonly first: number; readonly perDecade: number }>
+> = {
   durations: { first: 1e3, perDecade: 4 },
   sizes: { first: 10, perDecade: 4 },
 };

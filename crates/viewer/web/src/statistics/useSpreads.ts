@@ -4,10 +4,10 @@ import type { ReadonlySignal } from "@preact/signals";
 import { inSlices } from "../overview/slices";
 import { useStore } from "../state/context";
 import { restingRows, useFound } from "./asked";
-import { type Measure, Spreads } from "./histograms";
+import { type HistogramMeasure, Spreads } from "./histograms";
 
 /** How durations or sizes are spread in what is shown, found once for each change of it. */
-export function useSpreads(measure: Measure): ReadonlySignal<Spreads | undefined> {
+export function useSpreads(measure: HistogramMeasure): ReadonlySignal<Spreads | undefined> {
   const store = useStore();
   return useFound(async (abort) => {
     const rows = restingRows(store);

@@ -9,7 +9,7 @@ import { withColumns } from "../parts/table";
 import type { Answers } from "../source/source";
 import { type Asked, useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import type { Selection } from "../state/store";
+import type { StoreSelection } from "../state/store";
 import { callsIn } from "./calls";
 import { StartUps } from "./StartUps";
 
@@ -30,13 +30,13 @@ const TABS = [
   },
   { name: "calls", title: "List", about: "The messages of the visible time" },
 ] as const;
-type TabName = (typeof TABS)[number]["name"];
+type PaneTabName = (typeof TABS)[number]["name"];
 
 /** Milliseconds without a change after which numbers are asked for. */
 const SETTLE = 250;
 
 export function Pane(): JSX.Element {
-  const tab = useSignal<TabName | undefined>("blocked");
+  const tab = useSignal<PaneTabName | undefined>("blocked");
   const settled = useSettled();
   return (
     <section
@@ -68,7 +68,7 @@ export function Pane(): JSX.Element {
 }
 
 /** What is selected, once it stays the same. */
-function useSettled(): Signal<Selection> {
+function useSettled(): Signal<StoreSelection> {
   const store = useStore();
   const settled = useSignal(store.selection.peek());
   useSignalEffect(() => {
@@ -80,8 +80,8 @@ function useSettled(): Signal<Selection> {
 }
 
 interface BodyProps {
-  readonly tab: TabName;
-  readonly settled: Signal<Selection>;
+  readonly tab: PaneTabName;
+  readonly settled: Signal<StoreSelection>;
 }
 
 function Body({ tab, settled }: BodyProps): JSX.Element {
@@ -91,16 +91,16 @@ function Body({ tab, settled }: BodyProps): JSX.Element {
 }
 
 interface TimesProps {
-  readonly tab: Exclude<TabName, "members" | "calls">;
-  readonly settled: Signal<Selection>;
+  readonly tab: Exclude<PaneTabName, "members" | "calls">;
+  readonly settled: Signal<StoreSelection>;
 }
 
 /** How often numbers are asked again of a bus: milliseconds. */
 const AGAIN = 3000;
 
 function useAsked<Q extends Question>(
-  question: (selection: Selection) => Q,
-  settled: Signal<Selection>,
+  question: (selection: StoreSelection) => Q,
+  settled: Signal<StoreSelection>,
 ): Signal<Asked<Answers[Q["ask"]]>> {
   const store = useStore();
   const turn = useSignal(0);
@@ -152,7 +152,7 @@ const NOTHING = {
   failed_starts: "No service failed to start while this was recorded.",
 } as const;
 
-function Members({ settled }: { readonly settled: Signal<Selection> }): JSX.Element {
+function Members({ settled }: { readonly settled: Signal<StoreSelection> }): JSX.Element {
   const asked = useAsked(
     (selection) => ({ ask: "statistics" as const, subject: "member", ...selection }),
     settled,
@@ -170,7 +170,7 @@ function Members({ settled }: { readonly settled: Signal<Selection> }): JSX.Elem
   );
 }
 
-function Calls({ settled }: { readonly settled: Signal<Selection> }): JSX.Element {
+function Calls({ settled }: { readonly settled: Signal<StoreSelection> }): JSX.Element {
   const store = useStore();
   const { from, until } = settled.value;
   const table = callsIn(store.recording.value, store.visible.value, from, until);
@@ -183,12 +183,12 @@ function Calls({ settled }: { readonly settled: Signal<Selection> }): JSX.Elemen
   );
 }
 
-interface AnsweredProps<T> {
+interface PaneAnswerProps<T> {
   readonly asked: Asked<T>;
   readonly children: (answer: T) => JSX.Element;
 }
 
-function Answered<T>({ asked, children }: AnsweredProps<T>): JSX.Element {
+function Answered<T>({ asked, children }: PaneAnswerProps<T>): JSX.Element {
   if (asked.problem !== undefined) return <Nothing>{asked.problem}</Nothing>;
   if (asked.answer === undefined) return <Nothing>…</Nothing>;
   return (

@@ -9,7 +9,7 @@ import { Heads } from "./Heads";
 import { handsOn } from "./hands";
 import { RULER } from "./layout";
 import { drawOverlay } from "./overlay";
-import type { Scene } from "./scene";
+import type { TimelineScene } from "./scene";
 import type { Timeline } from "./state";
 import { Tip } from "./Tip";
 
@@ -81,7 +81,7 @@ function useDrawing(
   timeline: Timeline,
 ): void {
   const store = useStore();
-  const scene = useRef<Scene | undefined>(undefined);
+  const scene = useRef<TimelineScene | undefined>(undefined);
   useSignalEffect(() => {
     scene.current = sceneOf(timeline);
     const drawn = scene.current;
@@ -109,7 +109,7 @@ function nextFrame(draw: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-function sceneOf(timeline: Timeline): Scene | undefined {
+function sceneOf(timeline: Timeline): TimelineScene | undefined {
   const tracks = timeline.tracks.value;
   if (tracks === undefined) return undefined;
   return {
@@ -127,7 +127,7 @@ function sceneOf(timeline: Timeline): Scene | undefined {
 /** What draws on a canvas that has as many pixels as the screen where it is. */
 function contextOf(
   canvas: HTMLCanvasElement,
-  { stretch, height }: Scene,
+  { stretch, height }: TimelineScene,
 ): CanvasRenderingContext2D {
   const scale = devicePixelRatio;
   const [width, tall] = [Math.round(stretch.width * scale), Math.round(height * scale)];

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { Recording } from "../model/recording";
 import { count, duration, share } from "../parts/format";
-import type { Hit } from "./hit";
+import type { TrackHit } from "./hit";
 import { linesOf } from "./label";
 import type { Timeline } from "./state";
 
@@ -40,7 +40,7 @@ export function Tip({ timeline }: { readonly timeline: Timeline }): JSX.Element 
   );
 }
 
-function linesOfHit(recording: Recording, hit: Hit): string[] {
+function linesOfHit(recording: Recording, hit: TrackHit): string[] {
   const number = hit.end - hit.first;
   if (number === 1) return linesOf(recording, hit.row, hit.role);
   const { lanes, first, end } = hit;

@@ -3,14 +3,14 @@
 import { NONE } from "../model/recording";
 import { colourOf } from "./colours";
 import { nameOf } from "./label";
-import type { Lanes } from "./lanes";
+import type { TrackLanes } from "./lanes";
 import { laneTop, type Placed, type PlacedSection, RULER, STRIP_PLACE, seen } from "./layout";
 import { ticksOf } from "./ruler";
-import type { Scene } from "./scene";
+import type { TimelineScene } from "./scene";
 import { pixelOf } from "./stretch";
 import { deliveredAfter, type Role } from "./tracks";
 
-type Canvas = CanvasRenderingContext2D;
+type TrackCanvas = CanvasRenderingContext2D;
 
 const FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
 /** Pixels from which on a span has its name on it. */
@@ -25,7 +25,7 @@ const PARTS_LEAST = 4;
 const FAINTEST = 0.3;
 
 /** Draws everything that stays while the pointer moves. */
-export function draw(canvas: Canvas, scene: Scene): void {
+export function draw(canvas: TrackCanvas, scene: TimelineScene): void {
   const { stretch, height, colours, layout, scroll } = scene;
   canvas.fillStyle = colours.paper;
   canvas.fillRect(0, 0, stretch.width, height);
@@ -50,7 +50,7 @@ export function draw(canvas: Canvas, scene: Scene): void {
   drawRuler(canvas, scene);
 }
 
-function drawGrid(canvas: Canvas, { stretch, height, colours }: Scene): void {
+function drawGrid(canvas: TrackCanvas, { stretch, height, colours }: TimelineScene): void {
   canvas.fillStyle = colours.line;
   canvas.globalAlpha = 0.45;
   for (const { at } of ticksOf(stretch)) {
@@ -59,7 +59,7 @@ function drawGrid(canvas: Canvas, { stretch, height, colours }: Scene): void {
   canvas.globalAlpha = 1;
 }
 
-function drawRuler(canvas: Canvas, { stretch, colours, layout }: Scene): void {
+function drawRuler(canvas: TrackCanvas, { stretch, colours, layout }: TimelineScene): void {
   canvas.fillStyle = colours.ground;
   canvas.fillRect(0, 0, stretch.width, RULER);
   canvas.fillStyle = colours.line;
@@ -75,7 +75,7 @@ function drawRuler(canvas: Canvas, { stretch, colours, layout }: Scene): void {
   }
 }
 
-function drawTrack(canvas: Canvas, scene: Scene, placed: Placed, top: number): void {
+function drawTrack(canvas: TrackCanvas, scene: TimelineScene, placed: Placed, top: number): void {
   const { stretch, colours, height } = scene;
   canvas.globalAlpha = 1;
   canvas.fillStyle = colours.line;
@@ -94,9 +94,9 @@ function drawTrack(canvas: Canvas, scene: Scene, placed: Placed, top: number): v
 
 /** When the process had a processor. */
 function drawProcessors(
-  canvas: Canvas,
-  { stretch, colours }: Scene,
-  lanes: Lanes,
+  canvas: TrackCanvas,
+  { stretch, colours }: TimelineScene,
+  lanes: TrackLanes,
   top: number,
 ): void {
   const y = top + STRIP_PLACE.top;
@@ -110,14 +110,14 @@ function drawProcessors(
   canvas.globalAlpha = 1;
 }
 
-function alphaOf(lanes: Lanes, first: number, end: number): number {
+function alphaOf(lanes: TrackLanes, first: number, end: number): number {
   return FAINTEST + (1 - FAINTEST) * Math.min(lanes.density(first, end), 1);
 }
 
 /** A lane that is drawn, and where. */
 interface LaneDrawing {
-  readonly canvas: Canvas;
-  readonly scene: Scene;
+  readonly canvas: TrackCanvas;
+  readonly scene: TimelineScene;
   readonly section: PlacedSection;
   readonly y: number;
   readonly isCollapsed: boolean;
@@ -141,7 +141,7 @@ function drawLane(drawing: LaneDrawing, lane: number): void {
   });
 }
 
-function colourIn({ colours }: Scene, role: Role, isError: boolean): string {
+function colourIn({ colours }: TimelineScene, role: Role, isError: boolean): string {
   return isError ? colours.error : colourOf(colours, role);
 }
 
@@ -197,7 +197,7 @@ const ROLE_STRENGTH: Readonly<Record<Role, number>> = {
 
 /** Messages without an answer are points; where they are close together, bars. */
 function drawPoint(
-  canvas: Canvas,
+  canvas: TrackCanvas,
   left: number,
   right: number,
   middle: number,
@@ -245,14 +245,14 @@ function drawParts({ canvas, scene, section, y }: LaneDrawing, place: number): v
 }
 
 /** Where a name goes. */
-interface Room {
+interface TrackRoom {
   readonly left: number;
   readonly right: number;
   readonly middle: number;
   readonly colour: string;
 }
 
-function drawName(canvas: Canvas, scene: Scene, row: number, room: Room): void {
+function drawName(canvas: TrackCanvas, scene: TimelineScene, row: number, room: TrackRoom): void {
   const from = Math.max(room.left, 0) + 4;
   const width = Math.min(room.right, scene.stretch.width) - from - 4;
   const characters = Math.floor(width / CHARACTER);

@@ -27,12 +27,12 @@ export function handsOn(
 }
 
 /** What a pointer does that is down. */
-type Drag =
+type SurfaceDrag =
   | { readonly does: "pan"; readonly x: number; readonly y: number; isMoved: boolean }
   | { readonly does: "select"; readonly from: number };
 
 function pointerOn(surface: HTMLElement, scroller: HTMLElement, timeline: Timeline): () => void {
-  let drag: Drag | undefined;
+  let drag: SurfaceDrag | undefined;
   let last = { x: 0, y: 0 };
   const pointOf = (event: PointerEvent): { x: number; y: number } => {
     const box = surface.getBoundingClientRect();

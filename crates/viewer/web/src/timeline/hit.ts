@@ -1,15 +1,15 @@
 // What is below the pointer, and what is next to it.
 
-import type { Lanes } from "./lanes";
+import type { TrackLanes } from "./lanes";
 import { type Layout, laneTop, type Placed, RULER, seen } from "./layout";
 import type { Stretch } from "./stretch";
 import type { Role } from "./tracks";
 
 /** Spans of a lane that are below a point: one, or several that are too close to be told apart. */
-export interface Hit {
+export interface TrackHit {
   readonly track: number;
   readonly role: Role;
-  readonly lanes: Lanes;
+  readonly lanes: TrackLanes;
   readonly first: number;
   readonly end: number;
   /** The message of the first of them. */
@@ -25,7 +25,7 @@ export function hitAt(
   stretch: Stretch,
   scroll: number,
   point: { readonly x: number; readonly y: number },
-): Hit | undefined {
+): TrackHit | undefined {
   const placed = trackAt(layout, scroll, point.y);
   if (placed === undefined) return undefined;
   const y = point.y - placed.top;
@@ -58,7 +58,7 @@ export function trackAt(
 }
 
 function inLane(
-  lanes: Lanes,
+  lanes: TrackLanes,
   lane: number,
   stretch: Stretch,
   x: number,
@@ -71,7 +71,7 @@ function inLane(
 }
 
 /** The span of some lanes that begins next after this place, or last before it. */
-export function neighbour(lanes: Lanes, place: number, direction: 1 | -1): number | undefined {
+export function neighbour(lanes: TrackLanes, place: number, direction: 1 | -1): number | undefined {
   let best: number | undefined;
   for (let lane = 0; lane < lanes.count; lane++) {
     const found = nextIn(lanes, lane, place, direction);
@@ -81,13 +81,18 @@ export function neighbour(lanes: Lanes, place: number, direction: 1 | -1): numbe
   return best;
 }
 
-function isCloser(lanes: Lanes, one: number, other: number, direction: 1 | -1): boolean {
+function isCloser(lanes: TrackLanes, one: number, other: number, direction: 1 | -1): boolean {
   const ahead = direction * ((lanes.from[other] as number) - (lanes.from[one] as number));
   return ahead > 0 || (ahead === 0 && direction * (other - one) > 0);
 }
 
 /** Spans that begin together are in the order of their places. */
-function nextIn(lanes: Lanes, lane: number, place: number, direction: 1 | -1): number | undefined {
+function nextIn(
+  lanes: TrackLanes,
+  lane: number,
+  place: number,
+  direction: 1 | -1,
+): number | undefined {
   const from = lanes.from[place] as number;
   const isAfter = (other: number): boolean => {
     const start = lanes.from[other] as number;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Lanes } from "./lanes";
+import type { TrackLanes } from "./lanes";
 import { finished, orderOf } from "./order";
 import { lanesOf } from "./testing";
 
 /** Of each lane the rows. */
-function rowsOf(lanes: Lanes): number[][] {
+function rowsOf(lanes: TrackLanes): number[][] {
   return Array.from({ length: lanes.count }, (_, lane) =>
     Array.from(lanes.row.subarray(lanes.startOf(lane), lanes.startOf(lane + 1))),
   );

@@ -1,6 +1,6 @@
 // Spans of time side by side, so that none covers another, and quick to look at from any distance.
 
-import { isPause, orderOf, type Work } from "./order";
+import { isPause, orderOf, type PausableWork } from "./order";
 import { nanosPerPixel, pixelOf, type Stretch, timeAt } from "./stretch";
 
 /** Lanes side by side, at most; in the last of them what has no room elsewhere runs together. */
@@ -31,7 +31,7 @@ export class Spans {
   }
 
   /** Puts them into at most so many lanes, each into the first that is free. */
-  *lanes(most = LANES_MAX): Work<Lanes> {
+  *lanes(most = LANES_MAX): PausableWork<TrackLanes> {
     const from = Float64Array.from(this.from);
     const until = Float64Array.from(this.until);
     yield;
@@ -52,10 +52,10 @@ export class Spans {
     until: Float64Array,
     order: Uint32Array | undefined,
     laneOf: Uint8Array,
-  ): Work<Lanes> {
+  ): PausableWork<TrackLanes> {
     const starts = startsOf(laneOf);
     const next = starts.slice();
-    const lanes = new Lanes(starts);
+    const lanes = new TrackLanes(starts);
     for (let step = 0; step < from.length; step++) {
       const place = order?.[step] ?? step;
       const lane = laneOf[place] as number;
@@ -138,7 +138,7 @@ export type Visit = (first: number, end: number, left: number, right: number) =>
  * Lanes one after the other, in each spans that follow each other. Sums over all that come before tell
  * of any stretch at once how full it is, and whether there are errors in it.
  */
-export class Lanes {
+export class TrackLanes {
   readonly from: Float64Array;
   readonly until: Float64Array;
   readonly row: Uint32Array;
@@ -167,7 +167,7 @@ export class Lanes {
   }
 
   /** Adds to what counts of each span what counts of all before. */
-  *sum(): Work<void> {
+  *sum(): PausableWork<void> {
     for (let place = 0; place < this.from.length; place++) {
       this.busy[place + 1] = (this.busy[place + 1] as number) + (this.busy[place] as number);
       this.errors[place + 1] = (this.errors[place + 1] as number) + (this.errors[place] as number);

@@ -1,6 +1,6 @@
 // Where tracks are, from top to bottom.
 
-import type { Section, Track } from "./tracks";
+import type { Track, TrackSection } from "./tracks";
 
 /** Heights in pixels. */
 export const RULER = 24;
@@ -17,7 +17,7 @@ const PINNED_MOST = 0.5;
 
 /** A section on its place in its track. */
 export interface PlacedSection {
-  readonly section: Section;
+  readonly section: TrackSection;
   readonly top: number;
   /** Of one lane; all are on one if the track is collapsed. */
   readonly height: number;

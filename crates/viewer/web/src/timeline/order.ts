@@ -1,10 +1,10 @@
 // Sorting in pieces, so that nothing else has to wait for it.
 
 /** Work that can be interrupted wherever it yields. */
-export type Work<T> = Generator<void, T, void>;
+export type PausableWork<T> = Generator<void, T, void>;
 
 /** Does work without a pause. */
-export function finished<T>(work: Work<T>): T {
+export function finished<T>(work: PausableWork<T>): T {
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;
@@ -23,7 +23,7 @@ export function isPause(step: number): boolean {
  * The places of ascending keys; of equal ones the earlier first. Keys that are nearly in order, as
  * times mostly are, cost little more than to look at each.
  */
-export function* orderOf(keys: Float64Array): Work<Uint32Array> {
+export function* orderOf(keys: Float64Array): PausableWork<Uint32Array> {
   let order = Uint32Array.from(keys.keys());
   let other = new Uint32Array(keys.length);
   for (let length = 1; length < keys.length; length *= 2) {

@@ -3,17 +3,17 @@
 import { NONE } from "../model/recording";
 import { sinceStart } from "../parts/format";
 import type { Span } from "../state/store";
-import type { Lanes } from "./lanes";
+import type { TrackLanes } from "./lanes";
 import { type Layout, laneTop, type Placed, RULER, screenTop } from "./layout";
 import { ticksOf } from "./ruler";
-import type { Marks, Scene } from "./scene";
+import type { Marks, TimelineScene } from "./scene";
 import { pixelOf, type Stretch } from "./stretch";
 import { type Role, servantOf, servesOf, waitsOf } from "./tracks";
 
-type Canvas = CanvasRenderingContext2D;
+type OverlayCanvas = CanvasRenderingContext2D;
 
 /** Draws everything that lies above the tracks. */
-export function drawOverlay(canvas: Canvas, scene: Scene, marks: Marks): void {
+export function drawOverlay(canvas: OverlayCanvas, scene: TimelineScene, marks: Marks): void {
   canvas.clearRect(0, 0, scene.stretch.width, scene.height);
   for (const span of marks.marked) drawBand(canvas, scene, span, scene.colours.accent, 0.08);
   if (marks.band !== undefined) drawBand(canvas, scene, marks.band, scene.colours.accent, 0.18);
@@ -25,7 +25,13 @@ export function drawOverlay(canvas: Canvas, scene: Scene, marks: Marks): void {
   if (marks.pointer !== undefined) drawPointer(canvas, scene, marks.pointer);
 }
 
-function drawBand(canvas: Canvas, scene: Scene, span: Span, colour: string, alpha: number): void {
+function drawBand(
+  canvas: OverlayCanvas,
+  scene: TimelineScene,
+  span: Span,
+  colour: string,
+  alpha: number,
+): void {
   const left = pixelOf(scene.stretch, span.from);
   const width = Math.max(pixelOf(scene.stretch, span.until) - left, 1);
   canvas.fillStyle = colour;
@@ -37,7 +43,11 @@ function drawBand(canvas: Canvas, scene: Scene, span: Span, colour: string, alph
 }
 
 /** A line where the pointer is, with its time on the ruler. */
-function drawPointer(canvas: Canvas, { stretch, height, colours }: Scene, x: number): void {
+function drawPointer(
+  canvas: OverlayCanvas,
+  { stretch, height, colours }: TimelineScene,
+  x: number,
+): void {
   canvas.fillStyle = colours.soft;
   canvas.globalAlpha = 0.5;
   canvas.fillRect(x, 0, 1, height);
@@ -57,7 +67,7 @@ function drawPointer(canvas: Canvas, { stretch, height, colours }: Scene, x: num
 
 /** Covers the labels of the ruler that would be beside another text, or below it. */
 function hideLabels(
-  canvas: Canvas,
+  canvas: OverlayCanvas,
   stretch: Stretch,
   ground: string,
   left: number,
@@ -77,7 +87,7 @@ function hideLabels(
 const LABEL_GAP = 6;
 
 /** A place of a span on the screen. */
-interface Box {
+interface SpanBox {
   readonly left: number;
   readonly right: number;
   readonly top: number;
@@ -85,7 +95,12 @@ interface Box {
 }
 
 /** A message wherever it is, with lines from one place to the next. */
-function drawMessage(canvas: Canvas, scene: Scene, row: number, colour: string): void {
+function drawMessage(
+  canvas: OverlayCanvas,
+  scene: TimelineScene,
+  row: number,
+  colour: string,
+): void {
   const { recording } = scene;
   canvas.strokeStyle = colour;
   canvas.fillStyle = colour;
@@ -98,13 +113,13 @@ function drawMessage(canvas: Canvas, scene: Scene, row: number, colour: string):
 }
 
 /** A call that waits for a reply in vain; says whether there is one. */
-function drawWait(canvas: Canvas, scene: Scene, call: number): boolean {
+function drawWait(canvas: OverlayCanvas, scene: TimelineScene, call: number): boolean {
   const waits = boxOf(scene, scene.recording.from.get(call), "waits", call);
   outline(canvas, waits);
   return waits !== undefined;
 }
 
-function drawCall(canvas: Canvas, scene: Scene, call: number): void {
+function drawCall(canvas: OverlayCanvas, scene: TimelineScene, call: number): void {
   const { recording } = scene;
   const waits = boxOf(scene, recording.from.get(call), "waits", call);
   const serves = boxOf(scene, servantOf(recording, call), "serves", call);
@@ -112,7 +127,7 @@ function drawCall(canvas: Canvas, scene: Scene, call: number): void {
   outline(canvas, serves);
   if (waits === undefined || serves === undefined) return;
   const down = serves.top > waits.top;
-  const ends = (box: Box, isUpper: boolean): number => (isUpper ? box.bottom : box.top);
+  const ends = (box: SpanBox, isUpper: boolean): number => (isUpper ? box.bottom : box.top);
   arrow(canvas, waits.left, ends(waits, down), serves.left, ends(serves, !down));
   canvas.setLineDash([4, 3]);
   arrow(canvas, serves.right, ends(serves, !down), waits.right, ends(waits, down));
@@ -120,7 +135,7 @@ function drawCall(canvas: Canvas, scene: Scene, call: number): void {
 }
 
 /** From who sends a message to all who get it. */
-function drawFan(canvas: Canvas, scene: Scene, row: number): void {
+function drawFan(canvas: OverlayCanvas, scene: TimelineScene, row: number): void {
   const { recording, tracks, layout } = scene;
   const box = boxOf(scene, recording.from.get(row), "sends", row);
   if (box === undefined) return;
@@ -154,7 +169,7 @@ const FAN = 14;
 const POINT = 4;
 
 /** Where a span of a message is on the screen. */
-function boxOf(scene: Scene, owner: number, role: Role, row: number): Box | undefined {
+function boxOf(scene: TimelineScene, owner: number, role: Role, row: number): SpanBox | undefined {
   const { layout, stretch } = scene;
   const track = role === "bus" ? busTrack(scene, owner) : scene.tracks.trackOf(owner);
   const placed = track === undefined ? undefined : layout.byTrack[track];
@@ -171,31 +186,31 @@ function boxOf(scene: Scene, owner: number, role: Role, row: number): Box | unde
 }
 
 /** Buses have the first tracks, those of them that have anything on them. */
-function busTrack({ tracks, recording }: Scene, bus: number): number | undefined {
+function busTrack({ tracks, recording }: TimelineScene, bus: number): number | undefined {
   const place = tracks.tracks.findIndex(({ key }) => key === `bus ${bus}`);
   return place < 0 || bus >= recording.buses.length ? undefined : place;
 }
 
-function timesOf(lanes: Lanes, place: number): Span {
+function timesOf(lanes: TrackLanes, place: number): Span {
   return { from: lanes.from[place] as number, until: lanes.until[place] as number };
 }
 
 /** When the span of a message begins that has a role. */
-function beginOf({ recording }: Scene, role: Role, row: number): number {
+function beginOf({ recording }: TimelineScene, role: Role, row: number): number {
   if (role === "bus" || role === "sends") return recording.at.get(row);
   const reply = recording.partner.get(row);
   const times = role === "waits" ? waitsOf : servesOf;
   return times(recording, row, reply)[0];
 }
 
-function outline(canvas: Canvas, box: Box | undefined): void {
+function outline(canvas: OverlayCanvas, box: SpanBox | undefined): void {
   if (box === undefined) return;
   const width = Math.max(box.right - box.left, 3);
   canvas.strokeRect(box.left - 0.75, box.top - 0.75, width + 1.5, box.bottom - box.top + 1.5);
 }
 
 /** A curve that leaves and arrives upright, with a head. */
-function arrow(canvas: Canvas, x0: number, y0: number, x1: number, y1: number): void {
+function arrow(canvas: OverlayCanvas, x0: number, y0: number, x1: number, y1: number): void {
   const bend = (y1 - y0) / 2;
   canvas.beginPath();
   canvas.moveTo(x0, y0);
@@ -211,7 +226,7 @@ function arrow(canvas: Canvas, x0: number, y0: number, x1: number, y1: number): 
 
 /** The span of time in which a message is seen, and the tracks on which it is. */
 export function placeOf(
-  { recording, tracks, layout }: Pick<Scene, "recording" | "tracks" | "layout">,
+  { recording, tracks, layout }: Pick<TimelineScene, "recording" | "tracks" | "layout">,
   row: number,
 ): { readonly span: Span; readonly placed: readonly Placed[] } {
   const call = recording.callOf(row);

@@ -1,11 +1,11 @@
 // When processes had a processor, for the stretch of time that is seen.
 
 import { useSignalEffect } from "@preact/signals";
-import type { Columns, Numbers } from "../format/frame";
+import type { FrameColumns, Numbers } from "../format/frame";
 import type { ColumnName } from "../generated/protocol";
 import type { Answered } from "../source/source";
 import type { Span, Store } from "../state/store";
-import { type Lanes, Spans } from "./lanes";
+import { Spans, type TrackLanes } from "./lanes";
 import { finished } from "./order";
 import type { Timeline } from "./state";
 import { nanosPerPixel } from "./stretch";
@@ -67,7 +67,7 @@ function take(
 }
 
 /** The times of an answer, by the places of tracks. */
-export function processorsOf(columns: Columns, tracks: Tracks): (Lanes | undefined)[] {
+export function processorsOf(columns: FrameColumns, tracks: Tracks): (TrackLanes | undefined)[] {
   const spans: (Spans | undefined)[] = tracks.tracks.map(() => undefined);
   const column = (name: ColumnName): Numbers => columns.get(name) ?? new Uint8Array(0);
   const [peer, from, until, on] = [column("peer"), column("from"), column("until"), column("on")];

@@ -4,7 +4,7 @@ import type { Span } from "../state/store";
 import type { Stretch } from "./stretch";
 
 /** A line of the ruler. */
-export interface Tick {
+export interface RulerTick {
   readonly at: number;
   readonly label: string;
 }
@@ -14,9 +14,9 @@ const LABEL_WIDTH = 110;
 const STEPS = [1, 2, 5];
 
 /** Round points of time in a stretch, ascending. */
-export function ticksOf(stretch: Stretch): Tick[] {
+export function ticksOf(stretch: Stretch): RulerTick[] {
   const step = stepOf(stretch, stretch.width / LABEL_WIDTH);
-  const ticks: Tick[] = [];
+  const ticks: RulerTick[] = [];
   for (let n = Math.ceil(stretch.from / step); n * step <= stretch.until; n++) {
     ticks.push({ at: n * step, label: labelOf(n * step, step) });
   }

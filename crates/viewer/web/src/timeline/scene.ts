@@ -3,14 +3,14 @@
 import type { Recording } from "../model/recording";
 import type { Colours } from "../parts/colours";
 import type { Span } from "../state/store";
-import type { Hit } from "./hit";
-import type { Lanes } from "./lanes";
+import type { TrackHit } from "./hit";
+import type { TrackLanes } from "./lanes";
 import type { Layout } from "./layout";
 import type { Stretch } from "./stretch";
 import type { Tracks } from "./tracks";
 
 /** What is below; it changes only with what is looked at. */
-export interface Scene {
+export interface TimelineScene {
   readonly recording: Recording;
   readonly tracks: Tracks;
   readonly layout: Layout;
@@ -19,14 +19,14 @@ export interface Scene {
   readonly height: number;
   readonly colours: Colours;
   /** When each track had a processor, by the places of tracks. */
-  readonly processors: readonly (Lanes | undefined)[];
+  readonly processors: readonly (TrackLanes | undefined)[];
 }
 
 /** What is above it, and moves with the pointer. */
 export interface Marks {
   /** The message that is selected. */
   readonly selected: number | undefined;
-  readonly hit: Hit | undefined;
+  readonly hit: TrackHit | undefined;
   /** The pixel at which the pointer is. */
   readonly pointer: number | undefined;
   /** What is being selected. */

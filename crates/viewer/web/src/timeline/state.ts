@@ -5,8 +5,8 @@ import { NONE } from "../model/recording";
 import { type SequenceState, sequenceState } from "../sequence/state";
 import type { Span, Store } from "../state/store";
 import { type Arranged, arrangedOn } from "./arrangement";
-import { type Hit, neighbour } from "./hit";
-import type { Lanes } from "./lanes";
+import { neighbour, type TrackHit } from "./hit";
+import type { TrackLanes } from "./lanes";
 import { type Layout, layoutOf, screenTop } from "./layout";
 import { placeOf } from "./overlay";
 import { selectedTracks } from "./selection";
@@ -27,10 +27,10 @@ import { Worker } from "./work";
 export class Timeline {
   readonly tracks = signal<Tracks | undefined>(undefined);
   /** When each track had a processor; undefined until it is known that this was recorded. */
-  readonly processors = signal<readonly (Lanes | undefined)[] | undefined>(undefined);
+  readonly processors = signal<readonly (TrackLanes | undefined)[] | undefined>(undefined);
   readonly size = signal({ width: 0, height: 0 });
   readonly scroll = signal(0);
-  readonly hit = signal<Hit | undefined>(undefined);
+  readonly hit = signal<TrackHit | undefined>(undefined);
   readonly pointer = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
   readonly band = signal<Span | undefined>(undefined);
   /** Whether what comes last is seen, however much comes. */
@@ -62,7 +62,7 @@ export class Timeline {
   /** What has selected the message that is selected last: if it was this view, nothing has to move. */
   private ownSelection: number | undefined;
   /** What was clicked last. */
-  private clicked: Hit | undefined;
+  private clicked: TrackHit | undefined;
   /** Has the view scrolled to a track. */
   scrollTo: (top: number) => void = () => {};
 
@@ -136,7 +136,7 @@ export class Timeline {
   }
 
   /** Selects what is on the screen; comes closer to what cannot be told apart. */
-  choose(hit: Hit | undefined, x: number): void {
+  choose(hit: TrackHit | undefined, x: number): void {
     if (hit !== undefined && hit.end > hit.first + 1) {
       this.zoom(CLOSER, x);
       return;
@@ -227,7 +227,7 @@ export class Timeline {
   }
 
   /** Where the selected message is: on the track of who serves it, of who waits, or of who sends it. */
-  private selectedPlace(): { lanes: Lanes; place: number } | undefined {
+  private selectedPlace(): { lanes: TrackLanes; place: number } | undefined {
     const row = this.store.selected.peek();
     const tracks = this.tracks.peek();
     if (row === undefined || tracks === undefined) return undefined;

@@ -5,8 +5,8 @@ import { isUnanswered, type Outcome, outcomeOf } from "../model/outcome";
 import { Kind, NONE, type Recording } from "../model/recording";
 import { GROUP_MIN, isPassing, type Merging, programOf } from "../sequence/model/columns";
 import type { Visible } from "../state/visible";
-import { type Lanes, Spans } from "./lanes";
-import { isPause, type Work } from "./order";
+import { Spans, type TrackLanes } from "./lanes";
+import { isPause, type PausableWork } from "./order";
 
 /**
  * What spans are: a bus that has a message, a process that works on a call of another, one that waits
@@ -16,9 +16,9 @@ export const ROLES = ["bus", "serves", "waits", "sends"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Spans of one role. */
-export interface Section {
+export interface TrackSection {
   readonly role: Role;
-  readonly lanes: Lanes;
+  readonly lanes: TrackLanes;
 }
 
 /** What one process, or a bus, did. */
@@ -30,17 +30,17 @@ export interface Track {
   /** What else there is to know of it. */
   readonly about: string;
   readonly isBus: boolean;
-  readonly sections: readonly Section[];
+  readonly sections: readonly TrackSection[];
   /** How many spans and points it has. */
   readonly messages: number;
   /** Nanoseconds of the longest wait for a reply. */
   readonly longestWait: number;
   /** The group of short-lived connections that it is, or that it is one of. */
-  readonly group?: Group;
+  readonly group?: TrackGroup;
 }
 
 /** Short-lived connections of one program. */
-export interface Group {
+export interface TrackGroup {
   readonly key: string;
   readonly isMerged: boolean;
 }
@@ -63,10 +63,10 @@ export function* tracksOf(
   recording: Recording,
   visible: Visible,
   merging: Merging = NO_MERGING,
-): Work<Tracks> {
+): PausableWork<Tracks> {
   const { end } = recording;
   const drafts = draftsOf(recording, merging);
-  const drawing = new Drawing(recording, visible, drafts);
+  const drawing = new TrackBuilder(recording, visible, drafts);
   for (const [step, row] of visible.rows.entries()) {
     drawing.add(row);
     if (isPause(step)) yield;
@@ -92,28 +92,28 @@ export function* tracksOf(
 }
 
 /** A track to which spans are added. */
-interface Draft {
+interface TrackDraft {
   readonly key: string;
   readonly title: string;
   readonly subtitle: string;
   /** What else there is to know of it. */
   readonly about: string;
   readonly isBus: boolean;
-  readonly group?: Group;
+  readonly group?: TrackGroup;
   readonly peers: number[];
   readonly spans: Readonly<Record<Role, Spans>>;
 }
 
 interface Drafts {
-  readonly all: readonly Draft[];
-  readonly byPeer: readonly Draft[];
-  readonly byBus: readonly Draft[];
+  readonly all: readonly TrackDraft[];
+  readonly byPeer: readonly TrackDraft[];
+  readonly byBus: readonly TrackDraft[];
 }
 
 function draftsOf(recording: Recording, merging: Merging): Drafts {
   const groups = groupsOf(recording, merging);
   const byBus = recording.buses.map((bus, place) => busDraft(bus, place, recording.buses.length));
-  const byKey = new Map<string, Draft>();
+  const byKey = new Map<string, TrackDraft>();
   const byPeer = recording.peers.map((peer) => {
     const bus = byBus[peer.bus];
     const draft = peer.unique === DRIVER && bus ? bus : processDraft(byKey, peer, merging, groups);
@@ -123,7 +123,7 @@ function draftsOf(recording: Recording, merging: Merging): Drafts {
   return { all: [...byBus, ...byKey.values()], byPeer, byBus };
 }
 
-function busDraft(bus: Bus, place: number, count: number): Draft {
+function busDraft(bus: Bus, place: number, count: number): TrackDraft {
   const title = count === 1 ? "the bus" : bus.label;
   const subtitle =
     bus.method === "trace" ? "as it has recorded itself" : "as a monitor has seen it";
@@ -133,11 +133,11 @@ function busDraft(bus: Bus, place: number, count: number): Draft {
 
 /** The draft of the process of a connection; of one whose process is not known its own. */
 function processDraft(
-  byKey: Map<string, Draft>,
+  byKey: Map<string, TrackDraft>,
   peer: Peer,
   merging: Merging,
-  groups: Groups,
-): Draft {
+  groups: TrackGroups,
+): TrackDraft {
   const { process } = peer;
   const program = isPassing(peer) ? programOf(peer) : undefined;
   const size = groups.get(program ?? "");
@@ -163,9 +163,9 @@ function processDraft(
 }
 
 /** How many short-lived connections programs have, if they are enough to be merged. */
-type Groups = ReadonlyMap<string, number>;
+type TrackGroups = ReadonlyMap<string, number>;
 
-function groupsOf(recording: Recording, { merges }: Merging): Groups {
+function groupsOf(recording: Recording, { merges }: Merging): TrackGroups {
   const sizes = new Map<string, number>();
   if (merges === "nothing") return sizes;
   for (const peer of recording.peers) {
@@ -191,8 +191,8 @@ const LANES: Readonly<Record<Role, number>> = { bus: 4, serves: 8, waits: 8, sen
 /** A bus has many messages at a time only while recipients do not read. */
 const BUS_LANES = 4;
 
-function* sectionsOf(draft: Draft): Work<Section[]> {
-  const sections: Section[] = [];
+function* sectionsOf(draft: TrackDraft): PausableWork<TrackSection[]> {
+  const sections: TrackSection[] = [];
   for (const role of ROLES) {
     const spans = draft.spans[role];
     if (spans.length > 0)
@@ -202,7 +202,7 @@ function* sectionsOf(draft: Draft): Work<Section[]> {
 }
 
 /** Adds what messages are to the tracks of those who have to do with them. */
-class Drawing {
+class TrackBuilder {
   isTraced = false;
 
   constructor(

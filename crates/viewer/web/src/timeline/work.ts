@@ -1,6 +1,6 @@
 // Long work in pieces, between which the page goes on.
 
-import type { Work } from "./order";
+import type { PausableWork } from "./order";
 
 /** Milliseconds of one piece. */
 const PIECE = 8;
@@ -9,14 +9,14 @@ const REST = 1;
 
 /** Does the newest of the work that it is given, piece by piece, and tells the result. */
 export class Worker<T> {
-  private next: (() => Work<T>) | undefined;
+  private next: (() => PausableWork<T>) | undefined;
   private isBusy = false;
   private isStopped = false;
 
   constructor(private readonly done: (result: T) => void) {}
 
   /** Begins with some work as soon as what is being done is done. */
-  begin(work: () => Work<T>): void {
+  begin(work: () => PausableWork<T>): void {
     this.next = work;
     if (!this.isBusy) void this.run();
   }
@@ -40,7 +40,7 @@ export class Worker<T> {
     this.isBusy = false;
   }
 
-  private async finish(work: Work<T>): Promise<T | undefined> {
+  private async finish(work: PausableWork<T>): Promise<T | undefined> {
     while (!this.isStopped) {
       const begin = performance.now();
       while (performance.now() - begin < PIECE) {

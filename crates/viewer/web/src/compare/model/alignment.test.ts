@@ -4,7 +4,7 @@ import { call, type Sample, signal } from "../../sequence/model/sample";
 import { lineOfRow, rowOfLine, type Scene } from "../../sequence/model/scene";
 import type { Alignment } from "../../state/comparison";
 import { visibleOf } from "../../state/visible";
-import { type Built, build, timesOf, type Wanted } from "./build";
+import { type Built, build, type ComparisonRequest, timesOf } from "./build";
 import { differenceOf, noteOf } from "./difference";
 import { pairUp } from "./pairing";
 import { BEFORE_AND_AFTER, bothOf, replyTo } from "./sample";
@@ -14,10 +14,13 @@ const MAIL = 1;
 const ABORT = new AbortController().signal;
 const MS = 1_000_000;
 
-async function built(recording: Recording, differs: Partial<Wanted> = {}): Promise<Built> {
+async function built(
+  recording: Recording,
+  differs: Partial<ComparisonRequest> = {},
+): Promise<Built> {
   const paired = await pairUp(recording, BEFORE_AND_AFTER, ABORT);
   const bits = new Uint8Array(Math.ceil(recording.length / 8)).fill(0xff);
-  const wanted: Wanted = {
+  const wanted: ComparisonRequest = {
     recording,
     sides: BEFORE_AND_AFTER,
     visible: visibleOf(recording.length, bits),

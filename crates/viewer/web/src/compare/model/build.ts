@@ -14,7 +14,7 @@ import { differenceOf, noteOf } from "./difference";
 import { busesOf, type Counterparts, type Paired } from "./pairing";
 
 /** What is compared, and what of it is shown. */
-export interface Wanted {
+export interface ComparisonRequest {
   readonly recording: Recording;
   readonly sides: readonly [Side, Side];
   readonly visible: Visible;
@@ -24,7 +24,7 @@ export interface Wanted {
 }
 
 /** One of the diagrams. */
-export interface Half {
+export interface ComparedDiagram {
   readonly scene: Scene;
   /** Of each bus whether it is one of this side. */
   readonly isOf: Uint8Array;
@@ -39,14 +39,14 @@ export interface Half {
 export interface Built {
   readonly recording: Recording;
   readonly counterparts: Counterparts;
-  readonly halves: readonly [Half, Half];
+  readonly halves: readonly [ComparedDiagram, ComparedDiagram];
   /** Lines in which something is different, ascending. */
   readonly different: readonly number[];
 }
 
 /** Builds both diagrams; undefined if that was given up. */
 export async function build(
-  wanted: Wanted,
+  wanted: ComparisonRequest,
   paired: Paired,
   abort: AbortSignal,
 ): Promise<Built | undefined> {
@@ -80,7 +80,7 @@ export interface Times {
  */
 export function timesOf(
   extents: readonly [Span, Span],
-  { alignment, span }: Pick<Wanted, "alignment" | "span">,
+  { alignment, span }: Pick<ComparisonRequest, "alignment" | "span">,
 ): readonly [Times, Times] {
   const [one, other] = extents;
   if (alignment === "clock") {
@@ -110,7 +110,7 @@ function isIn(span: Span | undefined, time: number): boolean {
 }
 
 async function gatherSide(
-  { recording, visible }: Wanted,
+  { recording, visible }: ComparisonRequest,
   side: Side,
   { span }: Times,
   abort: AbortSignal,
@@ -131,7 +131,7 @@ async function gatherSide(
 }
 
 function putTogether(
-  { recording, sides, hidden }: Wanted,
+  { recording, sides, hidden }: ComparisonRequest,
   { counterparts }: Paired,
   times: readonly [Times, Times],
   gathered: readonly [Gathered, Gathered],
@@ -142,7 +142,7 @@ function putTogether(
     { side: sides[1], tally: gathered[1].tally },
   ] as const;
   const columns = sharedColumns(recording, takings, hidden);
-  const half = (place: 0 | 1): Half => {
+  const half = (place: 0 | 1): ComparedDiagram => {
     const { origin, span, whole } = times[place];
     const scene: Scene = {
       ...gathered[place],

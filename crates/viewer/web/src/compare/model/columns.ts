@@ -8,7 +8,7 @@ import type { Side } from "../sides";
 import { identityOf } from "./identity";
 
 /** What columns are made of: a side, and who takes part in what is shown of it. */
-export interface Taking {
+export interface SideTally {
   readonly side: Side;
   readonly tally: Tally;
 }
@@ -20,7 +20,7 @@ export interface Taking {
  */
 export function sharedColumns(
   recording: Recording,
-  takings: readonly [Taking, Taking],
+  takings: readonly [SideTally, SideTally],
   hidden: ReadonlySet<number>,
 ): readonly [Columns, Columns] {
   const before = membersOf(recording, takings[0], hidden);
@@ -30,7 +30,7 @@ export function sharedColumns(
     member: before.get(key) ?? member,
   }));
   all.sort((one, other) => precedence(one.member, other.member));
-  const columns = (members: Members, { side, tally }: Taking): Columns => {
+  const columns = (members: Members, { side, tally }: SideTally): Columns => {
     const shared = all.map(({ key, member }) => {
       const own = members.get(key);
       const { place, peer } = own ?? member;
@@ -43,7 +43,7 @@ export function sharedColumns(
 }
 
 /** A connection, and the place of its bus among those of its side. */
-interface Member {
+interface ColumnMember {
   readonly peer: Peer;
   readonly place: number;
 }
@@ -52,11 +52,11 @@ interface Member {
  * By names that are the same on both sides; of several connections with one name the first, the
  * second …
  */
-type Members = Map<string, Member>;
+type Members = Map<string, ColumnMember>;
 
 function membersOf(
   recording: Recording,
-  { side, tally }: Taking,
+  { side, tally }: SideTally,
   hidden: ReadonlySet<number>,
 ): Members {
   const members: Members = new Map();
@@ -85,7 +85,7 @@ function column(
 }
 
 /** Bus by bus, and the bus itself first. */
-function precedence(one: Member, other: Member): number {
+function precedence(one: ColumnMember, other: ColumnMember): number {
   if (one.place !== other.place) return one.place - other.place;
   return Number(other.peer.unique === DRIVER) - Number(one.peer.unique === DRIVER);
 }

@@ -41,9 +41,9 @@ export async function pairUp(
 /** The passes over all messages that it takes. */
 class Pairing {
   readonly counterparts: Counterparts;
-  readonly before: Half;
-  readonly after: Half;
-  private readonly groups: Groups;
+  readonly before: PairingSide;
+  readonly after: PairingSide;
+  private readonly groups: MessageGroups;
   /** Of each message before the next one of its group. */
   private readonly next: Uint32Array;
   /** Of each group the first message before that is not taken, and the last one. */
@@ -56,8 +56,8 @@ class Pairing {
   ) {
     this.counterparts = new Uint32Array(recording.length).fill(NONE);
     this.next = new Uint32Array(recording.length).fill(NONE);
-    [this.before, this.after] = [new Half(sides[0]), new Half(sides[1])];
-    this.groups = new Groups(recording, new Identities(recording, sides));
+    [this.before, this.after] = [new PairingSide(sides[0]), new PairingSide(sides[1])];
+    this.groups = new MessageGroups(recording, new Identities(recording, sides));
   }
 
   /** Has the messages before wait in the queues of their groups. */
@@ -95,7 +95,7 @@ class Pairing {
     }
   };
 
-  private groupIn(half: Half, row: number): number {
+  private groupIn(half: PairingSide, row: number): number {
     if (half.isOf[this.recording.bus.get(row)] !== 1) return NONE;
     half.add(this.recording.at.get(row));
     return this.groups.of(row);
@@ -103,7 +103,7 @@ class Pairing {
 }
 
 /** One side, while it is gone through. */
-class Half {
+class PairingSide {
   /** Of each bus whether it is one of this side. */
   readonly isOf: Uint8Array;
   from = Number.POSITIVE_INFINITY;
@@ -122,7 +122,7 @@ class Half {
 /**
  * Messages of one kind have one number: the same member of the same interface of the same service.
  */
-class Groups {
+class MessageGroups {
   private readonly members = new Map<number, number>();
   private readonly groups = new Map<number, number>();
   private readonly services: Uint32Array;

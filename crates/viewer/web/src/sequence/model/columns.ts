@@ -5,7 +5,7 @@ import { NONE, type Recording } from "../../model/recording";
 import type { Tally } from "./tally";
 
 /** What has a column of its own. */
-export type Grouping = "connection" | "process";
+export type ColumnGrouping = "connection" | "process";
 
 /** Where columns stand. */
 export type Order =
@@ -24,7 +24,7 @@ export interface Merging {
 }
 
 /** Short-lived connections of one program. */
-export interface Group {
+export interface ProgramGroup {
   readonly key: string;
   readonly program: string;
   readonly size: number;
@@ -38,7 +38,7 @@ export interface Column {
   readonly bus: number;
   readonly messages: number;
   /** The group that it stands for, or that it is one of while the group is expanded. */
-  readonly group?: Group;
+  readonly group?: ProgramGroup;
 }
 
 /** Whether a column stands for all connections of a group. */
@@ -54,7 +54,7 @@ export interface Columns {
 
 /** How columns are chosen. */
 export interface ColumnOptions {
-  readonly grouping: Grouping;
+  readonly grouping: ColumnGrouping;
   readonly order: Order;
   readonly hidden: ReadonlySet<number>;
   readonly merging: Merging;
@@ -76,7 +76,7 @@ export const DRIVER = "org.freedesktop.DBus";
 export function columnsOf(recording: Recording, tally: Tally, options: ColumnOptions): Columns {
   const { grouping, hidden, merging, order } = options;
   const programs = merging.merges === "programs" ? groupsOf(recording, tally, hidden) : NO_GROUPS;
-  const columns = new Map<string, { peers: [Peer, ...Peer[]]; group: Group | undefined }>();
+  const columns = new Map<string, { peers: [Peer, ...Peer[]]; group: ProgramGroup | undefined }>();
   for (const id of tally.appeared) {
     const peer = recording.peers[id];
     if (peer === undefined || hidden.has(id)) continue;
@@ -98,7 +98,7 @@ function groupsOf(
   recording: Recording,
   tally: Tally,
   hidden: ReadonlySet<number>,
-): ReadonlyMap<string, Group> {
+): ReadonlyMap<string, ProgramGroup> {
   const sizes = new Map<string, number>();
   for (const id of tally.appeared) {
     const peer = recording.peers[id];
@@ -106,7 +106,7 @@ function groupsOf(
     const key = programOf(peer);
     if (key !== undefined) sizes.set(key, (sizes.get(key) ?? 0) + 1);
   }
-  const groups = new Map<string, Group>();
+  const groups = new Map<string, ProgramGroup>();
   for (const [key, size] of sizes) {
     const program = key.slice(key.indexOf("/") + 1);
     if (size >= GROUP_MIN) groups.set(key, { key, program, size });
@@ -130,14 +130,14 @@ export function isPassing({ left, names, recorder, unique }: Peer): boolean {
   return names.length === 0 && !recorder && unique !== DRIVER && left !== null;
 }
 
-const NO_GROUPS: ReadonlyMap<string, Group> = new Map();
+const NO_GROUPS: ReadonlyMap<string, ProgramGroup> = new Map();
 /** Fewer connections than these are not merged. */
 export const GROUP_MIN = 3;
 /** A connection with more messages is of interest by itself. */
 const SHORT_MAX = 100;
 
 /** What connections have in common that have one column. */
-export function keyOf(peer: Peer, grouping: Grouping): string {
+export function keyOf(peer: Peer, grouping: ColumnGrouping): string {
   const pid = peer.process?.pid ?? null;
   const isGrouped = grouping === "process" && pid !== null && peer.unique !== DRIVER;
   return isGrouped ? `${peer.bus}/${pid}` : `${peer.bus}/${peer.unique}`;
@@ -151,7 +151,7 @@ export function namedPeer(peers: Peers): Peer {
 /** At least one connection. */
 export type Peers = readonly [Peer, ...Peer[]];
 
-function column(key: string, peers: Peers, group: Group | undefined, tally: Tally): Column {
+function column(key: string, peers: Peers, group: ProgramGroup | undefined, tally: Tally): Column {
   const named = namedPeer(peers);
   const messages = peers.reduce((sum, { id }) => sum + (tally.messages[id] ?? 0), 0);
   const known = { key, peers, bus: named.bus, messages, ...(group === undefined ? {} : { group }) };

@@ -23,7 +23,7 @@ export interface Geometry {
 }
 
 /** What is given of the room. */
-export interface Room {
+export interface DiagramRoom {
   readonly width: number;
   readonly height: number;
   readonly columns: number;
@@ -38,7 +38,7 @@ export interface Room {
 }
 
 /** Divides the room. */
-export function geometryOf(room: Room): Geometry {
+export function geometryOf(room: DiagramRoom): Geometry {
   const { width, height, columns, usual = columns, scrollX, text: chosen } = room;
   const sizes = sizesOf(width);
   const time = Math.max(sizes.time, Math.ceil(room.time ?? 0));

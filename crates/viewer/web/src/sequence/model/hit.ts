@@ -6,7 +6,7 @@ import { columnAt, type Geometry, TURN } from "./geometry";
 import { rowOfLine, type Scene } from "./scene";
 
 /** What is pointed at. */
-export type Hit =
+export type DiagramHit =
   | { readonly is: "nothing" }
   | { readonly is: "column"; readonly column: number }
   | { readonly is: "message"; readonly row: number }
@@ -15,7 +15,7 @@ export type Hit =
   /** The number of messages of a run, which folds and unfolds it. */
   | { readonly is: "run"; readonly row: number };
 
-const NOTHING: Hit = { is: "nothing" };
+const NOTHING: DiagramHit = { is: "nothing" };
 
 /** What is at a place of the canvas, while `offset` of the drawing is at the top. */
 export function hitAt(
@@ -25,7 +25,7 @@ export function hitAt(
   offset: number,
   x: number,
   y: number,
-): Hit {
+): DiagramHit {
   if (y < geometry.head) return headHit(scene, geometry, axis, offset, x, y);
   const down = y - geometry.head + offset;
   if (axis.is === "time") return timeHit(scene, axis, down);
@@ -44,7 +44,7 @@ function headHit(
   offset: number,
   x: number,
   y: number,
-): Hit {
+): DiagramHit {
   if (x < geometry.left) return NOTHING;
   const lean = geometry.headStyle === "turned" ? (geometry.head - y) / Math.tan(TURN) : 0;
   const lane = columnAt(geometry, Math.max(geometry.left, x - lean));
@@ -55,7 +55,7 @@ function headHit(
 }
 
 /** The message that is nearest in time, if it is near. */
-function timeHit(scene: Scene, axis: Axis & { readonly is: "time" }, y: number): Hit {
+function timeHit(scene: Scene, axis: Axis & { readonly is: "time" }, y: number): DiagramHit {
   const { clock, rows } = scene;
   const slot = slotAt(clock, timeAt(axis, y));
   const distance = (at: number): number => {

@@ -158,7 +158,7 @@ export function reusedLanes(
  * In which order columns get lanes. Those with the most messages come first and stand at the left,
  * beside the bus. Where more comes, or there are very many, it is the order in which they begin.
  */
-function precedenceOf(drafts: readonly Draft[], patience: Patience): Uint32Array {
+function precedenceOf(drafts: readonly StayDraft[], patience: Patience): Uint32Array {
   const order = Uint32Array.from(drafts, (_, place) => place);
   if (patience === "live" || drafts.length > SORTED_MAX) return order;
   const messages = (place: number): number => drafts[place]?.messages ?? 0;
@@ -169,7 +169,7 @@ function precedenceOf(drafts: readonly Draft[], patience: Patience): Uint32Array
 const SORTED_MAX = 20_000;
 
 /** From which line on another column may have the lane. */
-function freeFrom(staged: Staged, { column, until }: Draft, patience: Patience): number {
+function freeFrom(staged: Staged, { column, until }: StayDraft, patience: Patience): number {
   const silent = patience === "live" ? until + PATIENCE.live : until;
   const left = patience === "live" ? leftLine(staged, column) : silent;
   return Math.max(until, Math.min(silent, left)) + 1 + BETWEEN;
@@ -198,7 +198,7 @@ function startsOf(blocks: ReadonlyMap<number, Block>): ReadonlyMap<number, numbe
 }
 
 /** A stay that has no lane yet. */
-interface Draft {
+interface StayDraft {
   readonly column: number;
   readonly from: number;
   until: number;
@@ -222,7 +222,7 @@ class Block {
   }
 
   /** The first lane that is free, or one near to it that the column has had before. */
-  take({ column, from }: Draft, until: number): number {
+  take({ column, from }: StayDraft, until: number): number {
     let lane = 0;
     while (this.lanes[lane]?.isFree(from, until) === false) lane++;
     const home = this.home.get(column);
@@ -259,7 +259,7 @@ class Taken {
 
 /** From when to when columns take part; of messages that become more, only what is new is looked at. */
 export class Followed {
-  private taking: Taking | undefined;
+  private taking: StayCollector | undefined;
   private keys: readonly string[] = [];
   /** Lines that have been looked at, and change no more. */
   private settled = 0;
@@ -267,17 +267,17 @@ export class Followed {
   constructor(private readonly patience: Patience) {}
 
   /** In the order in which they begin to. The lines of `staged` go on from those of the last time. */
-  draftsOf(staged: Staged): Draft[] {
+  draftsOf(staged: Staged): StayDraft[] {
     const keys = staged.columns.all.map(({ key }) => key);
     const isSame = this.keys.every((key, column) => keys[column] === key);
     const last = isSame ? this.taking : undefined;
-    const taking = new Taking(staged, PATIENCE[this.patience], last);
+    const taking = new StayCollector(staged, PATIENCE[this.patience], last);
     const settled = Math.max(0, staged.lines.count - UNSETTLED);
     taking.addLines(last === undefined ? 0 : this.settled, settled);
     this.taking = taking;
     this.keys = keys;
     this.settled = settled;
-    const whole = new Taking(staged, PATIENCE[this.patience], taking);
+    const whole = new StayCollector(staged, PATIENCE[this.patience], taking);
     whole.addLines(settled, staged.lines.count);
     return whole.finish();
   }
@@ -287,10 +287,10 @@ export class Followed {
 const UNSETTLED = RUN_MIN;
 
 /** Who takes part, line by line. Of a million messages each step counts. */
-class Taking {
-  private readonly drafts: Draft[] = [];
+class StayCollector {
+  private readonly drafts: StayDraft[] = [];
   /** By columns: the stay that goes on, its last line, or -1 if there is none, and its messages. */
-  private readonly open: (Draft | undefined)[];
+  private readonly open: (StayDraft | undefined)[];
   private readonly until: Int32Array;
   private readonly messages: Int32Array;
   /** By columns: calls whose replies come so late that the column could have lost its lane. */
@@ -306,7 +306,7 @@ class Taking {
   constructor(
     private readonly staged: Staged,
     private readonly patience: number,
-    before?: Taking,
+    before?: StayCollector,
   ) {
     const { columns, recording } = staged;
     const { length } = recording;
@@ -314,7 +314,7 @@ class Taking {
     this.until = new Int32Array(count).fill(-1);
     this.messages = new Int32Array(count);
     this.pending = new Int32Array(count);
-    this.open = new Array<Draft | undefined>(count).fill(undefined);
+    this.open = new Array<StayDraft | undefined>(count).fill(undefined);
     if (before !== undefined) this.takeOver(before);
     this.columns = columns.ofPeer;
     this.kind = recording.kind.slice(0, length);
@@ -324,7 +324,7 @@ class Taking {
     this.recipientsEnd = recording.recipientsEnd.slice(0, length);
   }
 
-  private takeOver(before: Taking): void {
+  private takeOver(before: StayCollector): void {
     this.until.set(before.until);
     this.messages.set(before.messages);
     this.pending.set(before.pending);
@@ -417,7 +417,7 @@ class Taking {
   }
 
   /** All stays. */
-  finish(): Draft[] {
+  finish(): StayDraft[] {
     this.until.forEach((until, column) => {
       this.end(column, until);
     });

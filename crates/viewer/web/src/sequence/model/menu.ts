@@ -10,11 +10,15 @@ import { addTerm, type Field, term } from "../../query/terms";
 import type { Store } from "../../state/store";
 import { type SequenceState, sequenceState, toggleGroup, toggleReference } from "../state";
 import { type Column, isMerged } from "./columns";
-import type { Hit } from "./hit";
+import type { DiagramHit } from "./hit";
 import type { Scene } from "./scene";
 
 /** The lines of the menu for what is pointed at. */
-export function itemsOf(store: Store, { scene, subject }: Looked, hit: Hit): MenuItem[] {
+export function itemsOf(
+  store: Store,
+  { scene, subject }: MenuSubject,
+  hit: DiagramHit,
+): MenuItem[] {
   if (hit.is === "nothing") return [];
   const { columns, recording } = scene.value;
   if (hit.is === "column") {
@@ -29,7 +33,7 @@ export function itemsOf(store: Store, { scene, subject }: Looked, hit: Hit): Men
 }
 
 /** What a menu is of. */
-interface Looked {
+interface MenuSubject {
   readonly scene: ReadonlySignal<Scene>;
   readonly subject: { readonly state: SequenceState };
 }

@@ -5,7 +5,7 @@ import { lineOf } from "./runs";
 import { placeOf, rowOfLine, type Scene } from "./scene";
 
 /** Where to go from a message. */
-export type Step =
+export type NavigationStep =
   | "next"
   | "previous"
   | "call"
@@ -15,7 +15,7 @@ export type Step =
   | "previous-like";
 
 /** The message that a step leads to; undefined if there is none. */
-export function stepFrom(scene: Scene, row: number, step: Step): number | undefined {
+export function stepFrom(scene: Scene, row: number, step: NavigationStep): number | undefined {
   const { recording } = scene;
   switch (step) {
     case "next":

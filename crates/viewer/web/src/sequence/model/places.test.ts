@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { clampScale, tickStep } from "./axis";
 import { columnAt, columnsSeen, geometryOf, textAt, xOf } from "./geometry";
-import { type Hit, hitAt } from "./hit";
+import { type DiagramHit, hitAt } from "./hit";
 import { ALONE, allRows, peer, recordingOf, signal } from "./sample";
 import { sceneOf } from "./scene";
 import { ELEMENT_MAX, elementHeight, offsetAfter, offsetMax, scrollTopOf } from "./scroll";
@@ -72,7 +72,7 @@ const SCENE = sceneOf(
 const GEOMETRY = geometryOf({ width: 1_000, height: 800, columns: 1, scrollX: 0 });
 const X = xOf(GEOMETRY, 0);
 
-test.each<[number, number, Hit]>([
+test.each<[number, number, DiagramHit]>([
   [X, 5, { is: "column", column: 0 }],
   [5, 5, { is: "nothing" }],
   [X, GEOMETRY.head + 40, { is: "message", row: 1 }],

@@ -6,7 +6,7 @@ import { yOfRow, yOfTime } from "./axis";
 import { slotAt } from "./clock";
 import { type ColumnOptions, columnsOf, DRIVER } from "./columns";
 import { keptOf } from "./kept";
-import { type Step, stepFrom } from "./navigate";
+import { type NavigationStep, stepFrom } from "./navigate";
 import { ALONE, add, allRows, call, peer, recordingOf, reply, type Sample, signal } from "./sample";
 import { markOf, type Scene, sceneOf } from "./scene";
 import { Tally } from "./tally";
@@ -81,7 +81,7 @@ test("a signal to one connection is drawn as directed", () => {
   expect(markOf(recording, 0)).toBe("directed");
 });
 
-test.each<[number, Step, number | undefined]>([
+test.each<[number, NavigationStep, number | undefined]>([
   [0, "next", 1],
   [0, "previous", undefined],
   [6, "next", undefined],

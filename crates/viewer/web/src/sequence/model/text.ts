@@ -4,7 +4,7 @@ import { partitionPoint } from "../../model/search";
 import { oneLine } from "../../parts/seen";
 
 /** How wide a text is. */
-export type Measure = (text: string) => number;
+export type TextMeasure = (text: string) => number;
 
 /** Stands for what is cut off. */
 export const ELLIPSIS = "…";
@@ -19,7 +19,7 @@ export function drawable(text: string): string {
 }
 
 /** The end of a drawable text that fits, from the beginning of a word if much is left of it. */
-export function fitting(measure: Measure, text: string, width: number): string {
+export function fitting(measure: TextMeasure, text: string, width: number): string {
   if (measure(text) <= width) return text;
   const isTooLong = (start: number): boolean => measure(ELLIPSIS + text.slice(start)) > width;
   const start = Math.max(1, partitionPoint(text.length, isTooLong));

@@ -15,7 +15,7 @@ import { lane, type Pen, write } from "./pen";
  */
 export function drawDense(pen: Pen, axis: Axis & { readonly is: "time" }, seen: Range): void {
   const { context, geometry, scene, theme } = pen;
-  const paths = new Map<string, Line[]>();
+  const paths = new Map<string, DenseLine[]>();
   let drawn = 0;
   for (let y = geometry.head; y < geometry.height; y += PIXELS) {
     const top = y - geometry.head + pen.offset;
@@ -45,17 +45,17 @@ export function drawDense(pen: Pen, axis: Axis & { readonly is: "time" }, seen: 
 }
 
 /** A line from left to right, and its height. */
-type Line = readonly [x1: number, x2: number, y: number];
+type DenseLine = readonly [x1: number, x2: number, y: number];
 
-function pathOf(paths: Map<string, Line[]>, color: string): Line[] {
+function pathOf(paths: Map<string, DenseLine[]>, color: string): DenseLine[] {
   const known = paths.get(color);
   if (known !== undefined) return known;
-  const path: Line[] = [];
+  const path: DenseLine[] = [];
   paths.set(color, path);
   return path;
 }
 
-function lineOf(pen: Pen, row: number, mark: Mark, y: number): Line | undefined {
+function lineOf(pen: Pen, row: number, mark: Mark, y: number): DenseLine | undefined {
   const { geometry, scene } = pen;
   const from = lane(pen, scene.recording.from.get(row), row);
   const to = lane(pen, scene.recording.to.get(row), row);

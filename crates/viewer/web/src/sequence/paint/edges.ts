@@ -16,10 +16,10 @@ export interface Arrow {
   readonly color: string;
 }
 
-type Side = "left" | "right";
+type ScreenSide = "left" | "right";
 
 /** On which side a lane is outside of what is seen; undefined if it is inside. */
-export function sideOf(geometry: Geometry, to: number): Side | undefined {
+export function sideOf(geometry: Geometry, to: number): ScreenSide | undefined {
   const x = xOf(geometry, to);
   if (x < geometry.left + INSIDE) return "left";
   return x > geometry.width - INSIDE ? "right" : undefined;
@@ -50,7 +50,7 @@ function textOf(
   { from, row }: Arrow,
   isFrom: boolean,
   ends: readonly number[],
-  side: Side,
+  side: ScreenSide,
 ): string {
   const { recording } = pen.scene;
   const [first] = ends;
@@ -79,7 +79,7 @@ function nameIn(pen: Pen, row: number, wanted: number): string {
   return peer === undefined ? "" : nameOf(recording, peer);
 }
 
-function drawFarEnd(pen: Pen, arrow: Arrow, side: Side, text: string, goal: number): void {
+function drawFarEnd(pen: Pen, arrow: Arrow, side: ScreenSide, text: string, goal: number): void {
   const { context, farEnds, geometry, labels, theme } = pen;
   const { small } = theme.fonts;
   const width = labels.width(text, small) + 2 * PADDING;

@@ -35,10 +35,10 @@ export function drawEnding(pen: Pen, ending: Ending, x: number, y: number): void
 }
 
 /** A line from one point to another, around the middle. */
-type Line = readonly [x1: number, y1: number, x2: number, y2: number];
+type EndingLine = readonly [x1: number, y1: number, x2: number, y2: number];
 
 /** What is inside of the ring. The legend shows the same. */
-export const INSIDE: Readonly<Partial<Record<Ending, readonly Line[]>>> = {
+export const INSIDE: Readonly<Partial<Record<Ending, readonly EndingLine[]>>> = {
   waiting: [
     [-3.6, 0, -2.4, 0],
     [-0.6, 0, 0.6, 0],

@@ -12,7 +12,7 @@ export interface Label {
 }
 
 /** Room for texts. */
-export interface Room {
+export interface LabelRoom {
   /** Another one for each font and width, below 16. */
   readonly id: number;
   readonly font: string;
@@ -37,7 +37,7 @@ export class Labels {
   }
 
   /** A text of the recording by its place, cut to a room. */
-  of(recording: Recording, place: number, room: Room): Label {
+  of(recording: Recording, place: number, room: LabelRoom): Label {
     const key = place * ROOMS + room.id;
     const kept = this.kept.get(key);
     if (kept !== undefined) return kept;
@@ -47,7 +47,7 @@ export class Labels {
   }
 
   /** An interface that stands before a member, and has the room that this leaves. */
-  before(recording: Recording, face: number, place: number, member: Label, room: Room): Label {
+  before(recording: Recording, face: number, place: number, member: Label, room: LabelRoom): Label {
     const key = -(face * PLACES + place) * ROOMS - room.id - 1;
     const kept = this.kept.get(key);
     if (kept !== undefined) return kept;

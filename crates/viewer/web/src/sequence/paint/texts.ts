@@ -13,7 +13,7 @@ import { count, duration, sinceStart, timeOfDay } from "../../parts/format";
 import type { Geometry } from "../model/geometry";
 import { isBeforeLast, type Note, placeOf } from "../model/scene";
 import { colorOfEnding } from "./endings";
-import type { Room } from "./labels";
+import type { LabelRoom } from "./labels";
 import { colorOfPace } from "./marks";
 import { type Pen, write } from "./pen";
 
@@ -127,7 +127,12 @@ function drawReturned(
   write(context, label.text, geometry.time + INDENT, y, italic, theme.faint);
 }
 
-function roomOf(geometry: Geometry, what: keyof typeof TEXTS, room: NameRoom, font: string): Room {
+function roomOf(
+  geometry: Geometry,
+  what: keyof typeof TEXTS,
+  room: NameRoom,
+  font: string,
+): LabelRoom {
   const taken = ROOMS[room].taken + (what === "returned" ? INDENT : 0);
   const width = geometry.left - geometry.time - 10 - taken;
   return { id: TEXTS[what] * 3 + ROOMS[room].id, font, width };

@@ -21,7 +21,7 @@ interface Painted {
 }
 
 /** Something that is drawn. */
-export type Shape = Painted &
+export type DrawnShape = Painted &
   (
     | { readonly is: "fill"; readonly path: readonly Segment[] }
     | {
@@ -64,7 +64,7 @@ interface State {
 
 /** Keeps what is drawn on it. */
 export class Sheet implements Brush {
-  readonly shapes: Shape[] = [];
+  readonly shapes: DrawnShape[] = [];
   fillStyle: Brush["fillStyle"] = "#000000";
   strokeStyle: Brush["strokeStyle"] = "#000000";
   lineWidth = 1;

@@ -1,7 +1,7 @@
 // Shapes as a page in PDF: lines and texts stay what they are. Letters are Helvetica, which every viewer
 // has; each text is stretched to the width that it has on the page.
 
-import type { Segment, Shape } from "./Sheet";
+import type { DrawnShape, Segment } from "./Sheet";
 import { type Drawing, number } from "./svg";
 
 /** The bytes of a PDF file of one page. */
@@ -62,13 +62,13 @@ function colorOf(color: string): string {
   return parts.map((part) => String(Math.round(part * 1000) / 1000)).join(" ");
 }
 
-function clipOf({ clip }: Shape): string[] {
+function clipOf({ clip }: DrawnShape): string[] {
   if (clip === undefined) return [];
   const { x, y, width, height } = clip;
   return [`${[x, y, width, height].map(number).join(" ")} re W n`];
 }
 
-function painted(shape: Shape, color: string): string[] {
+function painted(shape: DrawnShape, color: string): string[] {
   switch (shape.is) {
     case "fill":
       return [`${color} rg`, pathOf(shape.path), "f"];
@@ -89,7 +89,7 @@ function pathOf(path: readonly Segment[]): string {
 }
 
 function textOf(
-  { font, matrix, text, width }: Shape & { readonly is: "text" },
+  { font, matrix, text, width }: DrawnShape & { readonly is: "text" },
   color: string,
 ): string[] {
   const name = font.isBold ? "F2" : font.isItalic ? "F3" : "F1";

@@ -21,13 +21,13 @@ export const FORMATS = ["png", "svg", "pdf"] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** The diagram from one height to another. */
-export interface Part {
+export interface PicturePart {
   readonly top: number;
   readonly bottom: number;
 }
 
 /** What of the diagram a scope means; undefined if there is nothing of it. */
-export function partOf(diagram: Diagram, scope: Scope): Part | undefined {
+export function partOf(diagram: Diagram, scope: Scope): PicturePart | undefined {
   const scene = diagram.scene.value;
   const { axis, viewport } = diagram;
   const whole = contentHeight(scene, axis);
@@ -50,7 +50,7 @@ export function partOf(diagram: Diagram, scope: Scope): Part | undefined {
 /** A picture of a part of the diagram. */
 export async function pictureOf(
   diagram: Diagram,
-  part: Part,
+  part: PicturePart,
   format: Format,
   title: string,
 ): Promise<Blob> {
@@ -70,7 +70,7 @@ export async function pictureOf(
 }
 
 /** Room for all columns that the part needs. */
-function geometryFor(diagram: Diagram, { top, bottom }: Part): Geometry {
+function geometryFor(diagram: Diagram, { top, bottom }: PicturePart): Geometry {
   const scene = diagram.scene.value;
   const { start, end } = seenLines(scene, diagram.axis, top, bottom);
   const lanes = scene.placement.lanes(diagram.axis.is).neededIn(start, end - 1);

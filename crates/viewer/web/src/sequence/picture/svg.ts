@@ -1,14 +1,14 @@
 // Shapes as a picture in SVG.
 
 import type { Box } from "../paint/pen";
-import type { Segment, Shape } from "./Sheet";
+import type { DrawnShape, Segment } from "./Sheet";
 
 /** A drawing that is written into a file. */
 export interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly title: string;
-  readonly shapes: readonly Shape[];
+  readonly shapes: readonly DrawnShape[];
 }
 
 /** The text of an SVG file. */
@@ -45,7 +45,7 @@ class Clips {
   }
 }
 
-function elementOf(shape: Shape, clips: Clips): string {
+function elementOf(shape: DrawnShape, clips: Clips): string {
   const color = escaped(shape.color);
   const alpha = shape.alpha === 1 ? "" : ` opacity="${number(shape.alpha)}"`;
   const common = `${alpha}${clips.attribute(shape.clip)}`;
@@ -63,7 +63,7 @@ function elementOf(shape: Shape, clips: Clips): string {
 }
 
 function textOf(
-  { clip, font, matrix, text, width }: Shape & { readonly is: "text" },
+  { clip, font, matrix, text, width }: DrawnShape & { readonly is: "text" },
   color: string,
   alpha: string,
   clips: Clips,
