@@ -6,7 +6,7 @@ import type { CompareAnswer } from "../generated/protocol";
 import { counted } from "../parts/format";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import { settledSelection } from "../statistics/asked";
+import { settledSelection } from "../statistics/queries";
 import { sentence, WithNotes } from "../statistics/SubjectTable";
 import { Chooser } from "./Chooser";
 import { DifferenceTable } from "./DifferenceTable";

@@ -2,14 +2,14 @@
 
 import { computed, type ReadonlySignal, useComputed } from "@preact/signals";
 import type { JSX } from "preact";
-import type { Counted } from "../overview/counting";
 import { inSlices } from "../overview/slices";
 import { TrafficPlot } from "../overview/TrafficPlot";
 import { Traffic } from "../overview/traffic";
+import type { Counted } from "../overview/trafficCounts";
 import type { Alignment } from "../state/comparison";
 import { useStore } from "../state/context";
 import type { Span } from "../state/store";
-import { useFound } from "../statistics/asked";
+import { useFound } from "../statistics/queries";
 import type { Side } from "./sides";
 
 /** What was counted of a side, and the time that it has. */

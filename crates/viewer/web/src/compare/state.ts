@@ -6,7 +6,7 @@ import type { Colours } from "../parts/colours";
 import type { Scene } from "../sequence/model/scene";
 import type { SequenceState } from "../sequence/state";
 import type { Anchor, Subject } from "../sequence/subject";
-import { numberOf, remembered } from "../state/remember";
+import { numberOf, remembered } from "../state/storage";
 import type { Span, Store } from "../state/store";
 import type { Built, ComparedDiagram } from "./model/build";
 import type { At } from "./model/steps";

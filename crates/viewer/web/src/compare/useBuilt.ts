@@ -4,7 +4,7 @@ import type { ReadonlySignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Recording } from "../model/recording";
 import { useStore } from "../state/context";
-import { restingRows, settledSelection, useFound } from "../statistics/asked";
+import { restingRows, settledSelection, useFound } from "../statistics/queries";
 import { type Built, build } from "./model/build";
 import { type Paired, pairUp } from "./model/pairing";
 import type { Side } from "./sides";

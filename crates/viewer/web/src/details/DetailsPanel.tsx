@@ -6,16 +6,16 @@ import { Headlines } from "../findings/Headlines";
 import type { MessageDetails, Peer } from "../generated/protocol";
 import { NONE, type Recording } from "../model/recording";
 import { count } from "../parts/format";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
+import { CallTimes, InBusTime } from "./CallTimes";
 import { Commands } from "./Commands";
 import { Facts } from "./Facts";
-import { Others } from "./Others";
+import { OtherCalls } from "./OtherCalls";
 import { Recipients } from "./Recipients";
 import { Section } from "./Section";
 import { Arguments } from "./ValueTree";
-import { InBusTime, Way } from "./Way";
 
 export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const store = useStore();
@@ -84,7 +84,7 @@ function Told({ details }: { readonly details: MessageDetails }): JSX.Element {
       </Section>
       {isTimed ? (
         <Section title="Time">
-          <Way details={details} method={method} />
+          <CallTimes details={details} method={method} />
         </Section>
       ) : null}
       {in_bus === null ? null : (
@@ -102,7 +102,7 @@ function Told({ details }: { readonly details: MessageDetails }): JSX.Element {
           />
         </Section>
       )}
-      {recording.member.get(subject) === 0 ? null : <Others subject={subject} />}
+      {recording.member.get(subject) === 0 ? null : <OtherCalls subject={subject} />}
       <Section title="Copy as">
         <Commands commands={details.commands} />
       </Section>

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { CopyEntry, Peer } from "../generated/protocol";
 import { counted, duration } from "../parts/format";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { filterItems } from "../query/filterMenu";
 import { useStore } from "../state/context";
 import { Fact } from "./Fact";

@@ -6,7 +6,7 @@ import type { Value } from "../generated/protocol";
 import { counted } from "../parts/format";
 import { type MenuItem, openMenu } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { copyItems, filterItems } from "../query/filterMenu";
 import type { Field } from "../query/terms";
 import { useStore } from "../state/context";

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { Finding } from "../generated/protocol";
 import type { Recording } from "../model/recording";
 import { count, counted, sinceStart } from "../parts/format";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { nameOf, receiverOf } from "../sequence/model/describe";
 import { useStore } from "../state/context";
 import { outcomeOf } from "./outcome";

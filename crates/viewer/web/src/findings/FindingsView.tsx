@@ -7,7 +7,7 @@ import type { Finding, FindingsAnswer, Severity } from "../generated/protocol";
 import { useKeys } from "../keys/useKeys";
 import { CopyButton } from "../parts/CopyButton";
 import { counted } from "../parts/format";
-import { useShownWhen } from "../parts/shown";
+import { useShownWhen } from "../parts/useScrollIntoView";
 import { useStore } from "../state/context";
 import { FindingDetails } from "./FindingDetails";
 import { findingsKeys } from "./findingsKeys";

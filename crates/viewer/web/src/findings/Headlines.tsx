@@ -8,7 +8,7 @@ import { duration } from "../parts/format";
 import { whenIdle } from "../parts/idle";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import { settledSelection } from "../statistics/asked";
+import { settledSelection } from "../statistics/queries";
 import { costHeadline, keyOf, worst } from "./model";
 import { type Reporter, useReporter } from "./report";
 import "./findings.css";

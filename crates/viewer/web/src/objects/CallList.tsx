@@ -3,12 +3,12 @@
 import type { JSX } from "preact";
 import { inline } from "../details/values";
 import { timeOfDay } from "../parts/format";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import type { KnownTypes } from "../state/types";
-import type { PastCall } from "./calling";
+import type { PastCall } from "./callDraft";
 import { timingText } from "./Outcome";
 import type { Session } from "./session";
-import { toldValue } from "./told";
+import { toldValue } from "./values";
 
 interface CallListProps {
   readonly session: Session;

@@ -7,8 +7,8 @@ import type { Annotation, Method, ObjectInterface, Signal } from "../generated/p
 import { counted } from "../parts/format";
 import { openMenu } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
-import { oneLine } from "../parts/seen";
-import { useShownWhen } from "../parts/shown";
+import { useShownWhen } from "../parts/useScrollIntoView";
+import { oneLine } from "../parts/visibleText";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
 import { aboutOf, argumentsText } from "./annotations";
@@ -16,8 +16,8 @@ import { CallForm } from "./CallForm";
 import { isCommon } from "./objectTree";
 import { PropertyLine } from "./PropertyLine";
 import { isSameMember, type ObjectPlace, type OpenMember, type Session } from "./session";
-import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
+import { toldValue } from "./values";
 
 interface InterfaceSectionProps {
   readonly one: ObjectInterface;

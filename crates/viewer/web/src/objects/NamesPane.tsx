@@ -6,7 +6,7 @@ import type { Name } from "../generated/protocol";
 import { count } from "../parts/format";
 import { openMenu } from "../parts/Menu";
 import { SeenText } from "../parts/SeenText";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
 import { moveFocus } from "./focus";

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { BusObject } from "../generated/protocol";
 import { count, duration } from "../parts/format";
 import { openMenu } from "../parts/Menu";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
 import { CallList } from "./CallList";

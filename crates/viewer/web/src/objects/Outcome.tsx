@@ -7,7 +7,7 @@ import { count, duration } from "../parts/format";
 import { SeenText } from "../parts/SeenText";
 import { useStore } from "../state/context";
 import { timingOf } from "./timing";
-import { toldValue } from "./told";
+import { toldValue } from "./values";
 
 interface OutcomeProps {
   readonly answer: CallAnswer;

@@ -5,8 +5,8 @@ import type { JSX } from "preact";
 import { Arguments } from "../details/ValueTree";
 import type { ObjectProperty, ValueType } from "../generated/protocol";
 import { openMenu } from "../parts/Menu";
-import { oneLine } from "../parts/seen";
-import { useShownWhen } from "../parts/shown";
+import { useShownWhen } from "../parts/useScrollIntoView";
+import { oneLine } from "../parts/visibleText";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
 import type { KnownTypes } from "../state/types";
@@ -15,7 +15,7 @@ import { EMITS } from "./changes";
 import { FieldInput, VariantTypes } from "./FieldInput";
 import { emptyField, type FormField, fieldOf, readField } from "./form";
 import { About } from "./InterfaceSection";
-import { sentenceOf } from "./loaded";
+import { sentenceOf } from "./latest";
 import {
   isSameMember,
   memberKey,
@@ -24,8 +24,8 @@ import {
   type Session,
 } from "./session";
 import { submitOnEnter } from "./submit";
-import { toldValue } from "./told";
 import { trafficItems } from "./traffic";
+import { toldValue } from "./values";
 
 interface PropertyProps {
   readonly property: ObjectProperty;

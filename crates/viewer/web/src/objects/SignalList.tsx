@@ -6,12 +6,12 @@ import { Arguments } from "../details/ValueTree";
 import { inline } from "../details/values";
 import type { HeardSignal } from "../generated/protocol";
 import { count, counted, timeOfDay } from "../parts/format";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { useStore } from "../state/context";
 import { Failed } from "./Outcome";
 import type { Session } from "./session";
 import { LINES_MAX, type LogLine } from "./signalLog";
-import { toldValue } from "./told";
+import { toldValue } from "./values";
 
 interface SignalListProps {
   readonly session: Session;

@@ -8,10 +8,10 @@ import type {
   Watched,
 } from "../generated/protocol";
 import type { Hearing } from "./bus";
-import { Latest } from "./loaded";
+import { type Listener, Watching } from "./busWatch";
+import { Latest } from "./latest";
 import { type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
 import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
-import { type Listener, Watching } from "./watching";
 
 function signalOf(member: string, said: readonly [string, TypedValue["data"]][]): HeardSignal {
   const values = said.map(([type, data]) => ({ type, data }));

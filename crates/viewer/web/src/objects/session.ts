@@ -11,14 +11,14 @@ import type {
   Watched,
 } from "../generated/protocol";
 import type { BusClient } from "./bus";
-import { CallDraft, type FullCall, type PastCall } from "./calling";
+import { type Listener, type OneHeard, Watching } from "./busWatch";
+import { CallDraft, type FullCall, type PastCall } from "./callDraft";
 import { type Changes, changesOf, withChanges } from "./changes";
-import { Latest, sentenceOf } from "./loaded";
+import { Latest, sentenceOf } from "./latest";
 import { isRunning, type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
 import { firstPath } from "./objectTree";
 import { SignalLog } from "./signalLog";
 import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
-import { type Listener, type OneHeard, Watching } from "./watching";
 
 /** What is shown of an object. */
 export type ObjectTab = "members" | "signals" | "calls";

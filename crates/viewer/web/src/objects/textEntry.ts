@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import type { Json, ReadText } from "../generated/protocol";
 import type { Read } from "./basic";
-import { sentenceOf } from "./loaded";
+import { sentenceOf } from "./latest";
 
 /** What a text is. */
 export type TextRead =

@@ -4,8 +4,8 @@ import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useStore } from "../state/context";
 import type { Span, Store } from "../state/store";
-import { trafficOf } from "./counting";
 import { TrafficPlot } from "./TrafficPlot";
+import { trafficOf } from "./trafficCounts";
 
 /** Traffic over the whole time, in which a stretch can be chosen. */
 export function Overview(): JSX.Element {

@@ -7,8 +7,8 @@ import { duration } from "../parts/format";
 import { useCanvas } from "../parts/useCanvas";
 import type { Span } from "../state/store";
 import { type BrushDrag, dragged, gripAt, keyed } from "./brush";
-import type { Counted } from "./counting";
 import { paintTraffic } from "./paintTraffic";
+import type { Counted } from "./trafficCounts";
 
 interface TrafficPlotProps {
   readonly label: string;

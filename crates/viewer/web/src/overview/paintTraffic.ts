@@ -5,8 +5,8 @@ import type { Colours } from "../parts/colours";
 import { count } from "../parts/format";
 import type { CanvasSheet } from "../parts/useCanvas";
 import type { Span } from "../state/store";
-import type { Counted } from "./counting";
 import { highest, KINDS, type Peak, peakOf, spread, ticks, totalOf } from "./traffic";
+import type { Counted } from "./trafficCounts";
 
 /** What is painted. */
 export interface TrafficPicture {

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { openMenu } from "../parts/openMenu";
 import { useStore } from "../state/context";
-import { saveItems } from "./saving";
+import { saveItems } from "./saveActions";
 
 /** Saves messages, or the page with the recording as one file unless it is that already. */
 export function SaveButton(): JSX.Element {

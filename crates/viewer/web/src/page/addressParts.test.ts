@@ -6,7 +6,7 @@ import { sequenceState } from "../sequence/state";
 import type { Source } from "../source/source";
 import { Store } from "../state/store";
 import { formatPlace, parsePlace } from "../state/url";
-import { statisticsState } from "../statistics/chosen";
+import { statisticsState } from "../statistics/state";
 import { arrangedOn } from "../timeline/arrangement";
 import { addressParts } from "./addressParts";
 

@@ -6,7 +6,7 @@ import { sequenceAddress } from "../sequence/address";
 import type { Store } from "../state/store";
 import type { AddressPart } from "../state/url";
 import { statisticsAddress } from "../statistics/address";
-import { statisticsState } from "../statistics/chosen";
+import { statisticsState } from "../statistics/state";
 import { timelineAddress } from "../timeline/address";
 
 /** All views that have something there, whichever is shown: who goes back to one finds it as it was. */

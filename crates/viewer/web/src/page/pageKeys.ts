@@ -9,7 +9,7 @@ import type { Store } from "../state/store";
 import { nextTheme, THEMES } from "../state/theme";
 import { link } from "../state/url";
 import { VIEWS } from "../state/views";
-import { saveBindings } from "./saving";
+import { saveBindings } from "./saveActions";
 
 /** What keys do in every view. */
 export function pageKeys(store: Store): readonly KeyBinding[] {

@@ -2,7 +2,7 @@ import { createContext, type JSX } from "preact";
 import { useContext } from "preact/hooks";
 import { textWidth } from "./measure";
 import { cutName, isName } from "./names";
-import { oneLine } from "./seen";
+import { oneLine } from "./visibleText";
 
 /** The pixels that a text has room in, where they are known: in the cells of tables. */
 export const Room = createContext<number | undefined>(undefined);

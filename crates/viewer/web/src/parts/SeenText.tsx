@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { Fragment, type JSX } from "preact";
 import { counted } from "./format";
-import { pieces, stretches } from "./seen";
+import { pieces, stretches } from "./visibleText";
 
 /** A text with marks for what is not seen in it; of a long one the beginning, and the rest on request. */
 export function SeenText({ text }: { readonly text: string }): JSX.Element {

@@ -2,7 +2,7 @@
 
 import type { Cell, TableData, Unit } from "../generated/protocol";
 import { bytes, count, duration, mean, rate, share } from "./format";
-import { oneLine } from "./seen";
+import { oneLine } from "./visibleText";
 
 /** By which column rows are sorted. */
 export interface Sort {

@@ -6,7 +6,7 @@ import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import type { ViewName } from "../state/views";
-import { sentence } from "./wrongPlace";
+import { sentence } from "./errorExcerpt";
 
 /** Views whose messages the selection chooses. */
 const CHOSEN: readonly ViewName[] = ["sequence", "statistics", "timeline"];

@@ -8,8 +8,8 @@ import { count } from "../parts/format";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import type { ViewName } from "../state/views";
+import { sentence } from "./errorExcerpt";
 import { nextHit, placeOfHit } from "./hits";
-import { sentence } from "./wrongPlace";
 
 /** Views in which a hit is shown when it is selected. */
 const SEARCHED: readonly ViewName[] = ["sequence", "timeline"];

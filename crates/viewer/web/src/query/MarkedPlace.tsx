@@ -1,7 +1,7 @@
 // Where a text is wrong, shown in a piece of it.
 
 import type { JSX } from "preact";
-import { around } from "./wrongPlace";
+import { around } from "./errorExcerpt";
 
 interface MarkedPlaceProps {
   readonly text: string;

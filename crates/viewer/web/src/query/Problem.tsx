@@ -2,8 +2,8 @@
 
 import type { JSX } from "preact";
 import type { QueryProblem } from "../state/store";
+import { sentence } from "./errorExcerpt";
 import { MarkedPlace } from "./MarkedPlace";
-import { sentence } from "./wrongPlace";
 
 interface ProblemProps {
   readonly query: string;

@@ -11,7 +11,7 @@ import { accept } from "./completion";
 import { Offers, offerId } from "./Offers";
 import { Problem } from "./Problem";
 import { openQueries } from "./queriesMenu";
-import { noteUsed } from "./remembered";
+import { noteUsed } from "./queryHistory";
 import { type Completing, useCompletion } from "./useCompletion";
 
 export function QueryBar(): JSX.Element {

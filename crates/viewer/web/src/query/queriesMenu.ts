@@ -2,7 +2,7 @@
 
 import { action, type MenuItem, openMenu } from "../parts/Menu";
 import type { Store } from "../state/store";
-import { forget, noteUsed, save } from "./remembered";
+import { forget, noteUsed, save } from "./queryHistory";
 
 /** Opens a menu of the queries that are kept, and of those that were used. */
 export function openQueries(event: MouseEvent | KeyboardEvent, store: Store): void {

@@ -1,7 +1,7 @@
 // How the diagram is looked at. It stays while other views are.
 
 import { batch, type Signal, signal } from "@preact/signals";
-import { numberOf, remembered } from "../state/remember";
+import { numberOf, remembered } from "../state/storage";
 import type { Store } from "../state/store";
 import type { ColumnGrouping, Merging, Order } from "./model/columns";
 import type { Folding } from "./model/runs";

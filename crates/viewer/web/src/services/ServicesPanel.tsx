@@ -6,7 +6,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { inSlices } from "../overview/slices";
 import { sequenceState } from "../sequence/state";
 import { useStore } from "../state/context";
-import { restingRows, useFound } from "../statistics/asked";
+import { restingRows, useFound } from "../statistics/queries";
 import { moveFocus } from "./keys";
 import { SectionList } from "./ServiceList";
 import {

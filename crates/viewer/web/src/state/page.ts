@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import type { KeyPart } from "../keys/keys";
 import { type Colours, NO_COLOURS } from "../parts/colours";
 import type { OpenMenu } from "../parts/openMenu";
-import { numberOf, oneOf, remembered, textsOf } from "./remember";
+import { numberOf, oneOf, remembered, textsOf } from "./storage";
 import { THEMES, type ThemeChoice } from "./theme";
 
 export class PageState {

@@ -8,10 +8,10 @@ import type { Answered, Answers, Source } from "../source/source";
 import { DISCONNECTED, Disconnected, Moved, Refusal } from "../source/source";
 import type { Comparison } from "./comparison";
 import { type Missing, NOTHING_MISSING } from "./missing";
-import { movedTo } from "./moved";
 import { PageState } from "./page";
 import { Selector } from "./selector";
 import { KnownTypes } from "./types";
+import { movedTo } from "./viewFocus";
 import type { ViewName } from "./views";
 import { shownIn, type Visible, visibleAfter, visibleOf } from "./visible";
 

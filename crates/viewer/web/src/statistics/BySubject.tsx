@@ -2,9 +2,9 @@
 
 import type { JSX } from "preact";
 import { useStore } from "../state/context";
-import { useStatistics } from "./asked";
-import { SUBJECTS, statisticsState } from "./chosen";
+import { useStatistics } from "./queries";
 import { Answered, SubjectTable } from "./SubjectTable";
+import { SUBJECTS, statisticsState } from "./state";
 
 /** The table that is chosen. */
 export function BySubject(): JSX.Element {

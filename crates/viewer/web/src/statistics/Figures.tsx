@@ -7,8 +7,8 @@ import { bytes, count, duration, share } from "../parts/format";
 import { cellOf } from "../parts/table";
 import { addTerm } from "../query/terms";
 import { useStore } from "../state/context";
-import { restingRows, useFound, useStatistics } from "./asked";
 import { type ChartColumn, ColumnChart } from "./ColumnChart";
+import { restingRows, useFound, useStatistics } from "./queries";
 import { Answered, SubjectTable } from "./SubjectTable";
 import { SizeTimes } from "./sizeTimes";
 

@@ -8,7 +8,7 @@ import type { RenderCell } from "../parts/TableRow";
 import { cellOf, type Row, shown } from "../parts/table";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
-import { useStatistics } from "./asked";
+import { useStatistics } from "./queries";
 import { type RowMenu, showMessage } from "./rowMenu";
 import { Answered, SubjectTable } from "./SubjectTable";
 

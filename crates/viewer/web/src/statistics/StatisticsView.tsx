@@ -5,11 +5,11 @@ import { useKeys } from "../keys/useKeys";
 import { TabList } from "../parts/TabList";
 import { useStore } from "../state/context";
 import { BySubject } from "./BySubject";
-import { statisticsState, TABS, type TabName } from "./chosen";
 import { Figures } from "./Figures";
 import { Durations, Frequencies, Sizes } from "./MemberTabs";
 import { Replies, Rules } from "./RulesAndReplies";
 import { SummaryHead } from "./SummaryHead";
+import { statisticsState, TABS, type TabName } from "./state";
 import { statisticsKeys } from "./statisticsKeys";
 import { TrafficOverTime } from "./TrafficOverTime";
 

@@ -9,9 +9,9 @@ import type { RenderCell } from "../parts/TableRow";
 import type { Row, Sort } from "../parts/table";
 import type { Asked } from "../state/answer";
 import { useStore } from "../state/context";
-import { statisticsState } from "./chosen";
 import { RowActions } from "./RowActions";
 import { filterUse, type RowMenu, type RowUse, rowItems } from "./rowMenu";
+import { statisticsState } from "./state";
 
 interface SubjectTableProps {
   /** The name of the table. */

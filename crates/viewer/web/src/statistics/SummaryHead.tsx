@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { SummaryAnswer } from "../generated/protocol";
 import { useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
-import { settledSelection } from "./asked";
+import { settledSelection } from "./queries";
 import { sentence } from "./SubjectTable";
 import { tiles } from "./summary";
 

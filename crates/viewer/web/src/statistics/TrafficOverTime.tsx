@@ -3,14 +3,14 @@
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { trafficOf } from "../overview/counting";
 import { Overview } from "../overview/Overview";
+import { trafficOf } from "../overview/trafficCounts";
 import { DataTable } from "../parts/DataTable";
 import { cellOf } from "../parts/table";
 import { useStore } from "../state/context";
 import type { Span } from "../state/store";
-import { statisticsState } from "./chosen";
 import { intervalsOf } from "./intervals";
+import { statisticsState } from "./state";
 
 export function TrafficOverTime(): JSX.Element {
   const store = useStore();

@@ -2,7 +2,7 @@
 
 import { choiceInAddress, together } from "../state/choice";
 import type { AddressPart } from "../state/url";
-import { type StatisticsState, SUBJECTS, type SubjectName, TABS } from "./chosen";
+import { type StatisticsState, SUBJECTS, type SubjectName, TABS } from "./state";
 
 /** The column by which the table is sorted; a minus in front stands for the largest first. */
 function sortPart({ sortKey }: StatisticsState): AddressPart {

@@ -1,7 +1,7 @@
 // Keys of the statistics.
 
 import type { KeyBinding } from "../keys/keys";
-import { type StatisticsState, TABS } from "./chosen";
+import { type StatisticsState, TABS } from "./state";
 
 /** What keys do while the statistics are shown. */
 export function statisticsKeys(state: StatisticsState): readonly KeyBinding[] {

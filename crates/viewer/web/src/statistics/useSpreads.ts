@@ -3,8 +3,8 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { inSlices } from "../overview/slices";
 import { useStore } from "../state/context";
-import { restingRows, useFound } from "./asked";
 import { type HistogramMeasure, Spreads } from "./histograms";
+import { restingRows, useFound } from "./queries";
 
 /** How durations or sizes are spread in what is shown, found once for each change of it. */
 export function useSpreads(measure: HistogramMeasure): ReadonlySignal<Spreads | undefined> {

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { CutText } from "../parts/CutText";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { sequenceState, toggleGroup } from "../sequence/state";
 import { type Placed, RULER, seen } from "./layout";
 import type { Timeline } from "./state";

@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import type { StartUp, Step } from "../generated/protocol";
 import type { Recording } from "../model/recording";
 import { duration } from "../parts/format";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { useStore } from "../state/context";
 import { nameOf, partiesOf } from "./label";
 import { around } from "./stretch";

@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useStore } from "../state/context";
 import { draw } from "./draw";
 import { Heads } from "./Heads";
-import { handsOn } from "./hands";
+import { attachInteraction } from "./interaction";
 import { RULER } from "./layout";
 import { drawOverlay } from "./overlay";
 import type { TimelineScene } from "./scene";
@@ -70,7 +70,7 @@ function useHands(
     const [element, scrolling] = [surface.current, scroller.current];
     if (element === null || scrolling === null) return;
     timeline.scrollTo = (top) => scrolling.scrollTo({ top });
-    return handsOn(element, scrolling, timeline);
+    return attachInteraction(element, scrolling, timeline);
   }, [surface, scroller, timeline]);
 }
 

@@ -7,7 +7,7 @@ import { duration } from "../parts/format";
 import { sequenceState, toggleMerging } from "../sequence/state";
 import { Choice } from "../sequence/Toolbar";
 import { useStore } from "../state/context";
-import { Holding, timelineKeys } from "./hands";
+import { Holding, timelineKeys } from "./interaction";
 import { linesOf } from "./label";
 import { Pane } from "./Pane";
 import { useProcessors } from "./processors";

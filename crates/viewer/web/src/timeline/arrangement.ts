@@ -1,8 +1,8 @@
 // What somebody has arranged on the timeline. It stays while other views are shown.
 
 import { effect, type Signal, signal } from "@preact/signals";
-import { movedSpan } from "../state/moved";
 import type { Span, Store } from "../state/store";
+import { movedSpan } from "../state/viewFocus";
 import { ALL_TRACKS, type TrackFilter } from "./selection";
 
 /** What differs from the default. */

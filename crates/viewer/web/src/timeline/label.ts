@@ -3,7 +3,7 @@
 import { ENDING_WORDS, outcomeOf } from "../model/outcome";
 import { Kind, NONE, type Recording } from "../model/recording";
 import { duration, sinceStart } from "../parts/format";
-import { oneLine } from "../parts/seen";
+import { oneLine } from "../parts/visibleText";
 import { deliveredAfter, type Role } from "./tracks";
 
 /** What a span of a message is called. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TrackLanes } from "./lanes";
-import { finished, orderOf } from "./order";
+import { finished, orderOf } from "./sorting";
 import { lanesOf } from "./testing";
 
 /** Of each lane the rows. */

@@ -1,6 +1,6 @@
 // Spans of time side by side, so that none covers another, and quick to look at from any distance.
 
-import { isPause, orderOf, type PausableWork } from "./order";
+import { isPause, orderOf, type PausableWork } from "./sorting";
 import { nanosPerPixel, pixelOf, type Stretch, timeAt } from "./stretch";
 
 /** Lanes side by side, at most; in the last of them what has no room elsewhere runs together. */

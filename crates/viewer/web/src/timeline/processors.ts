@@ -6,7 +6,7 @@ import type { ColumnName } from "../generated/protocol";
 import type { Answered } from "../source/source";
 import type { Span, Store } from "../state/store";
 import { Spans, type TrackLanes } from "./lanes";
-import { finished } from "./order";
+import { finished } from "./sorting";
 import type { Timeline } from "./state";
 import { nanosPerPixel } from "./stretch";
 import type { Tracks } from "./tracks";

@@ -1,7 +1,7 @@
 // What tests of the timeline have in common.
 
 import { Spans, type TrackLanes } from "./lanes";
-import { finished } from "./order";
+import { finished } from "./sorting";
 
 /** Lanes of spans of which the rows are their places; negative ends are errors. */
 export function lanesOf(spans: readonly (readonly [number, number])[], most?: number): TrackLanes {

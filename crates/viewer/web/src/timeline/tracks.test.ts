@@ -6,7 +6,7 @@ import { visibleOf } from "../state/visible";
 import { hitAt, neighbour } from "./hit";
 import { nameOf } from "./label";
 import { LANE, layoutOf, RULER, screenTop } from "./layout";
-import { finished } from "./order";
+import { finished } from "./sorting";
 import { lanesOf } from "./testing";
 import { type Track, type Tracks, tracksOf } from "./tracks";
 

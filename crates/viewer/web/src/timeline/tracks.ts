@@ -6,7 +6,7 @@ import { Kind, NONE, type Recording } from "../model/recording";
 import { GROUP_MIN, isPassing, type Merging, programOf } from "../sequence/model/columns";
 import type { Visible } from "../state/visible";
 import { Spans, type TrackLanes } from "./lanes";
-import { isPause, type PausableWork } from "./order";
+import { isPause, type PausableWork } from "./sorting";
 
 /**
  * What spans are: a bus that has a message, a process that works on a call of another, one that waits

@@ -1,6 +1,6 @@
 // Long work in pieces, between which the page goes on.
 
-import type { PausableWork } from "./order";
+import type { PausableWork } from "./sorting";
 
 /** Milliseconds of one piece. */
 const PIECE = 8;

@@ -4,7 +4,7 @@ import type { Peer } from "../../generated/protocol";
 import { ENDING_WORDS, outcomeOf } from "../../model/outcome";
 import { Kind, NONE, type Recording } from "../../model/recording";
 import { bytes, count, counted, duration, sinceStart } from "../../parts/format";
-import { oneLine } from "../../parts/seen";
+import { oneLine } from "../../parts/visibleText";
 import type { Column } from "./columns";
 import { lineOf } from "./runs";
 import { isBeforeLast, markOf, placeOf, type Scene } from "./scene";

@@ -5,7 +5,7 @@ import type { Peer } from "../../generated/protocol";
 import { NONE, type Recording } from "../../model/recording";
 import { count } from "../../parts/format";
 import { action, type MenuItem } from "../../parts/openMenu";
-import { oneLine } from "../../parts/seen";
+import { oneLine } from "../../parts/visibleText";
 import { addTerm, type Field, term } from "../../query/terms";
 import type { Store } from "../../state/store";
 import { type SequenceState, sequenceState, toggleGroup, toggleReference } from "../state";

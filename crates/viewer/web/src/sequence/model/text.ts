@@ -1,7 +1,7 @@
 // Texts that fit. What is cut off is the beginning: the last words of names tell them apart.
 
 import { partitionPoint } from "../../model/search";
-import { oneLine } from "../../parts/seen";
+import { oneLine } from "../../parts/visibleText";
 
 /** How wide a text is. */
 export type TextMeasure = (text: string) => number;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { childrenOf, inline } from "../details/values";
 import type { Json } from "../generated/protocol";
 import { TYPES } from "./testing";
-import { toldValue } from "./told";
+import { toldValue } from "./values";
 
 test.each<[string, Json, string]>([
   ["y", 7, "7"],

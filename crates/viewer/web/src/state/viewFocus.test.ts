@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { peer, recordingOf, signal } from "../sequence/model/sample";
-import { movedTo, type ViewFocus } from "./moved";
+import { movedTo, type ViewFocus } from "./viewFocus";
 
 const NOTHING: ViewFocus = { selected: undefined, hidden: new Set(), span: undefined };
 

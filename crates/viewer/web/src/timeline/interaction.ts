@@ -1,4 +1,4 @@
-// Hands on the timeline: pointer, wheel and keys.
+// Moves the timeline by pointer, wheel and keys.
 
 import type { KeyBinding } from "../keys/keys";
 import type { Span } from "../state/store";
@@ -14,8 +14,8 @@ const PAN_SPEED = 0.9;
 /** How much one step of a wheel zooms. */
 const WHEEL_SPEED = 0.002;
 
-/** Lets a surface be moved by hand; gives what ends that. */
-export function handsOn(
+/** Moves the timeline by pointer and wheel; returns a function that ends this. */
+export function attachInteraction(
   surface: HTMLElement,
   scroller: HTMLElement,
   timeline: Timeline,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { withFirst } from "./remembered";
-import { around, sentence } from "./wrongPlace";
+import { around, sentence } from "./errorExcerpt";
+import { withFirst } from "./queryHistory";
 
 test.each<[string, number, [string, string, string]]>([
   ["membr:x", 1, ["", "m", "embr:x"]],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { oneLine, pieces, stretches } from "./seen";
+import { oneLine, pieces, stretches } from "./visibleText";
 
 test.each<[string, string[]]>([
   ["plain text", ["plain text"]],

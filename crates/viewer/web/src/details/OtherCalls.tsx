@@ -17,7 +17,7 @@ interface OthersProps {
 }
 
 /** Those that are like this call or signal. */
-export function Others({ subject }: OthersProps): JSX.Element {
+export function OtherCalls({ subject }: OthersProps): JSX.Element {
   const siblings = useSiblings(subject);
   const isCall = siblings.recording.kind.get(subject) === Kind.Call;
   const title = isCall ? "Calls of this method" : "Signals of this name";

@@ -2,7 +2,7 @@
 
 import type { Heard, Watched, WatchKind } from "../generated/protocol";
 import type { Hearing } from "./bus";
-import { sentenceOf } from "./loaded";
+import { sentenceOf } from "./latest";
 
 /** Somebody who wants to hear of a bus. */
 export interface Listener {

@@ -12,7 +12,7 @@ import type {
 } from "../generated/protocol";
 import { type BusClient, BusFailure } from "./bus";
 import { emptyField, type FormField, fieldOf, readFields, replaced } from "./form";
-import { sentenceOf } from "./loaded";
+import { sentenceOf } from "./latest";
 import { TextEntry } from "./textEntry";
 
 /** What has become of the call. */

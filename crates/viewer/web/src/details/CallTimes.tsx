@@ -5,13 +5,13 @@ import type { Bus, InBus, MessageDetails } from "../generated/protocol";
 import { duration, share } from "../parts/format";
 import { busPartsOf, type PhasePart, partsOf, total } from "./phases";
 
-interface WayProps {
+interface CallTimesProps {
   readonly details: MessageDetails;
   readonly method: Bus["method"];
 }
 
 /** The time of a call and its reply: the way as the bus has noted it, or what a monitor saw. */
-export function Way({ details, method }: WayProps): JSX.Element | null {
+export function CallTimes({ details, method }: CallTimesProps): JSX.Element | null {
   const { phases, duration_ns } = details;
   if (phases !== null) {
     const about = "From when the bus received the call until the reply had left it";
