@@ -1,7 +1,6 @@
 //! The index of rules.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashTable};
@@ -127,11 +126,13 @@ impl ArgUse {
         }
     }
 
-    /// Checks that this is what the rules ask for, which were counted again.
-    fn check(&self, counted: &Self) {
-        assert_eq!(self.rules, counted.rules, "rules that ask for arguments");
-        assert_eq!(self.equal & counted.equal, counted.equal, "arguments that rules ask for");
-        assert!(self.namespace || !counted.namespace, "rules ask for the namespace of argument 0");
+    /// Whether rules with a key of this kind are found.
+    const fn has(self, kind: BucketKind<'_>) -> bool {
+        match kind {
+            BucketKind::Arg(index, _) => self.equal & 1 << index != 0,
+            BucketKind::Arg0Namespace(_) => self.namespace,
+            _ => false,
+        }
     }
 
     const fn with(self, other: Self) -> Self {
@@ -266,8 +267,8 @@ impl MatchIndex {
         assert_eq!(self.rules.len(), self.by_rule.len(), "rules and their index");
         assert_eq!(self.buckets.len(), self.by_key.len(), "buckets and their index");
         let mut in_use = [[0; 2]; 7];
-        let (mut of_any_member, mut of_members) =
-            (ArgUse::default(), BTreeMap::<&str, ArgUse>::new());
+        // Without a member, with one.
+        let mut asking = [0; 2];
         for (id, rule) in &self.rules {
             let bucket = &self.buckets[rule.bucket];
             assert_eq!(bucket.get(rule.place_in_bucket), Some(&RuleId(id)), "{:?}", rule.rule);
@@ -276,19 +277,18 @@ impl MatchIndex {
             assert_eq!(self.bucket(&key), Some(rule.bucket), "{:?}", rule.rule);
             in_use[key.kind.index()][usize::from(key.member.is_some())] += 1;
             assert_eq!(self.find(rule.owner, &rule.rule), Some(RuleId(id)), "{:?}", rule.rule);
-            let args = match key.member {
-                None => &mut of_any_member,
-                Some(member) => of_members.entry(member).or_default(),
-            };
-            args.note(key.kind);
+            if matches!(key.kind, BucketKind::Arg(..) | BucketKind::Arg0Namespace(_)) {
+                let args = match key.member {
+                    None => Some(&self.args_of_any_member),
+                    Some(member) => self.args_of_members.get(member),
+                };
+                assert!(args.is_some_and(|args| args.has(key.kind)), "{:?}", rule.rule);
+                asking[usize::from(key.member.is_some())] += 1;
+            }
         }
-        self.args_of_any_member.check(&of_any_member);
-        let members = self.args_of_members.len();
-        let asking = of_members.iter().filter(|(_, args)| args.rules > 0);
-        assert_eq!(asking.clone().count(), members, "members whose rules ask for arguments");
-        for (member, args) in asking {
-            self.args_of_members.get(*member).unwrap_or(&ArgUse::default()).check(args);
-        }
+        let of_members = self.args_of_members.values().map(|args| args.rules).sum();
+        let counted = [self.args_of_any_member.rules, of_members];
+        assert_eq!(counted, asking, "rules that ask for arguments");
         assert_eq!(self.in_use, in_use, "rules by kind of bucket");
         let in_buckets: usize = self.buckets.iter().map(|(_, bucket)| bucket.len()).sum();
         assert_eq!(in_buckets, self.rules.len(), "rules in buckets");
