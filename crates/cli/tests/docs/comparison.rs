@@ -7,7 +7,7 @@
 use crate::blocks::Check;
 
 /// The line that stands for omitted lines.
-const OMITTED: &str = "...";
+pub(crate) const OMITTED: &str = "...";
 
 /// Compares the lines, and returns the first difference in words.
 pub(crate) fn compare(check: &Check, shown: &[String], printed: &str) -> Result<(), String> {

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -13,9 +14,9 @@ use std::{env, io};
 
 use rustix::process::{Pid, Signal};
 
-use crate::blocks::Block;
-use crate::comparison::compare;
-use crate::fixtures;
+use crate::blocks::{Block, ShownCommand};
+use crate::comparison::{OMITTED, compare};
+use crate::{ROOT, fixtures};
 
 /// The program whose output is compared.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
@@ -42,9 +43,13 @@ pub(crate) fn run(block: &Block) -> Result<(), String> {
             return Err(format!("{place}\nthe shell ended in this command, which printed\n{rest}"));
         };
         rest = after;
-        compare(&block.check, &command.output, output).map_err(|difference| {
-            format!("{place}\n{difference}\n{CLASSES}\nThe command printed:\n{output}")
-        })?;
+        if let Err(difference) = compare(&block.check, &command.output, output)
+            && !is_blessed(block, command, output)
+        {
+            return Err(format!(
+                "{place}\n{difference}\n{CLASSES}\nThe command printed:\n{output}"
+            ));
+        }
         let is_shown = block.commands.get(index + 1).is_some_and(|next| next.text == "echo $?");
         if status != "0" && !is_shown {
             return Err(format!(
@@ -58,7 +63,30 @@ pub(crate) fn run(block: &Block) -> Result<(), String> {
 /// What the writer of a block whose output differs can do.
 const CLASSES: &str = "If that is right, change the page. If figures differ each time, put the line \
     <!-- test: output varies --> in front of the block. If it cannot be run in a test, \
-    <!-- test: not run, REASON -->. A line ... stands for omitted lines.";
+    <!-- test: not run, REASON -->. A line ... stands for omitted lines. DILIGENCE_BLESS=1 writes outputs without such \
+    lines into the page.";
+
+/// With `DILIGENCE_BLESS=1`, writes what the command printed into the page. The page must show the whole output.
+fn is_blessed(block: &Block, command: &ShownCommand, printed: &str) -> bool {
+    static PAGES: Mutex<()> = Mutex::new(());
+    let is_wanted = env::var_os("DILIGENCE_BLESS").is_some_and(|value| value == "1");
+    if !is_wanted || command.output.iter().any(|line| line == OMITTED) {
+        return false;
+    }
+    let _guard = PAGES.lock().expect("no test panics while it has the lock");
+    let path = Path::new(ROOT).join(&block.page);
+    let page = fs::read_to_string(&path).expect("the page can be read");
+    let prompt = format!("\n$ {}\n", command.text.replace('\n', "\n> "));
+    let shown: String = command.output.iter().map(|line| format!("{line}\n")).collect();
+    let lines = printed.trim_end().lines().map(|line| format!("{}\n", line.trim_end()));
+    let new = format!("{prompt}{}", lines.collect::<String>());
+    let old = format!("{prompt}{shown}");
+    let is_there = page.contains(&old);
+    if is_there {
+        fs::write(&path, page.replacen(&old, &new, 1)).expect("the page can be written");
+    }
+    is_there
+}
 
 /// The script that runs all commands. Each keeps the exit status of the one before as `$?`.
 fn script(block: &Block) -> String {
