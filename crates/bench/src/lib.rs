@@ -16,6 +16,7 @@
 //! Processes of this program ([`peer`]) do the workloads. They use a minimal client (`raw`) or a
 //! [`library`]; the process that measures sleeps meanwhile.
 
+mod body_validation;
 pub mod result;
 
 pub mod scenario;

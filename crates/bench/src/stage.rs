@@ -16,7 +16,7 @@ use sys::spawn::ChildSetup;
 
 use crate::buses::directory::private_directory;
 use crate::library::RunError;
-use crate::peer::{self, Peer, PeerError, Role};
+use crate::peer::{Peer, PeerError, Role};
 use crate::placement::{Placement, ProcessPart};
 use crate::raw::{Endpoint, RawError};
 use crate::stop::{StopCondition, WaitError};
@@ -110,7 +110,6 @@ impl Site {
         stop: &StopCondition,
     ) -> Result<Peer<R>, MeasureError> {
         let mut command = self.command();
-        command.arg(peer::COMMAND);
         self.place(part, &mut command);
         Ok(Peer::start(command, stop.clone(), role)?)
     }

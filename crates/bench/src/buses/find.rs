@@ -14,7 +14,7 @@ use super::BusKind;
 use super::directory::Files;
 use super::journal::{self, Journal};
 use super::launch::{Launch, Start};
-use super::start::BodyValidation;
+use crate::body_validation::BodyValidation;
 use crate::result::{Absence, SubjectInfo};
 
 /// Where the programs of buses are looked for.

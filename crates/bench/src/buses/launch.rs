@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use wire::address::AddressList;
 
 use super::directory::Files;
-use super::start::BodyValidation;
+use crate::body_validation::BodyValidation;
 
 /// How a bus comes to run.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -24,6 +24,7 @@ use super::launch::{Launch, Start};
 use super::log_tail::Quoted;
 use super::process_handle::{ProcessHandle, first_child};
 use super::running::{BusProcess, ExitReport, RunningBus};
+use crate::body_validation::BodyValidation;
 
 /// How a bus is started. A bus that runs already is taken as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,16 +33,6 @@ pub struct StartOptions {
     pub processor: Option<usize>,
     /// Whether it checks the bodies of messages.
     pub body_validation: BodyValidation,
-}
-
-/// Whether a bus checks the bodies of messages.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum BodyValidation {
-    /// It does, as it should.
-    #[default]
-    On,
-    /// It trusts the senders; see [`BusKind::can_skip_validation`].
-    Off,
 }
 
 impl InstalledBus {

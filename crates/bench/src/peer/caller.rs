@@ -5,7 +5,8 @@ use sys::clock;
 use wire::message::{Message, MessageType};
 use wire::names::BusName;
 
-use super::{BodyValidation, Control, Role};
+use super::{Control, Role};
+use crate::body_validation::BodyValidation;
 use crate::durations::{Distribution, Durations};
 use crate::raw::{
     Connection, End, Endpoint, RawError, ReadBuffer, Template, Traffic, echo_member, member,
@@ -55,6 +56,8 @@ pub(crate) struct CallReport {
 }
 
 impl Role for Caller {
+    const NAME: &str = "caller";
+
     type Report = CallReport;
 
     fn play(self, control: &mut Control) -> Result<CallReport, RawError> {

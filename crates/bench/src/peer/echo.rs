@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use wire::message::{Message, MessageType};
 
 use super::{Control, Role};
+use crate::body_validation::BodyValidation;
 use crate::raw::{Connection, End, Endpoint, RawError, ReadBuffer, Template, serial_bytes};
 
 /// Answers calls. Calls that arrived together are answered together. All replies go to the sender of
@@ -42,15 +43,6 @@ pub(crate) enum Answer {
     Echo,
 }
 
-/// Whether bodies are checked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum BodyValidation {
-    On,
-    #[default]
-    Off,
-}
-
 impl Answer {
     /// The word in cases and on the command line.
     pub(crate) const fn word(self) -> &'static str {
@@ -62,6 +54,8 @@ impl Answer {
 }
 
 impl Role for Echo {
+    const NAME: &str = "echo";
+
     type Report = EchoReport;
 
     fn play(self, control: &mut Control) -> Result<EchoReport, RawError> {

@@ -58,6 +58,8 @@ pub(crate) struct EmitReport {
 }
 
 impl Role for Emitter {
+    const NAME: &str = "emitter";
+
     type Report = EmitReport;
 
     fn play(self, control: &mut Control) -> Result<EmitReport, RawError> {

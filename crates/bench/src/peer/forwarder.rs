@@ -23,6 +23,8 @@ pub(crate) struct Forwarder {
 }
 
 impl Role for Forwarder {
+    const NAME: &str = "forwarder";
+
     type Report = ();
 
     fn play(self, control: &mut Control) -> Result<(), RawError> {

@@ -19,6 +19,8 @@ pub(crate) struct IdleConnections {
 }
 
 impl Role for IdleConnections {
+    const NAME: &str = "idle-connections";
+
     type Report = ();
 
     fn play(self, control: &mut Control) -> Result<(), RawError> {

@@ -49,6 +49,8 @@ impl Listener {
 }
 
 impl Role for Listener {
+    const NAME: &str = "listener";
+
     type Report = ListenReport;
 
     fn play(self, control: &mut Control) -> Result<ListenReport, RawError> {

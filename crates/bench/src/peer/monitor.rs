@@ -13,6 +13,8 @@ pub(crate) struct Monitor {
 }
 
 impl Role for Monitor {
+    const NAME: &str = "monitor";
+
     type Report = ();
 
     fn play(self, control: &mut Control) -> Result<(), RawError> {

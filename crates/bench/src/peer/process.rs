@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::Deserialize;
 
-use super::{AnyRole, Role};
+use super::Role;
 use crate::stop::{StopCondition, WaitError};
 
 /// A peer: a process that plays a role. Dropped, it is ended.
@@ -29,15 +29,15 @@ enum Line<T> {
 }
 
 impl<R: Role> Peer<R> {
-    /// Starts the peer by a command to which its role is added, and waits until it is ready. All
+    /// Starts the peer by a command of this program to which its role is added, and waits until it is ready. All
     /// waits for it end when `stop` says so.
     pub(crate) fn start(
         mut command: Command,
         stop: StopCondition,
         role: R,
     ) -> Result<Self, PeerError> {
-        let part: AnyRole = role.into();
-        command.arg(serde_json::to_string(&part).map_err(io::Error::from)?);
+        let words = serde_json::to_string(&(R::NAME, role)).map_err(io::Error::from)?;
+        command.args([COMMAND, &words]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn()?;
         let stdin = process.stdin.take();
@@ -103,6 +103,10 @@ impl<R> Drop for Peer<R> {
         let _ = self.process.wait();
     }
 }
+
+/// The command of this program that is a peer; its only argument is the name of a role and the role,
+/// as JSON.
+pub const COMMAND: &str = "bench-peer";
 
 /// Why a peer failed.
 #[derive(Debug, thiserror::Error)]

@@ -32,7 +32,7 @@ pub struct Clients {
 
 impl Scenario for Clients {
     fn info(&self) -> &'static ScenarioInfo {
-        &INFO
+        &CLIENTS
     }
 
     fn subjects(&self) -> Subjects {
@@ -90,7 +90,7 @@ fn at(part: &'static str, library: &str) -> [(&'static str, Setting); 2] {
     [("part", part.into()), ("library", library.into())]
 }
 
-pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+pub(super) const CLIENTS: ScenarioInfo = ScenarioInfo {
     name: "clients",
     title: "The libraries by which programs use a bus",
     about: "Calls and signals, of which one end uses a library and the other one has nothing in \

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::clients::text_call;
-use super::rules::signal;
-use super::{Effort, LibraryBuilder, Scenario, Trial, fan_out};
+use super::signals::{bursts as burst_count, single_signals};
+use super::{Effort, LibraryBuilder, Scenario, Trial};
 use crate::library::Library;
 use crate::result::{Case, Metric};
 use crate::scenario_info::ScenarioInfo;
@@ -19,7 +19,7 @@ pub struct Compare {}
 
 impl Scenario for Compare {
     fn info(&self) -> &'static ScenarioInfo {
-        &INFO
+        &COMPARE
     }
 
     fn trials(&self, effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial> {
@@ -51,7 +51,7 @@ fn calls(effort: Effort) -> [Trial; 3] {
 fn bursts(effort: Effort) -> [Trial; 3] {
     [("1 signal to 10", 1, 10), ("10 signals to 10", 10, 10), ("10 signals to 100", 10, 100)].map(
         |(label, signals, recipients)| {
-            let bursts = effort.choose(None, fan_out::bursts(signals, recipients), 3);
+            let bursts = effort.choose(None, burst_count(signals, recipients), 3);
             row(label, Metric::BurstUs, Burst::new(signals, recipients, bursts))
         },
     )
@@ -77,7 +77,7 @@ fn rules(effort: Effort) -> [Trial; 2] {
     let many =
         effort.choose(None, ("signal with 10,000 rules", 10_000), ("signal with 500 rules", 500));
     [many, ("signal with 1 rule", 1)].map(|(label, rules)| {
-        let workload = signal(effort.choose(None, 500, 10));
+        let workload = single_signals(effort.choose(None, 500, 10));
         let bystanders = Bystanders::rules(rules);
         row(label, Metric::BurstUs, WithBystanders { bystanders, workload })
     })
@@ -118,7 +118,7 @@ fn clients(effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial> {
     rows
 }
 
-pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+pub(super) const COMPARE: ScenarioInfo = ScenarioInfo {
     name: "compare",
     title: "Side by side",
     about: "One row of each of the other scenarios: what a bus costs, and how near it is to the \

@@ -2,8 +2,10 @@
 
 use clap::Args;
 
+use super::calls::{call_count, read_buffers};
+use super::signals::{burst_label, bursts, stream_count};
 use super::words::{self, binary_size_label};
-use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial, fan_out, ping_pong, signals};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::raw::ReadBuffer;
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
@@ -25,7 +27,7 @@ pub struct Floor {
 
 impl Scenario for Floor {
     fn info(&self) -> &'static ScenarioInfo {
-        &INFO
+        &FLOOR
     }
 
     fn subjects(&self) -> Subjects {
@@ -43,11 +45,11 @@ impl Scenario for Floor {
 impl Floor {
     fn calls(&self, effort: Effort) -> Vec<Trial> {
         let sizes = effort.list(self.sizes.as_deref(), &[8, 1000, 32_768, 1_000_000], &[8, 32_768]);
-        let read_buffers = ping_pong::read_buffers(effort, self.read_buffers.as_deref());
+        let read_buffers = read_buffers(effort, self.read_buffers.as_deref());
         let mut trials = Vec::new();
         for &read_buffer in &read_buffers {
             for &size in &sizes {
-                let count = effort.choose(self.count, ping_pong::count(size), 50);
+                let count = effort.choose(self.count, call_count(size), 50);
                 let buffer = words::read_buffer_word(read_buffer);
                 let label = format!("call of {}, reading {buffer}", binary_size_label(size));
                 let at = [
@@ -68,8 +70,8 @@ impl Floor {
             Effort::Quick => &[(1, 10)],
         };
         let trial = |&(signals, recipients): &(u64, u64)| {
-            let bursts = effort.choose(self.count, fan_out::bursts(signals, recipients), 5);
-            let label = fan_out::label(signals, recipients);
+            let bursts = effort.choose(self.count, bursts(signals, recipients), 5);
+            let label = burst_label(signals, recipients);
             let at = [
                 ("work", Setting::from("burst")),
                 ("signals", signals.into()),
@@ -86,7 +88,7 @@ impl Floor {
             Effort::Quick => &[100],
         };
         let trial = |&size: &u64| {
-            let count = effort.choose(self.count, signals::stream_count(size), 1000);
+            let count = effort.choose(self.count, stream_count(size), 1000);
             let label = format!("stream of {}", binary_size_label(size));
             let at = [("work", Setting::from("stream")), ("size", size.into())];
             Trial::new(Case::new(label, at), Stream::addressed(size as usize, count))
@@ -95,7 +97,7 @@ impl Floor {
     }
 }
 
-pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+pub(super) const FLOOR: ScenarioInfo = ScenarioInfo {
     name: "floor",
     title: "What no bus can beat",
     about: "Calls, whose replies carry the payload back, between two processes with a socket between \

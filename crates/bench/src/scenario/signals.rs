@@ -1,13 +1,18 @@
-//! Signals as fast as they can be sent.
+//! Scenarios of signals: streams, and bursts to many recipients.
+
+use std::time::Duration;
 
 use clap::Args;
+use sys::scheduling::{Nice, Slice};
 
-use super::words::{self, binary_size_label};
-use super::{Effort, LibraryBuilder, Scenario, Trial};
-use crate::peer::{Content, Stamps};
+use super::words::{self, binary_size_label, counted};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
+use crate::peer::{self, Content, Stamps};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Recipients, Stream};
+use crate::workload::{
+    self, Burst, Bystanders, Inspection, Prioritized, Recipients, Stream, WithBystanders,
+};
 
 /// Signals as fast as they can be sent.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -25,7 +30,7 @@ pub struct Signals {
 
 impl Scenario for Signals {
     fn info(&self) -> &'static ScenarioInfo {
-        &INFO
+        &SIGNALS
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
@@ -48,7 +53,7 @@ pub(super) fn stream_count(size: u64) -> u64 {
     (330_000_000 / size.max(1)).clamp(5000, 200_000)
 }
 
-pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+pub(super) const SIGNALS: ScenarioInfo = ScenarioInfo {
     name: "signals",
     title: "Signals as fast as they can be sent",
     about: "A service emits signals without a pause. Who listens tells how many came, how fast, \
@@ -62,4 +67,273 @@ pub(super) const INFO: ScenarioInfo = ScenarioInfo {
         Metric::SendTimeouts,
         Metric::BusPeakMib,
     ],
+};
+
+/// All volumes of a large storage system change at once.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Volumes {
+    /// Number of physical volumes [default: 120000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) physical: Option<u64>,
+    /// Number of logical volumes [default: 10000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) logical: Option<u64>,
+    /// Numbers of listening processes [default: 1,4]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub(crate) listeners: Option<Vec<u64>>,
+}
+
+impl Scenario for Volumes {
+    fn info(&self) -> &'static ScenarioInfo {
+        &VOLUMES
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let volumes = peer::Volumes {
+            physical: effort.choose(self.physical, 120_000, 1200),
+            logical: effort.choose(self.logical, 10_000, 100),
+        };
+        let listeners = effort.list(self.listeners.as_deref(), &[1, 4], &[2]);
+        let trial = |&listeners: &u64| {
+            let count = volumes.count();
+            let label = format!(
+                "{} to {}",
+                counted(count, "volume", "volumes"),
+                counted(listeners, "listener", "listeners")
+            );
+            let at = [
+                ("physical", Setting::from(volumes.physical)),
+                ("logical", volumes.logical.into()),
+                ("listeners", listeners.into()),
+            ];
+            let content = Content::Volumes(volumes);
+            let stream = Stream { content, count, to: Recipients::Subscribed(listeners) };
+            Trial::new(Case::new(label, at), stream)
+        };
+        listeners.iter().map(trial).collect()
+    }
+}
+
+pub(super) const VOLUMES: ScenarioInfo = ScenarioInfo {
+    name: "volumes",
+    title: "All volumes of a large storage system change",
+    about: "The service of a volume manager emits PropertiesChanged for every physical and logical \
+            volume without a pause. Every listener should get every signal.",
+    metrics: &[
+        Metric::ReceivedPercent,
+        Metric::TotalMs,
+        Metric::MessagesPerS,
+        Metric::MibPerS,
+        Metric::SendTimeouts,
+        Metric::BusPeakMib,
+    ],
+};
+
+/// Signals to many recipients.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct FanOut {
+    /// Numbers of signals in a burst [default: 1,10]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub(crate) signals: Option<Vec<u64>>,
+    /// Numbers of recipients [default: 10,100]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub(crate) recipients: Option<Vec<u64>>,
+    /// Payload of each signal, in bytes [default: 8]
+    #[arg(long, value_name = "BYTES", value_parser = words::size)]
+    pub(crate) size: Option<u64>,
+    /// Number of bursts [default: 40 to 300]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) bursts: Option<u64>,
+}
+
+impl Scenario for FanOut {
+    fn info(&self) -> &'static ScenarioInfo {
+        &FAN_OUT
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let all_signals = effort.list(self.signals.as_deref(), &[1, 10], &[1, 10]);
+        let all_recipients = effort.list(self.recipients.as_deref(), &[10, 100], &[10]);
+        let mut trials = Vec::new();
+        for &recipients in &all_recipients {
+            for &signals in &all_signals {
+                let bursts = effort.choose(self.bursts, bursts(signals, recipients), 5);
+                let label = burst_label(signals, recipients);
+                let at = [("signals", Setting::from(signals)), ("recipients", recipients.into())];
+                let size = self.size.unwrap_or(8) as usize;
+                let inspection = Inspection::Done;
+                let burst = Burst { signals, recipients, size, bursts, inspection };
+                trials.push(Trial::new(Case::new(label, at), burst));
+            }
+        }
+        trials
+    }
+}
+
+/// What such a burst is called.
+pub(super) fn burst_label(signals: u64, recipients: u64) -> String {
+    format!("{} to {recipients}", counted(signals, "signal", "signals"))
+}
+
+/// How many bursts take about half a second.
+pub(super) fn bursts(signals: u64, recipients: u64) -> u64 {
+    (20_000 / (signals * recipients).max(1)).clamp(40, 300)
+}
+
+pub(super) const FAN_OUT: ScenarioInfo = ScenarioInfo {
+    name: "fan-out",
+    title: "Signals to many recipients",
+    about: "A process emits signals in immediate succession, and every recipient gets each of \
+            them. It ends when the last recipient has the last. Copies and validations are those \
+            of one signal; a bus that does not count them has those of the model of libdbus and \
+            dbus-daemon: 4 + 2r copies and 1 + 2r validations for r recipients.",
+    metrics: &[
+        Metric::BurstUs,
+        Metric::BusSwitches,
+        Metric::SenderSwitches,
+        Metric::RecipientSwitches,
+        Metric::BusSends,
+        Metric::BusReceives,
+        Metric::SenderSends,
+        Metric::RecipientReceives,
+        Metric::BusCpuUs,
+        Metric::KernelCopies,
+        Metric::BusCopies,
+        Metric::ModelCopies,
+        Metric::Validations,
+        Metric::ModelValidations,
+    ],
+};
+
+/// Signals to many recipients, by a bus that the scheduler prefers.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Priority {
+    /// Nice values of the bus [default: 0,-5,-15]
+    #[arg(
+        long,
+        value_name = "NICE",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        value_parser = words::nice
+    )]
+    pub(crate) nice: Option<Vec<Nice>>,
+    /// Time slices that the bus requests from the scheduler, in milliseconds [default: 0.1,20]
+    #[arg(long, value_name = "MS", value_delimiter = ',', value_parser = words::slice)]
+    pub(crate) slices: Option<Vec<Slice>>,
+    /// Numbers of signals in a burst [default: 1,10]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub(crate) signals: Option<Vec<u64>>,
+    /// Number of recipients [default: 10]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) recipients: Option<u64>,
+    /// Number of bursts [default: 40 to 300]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) bursts: Option<u64>,
+}
+
+impl Scenario for Priority {
+    fn info(&self) -> &'static ScenarioInfo {
+        &PRIORITY
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let all_signals = effort.list(self.signals.as_deref(), &[1, 10], &[10]);
+        let mut trials = Vec::new();
+        for &signals in &all_signals {
+            for priority in self.priorities() {
+                trials.push(self.trial(effort, signals, priority));
+            }
+        }
+        trials
+    }
+}
+
+impl Priority {
+    fn priorities(&self) -> Vec<workload::Priority> {
+        let nices = [0, -5, -15].map(|value| Nice::new(value).expect("it is from -20 to 19"));
+        let slices = [Slice::SHORTEST, LONG_SLICE].map(Slice::new);
+        let slices = slices.map(|slice| slice.expect("it is from 0.1 to 100 ms"));
+        let nices = self.nice.as_deref().unwrap_or(&nices);
+        let slices = self.slices.as_deref().unwrap_or(&slices);
+        let nices = nices.iter().copied().map(workload::Priority::Nice);
+        nices.chain(slices.iter().copied().map(workload::Priority::Slice)).collect()
+    }
+
+    fn trial(&self, effort: Effort, signals: u64, priority: workload::Priority) -> Trial {
+        let recipients = self.recipients.unwrap_or(10);
+        let bursts = effort.choose(self.bursts, bursts(signals, recipients), 5);
+        let label = priority.label();
+        let at = [
+            ("signals", Setting::from(signals)),
+            ("recipients", recipients.into()),
+            ("priority", (&*label).into()),
+        ];
+        let label = format!("{}, {label}", burst_label(signals, recipients));
+        let workload = Burst::new(signals, recipients, bursts);
+        Trial::new(Case::new(label, at), Prioritized { priority, workload })
+    }
+}
+
+/// Longer than a bus needs for what comes at once.
+const LONG_SLICE: Duration = Duration::from_millis(20);
+
+pub(super) const PRIORITY: ScenarioInfo = ScenarioInfo {
+    name: "priority",
+    title: "Signals to many recipients, by a bus that the scheduler prefers",
+    about: "The same as fan-out, while the bus has a lower nice value, or asks the scheduler for \
+            shorter or longer slices.",
+    metrics: &[
+        Metric::BurstUs,
+        Metric::BusSwitches,
+        Metric::SenderSwitches,
+        Metric::RecipientSwitches,
+        Metric::BusCpuUs,
+    ],
+};
+
+/// Signals among many match rules.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Rules {
+    /// Numbers of match rules that do not match [default: 1,10,100,1000,10000,100000]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub(crate) rules: Option<Vec<u64>>,
+    /// Number of signals [default: 300]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) count: Option<u64>,
+}
+
+impl Scenario for Rules {
+    fn info(&self) -> &'static ScenarioInfo {
+        &RULES
+    }
+
+    fn subjects(&self) -> Subjects {
+        Subjects::Buses
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let full = [1, 10, 100, 1000, 10_000, 100_000];
+        let all = effort.list(self.rules.as_deref(), &full, &[1, 1000]);
+        let trial = |&rules: &u64| {
+            let workload = single_signals(effort.choose(self.count, 300, 10));
+            let label = counted(rules, "rule", "rules");
+            let bystanders = Bystanders::rules(rules);
+            let at = [("rules", Setting::from(rules))];
+            Trial::new(Case::new(label, at), WithBystanders { bystanders, workload })
+        };
+        all.iter().map(trial).collect()
+    }
+}
+
+/// One signal after the other, to one recipient.
+pub(super) const fn single_signals(count: u64) -> Burst {
+    Burst::new(1, 1, count)
+}
+
+pub(super) const RULES: ScenarioInfo = ScenarioInfo {
+    name: "rules",
+    title: "Signals among match rules that do not match",
+    about: "A signal to one recipient, while another connection has match rules for signals of \
+            the same interface and member, but of other objects.",
+    metrics: &[Metric::BurstUs, Metric::BusCpuUs, Metric::BytesPerRule, Metric::BusPeakMib],
 };

@@ -5,8 +5,8 @@ use std::time::Duration;
 use sys::process;
 
 use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
-use crate::buses;
-use crate::peer::{Answer, BodyValidation, CallReport, Caller, Echo, Payload};
+use crate::body_validation::BodyValidation;
+use crate::peer::{Answer, CallReport, Caller, Echo, Payload};
 use crate::raw::ReadBuffer;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};
@@ -25,7 +25,7 @@ pub(crate) struct Call {
     /// Whether both ends validate the bodies that they receive.
     pub body_validation: BodyValidation,
     /// Whether the bus does; only ours can be told not to.
-    pub bus_validation: buses::BodyValidation,
+    pub bus_validation: BodyValidation,
     /// What the one who is called answers.
     pub answer: Answer,
 }
@@ -39,7 +39,7 @@ impl Call {
             in_flight: 1,
             read_buffer: ReadBuffer::Ours,
             body_validation: BodyValidation::Off,
-            bus_validation: buses::BodyValidation::On,
+            bus_validation: BodyValidation::On,
             answer: Answer::Echo,
         }
     }
@@ -54,8 +54,8 @@ impl Workload for Call {
     fn requirements(&self) -> Requirements {
         let Self { read_buffer, bus_validation: body_validation, .. } = *self;
         let requirements = Requirements::of(match body_validation {
-            buses::BodyValidation::On => Targets::Anything,
-            buses::BodyValidation::Off => Targets::OurBus,
+            BodyValidation::On => Targets::Anything,
+            BodyValidation::Off => Targets::OurBus,
         });
         Requirements { read_buffer, body_validation, ..requirements }
     }

@@ -6,12 +6,11 @@ use sys::clock;
 
 use super::call::ClientTime;
 use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
+use crate::body_validation::BodyValidation;
 use crate::library::{
     BuiltLibrary, CallReport, EmitReport, ListenReport, ProgramMode, RunError, RunningProgram,
 };
-use crate::peer::{
-    Answer, BodyValidation, Caller, Content, Echo, Emitter, Listener, Payload, Stamps,
-};
+use crate::peer::{Answer, Caller, Content, Echo, Emitter, Listener, Payload, Stamps};
 use crate::raw::{ReadBuffer, sample_rule};
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, Stage};

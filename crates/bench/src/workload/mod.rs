@@ -5,16 +5,15 @@
 
 mod burst;
 mod call;
-mod connect;
 mod counters;
 mod flood;
 mod idle;
 mod inspected;
 mod library;
 mod limited;
-mod names;
 mod observed;
 mod prioritized;
+mod repeated;
 mod stream;
 mod system_calls;
 
@@ -22,18 +21,17 @@ use std::fmt;
 
 pub(crate) use burst::{Burst, Inspection};
 pub(crate) use call::Call;
-pub(crate) use connect::Connect;
 pub(crate) use flood::{Flood, Sink};
 pub(crate) use idle::{Bystanders, WithBystanders};
 pub(crate) use inspected::Inspected;
 pub(crate) use library::{LibraryRole, ThroughLibrary};
 pub(crate) use limited::{OwnBusOnly, SingleMetric};
-pub(crate) use names::Names;
 pub(crate) use observed::{Counted, Observed, ObserverKind, Recorded};
 pub(crate) use prioritized::{Prioritized, Priority};
+pub(crate) use repeated::{Connect, Names};
 pub(crate) use stream::{Recipients, Stream};
 
-use crate::buses::BodyValidation;
+use crate::body_validation::BodyValidation;
 use crate::raw::ReadBuffer;
 use crate::result::{Figures, Track};
 use crate::stage::{MeasureError, Stage};

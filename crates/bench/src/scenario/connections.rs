@@ -1,4 +1,4 @@
-//! Names that come and go.
+//! Scenarios of connections and names that come and go.
 
 use clap::Args;
 
@@ -7,6 +7,37 @@ use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::result::{Case, Metric, Setting};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload;
+
+/// Connecting and leaving.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Connect {
+    /// Number of connections [default: 1000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) count: Option<u64>,
+}
+
+impl Scenario for Connect {
+    fn info(&self) -> &'static ScenarioInfo {
+        &CONNECT
+    }
+
+    fn subjects(&self) -> Subjects {
+        Subjects::Buses
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let count = effort.choose(self.count, 1000, 20);
+        vec![Trial::new(Case::new("connect", []), workload::Connect { count })]
+    }
+}
+
+pub(super) const CONNECT: ScenarioInfo = ScenarioInfo {
+    name: "connect",
+    title: "Connecting",
+    about: "From the socket through the handshake to the answer to Hello, one connection after \
+            the other.",
+    metrics: &[Metric::ConnectUs],
+};
 
 /// Names that come and go.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -21,7 +52,7 @@ pub struct Names {
 
 impl Scenario for Names {
     fn info(&self) -> &'static ScenarioInfo {
-        &INFO
+        &NAMES
     }
 
     fn subjects(&self) -> Subjects {
@@ -40,7 +71,7 @@ impl Scenario for Names {
     }
 }
 
-pub(super) const INFO: ScenarioInfo = ScenarioInfo {
+pub(super) const NAMES: ScenarioInfo = ScenarioInfo {
     name: "names",
     title: "Names that come and go",
     about: "A client takes a name and gives it up again, while others have match rules for names \

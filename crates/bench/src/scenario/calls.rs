@@ -1,0 +1,303 @@
+//! Scenarios of calls: one after another, several in flight, without validation, and beside other clients.
+
+use clap::Args;
+
+use super::words::{self, counted, size_label};
+use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
+use crate::body_validation::BodyValidation;
+use crate::peer::{Answer, Payload};
+use crate::raw::ReadBuffer;
+use crate::result::{Case, Metric, Setting};
+use crate::scenario_info::ScenarioInfo;
+use crate::workload::{self, Bystanders, Call, Inspected, Sink, WithBystanders};
+
+/// Calls of all sizes, one after the other.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct PingPong {
+    /// Sizes of the payload, in bytes [default: 1,3,10,31,100,... up to 10000000]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
+    pub(crate) sizes: Option<Vec<u64>>,
+    /// Sizes of the read buffers of the two processes: bytes, or `ours` for all that has arrived, up to
+    /// the whole message [default: 2048,65536,ours]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
+    pub(crate) read_buffers: Option<Vec<ReadBuffer>>,
+    /// What a reply carries [default: echo]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) reply: Option<Answer>,
+    /// Number of calls of each size [default: 5000, fewer of large calls]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) count: Option<u64>,
+}
+
+impl Scenario for PingPong {
+    fn info(&self) -> &'static ScenarioInfo {
+        &PING_PONG
+    }
+
+    fn subjects(&self) -> Subjects {
+        Subjects::DirectFloorAndBuses
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let sizes = effort.list(self.sizes.as_deref(), &SIZES, &[1, 1000, 100_000]);
+        let read_buffers = read_buffers(effort, self.read_buffers.as_deref());
+        let answer = self.reply.unwrap_or_default();
+        let mut trials = Vec::new();
+        for &read_buffer in &read_buffers {
+            for &size in &sizes {
+                let count = effort.choose(self.count, call_count(size), 50);
+                let buffer = words::read_buffer_word(read_buffer);
+                let label = match read_buffers[..] {
+                    [_] => size_label(size),
+                    _ => format!("{}, reading {buffer}", size_label(size)),
+                };
+                let label = match answer {
+                    Answer::Echo => label,
+                    Answer::Empty => format!("{label}, empty reply"),
+                };
+                let at = [
+                    ("size", Setting::from(size)),
+                    ("read_buffer", (&*buffer).into()),
+                    ("reply", answer.word().into()),
+                ];
+                let call = Call { read_buffer, answer, ..Call::ping_pong(size as usize, count) };
+                trials.push(Trial::new(Case::new(label, at), call));
+            }
+        }
+        trials
+    }
+}
+
+/// The default read buffers: the size that libraries have, a larger one, and ours.
+pub(super) fn read_buffers(effort: Effort, chosen: Option<&[ReadBuffer]>) -> Vec<ReadBuffer> {
+    let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
+    effort.list(chosen, &all, &all[2..])
+}
+
+/// How many calls of a size take about a second, or less.
+pub(super) fn call_count(size: u64) -> u64 {
+    (200_000_000 / size.max(1)).clamp(30, 5000)
+}
+
+/// Two in each power of ten.
+const SIZES: [u64; 15] = [
+    1, 3, 10, 31, 100, 316, 1000, 3162, 10_000, 31_622, 100_000, 316_227, 1_000_000, 3_162_277,
+    10_000_000,
+];
+
+pub(super) const PING_PONG: ScenarioInfo = ScenarioInfo {
+    name: "ping-pong",
+    title: "One call after the other",
+    about: "A client calls a service and waits for the reply, which carries the payload of the \
+            call back (with --reply empty, nothing). The size counts the payload in one direction, \
+            the transfer rate the payload that both ends receive.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::MibPerS,
+        Metric::RoundTripP90Us,
+        Metric::RoundTripP99Us,
+        Metric::BusCpuUs,
+    ],
+};
+
+/// Several calls at once.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Pipeline {
+    /// Numbers of calls in flight [default: 1,2,4,8,16,32,64,128]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
+    pub(crate) in_flight: Option<Vec<u64>>,
+    /// Number of calls [default: 20000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) count: Option<u64>,
+    /// Payload of each call, in bytes [default: 8]
+    #[arg(long, value_name = "BYTES", value_parser = words::size)]
+    pub(crate) size: Option<u64>,
+}
+
+impl Scenario for Pipeline {
+    fn info(&self) -> &'static ScenarioInfo {
+        &PIPELINE
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let full = [1, 2, 4, 8, 16, 32, 64, 128];
+        let all = effort.list(self.in_flight.as_deref(), &full, &[1, 32]);
+        let trial = |&in_flight: &u64| {
+            let count = effort.choose(self.count, 20_000, 200);
+            let call = Call::one_way(self.size.unwrap_or(8) as usize, count);
+            let label = format!("{} in flight", counted(in_flight, "call", "calls"));
+            let at = [("in_flight", Setting::from(in_flight))];
+            Trial::new(Case::new(label, at), Call { in_flight, ..call })
+        };
+        all.iter().map(trial).collect()
+    }
+}
+
+pub(super) const PIPELINE: ScenarioInfo = ScenarioInfo {
+    name: "pipeline",
+    title: "Several calls at once",
+    about: "A client does not wait for one reply before it sends the next call. Replies are empty.",
+    metrics: &[Metric::CallsPerS, Metric::BusCpuUs],
+};
+
+/// What it costs to check bodies.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Validation {
+    /// Number of calls [default: 50000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) count: Option<u64>,
+    /// Text of each call [default: Hello world]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+}
+
+impl Scenario for Validation {
+    fn info(&self) -> &'static ScenarioInfo {
+        &VALIDATION
+    }
+
+    fn subjects(&self) -> Subjects {
+        Subjects::Buses
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        use BodyValidation::{Off, On};
+        let cases = [
+            ("in bus and clients", On, On),
+            ("in the clients only", Off, On),
+            ("in the bus only", On, Off),
+            ("nowhere", Off, Off),
+        ];
+        let text = self.text.as_deref().unwrap_or("Hello world");
+        let trial = |(label, bus_validation, body_validation)| {
+            let payload = Payload::Text(text.to_owned());
+            let count = effort.choose(self.count, 50_000, 50);
+            let call = Call::ping_pong(0, count);
+            let call = Call { payload, bus_validation, body_validation, ..call };
+            let at = [
+                ("bus", Setting::from(on_or_off(bus_validation == On))),
+                ("client", on_or_off(body_validation == On).into()),
+            ];
+            Trial::new(Case::new(format!("checked {label}"), at), Inspected(call))
+        };
+        cases.into_iter().map(trial).collect()
+    }
+}
+
+const fn on_or_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+pub(super) const VALIDATION: ScenarioInfo = ScenarioInfo {
+    name: "validation",
+    title: "What it costs to check bodies",
+    about: "Calls with a short text, which the reply carries back, while the bus, the two clients, \
+            both or neither validate the bodies of messages. Buses other than ours always do. Copies \
+            and validations are those of one message, a call or a reply; a bus that does not count \
+            them has those of the model of libdbus and dbus-daemon: 6 copies and 3 validations.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::CallsPerS,
+        Metric::BusCpuUs,
+        Metric::BusSystemCalls,
+        Metric::KernelCopies,
+        Metric::BusCopies,
+        Metric::ModelCopies,
+        Metric::Validations,
+        Metric::ModelValidations,
+    ],
+};
+
+/// Calls on a bus to which many others are connected.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Idle {
+    /// Numbers of idle connections, each with three match rules [default: 0,10,100,1000,10000]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count_or_none)]
+    pub(crate) connections: Option<Vec<u64>>,
+    /// Number of calls [default: 5000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) count: Option<u64>,
+}
+
+impl Scenario for Idle {
+    fn info(&self) -> &'static ScenarioInfo {
+        &IDLE
+    }
+
+    fn subjects(&self) -> Subjects {
+        Subjects::Buses
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let full = [0, 10, 100, 1000, 10_000];
+        let all = effort.list(self.connections.as_deref(), &full, &[0, 100]);
+        let trial = |&connections: &u64| {
+            let call = Call::ping_pong(8, effort.choose(self.count, 5000, 50));
+            let label = counted(connections, "idle connection", "idle connections");
+            let at = [("connections", Setting::from(connections))];
+            let bystanders = Bystanders::desktop(connections);
+            Trial::new(Case::new(label, at), WithBystanders { bystanders, workload: call })
+        };
+        all.iter().map(trial).collect()
+    }
+}
+
+pub(super) const IDLE: ScenarioInfo = ScenarioInfo {
+    name: "idle",
+    title: "Calls among idle connections",
+    about: "Calls of 8 bytes while others are connected to the same bus and do nothing. Each of \
+            them has the three match rules that a program of a desktop has.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::RoundTripP99Us,
+        Metric::BytesPerConnection,
+        Metric::BusPeakMib,
+        Metric::BusCpuUs,
+    ],
+};
+
+/// Calls beside a flood.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
+pub struct Flood {
+    /// Number of calls [default: 2000]
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    pub(crate) count: Option<u64>,
+    /// Payload of each message of the flood, in bytes [default: 1000]
+    #[arg(long, value_name = "BYTES", value_parser = words::size)]
+    pub(crate) size: Option<u64>,
+}
+
+impl Scenario for Flood {
+    fn info(&self) -> &'static ScenarioInfo {
+        &FLOOD
+    }
+
+    fn subjects(&self) -> Subjects {
+        Subjects::Buses
+    }
+
+    fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
+        let victim = Call::ping_pong(8, effort.choose(self.count, 2000, 50));
+        let size = self.size.unwrap_or(1000) as usize;
+        let case = |label: &str, flood: &str| Case::new(label, [("flood", Setting::from(flood))]);
+        let beside = |sink| workload::Flood { sink, size, victim: victim.clone() };
+        vec![
+            Trial::new(case("alone", "none"), victim.clone()),
+            Trial::new(case("beside a flood", "read"), beside(Sink::Reader)),
+            Trial::new(case("beside a flood that nobody reads", "unread"), beside(Sink::Sleeper)),
+        ]
+    }
+}
+
+pub(super) const FLOOD: ScenarioInfo = ScenarioInfo {
+    name: "flood",
+    title: "Calls beside a flood",
+    about: "A client calls a service, while another process sends messages to a third as fast as \
+            it can, and that reads them, or does not.",
+    metrics: &[
+        Metric::RoundTripUs,
+        Metric::RoundTripP99Us,
+        Metric::RoundTripMaxUs,
+        Metric::CallsPerS,
+    ],
+};
