@@ -14,7 +14,6 @@ pub(crate) struct Durations {
 /// The percentiles of many durations, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Distribution {
-    /// How many there are.
     pub count: u64,
     /// The sum divided by the count.
     pub mean_ns: f64,
@@ -24,7 +23,6 @@ pub(crate) struct Distribution {
     pub p90_ns: u64,
     /// What 99 of 100 do not exceed.
     pub p99_ns: u64,
-    /// The longest.
     pub max_ns: u64,
 }
 
@@ -67,3 +65,24 @@ impl fmt::Debug for Durations {
 
 const LONGEST_NS: u64 = 60_000_000_000;
 const DIGITS: u8 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_recorded_durations() {
+        let cases: [(&[u64], [u64; 3]); 4] = [
+            (&[], [0, 0, 0]),
+            (&[7], [7, 7, 7]),
+            (&[4, 1, 3, 2], [2, 2, 4]),
+            (&[30, 10, 20], [20, 20, 30]),
+        ];
+        for (all, expected) in cases {
+            let mut durations = Durations::new();
+            all.iter().for_each(|&duration| durations.record(Duration::from_nanos(duration)));
+            let found = durations.distribution();
+            assert_eq!([found.mean_ns as u64, found.p50_ns, found.p99_ns], expected, "{all:?}");
+        }
+    }
+}

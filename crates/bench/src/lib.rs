@@ -35,6 +35,9 @@ mod subject;
 
 pub mod runner;
 
+mod number;
+mod wording;
+
 mod disturbance;
 mod durations;
 mod machine;

@@ -18,10 +18,9 @@ pub struct ScenarioInfo {
 
 /// How the results of a scenario are introduced, whether or not anything is known about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Heading<'a> {
+pub(crate) struct Heading<'a> {
     /// Its name on the command line.
     pub name: &'a str,
-    /// Its title for people.
     pub title: &'a str,
     /// What is done, and what it shows; empty if that is not known.
     pub about: &'a str,
@@ -31,16 +30,14 @@ pub struct Heading<'a> {
 
 impl<'a> Heading<'a> {
     /// What to write above a scenario of which nothing was measured yet.
-    #[must_use]
-    pub fn new(info: &'a ScenarioInfo) -> Self {
+    pub(crate) fn new(info: &'a ScenarioInfo) -> Self {
         let metrics = info.metrics.to_vec();
         Self { name: info.name, title: info.title, about: info.about, metrics }
     }
 
     /// What to write above the results of a scenario. Of the metrics in `infos` it keeps those
     /// that were measured; a scenario that is not among `infos` shows what it has, under its name.
-    #[must_use]
-    pub fn of(scenario: &'a Scenario, infos: &'a [ScenarioInfo]) -> Self {
+    pub(crate) fn of(scenario: &'a Scenario, infos: &'a [ScenarioInfo]) -> Self {
         let measured = scenario.metrics();
         let Some(info) = infos.iter().find(|info| info.name == scenario.name) else {
             let name = &scenario.name;

@@ -159,36 +159,22 @@ impl Stage<'_> {
     }
 }
 
-/// Why a measurement failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MeasureError {
-    /// A peer failed.
     #[error(transparent)]
     Peer(#[from] PeerError),
-    /// The program of a library failed.
     #[error(transparent)]
     Library(#[from] RunError),
-    /// A system call failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The measuring process's own connection failed.
     #[error(transparent)]
     Raw(#[from] RawError),
-    /// A wait ended early or failed.
     #[error(transparent)]
     Wait(#[from] WaitError),
-    /// The workload needs a bus.
     #[error("this needs a message bus")]
     NoBus,
-    /// Some signals did not arrive.
     #[error("of {sent} messages only {received} arrived")]
-    Lost {
-        /// How many were sent.
-        sent: u64,
-        /// How many arrived.
-        received: u64,
-    },
-    /// The workload needs something that the system lacks or does not allow.
+    Lost { sent: u64, received: u64 },
     #[error("{0}")]
     Unable(String),
 }

@@ -11,7 +11,6 @@ use crate::stage::{MeasureError, Site, Stage};
 use crate::stop::StopCondition;
 use crate::workload::{Requirements, Targets};
 
-/// What is measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Subject {
     /// Nothing but a socket between two processes.
@@ -135,10 +134,8 @@ impl Carrier {
 /// Why a subject does not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SubjectError {
-    /// The process that only reads and writes could not be started.
     #[error(transparent)]
     Forwarder(#[from] MeasureError),
-    /// The bus could not be started.
     #[error(transparent)]
     Bus(#[from] StartError),
 }

@@ -18,7 +18,7 @@ pub(crate) struct Summary {
 
 /// All that was measured in one scenario.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Scenario {
+pub(crate) struct Scenario {
     /// Its name on the command line.
     pub name: String,
     /// Its subjects, in the order of the run.
@@ -31,8 +31,7 @@ pub struct Scenario {
 
 /// One case of a scenario, and what became of it under each subject.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Comparison {
-    /// The case.
+pub(crate) struct Comparison {
     pub case: Case,
     /// One for each subject that was tried, in the order in which they appear.
     pub outcomes: Vec<Outcome>,
@@ -40,10 +39,9 @@ pub struct Comparison {
 
 /// What one subject made of one case, over all rounds.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The name of the subject.
     pub subject: String,
-    /// What was measured.
     pub figures: BTreeMap<Metric, Figure>,
     /// Why rounds failed, one for each that did.
     pub failures: Vec<String>,
@@ -53,8 +51,7 @@ pub struct Outcome {
 
 /// One figure, from all rounds.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Figure {
-    /// The median.
+pub(crate) struct Figure {
     pub median: f64,
     /// Where the middle half of the rounds begins. With up to four rounds, the lowest.
     pub low: f64,
@@ -79,10 +76,9 @@ pub(crate) enum Role {
 
 /// One metric of one comparison: a row of a table.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Row<'a> {
+pub(crate) struct Row<'a> {
     /// The case, with all its outcomes.
     pub comparison: &'a Comparison,
-    /// The metric.
     pub metric: Metric,
 }
 
@@ -167,7 +163,7 @@ impl Scenario {
     }
 
     /// All metrics that were measured, in the order of their definition.
-    pub fn metrics(&self) -> Vec<Metric> {
+    pub(crate) fn metrics(&self) -> Vec<Metric> {
         let outcomes = self.comparisons.iter().flat_map(|comparison| &comparison.outcomes);
         let mut metrics: Vec<_> = outcomes.flat_map(|outcome| outcome.figures.keys()).collect();
         metrics.sort_unstable();
@@ -176,12 +172,12 @@ impl Scenario {
     }
 
     /// The rows of all cases, each with the metrics that any subject has.
-    pub fn rows(&self, metrics: &[Metric]) -> Vec<Row<'_>> {
+    pub(crate) fn rows(&self, metrics: &[Metric]) -> Vec<Row<'_>> {
         self.comparisons.iter().flat_map(|comparison| comparison.rows(metrics)).collect()
     }
 
     /// Whether each case measures one thing, and not all the same: a list of unlike things.
-    pub fn is_mixed(&self) -> bool {
+    pub(crate) fn is_mixed(&self) -> bool {
         let all = self.metrics();
         let one_each = |comparison: &Comparison| comparison.rows(&all).count() <= 1;
         all.len() > 1 && self.comparisons.iter().all(one_each)
@@ -195,12 +191,12 @@ impl Scenario {
 
 impl Comparison {
     /// What became of a subject, if it was tried.
-    pub fn find(&self, subject: &str) -> Option<&Outcome> {
+    pub(crate) fn find(&self, subject: &str) -> Option<&Outcome> {
         self.outcomes.iter().find(|outcome| outcome.subject == subject)
     }
 
     /// A row for each of some metrics that anybody has.
-    pub fn rows(&self, metrics: &[Metric]) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn rows(&self, metrics: &[Metric]) -> impl Iterator<Item = Row<'_>> {
         let rows = metrics.iter().map(|&metric| Row { comparison: self, metric });
         rows.filter(Row::has_figures)
     }
@@ -217,15 +213,14 @@ impl Outcome {
         Self { subject: subject.to_owned(), figures, failures, disturbance: 0.0 }
     }
 
-    /// Whether any round failed.
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         !self.failures.is_empty()
     }
 }
 
 impl Figure {
     /// Sums up the values of all rounds; `None` if there are none.
-    pub fn of(mut values: Vec<f64>) -> Option<Self> {
+    pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         let last = values.len().checked_sub(1)?;
         values.sort_unstable_by(f64::total_cmp);
         Some(Self {
@@ -239,15 +234,14 @@ impl Figure {
 
     /// How far the middle half of the rounds reaches from the median, as a share of it; 0 if the
     /// median is 0.
-    pub fn spread(&self) -> f64 {
+    pub(crate) fn spread(&self) -> f64 {
         if self.median == 0.0 {
             return 0.0;
         }
         (self.high - self.median).max(self.median - self.low) / self.median.abs()
     }
 
-    /// How steady it is.
-    pub fn steadiness(&self) -> Steadiness {
+    pub(crate) fn steadiness(&self) -> Steadiness {
         match self.spread() {
             spread if spread > WILD_SPREAD => Steadiness::Wild,
             spread if spread > LOOSE_SPREAD => Steadiness::Loose,
@@ -256,14 +250,14 @@ impl Figure {
     }
 
     /// Whether the middle halves of two figures have anything in common.
-    pub fn overlaps(&self, other: &Self) -> bool {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
 }
 
 /// How steady a figure is over the rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Steadiness {
+pub(crate) enum Steadiness {
     /// Its spread is at most [`LOOSE_SPREAD`].
     Steady,
     Loose,
@@ -272,7 +266,7 @@ pub enum Steadiness {
 
 impl Steadiness {
     /// The sign behind a figure; empty for a steady one.
-    pub const fn sign(self) -> &'static str {
+    pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Steady => "",
             Self::Loose => "±",
@@ -301,22 +295,22 @@ impl Role {
 
 impl<'a> Row<'a> {
     /// The figure of a subject, if it has one.
-    pub fn figure(&self, subject: &str) -> Option<&'a Figure> {
+    pub(crate) fn figure(&self, subject: &str) -> Option<&'a Figure> {
         self.comparison.find(subject)?.figures.get(&self.metric)
     }
 
     /// The figure of this project's bus.
-    pub fn ours(&self) -> Option<&'a Figure> {
+    pub(crate) fn ours(&self) -> Option<&'a Figure> {
         self.in_role(Role::Ours).next().map(|(_, figure)| figure)
     }
 
     /// The figure of a process that only reads and writes.
-    pub fn floor(&self) -> Option<&'a Figure> {
+    pub(crate) fn floor(&self) -> Option<&'a Figure> {
         self.in_role(Role::Floor).next().map(|(_, figure)| figure)
     }
 
     /// The best of the other buses, and its figure.
-    pub fn best_peer(&self) -> Option<(&'a str, &'a Figure)> {
+    pub(crate) fn best_peer(&self) -> Option<(&'a str, &'a Figure)> {
         self.in_role(Role::Peer).reduce(|best, other| {
             if self.is_better(other.1.median, best.1.median) { other } else { best }
         })
@@ -324,13 +318,13 @@ impl<'a> Row<'a> {
 
     /// Our figure divided by that of the best other bus; `None` if either is missing, or if the
     /// division tells nothing.
-    pub fn ratio(&self) -> Option<f64> {
+    pub(crate) fn ratio(&self) -> Option<f64> {
         quotient(self.ours()?.median, self.best_peer()?.1.median)
     }
 
     /// How many times worse our figure is than another: above 1 if it is worse, whichever
     /// direction is the better one. Infinite if the other one is perfect.
-    pub fn times_worse(&self, other: &Figure) -> Option<f64> {
+    pub(crate) fn times_worse(&self, other: &Figure) -> Option<f64> {
         let ours = self.ours()?.median;
         let (worse, better) = match self.metric.info().better {
             Better::Lower => (ours, other.median),
@@ -343,12 +337,12 @@ impl<'a> Row<'a> {
     }
 
     /// How near to the floor we are: 1 on it, 0.5 at twice its time or half its rate.
-    pub fn floor_share(&self) -> Option<f64> {
+    pub(crate) fn floor_share(&self) -> Option<f64> {
         quotient(1.0, self.times_worse(self.floor()?)?)
     }
 
     /// Whether a subject is a bus, no other bus is better, and some other is worse.
-    pub fn is_best(&self, subject: &str) -> bool {
+    pub(crate) fn is_best(&self, subject: &str) -> bool {
         let Some(figure) = self.figure(subject) else { return false };
         let others = || self.buses().filter(|(name, _)| *name != subject);
         Role::of(subject).is_bus()
@@ -357,7 +351,7 @@ impl<'a> Row<'a> {
     }
 
     /// All who have a figure.
-    pub fn figures(&self) -> impl Iterator<Item = (&'a str, &'a Figure)> + use<'a> {
+    pub(crate) fn figures(&self) -> impl Iterator<Item = (&'a str, &'a Figure)> + use<'a> {
         let metric = self.metric;
         self.comparison.outcomes.iter().filter_map(move |outcome| {
             Some((outcome.subject.as_str(), outcome.figures.get(&metric)?))
@@ -365,7 +359,7 @@ impl<'a> Row<'a> {
     }
 
     /// Whether anybody has a figure.
-    pub fn has_figures(&self) -> bool {
+    pub(crate) fn has_figures(&self) -> bool {
         self.figures().next().is_some()
     }
 

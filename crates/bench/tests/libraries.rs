@@ -29,7 +29,7 @@ fn installed_libraries_do_their_part() {
         }
     });
     // Ours is the program that measures, which is not this one.
-    let found = found.filter(|found| found.library() != Library::Diligence);
+    let found = found.filter(|found| found.library != Library::Diligence);
     let ready: Vec<_> = found.map(|found| found.prepare(&cache).expect("it is there")).collect();
     assert!(!ready.is_empty(), "none of the packages is there that the notes above name");
     for library in &ready {
@@ -113,7 +113,7 @@ fn what_is_missing_is_named() {
 }
 
 fn check_calls(bus: &Bus, library: &BuiltLibrary) {
-    let name = library.library();
+    let name = library.library;
     let service = RunningProgram::start(library.command(&bus.serve()));
     let service = service.unwrap_or_else(|error| panic!("{name} serves: {error}"));
     for length in [0, 11, 100_000] {
@@ -131,7 +131,7 @@ fn check_calls(bus: &Bus, library: &BuiltLibrary) {
 }
 
 fn check_failure(bus: &Bus, library: &BuiltLibrary) {
-    let name = library.library();
+    let name = library.library;
     let nobody = bus.call("org.diligence.Nobody".into(), 1, 1);
     match RunningProgram::start(library.command(&nobody)) {
         Err(RunError::Ended { status: Some(status), said }) => {
@@ -143,7 +143,7 @@ fn check_failure(bus: &Bus, library: &BuiltLibrary) {
 }
 
 fn check_signals(bus: &Bus, library: &BuiltLibrary) {
-    let name = library.library();
+    let name = library.library;
     for (count, size) in [(1, 0), (1000, 100), (20, 300_000)] {
         let emitter = RunningProgram::start(library.command(&bus.emit(count, size)));
         let mut emitter = emitter.unwrap_or_else(|error| panic!("{name} emits: {error}"));

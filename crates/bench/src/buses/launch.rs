@@ -11,23 +11,28 @@ use crate::body_validation::BodyValidation;
 /// How a bus comes to run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Launch {
-    /// A program is started.
     Program(Start),
-    /// It runs already.
     Runs(AddressList),
 }
 
 /// Which program is started, and how.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Start {
-    /// Our own.
-    Diligence { program: PathBuf },
-    /// The reference implementation.
-    DbusDaemon { program: PathBuf },
+    Diligence {
+        program: PathBuf,
+    },
+    DbusDaemon {
+        program: PathBuf,
+    },
     /// The launcher, by a program that gives it the socket at the first connection.
-    DbusBroker { activator: PathBuf, launcher: PathBuf },
+    DbusBroker {
+        activator: PathBuf,
+        launcher: PathBuf,
+    },
     /// The one of the zbus project.
-    Busd { program: PathBuf },
+    Busd {
+        program: PathBuf,
+    },
 }
 
 impl Start {

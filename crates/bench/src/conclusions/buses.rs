@@ -2,7 +2,7 @@
 
 use super::main_rows;
 use super::noise::Relation;
-use crate::report::number;
+use crate::number;
 use crate::scenario_info::Heading;
 use crate::summary::{OURS, Role, Row, Scenario};
 

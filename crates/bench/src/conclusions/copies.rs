@@ -1,9 +1,9 @@
 //! How often a message is copied and validated.
 
-use crate::report::number::significant;
-use crate::report::words::{capitalized, distinct};
+use crate::number::significant;
 use crate::result::Metric;
 use crate::summary::{Comparison, Outcome, Role, Scenario};
+use crate::wording::{capitalized, distinct};
 
 /// What the buses have counted, then what the model says of the others. What several cases have in
 /// common is said once.

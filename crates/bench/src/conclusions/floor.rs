@@ -2,7 +2,7 @@
 
 use super::noise::Relation;
 use super::{WARNING, main_rows};
-use crate::report::number;
+use crate::number;
 use crate::scenario_info::Heading;
 use crate::summary::{Figure, OURS, Role, Row, Scenario};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::noise::Relation;
 use crate::buses::BusKind;
-use crate::report::number::percent;
+use crate::number::percent;
 use crate::result::Metric;
 use crate::scenario::size_label;
 use crate::summary::{Comparison, Figure, Role, Scenario};

@@ -1,7 +1,7 @@
 //! What validation costs.
 
 use super::noise::Relation;
-use crate::report::number::{percent, significant};
+use crate::number::{percent, significant};
 use crate::result::Metric;
 use crate::summary::{Comparison, Figure, Scenario};
 

@@ -1,6 +1,6 @@
 //! Sizes on the wire beside those of the payload.
 
-use crate::report::number::grouped;
+use crate::number::grouped;
 use crate::result::Metric;
 use crate::summary::{Comparison, Role, Scenario};
 

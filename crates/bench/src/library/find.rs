@@ -16,7 +16,8 @@ use super::{Library, ProgramMode, ours};
 /// A library that is there; its program may still have to be built.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundLibrary {
-    library: Library,
+    /// Which library it is.
+    pub library: Library,
     version: String,
     program: Program,
 }
@@ -37,8 +38,10 @@ enum Program {
 /// A library whose program can be run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BuiltLibrary {
-    library: Library,
-    version: String,
+    /// Which library it is.
+    pub library: Library,
+    /// The version that the library reports.
+    pub version: String,
     program: PathBuf,
     /// Words between the program and those of the mode.
     leading: Vec<OsString>,
@@ -71,18 +74,6 @@ impl Library {
 }
 
 impl FoundLibrary {
-    /// Which one it is.
-    #[must_use]
-    pub const fn library(&self) -> Library {
-        self.library
-    }
-
-    /// Its version, in its own words.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// Whether its program is built already. If not, building the one for zbus takes a minute or
     /// more, and the packages that it needs come from the network; others take a second.
     #[must_use]
@@ -124,18 +115,6 @@ impl FoundLibrary {
 }
 
 impl BuiltLibrary {
-    /// Which one it is.
-    #[must_use]
-    pub const fn library(&self) -> Library {
-        self.library
-    }
-
-    /// Its version, in its own words.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// The command for a [`RunningProgram`](super::RunningProgram).
     #[must_use]
     pub fn command(&self, mode: &ProgramMode) -> Command {

@@ -19,7 +19,7 @@
 //! let mut caller = RunningProgram::start(library.command(&call))?;
 //! caller.begin();
 //! let report: CallReport = caller.report(Duration::from_secs(60))?;
-//! println!("{} {}: {} ns", library.library(), library.version(), report.p50_ns);
+//! println!("{} {}: {} ns", library.library, library.version, report.p50_ns);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -14,10 +14,10 @@ use client::{
 use serde::Serialize;
 use sys::clock;
 
-use super::report::Durations;
 use super::{
     CallReport, EmitReport, INTERFACE, ListenReport, METHOD, ModeError, PATH, ProgramMode, SIGNAL,
 };
+use crate::durations::{Distribution, Durations};
 
 /// Does what the words say, those of a [`ProgramMode`], with the standard streams of this process.
 pub fn main(words: &[String]) -> ExitCode {
@@ -109,16 +109,12 @@ fn call<I: BufRead, O: Write>(
     for _ in 0..count {
         echo(&proxy, text)?;
         let after = now_ns();
-        durations.push(after - before);
+        durations.record(Duration::from_nanos(after - before));
         before = after;
     }
-    let sorted = durations.sorted();
-    streams.report(&CallReport {
-        calls: sorted.count(),
-        elapsed_ns: before - begin,
-        p50_ns: sorted.percentile_ns(50),
-        p99_ns: sorted.percentile_ns(99),
-    })
+    let elapsed_ns = before - begin;
+    let Distribution { count: calls, p50_ns, p99_ns, .. } = durations.distribution();
+    streams.report(&CallReport { calls, elapsed_ns, p50_ns, p99_ns })
 }
 
 fn echo(proxy: &Proxy<'_>, text: &str) -> Result<(), ProgramError> {
@@ -192,17 +188,17 @@ impl ReceivedSignals {
         self.received += 1;
         self.last_received_ns = now;
         self.bytes += payload.len() as u64;
-        self.delays.push(now.saturating_sub(sent_ns));
+        self.delays.record(Duration::from_nanos(now.saturating_sub(sent_ns)));
         Ok(())
     }
 
     fn report(self) -> ListenReport {
-        let delays = self.delays.sorted();
+        let delays = self.delays.distribution();
         ListenReport {
             received: self.received,
             elapsed_ns: self.last_received_ns.saturating_sub(self.first_sent_ns),
-            delay_mean_ns: delays.mean_ns(),
-            delay_p99_ns: delays.percentile_ns(99),
+            delay_mean_ns: delays.mean_ns as u64,
+            delay_p99_ns: delays.p99_ns,
             bytes: self.bytes,
         }
     }

@@ -9,7 +9,6 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use client::SystemError;
 use serde::de::DeserializeOwned;
 
 /// A program of a library that is connected. Dropping it ends it.
@@ -98,11 +97,11 @@ impl Drop for RunningProgram {
 }
 
 /// Why the program of a library failed.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The system does not let it be started or talked to.
     #[error(transparent)]
-    System(#[from] SystemError),
+    System(#[from] io::Error),
     /// It ended.
     #[error("{}", ending(*.status, .said))]
     Ended {
@@ -123,12 +122,6 @@ pub enum RunError {
         /// The line.
         line: String,
     },
-}
-
-impl From<io::Error> for RunError {
-    fn from(error: io::Error) -> Self {
-        SystemError::from(error).into()
-    }
 }
 
 fn ending(status: Option<ExitStatus>, said: &str) -> String {

@@ -6,13 +6,19 @@ use super::Library;
 
 /// How the program of a library comes about.
 pub(super) enum Recipe {
-    /// It is this program.
     Ours,
     /// It is compiled, with what pkg-config knows of the package.
-    C { source: File, package: &'static str, debian: &'static str },
+    C {
+        source: File,
+        package: &'static str,
+        debian: &'static str,
+    },
     /// It is interpreted. `version` is a program that prints the version of the library.
-    Python { source: File, version: &'static str, remedy: Remedy },
-    /// Cargo builds it.
+    Python {
+        source: File,
+        version: &'static str,
+        remedy: Remedy,
+    },
     Cargo,
 }
 

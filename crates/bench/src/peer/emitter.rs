@@ -24,7 +24,6 @@ pub(crate) struct Emitter {
     pub(crate) pause_us: u64,
 }
 
-/// What signals carry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Content {
@@ -43,7 +42,6 @@ pub(crate) enum Stamps {
     Off,
 }
 
-/// What came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct EmitReport {
     /// When each burst began, in nanoseconds of the monotonic clock.

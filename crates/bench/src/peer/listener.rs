@@ -23,7 +23,6 @@ pub(crate) struct Listener {
     pub(crate) patience_ms: u64,
 }
 
-/// What came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct ListenReport {
     /// When each burst was there whole, in nanoseconds of the monotonic clock.

@@ -108,19 +108,14 @@ impl<R> Drop for Peer<R> {
 /// as JSON.
 pub const COMMAND: &str = "bench-peer";
 
-/// Why a peer failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// It could not be started, or the pipes to it failed.
     #[error("a peer of the workload: {0}")]
     Io(#[from] io::Error),
-    /// It ended and wrote this to standard error.
     #[error("{0}")]
     Said(String),
-    /// It ended, or wrote something unexpected.
     #[error("a peer of the workload ended without a word")]
     OutOfTurn,
-    /// The wait for it ended early or failed.
     #[error(transparent)]
     Wait(#[from] WaitError),
 }

@@ -10,29 +10,22 @@ use wire::message::{InvalidMessage, Message, MessageType, WriteError};
 pub enum RawError {
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The workloads do not support addresses of this kind.
     #[error("the workloads reach a bus by a unix or tcp address")]
     Transport,
     #[error(transparent)]
     Socket(io::Error),
-    /// The other side closed the connection.
     #[error("the bus closed the connection")]
     Closed,
-    /// Nothing arrived for as long as the peer waits.
     #[error("nothing came for too long")]
     Silence,
-    /// The handshake did not end with an OK but with this line.
     #[error("the bus refused the handshake: {0}")]
     Refused(String),
-    /// The bus answered with an error: its name and text.
     #[error("the bus answered: {0}")]
     Answer(String),
-    /// The received bytes are not a message.
     #[error("the bus sent an invalid message: {0}")]
     Invalid(#[from] InvalidMessage),
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// A message of this kind was not expected.
     #[error("an unexpected message arrived: {0}")]
     Unexpected(&'static str),
 }

@@ -15,11 +15,12 @@ pub(super) struct Axis {
 /// What an axis is linear in.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Scale {
-    /// The value.
     Linear,
     /// The logarithm. Zero, which has none, lies where this value would: one step below the
     /// smallest.
-    Logarithmic { zero: f64 },
+    Logarithmic {
+        zero: f64,
+    },
 }
 
 impl Axis {
@@ -180,8 +181,8 @@ const FINE_MULTIPLES: [f64; 8] = [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
 
 #[cfg(test)]
 mod tests {
-    use super::super::number;
     use super::*;
+    use crate::number;
 
     fn labels(axis: &Axis) -> Vec<String> {
         axis.ticks.iter().map(|tick| number::short(*tick)).collect()

@@ -1,12 +1,14 @@
 //! From the records of runs to their report.
 
+use super::losses;
 use super::model::{Block, Item, Labels, Report, Section, Span, Spread, Table, Text, described};
 use super::plot::{self, Plot};
-use super::{losses, number, words};
 use crate::conclusions::conclusions;
+use crate::number;
 use crate::result::{Record, Run, SubjectInfo};
 use crate::scenario_info::{Heading, ScenarioInfo};
 use crate::summary::{OURS, RunNoise, Scenario, Summary, absences, rows, runs};
+use crate::wording;
 
 /// The report of records, whose summary the caller has made.
 ///
@@ -39,7 +41,7 @@ pub(super) fn headline<'a>(
     let heading = Heading::of(scenario, infos);
     let rows = scenario.rows(&heading.metrics);
     let table = Table::of_figures(&rows, &scenario.subjects, Labels::CaseAndMetric, Spread::Hidden);
-    let runs = words::distinct(runs(records).map(in_a_sentence)).join(" ");
+    let runs = wording::distinct(runs(records).map(in_a_sentence)).join(" ");
     let mut text = Text::marked(&format!(
         "Medians; ↓ lower is better, ↑ higher is better; *to best* is {OURS} divided by the best \
          other bus. "
@@ -49,7 +51,7 @@ pub(super) fn headline<'a>(
 }
 
 fn introduction<'a>(records: &[Record]) -> Vec<Block<'a>> {
-    let runs = words::distinct(runs(records).map(in_a_sentence)).into_iter().map(Text::from);
+    let runs = wording::distinct(runs(records).map(in_a_sentence)).into_iter().map(Text::from);
     let noise = RunNoise::of(records).map(|noise| Text::from(noise.verdict()));
     let figures = Text::marked(&format!(
         "Figures are medians; behind ± is how far the middle half of the rounds reaches from it. \
@@ -106,7 +108,7 @@ fn failures(scenario: &Scenario) -> Vec<String> {
     let mut failures = Vec::new();
     for comparison in &scenario.comparisons {
         for outcome in &comparison.outcomes {
-            for reason in words::distinct(outcome.failures.iter().cloned()) {
+            for reason in wording::distinct(outcome.failures.iter().cloned()) {
                 let (subject, case) = (&outcome.subject, &comparison.case.label);
                 failures.push(format!("{subject} failed at {case}: {reason}"));
             }
@@ -116,23 +118,18 @@ fn failures(scenario: &Scenario) -> Vec<String> {
 }
 
 fn method<'a>(records: &[Record]) -> Section<'a> {
-    let of_runs = |text: fn(&Run) -> String| words::distinct(runs(records).map(text));
+    let of_runs = |text: fn(&Run) -> String| wording::distinct(runs(records).map(text));
     let mut items: Vec<Item> = Vec::new();
     let machines = of_runs(|run| run.machine.to_string());
     items.extend(machines.into_iter().map(|machine| format!("Machine: {machine}").into()));
-    let begun = of_runs(|run| words::date_and_time(run.started)).join(", ");
+    let begun = of_runs(|run| wording::date_and_time(run.started)).join(", ");
     items.push(format!("Begun: {begun}").into());
     let requirements = of_runs(|run| {
-        format!("{}; {}", words::placement(run.placement), words::rounds(run.rounds))
+        format!("{}; {}", wording::placement(run.placement), wording::rounds(run.rounds))
     });
     items.extend(requirements.into_iter().map(Item::from));
-    let mut subjects = Vec::new();
-    for subject in runs(records).flat_map(|run| &run.subjects).map(subject) {
-        if !subjects.contains(&subject) {
-            subjects.push(subject);
-        }
-    }
-    items.push(Item { text: "Compared:".into(), nested: subjects });
+    let subjects = runs(records).flat_map(|run| &run.subjects).map(subject);
+    items.push(Item { text: "Compared:".into(), nested: wording::distinct(subjects) });
     if let Some(noise) = RunNoise::of(records) {
         let [mean, worst] = [noise.mean, noise.worst].map(number::fine_percent);
         let text = format!(
@@ -143,7 +140,7 @@ fn method<'a>(records: &[Record]) -> Section<'a> {
     let absences = absences(records)
         .map(|absence| format!("Not there: {}. {}", absence.subject, absence.remedy).into());
     items.extend(absences);
-    let commands = runs(records).map(|run| words::command_line(&run.command)).collect();
+    let commands = runs(records).map(|run| wording::command_line(&run.command)).collect();
     let blocks = vec![
         Block::List(items),
         Block::Paragraph("To repeat it:".into()),
@@ -160,7 +157,7 @@ fn subject(subject: &SubjectInfo) -> Text {
     let Some((program, arguments)) = command.split_first() else { return text.into() };
     let program = without_private_folder(program).to_owned();
     let command: Vec<String> = [program].into_iter().chain(arguments.iter().cloned()).collect();
-    let command = Span::Code(words::command_line(&command));
+    let command = Span::Code(wording::command_line(&command));
     Text(vec![Span::Plain(text + ": "), command])
 }
 
@@ -175,8 +172,8 @@ fn without_private_folder(program: &str) -> &str {
 
 /// When, where and how a run was measured, in short.
 fn in_a_sentence(run: &Run) -> String {
-    let (date, machine) = (words::date(run.started), &run.machine);
-    let (placement, rounds) = (words::placement(run.placement), words::rounds(run.rounds));
+    let (date, machine) = (wording::date(run.started), &run.machine);
+    let (placement, rounds) = (wording::placement(run.placement), wording::rounds(run.rounds));
     format!("Measured {date} with {OURS} {}: {machine}. {placement}, {rounds}.", run.version)
 }
 

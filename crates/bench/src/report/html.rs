@@ -6,6 +6,7 @@ use super::model::{Block, Cell, Column, Report, Section, Span, Table, Text, Tone
 use super::palette::Palette;
 use super::plot::{self, Plot};
 use crate::summary::{OURS, Summary};
+use crate::wording::distinct;
 
 pub(super) fn page(report: &Report<'_>, summary: &Summary) -> String {
     let mut page = Page { out: String::new(), palette: Palette::new(summary) };
@@ -140,12 +141,7 @@ impl Page {
     }
 
     fn plots(&mut self, plots: &[Plot<'_>]) -> fmt::Result {
-        let mut subjects: Vec<&str> = Vec::new();
-        for subject in plots.iter().flat_map(Plot::subjects) {
-            if !subjects.contains(&subject) {
-                subjects.push(subject);
-            }
-        }
+        let subjects = distinct(plots.iter().flat_map(Plot::subjects));
         if !subjects.is_empty() {
             self.out.push_str("<ul class=\"legend\">\n");
             for subject in subjects {

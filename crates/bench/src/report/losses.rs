@@ -2,10 +2,11 @@
 
 use super::build::push_list;
 use super::model::{Block, Cell, Column, Section, Table};
-use super::{number, words};
+use crate::number;
 use crate::result::Unit;
 use crate::scenario_info::Heading;
 use crate::summary::{Figure, OURS, Row, Scenario};
+use crate::wording;
 
 /// A figure of this project's bus, and the better figure of another bus or of the floor.
 struct Loss<'a> {
@@ -52,7 +53,7 @@ fn failures(scenarios: &[Described<'_>]) -> Vec<String> {
             let Some(ours) = comparison.find(OURS) else { continue };
             if let Some(reason) = ours.failures.first() {
                 let (title, case) = (heading.title, &comparison.case.label);
-                let count = words::times(ours.failures.len());
+                let count = wording::times(ours.failures.len());
                 failures.push(format!("Failed {count} at {title}: {case}: {reason}"));
             }
         }
@@ -116,7 +117,7 @@ fn cells(loss: &Loss<'_>) -> Vec<Cell> {
     let remark = if ours.overlaps(theirs) { ", within the spread" } else { "" };
     let texts = [
         format!("{title}: {}", row.comparison.case.label),
-        words::capitalized(info.label),
+        wording::capitalized(info.label),
         with_unit(ours),
         format!("{winner}: {}", with_unit(theirs)),
         format!("×{}{remark}", number::ratio(*times_worse)),

@@ -15,12 +15,10 @@ mod html;
 mod losses;
 mod markdown;
 mod model;
-pub(crate) mod number;
 mod palette;
 mod plot;
 mod svg;
 pub(crate) mod text;
-pub(crate) mod words;
 
 pub use headline::{HEADLINE_END, HEADLINE_START, MarkerError, replace_headline};
 pub use text::Style;

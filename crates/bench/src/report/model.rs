@@ -1,9 +1,10 @@
 //! A report without a format: sections of paragraphs, lists, tables and plots.
 
 use super::plot::Plot;
-use super::{number, words};
+use crate::number;
 use crate::result::Metric;
 use crate::summary::{Outcome, Row};
+use crate::wording;
 
 /// A report of one or more runs.
 pub(super) struct Report<'a> {
@@ -29,7 +30,6 @@ pub(super) enum Block<'a> {
         title: String,
         table: Table,
     },
-    /// Lines for a shell.
     Commands(Vec<String>),
     /// Only formats with pictures show these.
     Plots(Vec<Plot<'a>>),
@@ -60,7 +60,6 @@ pub(super) struct Table {
 /// The head of a column.
 pub(super) enum Column {
     Label,
-    /// Figures of this subject.
     Subject(String),
     /// Other numbers, under this title.
     Number(&'static str),
@@ -147,7 +146,7 @@ impl Table {
         let has_floor = rows.iter().any(|row| row.floor_share().is_some());
         let subject_columns = subjects.iter().cloned().map(Column::Subject);
         let mut columns: Vec<_> = [Column::Label].into_iter().chain(subject_columns).collect();
-        columns.push(Column::Number(words::RATIO_TITLE));
+        columns.push(Column::Number(wording::RATIO_TITLE));
         if has_floor {
             columns.push(Column::Number("floor's share"));
         }
@@ -155,7 +154,7 @@ impl Table {
             let case = &row.comparison.case.label;
             let label = match labels {
                 Labels::Case => case.clone(),
-                Labels::CaseAndMetric => format!("{case}, {}", words::unit(row.metric)),
+                Labels::CaseAndMetric => format!("{case}, {}", wording::unit(row.metric)),
             };
             let mut cells = vec![Cell::from(label)];
             cells.extend(subjects.iter().map(|subject| Cell::of_figure(row, subject, spread)));
@@ -176,7 +175,7 @@ impl From<String> for Cell {
 }
 
 impl Cell {
-    fn of_figure(row: &Row<'_>, subject: &str, spread: Spread) -> Self {
+    pub(super) fn of_figure(row: &Row<'_>, subject: &str, spread: Spread) -> Self {
         let Some(figure) = row.figure(subject) else {
             return match row.comparison.find(subject).is_some_and(Outcome::has_failed) {
                 true => Self { tone: Tone::Worse, ..Self::from("failed".to_owned()) },
@@ -200,7 +199,7 @@ impl Cell {
         }
     }
 
-    fn of_ratio(row: &Row<'_>) -> Self {
+    pub(super) fn of_ratio(row: &Row<'_>) -> Self {
         let worse = row.best_peer().and_then(|(_, figure)| row.times_worse(figure));
         let tone = match worse {
             Some(worse) if worse > 1.0 => Tone::Worse,
@@ -217,8 +216,8 @@ impl Cell {
 
 /// The title above the table of one metric: `Round trip, µs (lower is better)`.
 pub(super) fn described(metric: Metric) -> String {
-    let text = words::capitalized(&words::metric(metric));
-    format!("{text} ({})", words::direction(metric))
+    let text = wording::capitalized(&wording::metric(metric));
+    format!("{text} ({})", wording::direction(metric))
 }
 
 /// Smaller spreads are not worth the space.

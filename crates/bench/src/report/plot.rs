@@ -3,10 +3,11 @@
 use super::axis::Axis;
 use super::palette::{self, Look, Palette};
 use super::svg::{Anchor, Svg};
-use super::{number, words};
+use crate::number;
 use crate::result::{Metric, Setting, Timeline};
 use crate::scenario_info::Heading;
 use crate::summary::{Comparison, Figure, OURS, Row, Scenario};
+use crate::wording;
 
 /// A picture of some results.
 pub(super) enum Plot<'a> {
@@ -58,7 +59,7 @@ pub(super) fn timelines(scenario: &Scenario) -> Vec<Plot<'_>> {
 impl Plot<'_> {
     pub(super) fn title(&self) -> String {
         match self {
-            Self::Lines(lines) => words::capitalized(&words::metric(lines.metric)),
+            Self::Lines(lines) => wording::capitalized(&wording::metric(lines.metric)),
             Self::Timeline { timeline, .. } => {
                 format!("{}: {}", timeline.case.label, timeline.subject)
             }
@@ -68,7 +69,7 @@ impl Plot<'_> {
     pub(super) fn note(&self) -> String {
         match self {
             Self::Lines(lines) => {
-                let notes = [&*lines.facet, words::direction(lines.metric), lines.scales()];
+                let notes = [&*lines.facet, wording::direction(lines.metric), lines.scales()];
                 let notes: Vec<_> = notes.into_iter().filter(|note| !note.is_empty()).collect();
                 notes.join("; ")
             }
@@ -252,7 +253,7 @@ fn other_settings(comparison: &Comparison, setting: &str, all: &[&Comparison]) -
     };
     let others = comparison.case.at.iter().filter(|(name, _)| *name != setting && varies(name));
     let words: Vec<_> = others
-        .map(|(name, value)| match (words::setting(name), value) {
+        .map(|(name, value)| match (wording::setting(name), value) {
             (name, Setting::Number(number)) => format!("{name} {number}"),
             (name, Setting::Word(word)) => format!("{name}: {word}"),
         })
@@ -266,8 +267,8 @@ fn number_at(comparison: &Comparison, setting: &str) -> Option<f64> {
 
 fn axis_title(setting: &str) -> String {
     match setting {
-        "size" | "payload" => format!("{}, bytes", words::setting(setting)),
-        _ => words::setting(setting),
+        "size" | "payload" => format!("{}, bytes", wording::setting(setting)),
+        _ => wording::setting(setting),
     }
 }
 

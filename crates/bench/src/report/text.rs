@@ -13,12 +13,13 @@ use std::env;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
-use super::words::RATIO_TITLE;
-use super::{number, words};
+use super::model::{Cell, Spread, Tone};
 use crate::conclusions::conclusions;
+use crate::number;
 use crate::result::Metric;
 use crate::scenario_info::{Heading, ScenarioInfo};
 use crate::summary::{Comparison, LOOSE_SPREAD, OURS, Row, Summary, WILD_SPREAD};
+use crate::wording::{self, RATIO_TITLE};
 
 /// The table of a scenario.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ impl ScenarioTable {
     /// The lines above the first row.
     pub(crate) fn heading(&self) -> String {
         let unit = match self.metrics[..] {
-            [only] => format!(" ({}, {})", words::metric(only), words::direction(only)),
+            [only] => format!(" ({}, {})", wording::metric(only), wording::direction(only)),
             _ => String::new(),
         };
         let mut text = format!("{}{unit}\n{:2$}", self.emphasis(&self.title), "", self.label_width);
@@ -90,7 +91,7 @@ impl ScenarioTable {
         if let [row] = rows[..] {
             let label = match self.metrics[..] {
                 [_] => label.clone(),
-                _ => format!("{label}, {}", words::unit(row.metric)),
+                _ => format!("{label}, {}", wording::unit(row.metric)),
             };
             if length(&label) <= self.label_width {
                 return self.row(&label, &row);
@@ -98,7 +99,7 @@ impl ScenarioTable {
         }
         let mut text = format!("{label}\n");
         for row in rows {
-            let name = format!("  {} {}", words::metric(row.metric), words::arrow(row.metric));
+            let name = format!("  {} {}", wording::metric(row.metric), wording::arrow(row.metric));
             text.push_str(&self.row(&name, &row));
         }
         text
@@ -116,8 +117,7 @@ impl ScenarioTable {
             text.push(' ');
             text.push_str(&self.cell(index, row));
         }
-        let ratio = row.ratio().map_or(number::ABSENT.to_owned(), number::ratio);
-        let _ = writeln!(text, " {ratio:>RATIO_WIDTH$}");
+        let _ = writeln!(text, " {:>RATIO_WIDTH$}", Cell::of_ratio(row).text);
         text
     }
 
@@ -126,17 +126,12 @@ impl ScenarioTable {
     fn cell(&mut self, column: usize, row: &Row<'_>) -> String {
         let (subject, width) = self.columns[column].clone();
         let outcome = row.comparison.find(&subject);
-        let figure = row.figure(&subject);
-        let mut text = match (figure, outcome) {
-            (Some(figure), _) => number::significant(figure.median),
-            (None, Some(outcome)) if outcome.has_failed() => "failed".to_owned(),
-            _ => return format!("{:>width$} ", number::ABSENT),
-        };
+        let Cell { mut text, tone, .. } = Cell::of_figure(row, &subject, Spread::Hidden);
         if let Some(reason) = outcome.and_then(|outcome| outcome.failures.first()) {
             text.push_str(&superscript(self.note(reason)));
         }
-        let sign = figure.map_or("", |figure| figure.steadiness().sign());
-        match (row.is_best(&subject), self.style) {
+        let sign = row.figure(&subject).map_or("", |figure| figure.steadiness().sign());
+        match (tone == Tone::Best, self.style) {
             (false, _) => format!("{text:>width$}{sign:1}"),
             (true, Style::Plain) => format!("{:>width$}{sign:1}", format!("*{text}")),
             (true, Style::Terminal) => {
@@ -175,7 +170,7 @@ pub(super) fn all(summary: &Summary, infos: &[ScenarioInfo], style: Style) -> St
             text.push_str(&table.case(comparison));
         }
         text.push_str(&table.footnotes());
-        text.push_str(&words::list(&conclusions(&heading, scenario), WIDTH));
+        text.push_str(&wording::list(&conclusions(&heading, scenario), WIDTH));
         text.push('\n');
     }
     text + &legend(style)
@@ -198,7 +193,8 @@ pub(crate) fn legend(style: Style) -> String {
 
 /// As wide as the metrics need, and wide enough for the labels of most cases.
 fn label_width(metrics: &[Metric]) -> usize {
-    let of_metric = |&metric: &Metric| length(&words::metric(metric)) + length("  ") + length(" ↓");
+    let of_metric =
+        |&metric: &Metric| length(&wording::metric(metric)) + length("  ") + length(" ↓");
     let widest = match metrics {
         [] | [_] => 0,
         _ => metrics.iter().map(of_metric).max().unwrap_or(0),

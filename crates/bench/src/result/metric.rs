@@ -4,92 +4,114 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Something that is measured. Its name in a file of results ends in its unit.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
+/// Defines all metrics: the variant, then its label, its unit and which of two figures is better.
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $metric:ident: $label:literal, $unit:ident, $better:ident;)*) => {
+        /// Something that is measured. Its name in a file of results ends in its unit.
+        #[derive(
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum Metric {
+            $($(#[$doc])* $metric,)*
+        }
+
+        impl Metric {
+            /// The label, the unit and the direction of the metric.
+            #[must_use]
+            pub const fn info(self) -> MetricInfo {
+                let (label, unit, better) = match self {
+                    $(Self::$metric => ($label, Unit::$unit, Better::$better),)*
+                };
+                MetricInfo { label, unit, better }
+            }
+        }
+    };
+}
+
+metrics! {
     /// From a call to its reply, the median.
-    RoundTripUs,
+    RoundTripUs: "round trip", Microseconds, Lower;
     /// From a call to its reply, what 9 of 10 do not exceed.
-    RoundTripP90Us,
+    RoundTripP90Us: "round trip p90", Microseconds, Lower;
     /// From a call to its reply, what 99 of 100 do not exceed.
-    RoundTripP99Us,
+    RoundTripP99Us: "round trip p99", Microseconds, Lower;
     /// From a call to its reply, the longest.
-    RoundTripMaxUs,
+    RoundTripMaxUs: "longest round trip", Microseconds, Lower;
     /// Size of a call on the wire, header and body, as the callee receives it.
-    CallBytes,
+    CallBytes: "call on the wire", Bytes, Lower;
     /// Size of a reply on the wire, header and body, as the caller receives it.
-    ReplyBytes,
+    ReplyBytes: "reply on the wire", Bytes, Lower;
     /// Bytes of payload that arrived in a second, at both ends together.
-    MibPerS,
+    MibPerS: "transfer rate", MibPerSecond, Higher;
     /// Messages that arrived in a second.
-    MessagesPerS,
+    MessagesPerS: "messages", PerSecond, Higher;
     /// Calls that were answered in a second.
-    CallsPerS,
+    CallsPerS: "calls", PerSecond, Higher;
     /// From the emission of a signal to its handler, the mean.
-    DelayMeanUs,
+    DelayMeanUs: "mean delay", Microseconds, Lower;
     /// From the emission of a signal to its handler, what 99 of 100 do not exceed.
-    DelayP99Us,
+    DelayP99Us: "delay p99", Microseconds, Lower;
     /// Of the messages that were sent, the share that arrived.
-    ReceivedPercent,
+    ReceivedPercent: "received", Percent, Higher;
     /// Sends that could not be done in time.
-    SendTimeouts,
+    SendTimeouts: "send time-outs", Count, Lower;
     /// From the emission of the first signal to the last recipient's last.
-    BurstUs,
+    BurstUs: "emission to last receipt", Microseconds, Lower;
     /// From the start of a connection to the answer to its Hello.
-    ConnectUs,
+    ConnectUs: "connection set-up", Microseconds, Lower;
     /// Taking a name and giving it up, both answered.
-    NameCycleUs,
+    NameCycleUs: "take and release a name", Microseconds, Lower;
     /// Everything, from the first message to the last.
-    TotalMs,
+    TotalMs: "in all", Milliseconds, Lower;
     /// Context switches of the bus, for each unit of work.
-    BusSwitches,
+    BusSwitches: "switches of the bus", Count, Lower;
     /// Context switches of the sender, for each unit of work.
-    SenderSwitches,
+    SenderSwitches: "switches of the sender", Count, Lower;
     /// Context switches of all recipients together, for each unit of work.
-    RecipientSwitches,
+    RecipientSwitches: "switches of the recipients", Count, Lower;
     /// System calls that write to a socket, of the sender, for each unit of work.
-    SenderSends,
+    SenderSends: "sends of the sender", Count, Lower;
     /// System calls that read from a socket, of all recipients together, for each unit of work.
-    RecipientReceives,
+    RecipientReceives: "receives of the recipients", Count, Lower;
     /// System calls of the bus that write to a socket, for each unit of work.
-    BusSends,
+    BusSends: "sends of the bus", Count, Lower;
     /// System calls of the bus that read from a socket, for each unit of work.
-    BusReceives,
+    BusReceives: "receives of the bus", Count, Lower;
     /// Copies of a message by the kernel, between the buffers of the sender, the bus and the recipients.
-    KernelCopies,
+    KernelCopies: "copies by the kernel", Count, Lower;
     /// Copies of a message in the memory of the bus.
-    BusCopies,
+    BusCopies: "copies in the bus", Count, Lower;
     /// Copies of a message on its way, by the model of libdbus and dbus-daemon.
-    ModelCopies,
+    ModelCopies: "copies, by the model", Count, Lower;
     /// Validations of the body of a message, by the bus and by recipients.
-    Validations,
+    Validations: "validations", Count, Lower;
     /// The same by the model of libdbus and dbus-daemon.
-    ModelValidations,
+    ModelValidations: "validations, by the model", Count, Lower;
     /// Processor time of the bus, for each unit of work.
-    BusCpuUs,
+    BusCpuUs: "processor time of the bus", Microseconds, Lower;
     /// Processor time of the client, for each unit of work.
-    ClientCpuUs,
+    ClientCpuUs: "processor time of the client", Microseconds, Lower;
     /// Memory of the bus for each connection.
-    BytesPerConnection,
+    BytesPerConnection: "bus memory a connection", Bytes, Lower;
     /// Memory of the bus for each match rule.
-    BytesPerRule,
+    BytesPerRule: "bus memory a rule", Bytes, Lower;
     /// The most memory that the bus occupied.
-    BusPeakMib,
+    BusPeakMib: "most memory of the bus", Mib, Lower;
     /// By how much the same work takes longer while it is observed.
-    AddedPercent,
+    AddedPercent: "added time", Percent, Lower;
     /// Processor time of the bus that is added to each message by observation.
-    AddedBusNs,
+    AddedBusNs: "added to the bus a message", Nanoseconds, Lower;
     /// System calls of the bus, for each unit of work.
-    BusSystemCalls,
+    BusSystemCalls: "system calls of the bus", Count, Lower;
     /// How often the bus is woken, for each unit of work.
-    BusWakeUps,
+    BusWakeUps: "wake-ups of the bus", Count, Lower;
     /// Processor time of the observer, for each message.
-    WatcherCpuUs,
+    WatcherCpuUs: "time of the observer, a message", Microseconds, Lower;
     /// The share of a processor that the observer needs to keep up.
-    WatcherPercent,
+    WatcherPercent: "processor of the observer", Percent, Lower;
     /// Messages that the observer missed.
-    LostMessages,
+    LostMessages: "lost messages", Count, Lower;
 }
 
 /// What there is to know about a metric.
@@ -133,62 +155,6 @@ pub enum Better {
     Lower,
     /// The higher.
     Higher,
-}
-
-impl Metric {
-    /// What there is to know about it.
-    #[must_use]
-    pub const fn info(self) -> MetricInfo {
-        use Better::{Higher, Lower};
-        use Unit::{
-            Bytes, Count, Mib, MibPerSecond, Microseconds, Milliseconds, Nanoseconds, PerSecond,
-            Percent,
-        };
-        let (label, unit, better) = match self {
-            Self::RoundTripUs => ("round trip", Microseconds, Lower),
-            Self::RoundTripP90Us => ("round trip p90", Microseconds, Lower),
-            Self::RoundTripP99Us => ("round trip p99", Microseconds, Lower),
-            Self::RoundTripMaxUs => ("longest round trip", Microseconds, Lower),
-            Self::CallBytes => ("call on the wire", Bytes, Lower),
-            Self::ReplyBytes => ("reply on the wire", Bytes, Lower),
-            Self::MibPerS => ("transfer rate", MibPerSecond, Higher),
-            Self::MessagesPerS => ("messages", PerSecond, Higher),
-            Self::CallsPerS => ("calls", PerSecond, Higher),
-            Self::DelayMeanUs => ("mean delay", Microseconds, Lower),
-            Self::DelayP99Us => ("delay p99", Microseconds, Lower),
-            Self::ReceivedPercent => ("received", Percent, Higher),
-            Self::SendTimeouts => ("send time-outs", Count, Lower),
-            Self::BurstUs => ("emission to last receipt", Microseconds, Lower),
-            Self::ConnectUs => ("connection set-up", Microseconds, Lower),
-            Self::NameCycleUs => ("take and release a name", Microseconds, Lower),
-            Self::TotalMs => ("in all", Milliseconds, Lower),
-            Self::BusSwitches => ("switches of the bus", Count, Lower),
-            Self::SenderSwitches => ("switches of the sender", Count, Lower),
-            Self::RecipientSwitches => ("switches of the recipients", Count, Lower),
-            Self::SenderSends => ("sends of the sender", Count, Lower),
-            Self::RecipientReceives => ("receives of the recipients", Count, Lower),
-            Self::BusSends => ("sends of the bus", Count, Lower),
-            Self::BusReceives => ("receives of the bus", Count, Lower),
-            Self::KernelCopies => ("copies by the kernel", Count, Lower),
-            Self::BusCopies => ("copies in the bus", Count, Lower),
-            Self::ModelCopies => ("copies, by the model", Count, Lower),
-            Self::Validations => ("validations", Count, Lower),
-            Self::ModelValidations => ("validations, by the model", Count, Lower),
-            Self::BusCpuUs => ("processor time of the bus", Microseconds, Lower),
-            Self::ClientCpuUs => ("processor time of the client", Microseconds, Lower),
-            Self::BytesPerConnection => ("bus memory a connection", Bytes, Lower),
-            Self::BytesPerRule => ("bus memory a rule", Bytes, Lower),
-            Self::BusPeakMib => ("most memory of the bus", Mib, Lower),
-            Self::AddedPercent => ("added time", Percent, Lower),
-            Self::AddedBusNs => ("added to the bus a message", Nanoseconds, Lower),
-            Self::BusSystemCalls => ("system calls of the bus", Count, Lower),
-            Self::BusWakeUps => ("wake-ups of the bus", Count, Lower),
-            Self::WatcherCpuUs => ("time of the observer, a message", Microseconds, Lower),
-            Self::WatcherPercent => ("processor of the observer", Percent, Lower),
-            Self::LostMessages => ("lost messages", Count, Lower),
-        };
-        MetricInfo { label, unit, better }
-    }
 }
 
 impl Unit {

@@ -35,9 +35,7 @@ struct CaseSubject<'r> {
 
 /// How far a subject is.
 enum State {
-    /// It is not started.
     Waiting,
-    /// It runs.
     Running(Carrier),
     /// It has failed, and is not measured any more.
     Out,

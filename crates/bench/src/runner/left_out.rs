@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::words::command_line;
 use crate::result::{Case, Setting};
 use crate::scenario::{Effort, LibraryBuilder, Scenario};
+use crate::wording::command_line;
 
 /// A sentence about the cases that only a full run has; `None` if a quick run has them all.
 ///
@@ -15,7 +15,7 @@ pub(super) fn by(effort: Effort, scenario: &dyn Scenario) -> Option<String> {
     }
     let cases = |effort: Effort| -> Vec<Case> {
         let mut ignore = |_: &str| {};
-        let mut libraries = LibraryBuilder::without_libraries(&mut ignore);
+        let mut libraries = LibraryBuilder::new(None, effort, &mut ignore);
         scenario.trials(effort, &mut libraries).into_iter().map(|trial| trial.case).collect()
     };
     sentence(&cases(Effort::Full), &cases(Effort::Quick))

@@ -23,9 +23,9 @@ pub use output::{Output, Tables};
 pub(crate) use plan::PlannedScenario;
 pub use plan::{Plan, Request};
 
-use crate::report::words;
 use crate::result::Record;
 use crate::stage::Site;
+use crate::wording;
 use case::CaseRun;
 use output::ScenarioEnd;
 
@@ -81,6 +81,6 @@ fn scenario(
             break;
         }
     }
-    let (left_out, notes) = (planned.left_out.as_deref(), &words::distinct(notes.into_iter()));
+    let (left_out, notes) = (planned.left_out.as_deref(), &wording::distinct(notes.into_iter()));
     output.end_scenario(&ScenarioEnd { left_out, notes })
 }

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use super::progress::{Progress, Step};
 use crate::conclusions::{WARNING, conclusions};
 use crate::report::text::{ScenarioTable, Style, WIDTH, legend};
-use crate::report::{number, words};
 use crate::result::{self, Record};
 use crate::scenario_info::{Heading, ScenarioInfo};
 use crate::summary::{LOOSE_SPREAD, RunNoise, Steadiness, Summary};
+use crate::{number, wording};
 
 /// Where the results of a run go. The progress bar is on standard error, and only if that is a
 /// terminal.
@@ -66,7 +66,7 @@ impl<'o> Output<'o> {
         match &record {
             Record::Run(run) => {
                 let (placement, rounds) =
-                    (words::placement(run.placement), words::rounds(run.rounds));
+                    (wording::placement(run.placement), wording::rounds(run.rounds));
                 self.print(&format!("{}\n{placement}, {rounds}.\n", run.machine))?;
             }
             Record::Absence(absence) => {
@@ -121,8 +121,8 @@ impl<'o> Output<'o> {
             .into_iter()
             .partition(|sentence| sentence.starts_with(WARNING));
         sentences.extend(end.left_out.map(str::to_owned));
-        self.print(&words::list(&sentences, WIDTH))?;
-        self.report(&words::list(&warnings, WIDTH))?;
+        self.print(&wording::list(&sentences, WIDTH))?;
+        self.report(&wording::list(&warnings, WIDTH))?;
         end.notes.iter().try_for_each(|note| self.report(&format!("Not found: {note}\n")))
     }
 

@@ -4,12 +4,14 @@ use sys::clock;
 
 use super::left_out;
 use crate::buses::{BusKind, BusList, InstalledBus, ProgramPaths};
+use crate::library::Cache;
 use crate::machine::Machine;
 use crate::placement::Placement;
 use crate::result::{Absence, FORMAT, Run};
 use crate::scenario::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::scenario_info::ScenarioInfo;
 use crate::subject::Subject;
+use crate::wording::distinct;
 
 /// What was asked for.
 #[derive(Debug)]
@@ -56,7 +58,7 @@ impl Plan {
     #[must_use]
     pub fn new(request: &Request<'_>, tell: &mut dyn FnMut(&str)) -> Self {
         let mut finder = BusFinder::new(request.places);
-        let mut libraries = LibraryBuilder::of_user(request.effort, tell);
+        let mut libraries = LibraryBuilder::new(Some(Cache::of_user()), request.effort, tell);
         let planned = request.scenarios.iter().map(|scenario| {
             let trials = scenario.trials(request.effort, &mut libraries);
             let usual = scenario.subjects();
@@ -102,13 +104,7 @@ fn involved(subjects: impl Iterator<Item = Subject>, trials: &[Trial]) -> Vec<Su
 }
 
 fn run_of(request: &Request<'_>, scenarios: &[PlannedScenario]) -> Run {
-    let mut subjects = Vec::new();
-    for subject in scenarios.iter().flat_map(|planned| &planned.subjects) {
-        let info = subject.info();
-        if !subjects.contains(&info) {
-            subjects.push(info);
-        }
-    }
+    let subjects = scenarios.iter().flat_map(|planned| &planned.subjects).map(Subject::info);
     Run {
         format: FORMAT,
         started: clock::realtime().as_secs(),
@@ -117,7 +113,7 @@ fn run_of(request: &Request<'_>, scenarios: &[PlannedScenario]) -> Run {
         machine: Machine::read(),
         placement: request.placement,
         rounds: request.rounds.unwrap_or(request.effort.rounds()),
-        subjects,
+        subjects: distinct(subjects),
     }
 }
 

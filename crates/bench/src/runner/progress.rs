@@ -18,7 +18,6 @@ pub(super) struct Step<'a> {
     pub scenario: &'a str,
     /// The label of the case.
     pub case: &'a str,
-    /// The round, from 1.
     pub round: u32,
     /// How many rounds there are.
     pub rounds: u32,

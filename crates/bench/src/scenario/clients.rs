@@ -64,8 +64,8 @@ fn trial(library: &BuiltLibrary, way: LibraryRole, (count, size): (u64, usize)) 
         LibraryRole::Emits => ("emits", "emit"),
         LibraryRole::Listens => ("listens", "listen"),
     };
-    let name = library.library().to_string();
-    let label = format!("{name} {} {verb}", library.version());
+    let name = library.library.to_string();
+    let label = format!("{name} {} {verb}", library.version);
     let workload = ThroughLibrary { library: library.clone(), way, count, size };
     Trial::new(Case::new(label, at(part, &name)), workload)
 }

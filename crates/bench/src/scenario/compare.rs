@@ -110,7 +110,7 @@ fn clients(effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial> {
         let Some(ready) = libraries.library(library) else { continue };
         let label = match library {
             Library::Diligence => "text call, our library".to_owned(),
-            _ => format!("text call, {library} {}", ready.version()),
+            _ => format!("text call, {library} {}", ready.version),
         };
         let through = ThroughLibrary { library: ready, way: LibraryRole::Calls, count, size };
         rows.push(row(&label, Metric::RoundTripUs, OwnBusOnly(through)));

@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn every_scenario_is_known_and_has_cases() {
         let mut tell = |_: &str| {};
-        let mut libraries = LibraryBuilder::without_libraries(&mut tell);
+        let mut libraries = LibraryBuilder::new(None, Effort::Quick, &mut tell);
         for (scenario, info) in all().iter().zip(&INFOS) {
             assert_eq!(scenario.info(), info);
             for effort in [Effort::Full, Effort::Quick] {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sys::scheduling::{Nice, Slice};
 
+use crate::number::grouped;
 use crate::raw::ReadBuffer;
-use crate::report::number::grouped;
 
 /// How many of something: at least one.
 pub(super) fn count(word: &str) -> Result<u64, String> {

@@ -21,13 +21,9 @@ use crate::stage::{MeasureError, Stage};
 /// the next one begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Burst {
-    /// Signals in a burst.
     pub signals: u64,
-    /// How many receive each.
     pub recipients: u64,
-    /// Bytes of payload.
     pub size: usize,
-    /// How many bursts.
     pub bursts: u64,
     /// Whether it is also looked at with instruments.
     pub inspection: Inspection,
@@ -95,7 +91,6 @@ impl Processes {
     }
 }
 
-/// When bursts are emitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Schedule {
     bursts: u64,

@@ -14,7 +14,6 @@ use crate::stage::{MeasureError, Stage};
 /// One process calls another: the talk's ping-pong, one call after another or several at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// What each call carries.
     pub payload: Payload,
     /// How many calls are measured.
     pub count: u64,

@@ -7,15 +7,12 @@ use crate::stage::{MeasureError, Stage};
 /// One process calls another, beside a third that sends as fast as it can.
 #[derive(Clone, Debug)]
 pub(crate) struct Flood {
-    /// Where the flood goes.
     pub sink: Sink,
     /// Bytes of payload of each message of the flood.
     pub size: usize,
-    /// What is measured.
     pub victim: Call,
 }
 
-/// Where a flood goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sink {
     /// To a process that reads all the time.

@@ -9,14 +9,11 @@ use crate::stage::{MeasureError, Stage};
 #[derive(Clone, Debug)]
 pub(crate) struct WithBystanders<W> {
     pub bystanders: Bystanders,
-    /// What is measured.
     pub workload: W,
 }
 
-/// Connections that do nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Bystanders {
-    /// How many.
     pub connections: u64,
     /// The match rules of each; `{n}` is the number of the connection.
     pub rules: Vec<String>,

@@ -18,9 +18,7 @@ use crate::stage::{MeasureError, Stage};
 /// Calls or signals between the program of a library and a client with nothing in it.
 #[derive(Clone, Debug)]
 pub(crate) struct ThroughLibrary {
-    /// The library.
     pub library: BuiltLibrary,
-    /// Which end is its.
     pub way: LibraryRole,
     /// How many calls or signals.
     pub count: u64,

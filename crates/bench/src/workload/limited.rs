@@ -7,9 +7,7 @@ use crate::stage::{MeasureError, Stage};
 /// A workload of which one figure counts, for lists of unlike things.
 #[derive(Clone, Debug)]
 pub(crate) struct SingleMetric<W> {
-    /// What counts.
     pub metric: Metric,
-    /// What is measured.
     pub workload: W,
 }
 

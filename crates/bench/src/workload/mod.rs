@@ -98,7 +98,6 @@ impl Requirements {
 /// What a measurement has found.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Outcome {
-    /// Its figures.
     pub figures: Figures,
     /// When which process ran, if that was asked for.
     pub timeline: Option<Vec<Track>>,

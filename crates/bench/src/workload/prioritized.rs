@@ -11,9 +11,7 @@ use crate::stage::{MeasureError, Stage};
 /// A workload with a carrier that the scheduler prefers.
 #[derive(Clone, Debug)]
 pub(crate) struct Prioritized<W> {
-    /// How it is preferred.
     pub priority: Priority,
-    /// What is measured.
     pub workload: W,
 }
 

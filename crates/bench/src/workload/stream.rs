@@ -14,7 +14,6 @@ pub(crate) struct Stream {
     /// What each carries. Stamps, by which the time from emission to receipt is measured, cost a
     /// look at the clock at both ends.
     pub content: Content,
-    /// How many.
     pub count: u64,
     pub to: Recipients,
 }

@@ -25,7 +25,6 @@ pub(super) struct SystemCalls {
     table: PathBuf,
 }
 
-/// What was counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
     pub(super) sends: u64,

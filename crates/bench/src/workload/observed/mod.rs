@@ -25,11 +25,9 @@ use crate::stage::{MeasureError, Stage};
 /// workload runs once before and is not measured, because the first messages cost more.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed<W> {
-    /// Who observes.
     pub observer: ObserverKind,
     /// How many turns there are, at least one.
     pub turns: u64,
-    /// What is done.
     pub workload: W,
 }
 
@@ -155,7 +153,6 @@ impl<W: Counted> Observed<W> {
 /// A stream that is recorded by `diligence record`.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
-    /// The stream.
     pub stream: Stream,
 }
 

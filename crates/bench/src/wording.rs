@@ -125,12 +125,12 @@ pub(crate) fn setting(name: &str) -> String {
     name.replace(['_', '-'], " ")
 }
 
-/// Each text once, at its first place.
-pub(crate) fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
+/// Each item once, at its first place.
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
-    for line in lines {
-        if !distinct.contains(&line) {
-            distinct.push(line);
+    for item in items {
+        if !distinct.contains(&item) {
+            distinct.push(item);
         }
     }
     distinct
