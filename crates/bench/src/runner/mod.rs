@@ -81,6 +81,6 @@ fn scenario(
             break;
         }
     }
-    let (left_out, notes) = (planned.left_out.as_deref(), &wording::distinct(notes.into_iter()));
+    let (left_out, notes) = (planned.left_out.as_deref(), &wording::distinct(notes));
     output.end_scenario(&ScenarioEnd { left_out, notes })
 }
