@@ -24,6 +24,7 @@ export class GrowingColumn<N extends Numbers> {
 
   /** A view of some rows, until it grows. */
   slice(from: number, to: number): N {
+    // A part of a typed array has its type; TypeScript knows this only for each type by itself.
     return this.numbers.subarray(from, to) as N;
   }
 
