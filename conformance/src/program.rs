@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// program cannot keep the test waiting.
 ///
 /// ```
-/// use diligence_conformance::Program;
+/// use conformance::Program;
 ///
 /// let ran = Program::named("echo", "coreutils").arg("hello").run();
 /// assert!(ran.succeeded());

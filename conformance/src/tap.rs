@@ -43,7 +43,7 @@ impl Report {
     /// Reads the output of a program.
     ///
     /// ```
-    /// use diligence_conformance::tap::{Outcome, Report};
+    /// use conformance::tap::{Outcome, Report};
     ///
     /// let report = Report::parse("1..2\nok 1 /a\nok 2 /b # SKIP no root\n");
     /// assert_eq!(report.cases[0], ("/a".to_owned(), Outcome::Passed));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Flavour, Message, Program, Scratch, Value, check_all, eventually, field, kind,
     require, set_mode,
 };

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::time::Duration;
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Daemon, Peer, Program, Ran, Scratch, Signal, User, Value, eventually, first_line,
     installed, link_bus, root_for, set_mode, socket_path,
 };

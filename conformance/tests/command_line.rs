@@ -6,8 +6,8 @@
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 
-use diligence_conformance::process::open_files;
-use diligence_conformance::{
+use conformance::process::open_files;
+use conformance::{
     Bus, Config, Descriptors, Message, Peer, Program, Scratch, Stream, User, bus_program,
     bus_program_as, check_all, eventually, fail_with, first_line, key, link_bus, root_for,
     set_mode, socket_path,

@@ -8,10 +8,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 
-use diligence_conformance::differential::{Random, number, seeds, start_reference};
-use diligence_conformance::{
-    Bus, Config, Flavour, Message, Peer, Program, Scratch, first_line, link_bus,
-};
+use conformance::differential::{Random, number, seeds, start_reference};
+use conformance::{Bus, Config, Flavour, Message, Peer, Program, Scratch, first_line, link_bus};
 
 /// Files that are tried when nothing else is said: some seconds' worth.
 const FILES: u64 = 2_000;

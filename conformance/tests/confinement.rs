@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use diligence_conformance::process::status;
-use diligence_conformance::statistics::scrape;
-use diligence_conformance::{
+use conformance::process::status;
+use conformance::statistics::scrape;
+use conformance::{
     Bus, Config, Flavour, Message, Program, Scratch, Signal, User, Value, eventually, installed,
     link_bus, root_for, set_mode,
 };

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use diligence_conformance::process::status_number;
-use diligence_conformance::{
+use conformance::process::status_number;
+use conformance::{
     Bus, Config, Flavour, Message, Peer, Program, Scratch, Signal, Value, announce, check_all,
     link_bus,
 };

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Message, Peer, Program, Scratch, Value, check_all, eventually, kind, require,
 };
 

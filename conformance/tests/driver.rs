@@ -1,6 +1,6 @@
 //! The bus's own object: every method and property, with good arguments and bad ones.
 
-use diligence_conformance::{
+use conformance::{
     BUS_NAME, BUS_PATH, Bus, Message, Order, Peer, User, Value, check_all, fail_with, field, flag,
     kind, signature_of,
 };

@@ -5,8 +5,8 @@ use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use diligence_conformance::process::{open_files, processor_time};
-use diligence_conformance::{
+use conformance::process::{open_files, processor_time};
+use conformance::{
     Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Stream, User, Value,
     bus_binary, copy_bus, eventually, field, flag, kind, root_for,
 };
@@ -149,7 +149,7 @@ fn one_user_has_many_connections() {
 
 /// A bus that may have few descriptors, as an ordinary user who cannot raise that.
 fn bus_with_descriptors(count: u32, scratch: &Scratch) -> Bus {
-    diligence_conformance::set_mode(scratch.path(), 0o755);
+    conformance::set_mode(scratch.path(), 0o755);
     let as_user = |_| {
         let limited = Program::named("prlimit", "util-linux").arg(format!("--nofile={count}"));
         if User::is_root() {
@@ -208,7 +208,7 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
     }
     const MAX: u32 = 64;
     let scratch = Scratch::new();
-    diligence_conformance::set_mode(scratch.path(), 0o755);
+    conformance::set_mode(scratch.path(), 0o755);
     let mut bus = bus_with_descriptors(MAX, &scratch);
     let [mut filler, sleeper, mut one, mut other] = [(); 4].map(|()| bus.peer());
     let file = fs::File::open("/dev/null").expect("it exists");
@@ -265,7 +265,7 @@ fn one_user_has_many_descriptors_held() {
     }
     const MAX: u32 = 128;
     let scratch = Scratch::new();
-    diligence_conformance::set_mode(scratch.path(), 0o755);
+    conformance::set_mode(scratch.path(), 0o755);
     let mut bus = bus_with_descriptors(MAX, &scratch);
     let file = fs::File::open("/dev/null").expect("it exists");
     let [mut one, mut other] = [bus.peer(), bus.peer()];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use diligence_conformance::{
+use conformance::{
     BUS_NAME, Bus, Config, Descriptors, Message, Peer, Stream, User, check_all, hex, key,
 };
 

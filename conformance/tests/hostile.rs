@@ -4,7 +4,7 @@
 
 use std::os::fd::AsFd as _;
 
-use diligence_conformance::{
+use conformance::{
     BUS_PATH, Bus, Message, Order, Peer, Value, check_all, fail_with, field, kind, require,
 };
 

@@ -6,7 +6,7 @@
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Descriptors, Flavour, Message, Peer, Scratch, Stream, Value, check_all,
     eventually, field, flag, kind,
 };

@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::net::UnixDatagram;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::{
+use conformance::{
     BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Signal,
     Stream, User, Value, announce, check_all, first_line, flag, link_bus,
 };

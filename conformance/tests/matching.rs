@@ -1,6 +1,6 @@
 //! Match rules: which are taken, and what each selects.
 
-use diligence_conformance::{Bus, Message, Value, check_all, eventually, field, kind};
+use conformance::{Bus, Message, Value, check_all, eventually, field, kind};
 
 /// Results of RequestName for the owner.
 const PRIMARY: u32 = 1;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diligence_conformance::{BUS_NAME, Bus, Message, Peer, Value, check_all, eventually, kind};
+use conformance::{BUS_NAME, Bus, Message, Peer, Value, check_all, eventually, kind};
 
 const NAME: &str = "com.example.Name";
 

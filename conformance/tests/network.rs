@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Flavour, Message, Peer, Program, Scratch, Stream, User, Value, hex, key, kind,
 };
 

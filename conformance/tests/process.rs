@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use diligence_conformance::process::status;
-use diligence_conformance::{
+use conformance::process::status;
+use conformance::{
     Bus, Config, Daemon, Flavour, Message, Peer, Program, Scratch, Signal, Stream, Value,
     bus_program, check_all, eventually, first_line, link_bus, require,
 };
@@ -229,7 +229,7 @@ fn configuration_files_of_the_reference() {
     });
 }
 
-fn start_with(path: &Path, scratch: &Scratch) -> diligence_conformance::Running {
+fn start_with(path: &Path, scratch: &Scratch) -> conformance::Running {
     bus_program()
         .arg("--config-file")
         .arg(path)

@@ -1,6 +1,6 @@
 //! Programs that people use, unmodified, against the bus.
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Message, Program, Ran, Running, Value, check_all, eventually, fail_with,
 };
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::tap::{Expectations, Listed, Outcome, Privilege, Report, Run};
-use diligence_conformance::{
+use conformance::tap::{Expectations, Listed, Outcome, Privilege, Report, Run};
+use conformance::{
     Bus, Config, Flavour, Program, Scratch, User, announce, bus_program_as, copy_bus, fail_with,
     installed, require,
 };

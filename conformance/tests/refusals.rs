@@ -4,8 +4,8 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use diligence_conformance::statistics::{cause_count, dicts, scrape, totals};
-use diligence_conformance::{
+use conformance::statistics::{cause_count, dicts, scrape, totals};
+use conformance::{
     Bus, Config, Descriptors, Flavour, Message, Peer, Scratch, Stream, User, Value, check_all,
     eventually, root_for,
 };
@@ -209,7 +209,7 @@ fn the_metrics_socket_is_for_its_owner_only() {
         return;
     }
     let scratch = Scratch::new();
-    diligence_conformance::set_mode(scratch.path(), 0o755);
+    conformance::set_mode(scratch.path(), 0o755);
     let path = scratch.join("metrics");
     let bus = Bus::start(&telling_at(&path));
     let mode = std::fs::metadata(&path).expect("it is there").mode();

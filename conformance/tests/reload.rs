@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Flavour, Message, Peer, Scratch, Signal, User, announce, eventually, root_for,
 };
 use rustix::fs::inotify;
@@ -102,7 +102,7 @@ fn nothing_can_be_watched() {
     assert!(!hoard.is_empty());
 
     let folder = Scratch::new();
-    diligence_conformance::set_mode(folder.path(), 0o755);
+    conformance::set_mode(folder.path(), 0o755);
     let mut bus = Bus::start_as(
         LONELY,
         &with_folder(folder.path()).policy("context='default'", "<allow user='*'/>"),

@@ -4,7 +4,7 @@ use std::os::fd::AsFd as _;
 
 use rustix::process::Signal;
 
-use diligence_conformance::{
+use conformance::{
     BUS_NAME, Bus, Config, Message, Order, Peer, Value, check_all, field, flag, kind,
 };
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Flavour, Message, Peer, Program, Scratch, Stream, User, Value, copy_bus, field,
     flag, kind, root_for,
 };
@@ -261,7 +261,7 @@ fn attack(mut attacker: Peer, service: &str, case: &Case, is_over: &AtomicBool) 
 
 /// A bus of another user that may have few descriptors.
 fn bus_with_descriptors(count: u32, scratch: &Scratch) -> Bus {
-    diligence_conformance::set_mode(scratch.path(), 0o755);
+    conformance::set_mode(scratch.path(), 0o755);
     let config = Config::session().policy("context='default'", "<allow user='*'/>");
     Bus::start_with(&config, |_| {
         Program::named("prlimit", "util-linux")

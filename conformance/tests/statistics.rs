@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
-use diligence_conformance::statistics::{Dict, STATISTICS, dicts, number, scrape, scraper, totals};
-use diligence_conformance::{
+use conformance::statistics::{Dict, STATISTICS, dicts, number, scrape, scraper, totals};
+use conformance::{
     BUS_NAME, BUS_PATH, Bus, Config, Flavour, Message, Program, Scratch, User, Value, root_for,
 };
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 
-use diligence_conformance::{
+use conformance::{
     BUS_NAME, BUS_PATH, Bus, Config, Flavour, Message, Peer, Scratch, Signal, User, Value,
     eventually, root_for,
 };

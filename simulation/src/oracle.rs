@@ -13,7 +13,7 @@ mod undelivered;
 use std::collections::{BTreeMap, VecDeque};
 
 use bus::PeerId;
-use diligence_testkit::model::{Change, Names, Rule};
+use testkit::model::{Change, Names, Rule};
 use wire::Message;
 use wire::body::Value;
 

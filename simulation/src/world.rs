@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 
-use diligence_testkit::model::Rule;
 use kernel::machine::{self, Activity, Chance, SocketId};
+use testkit::model::Rule;
 use wire::Message;
 use wire::body::Value;
 use wire::message::MessageType;

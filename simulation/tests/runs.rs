@@ -7,9 +7,9 @@ use std::env;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
-use diligence_simulation::run::run;
-use diligence_simulation::world::{Plan, Tally};
-use diligence_testkit::random::Random;
+use simulation::run::run;
+use simulation::world::{Plan, Tally};
+use testkit::random::Random;
 
 #[test]
 fn everybody_gets_what_he_must_get_and_nothing_else() {

@@ -6,7 +6,7 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Message, Peer, Program, Scratch, Signal, Stream, Value, announce, eventually,
     instruments_binary,
 };

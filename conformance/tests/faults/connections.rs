@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::differential::start_reference;
-use diligence_conformance::{Bus, Config, Peer, Signal, eventually};
+use conformance::differential::start_reference;
+use conformance::{Bus, Config, Peer, Signal, eventually};
 
 use crate::form::{Form, raise_descriptors};
 use crate::gauge::{Gauge, Rest};
@@ -75,7 +75,7 @@ fn thousands_of_connections() {
 /// All of them, with one who is told.
 struct Crowd {
     count: usize,
-    processes: Vec<diligence_conformance::Running>,
+    processes: Vec<conformance::Running>,
     listener: Peer,
     came_in: Duration,
 }

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use diligence_conformance::{Bus, Config, Program, Scratch, Stream, User, copy_bus, link_bus};
+use conformance::{Bus, Config, Program, Scratch, Stream, User, copy_bus, link_bus};
 
 use crate::form::Form;
 use crate::gauge::{Gauge, Rest};

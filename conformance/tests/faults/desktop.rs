@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use diligence_conformance::differential::start_reference;
-use diligence_conformance::{BUS_NAME, Bus, Message};
+use conformance::differential::start_reference;
+use conformance::{BUS_NAME, Bus, Message};
 
 use crate::form::Form;
 use crate::gauge::{Gauge, Rest, Totals};
@@ -19,7 +19,7 @@ fn the_start_of_a_desktop_again_and_again() {
     let Some(form) = Form::asked() else { return };
     let rounds = form.pick(10, 1000);
     let messages = desktop_start();
-    let reference = start_reference(&diligence_conformance::Config::session());
+    let reference = start_reference(&conformance::Config::session());
     let (theirs, _) = Replay::on(reference.address()).play(&messages);
     reference.stop();
 

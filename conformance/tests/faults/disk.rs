@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use diligence_conformance::{
+use conformance::{
     Bus, Config, Message, Program, Running, Scratch, Signal, Value, announce, eventually,
     instruments_binary, link_bus,
 };

@@ -1,6 +1,6 @@
 //! The short form of a test, and the long one.
 
-use diligence_conformance::{Flavour, announce};
+use conformance::{Flavour, announce};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// How much a test does.

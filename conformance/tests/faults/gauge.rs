@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use diligence_conformance::process::{open_files, processor_time, status_number};
-use diligence_conformance::statistics::{self, Dict, cause_count, dicts};
-use diligence_conformance::{Bus, Peer, Value, eventually};
+use conformance::process::{open_files, processor_time, status_number};
+use conformance::statistics::{self, Dict, cause_count, dicts};
+use conformance::{Bus, Peer, Value, eventually};
 
 /// A process, looked at from outside.
 #[derive(Debug, Clone, Copy)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use diligence_conformance::differential::{Random, seeds, start_reference};
-use diligence_conformance::{
+use conformance::differential::{Random, seeds, start_reference};
+use conformance::{
     Bus, Config, Message, Peer, Program, Running, Scratch, Signal, Stream, User, Value, eventually,
     hex, installed, kind, set_mode,
 };

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use diligence_conformance::differential::{Random, seeds};
-use diligence_conformance::{Bus, Message, Peer, Running, Signal, Value, kind};
+use conformance::differential::{Random, seeds};
+use conformance::{Bus, Message, Peer, Running, Signal, Value, kind};
 
 use crate::form::Form;
 use crate::gauge::{Gauge, Rest, Totals};

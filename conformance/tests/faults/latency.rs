@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use diligence_conformance::Peer;
+use conformance::Peer;
 
 use crate::gauge::Gauge;
 

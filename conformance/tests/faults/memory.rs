@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
-use diligence_conformance::differential::start_reference;
-use diligence_conformance::{
+use conformance::differential::start_reference;
+use conformance::{
     Bus, Config, Message, Peer, Scratch, Signal, Stream, Value, eventually, flag, kind,
 };
 use rustix::process::{Pid, Resource, Rlimit, prlimit};

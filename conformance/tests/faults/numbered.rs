@@ -1,6 +1,6 @@
 //! Messages with numbers, of which each has to come once and in order.
 
-use diligence_conformance::{Message, Value, field};
+use conformance::{Message, Value, field};
 
 /// A signal with a number, and bytes that make it longer.
 pub(crate) fn signal(member: &str, number: u32, len: usize) -> Message {

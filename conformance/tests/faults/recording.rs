@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use diligence_conformance::{Message, Peer, Value, field};
+use conformance::{Message, Peer, Value, field};
 
 /// What everybody sent.
 pub(crate) fn desktop_start() -> Vec<Message> {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use diligence_conformance::differential::start_reference;
-use diligence_conformance::{Bus, Config, Message, Peer, flag, kind};
+use conformance::differential::start_reference;
+use conformance::{Bus, Config, Message, Peer, flag, kind};
 
 use crate::form::Form;
 use crate::gauge::{Gauge, Rest, Totals};
@@ -125,7 +125,7 @@ impl Pair {
         let signal = |name: &str| {
             let member = if self.rule.contains("arg0") { "Changed" } else { name };
             let signal = Message::signal("/com/example/Rules", "com.example.Rules", member);
-            signal.arg(diligence_conformance::Value::text(name))
+            signal.arg(conformance::Value::text(name))
         };
         let matched = signal(&format!("M{number}"));
         let other = signal("Other");

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use diligence_conformance::{Bus, Config, Stream};
+use conformance::{Bus, Config, Stream};
 
 use crate::form::Form;
 use crate::gauge::{Gauge, Rest, Totals};

@@ -4,9 +4,9 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use diligence_conformance::differential;
-use diligence_conformance::statistics::{dicts, number};
-use diligence_conformance::{
+use conformance::differential;
+use conformance::statistics::{dicts, number};
+use conformance::{
     Bus, Config, Message, Peer, Program, Running, Signal, eventually, instruments_binary,
 };
 

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use diligence_conformance::differential::start_reference;
-use diligence_conformance::statistics::number;
-use diligence_conformance::{Bus, Config, Message, Peer, Signal, eventually};
+use conformance::differential::start_reference;
+use conformance::statistics::number;
+use conformance::{Bus, Config, Message, Peer, Signal, eventually};
 
 use crate::form::Form;
 use crate::gauge;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use diligence_conformance::{Bus, Descriptors, Message, Peer, Program, Running, kind};
+use conformance::{Bus, Descriptors, Message, Peer, Program, Running, kind};
 
 use crate::form::raise_descriptors;
 use crate::numbered;

@@ -1,7 +1,7 @@
 //! Where the two are known to differ, and how that is kept out of the comparison. Each entry is a
 //! row of docs/deviations.md, or is left open by the specification.
 
-use diligence_conformance::{BUS_NAME, Message, Value, field, kind};
+use conformance::{BUS_NAME, Message, Value, field, kind};
 
 /// Flags of RequestName.
 const REPLACE_EXISTING: u32 = 2;

@@ -11,7 +11,7 @@ mod script;
 mod shrink;
 mod side;
 
-use diligence_conformance::differential::{Random, number, seeds};
+use conformance::differential::{Random, number, seeds};
 
 use operation::Operation;
 use script::Script;

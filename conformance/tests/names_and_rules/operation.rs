@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use diligence_conformance::{Message, Order, Value, field, kind};
+use conformance::{Message, Order, Value, field, kind};
 
 /// One client does something. In all texts `<2>` stands for the unique name of client 2.
 #[derive(Debug, Clone)]

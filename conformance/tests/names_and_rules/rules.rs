@@ -1,7 +1,7 @@
 //! Random match rules, good ones in every spelling and broken ones.
 
-use diligence_conformance::BUS_NAME;
-use diligence_conformance::differential::Random;
+use conformance::BUS_NAME;
+use conformance::differential::Random;
 
 use crate::operation::stand_in;
 use crate::script::{INTERFACES, MEMBERS, NAMES, PATHS, TEXTS};

@@ -1,7 +1,7 @@
 //! Random sequences of operations.
 
-use diligence_conformance::differential::Random;
-use diligence_conformance::{BUS_NAME, BUS_PATH, Message, Order, Value, field, flag, kind};
+use conformance::differential::Random;
+use conformance::{BUS_NAME, BUS_PATH, Message, Order, Value, field, flag, kind};
 
 use crate::operation::{Act, Operation, stand_in};
 use crate::rules::{Rule, any_rule};

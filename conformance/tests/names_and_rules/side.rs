@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use diligence_conformance::differential::start_reference;
-use diligence_conformance::{
+use conformance::differential::start_reference;
+use conformance::{
     BUS_NAME, Bus, Config, Descriptors, Message, Peer, Value, eventually, field, kind,
 };
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd as _, OwnedFd};
 
-use diligence_conformance::differential::start_reference;
-use diligence_conformance::{
+use conformance::differential::start_reference;
+use conformance::{
     Bus, Config, Descriptors, Message, Peer, Signal, Stream, User, Value, eventually, field, kind,
 };
 

@@ -1,6 +1,6 @@
 //! Who may connect, and what the stock configuration of a system bus lets whom do.
 
-use diligence_conformance::{
+use conformance::{
     BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Message, Peer, Scratch, Stream, User, Value,
     bus_program, check_all, first_line, kind, require, root_for,
 };
@@ -73,7 +73,7 @@ fn the_stock_system_bus() {
     }
     require("/usr/share/dbus-1/system.conf", "dbus-system-bus-common");
     let scratch = Scratch::new();
-    diligence_conformance::set_mode(scratch.path(), 0o777);
+    conformance::set_mode(scratch.path(), 0o777);
     let address = format!("--address=unix:path={}/bus", scratch.path().display());
     let program = bus_program().args(["--system", "--nofork", "--nopidfile", "--nosyslog"]);
     let mut running = program.arg(address).arg("--print-address=1").start();

@@ -7,8 +7,8 @@ mod both;
 mod cases;
 mod random;
 
-use diligence_conformance::differential::{Random, number, seeds};
-use diligence_conformance::root_for;
+use conformance::differential::{Random, number, seeds};
+use conformance::root_for;
 
 use both::{CLIENTS, Side};
 use random::Maker;

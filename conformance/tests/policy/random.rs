@@ -1,7 +1,7 @@
 //! Random policies and random messages, from a seed that is printed.
 
-use diligence_conformance::differential::Random;
-use diligence_conformance::{BUS_NAME, BUS_PATH, Message, Value, field, flag, kind};
+use conformance::differential::Random;
+use conformance::{BUS_NAME, BUS_PATH, Message, Value, field, flag, kind};
 
 /// Makes policies and messages.
 #[derive(Debug)]

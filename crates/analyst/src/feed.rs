@@ -384,8 +384,8 @@ const MESSAGES_MAX: usize = 65_536;
 
 #[cfg(test)]
 mod tests {
-    use diligence_testkit::recording::Recording;
     use serde_json::{Value, json};
+    use testkit::recording::Recording;
 
     use super::*;
 

@@ -167,8 +167,8 @@ impl Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::recording::Recording;
     use serde_json::json;
+    use testkit::recording::Recording;
 
     /// The answer to a question, without its name; the head of a refusal.
     fn answered(capture: &Capture, question: &serde_json::Value) -> serde_json::Value {

@@ -4,10 +4,8 @@
 
 use std::path::Path;
 
+use bench::buses::{BodyValidation, BusKind, InstalledBus, ProgramPaths, StartError, StartOptions};
 use client::Connection;
-use diligence_bench::buses::{
-    BodyValidation, BusKind, InstalledBus, ProgramPaths, StartError, StartOptions,
-};
 use rustix::process::{Pid, Signal, kill_process};
 use sys::scheduling::{self, Processors};
 use wire::address::{AddressList, Transport, UnixAddress};

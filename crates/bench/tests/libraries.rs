@@ -6,11 +6,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use clap::ValueEnum as _;
-use diligence_bench::library::{
+use bench::library::{
     BuiltLibrary, Cache, CallReport, EmitReport, Library, ListenReport, MissingLibrary,
     ProgramMode, RunError, RunningProgram, ours,
 };
+use clap::ValueEnum as _;
 
 const LIMIT: Duration = Duration::from_secs(30);
 

@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use diligence_bench::report::{Style, headline, html, markdown, text};
-use diligence_bench::result::{self, Case, Failure, Metric, Record, Sample};
-use diligence_bench::scenario_info::ScenarioInfo;
-use diligence_testkit::golden;
+use bench::report::{Style, headline, html, markdown, text};
+use bench::result::{self, Case, Failure, Metric, Record, Sample};
+use bench::scenario_info::ScenarioInfo;
+use testkit::golden;
 
 const INFOS: [ScenarioInfo; 4] = [
     ScenarioInfo {

@@ -7,7 +7,7 @@ use std::io;
 /// Why a system call failed.
 ///
 /// ```
-/// use diligence_broker::os_error::OsError;
+/// use broker::os_error::OsError;
 /// use std::fs::File;
 ///
 /// let error = File::open("/no such file").map_err(OsError::from).unwrap_err();

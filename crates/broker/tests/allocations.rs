@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use diligence_broker::busconfig;
+use broker::busconfig;
 use wire::Message;
 use wire::message::{Builder, FixedHeader};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use diligence_broker::listen::{
+use broker::listen::{
     Entry, Environment, ListenError, Listener, Nonce, PassedSocketProblem, listen, parse,
 };
 use sys::inherited::InheritError;

@@ -7,10 +7,10 @@ use bus::{
     Amount, Body, Bus, Configuration, Credentials, Effect, Effects, End, FdPassing, Input, Limits,
     PeerId, Policy, Time,
 };
-use diligence_testkit::rules::rule;
-use diligence_testkit::world::{build, driver_method, identity, interface, member, name, path};
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use testkit::rules::rule;
+use testkit::world::{build, driver_method, identity, interface, member, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;

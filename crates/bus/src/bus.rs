@@ -537,7 +537,7 @@ mod tests {
     use super::*;
     use core::num::NonZeroU32;
 
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
     use wire::guid::Guid;
     use wire::match_rule::MatchRule;
 

@@ -312,7 +312,7 @@ const NEVER: Time = Time::from_nanos(u64::MAX);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     const A: PeerId = PeerId::new(0, 0);
     const B: PeerId = PeerId::new(1, 0);

@@ -114,7 +114,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     const CALLER: PeerId = PeerId::new(1, 0);
     const OTHER: PeerId = PeerId::new(2, 0);

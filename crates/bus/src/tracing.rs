@@ -259,7 +259,7 @@ impl Tracing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     use crate::types::{Credentials, Limits};
 

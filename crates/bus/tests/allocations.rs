@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bus::{
     Amount, Bus, Configuration, Credentials, Effect, Effects, FdPassing, Input, PeerId, Time,
 };
-use diligence_testkit::world::{build, driver_method, identity, interface, member, name, path};
+use testkit::world::{build, driver_method, identity, interface, member, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;

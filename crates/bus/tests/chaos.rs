@@ -1,8 +1,8 @@
 //! Whatever connections do, in whatever order: nothing panics, everything that is sent is valid,
 //! and nothing of anybody is left when all have gone.
 
-use diligence_testkit::chaos::Chaos;
-use diligence_testkit::random::{Random, rounds};
+use testkit::chaos::Chaos;
+use testkit::random::{Random, rounds};
 
 const ROUNDS: usize = rounds(40);
 const STEPS: usize = if cfg!(miri) { 100 } else { 2_000 };

@@ -1,7 +1,7 @@
 //! Messages, texts and lists at the edge of what a message can hold.
 
 use bus::{Configuration, Limits, PeerId};
-use diligence_testkit::world::{Seen, World, build, interface, member, messages_to, name, path};
+use testkit::world::{Seen, World, build, interface, member, messages_to, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};

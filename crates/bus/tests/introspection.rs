@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bus::introspection_xml;
-use diligence_testkit::golden;
+use testkit::golden;
 use wire::names::ObjectPath;
 
 #[test]

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bus::{Configuration, Limits, PeerId, Policy};
-use diligence_testkit::model::{Change, Names, Rule, Subject};
-use diligence_testkit::random::{Random, rounds};
-use diligence_testkit::world::{Seen, World, interface, member, name, path};
+use testkit::model::{Change, Names, Rule, Subject};
+use testkit::random::{Random, rounds};
+use testkit::world::{Seen, World, interface, member, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;

@@ -9,7 +9,7 @@ use bus::{
     Bus, Configuration, Credentials, Details, FdPassing, Input, LogEvent, PeerId, Service,
     Services, WithheldBy,
 };
-use diligence_testkit::world::{
+use testkit::world::{
     Seen, World, foreign_error, identity, interface, member, messages_to, name, path,
 };
 use wire::Message;

@@ -1,9 +1,9 @@
 //! Names change hands as the specification says, whoever asks in whatever order.
 
 use bus::{Configuration, PeerId};
-use diligence_testkit::model::Names;
-use diligence_testkit::random::{Random, rounds};
-use diligence_testkit::world::{World, messages_to};
+use testkit::model::Names;
+use testkit::random::{Random, rounds};
+use testkit::world::{World, messages_to};
 use wire::Message;
 use wire::body::Value;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bus::{Configuration, Input, PeerId, Policy, Time};
-use diligence_testkit::random::{Random, rounds};
-use diligence_testkit::world::{Seen, World, interface, member, messages_to, name, path};
+use testkit::random::{Random, rounds};
+use testkit::world::{Seen, World, interface, member, messages_to, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;
@@ -162,7 +162,7 @@ impl Test {
 }
 
 fn build(builder: Builder<'_>, serial: u32) -> Vec<u8> {
-    diligence_testkit::world::build(builder, serial, &[Value::from("text")])
+    testkit::world::build(builder, serial, &[Value::from("text")])
 }
 
 fn no_replies(pending: &[Pending]) -> Vec<(PeerId, u32, String)> {

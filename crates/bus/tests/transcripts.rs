@@ -5,7 +5,7 @@
 //! # Lines with a hash are comments.
 //! limit max_names_per_connection=4     settings: also helper, identity,
 //! policy open                          unrestricted, closed; or of rules, see
-//! rule user=7 deny own a.b             `diligence_testkit::rules`
+//! rule user=7 deny own a.b             `testkit::rules`
 //! join a uid=1000 pid=42 fds           connect, authenticate and say Hello
 //! connect b uid=0 pid=7 groups=0,4     the same in steps; also console, comm=x
 //! auth b fds
@@ -30,7 +30,7 @@
 //!                                      command, helper
 //! ```
 //!
-//! The runner checks every message that is sent (see `diligence_testkit::world`), and at the end of each file
+//! The runner checks every message that is sent (see `testkit::world`), and at the end of each file
 //! lets everybody go and checks that nothing is left. With `DILIGENCE_BLESS=1` it rewrites what
 //! stands below the inputs.
 
@@ -46,10 +46,10 @@ use bus::{
     ServiceHelper, ServiceManager, StartFailure, StartId, StartProblem, Time, TraceAudience,
     Urgency,
 };
-use diligence_testkit::golden::{self, Mode};
-use diligence_testkit::rules;
-use diligence_testkit::text::{self, Cursor};
-use diligence_testkit::world::{self, Reads, Seen, World, foreign_error};
+use testkit::golden::{self, Mode};
+use testkit::rules;
+use testkit::text::{self, Cursor};
+use testkit::world::{self, Reads, Seen, World, foreign_error};
 use wire::body::Value;
 use wire::message::{Builder, Flags, MessageType};
 use wire::names::ErrorName;

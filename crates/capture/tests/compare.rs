@@ -1,11 +1,11 @@
 //! Differences and budgets of recordings whose truth is known.
 
-use diligence_capture::Capture;
-use diligence_capture::budget::{self, Budget, Verdict};
-use diligence_capture::compare::{differences, members, table};
-use diligence_capture::query::Query;
-use diligence_capture::record::Fact;
-use diligence_testkit::recording::Recording;
+use capture::Capture;
+use capture::budget::{self, Budget, Verdict};
+use capture::compare::{differences, members, table};
+use capture::query::Query;
+use capture::record::Fact;
+use testkit::recording::Recording;
 
 /// Calls of a method that take `millis` each, of which some fail, by a program whose unique names
 /// are counted from `first`.

@@ -5,15 +5,15 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process;
 
-use diligence_capture::Capture;
-use diligence_capture::bodies::Bodies;
-use diligence_capture::model::{Health, Role};
-use diligence_capture::record::{
+use capture::Capture;
+use capture::bodies::Bodies;
+use capture::model::{Health, Role};
+use capture::record::{
     Bus, BusId, Content, Damage, EndCause, Fact, Gap, GapCause, Method, Origin, Process, Ran,
     Record, Time,
 };
-use diligence_testkit::findings::findings;
-use diligence_testkit::recording::{DRIVER, Recording};
+use testkit::findings::findings;
+use testkit::recording::{DRIVER, Recording};
 
 const MAIL: &str = "org.example.Mail";
 

@@ -1,20 +1,18 @@
 //! Excerpts: what is known of the chosen messages is known of them in the file too, whatever was left out.
 
-use diligence_capture::Capture;
-use diligence_capture::bodies::Bodies;
-use diligence_capture::file::Reader;
-use diligence_capture::lint::Rule;
-use diligence_capture::model::{CallOutcome, Chosen, Message};
-use diligence_capture::model::{Loose, LooseKind, loose_replies};
-use diligence_capture::query::Query;
-use diligence_capture::record::{
-    Bus, BusId, Clock, Content, Excerpt, Fact, Method, Process, Ran, Record,
-};
-use diligence_capture::save::{FileFormat, PcapLoss, save};
-use diligence_capture::show::Details;
-use diligence_capture::statistics::{Caveat, Summary};
-use diligence_capture::text::Style;
-use diligence_testkit::recording::{DRIVER, Recording};
+use capture::Capture;
+use capture::bodies::Bodies;
+use capture::file::Reader;
+use capture::lint::Rule;
+use capture::model::{CallOutcome, Chosen, Message};
+use capture::model::{Loose, LooseKind, loose_replies};
+use capture::query::Query;
+use capture::record::{Bus, BusId, Clock, Content, Excerpt, Fact, Method, Process, Ran, Record};
+use capture::save::{FileFormat, PcapLoss, save};
+use capture::show::Details;
+use capture::statistics::{Caveat, Summary};
+use capture::text::Style;
+use testkit::recording::{DRIVER, Recording};
 
 const MAIL: &str = "org.example.Mail";
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
@@ -207,7 +205,7 @@ fn nothing_is_concluded_from_match_rules_that_an_excerpt_lacks() {
     recording.signal(":1.6", "/m org.example.Mail.Last", &());
     recording.call(":1.5", ":1.6", "/m org.example.Mail.Get", &());
     let found = |capture: &Capture| {
-        let findings = diligence_capture::lint::lint(capture, Rule::all());
+        let findings = capture::lint::lint(capture, Rule::all());
         findings.iter().map(|finding| finding.rule.to_string()).collect::<Vec<_>>()
     };
     let capture = recording.capture();

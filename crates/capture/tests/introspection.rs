@@ -1,6 +1,6 @@
 //! Documents that objects describe themselves with.
 
-use diligence_capture::introspection::{
+use capture::introspection::{
     Annotation, Argument, DOCUMENT_MAX, Interface, Introspection, InvalidDocument,
 };
 use wire::introspection::EMITS_CHANGE;

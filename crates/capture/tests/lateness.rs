@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use diligence_capture::Capture;
-use diligence_capture::lint::{Rule, RuleId, lint};
-use diligence_capture::model::LateEvidence;
-use diligence_capture::record::{Bus, Fact, Late, Method};
-use diligence_capture::statistics::{Caveat, Summary};
-use diligence_testkit::recording::Recording;
+use capture::Capture;
+use capture::lint::{Rule, RuleId, lint};
+use capture::model::LateEvidence;
+use capture::record::{Bus, Fact, Late, Method};
+use capture::statistics::{Caveat, Summary};
+use testkit::recording::Recording;
 
 fn recorded_by(method: Method) -> Recording {
     let mut recording = Recording::new();

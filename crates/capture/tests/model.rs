@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use diligence_capture::Capture;
-use diligence_capture::model::{Health, Strings, Text};
-use diligence_capture::record::{Bus, BusId, Content};
-use diligence_testkit::recording::{DRIVER, Recording};
+use capture::Capture;
+use capture::model::{Health, Strings, Text};
+use capture::record::{Bus, BusId, Content};
+use testkit::recording::{DRIVER, Recording};
 use wire::message::MessageType;
 
 /// Longer than what is left of a message that was cut.
@@ -13,7 +13,7 @@ const TEXT: &str = "a message about something that happened to somebody, somewhe
 
 const MAIL: &str = "org.example.Mail";
 
-fn call(recording: &mut Recording, from: &str, to: &str) -> diligence_testkit::recording::Call {
+fn call(recording: &mut Recording, from: &str, to: &str) -> testkit::recording::Call {
     recording.call(from, to, "/ org.example.Mail.Count", &("inbox",))
 }
 
@@ -138,7 +138,7 @@ fn a_pcap_file_holds_the_same() {
     assert_eq!(message.expect("a valid message").read::<(u32,)>(), Ok((1,)));
 }
 
-fn all<const N: usize>(capture: &Capture) -> [diligence_capture::model::Message<'_>; N] {
+fn all<const N: usize>(capture: &Capture) -> [capture::model::Message<'_>; N] {
     let messages: Vec<_> = capture.messages().collect();
     messages.try_into().expect("as many messages as were made")
 }

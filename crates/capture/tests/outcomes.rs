@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use diligence_capture::Capture;
-use diligence_capture::lint::{Rule, lint};
-use diligence_capture::model::CallOutcome::{self, *};
-use diligence_capture::query::Query;
-use diligence_capture::record::{Bus, BusId, Clock, EndCause, Fact, Origin, Record, Time};
-use diligence_capture::statistics::{By, Caveat, Groups, Summary, replies};
-use diligence_capture::timeline::{blocked, blocked_table, slowest, slowest_table};
-use diligence_testkit::recording::{Call, DRIVER, Recording};
+use capture::Capture;
+use capture::lint::{Rule, lint};
+use capture::model::CallOutcome::{self, *};
+use capture::query::Query;
+use capture::record::{Bus, BusId, Clock, EndCause, Fact, Origin, Record, Time};
+use capture::statistics::{By, Caveat, Groups, Summary, replies};
+use capture::timeline::{blocked, blocked_table, slowest, slowest_table};
+use testkit::recording::{Call, DRIVER, Recording};
 use wire::message::Flags;
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use diligence_capture::Capture;
-use diligence_capture::file::Reader;
-use diligence_capture::record::{BusId, Fact, Process, Ran, Record, Time};
-use diligence_capture::statistics::{Unknowable, switches};
-use diligence_capture::timeline::{
-    Processors, Turn, chrome_trace, parties, slowest, slowest_table,
-};
-use diligence_testkit::recording::Recording;
+use capture::Capture;
+use capture::file::Reader;
+use capture::record::{BusId, Fact, Process, Ran, Record, Time};
+use capture::statistics::{Unknowable, switches};
+use capture::timeline::{Processors, Turn, chrome_trace, parties, slowest, slowest_table};
+use testkit::recording::Recording;
 
 /// The processes of the bus, of a caller and of its service.
 const BUS: u32 = 42;

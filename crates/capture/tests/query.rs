@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use diligence_capture::Capture;
-use diligence_capture::query::{Query, complete};
-use diligence_capture::record::{Bus, Content, Fact};
-use diligence_testkit::recording::Recording;
+use capture::Capture;
+use capture::query::{Query, complete};
+use capture::record::{Bus, Content, Fact};
+use testkit::recording::Recording;
 use wire::body::{Value, Variant};
 use wire::message::Flags;
 

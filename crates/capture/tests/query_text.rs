@@ -1,6 +1,6 @@
 //! Texts of queries: their grammar, what errors say, and patterns.
 
-use diligence_capture::query::{DEPTH_MAX, Expression, Pattern, Query, Term};
+use capture::query::{DEPTH_MAX, Expression, Pattern, Query, Term};
 
 fn column_and_text(text: &str) -> (usize, String) {
     let error = Query::parse(text).expect_err(text);

@@ -1,8 +1,8 @@
 //! Parts of recordings: processes, losses, and what redaction leaves of facts.
 
-use diligence_capture::bodies::{Bodies, Reducer};
-use diligence_capture::losses::Losses;
-use diligence_capture::record::{Bus, BusId, Excerpt, Fact, Gap, GapCause, Process, Record, Time};
+use capture::bodies::{Bodies, Reducer};
+use capture::losses::Losses;
+use capture::record::{Bus, BusId, Excerpt, Fact, Gap, GapCause, Process, Record, Time};
 
 #[test]
 fn programs_have_the_names_by_which_people_know_them() {

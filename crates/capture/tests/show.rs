@@ -5,15 +5,15 @@
 use std::path::Path;
 use std::time::Duration;
 
-use diligence_capture::Capture;
-use diligence_capture::record::{Bus, BusId, Content, Fact, Method, Process, Ran};
-use diligence_capture::show::{
+use capture::Capture;
+use capture::record::{Bus, BusId, Content, Fact, Method, Process, Ran};
+use capture::show::{
     Command, CommandBus, CommandKind, CommandParts, Controls, Details, Format, Inexpressible,
     Knowledge, LineClock, Lines,
 };
-use diligence_capture::text::{Colours, Style, columns};
-use diligence_testkit::golden;
-use diligence_testkit::recording::Recording;
+use capture::text::{Colours, Style, columns};
+use testkit::golden;
+use testkit::recording::Recording;
 use wire::body::Value;
 use wire::message::{Flags, MessageType};
 

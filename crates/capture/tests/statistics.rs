@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use diligence_capture::Capture;
-use diligence_capture::query::Query;
-use diligence_capture::record::{
+use capture::Capture;
+use capture::query::Query;
+use capture::record::{
     Bus, BusId, Clock, Content, EndCause, Fact, Gap, GapCause, Method, Origin, Process, RawMessage,
     Record, Time,
 };
-use diligence_capture::statistics::{
+use capture::statistics::{
     By, Caveat, Groups, Percentiles, Subject, Summary, Sweep, SweepChoice, Unknowable,
     UnknownSubject, member_sizes, recipients, replies, rules, sizes,
 };
-use diligence_capture::table::Table;
-use diligence_testkit::recording::{DRIVER, Recording};
+use capture::table::Table;
+use testkit::recording::{DRIVER, Recording};
 use wire::message::Flags;
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";

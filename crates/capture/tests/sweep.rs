@@ -1,6 +1,6 @@
 //! What a message of a size costs, from the results of a benchmark.
 
-use diligence_capture::statistics::{Sweep, SweepChoice};
+use capture::statistics::{Sweep, SweepChoice};
 
 /// A sample whose echo is 40 bytes smaller than its call, so that their mean is `size`.
 fn sample(subject: &str, buffer: &str, size: u64, micros: f64) -> String {

@@ -1,7 +1,7 @@
 //! Tables: their order, keys and layout.
 
-use diligence_capture::table::{Cell, Column, Table, Unit};
-use diligence_capture::text::Style;
+use capture::table::{Cell, Column, Table, Unit};
+use capture::text::Style;
 
 fn table() -> Table {
     let columns = [Column::text("name"), Column::number("size", Unit::Bytes)];

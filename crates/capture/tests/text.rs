@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use diligence_capture::Time;
-use diligence_capture::text::amount::{AmountError, Scale};
-use diligence_capture::text::columns::{Fit, fit, folded};
-use diligence_capture::text::nearest::{nearest, suggestion};
-use diligence_capture::text::units::{
+use capture::Time;
+use capture::text::amount::{AmountError, Scale};
+use capture::text::columns::{Fit, fit, folded};
+use capture::text::nearest::{nearest, suggestion};
+use capture::text::units::{
     bytes, bytes_aligned, clock_time, count, counted, date_and_time, duration, duration_aligned,
     elapsed, grouped, share, time_of_day,
 };
-use diligence_capture::text::visible::{lines, printable, styled_lines, value};
+use capture::text::visible::{lines, printable, styled_lines, value};
 use wire::body::Value;
 
 #[test]

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use diligence_capture::Capture;
-use diligence_capture::query::Query;
-use diligence_capture::record::{Fact, Process, Ran};
-use diligence_capture::statistics::{Unknowable, dispatch};
-use diligence_capture::text::Style;
-use diligence_capture::timeline::{
+use capture::Capture;
+use capture::query::Query;
+use capture::record::{Fact, Process, Ran};
+use capture::statistics::{Unknowable, dispatch};
+use capture::text::Style;
+use capture::timeline::{
     BusPhase, BusTime, Phase, Processors, Way, blocked, blocked_table, bus_shares, chrome_trace,
     shares, slowest, slowest_table, start_ups,
 };
-use diligence_testkit::recording::{DRIVER, Recording};
 use serde_json::Value;
+use testkit::recording::{DRIVER, Recording};
 
 /// A shell that waits for a file service, and a mailer that does not wait.
 fn desktop() -> Recording {
@@ -71,7 +71,7 @@ fn start() -> Recording {
     recording
 }
 
-fn all(_: &diligence_capture::model::Message<'_>) -> bool {
+fn all(_: &capture::model::Message<'_>) -> bool {
     true
 }
 
@@ -241,7 +241,7 @@ fn a_reply_that_waits_for_the_bus_is_not_the_time_of_the_service() {
     assert!(keys.lines().next().is_some_and(|keys| keys.contains(",bus_wait,")), "{keys}");
 }
 
-fn shares_of_a_monitor() -> Option<diligence_capture::table::Table> {
+fn shares_of_a_monitor() -> Option<capture::table::Table> {
     shares(&desktop().capture(), all)
 }
 

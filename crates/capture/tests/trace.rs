@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::time::Duration;
 
-use diligence_capture::record::{BusId, Fact, Gap, GapCause, Method, Process, Record, Time};
-use diligence_capture::trace::{Assembler, Patience};
-use diligence_capture::{Capture, file};
+use capture::record::{BusId, Fact, Gap, GapCause, Method, Process, Record, Time};
+use capture::trace::{Assembler, Patience};
+use capture::{Capture, file};
 use trace::layout::RING_MIN;
 use trace::record::{Entry, First, Message, Parts, Party, Recipients};
 use trace::{Delivered, Participant, Program, Writer};

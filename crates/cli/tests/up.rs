@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 use client::Connection;
 use client::wire::body::Value;
 use client::wire::names::ObjectPathBuf;
-use diligence_testkit::terminal::texts_of;
 use processes::{
     Folder, Lines, PATIENCE, PROGRAM, Running, children_of, is_alive, send, wait_until,
 };
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use testkit::terminal::texts_of;
 
 /// `up` with words of its own, and its lines.
 fn up(folder: &Folder, words: &[&str]) -> (Running, Lines) {

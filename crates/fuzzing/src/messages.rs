@@ -1,7 +1,7 @@
 //! Headers, bodies and streams of messages.
 
-use diligence_testkit::forged::Forged;
-use diligence_testkit::random::Random;
+use testkit::forged::Forged;
+use testkit::random::Random;
 use wire::body::{Reader, Validator, Value, Writer};
 use wire::framer::{Frame, Framer, Limits, SCRATCH_LEN_MIN};
 use wire::limits::STAMP_LEN_MAX;

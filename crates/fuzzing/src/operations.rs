@@ -1,8 +1,8 @@
 //! What connections do with a bus, chosen by the bytes: who comes and goes, which call with which
 //! arguments, any message to anybody, time, a configuration with small limits.
 
-use diligence_testkit::chaos::Chaos;
-use diligence_testkit::random::Random;
+use testkit::chaos::Chaos;
+use testkit::random::Random;
 
 use crate::seed::{Seed, numbered};
 

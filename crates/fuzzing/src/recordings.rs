@@ -6,7 +6,7 @@ use capture::record::{Bus, BusId, Fact, Gap, GapCause, Method, Origin, RawMessag
 use capture::show::{Controls, Format};
 use capture::statistics::{By, Groups};
 use capture::{Capture, lint, timeline};
-use diligence_testkit::recording::Recording;
+use testkit::recording::Recording;
 
 use crate::seed::Seed;
 

@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use diligence_testkit::mutated;
-use diligence_testkit::random::Random;
 use fuzzing::{TARGETS, Target};
+use testkit::mutated;
+use testkit::random::Random;
 
 #[test]
 fn targets_take_what_is_near_their_corpus() {

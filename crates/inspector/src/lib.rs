@@ -4,7 +4,7 @@
 //! serialised, since a page or another program will read it; values keep their types ([`json`]).
 //!
 //! ```no_run
-//! use diligence_inspector::{Call, Connection, Inspector, Manner, TreeOptions};
+//! use inspector::{Call, Connection, Inspector, Manner, TreeOptions};
 //!
 //! let inspector = Inspector::new(Connection::session()?);
 //! for name in inspector.names()? {

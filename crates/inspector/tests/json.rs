@@ -1,7 +1,7 @@
 //! Values as JSON with their types, and back.
 
-use diligence_inspector::TypedValue;
-use diligence_inspector::json::{Json, example, read_arguments, read_value};
+use inspector::TypedValue;
+use inspector::json::{Json, example, read_arguments, read_value};
 use wire::body::Value;
 use wire::signature::Signature;
 

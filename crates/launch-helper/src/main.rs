@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use diligence_launch_helper::{CONFIG_FILE, run};
+use launch_helper::{CONFIG_FILE, run};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();

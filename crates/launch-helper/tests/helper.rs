@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
-use diligence_launch_helper::{SYSTEM_BUS, find, run};
+use launch_helper::{SYSTEM_BUS, find, run};
 use services::Folder;
 
 /// A folder that is removed at the end.

@@ -1,9 +1,9 @@
 //! What is written in a form is read from it again, for any value.
 
-use diligence_notation::{busctl, dbus_send, gvariant, json, signature};
-use diligence_testkit::random::{Random, rounds};
-use diligence_testkit::values::has_descriptor;
+use notation::{busctl, dbus_send, gvariant, json, signature};
 use serde_json::Value as Json;
+use testkit::random::{Random, rounds};
+use testkit::values::has_descriptor;
 use wire::body::Value;
 use wire::signature::Signature;
 

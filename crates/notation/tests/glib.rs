@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use diligence_notation::gvariant;
-use diligence_testkit::random::Random;
-use diligence_testkit::values::has_descriptor;
+use notation::gvariant;
 use serde_json::{Value as Json, json};
+use testkit::random::Random;
+use testkit::values::has_descriptor;
 use wire::signature::Signature;
 
 /// Reads lines of `[type or null, text]`, and prints what GLib makes of each.
@@ -56,10 +56,8 @@ fn what_is_printed_is_what_glib_prints_and_reads() {
         // The place of a descriptor has a sign there, and never so many.
         values.extend(told.into_iter().filter(|value| !has_descriptor(value)));
     }
-    let ours: Vec<_> = values
-        .iter()
-        .map(|value| (diligence_notation::signature(value), gvariant::value(value)))
-        .collect();
+    let ours: Vec<_> =
+        values.iter().map(|value| (notation::signature(value), gvariant::value(value))).collect();
     let asked: Vec<_> = ours.iter().map(|(_, text)| (None, text.as_str())).collect();
     for (told, ours) in glib(&asked).into_iter().zip(&ours) {
         assert_eq!(told.as_ref(), Some(ours));
@@ -172,8 +170,7 @@ fn what_people_write_is_what_glib_takes_it_for() {
     let asked: Vec<_> = TEXTS.iter().map(|text| (None, *text)).collect();
     for (told, text) in glib(&asked).into_iter().zip(TEXTS) {
         let ours = gvariant::read_untyped(text, &mut place).ok();
-        let ours =
-            ours.map(|value| (diligence_notation::signature(&value), gvariant::value(&value)));
+        let ours = ours.map(|value| (notation::signature(&value), gvariant::value(&value)));
         // GLib takes the first value of a dictionary for the type of all, arrays it does look at.
         if told.is_none() && *text == "{'a': 1, 'b': 2.5}" {
             assert_eq!(ours, Some(("a{sd}".into(), "{'a': 1.0, 'b': 2.5}".into())));
@@ -217,8 +214,7 @@ fn what_people_write_of_a_type_is_what_glib_takes_it_for() {
         if is_typed && (ours.is_none() || matches!(types, "s" | "o")) {
             continue;
         }
-        let ours =
-            ours.map(|value| (diligence_notation::signature(&value), gvariant::value(&value)));
+        let ours = ours.map(|value| (notation::signature(&value), gvariant::value(&value)));
         assert_eq!(ours, told, "{types} {text}");
     }
 }

@@ -206,7 +206,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
-    use diligence_testkit::recording::Recording;
+    use testkit::recording::Recording;
 
     use super::*;
 

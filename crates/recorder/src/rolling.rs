@@ -76,8 +76,8 @@ const KEPT_LEN: usize = 32 << 20;
 mod tests {
     use capture::bodies::Bodies;
     use capture::record::Bus;
-    use diligence_testkit::findings::findings;
-    use diligence_testkit::recording::Recording;
+    use testkit::findings::findings;
+    use testkit::recording::Recording;
 
     use super::*;
 

@@ -12,8 +12,8 @@ use capture::Capture;
 use capture::bodies::Bodies;
 use capture::model::Health;
 use capture::record::{Bus, BusId, Content, EndCause, Fact, Origin, Record, Time};
-use diligence_testkit::recording::Recording;
 use recorder::{Destination, Tape, TapeError, TapeNotice};
+use testkit::recording::Recording;
 
 /// A folder that is gone with the test.
 struct Folder(PathBuf);

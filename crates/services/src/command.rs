@@ -17,11 +17,11 @@ impl Command {
     /// Splits a command line.
     ///
     /// ```
-    /// use diligence_services::Command;
+    /// use services::Command;
     ///
     /// let command = Command::split(r#"/bin/echo 'a b' "c"\ d # no more"#)?;
     /// assert_eq!(command.words(), ["/bin/echo", "a b", "c d", ""]);
-    /// # Ok::<(), diligence_services::CommandError>(())
+    /// # Ok::<(), services::CommandError>(())
     /// ```
     ///
     /// # Errors

@@ -52,7 +52,7 @@ pub struct SessionPlaces {
 /// (`<standard_session_servicedirs/>`).
 ///
 /// ```
-/// use diligence_services::{SessionPlaces, session_folders};
+/// use services::{SessionPlaces, session_folders};
 /// use std::path::Path;
 ///
 /// let places = SessionPlaces { home: Some("/home/me".into()), ..SessionPlaces::default() };

@@ -17,7 +17,7 @@
 //! other users; that is why it is one: the helper runs as root, and must not be more than it needs.
 //!
 //! ```
-//! use diligence_services::ServiceFile;
+//! use services::ServiceFile;
 //!
 //! let text = b"[D-BUS Service]\nName=com.example.Clock\nExec=/usr/bin/clock --zone 'Mid Sea'\n";
 //! let service = ServiceFile::parse(text)?;

@@ -1,7 +1,7 @@
 //! How command lines are split. Each row was tried with the reference: a program wrote down the
 //! arguments that it got.
 
-use diligence_services::{Command, CommandError};
+use services::{Command, CommandError};
 
 #[rustfmt::skip]
 const ROWS: &[(&str, &[&str])] = &[

@@ -1,7 +1,7 @@
 //! Which files are service files. Each row was tried with the reference: `Yes` means that
 //! ListActivatableNames had the name.
 
-use diligence_services::{ServiceFile, ServiceFileError, SyntaxErrorKind};
+use services::{ServiceFile, ServiceFileError, SyntaxErrorKind};
 
 /// What the reference makes of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

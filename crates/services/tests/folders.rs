@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use diligence_services::{
+use services::{
     Folder, Naming, ServiceFileError, SessionPlaces, Table, WarningKind, session_folders,
     system_folders,
 };

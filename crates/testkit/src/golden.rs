@@ -39,7 +39,7 @@ pub enum Mode {
 /// As [`check`], with the mode given and what is wrong returned.
 ///
 /// ```
-/// use diligence_testkit::golden::{Mismatch, Mode, settle};
+/// use testkit::golden::{Mismatch, Mode, settle};
 ///
 /// let path = std::env::temp_dir().join(format!("golden-{}", std::process::id()));
 /// assert!(matches!(settle(&path, "a\n", Mode::Compare), Err(Mismatch::Unreadable { .. })));

@@ -1,7 +1,7 @@
 //! Recordings with content that is known, because a test has made it.
 //!
 //! ```
-//! use diligence_testkit::recording::Recording;
+//! use testkit::recording::Recording;
 //!
 //! let mut recording = Recording::new();
 //! let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Count", &());

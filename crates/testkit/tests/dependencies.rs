@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use diligence_testkit::source_tree::{read, root};
+use testkit::source_tree::{read, root};
 
 /// The only place from which packages come.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";

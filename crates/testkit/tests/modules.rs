@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use diligence_testkit::source_tree::{crate_folders, files_below, read, root};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, UseTree, Visibility};
+use testkit::source_tree::{crate_folders, files_below, read, root};
 
 /// The most files in one cycle.
 const CYCLE_FILES_MAX: usize = 4;

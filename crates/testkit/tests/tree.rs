@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use diligence_testkit::source_tree::{self, files_below, read, root, rust_files};
 use proc_macro2::{TokenStream, TokenTree};
+use testkit::source_tree::{self, files_below, read, root, rust_files};
 
 /// Packages of ours, by the name of their folder.
 const PREFIX: &str = "diligence-";
@@ -38,19 +38,7 @@ fn crates_use_only_what_the_architecture_allows() {
 const PUBLIC: [&str; 3] = ["client", "derive", "wire"];
 
 /// Internal crates that are still imported by the names of their packages. The list only shrinks.
-const IMPORTED_BY_PACKAGE: &[&str] = &[
-    "bench",
-    "broker",
-    "capture",
-    "conformance",
-    "export",
-    "inspector",
-    "launch-helper",
-    "notation",
-    "services",
-    "testkit",
-    "trace",
-];
+const IMPORTED_BY_PACKAGE: &[&str] = &[];
 
 #[test]
 fn crates_are_imported_by_the_names_of_their_folders() {

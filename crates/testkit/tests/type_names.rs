@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use diligence_testkit::golden;
-use diligence_testkit::source_tree::{read, root, rust_files};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Ident, ItemEnum, ItemStruct, ItemTrait, ItemType, ItemUnion};
+use testkit::golden;
+use testkit::source_tree::{read, root, rust_files};
 
 /// Names that several definitions share for good, and why.
 const SHARED: &[(&str, &str)] = &[(

@@ -5,10 +5,10 @@ use std::io::{ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use diligence_testkit::random::Random;
-use diligence_trace::layout::RING_MIN;
-use diligence_trace::record::Party;
-use diligence_trace::{Delivered, Entry, Image, Piece, Writer};
+use testkit::random::Random;
+use trace::layout::RING_MIN;
+use trace::record::Party;
+use trace::{Delivered, Entry, Image, Piece, Writer};
 
 #[test]
 fn a_ring_that_has_gone_round_is_read_from_its_oldest_record_on() {

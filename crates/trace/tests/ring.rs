@@ -4,11 +4,11 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
-use diligence_testkit::random::Random;
-use diligence_trace::layout::{MAGIC, RING_MIN, SEGMENTS, VERSION, at};
-use diligence_trace::record::{First, Message, Parts, Party, Recipients, Stages};
-use diligence_trace::{Delivered, Entry, Follower, Participant, Step, Writer};
 use sys::shared::Writable;
+use testkit::random::Random;
+use trace::layout::{MAGIC, RING_MIN, SEGMENTS, VERSION, at};
+use trace::record::{First, Message, Parts, Party, Recipients, Stages};
+use trace::{Delivered, Entry, Follower, Participant, Step, Writer};
 
 const KEPT: u32 = u32::MAX;
 

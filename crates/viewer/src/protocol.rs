@@ -10,11 +10,11 @@ use analyst::frame::{ColumnHead, VERSION};
 use analyst::selection::Selection;
 use analyst::value_type::TypeTable;
 use analyst::{FrameHead, Question};
-use diligence_testkit::golden;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
+use testkit::golden;
 
 use crate::bus::{BusAnswer, BusRequest, Reply};
 use crate::export::About;

@@ -7,7 +7,6 @@
 #[path = "support/random.rs"]
 mod random;
 
-use diligence_testkit::random::rounds;
 use diligence_wire::Endian;
 use diligence_wire::body::{Reader, Value, Writer};
 use diligence_wire::limits::STAMP_LEN_MAX;
@@ -17,6 +16,7 @@ use diligence_wire::names::{
 };
 use diligence_wire::signature::Signature;
 use random::{Messages as _, Random};
+use testkit::random::rounds;
 
 #[test]
 fn what_was_written_is_valid_and_reads_the_same() {

@@ -1,6 +1,6 @@
 //! What the bus itself is asked.
 
-use diligence_testkit::model::Rule;
+use testkit::model::Rule;
 use wire::Message;
 use wire::body::Value;
 

@@ -1,6 +1,6 @@
 //! Who gets a message without being its recipient.
 
-use diligence_testkit::model::{Rule, Subject};
+use testkit::model::{Rule, Subject};
 use wire::Message;
 use wire::body::Value;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use diligence_testkit::world::{build, interface, member, path};
 use kernel::machine::{self, End};
 use kernel::signals::Signal;
+use testkit::world::{build, interface, member, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::{Builder, MessageType};

@@ -1,6 +1,6 @@
 //! What there is to choose from: few, so that many have to do with each other.
 
-use diligence_testkit::model::Rule;
+use testkit::model::Rule;
 
 use crate::oracle::DRIVER;
 

@@ -1,6 +1,6 @@
 //! Messages: those that are asked of the bus, and any as people see them.
 
-use diligence_testkit::world::{build, driver_method, interface, member, name, path};
+use testkit::world::{build, driver_method, interface, member, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;

@@ -1,6 +1,6 @@
 //! What somebody may say.
 
-use diligence_testkit::world::{build, interface, member, name, path};
+use testkit::world::{build, interface, member, name, path};
 use wire::body::Value;
 use wire::endian::Endian;
 use wire::message::{Builder, Flags};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use diligence_testkit::world::{build, interface, member, name, path};
 use kernel::machine;
+use testkit::world::{build, interface, member, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;

@@ -79,7 +79,7 @@ fn threshold(one: &Threshold) -> String {
 
 #[cfg(test)]
 mod tests {
-    use diligence_testkit::recording::Recording;
+    use testkit::recording::Recording;
 
     use super::*;
 

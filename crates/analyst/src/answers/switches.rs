@@ -74,7 +74,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use capture::record::{Fact, Ran};
-    use diligence_testkit::recording::Recording;
+    use testkit::recording::Recording;
 
     use super::*;
 

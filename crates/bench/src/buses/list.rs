@@ -11,14 +11,14 @@ use super::{BusKind, UnknownBus};
 /// belongs to the address.
 ///
 /// ```
-/// use diligence_bench::buses::{BusKind, BusList};
+/// use bench::buses::{BusKind, BusList};
 ///
 /// let buses: BusList = "busd,unix:path=/run/bus,guid=0123456789abcdef0123456789abcdef".parse()?;
 /// let [BusKind::Busd, BusKind::Address(address)] = buses.kinds() else {
 ///     panic!("two");
 /// };
 /// assert!(address.entries()[0].guid.is_some());
-/// # Ok::<(), diligence_bench::buses::BusListError>(())
+/// # Ok::<(), bench::buses::BusListError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BusList(Vec<BusKind>);

@@ -18,7 +18,7 @@
 //! | an address | not at all: it runs already, and is left running |
 //!
 //! ```no_run
-//! use diligence_bench::buses::{BusKind, ProgramPaths, StartOptions};
+//! use bench::buses::{BusKind, ProgramPaths, StartOptions};
 //!
 //! let places = ProgramPaths::of_this_process()?;
 //! let kind: BusKind = "dbus-daemon".parse()?;

@@ -8,7 +8,7 @@
 //!
 //! ```no_run
 //! use std::time::Duration;
-//! use diligence_bench::library::{Cache, CallReport, Library, ProgramMode, RunningProgram};
+//! use bench::library::{Cache, CallReport, Library, ProgramMode, RunningProgram};
 //!
 //! let cache = Cache::of_user()?;
 //! let library = Library::SdBus.find(&cache)?.prepare(&cache)?;

@@ -3,14 +3,14 @@
 /// Replaces what is between [`HEADLINE_START`] and [`HEADLINE_END`] in a text.
 ///
 /// ```
-/// use diligence_bench::report::replace_headline;
+/// use bench::report::replace_headline;
 ///
 /// let text = "# A\n<!-- benchmarks:start -->\nold\n<!-- benchmarks:end -->\nB\n";
 /// assert_eq!(
 ///     replace_headline(text, "new\n")?,
 ///     "# A\n<!-- benchmarks:start -->\nnew\n<!-- benchmarks:end -->\nB\n"
 /// );
-/// # Ok::<(), diligence_bench::report::MarkerError>(())
+/// # Ok::<(), bench::report::MarkerError>(())
 /// ```
 pub fn replace_headline(text: &str, headline: &str) -> Result<String, MarkerError> {
     let (before, rest) = text.split_once(HEADLINE_START).ok_or(MarkerError::NoStart)?;

@@ -24,7 +24,7 @@ impl UnitTemplate {
     /// Reads the name of a template; `None` for what is none.
     ///
     /// ```
-    /// use diligence_broker::startup::UnitTemplate;
+    /// use broker::startup::UnitTemplate;
     ///
     /// assert!(UnitTemplate::parse("helper@.service").is_some());
     /// assert!(UnitTemplate::parse("helper.service").is_none());

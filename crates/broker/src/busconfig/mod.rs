@@ -15,7 +15,7 @@
 //! to know what the files say.
 //!
 //! ```
-//! use diligence_broker::busconfig::{self, BusType};
+//! use broker::busconfig::{self, BusType};
 //!
 //! let config = busconfig::built_in_session();
 //! assert_eq!(config.document.bus_type, Some(BusType::Session));

@@ -6,7 +6,7 @@
 //! peer, so control characters are escaped: nobody can forge a line or talk to the terminal.
 //!
 //! ```
-//! use diligence_broker::log::{Log, LogChoice, Severity, Target};
+//! use broker::log::{Log, LogChoice, Severity, Target};
 //!
 //! let target = Target::choose(LogChoice::AsConfigured, Target::Stderr);
 //! let log = Log::new("dbus-daemon", target);

@@ -90,7 +90,7 @@ impl ConfigSource {
     /// The file that is read.
     ///
     /// ```
-    /// use diligence_broker::startup::ConfigSource;
+    /// use broker::startup::ConfigSource;
     /// use std::path::Path;
     ///
     /// assert_eq!(ConfigSource::System.path(), Path::new("/usr/share/dbus-1/system.conf"));
@@ -116,7 +116,7 @@ impl DescriptorNumber {
     /// Reads a number in decimal digits; `None` for anything that cannot be a descriptor.
     ///
     /// ```
-    /// use diligence_broker::startup::DescriptorNumber;
+    /// use broker::startup::DescriptorNumber;
     ///
     /// assert_eq!(DescriptorNumber::parse("1"), Some(DescriptorNumber::STDOUT));
     /// assert_eq!(DescriptorNumber::parse("-1"), None);

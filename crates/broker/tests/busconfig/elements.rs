@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bus::{Limits, Verdict};
-use diligence_broker::busconfig::{
+use broker::busconfig::{
     self, AppArmorMode, BusType, ConfigErrorKind, Document, Fork, ServiceDir, Syslog, Umask,
 };
+use bus::{Limits, Verdict};
 use wire::sasl::{Mechanism, Mechanisms};
 
 use crate::{Files, check_refusal, environment, wrap};

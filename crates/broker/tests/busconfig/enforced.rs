@@ -1,8 +1,8 @@
 //! What the bus is told of a configuration, and which ones it cannot enforce.
 
+use broker::busconfig::{ConfigErrorKind, Environment, NotEnforced, SecurityModule};
 use bus::policy::{ConnectQuery, ConnectSubject, NamePattern, Rule, RuleSubject, SendMatch};
 use bus::{Policy, ServiceHelper, Verdict};
-use diligence_broker::busconfig::{ConfigErrorKind, Environment, NotEnforced, SecurityModule};
 
 use crate::{Files, environment};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use diligence_broker::busconfig::{
+use broker::busconfig::{
     BusType, ConfigErrorKind, Document, Environment, Fork, ReadError, SecurityModule, Umask,
 };
 

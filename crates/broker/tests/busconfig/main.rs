@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use diligence_broker::busconfig::{
+use broker::busconfig::{
     self, Accounts, Config, ConfigError, Document, Environment, SecurityModule,
 };
 

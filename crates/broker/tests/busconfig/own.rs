@@ -1,7 +1,7 @@
 //! What a configuration says to this bus alone: `<?diligence ?>`.
 
+use broker::busconfig::RateSetting;
 use bus::Limits;
-use diligence_broker::busconfig::RateSetting;
 
 use super::{Files, check_refusal, environment, wrap};
 

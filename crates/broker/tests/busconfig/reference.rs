@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bus::policy::ConnectQuery;
-use bus::{Limits, Verdict};
-use diligence_broker::busconfig::{
+use broker::busconfig::{
     self, BusType, Config, ConfigErrorKind, Document, Environment, ServiceDir,
 };
+use bus::policy::ConnectQuery;
+use bus::{Limits, Verdict};
 
 const DATA: &str = "/usr/lib/dbus-1.0/installed-tests/dbus/data";
 const HINT: &str = "; it is in Debian's package dbus-tests";

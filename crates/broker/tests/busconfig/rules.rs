@@ -1,10 +1,10 @@
 //! `<policy>`, `<allow>` and `<deny>`: what they say, and what they cannot say.
 
+use broker::busconfig::Rule;
 use bus::policy::{
     ANY_FDS, Audience, ConnectSubject, MessageMatch, NamePattern, ReceiveMatch, RecipientRole,
     Replies, RuleSubject, Scope, SendMatch, Verdict,
 };
-use diligence_broker::busconfig::Rule;
 use wire::message::MessageType;
 
 use crate::{Files, check_refusal, environment};

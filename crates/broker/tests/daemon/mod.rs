@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use diligence_broker::busconfig::{self, ConfigError};
-use diligence_broker::event_loop::{EventLoop, Loaded, Parts, Reload};
-use diligence_broker::listen::{Environment, listen, parse};
-use diligence_broker::log::{Log, Target};
+use broker::busconfig::{self, ConfigError};
+use broker::event_loop::{EventLoop, Loaded, Parts, Reload};
+use broker::listen::{Environment, listen, parse};
+use broker::log::{Log, Target};
 use sys::rlimit::OpenFiles;
 use sys::signals::{Signal, SignalSource};
 use wire::guid::Guid;

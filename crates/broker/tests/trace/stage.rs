@@ -5,9 +5,9 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::mpsc;
 
-use diligence_broker::activation::{Activation, read};
-use diligence_broker::busconfig::{self, Config, ServiceDir};
-use diligence_broker::event_loop::Loaded;
+use broker::activation::{Activation, read};
+use broker::busconfig::{self, Config, ServiceDir};
+use broker::event_loop::Loaded;
 use wire::Message;
 use wire::body::{EncodeArgs, Value};
 use wire::message::Builder;

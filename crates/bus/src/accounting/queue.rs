@@ -168,7 +168,7 @@ const SPARSE: u64 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     fn queue() -> Queue {
         let mut queue = Queue::new(&Limits::default());

@@ -127,7 +127,7 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     #[test]
     fn what_leaves_is_taken_off_the_accounts_in_the_order_of_the_queue() {

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use core::num::NonZeroU32;
 
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     const SENDER: PeerId = PeerId::new(0, 0);
 

@@ -8,9 +8,9 @@ use core::hash::{BuildHasher, Hash};
 use core::num::NonZeroU32;
 use std::collections::BTreeMap;
 
-use diligence_testkit::random::Random;
 use foldhash::SharedSeed;
 use foldhash::fast::{FixedState, SeedableRandomState};
+use testkit::random::Random;
 use wire::match_rule::MatchRule;
 
 use super::*;

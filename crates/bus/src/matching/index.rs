@@ -522,7 +522,7 @@ fn prefixes(text: &str, separator: u8) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     #[test]
     fn prefixes_end_below_the_root() {

@@ -342,7 +342,7 @@ impl Matching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     use crate::policy::ClientPolicies;
     use crate::types::{Configuration, Credentials, FdPassing, Time};

@@ -306,7 +306,7 @@ pub(super) struct Leave {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     const OWNER: PeerId = PeerId::new(0, 0);
     const WAITING: PeerId = PeerId::new(1, 0);

@@ -165,7 +165,7 @@ fn count_down<K: Eq + Hash>(counts: &mut HashMap<K, usize, FixedState>, key: K) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use diligence_testkit::corruption::each_is_reported;
+    use testkit::corruption::each_is_reported;
 
     use crate::policy::ClientPolicies;
     use crate::types::Configuration;

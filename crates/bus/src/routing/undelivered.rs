@@ -95,7 +95,7 @@ impl<'a> Awaiting<'a> {
 
 #[cfg(test)]
 mod tests {
-    use diligence_testkit::world::{build, interface, member, name, path};
+    use testkit::world::{build, interface, member, name, path};
     use wire::message::Builder;
 
     use super::*;

@@ -1,9 +1,9 @@
 //! What a recording must not exceed: `p95(org.x.Y.Z) < 20ms`.
 //!
 //! ```
-//! use diligence_capture::budget::{Budget, Verdict};
-//! use diligence_capture::query::Query;
-//! use diligence_testkit::recording::Recording;
+//! use capture::budget::{Budget, Verdict};
+//! use capture::query::Query;
+//! use testkit::recording::Recording;
 //!
 //! let mut recording = Recording::new();
 //! let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Count", &());
@@ -12,7 +12,7 @@
 //!
 //! let budget: Budget = "max(org.example.Mail.*) < 20ms".parse()?;
 //! assert_eq!(budget.check(&capture, &Query::default()).verdict, Verdict::Exceeded);
-//! # Ok::<(), diligence_capture::budget::BudgetError>(())
+//! # Ok::<(), capture::budget::BudgetError>(())
 //! ```
 
 mod error;

@@ -4,14 +4,14 @@
 //! other texts are not checked.
 //!
 //! ```
-//! use diligence_capture::introspection::Introspection;
+//! use capture::introspection::Introspection;
 //!
 //! let document = r#"<node><interface name="org.example.Mixer">
 //!   <method name="SetMute"><arg name="mute" type="b" direction="in"/></method>
 //! </interface></node>"#;
 //! let mixer = &Introspection::parse(document)?.interfaces[0];
 //! assert_eq!(mixer.methods[0].arguments[0].name.as_deref(), Some("mute"));
-//! # Ok::<(), diligence_capture::introspection::InvalidDocument>(())
+//! # Ok::<(), capture::introspection::InvalidDocument>(())
 //! ```
 
 mod documentation;

@@ -1,8 +1,8 @@
 //! Which messages somebody wants to see: one language for all commands.
 //!
 //! ```
-//! use diligence_capture::query::Query;
-//! use diligence_testkit::recording::Recording;
+//! use capture::query::Query;
+//! use testkit::recording::Recording;
 //!
 //! let mut recording = Recording::new();
 //! let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetCount", &());
@@ -13,7 +13,7 @@
 //! let query: Query = "member:Get* dur>50ms".parse()?;
 //! let mut matcher = query.matcher();
 //! assert_eq!(capture.messages().filter(|message| matcher.selects(message)).count(), 2);
-//! # Ok::<(), diligence_capture::query::QueryError>(())
+//! # Ok::<(), capture::query::QueryError>(())
 //! ```
 //!
 //! `docs/query.md` describes the language for those who use it. What a term asks of a message is

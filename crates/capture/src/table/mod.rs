@@ -1,8 +1,8 @@
 //! What was found out, in rows and columns: one type for all commands.
 //!
 //! ```
-//! use diligence_capture::table::{Cell, Column, Table, Unit};
-//! use diligence_capture::text::Style;
+//! use capture::table::{Cell, Column, Table, Unit};
+//! use capture::text::Style;
 //!
 //! let mut table = Table::new([
 //!     Column::text("service"),

@@ -16,7 +16,7 @@ pub enum Fit {
 /// Columns side by side: every line of texts in columns is laid out by this type.
 ///
 /// ```
-/// use diligence_capture::text::columns::{Fit, Grid};
+/// use capture::text::columns::{Fit, Grid};
 ///
 /// let rows = [["calls", "12"], ["errors", "3"]].map(|row| row.map(str::to_owned));
 /// let grid = Grid::around(&rows, [Fit::Start, Fit::Number], " ");

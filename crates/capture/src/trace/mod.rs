@@ -24,8 +24,8 @@ use pending::Pending;
 /// without the times that are not known. What comes behind it waits for it.
 ///
 /// ```
-/// use diligence_capture::record::{BusId, Record};
-/// use diligence_capture::trace::{Assembler, Patience};
+/// use capture::record::{BusId, Record};
+/// use capture::trace::{Assembler, Patience};
 /// use std::time::Duration;
 /// use trace::record::{Entry, First, Message, Parts, Party, Recipients};
 /// use trace::Delivered;

@@ -1,11 +1,11 @@
 //! Files that were cut, damaged, or made to do harm: nothing panics, what can be read is, and what
 //! cannot is told.
 
-use diligence_capture::Capture;
-use diligence_capture::file::Reader;
-use diligence_capture::record::{Bus, GapCause, Record};
-use diligence_testkit::random::Random;
-use diligence_testkit::recording::Recording;
+use capture::Capture;
+use capture::file::Reader;
+use capture::record::{Bus, GapCause, Record};
+use testkit::random::Random;
+use testkit::recording::Recording;
 
 use crate::made::{Block, Content, Message, Order};
 use crate::made::{binary, gzip, of, pcap, read, sample, small, try_read, whole, zstd};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use diligence_capture::record::{
+use capture::record::{
     Bus, BusId, Clock, Content, Excerpt, Fact, Gap, GapCause, Method, Origin, Process, Record, Time,
 };
-use diligence_capture::{Capture, file};
-use diligence_testkit::recording::Recording;
+use capture::{Capture, file};
+use testkit::recording::Recording;
 
 use crate::made::{Block, Order, binary, gzip, pcap, read, rich, sample, whole, zstd};
 

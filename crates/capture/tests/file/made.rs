@@ -2,12 +2,10 @@
 
 use std::io::{self, Write as _};
 
-use diligence_capture::Capture;
-use diligence_capture::file::Reader;
-use diligence_capture::record::{
-    Bus, BusId, Fact, Gap, GapCause, Method, Origin, RawMessage, Record, Time,
-};
-use diligence_testkit::recording::Recording;
+use capture::Capture;
+use capture::file::Reader;
+use capture::record::{Bus, BusId, Fact, Gap, GapCause, Method, Origin, RawMessage, Record, Time};
+use testkit::recording::Recording;
 
 /// A message of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,9 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use diligence_capture::Capture;
-use diligence_capture::model::{Health, Message};
-use diligence_capture::record::{Clock, Content};
+use capture::Capture;
+use capture::model::{Health, Message};
+use capture::record::{Clock, Content};
 use wire::message::MessageType;
 
 use crate::made::rich;

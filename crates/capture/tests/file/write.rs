@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use diligence_capture::file::Writer;
-use diligence_capture::record::{Fact, Gap, GapCause, Origin};
-use diligence_testkit::golden;
-use diligence_testkit::recording::Recording;
+use capture::file::Writer;
+use capture::record::{Fact, Gap, GapCause, Origin};
+use testkit::golden;
+use testkit::recording::Recording;
 
 use crate::made::small;
 

@@ -1,8 +1,8 @@
 //! Findings that are known.
 
-use diligence_capture::lint::baseline::{Baseline, BaselineError, BaselineErrorKind};
-use diligence_capture::lint::{Finding, Rule, lint};
-use diligence_capture::lint::{RuleId, RuleIdError};
+use capture::lint::baseline::{Baseline, BaselineError, BaselineErrorKind};
+use capture::lint::{Finding, Rule, lint};
+use capture::lint::{RuleId, RuleIdError};
 
 use crate::calls::CASES;
 

@@ -1,6 +1,6 @@
 //! Who calls too often.
 
-use diligence_testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, Recording};
 
 use crate::scene::*;
 

@@ -1,9 +1,9 @@
 //! A copy of a recording tells what the recording does, and a redacted one nothing that was said.
 
-use diligence_capture::Capture;
-use diligence_capture::bodies::Bodies;
-use diligence_capture::record::Fact;
-use diligence_testkit::findings::{findings, said};
+use capture::Capture;
+use capture::bodies::Bodies;
+use capture::record::Fact;
+use testkit::findings::{findings, said};
 
 use crate::unread::recordings;
 

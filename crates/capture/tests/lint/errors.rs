@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use diligence_capture::lint::{Rule, RuleId, Severity, lint};
-use diligence_capture::record::{
-    Bus, BusId, Clock, Content, EndCause, Fact, Gap, GapCause, Method,
-};
-use diligence_testkit::recording::{Call, DRIVER, Recording};
+use capture::lint::{Rule, RuleId, Severity, lint};
+use capture::record::{Bus, BusId, Clock, Content, EndCause, Fact, Gap, GapCause, Method};
+use testkit::recording::{Call, DRIVER, Recording};
 use wire::message::Flags;
 
 use crate::scene::*;

@@ -16,8 +16,8 @@ mod unread;
 
 use std::collections::BTreeSet;
 
-use diligence_capture::Capture;
-use diligence_capture::lint::{Rule, RuleId, lint};
+use capture::Capture;
+use capture::lint::{Rule, RuleId, lint};
 
 use scene::{Case, quiet};
 

@@ -1,6 +1,6 @@
 //! What objects say, and how large it is.
 
-use diligence_testkit::recording::Recording;
+use testkit::recording::Recording;
 
 use crate::scene::*;
 

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use diligence_capture::lint::document::document;
-use diligence_capture::lint::report::{Extent, to_json, to_text};
-use diligence_capture::lint::{INCOMPLETE, Report, Rule, RuleId, Severity, Source, lint};
-use diligence_capture::query::Query;
-use diligence_capture::record::{BusId, Gap, GapCause};
-use diligence_capture::text::Style;
-use diligence_testkit::golden;
-use diligence_testkit::recording::Recording;
+use capture::lint::document::document;
+use capture::lint::report::{Extent, to_json, to_text};
+use capture::lint::{INCOMPLETE, Report, Rule, RuleId, Severity, Source, lint};
+use capture::query::Query;
+use capture::record::{BusId, Gap, GapCause};
+use capture::text::Style;
+use testkit::golden;
+use testkit::recording::Recording;
 
 use crate::scene::*;
 use crate::{calls, cases, errors, services};

@@ -1,6 +1,6 @@
 //! Numbers of rules.
 
-use diligence_capture::lint::{Rule, RuleId, RuleIdError};
+use capture::lint::{Rule, RuleId, RuleIdError};
 
 #[test]
 fn rules_are_in_the_order_of_their_numbers() {

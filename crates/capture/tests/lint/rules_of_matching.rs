@@ -1,8 +1,8 @@
 //! Match rules, and what comes by them.
 
-use diligence_capture::lint::{Rule, RuleId, lint};
-use diligence_capture::statistics::rules;
-use diligence_testkit::recording::Recording;
+use capture::lint::{Rule, RuleId, lint};
+use capture::statistics::rules;
+use testkit::recording::Recording;
 
 use crate::scene::*;
 

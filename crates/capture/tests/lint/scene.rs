@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use diligence_capture::record::{Bus, Method};
-use diligence_testkit::recording::{Call, DRIVER, Recording};
+use capture::record::{Bus, Method};
+use testkit::recording::{Call, DRIVER, Recording};
 use wire::body::{EncodeArgs, Value};
 
 /// What must raise a rule, and what must not although it comes near.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use diligence_capture::lint::{Confidence, Rule, RuleId, lint};
-use diligence_capture::record::{Fact, Process, Ran};
-use diligence_capture::statistics::Percentiles;
-use diligence_testkit::recording::{Call, Recording};
+use capture::lint::{Confidence, Rule, RuleId, lint};
+use capture::record::{Fact, Process, Ran};
+use capture::statistics::Percentiles;
+use testkit::recording::{Call, Recording};
 
 use crate::scene::*;
 

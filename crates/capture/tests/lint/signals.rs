@@ -1,6 +1,6 @@
 //! Who wakes everybody.
 
-use diligence_testkit::recording::Recording;
+use testkit::recording::Recording;
 
 use crate::scene::*;
 

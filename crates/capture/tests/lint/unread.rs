@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use diligence_capture::Capture;
-use diligence_capture::lint::rule::Needs;
-use diligence_capture::lint::{Rule, lint};
-use diligence_capture::record::{Bus, Content, RawMessage, Record};
-use diligence_testkit::recording::Recording;
+use capture::Capture;
+use capture::lint::rule::Needs;
+use capture::lint::{Rule, lint};
+use capture::record::{Bus, Content, RawMessage, Record};
+use testkit::recording::Recording;
 
 use crate::scene::*;
 use crate::{cases, found};

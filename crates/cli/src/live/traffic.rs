@@ -233,7 +233,7 @@ const STEPS_KEPT: usize = 1024;
 #[cfg(test)]
 mod tests {
     use capture::record::Fact;
-    use diligence_testkit::recording::Recording;
+    use testkit::recording::Recording;
 
     use super::*;
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use capture::record::{Bus, EndCause, Fact, Method};
-use diligence_testkit::recording::Recording;
+use testkit::recording::Recording;
 use wire::body::{Value, Variant};
 use wire::message::Flags;
 

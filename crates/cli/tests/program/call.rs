@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use client::wire::body::Value;
 use client::{Connection, Interface, NameFlags, Request, Values};
-use diligence_testkit::forms::{FORMS, Form};
 use rustix::process::Signal;
+use testkit::forms::{FORMS, Form};
 
 use crate::everything::{self, Health};
 use crate::recorder::DbusDaemon;

@@ -5,7 +5,7 @@ use std::path::Path;
 use capture::Capture;
 use capture::bodies::Bodies;
 use capture::record::Fact;
-use diligence_testkit::findings::{findings, said};
+use testkit::findings::{findings, said};
 
 use crate::live::demo;
 use crate::recorder::read;

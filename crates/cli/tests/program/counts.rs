@@ -4,7 +4,7 @@ use std::fs;
 
 use capture::Capture;
 use capture::record::Fact;
-use diligence_testkit::recording::Recording;
+use testkit::recording::Recording;
 
 use crate::scene::run;
 use crate::support::Folder;

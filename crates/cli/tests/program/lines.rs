@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use client::{CallOptions, Connection, NameFlags, PendingCall};
-use diligence_testkit::golden;
 use rustix::process::Signal;
+use testkit::golden;
 
 use crate::recorder::OurBus;
 use crate::scene::{OFFICE, golden_file, office, session};

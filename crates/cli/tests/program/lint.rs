@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use diligence_testkit::recording::Recording;
+use testkit::recording::Recording;
 
 use crate::support::Folder;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use capture::Capture;
 use capture::record::Fact;
-use diligence_testkit::recording::Recording;
+use testkit::recording::Recording;
 
 use crate::recorder::{CALL, DbusDaemon, end, read, start, wait_until};
 use crate::support::{Folder, text};

@@ -6,8 +6,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use diligence_testkit::golden;
 use rustix::process::Signal;
+use testkit::golden;
 
 use crate::recorder::{CALL, DbusDaemon, OurBus, end, send, start};
 use crate::scene::{check_refused, golden_file, office, run, session};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use capture::record::{Bus, Method};
-use diligence_testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, Recording};
 use wire::message::Flags;
 
 use crate::support::Folder;

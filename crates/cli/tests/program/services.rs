@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use diligence_testkit::forms::FORMS;
+use testkit::forms::FORMS;
 
 use crate::support::{Folder, Running, eventually, text};
 

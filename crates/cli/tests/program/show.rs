@@ -4,8 +4,8 @@ use std::fs;
 
 use capture::file::Writer;
 use capture::record::{EndCause, Fact, Origin};
-use diligence_testkit::golden;
-use diligence_testkit::recording::Recording;
+use testkit::golden;
+use testkit::recording::Recording;
 
 use crate::scene::{check_refused, golden_file, office, run, session};
 

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use diligence_testkit::terminal::texts_of;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+use testkit::terminal::texts_of;
 
 /// An interactive shell whose line can be asked for: its prompt is [`PROMPT`], on ctrl-g it
 /// prints the line between [`BEGIN`] and [`END`], and forgets it.

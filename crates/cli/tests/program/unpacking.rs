@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write};
 use std::process::{Command, Stdio};
 
-use diligence_testkit::recording::Recording;
+use testkit::recording::Recording;
 
 use crate::support::{Folder, text};
 

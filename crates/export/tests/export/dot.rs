@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use capture::record::{Bus, BusId};
-use diligence_export::write_dot;
-use diligence_testkit::golden;
-use diligence_testkit::recording::Recording;
+use export::write_dot;
+use testkit::golden;
+use testkit::recording::Recording;
 
 use crate::golden_file;
 use crate::scene::office;

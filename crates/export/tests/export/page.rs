@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use diligence_export::flat::{COLUMNS, Value};
-use diligence_testkit::golden;
+use export::flat::{COLUMNS, Value};
 use rusqlite::Connection;
+use testkit::golden;
 
 use crate::scene::office;
 use crate::sqlite::{database, rows};

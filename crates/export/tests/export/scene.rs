@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use diligence_testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, Recording};
 use wire::body::Value;
 use wire::message::Flags;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use capture::Capture;
 use capture::statistics::{By, Groups};
-use diligence_export::{ExportError, write_sqlite};
+use export::{ExportError, write_sqlite};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 

@@ -1,12 +1,12 @@
 //! The flat table, as lines and as columns.
 
 use capture::Capture;
-use diligence_export::flat::{COLUMNS, Row, Value};
-use diligence_export::{write_csv, write_json, write_parquet};
-use diligence_testkit::golden;
-use diligence_testkit::recording::Recording;
+use export::flat::{COLUMNS, Row, Value};
+use export::{write_csv, write_json, write_parquet};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
+use testkit::golden;
+use testkit::recording::Recording;
 
 use crate::golden_file;
 use crate::scene::office;

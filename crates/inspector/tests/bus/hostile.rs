@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use client::Request;
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
-use diligence_inspector::{
+use inspector::{
     Call, Carried, Emission, Failure, Heard, MESSAGE_MAX, Manner, Reading, SignalName, Told, Tree,
     TreeOptions,
 };

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use client::wire::body::{UnixFd, Value};
 use client::{Connection, Interface, MethodError, NameFlags, Values};
-use diligence_inspector::introspection::{Access, EmitsChange};
-use diligence_inspector::json::Json;
-use diligence_inspector::{
+use inspector::introspection::{Access, EmitsChange};
+use inspector::json::Json;
+use inspector::{
     Answer, Call, Emission, Failure, Heard, Inspector, Manner, Object, ObjectProperty, Outcome,
     PropertyName, Reading, Reply, SignalName, Told, TreeOptions,
 };

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use client::{Connection, NameFlags, Request};
-use diligence_inspector::{Inspector, Patience};
+use inspector::{Inspector, Patience};
 
 /// A bus of its own, which ends with the test. `DILIGENCE_BUS` says which program it is.
 pub(crate) struct TestBus {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use diligence_inspector::{Call, Heard, Manner, Name, Outcome, Starting, Told, TreeOptions};
+use inspector::{Call, Heard, Manner, Name, Outcome, Starting, Told, TreeOptions};
 
 use crate::support::{NAME, SLEEPER, TestBus};
 

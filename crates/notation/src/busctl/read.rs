@@ -9,7 +9,7 @@ use crate::{ArgumentError, Misfit, Open, Reason, Step, busctl, checked, example,
 /// Reads the arguments of a message, whose types are `signature`, from all of these words.
 ///
 /// ```
-/// use diligence_notation::busctl::read_arguments;
+/// use notation::busctl::read_arguments;
 ///
 /// let none = &mut |_: &str| Err("there is none".to_owned());
 /// assert!(read_arguments("a{sv}", &["1", "hint", "y", "7"], none).is_ok());

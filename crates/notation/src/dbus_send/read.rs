@@ -19,7 +19,7 @@ pub fn is_word(word: &str) -> bool {
 /// `a(si):[('one', 1)]`.
 ///
 /// ```
-/// use diligence_notation::dbus_send::read_arguments;
+/// use notation::dbus_send::read_arguments;
 ///
 /// let none = &mut |_: &str| Err("there is none".to_owned());
 /// let words = ["array:string:one,two", "dict:string:int32:one,1", "variant:int32:-8"];

@@ -61,7 +61,7 @@ pub struct Reading {
 /// be its arguments; a text that looks the same is written in quotes.
 ///
 /// ```
-/// use diligence_notation::guess::{FirstWord, Syntax, Wanted, decide};
+/// use notation::guess::{FirstWord, Syntax, Wanted, decide};
 ///
 /// for (words, syntax) in [
 ///     (["as", "1", "one"].as_slice(), Syntax::Busctl),
@@ -71,7 +71,7 @@ pub struct Reading {
 ///     let reading = decide(words, Wanted::OneOf(&["as"]), FirstWord::SignatureOrArgument)?;
 ///     assert_eq!(reading.forms[0], syntax);
 /// }
-/// # Ok::<(), diligence_notation::ArgumentError>(())
+/// # Ok::<(), notation::ArgumentError>(())
 /// ```
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-use diligence_testkit::forms::{FORMS, Form};
+use testkit::forms::{FORMS, Form};
 
 use super::FirstWord::{Argument, SignatureOrArgument};
 use super::*;

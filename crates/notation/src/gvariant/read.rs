@@ -14,7 +14,7 @@ use crate::{ArgumentError, Misfit, Open, Reason, Step, checked, example, gvarian
 /// As gdbus has it, a text needs no quotes if it is an argument by itself.
 ///
 /// ```
-/// use diligence_notation::gvariant::read_arguments;
+/// use notation::gvariant::read_arguments;
 ///
 /// let none = &mut |_: &str| Err("there is none".to_owned());
 /// assert!(read_arguments("sa{sv}", &["text", "{'hint': <byte 7>}"], none).is_ok());
@@ -52,7 +52,7 @@ pub fn read_arguments(
 /// them, with or without the parentheses of a tuple around all of them.
 ///
 /// ```
-/// use diligence_notation::gvariant::read_list;
+/// use notation::gvariant::read_list;
 ///
 /// let none = &mut |_: &str| Err("there is none".to_owned());
 /// assert_eq!(read_list("su", "'text', 7", none), read_list("su", "('text', 7)", none));

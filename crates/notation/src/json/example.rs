@@ -8,7 +8,7 @@ use super::Json;
 /// A value of this type as people would write it.
 ///
 /// ```
-/// use diligence_notation::json::example;
+/// use notation::json::example;
 /// use wire::signature::Signature;
 ///
 /// let hints = Signature::new("a{sv}")?.single().expect("it is one type");

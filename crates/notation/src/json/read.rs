@@ -12,7 +12,7 @@ use crate::{ArgumentError, Misfit, Reason, Step, checked};
 /// Reads the arguments of a message, whose types are `signature`.
 ///
 /// ```
-/// use diligence_notation::json::read_arguments;
+/// use notation::json::read_arguments;
 /// use serde_json::json;
 ///
 /// assert!(read_arguments("sy", &[json!("text"), json!(7)]).is_ok());

@@ -1,7 +1,7 @@
 //! Addresses.
 
-use diligence_testkit::random::Random;
 use diligence_wire::address::AddressList;
+use testkit::random::Random;
 
 use crate::judge::{Judge, Kind, Verdict};
 use crate::{BATCH, Comparison, cases, deviations, distort, verdict};

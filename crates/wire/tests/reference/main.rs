@@ -17,7 +17,7 @@ mod texts;
 
 use std::collections::BTreeMap;
 
-use diligence_testkit::random::Random;
+use testkit::random::Random;
 
 use judge::{Judge, Kind, Verdict};
 

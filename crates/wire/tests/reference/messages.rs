@@ -1,12 +1,12 @@
 //! Messages.
 
-use diligence_testkit::forged::Forged;
-use diligence_testkit::mutated;
-use diligence_testkit::random::Random;
 use diligence_wire::body::Value;
 use diligence_wire::framer::{Frame, Framer, Limits, SCRATCH_LEN_MIN};
 use diligence_wire::message::{FixedHeader, Flags, InvalidMessage, Message};
 use std::cell::RefCell;
+use testkit::forged::Forged;
+use testkit::mutated;
+use testkit::random::Random;
 
 use crate::judge::{Judge, Kind, Verdict};
 use crate::{Comparison, cases, deviations};

@@ -1,7 +1,7 @@
 //! Match rules.
 
-use diligence_testkit::random::Random;
 use diligence_wire::match_rule::MatchRule;
+use testkit::random::Random;
 
 use crate::bus::Bus;
 use crate::judge::{Judge, Kind};

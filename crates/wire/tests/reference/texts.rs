@@ -1,8 +1,8 @@
 //! Names, object paths and signatures.
 
-use diligence_testkit::random::Random;
 use diligence_wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use diligence_wire::signature::Signature;
+use testkit::random::Random;
 
 use crate::judge::{Judge, Kind, Verdict};
 use crate::{Comparison, cases, deviations, verdict};

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use diligence_testkit::mutated::mend_body_len;
-pub(crate) use diligence_testkit::random::Random;
 use diligence_wire::Endian;
 use diligence_wire::body::Value;
 use diligence_wire::message::{Builder, Flags};
 use diligence_wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use diligence_wire::signature::Signature;
+use testkit::mutated::mend_body_len;
+pub(crate) use testkit::random::Random;
 
 /// What can be made of random numbers.
 pub(crate) trait Messages {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use client::wire::body::Value;
-use diligence_testkit::golden;
+use testkit::golden;
 
 use super::dict::Dict;
 use super::dict::tests::element_of;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use capture::record::{Bus, Method};
-use diligence_testkit::golden;
-use diligence_testkit::recording::Recording;
+use testkit::golden;
+use testkit::recording::Recording;
 
 use super::view::View;
 use super::*;

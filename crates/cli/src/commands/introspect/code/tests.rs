@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
-use diligence_testkit::golden;
 use inspector::introspection::Document;
+use testkit::golden;
 
 use super::model::Source;
 use super::{Language, code};

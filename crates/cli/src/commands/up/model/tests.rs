@@ -1,6 +1,6 @@
 //! Stories of a bus, as records tell them, and what a model makes of them.
 
-use diligence_testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, Recording};
 
 use super::*;
 

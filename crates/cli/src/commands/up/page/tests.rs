@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use diligence_testkit::golden;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
+use testkit::golden;
 
 use capture::text::Colours;
 use recorder::ConnectionStatistics;
