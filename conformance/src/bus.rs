@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use rustix::process::{Pid, Signal};
 
-use crate::peer::{Descriptors, Peer, Stream};
-use crate::program::{Program, Ran, Running, User, eventually};
-use crate::scratch::Scratch;
+use crate::peer::{PeerStream, ReceivedDescriptors, TestPeer};
+use crate::program::{ExternalProgram, FinishedProgram, RunAs, StartedProgram, eventually};
+use crate::scratch::ScratchFolder;
 
 /// Which program is under test. Only where the two differ on purpose does a test ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn built_program(name: &str) -> PathBuf {
 ///
 /// When the link cannot be made.
 #[must_use]
-pub fn link_bus(scratch: &Scratch) -> PathBuf {
+pub fn link_bus(scratch: &ScratchFolder) -> PathBuf {
     let link = scratch.join("dbus-daemon");
     symlink(bus_binary(), &link).expect("a scratch folder is writable");
     link
@@ -93,35 +93,35 @@ pub fn link_bus(scratch: &Scratch) -> PathBuf {
 ///
 /// When the copy cannot be made.
 #[must_use]
-pub fn copy_bus(scratch: &Scratch) -> PathBuf {
+pub fn copy_bus(scratch: &ScratchFolder) -> PathBuf {
     let copy = scratch.join("dbus-daemon");
     // Not by this process: programs that other threads start meanwhile would inherit the open file, and a
     // file that is open for writing cannot be executed.
-    let _ = Program::named("cp", "coreutils").arg(bus_binary()).arg(&copy).run().success();
+    let _ = ExternalProgram::named("cp", "coreutils").arg(bus_binary()).arg(&copy).run().success();
     copy
 }
 
 /// The program under test as [`bus_program`] gives it, but to be run by another user.
 #[must_use]
-pub fn bus_program_as(user: User) -> Program {
-    Program::linked(copy_bus).user(user)
+pub fn bus_program_as(user: RunAs) -> ExternalProgram {
+    ExternalProgram::linked(copy_bus).user(user)
 }
 
 /// The program under test, run under the name `dbus-daemon`, with no argument yet.
 #[must_use]
-pub fn bus_program() -> Program {
-    Program::linked(link_bus)
+pub fn bus_program() -> ExternalProgram {
+    ExternalProgram::linked(link_bus)
 }
 
 /// A configuration file in the making: a session bus that allows everything, as the stock one does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
+pub struct TestConfig {
     listen: Option<String>,
     elements: String,
     policies: String,
 }
 
-impl Config {
+impl TestConfig {
     /// What a session bus allows: everything, for its own user.
     #[must_use]
     pub fn session() -> Self {
@@ -182,24 +182,24 @@ impl Config {
 
 /// A bus that runs, with a folder of its own for its configuration and its socket.
 ///
-/// Killed on drop; a test that ends well calls [`Bus::stop`] to see it end well too.
+/// Killed on drop; a test that ends well calls [`BusUnderTest::stop`] to see it end well too.
 #[derive(Debug)]
-pub struct Bus {
+pub struct BusUnderTest {
     // In this order: the process ends before its folder goes.
-    running: Running,
+    running: StartedProgram,
     address: String,
-    scratch: Scratch,
+    scratch: ScratchFolder,
 }
 
-impl Bus {
-    /// Starts a bus with [`Config::session`].
+impl BusUnderTest {
+    /// Starts a bus with [`TestConfig::session`].
     ///
     /// # Panics
     ///
     /// When it does not start.
     #[must_use]
     pub fn session() -> Self {
-        Self::start(&Config::session())
+        Self::start(&TestConfig::session())
     }
 
     /// Starts a bus with this configuration.
@@ -208,7 +208,7 @@ impl Bus {
     ///
     /// When it does not start.
     #[must_use]
-    pub fn start(config: &Config) -> Self {
+    pub fn start(config: &TestConfig) -> Self {
         Self::start_with(config, |program| program)
     }
 
@@ -218,7 +218,7 @@ impl Bus {
     ///
     /// When it does not start, or the tests do not run as root.
     #[must_use]
-    pub fn start_as(user: User, config: &Config) -> Self {
+    pub fn start_as(user: RunAs, config: &TestConfig) -> Self {
         Self::start_with(config, |_| bus_program_as(user))
     }
 
@@ -228,8 +228,11 @@ impl Bus {
     ///
     /// When it does not start.
     #[must_use]
-    pub fn start_with(config: &Config, change: impl FnOnce(Program) -> Program) -> Self {
-        let scratch = Scratch::new();
+    pub fn start_with(
+        config: &TestConfig,
+        change: impl FnOnce(ExternalProgram) -> ExternalProgram,
+    ) -> Self {
+        let scratch = ScratchFolder::new();
         // For a bus that runs as another user, or changes to one.
         crate::scratch::set_mode(scratch.path(), 0o777);
         let file = scratch.file("bus.conf", &config.text(scratch.path()));
@@ -238,7 +241,7 @@ impl Bus {
         let mut running = program.limit(LIFE_LIMIT).start();
         let address = running.wait_for("address", |stdout, _| first_line(stdout));
         // The address comes before the main loop; a signal in between would end it badly.
-        Stream::knock(&address);
+        PeerStream::knock(&address);
         Self { running, address, scratch }
     }
 
@@ -250,26 +253,26 @@ impl Bus {
 
     /// The process.
     #[must_use]
-    pub fn process(&mut self) -> &mut Running {
+    pub fn process(&mut self) -> &mut StartedProgram {
         &mut self.running
     }
 
     /// The folder that it was started with; `bus.conf` in it is its configuration.
     #[must_use]
-    pub fn scratch(&self) -> &Scratch {
+    pub fn scratch(&self) -> &ScratchFolder {
         &self.scratch
     }
 
     /// A raw client, which takes descriptors.
     #[must_use]
-    pub fn peer(&self) -> Peer {
-        Peer::connect(&self.address)
+    pub fn peer(&self) -> TestPeer {
+        TestPeer::connect(&self.address)
     }
 
     /// A raw client, which takes no descriptors.
     #[must_use]
-    pub fn peer_without_descriptors(&self) -> Peer {
-        Peer::connect_with(&self.address, Descriptors::Unwanted)
+    pub fn peer_without_descriptors(&self) -> TestPeer {
+        TestPeer::connect_with(&self.address, ReceivedDescriptors::Unwanted)
     }
 
     /// Ends it with SIGTERM.
@@ -277,7 +280,7 @@ impl Bus {
     /// # Panics
     ///
     /// When it does not end with exit status 0, or leaves its socket behind.
-    pub fn stop(self) -> Ran {
+    pub fn stop(self) -> FinishedProgram {
         let Self { running, address, scratch } = self;
         let ran = running.terminate().success();
         let left = socket_path(&address).filter(|path| path.exists());

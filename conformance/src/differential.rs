@@ -3,17 +3,17 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
 
-use crate::bus::{Bus, Config};
-use crate::message::{Message, field};
-use crate::peer::Peer;
-use crate::program::{Program, installed};
-use crate::wire::Value;
+use crate::bus::{BusUnderTest, TestConfig};
+use crate::message::{PlainMessage, field};
+use crate::peer::TestPeer;
+use crate::program::{ExternalProgram, installed};
+use crate::wire::PlainValue;
 
 /// Numbers that are the same from the same seed (splitmix64).
 #[derive(Debug)]
-pub struct Random(u64);
+pub struct SeededRandom(u64);
 
-impl Random {
+impl SeededRandom {
     /// Starts at a seed.
     #[must_use]
     pub const fn from_seed(seed: u64) -> Self {
@@ -65,21 +65,23 @@ pub fn number(variable: &str) -> Option<u64> {
 
 /// Starts the reference, whichever program is under test.
 #[must_use]
-pub fn start_reference(config: &Config) -> Bus {
-    Bus::start_with(config, |_| Program::at(installed("dbus-daemon", "dbus-daemon")))
+pub fn start_reference(config: &TestConfig) -> BusUnderTest {
+    BusUnderTest::start_with(config, |_| {
+        ExternalProgram::at(installed("dbus-daemon", "dbus-daemon"))
+    })
 }
 
-impl Peer {
+impl TestPeer {
     /// Asks the other end of the connection for a sign of life: no policy is about that, and
-    /// nobody else sees it. Gives the serial for [`Message::is_pong`].
+    /// nobody else sees it. Gives the serial for [`PlainMessage::is_pong`].
     pub fn ping(&mut self) -> u32 {
-        let ping = Message::call("", "/", "org.freedesktop.DBus.Peer", "Ping");
+        let ping = PlainMessage::call("", "/", "org.freedesktop.DBus.Peer", "Ping");
         self.send(ping.without(field::DESTINATION))
     }
 }
 
-impl Message {
-    /// Whether this is the answer to [`Peer::ping`].
+impl PlainMessage {
+    /// Whether this is the answer to [`TestPeer::ping`].
     #[must_use]
     pub fn is_pong(&self, serial: u32) -> bool {
         self.sender().is_empty() && self.reply_serial() == Some(serial)
@@ -89,7 +91,7 @@ impl Message {
     /// that a bus gives its own.
     #[must_use]
     pub fn compared(&self) -> String {
-        let mut fields: Vec<(u8, Value)> = self.fields.clone();
+        let mut fields: Vec<(u8, PlainValue)> = self.fields.clone();
         fields.sort_by_key(|(code, _)| *code);
         let Self { kind, flags, body, descriptors, .. } = self;
         format!("type {kind} flags {flags} {fields:?} {body:?} {} fds", descriptors.len())

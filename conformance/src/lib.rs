@@ -44,8 +44,8 @@
 //! A program that is missing is a failure which names the Debian package to install. Cases that
 //! need root, because they act as several users, say so on standard error when they are left out.
 //!
-//! The parts: [`Scratch`] is a folder, [`Program`] runs a program, [`Bus`] is the bus under test,
-//! [`Peer`] is a raw client that sends any bytes and [`Message`] makes them, [`process`] is what the
+//! The parts: [`ScratchFolder`] is a folder, [`ExternalProgram`] runs a program, [`BusUnderTest`] is the bus under test,
+//! [`TestPeer`] is a raw client that sends any bytes and [`PlainMessage`] makes them, [`process`] is what the
 //! kernel tells of a process, [`statistics`] what our bus tells of itself, [`check_all`] walks a table
 //! of cases, [`differential`] does the same on two buses, [`tap`] reads the results of the reference's
 //! programs.
@@ -65,16 +65,19 @@ mod wire;
 use std::io::Write as _;
 
 pub use bus::{
-    Bus, Config, Daemon, Flavour, bus_binary, bus_program, bus_program_as, copy_bus, first_line,
-    instruments_binary, link_bus, socket_path,
+    BusUnderTest, Daemon, Flavour, TestConfig, bus_binary, bus_program, bus_program_as, copy_bus,
+    first_line, instruments_binary, link_bus, socket_path,
 };
-pub use message::{BUS_NAME, BUS_PATH, Message, field, flag, kind};
-pub use peer::{Descriptors, Peer, Stream, hex, key};
-pub use program::{Program, Ran, Running, USUAL_LIMIT, User, eventually, installed, require};
+pub use message::{BUS_NAME, BUS_PATH, PlainMessage, field, flag, kind};
+pub use peer::{PeerStream, ReceivedDescriptors, TestPeer, hex, key};
+pub use program::{
+    ExternalProgram, FinishedProgram, RunAs, StartedProgram, USUAL_LIMIT, eventually, installed,
+    require,
+};
 pub use rustix::process::Signal;
-pub use scratch::{Scratch, set_mode};
+pub use scratch::{ScratchFolder, set_mode};
 pub use table::{check_all, fail_with};
-pub use wire::{Order, Reader, Value, Writer, signature_of};
+pub use wire::{PlainValue, ValueReader, ValueWriter, WireByteOrder, signature_of};
 
 /// Prints a line that is to be read even when the test passes, so past the capture of output.
 pub fn announce(line: &str) {
@@ -85,7 +88,7 @@ pub fn announce(line: &str) {
 /// Whether the tests run as root; when not, says which cases are left out.
 #[must_use]
 pub fn root_for(cases: &str) -> bool {
-    let root = User::is_root();
+    let root = RunAs::is_root();
     if !root {
         announce(&format!("left out, because only root can act as several users: {cases}"));
     }

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use crate::wire::{Order, Reader, Value, Writer, signature_of};
+use crate::wire::{PlainValue, ValueReader, ValueWriter, WireByteOrder, signature_of};
 
 /// The code of a header field.
 pub mod field {
@@ -42,29 +42,29 @@ pub const BUS_PATH: &str = "/org/freedesktop/DBus";
 
 /// A message, valid or not.
 #[derive(Debug, Clone)]
-pub struct Message {
+pub struct PlainMessage {
     /// Byte order of all of it.
-    pub order: Order,
+    pub order: WireByteOrder,
     /// Message type, see [`kind`].
     pub kind: u8,
     /// Flags, see [`flag`].
     pub flags: u8,
-    /// Serial; 0 until the message is sent by a [`Peer`](crate::Peer), which fills it in.
+    /// Serial; 0 until the message is sent by a [`TestPeer`](crate::TestPeer), which fills it in.
     pub serial: u32,
     /// Header fields in their order, [`field::SIGNATURE`] excepted: it follows from the body.
-    pub fields: Vec<(u8, Value)>,
+    pub fields: Vec<(u8, PlainValue)>,
     /// Arguments.
-    pub body: Vec<Value>,
+    pub body: Vec<PlainValue>,
     /// Descriptors that came with the message.
     pub descriptors: Vec<Arc<OwnedFd>>,
 }
 
-impl Message {
+impl PlainMessage {
     /// A message of a type, with no field.
     #[must_use]
     pub fn new(kind: u8) -> Self {
         Self {
-            order: Order::Little,
+            order: WireByteOrder::Little,
             kind,
             flags: 0,
             serial: 0,
@@ -78,7 +78,7 @@ impl Message {
     #[must_use]
     pub fn call(destination: &str, path: &str, interface: &str, member: &str) -> Self {
         Self::new(kind::CALL)
-            .field(field::PATH, Value::Path(path.to_owned()))
+            .field(field::PATH, PlainValue::Path(path.to_owned()))
             .text(field::DESTINATION, destination)
             .text(field::INTERFACE, interface)
             .text(field::MEMBER, member)
@@ -93,7 +93,7 @@ impl Message {
     /// A call to the bus with one argument, a text.
     #[must_use]
     pub fn asking(member: &str, argument: &str) -> Self {
-        Self::to_bus(member).arg(Value::text(argument))
+        Self::to_bus(member).arg(PlainValue::text(argument))
     }
 
     /// A call that stands for any.
@@ -112,7 +112,7 @@ impl Message {
     #[must_use]
     pub fn signal(path: &str, interface: &str, member: &str) -> Self {
         Self::new(kind::SIGNAL)
-            .field(field::PATH, Value::Path(path.to_owned()))
+            .field(field::PATH, PlainValue::Path(path.to_owned()))
             .text(field::INTERFACE, interface)
             .text(field::MEMBER, member)
     }
@@ -121,7 +121,7 @@ impl Message {
     #[must_use]
     pub fn reply(call: &Self) -> Self {
         Self::new(kind::RETURN)
-            .field(field::REPLY_SERIAL, Value::U32(call.serial))
+            .field(field::REPLY_SERIAL, PlainValue::U32(call.serial))
             .text(field::DESTINATION, call.sender())
     }
 
@@ -135,7 +135,7 @@ impl Message {
 
     /// Sets a header field, in place when it is there already.
     #[must_use]
-    pub fn field(mut self, code: u8, value: Value) -> Self {
+    pub fn field(mut self, code: u8, value: PlainValue) -> Self {
         match self.fields.iter_mut().find(|(found, _)| *found == code) {
             Some((_, old)) => *old = value,
             None => self.fields.push((code, value)),
@@ -146,7 +146,7 @@ impl Message {
     /// Sets a header field of type string.
     #[must_use]
     pub fn text(self, code: u8, text: &str) -> Self {
-        self.field(code, Value::text(text))
+        self.field(code, PlainValue::text(text))
     }
 
     /// Removes a header field.
@@ -158,7 +158,7 @@ impl Message {
 
     /// Adds an argument.
     #[must_use]
-    pub fn arg(mut self, value: Value) -> Self {
+    pub fn arg(mut self, value: PlainValue) -> Self {
         self.body.push(value);
         self
     }
@@ -172,14 +172,14 @@ impl Message {
 
     /// Sets the byte order.
     #[must_use]
-    pub fn order(mut self, order: Order) -> Self {
+    pub fn order(mut self, order: WireByteOrder) -> Self {
         self.order = order;
         self
     }
 
     /// The value of a header field.
     #[must_use]
-    pub fn get(&self, code: u8) -> Option<&Value> {
+    pub fn get(&self, code: u8) -> Option<&PlainValue> {
         self.fields.iter().find(|(found, _)| *found == code).map(|(_, value)| value)
     }
 
@@ -205,19 +205,19 @@ impl Message {
     /// The serial of the call that this one answers.
     #[must_use]
     pub fn reply_serial(&self) -> Option<u32> {
-        self.get(field::REPLY_SERIAL).and_then(Value::as_u32)
+        self.get(field::REPLY_SERIAL).and_then(PlainValue::as_u32)
     }
 
     /// The first argument, when it is a string.
     #[must_use]
     pub fn first_text(&self) -> &str {
-        self.body.first().and_then(Value::as_str).unwrap_or_default()
+        self.body.first().and_then(PlainValue::as_str).unwrap_or_default()
     }
 
     /// The first argument, when it is a `u`.
     #[must_use]
     pub fn first_u32(&self) -> Option<u32> {
-        self.body.first().and_then(Value::as_u32)
+        self.body.first().and_then(PlainValue::as_u32)
     }
 
     /// One line for the eye: what the message is, not all that it holds.
@@ -235,7 +235,7 @@ impl Message {
     /// The bytes of the message.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut body = Writer::new(self.order);
+        let mut body = ValueWriter::new(self.order);
         body.values(&self.body);
         self.encode_with_body(&body.finish())
     }
@@ -258,8 +258,8 @@ impl Message {
     pub fn decode(bytes: &[u8]) -> Option<(Self, usize)> {
         let fixed = bytes.get(..FIXED_HEADER)?;
         let order = match fixed[0] {
-            b'l' => Order::Little,
-            b'B' => Order::Big,
+            b'l' => WireByteOrder::Little,
+            b'B' => WireByteOrder::Big,
             other => panic!("byte order mark {other}"),
         };
         let body_length = u32_at(bytes, 4, order) as usize;
@@ -267,42 +267,55 @@ impl Message {
         let whole = bytes.get(..header + body_length)?;
         let mut message = Self::decode_header(&whole[..header], order);
         let signature = message.get_text(field::SIGNATURE).to_owned();
-        let mut reader = Reader::new(&whole[header..], order);
+        let mut reader = ValueReader::new(&whole[header..], order);
         message.body = reader.values(&signature);
         assert_eq!(reader.position(), body_length, "bytes after the body");
         Some((message, whole.len()))
     }
 
     fn get_text(&self, code: u8) -> &str {
-        self.get(code).and_then(Value::as_str).unwrap_or_default()
+        self.get(code).and_then(PlainValue::as_str).unwrap_or_default()
     }
 
     fn encode_header(&self, body_length: usize) -> Vec<u8> {
         let mut fields = self.fields.clone();
         if !self.body.is_empty() {
-            let signature = Value::Signature(signature_of(&self.body));
+            let signature = PlainValue::Signature(signature_of(&self.body));
             fields.push((field::SIGNATURE, signature));
         }
-        let as_struct =
-            |(code, value)| Value::Struct(vec![Value::Byte(code), Value::variant(value)]);
-        let mut header = Writer::new(self.order);
-        header.value(&Value::Byte(if self.order == Order::Little { b'l' } else { b'B' }));
-        header.value(&Value::Byte(self.kind));
-        header.value(&Value::Byte(self.flags));
-        header.value(&Value::Byte(PROTOCOL_VERSION));
-        header.value(&Value::U32(u32::try_from(body_length).expect("a body below 4 GiB")));
-        header.value(&Value::U32(self.serial));
-        header.value(&Value::Array("(yv)".into(), fields.into_iter().map(as_struct).collect()));
+        let as_struct = |(code, value)| {
+            PlainValue::Struct(vec![PlainValue::Byte(code), PlainValue::variant(value)])
+        };
+        let mut header = ValueWriter::new(self.order);
+        header.value(&PlainValue::Byte(if self.order == WireByteOrder::Little {
+            b'l'
+        } else {
+            b'B'
+        }));
+        header.value(&PlainValue::Byte(self.kind));
+        header.value(&PlainValue::Byte(self.flags));
+        header.value(&PlainValue::Byte(PROTOCOL_VERSION));
+        header.value(&PlainValue::U32(u32::try_from(body_length).expect("a body below 4 GiB")));
+        header.value(&PlainValue::U32(self.serial));
+        header
+            .value(&PlainValue::Array("(yv)".into(), fields.into_iter().map(as_struct).collect()));
         header.align(8);
         header.finish()
     }
 
-    fn decode_header(bytes: &[u8], order: Order) -> Self {
-        let mut reader = Reader::new(bytes, order);
+    fn decode_header(bytes: &[u8], order: WireByteOrder) -> Self {
+        let mut reader = ValueReader::new(bytes, order);
         let values = reader.values("yyyyuua(yv)");
         reader.align(8);
-        let [_, Value::Byte(kind), Value::Byte(flags), _, _, Value::U32(serial), fields] =
-            &values[..]
+        let [
+            _,
+            PlainValue::Byte(kind),
+            PlainValue::Byte(flags),
+            _,
+            _,
+            PlainValue::U32(serial),
+            fields,
+        ] = &values[..]
         else {
             panic!("the header is {values:?}");
         };
@@ -313,21 +326,21 @@ impl Message {
     }
 }
 
-fn open_field(value: &Value) -> (u8, Value) {
+fn open_field(value: &PlainValue) -> (u8, PlainValue) {
     match value {
-        Value::Struct(pair) => match &pair[..] {
-            [Value::Byte(code), Value::Variant(value)] => (*code, (**value).clone()),
+        PlainValue::Struct(pair) => match &pair[..] {
+            [PlainValue::Byte(code), PlainValue::Variant(value)] => (*code, (**value).clone()),
             other => panic!("the header field {other:?}"),
         },
         other => panic!("the header field {other:?}"),
     }
 }
 
-fn u32_at(bytes: &[u8], at: usize, order: Order) -> u32 {
+fn u32_at(bytes: &[u8], at: usize, order: WireByteOrder) -> u32 {
     let four: [u8; 4] = bytes[at..at + 4].try_into().expect("four bytes are four");
     match order {
-        Order::Little => u32::from_le_bytes(four),
-        Order::Big => u32::from_be_bytes(four),
+        WireByteOrder::Little => u32::from_le_bytes(four),
+        WireByteOrder::Big => u32::from_be_bytes(four),
     }
 }
 
@@ -341,18 +354,18 @@ mod tests {
 
     #[test]
     fn a_message_survives_the_round_trip() {
-        for order in [Order::Little, Order::Big] {
-            let mut sent = Message::to_bus("RequestName")
-                .arg(Value::text("com.example"))
-                .arg(Value::U32(4))
+        for order in [WireByteOrder::Little, WireByteOrder::Big] {
+            let mut sent = PlainMessage::to_bus("RequestName")
+                .arg(PlainValue::text("com.example"))
+                .arg(PlainValue::U32(4))
                 .order(order);
             sent.serial = 7;
             let bytes = sent.encode();
-            let (read, length) = Message::decode(&bytes).expect("it is complete");
+            let (read, length) = PlainMessage::decode(&bytes).expect("it is complete");
             assert_eq!(length, bytes.len());
             assert_eq!((read.order, read.serial, read.member()), (order, 7, "RequestName"));
             assert_eq!(read.body, sent.body);
-            assert!(Message::decode(&bytes[..length - 1]).is_none());
+            assert!(PlainMessage::decode(&bytes[..length - 1]).is_none());
         }
     }
 }

@@ -14,8 +14,8 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags,
 };
 
-use crate::message::{Message, field, kind};
-use crate::wire::Value;
+use crate::message::{PlainMessage, field, kind};
+use crate::wire::PlainValue;
 
 /// How long a peer waits for what has to come.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,14 +28,14 @@ const MOST_DESCRIPTORS: usize = 253;
 
 /// A byte stream to a bus, before anything was said on it.
 #[derive(Debug)]
-pub enum Stream {
+pub enum PeerStream {
     /// A unix socket.
     Unix(UnixStream),
     /// A TCP socket.
     Tcp(TcpStream),
 }
 
-impl Stream {
+impl PeerStream {
     /// Connects to the first entry of an address, and sends the nonce where there is one.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Connects; see [`Stream::dial`].
+    /// Connects; see [`PeerStream::dial`].
     ///
     /// # Panics
     ///
@@ -160,12 +160,12 @@ impl Stream {
     /// # Panics
     ///
     /// When the bus refuses.
-    pub fn log_in(&mut self, descriptors: Descriptors) {
+    pub fn log_in(&mut self, descriptors: ReceivedDescriptors) {
         self.write(b"\0");
         let uid = rustix::process::geteuid().as_raw().to_string();
         let answer = self.say(&format!("AUTH EXTERNAL {}", hex(uid.as_bytes())));
         assert!(answer.is_some_and(|line| line.starts_with("OK ")), "the bus refuses EXTERNAL");
-        if descriptors == Descriptors::Negotiated {
+        if descriptors == ReceivedDescriptors::Negotiated {
             assert_eq!(self.say("NEGOTIATE_UNIX_FD").as_deref(), Some("AGREE_UNIX_FD"));
         }
         self.write(b"BEGIN\r\n");
@@ -191,7 +191,7 @@ impl Stream {
     }
 }
 
-impl AsFd for Stream {
+impl AsFd for PeerStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Unix(unix) => unix.as_fd(),
@@ -202,7 +202,7 @@ impl AsFd for Stream {
 
 /// Whether a peer may be sent file descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Descriptors {
+pub enum ReceivedDescriptors {
     /// It asked for them in the handshake.
     Negotiated,
     /// It did not.
@@ -211,15 +211,15 @@ pub enum Descriptors {
 
 /// A client of the bus, logged in.
 #[derive(Debug)]
-pub struct Peer {
-    stream: Stream,
+pub struct TestPeer {
+    stream: PeerStream,
     received: Vec<u8>,
     descriptors: Vec<Arc<OwnedFd>>,
     serial: u32,
     name: String,
 }
 
-impl Peer {
+impl TestPeer {
     /// Logs in, with descriptors, and says Hello.
     ///
     /// # Panics
@@ -227,7 +227,7 @@ impl Peer {
     /// When the bus refuses.
     #[must_use]
     pub fn connect(address: &str) -> Self {
-        Self::connect_with(address, Descriptors::Negotiated)
+        Self::connect_with(address, ReceivedDescriptors::Negotiated)
     }
 
     /// Logs in and says Hello.
@@ -236,7 +236,7 @@ impl Peer {
     ///
     /// When the bus refuses.
     #[must_use]
-    pub fn connect_with(address: &str, descriptors: Descriptors) -> Self {
+    pub fn connect_with(address: &str, descriptors: ReceivedDescriptors) -> Self {
         let mut peer = Self::before_hello(address, descriptors);
         let reply = peer.hello();
         assert_eq!(reply.kind, kind::RETURN, "Hello: {}", reply.summary());
@@ -249,15 +249,15 @@ impl Peer {
     ///
     /// When the bus refuses.
     #[must_use]
-    pub fn before_hello(address: &str, descriptors: Descriptors) -> Self {
-        let mut stream = Stream::connect(address);
+    pub fn before_hello(address: &str, descriptors: ReceivedDescriptors) -> Self {
+        let mut stream = PeerStream::connect(address);
         stream.log_in(descriptors);
         Self::over(stream)
     }
 
     /// A client over a stream on which BEGIN was said.
     #[must_use]
-    pub fn over(stream: Stream) -> Self {
+    pub fn over(stream: PeerStream) -> Self {
         let (received, descriptors) = (Vec::new(), Vec::new());
         Self { stream, received, descriptors, serial: 0, name: String::new() }
     }
@@ -267,8 +267,8 @@ impl Peer {
     /// # Panics
     ///
     /// When no answer comes.
-    pub fn hello(&mut self) -> Message {
-        let reply = self.call(Message::to_bus("Hello"));
+    pub fn hello(&mut self) -> PlainMessage {
+        let reply = self.call(PlainMessage::to_bus("Hello"));
         if reply.kind == kind::RETURN {
             reply.first_text().clone_into(&mut self.name);
             assert_eq!(self.receive().map(|m| m.member().to_owned()), Some("NameAcquired".into()));
@@ -283,12 +283,12 @@ impl Peer {
     }
 
     /// The stream below, for what is no message.
-    pub fn stream(&mut self) -> &mut Stream {
+    pub fn stream(&mut self) -> &mut PeerStream {
         &mut self.stream
     }
 
     /// Sends a message with the next serial, which it gives back.
-    pub fn send(&mut self, message: Message) -> u32 {
+    pub fn send(&mut self, message: PlainMessage) -> u32 {
         let message = self.numbered(message);
         self.stream.write(&message.encode());
         message.serial
@@ -301,7 +301,7 @@ impl Peer {
 
     /// Gives a message the next serial, unless it has one.
     #[must_use]
-    pub fn numbered(&mut self, mut message: Message) -> Message {
+    pub fn numbered(&mut self, mut message: PlainMessage) -> PlainMessage {
         self.serial += 1;
         if message.serial == 0 {
             message.serial = self.serial;
@@ -328,7 +328,7 @@ impl Peer {
     /// # Panics
     ///
     /// When no answer comes.
-    pub fn call(&mut self, message: Message) -> Message {
+    pub fn call(&mut self, message: PlainMessage) -> PlainMessage {
         let (answer, _) = self.call_and_collect(message);
         answer
     }
@@ -338,7 +338,7 @@ impl Peer {
     /// # Panics
     ///
     /// When no answer comes.
-    pub fn call_and_collect(&mut self, message: Message) -> (Message, Vec<Message>) {
+    pub fn call_and_collect(&mut self, message: PlainMessage) -> (PlainMessage, Vec<PlainMessage>) {
         let what = message.member().to_owned();
         let serial = self.send(message);
         self.wait_for_reply(serial).unwrap_or_else(|| panic!("closed instead of answering {what}"))
@@ -349,8 +349,8 @@ impl Peer {
     /// # Panics
     ///
     /// When no answer comes.
-    pub fn ask_bus(&mut self, member: &str, argument: &str) -> Message {
-        self.call(Message::to_bus(member).arg(Value::text(argument)))
+    pub fn ask_bus(&mut self, member: &str, argument: &str) -> PlainMessage {
+        self.call(PlainMessage::to_bus(member).arg(PlainValue::text(argument)))
     }
 
     /// Adds a match rule.
@@ -369,7 +369,9 @@ impl Peer {
     ///
     /// When the answer is an error.
     pub fn request_name(&mut self, name: &str, flags: u32) -> u32 {
-        let call = Message::to_bus("RequestName").arg(Value::text(name)).arg(Value::U32(flags));
+        let call = PlainMessage::to_bus("RequestName")
+            .arg(PlainValue::text(name))
+            .arg(PlainValue::U32(flags));
         let reply = self.call(call);
         reply.first_u32().unwrap_or_else(|| panic!("{name}: {}", reply.summary()))
     }
@@ -382,8 +384,8 @@ impl Peer {
     /// # Panics
     ///
     /// When the bus closes.
-    pub fn collect(&mut self) -> Vec<Message> {
-        self.call_and_collect(Message::to_bus("GetId")).1
+    pub fn collect(&mut self) -> Vec<PlainMessage> {
+        self.call_and_collect(PlainMessage::to_bus("GetId")).1
     }
 
     /// Whether the bus still answers this peer.
@@ -393,7 +395,7 @@ impl Peer {
     /// When nothing comes, not even the end.
     #[must_use]
     pub fn is_alive(&mut self) -> bool {
-        let serial = self.send(Message::to_bus("GetId"));
+        let serial = self.send(PlainMessage::to_bus("GetId"));
         self.wait_for_reply(serial).is_some()
     }
 
@@ -404,9 +406,9 @@ impl Peer {
     /// When one of them does not come.
     pub fn round_trip(&mut self, callee: &mut Self) -> Duration {
         let started = Instant::now();
-        let serial = self.send(Message::some_call(callee.name()));
+        let serial = self.send(PlainMessage::some_call(callee.name()));
         let found = callee.receive().expect("open");
-        callee.send(Message::reply(&found));
+        callee.send(PlainMessage::reply(&found));
         assert_eq!(self.receive().and_then(|reply| reply.reply_serial()), Some(serial));
         started.elapsed()
     }
@@ -416,7 +418,7 @@ impl Peer {
     /// # Panics
     ///
     /// When it neither closes nor sends for a while.
-    pub fn until_closed(&mut self) -> Vec<Message> {
+    pub fn until_closed(&mut self) -> Vec<PlainMessage> {
         std::iter::from_fn(|| self.receive()).collect()
     }
 
@@ -425,10 +427,10 @@ impl Peer {
     /// # Panics
     ///
     /// When nothing comes.
-    pub fn receive(&mut self) -> Option<Message> {
+    pub fn receive(&mut self) -> Option<PlainMessage> {
         let ends = Instant::now() + PATIENCE;
         loop {
-            if let Some((mut message, length)) = Message::decode(&self.received) {
+            if let Some((mut message, length)) = PlainMessage::decode(&self.received) {
                 self.received.drain(..length);
                 message.descriptors = self.claim_descriptors(&message);
                 return Some(message);
@@ -445,12 +447,12 @@ impl Peer {
     /// # Panics
     ///
     /// When the bus closes.
-    pub fn receive_within(&mut self, time: Duration) -> Option<Message> {
+    pub fn receive_within(&mut self, time: Duration) -> Option<PlainMessage> {
         let ends = Instant::now() + time;
         self.stream.set_patience(time);
         let mut found = None;
         while found.is_none() && Instant::now() < ends {
-            found = Message::decode(&self.received);
+            found = PlainMessage::decode(&self.received);
             if found.is_none() {
                 assert_eq!(self.fill(), Filled::MaybeMore, "the bus closed");
             }
@@ -468,11 +470,11 @@ impl Peer {
     /// # Panics
     ///
     /// When the bus closes.
-    pub fn drain(&mut self) -> Vec<Message> {
+    pub fn drain(&mut self) -> Vec<PlainMessage> {
         std::iter::from_fn(|| self.receive_within(Duration::from_millis(100))).collect()
     }
 
-    fn wait_for_reply(&mut self, serial: u32) -> Option<(Message, Vec<Message>)> {
+    fn wait_for_reply(&mut self, serial: u32) -> Option<(PlainMessage, Vec<PlainMessage>)> {
         let mut before = Vec::new();
         loop {
             let message = self.receive()?;
@@ -483,8 +485,9 @@ impl Peer {
         }
     }
 
-    fn claim_descriptors(&mut self, message: &Message) -> Vec<Arc<OwnedFd>> {
-        let wanted = message.get(field::UNIX_FDS).and_then(Value::as_u32).unwrap_or(0) as usize;
+    fn claim_descriptors(&mut self, message: &PlainMessage) -> Vec<Arc<OwnedFd>> {
+        let wanted =
+            message.get(field::UNIX_FDS).and_then(PlainValue::as_u32).unwrap_or(0) as usize;
         assert!(wanted <= self.descriptors.len(), "the bus sends the descriptors it announces");
         self.descriptors.drain(..wanted).collect()
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Gid, Pid, Signal, Uid, WaitId, WaitIdOptions};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
-use crate::scratch::Scratch;
+use crate::scratch::ScratchFolder;
 
 /// How long a program may run unless a test says otherwise.
 pub const USUAL_LIMIT: Duration = Duration::from_secs(20);
@@ -35,28 +35,28 @@ const GRACE: Duration = Duration::from_secs(2);
 /// assert_eq!(ran.stdout, "hello\n");
 /// ```
 #[derive(Debug)]
-pub struct Program {
+pub struct ExternalProgram {
     command: Command,
     limit: Duration,
-    output: Scratch,
+    output: ScratchFolder,
     shown: String,
 }
 
-impl Program {
+impl ExternalProgram {
     /// A program by its path.
     #[must_use]
     pub fn at(path: impl AsRef<Path>) -> Self {
-        Self::new(path.as_ref(), Scratch::new())
+        Self::new(path.as_ref(), ScratchFolder::new())
     }
 
     /// A program by a path that `link` makes in the program's own folder.
     #[must_use]
-    pub fn linked(link: impl FnOnce(&Scratch) -> PathBuf) -> Self {
-        let output = Scratch::new();
+    pub fn linked(link: impl FnOnce(&ScratchFolder) -> PathBuf) -> Self {
+        let output = ScratchFolder::new();
         Self::new(&link(&output), output)
     }
 
-    fn new(path: &Path, output: Scratch) -> Self {
+    fn new(path: &Path, output: ScratchFolder) -> Self {
         // So that signals end it, whoever started the tests: nohup(1) has some ignored. And so that
         // an interrupted test run leaves nothing behind. Same process, two programs later.
         let mut command = Command::new(installed("env", "coreutils"));
@@ -138,9 +138,9 @@ impl Program {
         self
     }
 
-    /// Runs it as this user. Only root may do so, see [`User::is_root`].
+    /// Runs it as this user. Only root may do so, see [`RunAs::is_root`].
     #[must_use]
-    pub fn user(mut self, user: User) -> Self {
+    pub fn user(mut self, user: RunAs) -> Self {
         // With the user set, the standard library also drops the supplementary groups.
         self.command.uid(user.uid).gid(user.gid);
         self
@@ -152,13 +152,18 @@ impl Program {
     ///
     /// When it cannot be started.
     #[must_use]
-    pub fn start(mut self) -> Running {
+    pub fn start(mut self) -> StartedProgram {
         let stdout = File::create(self.output.join("stdout")).expect("scratch is writable");
         let stderr = File::create(self.output.join("stderr")).expect("scratch is writable");
         self.command.stdout(stdout).stderr(stderr);
         let child = self.command.spawn();
         let child = child.unwrap_or_else(|error| panic!("cannot start {}: {error}", self.shown));
-        Running { child, ends: Instant::now() + self.limit, output: self.output, shown: self.shown }
+        StartedProgram {
+            child,
+            ends: Instant::now() + self.limit,
+            output: self.output,
+            shown: self.shown,
+        }
     }
 
     /// Runs it to its end.
@@ -167,21 +172,21 @@ impl Program {
     ///
     /// When it cannot be started, or runs longer than its limit.
     #[must_use]
-    pub fn run(self) -> Ran {
+    pub fn run(self) -> FinishedProgram {
         self.start().finish()
     }
 }
 
 /// A program that runs; killed with its process group on drop.
 #[derive(Debug)]
-pub struct Running {
+pub struct StartedProgram {
     child: Child,
     ends: Instant,
-    output: Scratch,
+    output: ScratchFolder,
     shown: String,
 }
 
-impl Running {
+impl StartedProgram {
     /// The process id.
     #[must_use]
     pub fn id(&self) -> u32 {
@@ -245,7 +250,7 @@ impl Running {
     ///
     /// # Panics
     ///
-    /// Like [`Running::wait_for`].
+    /// Like [`StartedProgram::wait_for`].
     pub fn wait_for_stdout(&mut self, text: &str) {
         self.wait_for(text, |stdout, _| stdout.contains(text).then_some(()));
     }
@@ -256,10 +261,10 @@ impl Running {
     ///
     /// When its time is over first. It is killed then.
     #[must_use]
-    pub fn finish(mut self) -> Ran {
+    pub fn finish(mut self) -> FinishedProgram {
         loop {
             if let Some(status) = self.ended() {
-                return Ran {
+                return FinishedProgram {
                     status,
                     stdout: self.stdout(),
                     stderr: self.stderr(),
@@ -276,7 +281,7 @@ impl Running {
     /// Waits for its end or its limit, then ends what it started and left behind in its process
     /// group. `None` when it was still running at its limit.
     #[must_use]
-    pub fn finish_with_group(self) -> Option<Ran> {
+    pub fn finish_with_group(self) -> Option<FinishedProgram> {
         while !self.has_ended_unseen() && Instant::now() < self.ends {
             std::thread::sleep(POLL);
         }
@@ -291,7 +296,7 @@ impl Running {
     ///
     /// When it does not in the usual time. It is killed then.
     #[must_use]
-    pub fn terminate(self) -> Ran {
+    pub fn terminate(self) -> FinishedProgram {
         self.end_by(Signal::TERM)
     }
 
@@ -301,11 +306,11 @@ impl Running {
     ///
     /// When it does not end in the usual time. It is killed then.
     #[must_use]
-    pub fn interrupt(self) -> Ran {
+    pub fn interrupt(self) -> FinishedProgram {
         self.end_by(Signal::INT)
     }
 
-    fn end_by(mut self, signal: Signal) -> Ran {
+    fn end_by(mut self, signal: Signal) -> FinishedProgram {
         self.signal(signal);
         // It may have run for as long as it might, and longer.
         self.ends = self.ends.max(Instant::now() + USUAL_LIMIT);
@@ -337,7 +342,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for StartedProgram {
     fn drop(&mut self) {
         let group = Pid::from_raw(self.child.id().cast_signed());
         if let (Ok(None), Some(group)) = (self.child.try_wait(), group) {
@@ -350,7 +355,7 @@ impl Drop for Running {
 
 /// What came of a program.
 #[derive(Debug)]
-pub struct Ran {
+pub struct FinishedProgram {
     /// How it ended.
     pub status: ExitStatus,
     /// What it wrote to standard output.
@@ -360,7 +365,7 @@ pub struct Ran {
     shown: String,
 }
 
-impl Ran {
+impl FinishedProgram {
     /// Whether it ended with exit status 0.
     #[must_use]
     pub fn succeeded(&self) -> bool {
@@ -390,7 +395,7 @@ impl Ran {
     }
 }
 
-impl fmt::Display for Ran {
+impl fmt::Display for FinishedProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.shown, self.status)?;
         write!(f, "stdout: {}\nstderr: {}", self.stdout, self.stderr)
@@ -399,14 +404,14 @@ impl fmt::Display for Ran {
 
 /// A user of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct User {
+pub struct RunAs {
     /// The user id.
     pub uid: u32,
     /// The user's own group id.
     pub gid: u32,
 }
 
-impl User {
+impl RunAs {
     /// Nobody, who is neither root nor the owner of any bus here.
     pub const NOBODY: Self = Self { uid: 65534, gid: 65534 };
 

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Its mode is 0755: a bus in it must be reachable for other users, whom the bus itself is to
 /// refuse.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct ScratchFolder {
     path: PathBuf,
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Makes the folder.
     ///
     /// # Panics
@@ -67,13 +67,13 @@ impl Scratch {
     }
 }
 
-impl Default for Scratch {
+impl Default for ScratchFolder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         // A failure to clean up must not hide the failure of the test.
         let _ = fs::remove_dir_all(&self.path);

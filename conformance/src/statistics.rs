@@ -6,22 +6,22 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use crate::message::{BUS_NAME, BUS_PATH, Message, kind};
-use crate::peer::Peer;
+use crate::message::{BUS_NAME, BUS_PATH, PlainMessage, kind};
+use crate::peer::TestPeer;
 use crate::program::USUAL_LIMIT;
-use crate::wire::Value;
+use crate::wire::PlainValue;
 
 /// The interface.
 pub const STATISTICS: &str = "org.diligence.Statistics1";
 
 /// A dictionary, its values out of their variants.
-pub type Dict = BTreeMap<String, Value>;
+pub type StatisticsDict = BTreeMap<String, PlainValue>;
 
 /// The answer of one of its methods, of all that there is.
-fn ask(peer: &mut Peer, member: &str) -> Message {
-    let call = Message::call(BUS_NAME, BUS_PATH, STATISTICS, member);
+fn ask(peer: &mut TestPeer, member: &str) -> PlainMessage {
+    let call = PlainMessage::call(BUS_NAME, BUS_PATH, STATISTICS, member);
     let takes_number = matches!(member, "GetConnections" | "GetMembers");
-    let call = if takes_number { call.arg(Value::U32(0)) } else { call };
+    let call = if takes_number { call.arg(PlainValue::U32(0)) } else { call };
     let reply = peer.call(call);
     assert_eq!(reply.kind, kind::RETURN, "{member}: {}", reply.summary());
     reply
@@ -32,7 +32,7 @@ fn ask(peer: &mut Peer, member: &str) -> Message {
 /// # Panics
 ///
 /// When it tells nothing.
-pub fn totals(peer: &mut Peer) -> Dict {
+pub fn totals(peer: &mut TestPeer) -> StatisticsDict {
     dict(&ask(peer, "GetTotals").body[0])
 }
 
@@ -41,12 +41,12 @@ pub fn totals(peer: &mut Peer) -> Dict {
 /// # Panics
 ///
 /// When it is not.
-pub fn dicts(peer: &mut Peer, member: &str) -> Vec<Dict> {
+pub fn dicts(peer: &mut TestPeer, member: &str) -> Vec<StatisticsDict> {
     let reply = ask(peer, member);
     reply.body[0].elements().expect("an array").iter().map(dict).collect()
 }
 
-fn dict(value: &Value) -> Dict {
+fn dict(value: &PlainValue) -> StatisticsDict {
     let entries = value.entries().expect("a dictionary");
     entries.into_iter().map(|(key, value)| (key.to_owned(), value.clone())).collect()
 }
@@ -57,9 +57,9 @@ fn dict(value: &Value) -> Dict {
 ///
 /// When there is none.
 #[must_use]
-pub fn number(dict: &Dict, key: &str) -> u64 {
+pub fn number(dict: &StatisticsDict, key: &str) -> u64 {
     match dict.get(key) {
-        Some(Value::U64(number)) => *number,
+        Some(PlainValue::U64(number)) => *number,
         other => panic!("{key} is {other:?}"),
     }
 }
@@ -70,11 +70,11 @@ pub fn number(dict: &Dict, key: &str) -> u64 {
 ///
 /// When there are no such causes.
 #[must_use]
-pub fn cause_count(totals: &Dict, causes: &str, cause: &str) -> Option<u64> {
+pub fn cause_count(totals: &StatisticsDict, causes: &str, cause: &str) -> Option<u64> {
     let entries = totals[causes].elements().expect("an array");
     entries.iter().find_map(|entry| match entry {
-        Value::Entry(key, count) if **key == Value::text(cause) => match **count {
-            Value::U64(count) => Some(count),
+        PlainValue::Entry(key, count) if **key == PlainValue::text(cause) => match **count {
+            PlainValue::U64(count) => Some(count),
             ref other => panic!("{other:?} is no count"),
         },
         _ => None,

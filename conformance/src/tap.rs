@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::bus::Flavour;
-use crate::program::User;
+use crate::program::RunAs;
 
 /// How a case ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TapOutcome {
     /// It passed.
     Passed,
     /// It left itself out, for this reason.
@@ -18,7 +18,7 @@ pub enum Outcome {
     Failed(String),
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for TapOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Passed => f.write_str("passes"),
@@ -30,16 +30,16 @@ impl fmt::Display for Outcome {
 
 /// What one run of a program reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct TapReport {
     /// Every case with its outcome, in the order of the report.
-    pub cases: Vec<(String, Outcome)>,
+    pub cases: Vec<(String, TapOutcome)>,
     /// Why all cases were left out at once.
     pub skipped_whole: Option<String>,
     /// The text of `Bail out!`.
     pub bailed_out: Option<String>,
 }
 
-impl Report {
+impl TapReport {
     /// Reads the output of a program.
     ///
     /// ```
@@ -61,11 +61,11 @@ impl Report {
     fn read_line(&mut self, line: &str) {
         if let Some(rest) = line.strip_prefix("ok ") {
             let (name, directive) = split_directive(rest);
-            let outcome = directive.map_or(Outcome::Passed, Outcome::Skipped);
+            let outcome = directive.map_or(TapOutcome::Passed, TapOutcome::Skipped);
             self.cases.push((name, outcome));
         } else if let Some(rest) = line.strip_prefix("not ok ") {
             let (name, directive) = split_directive(rest);
-            self.cases.push((name, Outcome::Failed(directive.unwrap_or_default())));
+            self.cases.push((name, TapOutcome::Failed(directive.unwrap_or_default())));
         } else if let Some(rest) = line.strip_prefix("1..0") {
             self.skipped_whole = Some(split_directive(rest).1.unwrap_or_default());
         } else if let Some(rest) = line.strip_prefix("Bail out!") {
@@ -118,47 +118,47 @@ impl Listed {
         })
     }
 
-    fn allows(self, outcome: &Outcome, run: Run) -> bool {
+    fn allows(self, outcome: &TapOutcome, run: TapRun) -> bool {
         let user = run.user;
         match (self, outcome) {
-            (Self::Fail, outcome) => matches!(outcome, Outcome::Failed(_)),
+            (Self::Fail, outcome) => matches!(outcome, TapOutcome::Failed(_)),
             (Self::NotYet, outcome) => {
-                (run.bus == Flavour::Diligence) == matches!(outcome, Outcome::Failed(_))
+                (run.bus == Flavour::Diligence) == matches!(outcome, TapOutcome::Failed(_))
             }
-            (Self::Skip, outcome) => matches!(outcome, Outcome::Skipped(_)),
-            (Self::SkipAsRoot, Outcome::Skipped(_)) => user == Privilege::Root,
-            (Self::SkipAsRoot, Outcome::Passed) => user == Privilege::Ordinary,
-            (Self::SkipUnlessRoot, Outcome::Skipped(_)) => user == Privilege::Ordinary,
-            (Self::SkipUnlessRoot, Outcome::Passed) => user == Privilege::Root,
-            (Self::SkipMaybe, outcome) => !matches!(outcome, Outcome::Failed(_)),
-            (Self::SkipAsRoot | Self::SkipUnlessRoot, Outcome::Failed(_)) => false,
+            (Self::Skip, outcome) => matches!(outcome, TapOutcome::Skipped(_)),
+            (Self::SkipAsRoot, TapOutcome::Skipped(_)) => user == TapPrivilege::Root,
+            (Self::SkipAsRoot, TapOutcome::Passed) => user == TapPrivilege::Ordinary,
+            (Self::SkipUnlessRoot, TapOutcome::Skipped(_)) => user == TapPrivilege::Ordinary,
+            (Self::SkipUnlessRoot, TapOutcome::Passed) => user == TapPrivilege::Root,
+            (Self::SkipMaybe, outcome) => !matches!(outcome, TapOutcome::Failed(_)),
+            (Self::SkipAsRoot | Self::SkipUnlessRoot, TapOutcome::Failed(_)) => false,
         }
     }
 }
 
 /// Who runs a program, and against which bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct TapRun {
     /// The bus.
     pub bus: Flavour,
     /// Who runs the program.
-    pub user: Privilege,
+    pub user: TapPrivilege,
 }
 
 /// Who runs a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Privilege {
+pub enum TapPrivilege {
     /// Root.
     Root,
     /// Anybody else.
     Ordinary,
 }
 
-impl Privilege {
+impl TapPrivilege {
     /// Who runs these tests.
     #[must_use]
     pub fn ours() -> Self {
-        if User::is_root() { Self::Root } else { Self::Ordinary }
+        if RunAs::is_root() { Self::Root } else { Self::Ordinary }
     }
 }
 
@@ -200,15 +200,15 @@ impl Expectations {
         &self,
         build: &str,
         case: &str,
-        outcome: &Outcome,
-        run: Run,
+        outcome: &TapOutcome,
+        run: TapRun,
     ) -> Option<String> {
         let found = self.way(build, case);
         match found {
-            None if *outcome == Outcome::Passed => None,
+            None if *outcome == TapOutcome::Passed => None,
             None => Some(format!("{build}:{case} {outcome}, and is not listed")),
             Some(way) if way.allows(outcome, run) => None,
-            Some(way) if *outcome == Outcome::Passed => {
+            Some(way) if *outcome == TapOutcome::Passed => {
                 Some(format!("{build}:{case} passes, and is listed as {way:?}: remove it"))
             }
             Some(way) => Some(format!("{build}:{case} {outcome}, and is listed as {way:?}")),
@@ -247,12 +247,12 @@ mod tests {
 
     #[test]
     fn all_forms_of_a_report() {
-        let report = Report::parse("1..0 # SKIP - no AppArmor\n");
+        let report = TapReport::parse("1..0 # SKIP - no AppArmor\n");
         assert_eq!(report.skipped_whole.as_deref(), Some("no AppArmor"));
-        let report = Report::parse("ok 1 - normal\nnot ok 2 /a/b\n# ok\nok 3\nBail out! why\n");
-        assert_eq!(report.cases[0], ("normal".into(), Outcome::Passed));
-        assert_eq!(report.cases[1], ("/a/b".into(), Outcome::Failed(String::new())));
-        assert_eq!(report.cases[2], ("3".into(), Outcome::Passed));
+        let report = TapReport::parse("ok 1 - normal\nnot ok 2 /a/b\n# ok\nok 3\nBail out! why\n");
+        assert_eq!(report.cases[0], ("normal".into(), TapOutcome::Passed));
+        assert_eq!(report.cases[1], ("/a/b".into(), TapOutcome::Failed(String::new())));
+        assert_eq!(report.cases[2], ("3".into(), TapOutcome::Passed));
         assert_eq!(report.bailed_out.as_deref(), Some("why"));
     }
 
@@ -262,31 +262,31 @@ mod tests {
             "# comment\np/a\tfail: not yet\np/b\tskip: never\np/c\tskip-as-root: immune\n\
              plain:p/d\tfail: there only\np/f\tnot-yet: to do\n",
         );
-        let failed = Outcome::Failed("x".into());
-        let skipped = Outcome::Skipped("y".into());
+        let failed = TapOutcome::Failed("x".into());
+        let skipped = TapOutcome::Skipped("y".into());
         let rows = [
-            ("p/a", &failed, Privilege::Root, true),
-            ("p/a", &Outcome::Passed, Privilege::Root, false),
-            ("p/b", &skipped, Privilege::Root, true),
-            ("p/b", &failed, Privilege::Root, false),
-            ("p/c", &skipped, Privilege::Root, true),
-            ("p/c", &Outcome::Passed, Privilege::Root, false),
-            ("p/c", &Outcome::Passed, Privilege::Ordinary, true),
-            ("p/d", &failed, Privilege::Root, true),
-            ("p/e", &Outcome::Passed, Privilege::Root, true),
-            ("p/e", &skipped, Privilege::Root, false),
+            ("p/a", &failed, TapPrivilege::Root, true),
+            ("p/a", &TapOutcome::Passed, TapPrivilege::Root, false),
+            ("p/b", &skipped, TapPrivilege::Root, true),
+            ("p/b", &failed, TapPrivilege::Root, false),
+            ("p/c", &skipped, TapPrivilege::Root, true),
+            ("p/c", &TapOutcome::Passed, TapPrivilege::Root, false),
+            ("p/c", &TapOutcome::Passed, TapPrivilege::Ordinary, true),
+            ("p/d", &failed, TapPrivilege::Root, true),
+            ("p/e", &TapOutcome::Passed, TapPrivilege::Root, true),
+            ("p/e", &skipped, TapPrivilege::Root, false),
         ];
         for (case, outcome, user, fine) in rows {
-            let run = Run { bus: Flavour::Diligence, user };
+            let run = TapRun { bus: Flavour::Diligence, user };
             let complaint = list.complaint("plain", case, outcome, run);
             assert_eq!(complaint.is_none(), fine, "{case} {outcome}: {complaint:?}");
         }
-        let root = Privilege::Root;
+        let root = TapPrivilege::Root;
         let [ours, theirs] =
-            [Flavour::Diligence, Flavour::Reference].map(|bus| Run { bus, user: root });
+            [Flavour::Diligence, Flavour::Reference].map(|bus| TapRun { bus, user: root });
         assert!(list.complaint("debug-build", "p/d", &failed, ours).is_some());
         assert!(list.complaint("plain", "p/f", &failed, ours).is_none());
         assert!(list.complaint("plain", "p/f", &failed, theirs).is_some());
-        assert!(list.complaint("plain", "p/f", &Outcome::Passed, theirs).is_none());
+        assert!(list.complaint("plain", "p/f", &TapOutcome::Passed, theirs).is_none());
     }
 }

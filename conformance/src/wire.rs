@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The byte order of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum WireByteOrder {
     /// Least significant byte first, `l`.
     Little,
     /// Most significant byte first, `B`.
@@ -17,7 +17,7 @@ pub enum Order {
 
 /// A value of any D-Bus type.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum PlainValue {
     /// `y`
     Byte(u8),
     /// `b`
@@ -54,7 +54,7 @@ pub enum Value {
     Variant(Box<Self>),
 }
 
-impl Value {
+impl PlainValue {
     /// A string.
     #[must_use]
     pub fn text(text: &str) -> Self {
@@ -145,21 +145,21 @@ impl Value {
 
 /// The signature of several values in a row.
 #[must_use]
-pub fn signature_of(values: &[Value]) -> String {
-    values.iter().map(Value::signature).collect()
+pub fn signature_of(values: &[PlainValue]) -> String {
+    values.iter().map(PlainValue::signature).collect()
 }
 
 /// Writes values in one byte order, aligned as the format demands.
 #[derive(Debug)]
-pub struct Writer {
+pub struct ValueWriter {
     bytes: Vec<u8>,
-    order: Order,
+    order: WireByteOrder,
 }
 
-impl Writer {
+impl ValueWriter {
     /// A writer with nothing written.
     #[must_use]
-    pub fn new(order: Order) -> Self {
+    pub fn new(order: WireByteOrder) -> Self {
         Self { bytes: Vec::new(), order }
     }
 
@@ -169,27 +169,27 @@ impl Writer {
     }
 
     /// Writes a value.
-    pub fn value(&mut self, value: &Value) {
+    pub fn value(&mut self, value: &PlainValue) {
         self.align(alignment(&value.signature()));
         match value {
-            Value::Byte(byte) => self.bytes.push(*byte),
-            Value::Bool(truth) => self.number(u32::from(*truth).to_le_bytes()),
-            Value::I16(number) => self.number(number.to_le_bytes()),
-            Value::U16(number) => self.number(number.to_le_bytes()),
-            Value::I32(number) => self.number(number.to_le_bytes()),
-            Value::U32(number) | Value::Fd(number) => self.number(number.to_le_bytes()),
-            Value::I64(number) => self.number(number.to_le_bytes()),
-            Value::U64(number) => self.number(number.to_le_bytes()),
-            Value::Double(number) => self.number(number.to_bits().to_le_bytes()),
-            Value::Str(text) | Value::Path(text) => self.string(text),
-            Value::Signature(text) => self.signature(text),
-            Value::Array(element, values) => self.array(element, values),
-            Value::Struct(fields) => self.values(fields),
-            Value::Entry(key, value) => {
+            PlainValue::Byte(byte) => self.bytes.push(*byte),
+            PlainValue::Bool(truth) => self.number(u32::from(*truth).to_le_bytes()),
+            PlainValue::I16(number) => self.number(number.to_le_bytes()),
+            PlainValue::U16(number) => self.number(number.to_le_bytes()),
+            PlainValue::I32(number) => self.number(number.to_le_bytes()),
+            PlainValue::U32(number) | PlainValue::Fd(number) => self.number(number.to_le_bytes()),
+            PlainValue::I64(number) => self.number(number.to_le_bytes()),
+            PlainValue::U64(number) => self.number(number.to_le_bytes()),
+            PlainValue::Double(number) => self.number(number.to_bits().to_le_bytes()),
+            PlainValue::Str(text) | PlainValue::Path(text) => self.string(text),
+            PlainValue::Signature(text) => self.signature(text),
+            PlainValue::Array(element, values) => self.array(element, values),
+            PlainValue::Struct(fields) => self.values(fields),
+            PlainValue::Entry(key, value) => {
                 self.value(key);
                 self.value(value);
             }
-            Value::Variant(inner) => {
+            PlainValue::Variant(inner) => {
                 self.signature(&inner.signature());
                 self.value(inner);
             }
@@ -197,7 +197,7 @@ impl Writer {
     }
 
     /// Writes values in a row.
-    pub fn values(&mut self, values: &[Value]) {
+    pub fn values(&mut self, values: &[PlainValue]) {
         values.iter().for_each(|value| self.value(value));
     }
 
@@ -208,7 +208,7 @@ impl Writer {
     }
 
     fn number<const N: usize>(&mut self, mut little: [u8; N]) {
-        if self.order == Order::Big {
+        if self.order == WireByteOrder::Big {
             little.reverse();
         }
         self.bytes.extend(little);
@@ -227,14 +227,14 @@ impl Writer {
         self.bytes.push(0);
     }
 
-    fn array(&mut self, element: &str, values: &[Value]) {
+    fn array(&mut self, element: &str, values: &[PlainValue]) {
         let at = self.bytes.len();
         self.number([0; 4]);
         self.align(alignment(element));
         let start = self.bytes.len();
         self.values(values);
         let mut patch = length(self.bytes.len() - start).to_le_bytes();
-        if self.order == Order::Big {
+        if self.order == WireByteOrder::Big {
             patch.reverse();
         }
         self.bytes[at..at + 4].copy_from_slice(&patch);
@@ -243,16 +243,16 @@ impl Writer {
 
 /// Reads values; panics at anything that the format forbids.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct ValueReader<'a> {
     bytes: &'a [u8],
     at: usize,
-    order: Order,
+    order: WireByteOrder,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ValueReader<'a> {
     /// A reader at the start of `bytes`, to which alignment is relative.
     #[must_use]
-    pub fn new(bytes: &'a [u8], order: Order) -> Self {
+    pub fn new(bytes: &'a [u8], order: WireByteOrder) -> Self {
         Self { bytes, at: 0, order }
     }
 
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
     /// # Panics
     ///
     /// When the bytes or the signature are not valid.
-    pub fn values(&mut self, signature: &str) -> Vec<Value> {
+    pub fn values(&mut self, signature: &str) -> Vec<PlainValue> {
         let mut rest = signature;
         let mut values = Vec::new();
         while !rest.is_empty() {
@@ -293,30 +293,30 @@ impl<'a> Reader<'a> {
     /// # Panics
     ///
     /// When the bytes or the signature are not valid.
-    pub fn value(&mut self, signature: &str) -> Value {
+    pub fn value(&mut self, signature: &str) -> PlainValue {
         self.align(alignment(signature));
         let (kind, inside) = signature.split_at(1);
         match kind {
-            "y" => Value::Byte(self.take(1)[0]),
-            "b" => Value::Bool(self.boolean()),
-            "n" => Value::I16(i16::from_le_bytes(self.number())),
-            "q" => Value::U16(u16::from_le_bytes(self.number())),
-            "i" => Value::I32(i32::from_le_bytes(self.number())),
-            "u" => Value::U32(u32::from_le_bytes(self.number())),
-            "h" => Value::Fd(u32::from_le_bytes(self.number())),
-            "x" => Value::I64(i64::from_le_bytes(self.number())),
-            "t" => Value::U64(u64::from_le_bytes(self.number())),
-            "d" => Value::Double(f64::from_bits(u64::from_le_bytes(self.number()))),
-            "s" => Value::Str(self.string()),
-            "o" => Value::Path(self.string()),
-            "g" => Value::Signature(self.signature()),
+            "y" => PlainValue::Byte(self.take(1)[0]),
+            "b" => PlainValue::Bool(self.boolean()),
+            "n" => PlainValue::I16(i16::from_le_bytes(self.number())),
+            "q" => PlainValue::U16(u16::from_le_bytes(self.number())),
+            "i" => PlainValue::I32(i32::from_le_bytes(self.number())),
+            "u" => PlainValue::U32(u32::from_le_bytes(self.number())),
+            "h" => PlainValue::Fd(u32::from_le_bytes(self.number())),
+            "x" => PlainValue::I64(i64::from_le_bytes(self.number())),
+            "t" => PlainValue::U64(u64::from_le_bytes(self.number())),
+            "d" => PlainValue::Double(f64::from_bits(u64::from_le_bytes(self.number()))),
+            "s" => PlainValue::Str(self.string()),
+            "o" => PlainValue::Path(self.string()),
+            "g" => PlainValue::Signature(self.signature()),
             "a" => self.array(inside),
-            "(" => Value::Struct(self.values(&inside[..inside.len() - 1])),
+            "(" => PlainValue::Struct(self.values(&inside[..inside.len() - 1])),
             "{" => self.entry(&inside[..inside.len() - 1]),
             "v" => {
                 let signature = self.signature();
                 assert_eq!(first_type(&signature), signature.len(), "one type in a variant");
-                Value::variant(self.value(&signature))
+                PlainValue::variant(self.value(&signature))
             }
             other => panic!("no type {other}"),
         }
@@ -330,15 +330,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn entry(&mut self, signature: &str) -> Value {
+    fn entry(&mut self, signature: &str) -> PlainValue {
         let mut pair = self.values(signature).into_iter();
         let (Some(key), Some(value), None) = (pair.next(), pair.next(), pair.next()) else {
             panic!("a dictionary entry of {signature}");
         };
-        Value::Entry(Box::new(key), Box::new(value))
+        PlainValue::Entry(Box::new(key), Box::new(value))
     }
 
-    fn array(&mut self, element: &str) -> Value {
+    fn array(&mut self, element: &str) -> PlainValue {
         let length = u32::from_le_bytes(self.number()) as usize;
         self.align(alignment(element));
         let end = self.at + length;
@@ -347,7 +347,7 @@ impl<'a> Reader<'a> {
             values.push(self.value(element));
         }
         assert_eq!(self.at, end, "the length of an array");
-        Value::Array(element.to_owned(), values)
+        PlainValue::Array(element.to_owned(), values)
     }
 
     fn string(&mut self) -> String {
@@ -368,7 +368,7 @@ impl<'a> Reader<'a> {
 
     fn number<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes: [u8; N] = self.take(N).try_into().expect("take gives what it was asked");
-        if self.order == Order::Big {
+        if self.order == WireByteOrder::Big {
             bytes.reverse();
         }
         bytes
@@ -416,25 +416,25 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let values = [
-            Value::Byte(1),
-            Value::Array(
+            PlainValue::Byte(1),
+            PlainValue::Array(
                 "(sv)".into(),
-                vec![Value::Struct(vec![
-                    Value::text("key"),
-                    Value::variant(Value::texts(&["a", ""])),
+                vec![PlainValue::Struct(vec![
+                    PlainValue::text("key"),
+                    PlainValue::variant(PlainValue::texts(&["a", ""])),
                 ])],
             ),
-            Value::Array("{su}".into(), vec![]),
-            Value::Double(-0.5),
-            Value::Bool(true),
-            Value::I64(-3),
-            Value::Signature("a{sv}".into()),
+            PlainValue::Array("{su}".into(), vec![]),
+            PlainValue::Double(-0.5),
+            PlainValue::Bool(true),
+            PlainValue::I64(-3),
+            PlainValue::Signature("a{sv}".into()),
         ];
-        for order in [Order::Little, Order::Big] {
-            let mut writer = Writer::new(order);
+        for order in [WireByteOrder::Little, WireByteOrder::Big] {
+            let mut writer = ValueWriter::new(order);
             writer.values(&values);
             let bytes = writer.finish();
-            let mut reader = Reader::new(&bytes, order);
+            let mut reader = ValueReader::new(&bytes, order);
             assert_eq!(reader.values(&signature_of(&values)), values, "{order:?}");
             assert_eq!(reader.position(), bytes.len());
         }

@@ -4,8 +4,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use conformance::{
-    Bus, Config, Flavour, Message, Program, Scratch, Value, check_all, eventually, field, kind,
-    require, set_mode,
+    BusUnderTest, ExternalProgram, Flavour, PlainMessage, PlainValue, ScratchFolder, TestConfig,
+    check_all, eventually, field, kind, require, set_mode,
 };
 
 const NAME: &str = "com.example.Service";
@@ -13,8 +13,8 @@ const PATH: &str = "/com/example/Object";
 const INTERFACE: &str = "com.example.Interface";
 
 /// A folder of services: `com.example.Service` is the Python service, the others are scripts.
-fn services() -> Scratch {
-    let folder = Scratch::new();
+fn services() -> ScratchFolder {
+    let folder = ScratchFolder::new();
     let python = require("/usr/bin/python3", "python3").display();
     let script = folder.file("service.py", include_str!("python/service.py"));
     let start = format!("exec {python} {} \"$DBUS_STARTER_ADDRESS\" >/dev/null", script.display());
@@ -33,22 +33,24 @@ fn services() -> Scratch {
     folder
 }
 
-fn shown(folder: &Scratch) -> String {
+fn shown(folder: &ScratchFolder) -> String {
     folder.path().display().to_string()
 }
 
-fn add(folder: &Scratch, name: &str, exec: &str) {
+fn add(folder: &ScratchFolder, name: &str, exec: &str) {
     let text = format!("[D-BUS Service]\nName={name}\nExec={exec}\n");
     folder.file(&format!("{name}.service"), &text);
 }
 
-fn bus_with(folder: &Scratch) -> Bus {
+fn bus_with(folder: &ScratchFolder) -> BusUnderTest {
     let element = format!("<servicedir>{}</servicedir>", shown(folder));
-    Bus::start(&Config::session().element(&element).limit("service_start_timeout", 10_000))
+    BusUnderTest::start(
+        &TestConfig::session().element(&element).limit("service_start_timeout", 10_000),
+    )
 }
 
-fn start(name: &str) -> Message {
-    Message::to_bus("StartServiceByName").arg(Value::text(name)).arg(Value::U32(0))
+fn start(name: &str) -> PlainMessage {
+    PlainMessage::to_bus("StartServiceByName").arg(PlainValue::text(name)).arg(PlainValue::U32(0))
 }
 
 /// Started once, whether by name or by a call that waits for it meanwhile.
@@ -57,10 +59,11 @@ fn starting() {
     let folder = services();
     let bus = bus_with(&folder);
     let mut peer = bus.peer();
-    let names = peer.call(Message::to_bus("ListActivatableNames"));
+    let names = peer.call(PlainMessage::to_bus("ListActivatableNames"));
     let names = names.body[0].strings().expect("names").join(" ");
     assert!(names.contains(NAME) && names.contains("com.example.Fails"), "{names}");
-    let greet = |name: &str| Message::call(NAME, PATH, INTERFACE, "Greet").arg(Value::text(name));
+    let greet =
+        |name: &str| PlainMessage::call(NAME, PATH, INTERFACE, "Greet").arg(PlainValue::text(name));
     let by_call = [peer.send(greet("first")), peer.send(greet("second"))];
     let by_name = peer.call(start(NAME));
     assert_eq!(by_name.first_u32(), Some(1), "started: {}", by_name.summary());
@@ -88,11 +91,11 @@ fn not_starting() {
     let folder = services();
     let bus = bus_with(&folder);
     let mut peer = bus.peer();
-    let call = Message::call(NAME, PATH, INTERFACE, "Greet").arg(Value::text("you"));
+    let call = PlainMessage::call(NAME, PATH, INTERFACE, "Greet").arg(PlainValue::text("you"));
     let reply = peer.call(call.flags(2));
     assert_eq!(reply.error_name(), "NameHasNoOwner", "{}", reply.summary());
     let owner = peer.ask_bus("NameHasOwner", NAME);
-    assert_eq!(owner.body, [Value::Bool(false)]);
+    assert_eq!(owner.body, [PlainValue::Bool(false)]);
     assert!(!folder.join("environment").exists());
     bus.stop();
 }
@@ -113,7 +116,7 @@ fn failing() {
         |(name, _)| (*name).to_owned(),
         |(name, error)| {
             let mut peer = bus.peer();
-            let call = Message::call(name, PATH, INTERFACE, "Greet");
+            let call = PlainMessage::call(name, PATH, INTERFACE, "Greet");
             for message in [start(name), call] {
                 let reply = peer.call(message);
                 assert_eq!(
@@ -146,7 +149,7 @@ fn arguments() {
 fn environment() {
     let folder = services();
     let bus = bus_with(&folder);
-    let update = Program::named("dbus-update-activation-environment", "dbus-bin")
+    let update = ExternalProgram::named("dbus-update-activation-environment", "dbus-bin")
         .args(["--verbose", "DILIGENCE_CONFORMANCE=some text"])
         .env("DBUS_SESSION_BUS_ADDRESS", bus.address());
     let _ = update.run().success();
@@ -160,7 +163,7 @@ fn environment() {
 /// Whoever starts services as other users says by its exit status what went wrong.
 #[test]
 fn helper() {
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     let script = folder.file("helper.sh", "#!/bin/sh\nexit ${1##*.Code}\n");
     set_mode(&script, 0o755);
     #[rustfmt::skip]
@@ -177,7 +180,7 @@ fn helper() {
         "<servicedir>{0}</servicedir><servicehelper>{0}/helper.sh</servicehelper>",
         shown(&folder)
     );
-    let bus = Bus::start(&Config::session().element(&elements));
+    let bus = BusUnderTest::start(&TestConfig::session().element(&elements));
     check_all(
         &rows,
         |(status, _)| format!("exit status {status}"),
@@ -201,7 +204,8 @@ fn leaving() {
     let folder = services();
     let bus = bus_with(&folder);
     let [mut gone, mut stays] = [bus.peer(), bus.peer()];
-    let greet = |name: &str| Message::call(NAME, PATH, INTERFACE, "Greet").arg(Value::text(name));
+    let greet =
+        |name: &str| PlainMessage::call(NAME, PATH, INTERFACE, "Greet").arg(PlainValue::text(name));
     gone.send(greet("nobody"));
     drop(gone);
     let reply = stays.call(greet("somebody"));
@@ -212,13 +216,13 @@ fn leaving() {
 /// What waits counts, whether it is a caller or a message.
 #[test]
 fn waiting_counts() {
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     add(&folder, NAME, "/bin/sleep 30");
     let element = format!("<servicedir>{}</servicedir>", shown(&folder));
-    let config = Config::session().element(&element).limit("service_start_timeout", 500);
-    let bus = Bus::start(&config.limit("max_pending_service_starts", 3));
+    let config = TestConfig::session().element(&element).limit("service_start_timeout", 500);
+    let bus = BusUnderTest::start(&config.limit("max_pending_service_starts", 3));
     let mut peer = bus.peer();
-    let call = || Message::call(NAME, PATH, INTERFACE, "Greet");
+    let call = || PlainMessage::call(NAME, PATH, INTERFACE, "Greet");
     let waiting = [peer.send(start(NAME)), peer.send(call()), peer.send(call())];
     let reply = peer.call(call());
     assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());
@@ -233,16 +237,18 @@ fn waiting_counts() {
 /// everybody, the messages, and last the answer to the one who took it.
 #[test]
 fn order() {
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     add(&folder, NAME, "/bin/sleep 30");
     let bus = bus_with(&folder);
     let mut owner = bus.peer();
     owner.add_match("member='NameOwnerChanged'");
     owner.send(start(NAME));
-    owner.send(Message::call(NAME, PATH, INTERFACE, "First"));
-    let signal = Message::signal(PATH, INTERFACE, "Second");
+    owner.send(PlainMessage::call(NAME, PATH, INTERFACE, "First"));
+    let signal = PlainMessage::signal(PATH, INTERFACE, "Second");
     owner.send(signal.text(field::DESTINATION, NAME));
-    owner.send(Message::to_bus("RequestName").arg(Value::text(NAME)).arg(Value::U32(0)));
+    owner.send(
+        PlainMessage::to_bus("RequestName").arg(PlainValue::text(NAME)).arg(PlainValue::U32(0)),
+    );
     let got = (0..6).map(|_| owner.receive().expect("open"));
     let got = got.filter(|message| message.member() != "NameAcquired");
     let got: Vec<_> = got.map(|message| (message.kind, message.member().to_owned())).collect();
@@ -260,11 +266,13 @@ fn order() {
 /// A service that has not come in time is ended.
 #[test]
 fn late_services_are_ended() {
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     let script = format!("echo $$ > {}/pid; exec sleep 60", shown(&folder));
     add(&folder, NAME, &format!("/bin/sh -c '{script}'"));
     let element = format!("<servicedir>{}</servicedir>", shown(&folder));
-    let bus = Bus::start(&Config::session().element(&element).limit("service_start_timeout", 500));
+    let bus = BusUnderTest::start(
+        &TestConfig::session().element(&element).limit("service_start_timeout", 500),
+    );
     let reply = bus.peer().call(start(NAME));
     assert_eq!(reply.error_name(), "TimedOut", "{}", reply.summary());
     let pid = fs::read_to_string(folder.join("pid")).expect("it ran");
@@ -278,7 +286,7 @@ fn late_services_are_ended() {
 /// our log has the end of it too.
 #[test]
 fn what_services_write() {
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     add(&folder, NAME, "/bin/sh -c 'echo some words >&2; echo and why >&2; exit 3'");
     let bus = bus_with(&folder);
     let reply = bus.peer().call(start(NAME));
@@ -297,7 +305,7 @@ fn what_services_write() {
 /// A service that writes more than anybody wants to read holds up nobody.
 #[test]
 fn a_service_that_writes_much() {
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     add(&folder, NAME, "/bin/sh -c 'yes | head -c 10000000 >&2'");
     let bus = bus_with(&folder);
     let mut peer = bus.peer();
@@ -314,7 +322,7 @@ fn a_service_that_writes_much() {
 #[test]
 fn services_that_people_use() {
     let echo = require("/usr/bin/dbus-test-tool", "dbus-bin").display().to_string();
-    let own = Scratch::new();
+    let own = ScratchFolder::new();
     add(&own, "com.example.Echo", &format!("{echo} echo --session --name=com.example.Echo"));
     require("/usr/libexec/dconf-service", "dconf-service");
     require("/usr/libexec/at-spi-bus-launcher", "at-spi2-core");
@@ -322,9 +330,9 @@ fn services_that_people_use() {
         "<servicedir>{}</servicedir><servicedir>/usr/share/dbus-1/services</servicedir>",
         shown(&own)
     );
-    let home = Scratch::new();
+    let home = ScratchFolder::new();
     let runtime = home.folder("run", 0o700);
-    let bus = Bus::start_with(&Config::session().element(&elements), |program| {
+    let bus = BusUnderTest::start_with(&TestConfig::session().element(&elements), |program| {
         program.env("HOME", home.path()).env("XDG_RUNTIME_DIR", &runtime)
     });
     let rows = [
@@ -337,7 +345,7 @@ fn services_that_people_use() {
         |(name, _)| (*name).to_owned(),
         |(name, path)| {
             let introspect =
-                Message::call(name, path, "org.freedesktop.DBus.Introspectable", "Introspect");
+                PlainMessage::call(name, path, "org.freedesktop.DBus.Introspectable", "Introspect");
             let reply = bus.peer().call(introspect);
             assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
         },

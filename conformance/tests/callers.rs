@@ -8,8 +8,9 @@ use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::time::Duration;
 
 use conformance::{
-    Bus, Config, Daemon, Peer, Program, Ran, Scratch, Signal, User, Value, eventually, first_line,
-    installed, link_bus, root_for, set_mode, socket_path,
+    BusUnderTest, Daemon, ExternalProgram, FinishedProgram, PlainValue, RunAs, ScratchFolder,
+    Signal, TestConfig, TestPeer, eventually, first_line, installed, link_bus, root_for, set_mode,
+    socket_path,
 };
 
 /// dbus-run-session: the command gets the bus, its exit status is passed on, the bus goes.
@@ -21,7 +22,7 @@ fn dbus_run_session() {
         for (script, code) in rows {
             let scratch = with_configuration();
             let command = format!("echo $DBUS_SESSION_BUS_ADDRESS; {CALL} >&2; {script}");
-            let ran = Program::at(installed("dbus-run-session", "dbus-daemon"))
+            let ran = ExternalProgram::at(installed("dbus-run-session", "dbus-daemon"))
                 .arg(format!("--dbus-daemon={}", link_bus(&scratch).display()))
                 .args(args.iter().map(|arg| fill(arg, &scratch)))
                 .args(["--", "sh", "-c", &command])
@@ -42,8 +43,8 @@ const CALL: &str = "dbus-send --session --print-reply --dest=org.freedesktop.DBu
 /// GLib's GTestDBus: reads one line, then removes the configuration file.
 #[test]
 fn gtest_dbus() {
-    let scratch = Scratch::new();
-    let ran = Program::python(
+    let scratch = ScratchFolder::new();
+    let ran = ExternalProgram::python(
         "import gi, os\n\
          gi.require_version('Gio', '2.0')\n\
          from gi.repository import Gio, GLib\n\
@@ -73,7 +74,7 @@ fn dbusmock() {
         let scratch = with_configuration();
         let (mut output, child_side) = std::io::pipe().expect("a pipe");
         // The standard input is the pipe only to get it there; the shell turns it around.
-        let running = Program::shell("exec \"$@\" >&0 </dev/null")
+        let running = ExternalProgram::shell("exec \"$@\" >&0 </dev/null")
             .arg(link_bus(&scratch))
             .args(["--fork", "--print-address=1", "--print-pid=1", &fill(form, &scratch)])
             .stdin(OwnedFd::from(child_side))
@@ -82,7 +83,7 @@ fn dbusmock() {
         output.read_to_string(&mut text).expect("text, and an end");
         let _ = running.finish().success();
         let daemon = Daemon::from_output(&text);
-        assert!(Peer::connect(daemon.address()).is_alive());
+        assert!(TestPeer::connect(daemon.address()).is_alive());
         daemon.stop();
     }
 }
@@ -92,7 +93,7 @@ fn dbusmock() {
 fn at_spi_bus_launcher() {
     let scratch = with_configuration();
     let (mut output, child_side) = std::io::pipe().expect("a pipe");
-    let running = Program::shell("exec 3>&0 </dev/null \"$@\"")
+    let running = ExternalProgram::shell("exec 3>&0 </dev/null \"$@\"")
         .arg(link_bus(&scratch))
         .args([&fill("--config-file={conf}", &scratch), "--nofork", "--print-address", "3"])
         .stdin(OwnedFd::from(child_side))
@@ -100,7 +101,7 @@ fn at_spi_bus_launcher() {
     let mut text = String::new();
     output.read_to_string(&mut text).expect("text, and an end");
     let address = first_line(&text).expect("the address");
-    assert!(Peer::connect(&address).is_alive());
+    assert!(TestPeer::connect(&address).is_alive());
     let _ = running.terminate().success();
 }
 
@@ -108,7 +109,7 @@ fn at_spi_bus_launcher() {
 #[test]
 fn dbus_launch() {
     let scratch = with_configuration();
-    let ran = Program::shell("exec \"$@\" 7>\"$OUT/pid\" 8>\"$OUT/address\"")
+    let ran = ExternalProgram::shell("exec \"$@\" 7>\"$OUT/pid\" 8>\"$OUT/address\"")
         .arg(link_bus(&scratch))
         .args(["--fork", "--print-pid", "7", "--print-address", "8", "--session"])
         .env("OUT", scratch.path())
@@ -117,7 +118,7 @@ fn dbus_launch() {
     assert_eq!(ran.stdout, "", "{ran}");
     let read = |name: &str| fs::read_to_string(scratch.join(name)).expect("it was written");
     let daemon = Daemon::from_output(&(read("address") + &read("pid")));
-    assert!(Peer::connect(daemon.address()).is_alive());
+    assert!(TestPeer::connect(daemon.address()).is_alive());
     daemon.stop();
 }
 
@@ -130,10 +131,10 @@ fn systemd_sockets() {
     // Somebody who came too early waits.
     let early = std::thread::spawn({
         let address = format!("unix:path={}", place.display());
-        move || Peer::connect(&address).is_alive()
+        move || TestPeer::connect(&address).is_alive()
     });
     let notifications = Notifications::new(&scratch);
-    let running = Program::shell("exec 3<&0 </dev/null; LISTEN_PID=$$ exec \"$@\"")
+    let running = ExternalProgram::shell("exec 3<&0 </dev/null; LISTEN_PID=$$ exec \"$@\"")
         .arg(link_bus(&scratch))
         .args([&fill("--config-file={conf}", &scratch), "--address=systemd:", "--nofork"])
         .args(["--nopidfile", "--systemd-activation", "--syslog-only", "--print-address=2"])
@@ -151,10 +152,11 @@ fn systemd_sockets() {
 /// sd_notify: ready when it can be talked to, and in between while it reloads.
 #[test]
 fn notifications() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let notifications = Notifications::new(&scratch);
     let path = &notifications.path;
-    let mut bus = Bus::start_with(&Config::session(), |bus| bus.env("NOTIFY_SOCKET", path));
+    let mut bus =
+        BusUnderTest::start_with(&TestConfig::session(), |bus| bus.env("NOTIFY_SOCKET", path));
     notifications.wait_for("READY=1");
     assert!(bus.peer().is_alive());
     bus.process().signal(Signal::HUP);
@@ -168,11 +170,11 @@ fn notifications() {
 /// so before.
 #[test]
 fn ready_with_the_new_configuration() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let notifications = Notifications::new(&scratch);
     let path = &notifications.path;
-    let config = |rules| Config::session().limit("max_match_rules_per_connection", rules);
-    let mut bus = Bus::start_with(&config(0), |bus| bus.env("NOTIFY_SOCKET", path));
+    let config = |rules| TestConfig::session().limit("max_match_rules_per_connection", rules);
+    let mut bus = BusUnderTest::start_with(&config(0), |bus| bus.env("NOTIFY_SOCKET", path));
     notifications.wait_for("READY=1");
     let mut peer = bus.peer();
     for rules in 1..=20 {
@@ -194,7 +196,7 @@ struct Notifications {
 }
 
 impl Notifications {
-    fn new(scratch: &Scratch) -> Self {
+    fn new(scratch: &ScratchFolder) -> Self {
         let path = scratch.join("notify");
         let socket = UnixDatagram::bind(&path).expect("a fresh place");
         socket.set_read_timeout(Some(Duration::from_secs(10))).expect("not zero");
@@ -220,30 +222,30 @@ fn another_user_on_a_session_bus() {
     if !root_for("another user on a session bus") {
         return;
     }
-    let own = Bus::session();
-    assert!(!comes_in(own.address(), User::NOBODY), "nobody on the bus of root");
+    let own = BusUnderTest::session();
+    assert!(!comes_in(own.address(), RunAs::NOBODY), "nobody on the bus of root");
     assert!(own.peer().is_alive());
     own.stop();
-    let theirs = Bus::start_as(User::NOBODY, &Config::session());
-    assert!(comes_in(theirs.address(), User::NOBODY), "nobody on the bus of nobody");
+    let theirs = BusUnderTest::start_as(RunAs::NOBODY, &TestConfig::session());
+    assert!(comes_in(theirs.address(), RunAs::NOBODY), "nobody on the bus of nobody");
     assert!(!comes_in(theirs.address(), DAEMON), "a third one");
     assert!(!comes_in(theirs.address(), ROOT), "not even root");
     theirs.stop();
 }
 
-const ROOT: User = User { uid: 0, gid: 0 };
+const ROOT: RunAs = RunAs { uid: 0, gid: 0 };
 
 /// Debian's user `daemon`, who runs nothing.
-const DAEMON: User = User { uid: 1, gid: 1 };
+const DAEMON: RunAs = RunAs { uid: 1, gid: 1 };
 
-fn comes_in(address: &str, user: User) -> bool {
+fn comes_in(address: &str, user: RunAs) -> bool {
     let ran = dbus_send(address, user, "org.freedesktop.DBus.GetId", &[]);
     assert!(ran.succeeded() || ran.stderr.contains("Failed to "), "{ran}");
     ran.succeeded()
 }
 
-fn dbus_send(address: &str, user: User, method: &str, args: &[&str]) -> Ran {
-    Program::named("dbus-send", "dbus-bin")
+fn dbus_send(address: &str, user: RunAs, method: &str, args: &[&str]) -> FinishedProgram {
+    ExternalProgram::named("dbus-send", "dbus-bin")
         .arg(format!("--bus={address}"))
         .args(["--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus", method])
         .args(args)
@@ -257,15 +259,15 @@ fn privileged_methods() {
     if !root_for("privileged methods for several users") {
         return;
     }
-    let config = Config::session().policy("context='default'", "<allow user='*'/>");
-    let bus = Bus::start_as(User::NOBODY, &config);
+    let config = TestConfig::session().policy("context='default'", "<allow user='*'/>");
+    let bus = BusUnderTest::start_as(RunAs::NOBODY, &config);
     let rows: [(&str, &[&str]); 3] = [
         ("org.freedesktop.DBus.Monitoring.BecomeMonitor", &["array:string:", "uint32:0"]),
         ("org.freedesktop.DBus.UpdateActivationEnvironment", &["dict:string:string:A,b"]),
         ("org.freedesktop.DBus.AddMatch", &["string:eavesdrop='true'"]),
     ];
     for (method, args) in rows {
-        for (user, allowed) in [(ROOT, true), (User::NOBODY, true), (DAEMON, false)] {
+        for (user, allowed) in [(ROOT, true), (RunAs::NOBODY, true), (DAEMON, false)] {
             let ran = dbus_send(bus.address(), user, method, args);
             assert_eq!(ran.succeeded(), allowed, "{user:?}: {ran}");
             assert!(allowed || ran.stderr.contains("AccessDenied"), "{ran}");
@@ -280,34 +282,38 @@ fn credentials_of_another_user() {
     if !root_for("credentials of another user") {
         return;
     }
-    let config = Config::session().policy("context='default'", "<allow user='*'/>");
-    let bus = Bus::start(&config);
+    let config = TestConfig::session().policy("context='default'", "<allow user='*'/>");
+    let bus = BusUnderTest::start(&config);
     let script = "import dbus.bus, sys\n\
                   connection = dbus.bus.BusConnection(sys.argv[1])\n\
                   print(connection.get_unique_name(), flush=True)\n\
                   sys.stdin.read()";
     let (input, keep) = std::io::pipe().expect("a pipe");
-    let client = Program::python(script).arg(bus.address()).user(User::NOBODY).stdin(input);
+    let client =
+        ExternalProgram::python(script).arg(bus.address()).user(RunAs::NOBODY).stdin(input);
     let mut client = client.start();
     let name = client.wait_for("name", |stdout, _| first_line(stdout));
     let mut peer = bus.peer();
     assert_eq!(peer.ask_bus("GetConnectionUnixUser", &name).first_u32(), Some(65534));
     let reply = peer.ask_bus("GetConnectionCredentials", &name);
     let entries = reply.body[0].entries().expect("a dictionary");
-    assert_eq!(entries["UnixUserID"], &Value::U32(65534));
-    assert_eq!(entries["ProcessID"], &Value::U32(client.id()));
-    assert_eq!(entries["UnixGroupIDs"], &Value::Array("u".into(), vec![Value::U32(65534)]));
+    assert_eq!(entries["UnixUserID"], &PlainValue::U32(65534));
+    assert_eq!(entries["ProcessID"], &PlainValue::U32(client.id()));
+    assert_eq!(
+        entries["UnixGroupIDs"],
+        &PlainValue::Array("u".into(), vec![PlainValue::U32(65534)])
+    );
     drop(keep);
     let _ = client.finish().success();
     bus.stop();
 }
 
-fn with_configuration() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.file("good.conf", &Config::session().text(scratch.path()));
+fn with_configuration() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
+    scratch.file("good.conf", &TestConfig::session().text(scratch.path()));
     scratch
 }
 
-fn fill(text: &str, scratch: &Scratch) -> String {
+fn fill(text: &str, scratch: &ScratchFolder) -> String {
     text.replace("{conf}", &scratch.join("good.conf").display().to_string())
 }

@@ -8,36 +8,40 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 
 use conformance::process::open_files;
 use conformance::{
-    Bus, Config, Descriptors, Message, Peer, Program, Scratch, Stream, User, bus_program,
-    bus_program_as, check_all, eventually, fail_with, first_line, key, link_bus, root_for,
-    set_mode, socket_path,
+    BusUnderTest, ExternalProgram, PeerStream, PlainMessage, ReceivedDescriptors, RunAs,
+    ScratchFolder, TestConfig, TestPeer, bus_program, bus_program_as, check_all, eventually,
+    fail_with, first_line, key, link_bus, root_for, set_mode, socket_path,
 };
 
 /// What a stream has to hold.
 #[derive(Clone, Copy)]
-enum Text {
+enum ExpectedText {
     /// This, among other things.
     Has(&'static str),
     /// An explanation of the options: each of them.
     Usage,
 }
 
-struct Refused {
+struct RefusedOption {
     name: &'static str,
     args: &'static [&'static str],
-    says: Text,
+    says: ExpectedText,
 }
 
-const fn refused(name: &'static str, args: &'static [&'static str], says: &'static str) -> Refused {
-    Refused { name, args, says: Text::Has(says) }
+const fn refused(
+    name: &'static str,
+    args: &'static [&'static str],
+    says: &'static str,
+) -> RefusedOption {
+    RefusedOption { name, args, says: ExpectedText::Has(says) }
 }
 
-const fn usage(name: &'static str, args: &'static [&'static str]) -> Refused {
-    Refused { name, args, says: Text::Usage }
+const fn usage(name: &'static str, args: &'static [&'static str]) -> RefusedOption {
+    RefusedOption { name, args, says: ExpectedText::Usage }
 }
 
 /// All end with status 1, an empty standard output, and a reason on standard error.
-const REFUSED: &[Refused] = &[
+const REFUSED: &[RefusedOption] = &[
     usage("asked for help", &["--help"]),
     usage("asked for help, short", &["-h"]),
     usage("asked for help, with a question mark", &["-?"]),
@@ -190,7 +194,7 @@ fn what_is_refused() {
         |row| {
             let scratch = with_configuration();
             scratch.file("pid", "1\n");
-            let with = |xml: &str| Config::session().element(xml).text(scratch.path());
+            let with = |xml: &str| TestConfig::session().element(xml).text(scratch.path());
             scratch.file("pid.conf", &with(&fill("<pidfile>{dir}/pid</pidfile>", &scratch)));
             scratch.file("user.conf", &with("<user>no-such-user</user>"));
             let args = row.args.iter().map(|arg| fill(arg, &scratch));
@@ -203,29 +207,29 @@ fn what_is_refused() {
     );
 }
 
-struct Shown {
+struct HelpOutput {
     name: &'static str,
     args: &'static [&'static str],
-    stdout: Text,
+    stdout: ExpectedText,
 }
 
 /// All end with status 0 and an empty standard error.
-const SHOWN: &[Shown] = &[
-    Shown { name: "the version", args: &["--version"], stdout: Text::Has("") },
-    Shown {
+const SHOWN: &[HelpOutput] = &[
+    HelpOutput { name: "the version", args: &["--version"], stdout: ExpectedText::Has("") },
+    HelpOutput {
         name: "the version before a mistake",
         args: &["--version", "--bogus"],
-        stdout: Text::Has(""),
+        stdout: ExpectedText::Has(""),
     },
-    Shown {
+    HelpOutput {
         name: "the version after a configuration",
         args: &["--session", "--version", "--help"],
-        stdout: Text::Has(""),
+        stdout: ExpectedText::Has(""),
     },
-    Shown {
+    HelpOutput {
         name: "the interfaces of the bus",
         args: &["--introspect"],
-        stdout: Text::Has("<interface name=\"org.freedesktop.DBus\">"),
+        stdout: ExpectedText::Has("<interface name=\"org.freedesktop.DBus\">"),
     },
 ];
 
@@ -238,7 +242,7 @@ fn what_is_shown() {
             let ran = bus_program().args(row.args).run().success();
             assert_eq!(ran.stderr, "", "{ran}");
             assert!(first_line(&ran.stdout).is_some_and(|line| !line.is_empty()), "{ran}");
-            assert_text(row.stdout, &ran.stdout, &Scratch::new());
+            assert_text(row.stdout, &ran.stdout, &ScratchFolder::new());
         },
     );
 }
@@ -247,8 +251,8 @@ fn what_is_shown() {
 #[test]
 fn introspection_is_the_same_inside_and_outside() {
     let printed = bus_program().arg("--introspect").run().success().stdout;
-    let bus = Bus::session();
-    let call = Message::call(
+    let bus = BusUnderTest::session();
+    let call = PlainMessage::call(
         "org.freedesktop.DBus",
         "/org/freedesktop/DBus",
         "org.freedesktop.DBus.Introspectable",
@@ -256,7 +260,7 @@ fn introspection_is_the_same_inside_and_outside() {
     );
     let reply = bus.peer().call(call);
     assert_eq!(printed.trim_end(), reply.first_text().trim_end());
-    let names = Program::python(
+    let names = ExternalProgram::python(
         "import sys, xml.dom.minidom as dom\n\
          tree = dom.parseString(sys.argv[1])\n\
          for found in tree.getElementsByTagName('interface'): print(found.getAttribute('name'))",
@@ -278,50 +282,50 @@ const INTERFACES: [&str; 6] = [
 
 /// What a bus that starts well prints.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Printed {
+enum CommandOutput {
     Nothing,
     Address,
     Pid,
     AddressThenPid,
 }
 
-struct Served {
+struct ServedCommand {
     name: &'static str,
     args: &'static [&'static str],
-    stdout: Printed,
-    stderr: Printed,
+    stdout: CommandOutput,
+    stderr: CommandOutput,
 }
 
 const fn served(
     name: &'static str,
     args: &'static [&'static str],
-    stdout: Printed,
-    stderr: Printed,
-) -> Served {
-    Served { name, args, stdout, stderr }
+    stdout: CommandOutput,
+    stderr: CommandOutput,
+) -> ServedCommand {
+    ServedCommand { name, args, stdout, stderr }
 }
 
 /// All serve, and end with status 0 at SIGTERM.
 #[rustfmt::skip]
-const SERVED: &[Served] = &[
-    served("nothing asked", &["--config-file={conf}"], Printed::Nothing, Printed::Nothing),
-    served("two words", &["--config-file", "{conf}", "--print-address", "1"], Printed::Address, Printed::Nothing),
-    served("no number, before an option", &["--print-address", "--config-file={conf}"], Printed::Address, Printed::Nothing),
-    served("no number, at the end", &["--config-file={conf}", "--print-address"], Printed::Address, Printed::Nothing),
-    served("an empty number", &["--config-file={conf}", "--print-address="], Printed::Address, Printed::Nothing),
-    served("on standard error", &["--config-file={conf}", "--print-address=2"], Printed::Nothing, Printed::Address),
-    served("the pid", &["--config-file={conf}", "--print-pid"], Printed::Pid, Printed::Nothing),
-    served("the pid on standard error", &["--config-file={conf}", "--print-pid", "2", "--print-address", "1"], Printed::Address, Printed::Pid),
-    served("both", &["--print-pid", "--print-address", "--config-file={conf}"], Printed::AddressThenPid, Printed::Nothing),
-    served("both, with numbers", &["--print-address=1", "--print-pid=1", "--config-file={conf}"], Printed::AddressThenPid, Printed::Nothing),
-    served("an empty address is none", &["--config-file={conf}", "--address="], Printed::Nothing, Printed::Nothing),
-    served("an address that is missing is none", &["--config-file={conf}", "--address"], Printed::Nothing, Printed::Nothing),
-    served("the address in two words", &["--config-file={conf}", "--address", "unix:path={dir}/bus", "--print-address"], Printed::Address, Printed::Nothing),
-    served("the second of two addresses", &["--config-file={conf}", "--address=unix:path=/none/x;unix:path={dir}/bus", "--print-address"], Printed::Address, Printed::Nothing),
-    served("an address with an escape", &["--config-file={conf}", "--address=unix:path={dir}/%62us", "--print-address"], Printed::Address, Printed::Nothing),
-    served("all that says how to run", &["--nofork", "--nosyslog", "--nopidfile", "--systemd-activation", "--config-file={conf}"], Printed::Nothing, Printed::Nothing),
-    served("the system log too", &["--syslog", "--config-file={conf}"], Printed::Nothing, Printed::Nothing),
-    served("the system log only", &["--syslog-only", "--config-file={conf}"], Printed::Nothing, Printed::Nothing),
+const SERVED: &[ServedCommand] = &[
+    served("nothing asked", &["--config-file={conf}"], CommandOutput::Nothing, CommandOutput::Nothing),
+    served("two words", &["--config-file", "{conf}", "--print-address", "1"], CommandOutput::Address, CommandOutput::Nothing),
+    served("no number, before an option", &["--print-address", "--config-file={conf}"], CommandOutput::Address, CommandOutput::Nothing),
+    served("no number, at the end", &["--config-file={conf}", "--print-address"], CommandOutput::Address, CommandOutput::Nothing),
+    served("an empty number", &["--config-file={conf}", "--print-address="], CommandOutput::Address, CommandOutput::Nothing),
+    served("on standard error", &["--config-file={conf}", "--print-address=2"], CommandOutput::Nothing, CommandOutput::Address),
+    served("the pid", &["--config-file={conf}", "--print-pid"], CommandOutput::Pid, CommandOutput::Nothing),
+    served("the pid on standard error", &["--config-file={conf}", "--print-pid", "2", "--print-address", "1"], CommandOutput::Address, CommandOutput::Pid),
+    served("both", &["--print-pid", "--print-address", "--config-file={conf}"], CommandOutput::AddressThenPid, CommandOutput::Nothing),
+    served("both, with numbers", &["--print-address=1", "--print-pid=1", "--config-file={conf}"], CommandOutput::AddressThenPid, CommandOutput::Nothing),
+    served("an empty address is none", &["--config-file={conf}", "--address="], CommandOutput::Nothing, CommandOutput::Nothing),
+    served("an address that is missing is none", &["--config-file={conf}", "--address"], CommandOutput::Nothing, CommandOutput::Nothing),
+    served("the address in two words", &["--config-file={conf}", "--address", "unix:path={dir}/bus", "--print-address"], CommandOutput::Address, CommandOutput::Nothing),
+    served("the second of two addresses", &["--config-file={conf}", "--address=unix:path=/none/x;unix:path={dir}/bus", "--print-address"], CommandOutput::Address, CommandOutput::Nothing),
+    served("an address with an escape", &["--config-file={conf}", "--address=unix:path={dir}/%62us", "--print-address"], CommandOutput::Address, CommandOutput::Nothing),
+    served("all that says how to run", &["--nofork", "--nosyslog", "--nopidfile", "--systemd-activation", "--config-file={conf}"], CommandOutput::Nothing, CommandOutput::Nothing),
+    served("the system log too", &["--syslog", "--config-file={conf}"], CommandOutput::Nothing, CommandOutput::Nothing),
+    served("the system log only", &["--syslog-only", "--config-file={conf}"], CommandOutput::Nothing, CommandOutput::Nothing),
 ];
 
 #[test]
@@ -346,7 +350,7 @@ fn what_is_served() {
     );
 }
 
-struct Listening {
+struct ListeningBus {
     name: &'static str,
     address: &'static str,
     /// What the printed address starts with; `guid=` and 32 digits end it.
@@ -354,26 +358,26 @@ struct Listening {
 }
 
 #[rustfmt::skip]
-const LISTENING: &[Listening] = &[
-    Listening { name: "a path", address: "unix:path={dir}/x", printed: "unix:path={dir}/x,guid=" },
-    Listening { name: "tmpdir", address: "unix:tmpdir={dir}", printed: "unix:path={dir}/dbus-" },
-    Listening { name: "dir", address: "unix:dir={dir}", printed: "unix:path={dir}/dbus-" },
-    Listening { name: "runtime", address: "unix:runtime=yes", printed: "unix:path={dir}/bus,guid=" },
-    Listening { name: "abstract", address: "unix:abstract={dir}/y", printed: "unix:abstract={dir}/y,guid=" },
+const LISTENING: &[ListeningBus] = &[
+    ListeningBus { name: "a path", address: "unix:path={dir}/x", printed: "unix:path={dir}/x,guid=" },
+    ListeningBus { name: "tmpdir", address: "unix:tmpdir={dir}", printed: "unix:path={dir}/dbus-" },
+    ListeningBus { name: "dir", address: "unix:dir={dir}", printed: "unix:path={dir}/dbus-" },
+    ListeningBus { name: "runtime", address: "unix:runtime=yes", printed: "unix:path={dir}/bus,guid=" },
+    ListeningBus { name: "abstract", address: "unix:abstract={dir}/y", printed: "unix:abstract={dir}/y,guid=" },
 ];
 
-const LISTENING_ON_TCP: &[Listening] = &[
-    Listening {
+const LISTENING_ON_TCP: &[ListeningBus] = &[
+    ListeningBus {
         name: "tcp",
         address: "tcp:host=127.0.0.1,port=0",
         printed: "tcp:host=127.0.0.1,port=",
     },
-    Listening {
+    ListeningBus {
         name: "tcp, the port left out",
         address: "tcp:host=127.0.0.1",
         printed: "tcp:host=127.0.0.1,port=",
     },
-    Listening {
+    ListeningBus {
         name: "nonce-tcp",
         address: "nonce-tcp:host=127.0.0.1",
         printed: "nonce-tcp:host=127.0.0.1,port=",
@@ -390,7 +394,7 @@ fn what_it_listens_at_for_the_network() {
     check_all(LISTENING_ON_TCP, |row| row.name.to_owned(), listens);
 }
 
-fn listens(row: &Listening) {
+fn listens(row: &ListeningBus) {
     let scratch = with_configuration();
     let mut running = bus_program()
         .arg(fill("--config-file={conf}", &scratch))
@@ -411,38 +415,38 @@ fn listens(row: &Listening) {
         let answer = over_tcp(&address).say("AUTH").expect("it answers");
         assert!(answer.starts_with("REJECTED "), "{answer}");
     } else {
-        assert!(Peer::connect(&address).is_alive());
+        assert!(TestPeer::connect(&address).is_alive());
     }
     let _ = running.terminate().success();
 }
 
 /// Connects, with the nonce if the address has one, and says the first byte.
-fn over_tcp(address: &str) -> Stream {
+fn over_tcp(address: &str) -> PeerStream {
     let nonce = key(address, "noncefile").map(|path| fs::read(path).expect("readable for us"));
     let nonce = nonce.unwrap_or_default();
-    let mut stream = Stream::connect(address.trim_start_matches("nonce-"));
+    let mut stream = PeerStream::connect(address.trim_start_matches("nonce-"));
     stream.write(&[&nonce[..], b"\0"].concat());
     stream
 }
 
 #[test]
 fn several_addresses_are_all_served_and_printed() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let [first, second] = ["one", "two"].map(|name| scratch.join(name).display().to_string());
-    let config = Config::session()
+    let config = TestConfig::session()
         .listen(&format!("unix:path={first}"))
         .element(&format!("<listen>unix:path={second}</listen>"));
-    let bus = Bus::start(&config);
+    let bus = BusUnderTest::start(&config);
     let printed = bus.address().split(';').map(|entry| entry.split_once(",guid="));
     let printed = printed.map(|entry| entry.expect("each has its guid")).collect::<Vec<_>>();
     assert_eq!(printed.len(), 2, "{}", bus.address());
     assert_eq!(printed[0].0, format!("unix:path={second}"), "the last one stands first");
     assert_eq!(printed[1].0, format!("unix:path={first}"));
     assert_ne!(printed[0].1, printed[1].1, "a guid is of an address, not of the bus");
-    let mut peers = [0, 1].map(|entry| Peer::connect(printed[entry].0));
-    let id = peers[0].call(Message::to_bus("GetId"));
-    assert_eq!(id.first_text(), peers[1].call(Message::to_bus("GetId")).first_text());
-    let names = peers[0].call(Message::to_bus("ListNames"));
+    let mut peers = [0, 1].map(|entry| TestPeer::connect(printed[entry].0));
+    let id = peers[0].call(PlainMessage::to_bus("GetId"));
+    assert_eq!(id.first_text(), peers[1].call(PlainMessage::to_bus("GetId")).first_text());
+    let names = peers[0].call(PlainMessage::to_bus("ListNames"));
     let names = names.body[0].strings().expect("names");
     assert!(names.contains(&peers[1].name()), "one bus: {names:?}");
     bus.stop();
@@ -467,7 +471,7 @@ fn a_port_that_is_taken() {
 }
 
 fn refuses_a_place_that_is_taken(address: &str) {
-    let first = Bus::start(&Config::session().listen(address));
+    let first = BusUnderTest::start(&TestConfig::session().listen(address));
     let (taken, _) = first.address().split_once(",guid=").expect("a guid");
     let scratch = with_configuration();
     let ran = bus_program()
@@ -496,9 +500,9 @@ fn what_an_ordinary_user_may_not() {
     ];
     for (args, says) in rows {
         let args = args.iter().map(|arg| fill(arg, &scratch));
-        let ran = bus_program_as(User::NOBODY).args(args).run();
+        let ran = bus_program_as(RunAs::NOBODY).args(args).run();
         assert_eq!(ran.code(), 1, "{ran}");
-        assert_text(Text::Has(says), &ran.stderr, &scratch);
+        assert_text(ExpectedText::Has(says), &ran.stderr, &scratch);
     }
 }
 
@@ -507,7 +511,7 @@ fn what_an_ordinary_user_may_not() {
 fn descriptors_of_the_caller() {
     let scratch = with_configuration();
     let script = "exec \"$@\" --print-address=8 --print-pid 9 8>\"$OUT/address\" 9>\"$OUT/pid\"";
-    let running = Program::shell(script)
+    let running = ExternalProgram::shell(script)
         .arg(link_bus(&scratch))
         .arg(fill("--config-file={conf}", &scratch))
         .env("OUT", scratch.path())
@@ -515,8 +519,8 @@ fn descriptors_of_the_caller() {
     let address = fill("unix:path={dir}/bus", &scratch);
     assert!(connect_eventually(&address).is_alive());
     let written = |name: &str| fs::read_to_string(scratch.join(name)).expect("it was written");
-    assert_printed(Printed::Address, &written("address"), &address, running.id());
-    assert_printed(Printed::Pid, &written("pid"), &address, running.id());
+    assert_printed(CommandOutput::Address, &written("address"), &address, running.id());
+    assert_printed(CommandOutput::Pid, &written("pid"), &address, running.id());
     let held = open_files(running.id());
     let kept = held.iter().filter(|path| path.starts_with(scratch.path()));
     fail_with("descriptors that are still open", &kept.map(|p| p.display()).collect::<Vec<_>>());
@@ -528,7 +532,7 @@ fn descriptors_of_the_caller() {
 fn standard_descriptors_may_be_closed() {
     let scratch = with_configuration();
     let script = "exec \"$@\" 8>\"$OUT\" <&- >&- 2>&-";
-    let running = Program::shell(script)
+    let running = ExternalProgram::shell(script)
         .arg(link_bus(&scratch))
         .args([&fill("--config-file={conf}", &scratch), "--print-address=8"])
         .env("OUT", scratch.join("address"))
@@ -539,36 +543,36 @@ fn standard_descriptors_may_be_closed() {
     let _ = running.terminate().success();
 }
 
-fn with_configuration() -> Scratch {
-    let scratch = Scratch::new();
-    scratch.file("good.conf", &Config::session().text(scratch.path()));
+fn with_configuration() -> ScratchFolder {
+    let scratch = ScratchFolder::new();
+    scratch.file("good.conf", &TestConfig::session().text(scratch.path()));
     scratch
 }
 
-fn fill(text: &str, scratch: &Scratch) -> String {
+fn fill(text: &str, scratch: &ScratchFolder) -> String {
     let dir = scratch.path().display().to_string();
     text.replace("{conf}", &format!("{dir}/good.conf")).replace("{dir}", &dir)
 }
 
-fn connect_eventually(address: &str) -> Peer {
-    let mut stream = eventually(address, || Stream::dial(address).ok());
-    stream.log_in(Descriptors::Unwanted);
-    let mut peer = Peer::over(stream);
+fn connect_eventually(address: &str) -> TestPeer {
+    let mut stream = eventually(address, || PeerStream::dial(address).ok());
+    stream.log_in(ReceivedDescriptors::Unwanted);
+    let mut peer = TestPeer::over(stream);
     peer.hello();
     peer
 }
 
-fn assert_text(wanted: Text, found: &str, scratch: &Scratch) {
+fn assert_text(wanted: ExpectedText, found: &str, scratch: &ScratchFolder) {
     match wanted {
-        Text::Has(part) => assert!(found.contains(&fill(part, scratch)), "{found}"),
-        Text::Usage => {
+        ExpectedText::Has(part) => assert!(found.contains(&fill(part, scratch)), "{found}"),
+        ExpectedText::Usage => {
             let missing = OPTIONS.iter().filter(|option| !found.contains(**option));
             fail_with("options of the usage", &missing.collect::<Vec<_>>());
         }
     }
 }
 
-fn assert_printed(wanted: Printed, found: &str, address: &str, pid: u32) {
+fn assert_printed(wanted: CommandOutput, found: &str, address: &str, pid: u32) {
     let is_address = |line: &str| {
         let guid = line.strip_prefix(address).and_then(|rest| rest.strip_prefix(",guid="));
         guid.is_some_and(is_guid)
@@ -576,10 +580,10 @@ fn assert_printed(wanted: Printed, found: &str, address: &str, pid: u32) {
     let is_pid = |line: &str| line == pid.to_string();
     let lines: Vec<_> = found.lines().collect();
     let fine = match (wanted, &lines[..]) {
-        (Printed::Nothing, []) => true,
-        (Printed::Address, [line]) => is_address(line),
-        (Printed::Pid, [line]) => is_pid(line),
-        (Printed::AddressThenPid, [first, second]) => is_address(first) && is_pid(second),
+        (CommandOutput::Nothing, []) => true,
+        (CommandOutput::Address, [line]) => is_address(line),
+        (CommandOutput::Pid, [line]) => is_pid(line),
+        (CommandOutput::AddressThenPid, [first, second]) => is_address(first) && is_pid(second),
         _ => false,
     };
     assert!(fine && (found.is_empty() || found.ends_with('\n')), "{found:?}");

@@ -8,8 +8,11 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
 
-use conformance::differential::{Random, number, seeds, start_reference};
-use conformance::{Bus, Config, Flavour, Message, Peer, Program, Scratch, first_line, link_bus};
+use conformance::differential::{SeededRandom, number, seeds, start_reference};
+use conformance::{
+    BusUnderTest, ExternalProgram, Flavour, PlainMessage, ScratchFolder, TestConfig, TestPeer,
+    first_line, link_bus,
+};
 
 /// Files that are tried when nothing else is said: some seconds' worth.
 const FILES: u64 = 2_000;
@@ -17,14 +20,14 @@ const FILES: u64 = 2_000;
 #[test]
 fn random_files_have_the_verdicts_of_the_reference() {
     let count = number("DILIGENCE_CONFIGURATIONS").unwrap_or(FILES);
-    let mut random = Random::from_seed(seeds(1).next().expect("one"));
+    let mut random = SeededRandom::from_seed(seeds(1).next().expect("one"));
     let mut sides = start();
     let mut tally: BTreeMap<_, u64> = BTreeMap::new();
     let mut differences = Vec::new();
     for _ in 0..count {
         let elements = elements(&mut random);
         let [ours, theirs] = sides.each_mut().map(|side| side.reads(&elements));
-        if ours == Verdict::Denied || theirs == Verdict::Denied {
+        if ours == ConfigVerdict::Denied || theirs == ConfigVerdict::Denied {
             // The file let nobody ask for the next.
             sides = start();
         }
@@ -48,14 +51,14 @@ fn random_files_have_the_verdicts_of_the_reference() {
 
 /// What a bus says of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Verdict {
+enum ConfigVerdict {
     Accepted,
     Refused(String),
     /// The rules that are in force do not allow to ask.
     Denied,
 }
 
-impl Verdict {
+impl ConfigVerdict {
     const fn word(&self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -66,16 +69,16 @@ impl Verdict {
 }
 
 /// Where the two are known to differ: rows of docs/deviations.md.
-fn excuse(elements: &str, ours: &Verdict, theirs: &Verdict) -> Option<&'static str> {
+fn excuse(elements: &str, ours: &ConfigVerdict, theirs: &ConfigVerdict) -> Option<&'static str> {
     match (ours, theirs) {
-        (Verdict::Refused(reason), Verdict::Accepted) => BEHIND_NUMBERS
+        (ConfigVerdict::Refused(reason), ConfigVerdict::Accepted) => BEHIND_NUMBERS
             .iter()
             .any(|text| reason.contains(text))
             .then_some("a number with something behind it")
             .or(reason
                 .contains("Unsupported auth mechanism")
                 .then_some("looked at in the beginning")),
-        (Verdict::Accepted, Verdict::Refused(reason))
+        (ConfigVerdict::Accepted, ConfigVerdict::Refused(reason))
             if elements.contains("<?") && reason.contains("not well-formed")
                 || elements.contains("&#") && reason.contains("invalid character number") =>
         {
@@ -89,18 +92,19 @@ fn excuse(elements: &str, ours: &Verdict, theirs: &Verdict) -> Option<&'static s
 const BEHIND_NUMBERS: [&str; 2] = ["(could not parse as integer)", "must be an integer in range"];
 
 /// A bus, and who asks it.
-struct Side {
-    bus: Bus,
-    peer: Peer,
+struct ConfigSide {
+    bus: BusUnderTest,
+    peer: TestPeer,
 }
 
-fn start() -> [Side; 2] {
-    let config = Config::session();
-    [Bus::start(&config), start_reference(&config)].map(|bus| Side { peer: bus.peer(), bus })
+fn start() -> [ConfigSide; 2] {
+    let config = TestConfig::session();
+    [BusUnderTest::start(&config), start_reference(&config)]
+        .map(|bus| ConfigSide { peer: bus.peer(), bus })
 }
 
-impl Side {
-    fn reads(&mut self, elements: &str) -> Verdict {
+impl ConfigSide {
+    fn reads(&mut self, elements: &str) -> ConfigVerdict {
         // The rules at the end let us ask again.
         let folder = self.bus.scratch().path();
         let text = format!(
@@ -110,17 +114,17 @@ impl Side {
             folder.display()
         );
         fs::write(folder.join("bus.conf"), text).expect("the folder is writable");
-        let reply = self.peer.call(Message::to_bus("ReloadConfig"));
+        let reply = self.peer.call(PlainMessage::to_bus("ReloadConfig"));
         match reply.error_name() {
-            "" => Verdict::Accepted,
-            "AccessDenied" => Verdict::Denied,
-            name => Verdict::Refused(format!("{name}: {}", reply.first_text())),
+            "" => ConfigVerdict::Accepted,
+            "AccessDenied" => ConfigVerdict::Denied,
+            name => ConfigVerdict::Refused(format!("{name}: {}", reply.first_text())),
         }
     }
 }
 
 /// Some elements, mostly with something that is not right.
-fn elements(random: &mut Random) -> String {
+fn elements(random: &mut SeededRandom) -> String {
     let mut text = String::new();
     for _ in 0..=random.below(3) {
         text.push_str(&match random.below(3) {
@@ -135,12 +139,12 @@ fn elements(random: &mut Random) -> String {
     text
 }
 
-fn policy(random: &mut Random) -> String {
+fn policy(random: &mut SeededRandom) -> String {
     let rules: String = (0..random.below(4)).map(|_| rule(random)).collect();
     format!("<policy {}>{rules}</policy>", random.pick(SCOPES))
 }
 
-fn rule(random: &mut Random) -> String {
+fn rule(random: &mut SeededRandom) -> String {
     let mut attributes = String::new();
     for _ in 0..random.below(4) {
         let (name, values) = ATTRIBUTES[random.below(ATTRIBUTES.len())];
@@ -150,7 +154,7 @@ fn rule(random: &mut Random) -> String {
 }
 
 /// Changes, adds or takes away a few characters.
-fn garble(text: &mut String, random: &mut Random) {
+fn garble(text: &mut String, random: &mut SeededRandom) {
     for _ in 0..=random.below(2) {
         let at = random.below(text.chars().count() + 1);
         let at = text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
@@ -358,8 +362,8 @@ const DIFFERENCES_SHOWN: usize = 40;
 /// that never had a name, a pipe. It can be reloaded too.
 #[test]
 fn a_configuration_that_has_no_path() {
-    let scratch = Scratch::new();
-    let text = Config::session().text(scratch.path());
+    let scratch = ScratchFolder::new();
+    let text = TestConfig::session().text(scratch.path());
     let deleted = || {
         let path = scratch.file("deleted.conf", &text);
         let file = File::open(&path).expect("it was written");
@@ -385,14 +389,14 @@ fn a_configuration_that_has_no_path() {
             continue;
         }
         for path in ["/proc/self/fd/3", "/dev/fd/3"] {
-            let link = Scratch::new();
-            let mut running = Program::shell("exec 3<&0 </dev/null \"$@\"")
+            let link = ScratchFolder::new();
+            let mut running = ExternalProgram::shell("exec 3<&0 </dev/null \"$@\"")
                 .arg(link_bus(&link))
                 .args(["--nofork", "--print-address=1", "--config-file", path])
                 .stdin(open())
                 .start();
             let address = running.wait_for("address", |stdout, _| first_line(stdout));
-            let reply = Peer::connect(&address).call(Message::to_bus("ReloadConfig"));
+            let reply = TestPeer::connect(&address).call(PlainMessage::to_bus("ReloadConfig"));
             assert_eq!(reply.error_name(), "", "{kind} {path}: {}", reply.summary());
             let _ = running.terminate().success();
         }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use conformance::process::status;
 use conformance::statistics::scrape;
 use conformance::{
-    Bus, Config, Flavour, Message, Program, Scratch, Signal, User, Value, eventually, installed,
-    link_bus, root_for, set_mode,
+    BusUnderTest, ExternalProgram, Flavour, PlainMessage, PlainValue, RunAs, ScratchFolder, Signal,
+    TestConfig, eventually, installed, link_bus, root_for, set_mode,
 };
 
 /// The capabilities that the unit leaves: to give files away, of group, user and resources. They go
@@ -20,14 +20,14 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let [metrics, flights] = ["metrics", "flights"].map(|name| scratch.join(name));
     fs::create_dir(&flights).expect("a fresh place");
     set_mode(&flights, 0o777);
     // That of a process which cannot be there: numbers are smaller.
     let pid_file = scratch.file("pid", "4194304\n");
     let mut config =
-        Config::session().element(&format!("<pidfile>{}</pidfile>", pid_file.display()));
+        TestConfig::session().element(&format!("<pidfile>{}</pidfile>", pid_file.display()));
     config = config.element(&format!(
         "<?diligence <metrics_socket>{}</metrics_socket><flight_recorder>65536</flight_recorder>\
          <flight_recorder_folder>{}</flight_recorder_folder> ?>",
@@ -37,15 +37,17 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
     if root_for("a bus that becomes another user behind the filter of its unit") {
         config = config.element("<user>nobody</user>");
     }
-    let mut bus =
-        Bus::start_with(&config.policy("context='default'", "<allow user='*'/>"), confined);
+    let mut bus = BusUnderTest::start_with(
+        &config.policy("context='default'", "<allow user='*'/>"),
+        confined,
+    );
     assert_confined(&mut bus);
     let pid = fs::read_to_string(&pid_file).expect("it is the bus's now");
     assert_eq!(pid.trim(), bus.process().id().to_string());
 
     let [mut caller, mut other] = [bus.peer(), bus.peer()];
     other.add_match("type='signal',arg0='x'");
-    caller.send(Message::signal("/", "com.example.A", "B").arg(Value::text("x")));
+    caller.send(PlainMessage::signal("/", "com.example.A", "B").arg(PlainValue::text("x")));
     assert_eq!(other.receive().expect("open").member(), "B");
     for (member, argument) in [("GetConnectionCredentials", other.name()), ("NameHasOwner", "a.B")]
     {
@@ -54,9 +56,9 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
     }
     let large = "x".repeat(300_000);
     let other_name = other.name().to_owned();
-    caller.send(Message::some_call(&other_name).arg(Value::text(&large)));
+    caller.send(PlainMessage::some_call(&other_name).arg(PlainValue::text(&large)));
     assert_eq!(other.receive().expect("open").first_text().len(), large.len());
-    let reply = caller.call(Message::to_bus("ReloadConfig"));
+    let reply = caller.call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
     assert!(scrape(&metrics).1.contains("# EOF"));
     bus.process().signal(Signal::USR2);
@@ -71,7 +73,7 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
 #[test]
 fn a_call_that_the_unit_does_not_allow_ends_the_process() {
     let chroot = installed("chroot", "coreutils");
-    let ran = Program::at(runner()).arg("--run").arg(chroot).args(["/", "/bin/true"]).run();
+    let ran = ExternalProgram::at(runner()).arg("--run").arg(chroot).args(["/", "/bin/true"]).run();
     assert_eq!(ran.code(), 128 + Signal::SYS.as_raw(), "{ran}");
 }
 
@@ -81,7 +83,7 @@ fn systemd_starts_all_services() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     for (name, unit) in
         [("com.example.Plain", ""), ("com.example.Unit", "SystemdService=u.service")]
     {
@@ -89,7 +91,7 @@ fn systemd_starts_all_services() {
         folder.file(&format!("{name}.service"), &text);
     }
     let dir = format!("<servicedir>{}</servicedir>", folder.path().display());
-    let bus = Bus::start_with(&Config::session().element(&dir), |program| {
+    let bus = BusUnderTest::start_with(&TestConfig::session().element(&dir), |program| {
         confined(program).arg("--helper-unit=helper@.service")
     });
     let [mut caller, mut systemd] = [bus.peer(), bus.peer()];
@@ -99,16 +101,17 @@ fn systemd_starts_all_services() {
         ("com.example.Plain", "helper@com.example.Plain.service"),
         ("com.example.Unit", "u.service"),
     ] {
-        let call = caller.send(Message::some_call(name));
+        let call = caller.send(PlainMessage::some_call(name));
         let request = systemd.receive().expect("open");
         assert_eq!((request.member(), request.first_text()), ("ActivationRequest", expected));
-        let failure = Message::signal(
+        let failure = PlainMessage::signal(
             "/org/freedesktop/systemd1",
             "org.freedesktop.systemd1.Activator",
             "ActivationFailure",
         );
-        let texts = [expected, "com.example.Error", "it did not start"].map(Value::text);
-        let failure = texts.into_iter().fold(failure.text(6, "org.freedesktop.DBus"), Message::arg);
+        let texts = [expected, "com.example.Error", "it did not start"].map(PlainValue::text);
+        let failure =
+            texts.into_iter().fold(failure.text(6, "org.freedesktop.DBus"), PlainMessage::arg);
         systemd.send(failure);
         let answer = caller.receive().expect("open");
         assert_eq!(answer.reply_serial(), Some(call));
@@ -122,9 +125,9 @@ fn runner() -> PathBuf {
 }
 
 /// The program under test, within the options of its unit.
-fn confined(_: Program) -> Program {
+fn confined(_: ExternalProgram) -> ExternalProgram {
     let mut bus = PathBuf::new();
-    let program = Program::linked(|folder| {
+    let program = ExternalProgram::linked(|folder| {
         bus = link_bus(folder);
         runner()
     });
@@ -132,12 +135,12 @@ fn confined(_: Program) -> Program {
 }
 
 /// What the kernel says of the process.
-fn assert_confined(bus: &mut Bus) {
+fn assert_confined(bus: &mut BusUnderTest) {
     let pid = bus.process().id();
     let field = |key: &str| status(pid, key);
     let capabilities = |name| u64::from_str_radix(&field(name), 16).expect("hexadecimal digits");
     assert_eq!((field("NoNewPrivs").as_str(), field("Seccomp").as_str()), ("1", "2"));
-    if User::is_root() {
+    if RunAs::is_root() {
         // A container may have fewer.
         assert_eq!((capabilities("CapBnd") & !LEFT, capabilities("CapEff")), (0, 0));
         assert!(field("Uid").starts_with("65534"), "{}", field("Uid"));

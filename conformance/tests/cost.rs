@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use conformance::process::status_number;
 use conformance::{
-    Bus, Config, Flavour, Message, Peer, Program, Scratch, Signal, Value, announce, check_all,
-    link_bus,
+    BusUnderTest, ExternalProgram, Flavour, PlainMessage, PlainValue, ScratchFolder, Signal,
+    TestConfig, TestPeer, announce, check_all, link_bus,
 };
 
 /// Enough that what attaching the tracer costs does not matter.
@@ -28,23 +28,29 @@ const WAKE_UPS: u64 = 2;
 /// measured, which the tests print. Between two runs only the random keys of the hash tables differ,
 /// which is worth up to 3 % where there are many rules and nothing elsewhere; [`SLACK`] is for that
 /// and for small changes, not for many of them.
-const COSTS: [Cost; 4] = [
-    Cost { name: "round-trip", usual: 14_670, shares: 1, options: &[], send: round_trips },
-    Cost {
+const COSTS: [InstructionCost; 4] = [
+    InstructionCost {
+        name: "round-trip",
+        usual: 14_670,
+        shares: 1,
+        options: &[],
+        send: round_trips,
+    },
+    InstructionCost {
         name: "round-trip-traced",
         usual: 19_750,
         shares: 1,
         options: TRACED,
         send: round_trips,
     },
-    Cost {
+    InstructionCost {
         name: "delivery-to-one-of-10",
         usual: 2_170,
         shares: RECIPIENTS,
         options: &[],
         send: broadcasts,
     },
-    Cost {
+    InstructionCost {
         name: "signal-past-1000-rules",
         usual: 8_400,
         shares: 1,
@@ -83,10 +89,10 @@ fn a_round_trip_costs_the_bus_three_system_calls_each_way() {
 }
 
 fn count_system_calls(options: &[&str]) {
-    let mut bus = Bus::start_with(&Config::session(), |program| program.args(options));
+    let mut bus = BusUnderTest::start_with(&TestConfig::session(), |program| program.args(options));
     let (mut caller, mut callee) = (bus.peer(), bus.peer());
     let process = bus.process().id().to_string();
-    let tracer = Program::named("strace", "strace").args(["-c", "-f", "-p", &process]);
+    let tracer = ExternalProgram::named("strace", "strace").args(["-c", "-f", "-p", &process]);
     let mut tracer = tracer.start();
     tracer.wait_for("the tracer to attach", |_, stderr| stderr.contains("attached").then_some(()));
     (0..ROUND_TRIPS).for_each(|_| round_trip(&mut caller, &mut callee));
@@ -107,7 +113,7 @@ fn a_round_trip_wakes_the_bus_twice() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let mut bus = Bus::session();
+    let mut bus = BusUnderTest::session();
     let (mut caller, mut callee) = (bus.peer(), bus.peer());
     let process = bus.process().id();
     round_trip(&mut caller, &mut callee);
@@ -124,7 +130,7 @@ fn no_message_takes_more_instructions_than_it_did() {
     if let Err(reason) = numbers_apply() {
         return announce(&format!("left out, instructions for a message: {reason}"));
     }
-    check_all(&COSTS, |cost| cost.name.to_owned(), Cost::check);
+    check_all(&COSTS, |cost| cost.name.to_owned(), InstructionCost::check);
 }
 
 /// Whether the bus under test is the one whose instructions stand in the table.
@@ -138,7 +144,7 @@ fn numbers_apply() -> Result<(), &'static str> {
 }
 
 /// A kind of message, and how many instructions the bus needs for one.
-struct Cost {
+struct InstructionCost {
     name: &'static str,
     /// Instructions for a share.
     usual: u64,
@@ -147,10 +153,10 @@ struct Cost {
     /// Of the bus.
     options: &'static [&'static str],
     /// Sends so many of them, after what has to be there first, and gives all who took part.
-    send: fn(&Bus, u32) -> Vec<Peer>,
+    send: fn(&BusUnderTest, u32) -> Vec<TestPeer>,
 }
 
-impl Cost {
+impl InstructionCost {
     fn check(&self) {
         let profile = self.profile();
         let without = self.instructions(WARM_UP, &profile);
@@ -174,9 +180,9 @@ impl Cost {
 
     /// All instructions of a bus from its start to its end, with so many messages in between.
     fn instructions(&self, messages: u32, profile: &Path) -> u64 {
-        let links = Scratch::new();
-        let bus = Bus::start_with(&Config::session(), |_| {
-            Program::named("valgrind", "valgrind")
+        let links = ScratchFolder::new();
+        let bus = BusUnderTest::start_with(&TestConfig::session(), |_| {
+            ExternalProgram::named("valgrind", "valgrind")
                 .env("DILIGENCE_UNCHECKED", "1")
                 .args(["--quiet", "--tool=callgrind"])
                 .arg(format!("--callgrind-out-file={}", profile.display()))
@@ -198,13 +204,13 @@ impl Cost {
     }
 }
 
-fn round_trips(bus: &Bus, count: u32) -> Vec<Peer> {
+fn round_trips(bus: &BusUnderTest, count: u32) -> Vec<TestPeer> {
     let (mut caller, mut callee) = (bus.peer(), bus.peer());
     (0..count).for_each(|_| round_trip(&mut caller, &mut callee));
     vec![caller, callee]
 }
 
-fn broadcasts(bus: &Bus, count: u32) -> Vec<Peer> {
+fn broadcasts(bus: &BusUnderTest, count: u32) -> Vec<TestPeer> {
     let mut sender = bus.peer();
     let mut recipients: Vec<_> = (0..RECIPIENTS).map(|_| listener(bus)).collect();
     (0..count).for_each(|_| broadcast(&mut sender, &mut recipients));
@@ -212,7 +218,7 @@ fn broadcasts(bus: &Bus, count: u32) -> Vec<Peer> {
     recipients
 }
 
-fn signals_past_rules(bus: &Bus, count: u32) -> Vec<Peer> {
+fn signals_past_rules(bus: &BusUnderTest, count: u32) -> Vec<TestPeer> {
     let mut peers: Vec<_> = (0..RULE_OWNERS).map(|_| bus.peer()).collect();
     for owner in &mut peers {
         (0..RULES_EACH).for_each(|number| owner.add_match(&rule_for_none(number)));
@@ -234,15 +240,16 @@ fn rule_for_none(number: u32) -> String {
 }
 
 /// A client that hears the signal.
-fn listener(bus: &Bus) -> Peer {
+fn listener(bus: &BusUnderTest) -> TestPeer {
     let mut peer = bus.peer();
     peer.add_match(RULE);
     peer
 }
 
 /// The next signal goes out when all have this one, so that each is read and sent by itself.
-fn broadcast(sender: &mut Peer, recipients: &mut [Peer]) {
-    let signal = Message::signal("/", "com.example.Cost", "Changed").arg(Value::text("value"));
+fn broadcast(sender: &mut TestPeer, recipients: &mut [TestPeer]) {
+    let signal =
+        PlainMessage::signal("/", "com.example.Cost", "Changed").arg(PlainValue::text("value"));
     sender.send(signal);
     for recipient in recipients {
         assert_eq!(recipient.receive().expect("the signal").member(), "Changed");
@@ -251,10 +258,10 @@ fn broadcast(sender: &mut Peer, recipients: &mut [Peer]) {
 
 const RULE: &str = "type='signal',interface='com.example.Cost'";
 
-fn round_trip(caller: &mut Peer, callee: &mut Peer) {
-    let serial = caller.send(Message::call(callee.name(), "/", "com.example.Cost", "Ping"));
+fn round_trip(caller: &mut TestPeer, callee: &mut TestPeer) {
+    let serial = caller.send(PlainMessage::call(callee.name(), "/", "com.example.Cost", "Ping"));
     let call = callee.receive().expect("the call");
-    let reply = callee.numbered(Message::reply(&call));
+    let reply = callee.numbered(PlainMessage::reply(&call));
     callee.send(reply);
     let reply = caller.receive().expect("the reply");
     assert_eq!(reply.reply_serial(), Some(serial));

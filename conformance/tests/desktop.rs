@@ -5,22 +5,23 @@ use std::fs;
 use std::path::PathBuf;
 
 use conformance::{
-    Bus, Config, Message, Peer, Program, Scratch, Value, check_all, eventually, kind, require,
+    BusUnderTest, ExternalProgram, PlainMessage, PlainValue, ScratchFolder, TestConfig, TestPeer,
+    check_all, eventually, kind, require,
 };
 
 /// A session of a user who has just got his home.
-struct Session {
+struct DesktopSession {
     // In this order: the bus goes before the folder that its services write to.
-    bus: Bus,
-    home: Scratch,
+    bus: BusUnderTest,
+    home: ScratchFolder,
 }
 
-impl Session {
+impl DesktopSession {
     fn start() -> Self {
-        let home = Scratch::new();
+        let home = ScratchFolder::new();
         let runtime = home.folder("run", 0o700);
-        let config = Config::session().element("<standard_session_servicedirs/>");
-        let bus = Bus::start_with(&config, |program| {
+        let config = TestConfig::session().element("<standard_session_servicedirs/>");
+        let bus = BusUnderTest::start_with(&config, |program| {
             program
                 .env("HOME", home.path())
                 .env("XDG_RUNTIME_DIR", &runtime)
@@ -31,9 +32,9 @@ impl Session {
     }
 
     /// A program of this session, with `{home}` in its arguments filled in.
-    fn program(&self, name: &str, args: &[&str]) -> Program {
+    fn program(&self, name: &str, args: &[&str]) -> ExternalProgram {
         let home = self.home.path().display().to_string();
-        Program::named(name, "libglib2.0-bin")
+        ExternalProgram::named(name, "libglib2.0-bin")
             .args(args.iter().map(|arg| arg.replace("{home}", &home)))
             .env("DBUS_SESSION_BUS_ADDRESS", self.bus.address())
             .env("GSETTINGS_BACKEND", "dconf")
@@ -54,7 +55,7 @@ impl Session {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.bus.peer().ask_bus("NameHasOwner", name).body == [Value::Bool(true)]
+        self.bus.peer().ask_bus("NameHasOwner", name).body == [PlainValue::Bool(true)]
     }
 }
 
@@ -64,9 +65,9 @@ fn settings() {
     require("/usr/libexec/dconf-service", "dconf-service");
     let _ = of_library("gio/modules/libdconfsettings.so", "dconf-gsettings-backend");
     let compiler = of_library("glib-2.0/glib-compile-schemas", "libglib2.0-0");
-    let session = Session::start();
+    let session = DesktopSession::start();
     session.home.file("words.gschema.xml", SCHEMA);
-    let _ = Program::at(compiler).arg(session.home.path()).run().success();
+    let _ = ExternalProgram::at(compiler).arg(session.home.path()).run().success();
     let gsettings = |verb: &str, value: &[&str]| {
         session.ask("gsettings", &[&[verb, "com.example.Words", "last"], value].concat())
     };
@@ -105,7 +106,7 @@ const FILES: &[(&[&str], &str)] = &[
 fn files() {
     require("/usr/libexec/gvfsd", "gvfs-daemons");
     let _ = of_library("gio/modules/libgvfsdbus.so", "gvfs");
-    let session = Session::start();
+    let session = DesktopSession::start();
     let folder = session.home.folder("folder", 0o700);
     fs::write(folder.join("file"), "some words\n").expect("scratch");
     check_all(
@@ -126,20 +127,20 @@ fn files() {
 #[test]
 fn accessibility() {
     require("/usr/libexec/at-spi-bus-launcher", "at-spi2-core");
-    let session = Session::start();
+    let session = DesktopSession::start();
     let mut peer = session.bus.peer();
-    let mut ask = |interface: &str, member: &str, args: &[Value]| {
-        let call = Message::call("org.a11y.Bus", "/org/a11y/bus", interface, member);
-        let reply = peer.call(args.iter().cloned().fold(call, Message::arg));
+    let mut ask = |interface: &str, member: &str, args: &[PlainValue]| {
+        let call = PlainMessage::call("org.a11y.Bus", "/org/a11y/bus", interface, member);
+        let reply = peer.call(args.iter().cloned().fold(call, PlainMessage::arg));
         assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
         reply
     };
     let address = ask("org.a11y.Bus", "GetAddress", &[]);
-    assert!(Peer::connect(address.first_text()).is_alive(), "{}", address.summary());
+    assert!(TestPeer::connect(address.first_text()).is_alive(), "{}", address.summary());
 
     let properties = "org.freedesktop.DBus.Properties";
-    let enabled = ["org.a11y.Status", "IsEnabled"].map(Value::text);
-    let on = [Value::variant(Value::Bool(true))];
+    let enabled = ["org.a11y.Status", "IsEnabled"].map(PlainValue::text);
+    let on = [PlainValue::variant(PlainValue::Bool(true))];
     ask(properties, "Set", &[&enabled[..], &on].concat());
     assert_eq!(ask(properties, "Get", &enabled).body, on);
     session.end();

@@ -7,36 +7,37 @@ use std::time::{Duration, Instant};
 
 use conformance::process::{open_files, processor_time};
 use conformance::{
-    Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Stream, User, Value,
-    bus_binary, copy_bus, eventually, field, flag, kind, root_for,
+    BusUnderTest, ExternalProgram, Flavour, PeerStream, PlainMessage, PlainValue,
+    ReceivedDescriptors, RunAs, ScratchFolder, TestConfig, TestPeer, bus_binary, copy_bus,
+    eventually, field, flag, kind, root_for,
 };
 
 /// Longer than any answer takes, shorter than any waiting for somebody else.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-fn open_to_all() -> Config {
-    Config::session().policy("context='default'", "<allow user='*'/>")
+fn open_to_all() -> TestConfig {
+    TestConfig::session().policy("context='default'", "<allow user='*'/>")
 }
 
 /// A call and its answer between two clients, many times; the longest that one took.
-fn longest_round_trip(caller: &mut Peer, callee: &mut Peer, count: u32) -> Duration {
+fn longest_round_trip(caller: &mut TestPeer, callee: &mut TestPeer, count: u32) -> Duration {
     (0..count).map(|_| caller.round_trip(callee)).max().unwrap_or_default()
 }
 
 /// A flood of signals, and the bus that it comes to.
 #[derive(Clone, Copy, Debug)]
-struct Flood {
+struct FairnessFlood {
     /// The limit of open files of the bus; `None` for that of this process.
     open_files: Option<u32>,
     /// Descriptors with each signal.
     descriptors: usize,
 }
 
-const FLOODS: [Flood; 4] = [
-    Flood { open_files: None, descriptors: 0 },
-    Flood { open_files: Some(64), descriptors: 0 },
-    Flood { open_files: Some(128), descriptors: 1 },
-    Flood { open_files: Some(256), descriptors: 16 },
+const FLOODS: [FairnessFlood; 4] = [
+    FairnessFlood { open_files: None, descriptors: 0 },
+    FairnessFlood { open_files: Some(64), descriptors: 0 },
+    FairnessFlood { open_files: Some(128), descriptors: 1 },
+    FairnessFlood { open_files: Some(256), descriptors: 16 },
 ];
 
 /// One user floods, on several connections, with signals that another connection of his never
@@ -53,10 +54,10 @@ fn one_user_floods() {
     }
 }
 
-fn longest_call_beside(flood: Flood) -> Duration {
-    let scratch = Scratch::new();
+fn longest_call_beside(flood: FairnessFlood) -> Duration {
+    let scratch = ScratchFolder::new();
     let bus = match flood.open_files {
-        None => Bus::start(&open_to_all()),
+        None => BusUnderTest::start(&open_to_all()),
         Some(count) => bus_with_descriptors(count, &scratch),
     };
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
@@ -81,14 +82,14 @@ fn longest_call_beside(flood: Flood) -> Duration {
     longest
 }
 
-fn send_flood(flooder: &mut Peer, flood: Flood, is_over: &AtomicBool) {
+fn send_flood(flooder: &mut TestPeer, flood: FairnessFlood, is_over: &AtomicBool) {
     let null = fs::File::open("/dev/null").expect("it exists");
     let descriptors = vec![null.as_fd(); flood.descriptors];
-    let signal = Message::some_signal().arg(Value::text(&"x".repeat(2_000)));
+    let signal = PlainMessage::some_signal().arg(PlainValue::text(&"x".repeat(2_000)));
     let bytes = match flood.descriptors {
         0 => flooder.numbered(signal).encode().repeat(20),
         count => {
-            let signal = signal.field(field::UNIX_FDS, Value::U32(count as u32));
+            let signal = signal.field(field::UNIX_FDS, PlainValue::U32(count as u32));
             flooder.numbered(signal).encode()
         }
     };
@@ -102,7 +103,7 @@ fn send_flood(flooder: &mut Peer, flood: Flood, is_over: &AtomicBool) {
 
 /// Neither the user of the bus nor the user of the clients that talk: the kernel counts descriptors
 /// that nobody has received by the user of their sender.
-const FLOODER: User = User { uid: 65533, gid: 65533 };
+const FLOODER: RunAs = RunAs { uid: 65533, gid: 65533 };
 
 /// One user does not read the signals that he asked for. Those of another lose none and wait for
 /// nothing.
@@ -111,15 +112,15 @@ fn one_user_does_not_read() {
     if !root_for("a client of another user that does not read") {
         return;
     }
-    let bus = Bus::start(&open_to_all().limit("max_outgoing_bytes", 100_000));
+    let bus = BusUnderTest::start(&open_to_all().limit("max_outgoing_bytes", 100_000));
     let [mut sender, mut reader] = [bus.peer(), bus.peer()];
     reader.add_match("member='Signal'");
-    let mut sleeper = User::NOBODY.act(|| bus.peer());
+    let mut sleeper = RunAs::NOBODY.act(|| bus.peer());
     sleeper.add_match("member='Signal'");
-    let body = Value::text(&"x".repeat(10_000));
+    let body = PlainValue::text(&"x".repeat(10_000));
     for _ in 0..300 {
         let started = Instant::now();
-        let serial = sender.send(Message::some_signal().arg(body.clone()));
+        let serial = sender.send(PlainMessage::some_signal().arg(body.clone()));
         assert_eq!(reader.receive().map(|found| found.serial), Some(serial));
         let took = started.elapsed();
         // While the bus finds out that nobody reads there, it holds the sender up, for a second.
@@ -136,10 +137,10 @@ fn one_user_has_many_connections() {
     if !root_for("many connections of another user") {
         return;
     }
-    let bus = Bus::start(&open_to_all().limit("max_connections_per_user", 5));
-    let _hoard = User::NOBODY.act(|| [(); 5].map(|()| bus.peer()));
-    let refused = User::NOBODY.act(|| {
-        let mut late = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+    let bus = BusUnderTest::start(&open_to_all().limit("max_connections_per_user", 5));
+    let _hoard = RunAs::NOBODY.act(|| [(); 5].map(|()| bus.peer()));
+    let refused = RunAs::NOBODY.act(|| {
+        let mut late = TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted);
         late.hello().error_name().to_owned()
     });
     assert_eq!(refused, "LimitsExceeded");
@@ -148,20 +149,21 @@ fn one_user_has_many_connections() {
 }
 
 /// A bus that may have few descriptors, as an ordinary user who cannot raise that.
-fn bus_with_descriptors(count: u32, scratch: &Scratch) -> Bus {
+fn bus_with_descriptors(count: u32, scratch: &ScratchFolder) -> BusUnderTest {
     conformance::set_mode(scratch.path(), 0o755);
     let as_user = |_| {
-        let limited = Program::named("prlimit", "util-linux").arg(format!("--nofile={count}"));
-        if User::is_root() {
-            limited.user(User::NOBODY).arg(copy_bus(scratch))
+        let limited =
+            ExternalProgram::named("prlimit", "util-linux").arg(format!("--nofile={count}"));
+        if RunAs::is_root() {
+            limited.user(RunAs::NOBODY).arg(copy_bus(scratch))
         } else {
             limited.arg(link(scratch))
         }
     };
-    Bus::start_with(&open_to_all(), as_user)
+    BusUnderTest::start_with(&open_to_all(), as_user)
 }
 
-fn link(scratch: &Scratch) -> std::path::PathBuf {
+fn link(scratch: &ScratchFolder) -> std::path::PathBuf {
     let link = scratch.join("dbus-daemon");
     std::os::unix::fs::symlink(bus_binary(), &link).expect("a fresh folder");
     link
@@ -172,11 +174,11 @@ fn link(scratch: &Scratch) -> std::path::PathBuf {
 /// whose descriptors it cannot take.
 #[test]
 fn descriptors_run_out() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let mut bus = bus_with_descriptors(64, &scratch);
     let [mut one, mut other] = [bus.peer(), bus.peer()];
-    let hoard: Vec<_> = (0..100).map(|_| Stream::connect(bus.address())).collect();
-    let mut waiting = Stream::connect(bus.address());
+    let hoard: Vec<_> = (0..100).map(|_| PeerStream::connect(bus.address())).collect();
+    let mut waiting = PeerStream::connect(bus.address());
     waiting.write(b"\0AUTH\r\n");
     assert!(waiting.is_silent(Duration::from_millis(300)), "this one waits");
     assert!(longest_round_trip(&mut one, &mut other, 20) < AT_ONCE);
@@ -193,7 +195,7 @@ fn descriptors_run_out() {
 
     drop(hoard);
     assert!(waiting.read_line().is_some_and(|line| line.starts_with("REJECTED")));
-    eventually("room for others", || Stream::dial(bus.address()).ok());
+    eventually("room for others", || PeerStream::dial(bus.address()).ok());
     assert!(bus.peer().is_alive());
     assert!(one.is_alive() && other.is_alive());
     bus.stop();
@@ -207,21 +209,21 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
         return;
     }
     const MAX: u32 = 64;
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     conformance::set_mode(scratch.path(), 0o755);
     let mut bus = bus_with_descriptors(MAX, &scratch);
     let [mut filler, sleeper, mut one, mut other] = [(); 4].map(|()| bus.peer());
     let file = fs::File::open("/dev/null").expect("it exists");
-    let to = |peer: &Peer, count: u32| {
-        Message::some_call(peer.name()).field(field::UNIX_FDS, Value::U32(count))
+    let to = |peer: &TestPeer, count: u32| {
+        PlainMessage::some_call(peer.name()).field(field::UNIX_FDS, PlainValue::U32(count))
     };
     // What follows these waits in the queue of the bus.
     for _ in 0..10 {
-        let body = Value::text(&"x".repeat(100_000));
-        let call = Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED);
+        let body = PlainValue::text(&"x".repeat(100_000));
+        let call = PlainMessage::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED);
         let _ = filler.send(call.arg(body));
     }
-    let held = |bus: &mut Bus| open_files(bus.process().id()).len() as u32;
+    let held = |bus: &mut BusUnderTest| open_files(bus.process().id()).len() as u32;
     // The bus does not hold more than a quarter of its descriptors for one user.
     let mut idle = Vec::new();
     while held(&mut bus) < MAX - MAX / 4 {
@@ -238,7 +240,7 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
     assert_eq!(held(&mut bus), MAX, "all descriptors are in use");
 
     let message = one.numbered(to(&other, 4));
-    let before = one.numbered(Message::some_call(other.name()).flags(flag::NO_REPLY_EXPECTED));
+    let before = one.numbered(PlainMessage::some_call(other.name()).flags(flag::NO_REPLY_EXPECTED));
     // One read takes both; only the second one has descriptors.
     let bytes = [before.encode(), message.encode()].concat();
     one.send_with_descriptors(&bytes, &[file.as_fd(); 4]);
@@ -264,21 +266,21 @@ fn one_user_has_many_descriptors_held() {
         return;
     }
     const MAX: u32 = 128;
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     conformance::set_mode(scratch.path(), 0o755);
     let mut bus = bus_with_descriptors(MAX, &scratch);
     let file = fs::File::open("/dev/null").expect("it exists");
     let [mut one, mut other] = [bus.peer(), bus.peer()];
-    let mut hoarder = User::NOBODY.act(|| bus.peer());
-    let sinks: Vec<Peer> = (0..12).map(|_| User::NOBODY.act(|| bus.peer())).collect();
+    let mut hoarder = RunAs::NOBODY.act(|| bus.peer());
+    let sinks: Vec<TestPeer> = (0..12).map(|_| RunAs::NOBODY.act(|| bus.peer())).collect();
     for sink in &sinks {
         for _ in 0..4 {
-            let call = Message::some_call(sink.name()).flags(flag::NO_REPLY_EXPECTED);
-            hoarder.send(call.arg(Value::text(&"x".repeat(100_000))));
+            let call = PlainMessage::some_call(sink.name()).flags(flag::NO_REPLY_EXPECTED);
+            hoarder.send(call.arg(PlainValue::text(&"x".repeat(100_000))));
         }
         for _ in 0..4 {
-            let call = Message::some_call(sink.name()).flags(flag::NO_REPLY_EXPECTED);
-            let bytes = hoarder.numbered(call.field(field::UNIX_FDS, Value::U32(4))).encode();
+            let call = PlainMessage::some_call(sink.name()).flags(flag::NO_REPLY_EXPECTED);
+            let bytes = hoarder.numbered(call.field(field::UNIX_FDS, PlainValue::U32(4))).encode();
             hoarder.send_with_descriptors(&bytes, &[file.as_fd(); 4]);
         }
     }
@@ -292,10 +294,10 @@ fn one_user_has_many_descriptors_held() {
     bus.stop();
 }
 
-fn passes_descriptors(one: &mut Peer, other: &mut Peer) {
+fn passes_descriptors(one: &mut TestPeer, other: &mut TestPeer) {
     let file = fs::File::open("/dev/null").expect("it exists");
-    let message = Message::some_call(other.name()).flags(flag::NO_REPLY_EXPECTED);
-    let message = message.field(field::UNIX_FDS, Value::U32(4));
+    let message = PlainMessage::some_call(other.name()).flags(flag::NO_REPLY_EXPECTED);
+    let message = message.field(field::UNIX_FDS, PlainValue::U32(4));
     let bytes = one.numbered(message).encode();
     one.send_with_descriptors(&bytes, &[file.as_fd(); 4]);
     assert_eq!(other.receive().map(|found| found.kind), Some(kind::CALL));
@@ -304,7 +306,7 @@ fn passes_descriptors(one: &mut Peer, other: &mut Peer) {
 const IDLE_MOST: Duration = Duration::from_millis(50);
 
 /// What our bus does beyond the reference stands where the reference does not look.
-fn instructed(config: Config, settings: &str) -> Config {
+fn instructed(config: TestConfig, settings: &str) -> TestConfig {
     config.element(&format!("<?diligence {settings}?>"))
 }
 
@@ -317,11 +319,11 @@ fn one_user_connects_too_often() {
     }
     let rate = "<limit name='max_connections_per_second_per_user'>50</limit>\
                 <limit name='max_connection_burst_per_user'>5</limit>";
-    let mut bus = Bus::start(&instructed(open_to_all(), rate));
+    let mut bus = BusUnderTest::start(&instructed(open_to_all(), rate));
     let address = bus.address().to_owned();
     std::thread::sleep(Duration::from_millis(200));
     let started = Instant::now();
-    (0..30).for_each(|_| assert!(Peer::connect(&address).is_alive()));
+    (0..30).for_each(|_| assert!(TestPeer::connect(&address).is_alive()));
     // Five at once and 25 at 50 a second, less what the first ones took.
     assert!(started.elapsed() > Duration::from_millis(400), "{:?}", started.elapsed());
     let log = bus.process().stderr();
@@ -332,9 +334,9 @@ fn one_user_connects_too_often() {
     );
 
     if root_for("connections of two users") {
-        let storm: Vec<_> = (0..60).map(|_| Stream::connect(&address)).collect();
+        let storm: Vec<_> = (0..60).map(|_| PeerStream::connect(&address)).collect();
         let started = Instant::now();
-        User::NOBODY.act(|| (0..5).for_each(|_| assert!(Peer::connect(&address).is_alive())));
+        RunAs::NOBODY.act(|| (0..5).for_each(|_| assert!(TestPeer::connect(&address).is_alive())));
         assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
         let mut latest = storm.into_iter().rev().take(20);
         assert!(latest.all(|mut stream| stream.is_closed()), "a storm is not let in");
@@ -355,15 +357,16 @@ fn one_user_may_have_more() {
     let more = "<limit name='max_match_rules_per_connection' user='nobody'>5</limit>\
                 <limit name='max_connections_per_user' user='65534'>4</limit>";
     let config = open_to_all().limit("max_match_rules_per_connection", 2);
-    let bus = Bus::start(&instructed(config.limit("max_connections_per_user", 2), more));
-    let rules = |mut peer: Peer| {
+    let bus = BusUnderTest::start(&instructed(config.limit("max_connections_per_user", 2), more));
+    let rules = |mut peer: TestPeer| {
         let granted = |_: &u32| peer.ask_bus("AddMatch", "type='signal'").error_name().is_empty();
         (0..10).take_while(granted).count()
     };
     let mine = [bus.peer(), bus.peer()];
-    let theirs = User::NOBODY.act(|| [(); 4].map(|()| bus.peer()));
-    for user in [User::NOBODY, User { uid: 0, gid: 0 }] {
-        let error = user.act(|| Peer::before_hello(bus.address(), Descriptors::Unwanted).hello());
+    let theirs = RunAs::NOBODY.act(|| [(); 4].map(|()| bus.peer()));
+    for user in [RunAs::NOBODY, RunAs { uid: 0, gid: 0 }] {
+        let error = user
+            .act(|| TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted).hello());
         assert_eq!(error.error_name(), "LimitsExceeded", "{user:?}");
     }
     let [first, ..] = mine;
@@ -376,7 +379,7 @@ fn one_user_may_have_more() {
 #[test]
 fn instructions_do_not_disturb_others() {
     let settings = "<limit name='max_connections_per_second_per_user'>1000</limit>";
-    let bus = Bus::start(&instructed(Config::session(), settings));
+    let bus = BusUnderTest::start(&instructed(TestConfig::session(), settings));
     assert!(bus.peer().is_alive());
     bus.stop();
 }
@@ -388,10 +391,10 @@ fn one_user_says_nothing() {
     if Flavour::under_test() == Flavour::Reference || !root_for("silent clients of another user") {
         return;
     }
-    let mut bus = Bus::start(&open_to_all().limit("max_incomplete_connections", 4));
+    let mut bus = BusUnderTest::start(&open_to_all().limit("max_incomplete_connections", 4));
     let address = bus.address().to_owned();
     let mut silent: Vec<_> =
-        User::NOBODY.act(|| (0..20).map(|_| Stream::connect(&address)).collect());
+        RunAs::NOBODY.act(|| (0..20).map(|_| PeerStream::connect(&address)).collect());
     silent.iter_mut().for_each(|stream| stream.write(b"\0AUTH\r\n"));
     let started = Instant::now();
     (0..10).for_each(|_| assert!(bus.peer().is_alive()));

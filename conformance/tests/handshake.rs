@@ -3,69 +3,70 @@
 use std::time::Duration;
 
 use conformance::{
-    BUS_NAME, Bus, Config, Descriptors, Message, Peer, Stream, User, check_all, hex, key,
+    BUS_NAME, BusUnderTest, PeerStream, PlainMessage, ReceivedDescriptors, RunAs, TestConfig,
+    TestPeer, check_all, hex, key,
 };
 
 /// What the bus answers to a line.
 #[derive(Debug, Clone, Copy)]
-enum Answer {
+enum HandshakeAnswer {
     /// A line that starts so.
     Says(&'static str),
     /// The end of the connection.
     Closes,
 }
 
-use Answer::{Closes, Says};
+use HandshakeAnswer::{Closes, Says};
 
-struct Row {
+struct HandshakeCase {
     name: &'static str,
     /// Lines of the client, each with the answer. `{uid}` stands for the own user id in
     /// hexadecimal digits of its decimal digits, `{other}` for somebody else's.
-    lines: &'static [(&'static str, Answer)],
+    lines: &'static [(&'static str, HandshakeAnswer)],
 }
 
 /// The handshake is over when BEGIN has no answer, so it is not in these rows.
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
-    Row { name: "which mechanisms", lines: &[("AUTH", Says("REJECTED EXTERNAL"))] },
-    Row { name: "credentials at once", lines: &[("AUTH EXTERNAL {uid}", Says("OK "))] },
-    Row { name: "credentials when asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("DATA {uid}", Says("OK "))] },
-    Row { name: "no credentials when asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("DATA", Says("OK "))] },
-    Row { name: "another user", lines: &[("AUTH EXTERNAL {other}", Says("REJECTED ")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
-    Row { name: "another user when asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("DATA {other}", Says("REJECTED "))] },
-    Row { name: "an unknown mechanism", lines: &[("AUTH NONSENSE", Says("REJECTED ")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
-    Row { name: "an unknown command", lines: &[("NONSENSE", Says("ERROR")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
-    Row { name: "an empty line", lines: &[("", Says("ERROR")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
-    Row { name: "small letters", lines: &[("auth EXTERNAL {uid}", Says("ERROR"))] },
-    Row { name: "no digits", lines: &[("AUTH EXTERNAL zz", Says("ERROR")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
-    Row { name: "DATA before AUTH", lines: &[("DATA {uid}", Says("ERROR"))] },
-    Row { name: "CANCEL before AUTH", lines: &[("CANCEL", Says("ERROR"))] },
-    Row { name: "ERROR before AUTH", lines: &[("ERROR", Says("REJECTED "))] },
-    Row { name: "descriptors before OK", lines: &[("NEGOTIATE_UNIX_FD", Says("ERROR"))] },
-    Row { name: "BEGIN before AUTH", lines: &[("BEGIN", Closes)] },
-    Row { name: "BEGIN after REJECTED", lines: &[("AUTH", Says("REJECTED ")), ("BEGIN", Closes)] },
-    Row { name: "CANCEL while asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("CANCEL", Says("REJECTED ")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
-    Row { name: "ERROR while asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("ERROR why", Says("REJECTED "))] },
-    Row { name: "AUTH while asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("AUTH EXTERNAL {uid}", Says("ERROR"))] },
-    Row { name: "BEGIN while asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("BEGIN", Closes)] },
-    Row { name: "descriptors", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("NEGOTIATE_UNIX_FD", Says("AGREE_UNIX_FD"))] },
-    Row { name: "descriptors twice", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("NEGOTIATE_UNIX_FD", Says("AGREE_UNIX_FD")), ("NEGOTIATE_UNIX_FD", Says("AGREE_UNIX_FD"))] },
-    Row { name: "AUTH after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("AUTH EXTERNAL {uid}", Says("ERROR"))] },
-    Row { name: "DATA after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("DATA", Says("ERROR"))] },
-    Row { name: "CANCEL after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("CANCEL", Says("REJECTED ")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
-    Row { name: "ERROR after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("ERROR", Says("REJECTED "))] },
-    Row { name: "nonsense after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("NONSENSE", Says("ERROR"))] },
-    Row { name: "a byte that is not ASCII", lines: &[("AUTH ü", Says("ERROR"))] },
+const ROWS: &[HandshakeCase] = &[
+    HandshakeCase { name: "which mechanisms", lines: &[("AUTH", Says("REJECTED EXTERNAL"))] },
+    HandshakeCase { name: "credentials at once", lines: &[("AUTH EXTERNAL {uid}", Says("OK "))] },
+    HandshakeCase { name: "credentials when asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("DATA {uid}", Says("OK "))] },
+    HandshakeCase { name: "no credentials when asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("DATA", Says("OK "))] },
+    HandshakeCase { name: "another user", lines: &[("AUTH EXTERNAL {other}", Says("REJECTED ")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
+    HandshakeCase { name: "another user when asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("DATA {other}", Says("REJECTED "))] },
+    HandshakeCase { name: "an unknown mechanism", lines: &[("AUTH NONSENSE", Says("REJECTED ")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
+    HandshakeCase { name: "an unknown command", lines: &[("NONSENSE", Says("ERROR")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
+    HandshakeCase { name: "an empty line", lines: &[("", Says("ERROR")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
+    HandshakeCase { name: "small letters", lines: &[("auth EXTERNAL {uid}", Says("ERROR"))] },
+    HandshakeCase { name: "no digits", lines: &[("AUTH EXTERNAL zz", Says("ERROR")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
+    HandshakeCase { name: "DATA before AUTH", lines: &[("DATA {uid}", Says("ERROR"))] },
+    HandshakeCase { name: "CANCEL before AUTH", lines: &[("CANCEL", Says("ERROR"))] },
+    HandshakeCase { name: "ERROR before AUTH", lines: &[("ERROR", Says("REJECTED "))] },
+    HandshakeCase { name: "descriptors before OK", lines: &[("NEGOTIATE_UNIX_FD", Says("ERROR"))] },
+    HandshakeCase { name: "BEGIN before AUTH", lines: &[("BEGIN", Closes)] },
+    HandshakeCase { name: "BEGIN after REJECTED", lines: &[("AUTH", Says("REJECTED ")), ("BEGIN", Closes)] },
+    HandshakeCase { name: "CANCEL while asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("CANCEL", Says("REJECTED ")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
+    HandshakeCase { name: "ERROR while asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("ERROR why", Says("REJECTED "))] },
+    HandshakeCase { name: "AUTH while asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("AUTH EXTERNAL {uid}", Says("ERROR"))] },
+    HandshakeCase { name: "BEGIN while asked", lines: &[("AUTH EXTERNAL", Says("DATA")), ("BEGIN", Closes)] },
+    HandshakeCase { name: "descriptors", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("NEGOTIATE_UNIX_FD", Says("AGREE_UNIX_FD"))] },
+    HandshakeCase { name: "descriptors twice", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("NEGOTIATE_UNIX_FD", Says("AGREE_UNIX_FD")), ("NEGOTIATE_UNIX_FD", Says("AGREE_UNIX_FD"))] },
+    HandshakeCase { name: "AUTH after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("AUTH EXTERNAL {uid}", Says("ERROR"))] },
+    HandshakeCase { name: "DATA after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("DATA", Says("ERROR"))] },
+    HandshakeCase { name: "CANCEL after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("CANCEL", Says("REJECTED ")), ("AUTH EXTERNAL {uid}", Says("OK "))] },
+    HandshakeCase { name: "ERROR after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("ERROR", Says("REJECTED "))] },
+    HandshakeCase { name: "nonsense after OK", lines: &[("AUTH EXTERNAL {uid}", Says("OK ")), ("NONSENSE", Says("ERROR"))] },
+    HandshakeCase { name: "a byte that is not ASCII", lines: &[("AUTH ü", Says("ERROR"))] },
 ];
 
 #[test]
 fn dialogues() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     check_all(
         ROWS,
         |row| row.name.to_owned(),
         |row| {
-            let mut stream = Stream::connect(bus.address());
+            let mut stream = PeerStream::connect(bus.address());
             stream.write(b"\0");
             for (line, answer) in row.lines {
                 let said = stream.say(&fill(line));
@@ -81,7 +82,7 @@ fn dialogues() {
 }
 
 fn fill(line: &str) -> String {
-    let uid = User::own_uid();
+    let uid = RunAs::own_uid();
     let digits = |uid: u32| hex(uid.to_string().as_bytes());
     line.replace("{uid}", &digits(uid)).replace("{other}", &digits(uid + 1))
 }
@@ -89,8 +90,8 @@ fn fill(line: &str) -> String {
 /// The id in OK is the one of the address.
 #[test]
 fn ok_has_the_guid_of_the_address() {
-    let bus = Bus::session();
-    let mut stream = Stream::connect(bus.address());
+    let bus = BusUnderTest::session();
+    let mut stream = PeerStream::connect(bus.address());
     stream.write(b"\0");
     let ok = stream.say(&fill("AUTH EXTERNAL {uid}")).expect("it answers");
     assert_eq!(ok.strip_prefix("OK "), key(bus.address(), "guid"));
@@ -106,8 +107,8 @@ fn mechanisms() {
         ("<auth>ANONYMOUS</auth><auth>EXTERNAL</auth>", "REJECTED EXTERNAL ANONYMOUS"),
     ];
     for (elements, says) in rows {
-        let bus = Bus::start(&Config::session().element(elements));
-        let mut stream = Stream::connect(bus.address());
+        let bus = BusUnderTest::start(&TestConfig::session().element(elements));
+        let mut stream = PeerStream::connect(bus.address());
         stream.write(b"\0");
         assert_eq!(stream.say("AUTH").as_deref(), Some(says), "{elements}");
         bus.stop();
@@ -119,12 +120,12 @@ fn mechanisms() {
 #[test]
 fn anonymous() {
     for (allow, welcome) in [("<allow_anonymous/>", true), ("", false)] {
-        let config = Config::session()
+        let config = TestConfig::session()
             .listen("tcp:host=127.0.0.1,port=0")
             .element("<auth>ANONYMOUS</auth>")
             .element(allow);
-        let bus = Bus::start(&config);
-        let mut stream = Stream::connect(bus.address());
+        let bus = BusUnderTest::start(&config);
+        let mut stream = PeerStream::connect(bus.address());
         stream.write(b"\0");
         let ok = stream.say("AUTH ANONYMOUS").expect("it answers");
         assert!(ok.starts_with("OK "), "{ok}");
@@ -132,7 +133,7 @@ fn anonymous() {
         assert!(refused.starts_with("ERROR"), "no descriptors over TCP: {refused}");
         stream.write(b"BEGIN\r\n");
         if welcome {
-            assert!(Peer::over(stream).hello().first_text().starts_with(":1."));
+            assert!(TestPeer::over(stream).hello().first_text().starts_with(":1."));
         } else {
             assert!(stream.is_closed());
         }
@@ -143,20 +144,20 @@ fn anonymous() {
 /// All at once, or byte by byte: the bus looks at bytes, not at writes.
 #[test]
 fn pipelining() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut bytes =
         format!("\0{}\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n", fill("AUTH EXTERNAL {uid}")).into_bytes();
-    let mut hello = Message::to_bus("Hello");
+    let mut hello = PlainMessage::to_bus("Hello");
     hello.serial = 1;
     bytes.extend(hello.encode());
     for piece in [1, 3, 50, bytes.len()] {
-        let mut stream = Stream::connect(bus.address());
+        let mut stream = PeerStream::connect(bus.address());
         for part in bytes.chunks(piece) {
             stream.write(part);
         }
         assert!(stream.read_line().is_some_and(|line| line.starts_with("OK ")));
         assert_eq!(stream.read_line().as_deref(), Some("AGREE_UNIX_FD"));
-        let reply = Peer::over(stream).receive().expect("it answers Hello");
+        let reply = TestPeer::over(stream).receive().expect("it answers Hello");
         assert_eq!((reply.reply_serial(), reply.sender()), (Some(1), BUS_NAME));
     }
     bus.stop();
@@ -165,7 +166,7 @@ fn pipelining() {
 /// Each is closed, without a word and at once.
 #[test]
 fn what_ends_a_handshake() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let line_of = |length: usize| {
         let mut line = b"\0AUTH ".to_vec();
         line.resize(length, b'A');
@@ -173,7 +174,7 @@ fn what_ends_a_handshake() {
     };
     let rows: [(&str, Vec<u8>); 5] = [
         ("no NUL byte first", b"AUTH EXTERNAL\r\n".to_vec()),
-        ("a message at once", Message::to_bus("Hello").encode()),
+        ("a message at once", PlainMessage::to_bus("Hello").encode()),
         ("a line without an end", line_of(40_000)),
         ("rejected too often", [b"\0".to_vec(), b"AUTH NONSENSE\r\n".repeat(20)].concat()),
         ("HTTP", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec()),
@@ -182,7 +183,7 @@ fn what_ends_a_handshake() {
         &rows,
         |(name, _)| (*name).to_owned(),
         |(_, bytes)| {
-            let mut stream = Stream::connect(bus.address());
+            let mut stream = PeerStream::connect(bus.address());
             stream.write(bytes);
             assert!(stream.is_closed());
         },
@@ -194,10 +195,10 @@ fn what_ends_a_handshake() {
 /// A client that says nothing, or leaves in the middle, is nobody's problem.
 #[test]
 fn half_a_handshake() {
-    let bus = Bus::session();
-    let mut silent = Stream::connect(bus.address());
+    let bus = BusUnderTest::session();
+    let mut silent = PeerStream::connect(bus.address());
     for part in ["", "\0", "\0AUTH", "\0AUTH EXTERNAL 30\r\n", "\0AUTH EXTERNAL\r\nDATA\r\nBEGI"] {
-        let mut stream = Stream::connect(bus.address());
+        let mut stream = PeerStream::connect(bus.address());
         stream.write(part.as_bytes());
     }
     assert!(bus.peer().is_alive());
@@ -209,15 +210,15 @@ fn half_a_handshake() {
 /// again; to anybody else it is the end.
 #[test]
 fn hello_comes_first() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut other = bus.peer();
-    let before = || Peer::before_hello(bus.address(), Descriptors::Unwanted);
+    let before = || TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted);
     let mut peer = before();
-    let reply = peer.call(Message::to_bus("ListNames"));
+    let reply = peer.call(PlainMessage::to_bus("ListNames"));
     assert_eq!(reply.error_name(), "AccessDenied", "{}", reply.summary());
     assert!(peer.hello().first_text().starts_with(":1."));
-    let to_other = Message::call(other.name(), "/x", "com.example.I", "M");
-    let signal = Message::signal("/x", "com.example.I", "M");
+    let to_other = PlainMessage::call(other.name(), "/x", "com.example.I", "M");
+    let signal = PlainMessage::signal("/x", "com.example.I", "M");
     for message in [to_other, signal] {
         let mut peer = before();
         peer.send(message);

@@ -7,8 +7,8 @@ use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use conformance::{
-    Bus, Config, Descriptors, Flavour, Message, Peer, Scratch, Stream, Value, check_all,
-    eventually, field, flag, kind,
+    BusUnderTest, Flavour, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors,
+    ScratchFolder, TestConfig, TestPeer, check_all, eventually, field, flag, kind,
 };
 
 /// A limit on what one client may have: so much is fine, one more is not.
@@ -16,14 +16,14 @@ struct PerClient {
     limit: &'static str,
     value: u64,
     /// The n-th thing that it asks for.
-    ask: fn(&Peer, u64) -> Message,
+    ask: fn(&TestPeer, u64) -> PlainMessage,
 }
 
 #[rustfmt::skip]
 const PER_CLIENT: &[PerClient] = &[
     // The unique name counts.
-    PerClient { limit: "max_names_per_connection", value: 3, ask: |_, n| Message::asking("RequestName", &format!("com.example.N{n}")).arg(Value::U32(0)) },
-    PerClient { limit: "max_match_rules_per_connection", value: 3, ask: |_, n| Message::asking("AddMatch", &format!("member='M{n}'")) },
+    PerClient { limit: "max_names_per_connection", value: 3, ask: |_, n| PlainMessage::asking("RequestName", &format!("com.example.N{n}")).arg(PlainValue::U32(0)) },
+    PerClient { limit: "max_match_rules_per_connection", value: 3, ask: |_, n| PlainMessage::asking("AddMatch", &format!("member='M{n}'")) },
 ];
 
 #[test]
@@ -32,7 +32,7 @@ fn limits_per_client() {
         PER_CLIENT,
         |row| row.limit.to_owned(),
         |row| {
-            let bus = Bus::start(&Config::session().limit(row.limit, row.value));
+            let bus = BusUnderTest::start(&TestConfig::session().limit(row.limit, row.value));
             let [mut greedy, mut other] = [bus.peer(), bus.peer()];
             let mut granted = 0;
             let error = loop {
@@ -56,21 +56,21 @@ fn limits_per_client() {
 
 #[test]
 fn max_replies_per_connection() {
-    let bus = Bus::start(&Config::session().limit("max_replies_per_connection", 3));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("max_replies_per_connection", 3));
     let [mut caller, mut callee, mut other] = [(); 3].map(|()| bus.peer());
     for _ in 0..3 {
-        caller.send(Message::some_call(callee.name()));
+        caller.send(PlainMessage::some_call(callee.name()));
     }
-    let reply = caller.call(Message::some_call(callee.name()));
+    let reply = caller.call(PlainMessage::some_call(callee.name()));
     assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());
-    caller.send(Message::some_call(callee.name()).flags(flag::NO_REPLY_EXPECTED));
-    other.send(Message::some_call(callee.name()));
+    caller.send(PlainMessage::some_call(callee.name()).flags(flag::NO_REPLY_EXPECTED));
+    other.send(PlainMessage::some_call(callee.name()));
     assert!(caller.is_alive() && other.is_alive());
     let got = callee.collect();
     assert_eq!(got.len(), 5, "three, the one that wants no reply, and the other's");
-    callee.send(Message::reply(&got[0]));
+    callee.send(PlainMessage::reply(&got[0]));
     assert!(callee.is_alive());
-    caller.send(Message::some_call(callee.name()));
+    caller.send(PlainMessage::some_call(callee.name()));
     assert!(caller.is_alive());
     assert_eq!(callee.collect().len(), 1, "an answer makes room");
     bus.stop();
@@ -80,18 +80,18 @@ fn max_replies_per_connection() {
 #[test]
 fn limits_of_clients() {
     for limit in ["max_completed_connections", "max_connections_per_user"] {
-        let bus = Bus::start(&Config::session().limit(limit, 3));
+        let bus = BusUnderTest::start(&TestConfig::session().limit(limit, 3));
         let mut peers = vec![bus.peer(), bus.peer(), bus.peer()];
-        let mut late = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+        let mut late = TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted);
         let reply = late.hello();
         assert_eq!(reply.error_name(), "LimitsExceeded", "{limit}: {}", reply.summary());
         drop(late);
         drop(peers.pop());
         eventually("room for another", || {
-            let mut late = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+            let mut late = TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted);
             (late.hello().kind == kind::RETURN).then_some(())
         });
-        assert!(peers.iter_mut().all(Peer::is_alive));
+        assert!(peers.iter_mut().all(TestPeer::is_alive));
         bus.stop();
     }
 }
@@ -99,14 +99,14 @@ fn limits_of_clients() {
 /// Clients that have not said Hello: the next ones wait until one of them is through or gone.
 #[test]
 fn max_incomplete_connections() {
-    let bus = Bus::start(&Config::session().limit("max_incomplete_connections", 2));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("max_incomplete_connections", 2));
     let mut full = bus.peer();
-    let mut half = [Stream::connect(bus.address()), Stream::connect(bus.address())];
+    let mut half = [PeerStream::connect(bus.address()), PeerStream::connect(bus.address())];
     for stream in &mut half {
         stream.write(b"\0");
         assert!(stream.say("AUTH").is_some(), "these are served");
     }
-    let mut waiting = Stream::connect(bus.address());
+    let mut waiting = PeerStream::connect(bus.address());
     waiting.write(b"\0AUTH\r\n");
     assert!(waiting.is_silent(Duration::from_millis(100)), "this one waits");
     assert!(full.is_alive());
@@ -121,16 +121,16 @@ fn max_incomplete_connections() {
 #[test]
 fn auth_timeout() {
     let time = Duration::from_millis(300);
-    let bus = Bus::start(&Config::session().limit("auth_timeout", 300));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("auth_timeout", 300));
     let mut full = bus.peer();
     for part in ["", "\0", "\0AUTH\r\n"] {
         let started = Instant::now();
-        let mut stream = Stream::connect(bus.address());
+        let mut stream = PeerStream::connect(bus.address());
         stream.write(part.as_bytes());
         assert!(stream.is_closed(), "{part:?}");
         assert!(started.elapsed() >= time - Duration::from_millis(50), "not before its time");
     }
-    let mut silent = Peer::before_hello(bus.address(), Descriptors::Unwanted);
+    let mut silent = TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted);
     assert_eq!(silent.until_closed().len(), 0, "no Hello");
     assert!(full.is_alive(), "who is through may be silent as long as it likes");
     bus.stop();
@@ -138,10 +138,10 @@ fn auth_timeout() {
 
 #[test]
 fn reply_timeout() {
-    let bus = Bus::start(&Config::session().limit("reply_timeout", 300));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("reply_timeout", 300));
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     let started = Instant::now();
-    let reply = caller.call(Message::some_call(callee.name()));
+    let reply = caller.call(PlainMessage::some_call(callee.name()));
     assert_eq!(reply.error_name(), "NoReply", "{}", reply.summary());
     assert!(started.elapsed() >= Duration::from_millis(250), "not before its time");
     assert!(callee.is_alive());
@@ -151,12 +151,12 @@ fn reply_timeout() {
 /// Zero is for ever here, and not at once.
 #[test]
 fn reply_timeout_of_zero() {
-    let bus = Bus::start(&Config::session().limit("reply_timeout", 0));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("reply_timeout", 0));
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
-    let serial = caller.send(Message::some_call(callee.name()));
+    let serial = caller.send(PlainMessage::some_call(callee.name()));
     assert!(caller.receive_within(Duration::from_millis(200)).is_none());
     let found = callee.receive().expect("open");
-    callee.send(Message::reply(&found));
+    callee.send(PlainMessage::reply(&found));
     assert_eq!(caller.receive().and_then(|reply| reply.reply_serial()), Some(serial));
     bus.stop();
 }
@@ -164,15 +164,15 @@ fn reply_timeout_of_zero() {
 /// The size of a message is known from its first bytes, so the sender need not send it all.
 #[test]
 fn max_message_size() {
-    let bus = Bus::start(&Config::session().limit("max_message_size", 10_000));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("max_message_size", 10_000));
     let mut recipient = bus.peer();
-    let sized = |size: usize, peer: &mut Peer| {
-        let empty = Message::some_call(recipient.name())
+    let sized = |size: usize, peer: &mut TestPeer| {
+        let empty = PlainMessage::some_call(recipient.name())
             .flags(flag::NO_REPLY_EXPECTED)
-            .arg(Value::text(""));
+            .arg(PlainValue::text(""));
         let text = "x".repeat(size - empty.encode().len());
         let mut message = empty;
-        message.body = vec![Value::text(&text)];
+        message.body = vec![PlainValue::text(&text)];
         peer.numbered(message).encode()
     };
     let [mut fine, mut greedy] = [bus.peer(), bus.peer()];
@@ -188,13 +188,13 @@ fn max_message_size() {
 
 #[test]
 fn max_message_unix_fds() {
-    let bus = Bus::start(&Config::session().limit("max_message_unix_fds", 2));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("max_message_unix_fds", 2));
     let mut recipient = bus.peer();
     let file = std::fs::File::open("/dev/null").expect("it exists");
     for (count, fine) in [(2, true), (3, false)] {
         let mut sender = bus.peer();
-        let message =
-            Message::some_call(recipient.name()).field(field::UNIX_FDS, Value::U32(count));
+        let message = PlainMessage::some_call(recipient.name())
+            .field(field::UNIX_FDS, PlainValue::U32(count));
         let bytes = sender.numbered(message).encode();
         sender.send_with_descriptors(&bytes, &vec![file.as_fd(); count as usize]);
         assert_eq!(sender.is_alive(), fine, "{count} descriptors");
@@ -206,10 +206,10 @@ fn max_message_unix_fds() {
 /// One message may be larger than the whole limit: the limit stops reading, it does not refuse.
 #[test]
 fn max_incoming_bytes() {
-    let bus = Bus::start(&Config::session().limit("max_incoming_bytes", 1_000));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("max_incoming_bytes", 1_000));
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
-    let message = Message::some_call(recipient.name()).flags(flag::NO_REPLY_EXPECTED);
-    let large = message.arg(Value::text(&"x".repeat(50_000)));
+    let message = PlainMessage::some_call(recipient.name()).flags(flag::NO_REPLY_EXPECTED);
+    let large = message.arg(PlainValue::text(&"x".repeat(50_000)));
     for _ in 0..3 {
         sender.send(large.clone());
         assert_eq!(recipient.receive().map(|found| found.body), Some(large.body.clone()));
@@ -220,9 +220,9 @@ fn max_incoming_bytes() {
 const MESSAGE: usize = 10_000;
 
 /// A bus with little room for those who do not read, and a body that fills it soon.
-fn narrow_bus() -> (Bus, Value) {
-    let bus = Bus::start(&Config::session().limit("max_outgoing_bytes", 50_000));
-    (bus, Value::text(&"x".repeat(MESSAGE)))
+fn narrow_bus() -> (BusUnderTest, PlainValue) {
+    let bus = BusUnderTest::start(&TestConfig::session().limit("max_outgoing_bytes", 50_000));
+    (bus, PlainValue::text(&"x".repeat(MESSAGE)))
 }
 
 /// Calls to somebody who does not read: at some point each fails with an error to its sender. What
@@ -233,7 +233,7 @@ fn calls_to_a_recipient_that_does_not_read() {
     let [mut sender, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
     let mut taken = Vec::new();
     let refused = loop {
-        let serial = sender.send(Message::some_call(sleeper.name()).arg(body.clone()));
+        let serial = sender.send(PlainMessage::some_call(sleeper.name()).arg(body.clone()));
         let early = sender.collect();
         if let Some(error) = early.into_iter().find(|found| found.kind == kind::ERROR) {
             assert_eq!(error.reply_serial(), Some(serial));
@@ -244,13 +244,13 @@ fn calls_to_a_recipient_that_does_not_read() {
     };
     assert_eq!(refused.error_name(), "LimitsExceeded", "{}", refused.summary());
     assert!(taken.len() * MESSAGE > 50_000, "the limit is not undercut");
-    other.send(Message::some_call(sender.name()).flags(flag::NO_REPLY_EXPECTED));
+    other.send(PlainMessage::some_call(sender.name()).flags(flag::NO_REPLY_EXPECTED));
     assert!(other.is_alive());
     assert_eq!(sender.collect().len(), 1, "others are not held up");
 
     let got = taken.iter().map_while(|_| sleeper.receive());
     assert_eq!(got.map(|found| found.serial).collect::<Vec<_>>(), taken);
-    sender.send(Message::some_call(sleeper.name()).arg(body));
+    sender.send(PlainMessage::some_call(sleeper.name()).arg(body));
     assert!(sender.is_alive());
     assert_eq!(sleeper.collect().len(), 1, "there is room again, and the refused one is gone");
     bus.stop();
@@ -266,7 +266,7 @@ fn signals_to_a_recipient_that_does_not_read() {
     }
     let mut sent = Vec::new();
     for _ in 0..100 {
-        sent.push(sender.send(Message::some_signal().arg(body.clone())));
+        sent.push(sender.send(PlainMessage::some_signal().arg(body.clone())));
         assert_eq!(sender.collect().len(), 0, "no error");
         assert_eq!(reader.receive().map(|found| found.serial), sent.last().copied());
     }
@@ -274,7 +274,7 @@ fn signals_to_a_recipient_that_does_not_read() {
     assert!(got.len() < sent.len(), "some are lost");
     assert!(got.len() * MESSAGE > 50_000, "the limit is not undercut");
     assert_eq!(got, sent[..got.len()], "the first ones are there, in order");
-    sender.send(Message::some_signal());
+    sender.send(PlainMessage::some_signal());
     assert!(sender.is_alive());
     assert_eq!(sleeper.collect().len(), 1, "there is room again");
     bus.stop();
@@ -287,7 +287,7 @@ fn a_flood() {
     let (bus, body) = narrow_bus();
     let [mut flooder, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
     sleeper.add_match("member='Signal'");
-    let bytes = flooder.numbered(Message::some_signal().arg(body)).encode();
+    let bytes = flooder.numbered(PlainMessage::some_signal().arg(body)).encode();
     std::thread::scope(|scope| {
         scope.spawn(|| (0..2_000).for_each(|_| flooder.send_bytes(&bytes)));
         for _ in 0..20 {
@@ -305,29 +305,31 @@ fn a_flood() {
 /// Descriptors that wait for a recipient are counted too.
 #[test]
 fn max_outgoing_unix_fds() {
-    let config = Config::session().limit("max_outgoing_unix_fds", 4);
-    let bus = Bus::start(&config.limit("max_outgoing_bytes", 1_000_000));
+    let config = TestConfig::session().limit("max_outgoing_unix_fds", 4);
+    let bus = BusUnderTest::start(&config.limit("max_outgoing_bytes", 1_000_000));
     let [mut sender, sleeper] = [bus.peer(), bus.peer()];
     let file = std::fs::File::open("/dev/null").expect("it exists");
     // Fill the socket, so that the rest waits in the bus.
-    let large = Value::text(&"x".repeat(100_000));
+    let large = PlainValue::text(&"x".repeat(100_000));
     for _ in 0..5 {
         sender.send(
-            Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()),
+            PlainMessage::some_call(sleeper.name())
+                .flags(flag::NO_REPLY_EXPECTED)
+                .arg(large.clone()),
         );
         assert!(sender.is_alive());
     }
     let mut error = None;
     for _ in 0..10 {
-        let message = Message::some_call(sleeper.name())
-            .field(field::UNIX_FDS, Value::U32(1))
-            .arg(Value::Fd(0));
+        let message = PlainMessage::some_call(sleeper.name())
+            .field(field::UNIX_FDS, PlainValue::U32(1))
+            .arg(PlainValue::Fd(0));
         let bytes = sender.numbered(message).encode();
         sender.send_with_descriptors(&bytes, &[file.as_fd()]);
         let errors = sender.collect().into_iter().find(|found| found.kind == kind::ERROR);
         error = error.or(errors);
     }
-    assert_eq!(error.as_ref().map(Message::error_name), Some("LimitsExceeded"));
+    assert_eq!(error.as_ref().map(PlainMessage::error_name), Some("LimitsExceeded"));
     bus.stop();
 }
 
@@ -335,26 +337,28 @@ fn max_outgoing_unix_fds() {
 /// reads them or lags. With the reference it is not read until the recipient reads them.
 #[test]
 fn max_incoming_unix_fds() {
-    let bus = Bus::start(&Config::session().limit("max_incoming_unix_fds", 4));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("max_incoming_unix_fds", 4));
     let [mut sender, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
-    let large = Value::text(&"x".repeat(100_000));
+    let large = PlainValue::text(&"x".repeat(100_000));
     let started = Instant::now();
     for _ in 0..5 {
         sender.send(
-            Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(large.clone()),
+            PlainMessage::some_call(sleeper.name())
+                .flags(flag::NO_REPLY_EXPECTED)
+                .arg(large.clone()),
         );
     }
     // The sleeper's socket was empty a moment ago, and for so long its senders are not held.
     std::thread::sleep(Duration::from_millis(10));
     let file = std::fs::File::open("/dev/null").expect("it exists");
     for _ in 0..8 {
-        let message = Message::some_call(sleeper.name())
+        let message = PlainMessage::some_call(sleeper.name())
             .flags(flag::NO_REPLY_EXPECTED)
-            .field(field::UNIX_FDS, Value::U32(1));
+            .field(field::UNIX_FDS, PlainValue::U32(1));
         let bytes = sender.numbered(message).encode();
         sender.send_with_descriptors(&bytes, &[file.as_fd()]);
     }
-    let asked = sender.send(Message::to_bus("GetId"));
+    let asked = sender.send(PlainMessage::to_bus("GetId"));
     if Flavour::under_test() == Flavour::Reference {
         assert!(sender.receive_within(Duration::from_millis(200)).is_none(), "it is not read");
     } else {
@@ -370,8 +374,8 @@ fn max_incoming_unix_fds() {
 }
 
 /// A folder with services that start, and never take their names.
-fn slow_services() -> Scratch {
-    let folder = Scratch::new();
+fn slow_services() -> ScratchFolder {
+    let folder = ScratchFolder::new();
     for letter in ["A", "B", "C"] {
         let name = format!("com.example.Slow{letter}");
         let text = format!("[D-BUS Service]\nName={name}\nExec=/bin/sleep 30\n");
@@ -380,18 +384,19 @@ fn slow_services() -> Scratch {
     folder
 }
 
-fn with_services(folder: &Scratch) -> Config {
+fn with_services(folder: &ScratchFolder) -> TestConfig {
     let folder = folder.path().display();
-    Config::session().element(&format!("<servicedir>{folder}</servicedir>"))
+    TestConfig::session().element(&format!("<servicedir>{folder}</servicedir>"))
 }
 
 #[test]
 fn service_start_timeout() {
     let folder = slow_services();
-    let bus = Bus::start(&with_services(&folder).limit("service_start_timeout", 300));
+    let bus = BusUnderTest::start(&with_services(&folder).limit("service_start_timeout", 300));
     let mut peer = bus.peer();
-    let start = || Message::asking("StartServiceByName", "com.example.SlowA").arg(Value::U32(0));
-    let by_call = Message::call("com.example.SlowB", "/x", "com.example.I", "Method");
+    let start =
+        || PlainMessage::asking("StartServiceByName", "com.example.SlowA").arg(PlainValue::U32(0));
+    let by_call = PlainMessage::call("com.example.SlowB", "/x", "com.example.I", "Method");
     for message in [start(), by_call] {
         let started = Instant::now();
         let reply = peer.call(message);
@@ -405,11 +410,11 @@ fn service_start_timeout() {
 fn max_pending_service_starts() {
     let folder = slow_services();
     let config = with_services(&folder).limit("service_start_timeout", 500);
-    let bus = Bus::start(&config.limit("max_pending_service_starts", 2));
+    let bus = BusUnderTest::start(&config.limit("max_pending_service_starts", 2));
     let mut peer = bus.peer();
     let start = |letter| {
-        Message::asking("StartServiceByName", &format!("com.example.Slow{letter}"))
-            .arg(Value::U32(0))
+        PlainMessage::asking("StartServiceByName", &format!("com.example.Slow{letter}"))
+            .arg(PlainValue::U32(0))
     };
     let pending = [peer.send(start('A')), peer.send(start('B'))];
     let reply = peer.call(start('C'));

@@ -9,8 +9,9 @@ use std::os::unix::net::UnixDatagram;
 use std::time::{Duration, Instant};
 
 use conformance::{
-    BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Flavour, Message, Peer, Program, Scratch, Signal,
-    Stream, User, Value, announce, check_all, first_line, flag, link_bus,
+    BUS_NAME, BUS_PATH, BusUnderTest, ExternalProgram, Flavour, PeerStream, PlainMessage,
+    PlainValue, ReceivedDescriptors, RunAs, ScratchFolder, Signal, TestConfig, TestPeer, announce,
+    check_all, first_line, flag, link_bus,
 };
 
 /// Standard error is a pipe that nobody reads, and full. The bus goes on, and says later how much it
@@ -25,16 +26,16 @@ fn a_standard_error_that_nobody_reads_does_not_stop_the_bus() {
     // Another open file, so that the one of the bus stays as it is.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let mut other = File::options().write(true).custom_flags(flags).open(path).expect("a pipe");
-    let scratch = Scratch::new();
-    let config = scratch.file("bus.conf", &Config::session().text(scratch.path()));
-    let mut running = Program::shell("exec \"$@\" 2>&0 </dev/null")
+    let scratch = ScratchFolder::new();
+    let config = scratch.file("bus.conf", &TestConfig::session().text(scratch.path()));
+    let mut running = ExternalProgram::shell("exec \"$@\" 2>&0 </dev/null")
         .arg(link_bus(&scratch))
         .args(["--nofork", "--print-address=1", "--config-file"])
         .arg(config)
         .stdin(OwnedFd::from(writer))
         .start();
     let address = running.wait_for("address", |stdout, _| first_line(stdout));
-    let mut peer = Peer::connect(&address);
+    let mut peer = TestPeer::connect(&address);
     while other.write(&[b'x'; 4096]).is_ok() {}
     for _ in 0..5 {
         running.signal(Signal::HUP);
@@ -63,7 +64,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 struct Cause {
     name: &'static str,
     limit: Option<(&'static str, u64)>,
-    provoke: fn(&Bus),
+    provoke: fn(&BusUnderTest),
     /// Parts of one line, in this order.
     line: &'static [&'static str],
 }
@@ -98,12 +99,12 @@ fn each_cause_has_a_line_with_who_and_how_much() {
 
 impl Cause {
     fn check(&self) {
-        let config = Config::session();
+        let config = TestConfig::session();
         let config = match self.limit {
             Some((name, value)) => config.limit(name, value),
             None => config,
         };
-        let mut bus = Bus::start(&config);
+        let mut bus = BusUnderTest::start(&config);
         (self.provoke)(&bus);
         let parts: Vec<_> = self.line.iter().map(|part| fill_in(part)).collect();
         let process = bus.process();
@@ -117,7 +118,7 @@ impl Cause {
 /// Puts in what this process is.
 fn fill_in(part: &str) -> String {
     let comm = std::fs::read_to_string("/proc/self/comm").expect("it has a name");
-    part.replace("<uid>", &User::own_uid().to_string())
+    part.replace("<uid>", &RunAs::own_uid().to_string())
         .replace("<pid>", &std::process::id().to_string())
         .replace("<comm>", comm.trim_end())
 }
@@ -133,86 +134,88 @@ fn has_in_order(line: &str, parts: &[String]) -> bool {
     })
 }
 
-fn own(peer: &mut Peer, name: &str) {
-    peer.call(Message::asking("RequestName", name).arg(Value::U32(0)));
+fn own(peer: &mut TestPeer, name: &str) {
+    peer.call(PlainMessage::asking("RequestName", name).arg(PlainValue::U32(0)));
 }
 
-fn invalid_message(bus: &Bus) {
+fn invalid_message(bus: &BusUnderTest) {
     let mut peer = bus.peer();
     own(&mut peer, "com.example.Named");
     peer.send_bytes(b"this is no message at all");
     peer.until_closed();
 }
 
-fn bad_handshake(bus: &Bus) {
-    let mut stream = Stream::connect(bus.address());
+fn bad_handshake(bus: &BusUnderTest) {
+    let mut stream = PeerStream::connect(bus.address());
     stream.write(b"GET / HTTP/1.0\r\n\r\n");
     assert!(stream.is_closed());
 }
 
-fn slow_handshake(bus: &Bus) {
-    assert!(Stream::connect(bus.address()).is_closed());
+fn slow_handshake(bus: &BusUnderTest) {
+    assert!(PeerStream::connect(bus.address()).is_closed());
 }
 
-fn no_hello(bus: &Bus) {
-    let mut peer = Peer::before_hello(bus.address(), Descriptors::Unwanted);
-    peer.send(Message::some_signal());
+fn no_hello(bus: &BusUnderTest) {
+    let mut peer = TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted);
+    peer.send(PlainMessage::some_signal());
     peer.until_closed();
 }
 
-fn speaking_monitor(bus: &Bus) {
+fn speaking_monitor(bus: &BusUnderTest) {
     let mut peer = bus.peer();
     let monitoring = "org.freedesktop.DBus.Monitoring";
-    let call = Message::call(BUS_NAME, BUS_PATH, monitoring, "BecomeMonitor");
-    peer.call(call.arg(Value::texts(&[])).arg(Value::U32(0)));
-    peer.send(Message::some_signal());
+    let call = PlainMessage::call(BUS_NAME, BUS_PATH, monitoring, "BecomeMonitor");
+    peer.call(call.arg(PlainValue::texts(&[])).arg(PlainValue::U32(0)));
+    peer.send(PlainMessage::some_signal());
     peer.until_closed();
 }
 
-fn long_message(bus: &Bus) {
+fn long_message(bus: &BusUnderTest) {
     let mut peer = bus.peer();
-    peer.send(Message::some_signal().arg(Value::text(&"x".repeat(5_000))));
+    peer.send(PlainMessage::some_signal().arg(PlainValue::text(&"x".repeat(5_000))));
     peer.until_closed();
 }
 
-fn many_names(bus: &Bus) {
+fn many_names(bus: &BusUnderTest) {
     let mut peer = bus.peer();
     ["com.example.A", "com.example.B"].iter().for_each(|name| own(&mut peer, name));
 }
 
-fn many_rules(bus: &Bus) {
+fn many_rules(bus: &BusUnderTest) {
     let mut peer = bus.peer();
     for number in 0..3 {
-        peer.call(Message::asking("AddMatch", &format!("member='M{number}'")));
+        peer.call(PlainMessage::asking("AddMatch", &format!("member='M{number}'")));
     }
 }
 
-fn many_calls(bus: &Bus) {
+fn many_calls(bus: &BusUnderTest) {
     let [mut caller, callee] = [bus.peer(), bus.peer()];
     for _ in 0..2 {
-        caller.send(Message::some_call(callee.name()));
+        caller.send(PlainMessage::some_call(callee.name()));
     }
-    caller.call(Message::some_call(callee.name()));
+    caller.call(PlainMessage::some_call(callee.name()));
 }
 
-fn many_connections(bus: &Bus) {
+fn many_connections(bus: &BusUnderTest) {
     let _both = [bus.peer(), bus.peer()];
-    Peer::before_hello(bus.address(), Descriptors::Unwanted).hello();
+    TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted).hello();
 }
 
 /// Two clients, of which the second does not read.
-fn sender_and_sleeper(bus: &Bus) -> [Peer; 2] {
+fn sender_and_sleeper(bus: &BusUnderTest) -> [TestPeer; 2] {
     let [sender, mut sleeper] = [bus.peer(), bus.peer()];
     own(&mut sleeper, "com.example.Sleeper");
     [sender, sleeper]
 }
 
-fn full_queue(bus: &Bus) {
+fn full_queue(bus: &BusUnderTest) {
     let [mut sender, sleeper] = sender_and_sleeper(bus);
-    let body = Value::text(&"x".repeat(10_000));
+    let body = PlainValue::text(&"x".repeat(10_000));
     for _ in 0..1_000 {
         sender.send(
-            Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body.clone()),
+            PlainMessage::some_call(sleeper.name())
+                .flags(flag::NO_REPLY_EXPECTED)
+                .arg(body.clone()),
         );
         if !sender.collect().is_empty() {
             return;
@@ -221,21 +224,21 @@ fn full_queue(bus: &Bus) {
     panic!("there is a limit");
 }
 
-fn send_many_signals(sender: &mut Peer) {
-    let body = Value::text(&"x".repeat(10_000));
+fn send_many_signals(sender: &mut TestPeer) {
+    let body = PlainValue::text(&"x".repeat(10_000));
     for _ in 0..100 {
-        sender.send(Message::some_signal().arg(body.clone()));
+        sender.send(PlainMessage::some_signal().arg(body.clone()));
         assert!(sender.is_alive());
     }
 }
 
-fn lost_signals(bus: &Bus) {
+fn lost_signals(bus: &BusUnderTest) {
     let [mut sender, mut sleeper] = sender_and_sleeper(bus);
     sleeper.add_match("member='Signal'");
     send_many_signals(&mut sender);
 }
 
-fn caught_up(bus: &Bus) {
+fn caught_up(bus: &BusUnderTest) {
     let [mut sender, mut sleeper] = sender_and_sleeper(bus);
     sleeper.add_match("member='Signal'");
     send_many_signals(&mut sender);
@@ -249,7 +252,7 @@ fn more_of_the_same_is_counted() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let mut bus = Bus::start(&Config::session().limit("max_names_per_connection", 1));
+    let mut bus = BusUnderTest::start(&TestConfig::session().limit("max_names_per_connection", 1));
     let mut peer = bus.peer();
     let started = Instant::now();
     (0..1_205).for_each(|_| own(&mut peer, "com.example.TooMany"));
@@ -283,14 +286,15 @@ fn the_journal_gets_fields() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let (folder, links) = (Scratch::new(), Scratch::new());
+    let (folder, links) = (ScratchFolder::new(), ScratchFolder::new());
     let Some(unshare) = own_mounts(&folder) else {
         return announce("left out, the journal: the kernel gives no mounts of our own");
     };
     let journal = UnixDatagram::bind(folder.join("socket")).expect("a scratch folder is writable");
     journal.set_read_timeout(Some(WINDOW)).expect("the time is not zero");
-    let config = Config::session().limit("max_names_per_connection", 2);
-    let bus = Bus::start_with(&config, |_| unshare.arg(link_bus(&links)).arg("--syslog-only"));
+    let config = TestConfig::session().limit("max_names_per_connection", 2);
+    let bus =
+        BusUnderTest::start_with(&config, |_| unshare.arg(link_bus(&links)).arg("--syslog-only"));
     many_names(&bus);
     let entry = receive_entry(&journal, "DBUS_EVENT=refused");
     let pid = std::process::id();
@@ -316,10 +320,11 @@ fn the_journal_gets_fields() {
 }
 
 /// A program that runs another one in which `folder` is where the journal has its socket.
-fn own_mounts(folder: &Scratch) -> Option<Program> {
+fn own_mounts(folder: &ScratchFolder) -> Option<ExternalProgram> {
     let script = "mount --bind \"$0\" /run/systemd/journal && exec \"$@\"";
     let prepare = |last: &str| {
-        let unshare = Program::named("unshare", "util-linux").args(["--mount", "sh", "-c", script]);
+        let unshare =
+            ExternalProgram::named("unshare", "util-linux").args(["--mount", "sh", "-c", script]);
         unshare.arg(folder.path()).args(last.split_whitespace())
     };
     prepare("true").run().succeeded().then(|| prepare(""))

@@ -1,6 +1,6 @@
 //! Match rules: which are taken, and what each selects.
 
-use conformance::{Bus, Message, Value, check_all, eventually, field, kind};
+use conformance::{BusUnderTest, PlainMessage, PlainValue, check_all, eventually, field, kind};
 
 /// Results of RequestName for the owner.
 const PRIMARY: u32 = 1;
@@ -72,7 +72,7 @@ const RULES: &[(&str, &str)] = &[
 
 #[test]
 fn rules_that_are_taken() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let long = |length: usize| format!("arg0='{}'", "x".repeat(length - "arg0=''".len()));
     let mut rows: Vec<_> = RULES.iter().map(|(rule, says)| ((*rule).to_owned(), *says)).collect();
     rows.push((long(1024), OK));
@@ -92,88 +92,88 @@ fn rules_that_are_taken() {
 }
 
 /// The signals that the rules are tried on; the sender owns `com.example.Sender` as well.
-fn plain() -> Message {
-    Message::signal("/a/b", "com.example.I", "M")
+fn plain() -> PlainMessage {
+    PlainMessage::signal("/a/b", "com.example.I", "M")
 }
 
-fn with(argument: Value) -> Message {
+fn with(argument: PlainValue) -> PlainMessage {
     plain().arg(argument)
 }
 
-fn text(argument: &str) -> Message {
-    with(Value::text(argument))
+fn text(argument: &str) -> PlainMessage {
+    with(PlainValue::text(argument))
 }
 
-fn path(argument: &str) -> Message {
-    with(Value::Path(argument.to_owned()))
+fn path(argument: &str) -> PlainMessage {
+    with(PlainValue::Path(argument.to_owned()))
 }
 
-fn root() -> Message {
-    Message::signal("/", "com.example.I", "M")
+fn root() -> PlainMessage {
+    PlainMessage::signal("/", "com.example.I", "M")
 }
 
-struct Row(&'static str, fn() -> Message, bool);
+struct MatchCase(&'static str, fn() -> PlainMessage, bool);
 
 #[rustfmt::skip]
-const SELECTS: &[Row] = &[
-    Row("", plain, true),
-    Row("type='signal'", plain, true),
-    Row("type='method_call'", plain, false),
-    Row("type='error'", plain, false),
-    Row("sender='com.example.Sender'", plain, true),
-    Row("sender='com.example.Other'", plain, false),
-    Row("sender='org.freedesktop.DBus'", plain, false),
-    Row("interface='com.example.I'", plain, true),
-    Row("interface='com.example.J'", plain, false),
-    Row("member='M'", plain, true),
-    Row("member='N'", plain, false),
-    Row("interface='com.example.I',member='M',path='/a/b',sender='com.example.Sender'", plain, true),
-    Row("interface='com.example.I',member='M',path='/a/c'", plain, false),
-    Row("destination='com.example.Sender'", plain, false),
-    Row("path='/a/b'", plain, true),
-    Row("path='/a'", plain, false),
-    Row("path='/a/b/c'", plain, false),
-    Row("path_namespace='/a/b'", plain, true),
-    Row("path_namespace='/a'", plain, true),
-    Row("path_namespace='/'", plain, true),
-    Row("path_namespace='/'", root, true),
-    Row("path_namespace='/a/b/c'", plain, false),
-    Row("path_namespace='/a'", || Message::signal("/aa", "com.example.I", "M"), false),
-    Row("arg0='x'", || text("x"), true),
-    Row("arg0='x'", || text("xx"), false),
-    Row("arg0='x'", plain, false),
-    Row("arg0=''", || text(""), true),
-    Row("arg0=''", plain, false),
-    Row("arg0='/x'", || path("/x"), false),
-    Row("arg0='1'", || with(Value::U32(1)), false),
-    Row("arg1='y'", || text("x").arg(Value::text("y")), true),
-    Row("arg1='y'", || with(Value::U32(1)).arg(Value::text("y")), true),
-    Row("arg1='y'", || with(Value::texts(&["x", "y"])).arg(Value::text("y")), true),
-    Row("arg0='x',arg1='y'", || text("x").arg(Value::text("z")), false),
-    Row("arg0='it'\\''s'", || text("it's"), true),
-    Row("arg0='a,b'", || text("a,b"), true),
-    Row("arg0=a\\b", || text("a\\b"), true),
-    Row("arg0path='/a/'", || path("/a/b"), true),
-    Row("arg0path='/a/'", || text("/a/b"), true),
-    Row("arg0path='/a/'", || text("/a/"), true),
-    Row("arg0path='/a/'", || text("/a"), false),
-    Row("arg0path='/a/b'", || text("/a/"), true),
-    Row("arg0path='/a/b'", || path("/"), true),
-    Row("arg0path='/a/b'", || text("/a/b"), true),
-    Row("arg0path='/a/b'", || text("/a/bc"), false),
-    Row("arg0path='/a'", || text("/a/b"), false),
-    Row("arg0path='/'", || text("anything"), false),
-    Row("arg0namespace='com.example'", || text("com.example"), true),
-    Row("arg0namespace='com.example'", || text("com.example.A"), true),
-    Row("arg0namespace='com.example'", || text("com.examples"), false),
-    Row("arg0namespace='com.example'", || text("com"), false),
-    Row("arg0namespace='com'", || text("com.example"), true),
-    Row("arg0namespace='com'", || path("/com"), false),
+const SELECTS: &[MatchCase] = &[
+    MatchCase("", plain, true),
+    MatchCase("type='signal'", plain, true),
+    MatchCase("type='method_call'", plain, false),
+    MatchCase("type='error'", plain, false),
+    MatchCase("sender='com.example.Sender'", plain, true),
+    MatchCase("sender='com.example.Other'", plain, false),
+    MatchCase("sender='org.freedesktop.DBus'", plain, false),
+    MatchCase("interface='com.example.I'", plain, true),
+    MatchCase("interface='com.example.J'", plain, false),
+    MatchCase("member='M'", plain, true),
+    MatchCase("member='N'", plain, false),
+    MatchCase("interface='com.example.I',member='M',path='/a/b',sender='com.example.Sender'", plain, true),
+    MatchCase("interface='com.example.I',member='M',path='/a/c'", plain, false),
+    MatchCase("destination='com.example.Sender'", plain, false),
+    MatchCase("path='/a/b'", plain, true),
+    MatchCase("path='/a'", plain, false),
+    MatchCase("path='/a/b/c'", plain, false),
+    MatchCase("path_namespace='/a/b'", plain, true),
+    MatchCase("path_namespace='/a'", plain, true),
+    MatchCase("path_namespace='/'", plain, true),
+    MatchCase("path_namespace='/'", root, true),
+    MatchCase("path_namespace='/a/b/c'", plain, false),
+    MatchCase("path_namespace='/a'", || PlainMessage::signal("/aa", "com.example.I", "M"), false),
+    MatchCase("arg0='x'", || text("x"), true),
+    MatchCase("arg0='x'", || text("xx"), false),
+    MatchCase("arg0='x'", plain, false),
+    MatchCase("arg0=''", || text(""), true),
+    MatchCase("arg0=''", plain, false),
+    MatchCase("arg0='/x'", || path("/x"), false),
+    MatchCase("arg0='1'", || with(PlainValue::U32(1)), false),
+    MatchCase("arg1='y'", || text("x").arg(PlainValue::text("y")), true),
+    MatchCase("arg1='y'", || with(PlainValue::U32(1)).arg(PlainValue::text("y")), true),
+    MatchCase("arg1='y'", || with(PlainValue::texts(&["x", "y"])).arg(PlainValue::text("y")), true),
+    MatchCase("arg0='x',arg1='y'", || text("x").arg(PlainValue::text("z")), false),
+    MatchCase("arg0='it'\\''s'", || text("it's"), true),
+    MatchCase("arg0='a,b'", || text("a,b"), true),
+    MatchCase("arg0=a\\b", || text("a\\b"), true),
+    MatchCase("arg0path='/a/'", || path("/a/b"), true),
+    MatchCase("arg0path='/a/'", || text("/a/b"), true),
+    MatchCase("arg0path='/a/'", || text("/a/"), true),
+    MatchCase("arg0path='/a/'", || text("/a"), false),
+    MatchCase("arg0path='/a/b'", || text("/a/"), true),
+    MatchCase("arg0path='/a/b'", || path("/"), true),
+    MatchCase("arg0path='/a/b'", || text("/a/b"), true),
+    MatchCase("arg0path='/a/b'", || text("/a/bc"), false),
+    MatchCase("arg0path='/a'", || text("/a/b"), false),
+    MatchCase("arg0path='/'", || text("anything"), false),
+    MatchCase("arg0namespace='com.example'", || text("com.example"), true),
+    MatchCase("arg0namespace='com.example'", || text("com.example.A"), true),
+    MatchCase("arg0namespace='com.example'", || text("com.examples"), false),
+    MatchCase("arg0namespace='com.example'", || text("com"), false),
+    MatchCase("arg0namespace='com'", || text("com.example"), true),
+    MatchCase("arg0namespace='com'", || path("/com"), false),
 ];
 
 #[test]
 fn what_a_rule_selects() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     check_all(
         SELECTS,
         |row| format!("{:?} on {:?}", row.0, (row.1)().body),
@@ -200,7 +200,7 @@ fn what_a_rule_selects() {
 /// The unique name of the sender selects too, and the names are the ones at the time of sending.
 #[test]
 fn senders() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut listener] = [bus.peer(), bus.peer()];
     listener.add_match(&format!("type='signal',member='M',sender='{}'", sender.name()));
     sender.send(plain());
@@ -210,17 +210,17 @@ fn senders() {
     other.add_match("type='signal',member='M',sender='com.example.Late'");
     sender.send(plain());
     sender.request_name("com.example.Late", 0);
-    sender.send(plain().arg(Value::U32(2)));
+    sender.send(plain().arg(PlainValue::U32(2)));
     assert!(sender.is_alive());
     let heard: Vec<_> = other.collect().into_iter().map(|found| found.body).collect();
-    assert_eq!(heard, [vec![Value::U32(2)]]);
+    assert_eq!(heard, [vec![PlainValue::U32(2)]]);
     bus.stop();
 }
 
 /// Rules are counted, and a client gets one copy however many of them select.
 #[test]
 fn one_copy_and_one_removal() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut listener] = [bus.peer(), bus.peer()];
     for rule in ["type='signal'", "type='signal'", "member='M'"] {
         listener.add_match(rule);
@@ -241,7 +241,7 @@ fn one_copy_and_one_removal() {
 /// The same rule in other words is the same rule when it is removed.
 #[test]
 fn removal_is_by_meaning() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     peer.add_match("type='signal',member='M'");
     assert_eq!(peer.ask_bus("RemoveMatch", "member=M, type=signal").error_name(), "");
@@ -252,7 +252,7 @@ fn removal_is_by_meaning() {
 /// it listens to what others are told.
 #[test]
 fn what_has_a_destination() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut addressed, mut listener, mut eavesdropper] = [(); 4].map(|()| bus.peer());
     addressed.add_match("member='M'");
     listener.add_match("member='M'");
@@ -268,7 +268,7 @@ fn what_has_a_destination() {
 /// A sender hears itself when it asks for that.
 #[test]
 fn the_sender_is_no_exception() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     peer.send(plain());
     assert_eq!(peer.collect().len(), 0);
@@ -282,7 +282,7 @@ fn the_sender_is_no_exception() {
 /// listener's other rules stay.
 #[test]
 fn rules_for_a_client_that_left() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut listener = bus.peer();
     let gone = bus.peer();
     let rule = format!("sender='{}'", gone.name());

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use conformance::{BUS_NAME, Bus, Message, Peer, Value, check_all, eventually, kind};
+use conformance::{
+    BUS_NAME, BusUnderTest, PlainMessage, PlainValue, TestPeer, check_all, eventually, kind,
+};
 
 const NAME: &str = "com.example.Name";
 
@@ -22,27 +24,27 @@ const NON_EXISTENT: u32 = 2;
 const NOT_OWNER: u32 = 3;
 
 /// What one of the three clients a, b, c does, and the result that it gets.
-enum Act {
+enum NameAction {
     Request(char, u32, u32),
     Release(char, u32),
     Leave(char),
 }
 
-use Act::{Leave, Release, Request};
+use NameAction::{Leave, Release, Request};
 
-struct Story {
+struct NameStory {
     name: &'static str,
-    acts: &'static [Act],
+    acts: &'static [NameAction],
     /// Owner and waiters afterwards; several possibilities are separated by a bar.
     queue: &'static str,
 }
 
-const fn story(name: &'static str, acts: &'static [Act], queue: &'static str) -> Story {
-    Story { name, acts, queue }
+const fn story(name: &'static str, acts: &'static [NameAction], queue: &'static str) -> NameStory {
+    NameStory { name, acts, queue }
 }
 
 #[rustfmt::skip]
-const STORIES: &[Story] = &[
+const STORIES: &[NameStory] = &[
     story("a free name", &[Request('a', 0, PRIMARY)], "a"),
     story("again", &[Request('a', 0, PRIMARY), Request('a', 0, ALREADY)], "a"),
     story("a second one waits", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS)], "ab"),
@@ -71,7 +73,7 @@ const STORIES: &[Story] = &[
 
 #[test]
 fn queues() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     check_all(
         STORIES,
         |story| story.name.to_owned(),
@@ -94,7 +96,7 @@ fn queues() {
     bus.stop();
 }
 
-fn perform(act: &Act, peers: &mut BTreeMap<char, Peer>, watcher: &mut Peer) {
+fn perform(act: &NameAction, peers: &mut BTreeMap<char, TestPeer>, watcher: &mut TestPeer) {
     match *act {
         Request(letter, flags, result) => {
             let peer = peers.get_mut(&letter).expect("it has not left");
@@ -114,17 +116,17 @@ fn perform(act: &Act, peers: &mut BTreeMap<char, Peer>, watcher: &mut Peer) {
     }
 }
 
-fn wait_until_gone(watcher: &mut Peer, name: &str) {
+fn wait_until_gone(watcher: &mut TestPeer, name: &str) {
     eventually("the bus to notice", || {
         let reply = watcher.ask_bus("NameHasOwner", name);
-        (reply.body == [Value::Bool(false)]).then_some(())
+        (reply.body == [PlainValue::Bool(false)]).then_some(())
     });
 }
 
 /// First the answer to Hello, then what all hear, then what the client alone hears.
 #[test]
 fn what_comes_after_hello() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut watcher = bus.peer();
     watcher.add_match("type='signal',sender='org.freedesktop.DBus'");
     let mut peer = bus.peer();
@@ -138,23 +140,24 @@ fn what_comes_after_hello() {
 /// Signals of a change of owner come before the answer that tells of it, in this order.
 #[test]
 fn what_comes_with_a_change() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut first, mut second, mut watcher] = [bus.peer(), bus.peer(), bus.peer()];
     for peer in [&mut first, &mut second, &mut watcher] {
         peer.add_match(&format!("type='signal',member='NameOwnerChanged',arg0='{NAME}'"));
     }
     let [a, b] = [&first, &second].map(|peer| peer.name().to_owned());
 
-    let request = |flags| Message::to_bus("RequestName").arg(Value::text(NAME)).arg(flags);
-    let (_, before) = first.call_and_collect(request(Value::U32(ALLOW_REPLACEMENT)));
+    let request =
+        |flags| PlainMessage::to_bus("RequestName").arg(PlainValue::text(NAME)).arg(flags);
+    let (_, before) = first.call_and_collect(request(PlainValue::U32(ALLOW_REPLACEMENT)));
     assert_eq!(in_short(&before), [format!("changed {NAME}: -> {a}"), format!("acquired {NAME}")]);
     assert_eq!(heard(&mut second), [format!("changed {NAME}: -> {a}")]);
-    let (_, before) = second.call_and_collect(request(Value::U32(REPLACE_EXISTING)));
+    let (_, before) = second.call_and_collect(request(PlainValue::U32(REPLACE_EXISTING)));
     let changed = format!("changed {NAME}: {a} -> {b}");
     assert_eq!(in_short(&before), [changed.clone(), format!("acquired {NAME}")]);
     assert_eq!(heard(&mut first), [format!("lost {NAME}"), changed]);
 
-    let release = Message::to_bus("ReleaseName").arg(Value::text(NAME));
+    let release = PlainMessage::to_bus("ReleaseName").arg(PlainValue::text(NAME));
     let (_, before) = second.call_and_collect(release);
     let changed = format!("changed {NAME}: {b} -> {a}");
     assert_eq!(in_short(&before), [format!("lost {NAME}"), changed.clone()]);
@@ -174,7 +177,7 @@ fn what_comes_with_a_change() {
 /// A client that leaves loses the name that it got last first, and its unique name at the end.
 #[test]
 fn the_order_of_leaving() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut watcher = bus.peer();
     watcher.add_match("type='signal',member='NameOwnerChanged'");
     let mut leaver = bus.peer();
@@ -196,7 +199,7 @@ fn the_order_of_leaving() {
 /// Unique names are never given twice.
 #[test]
 fn unique_names_are_not_reused() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut names: Vec<_> = (0..50).map(|_| bus.peer().name().to_owned()).collect();
     names.sort();
     names.dedup();
@@ -207,7 +210,7 @@ fn unique_names_are_not_reused() {
 /// The bus speaks of a name only to those who asked for it.
 #[test]
 fn only_who_asked_hears() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut asked, mut other, mut silent, mut owner] = [(); 4].map(|()| bus.peer());
     asked.add_match("type='signal',member='NameOwnerChanged',arg0namespace='com.example'");
     other.add_match("type='signal',member='NameOwnerChanged',arg0='com.example.Other'");
@@ -219,16 +222,16 @@ fn only_who_asked_hears() {
 }
 
 /// What the bus has told a client so far, in short.
-fn heard(peer: &mut Peer) -> Vec<String> {
+fn heard(peer: &mut TestPeer) -> Vec<String> {
     in_short(&peer.collect())
 }
 
-fn in_short(messages: &[Message]) -> Vec<String> {
+fn in_short(messages: &[PlainMessage]) -> Vec<String> {
     let of_bus = messages.iter().filter(|found| found.kind == kind::SIGNAL);
     of_bus
         .map(|signal| {
             assert_eq!(signal.sender(), BUS_NAME);
-            let texts: Vec<_> = signal.body.iter().filter_map(Value::as_str).collect();
+            let texts: Vec<_> = signal.body.iter().filter_map(PlainValue::as_str).collect();
             match (signal.member(), &texts[..]) {
                 ("NameOwnerChanged", [name, old, new]) => {
                     let from = if old.is_empty() { String::new() } else { format!(" {old}") };

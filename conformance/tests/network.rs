@@ -5,14 +5,15 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use conformance::{
-    Bus, Config, Flavour, Message, Peer, Program, Scratch, Stream, User, Value, hex, key, kind,
+    BusUnderTest, ExternalProgram, Flavour, PeerStream, PlainMessage, PlainValue, RunAs,
+    ScratchFolder, TestConfig, TestPeer, hex, key, kind,
 };
 
 /// A bus on TCP whose clients show that they can read its user's cookies, which are in `home`.
-fn cookie_bus(address: &str, home: &Scratch) -> Bus {
-    let config = Config::session().listen(address).element("<auth>DBUS_COOKIE_SHA1</auth>");
+fn cookie_bus(address: &str, home: &ScratchFolder) -> BusUnderTest {
+    let config = TestConfig::session().listen(address).element("<auth>DBUS_COOKIE_SHA1</auth>");
     let home = home.path().to_owned();
-    Bus::start_with(&config, |program| program.env("HOME", home))
+    BusUnderTest::start_with(&config, |program| program.env("HOME", home))
 }
 
 const ADDRESSES: [&str; 2] =
@@ -22,21 +23,21 @@ const ADDRESSES: [&str; 2] =
 #[test]
 fn programs_with_a_cookie() {
     for address in ADDRESSES {
-        let home = Scratch::new();
+        let home = ScratchFolder::new();
         let bus = cookie_bus(address, &home);
         for program in [libdbus, glib] {
             let ran = program(bus.address()).env("HOME", home.path()).run().success();
             assert!(ran.stdout.contains("org.freedesktop.DBus"), "{ran}");
         }
-        let stranger = Scratch::new();
+        let stranger = ScratchFolder::new();
         let refused = libdbus(bus.address()).env("HOME", stranger.path()).run();
         assert!(!refused.succeeded(), "no cookie, no entry: {refused}");
         bus.stop();
     }
 }
 
-fn libdbus(address: &str) -> Program {
-    Program::named("dbus-send", "dbus-bin").arg(format!("--bus={address}")).args([
+fn libdbus(address: &str) -> ExternalProgram {
+    ExternalProgram::named("dbus-send", "dbus-bin").arg(format!("--bus={address}")).args([
         "--print-reply",
         "--dest=org.freedesktop.DBus",
         "/org/freedesktop/DBus",
@@ -44,9 +45,9 @@ fn libdbus(address: &str) -> Program {
     ])
 }
 
-fn glib(address: &str) -> Program {
+fn glib(address: &str) -> ExternalProgram {
     let target = ["call", "--dest", "org.freedesktop.DBus", "--object-path", "/"];
-    Program::named("gdbus", "libglib2.0-bin").args(target).args([
+    ExternalProgram::named("gdbus", "libglib2.0-bin").args(target).args([
         "--method",
         "org.freedesktop.DBus.ListNames",
         "--address",
@@ -57,7 +58,7 @@ fn glib(address: &str) -> Program {
 /// The file of cookies is for its user's eyes only, and no lock is left.
 #[test]
 fn the_file_of_cookies() {
-    let home = Scratch::new();
+    let home = ScratchFolder::new();
     let bus = cookie_bus(ADDRESSES[0], &home);
     let first = challenge(bus.address());
     let keyrings = home.join(".dbus-keyrings");
@@ -77,10 +78,10 @@ fn the_file_of_cookies() {
 /// In a folder that others can enter there are no secrets.
 #[test]
 fn a_folder_of_cookies_that_is_open_to_others() {
-    let home = Scratch::new();
+    let home = ScratchFolder::new();
     home.folder(".dbus-keyrings", 0o755);
     let bus = cookie_bus(ADDRESSES[0], &home);
-    let mut stream = Stream::connect(bus.address());
+    let mut stream = PeerStream::connect(bus.address());
     stream.write(b"\0");
     let answer = stream.say(&login()).expect("it answers");
     assert!(answer.starts_with("REJECTED"), "{answer}");
@@ -90,9 +91,9 @@ fn a_folder_of_cookies_that_is_open_to_others() {
 /// A wrong proof, then a proof of another user, are refused; nothing of it ends the bus.
 #[test]
 fn a_wrong_proof() {
-    let home = Scratch::new();
+    let home = ScratchFolder::new();
     let bus = cookie_bus(ADDRESSES[0], &home);
-    let mut stream = Stream::connect(bus.address());
+    let mut stream = PeerStream::connect(bus.address());
     stream.write(b"\0");
     assert!(stream.say(&login()).is_some_and(|line| line.starts_with("DATA ")));
     let wrong = format!("DATA {}", hex(b"00000000 0123456789012345678901234567890123456789"));
@@ -101,19 +102,19 @@ fn a_wrong_proof() {
     assert!(stream.say(&nobody).is_some_and(|line| line.starts_with("REJECTED")));
     let nameless = stream.say("AUTH DBUS_COOKIE_SHA1").expect("it answers");
     assert!(nameless.starts_with("REJECTED") || nameless.starts_with("DATA"), "{nameless}");
-    Stream::knock(bus.address());
+    PeerStream::knock(bus.address());
     bus.stop();
 }
 
 /// What the bus asks of one who wants to log in with a cookie.
-struct Challenge {
+struct NetworkChallenge {
     context: String,
     id: String,
     text: String,
 }
 
-fn challenge(address: &str) -> Challenge {
-    let mut stream = Stream::connect(address);
+fn challenge(address: &str) -> NetworkChallenge {
+    let mut stream = PeerStream::connect(address);
     stream.write(b"\0");
     let answer = stream.say(&login()).expect("it answers");
     let data = answer.strip_prefix("DATA ").unwrap_or_else(|| panic!("{answer}"));
@@ -121,11 +122,11 @@ fn challenge(address: &str) -> Challenge {
     let text = String::from_utf8(bytes).expect("text");
     let mut fields = text.splitn(3, ' ').map(ToOwned::to_owned);
     let mut field = || fields.next().expect("three fields");
-    Challenge { context: field(), id: field(), text: field() }
+    NetworkChallenge { context: field(), id: field(), text: field() }
 }
 
 fn login() -> String {
-    format!("AUTH DBUS_COOKIE_SHA1 {}", hex(User::own_uid().to_string().as_bytes()))
+    format!("AUTH DBUS_COOKIE_SHA1 {}", hex(RunAs::own_uid().to_string().as_bytes()))
 }
 
 fn decode(digits: &[u8]) -> u8 {
@@ -142,8 +143,8 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn nonces() {
     let address = "nonce-tcp:host=127.0.0.1,family=ipv4";
-    let config = Config::session().listen(address).element("<auth>ANONYMOUS</auth>");
-    let bus = Bus::start(&config.element("<allow_anonymous/>"));
+    let config = TestConfig::session().listen(address).element("<auth>ANONYMOUS</auth>");
+    let bus = BusUnderTest::start(&config.element("<allow_anonymous/>"));
     let file = Path::new(key(bus.address(), "noncefile").expect("a file")).to_owned();
     let folder = file.parent().expect("a folder of its own").to_owned();
     assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
@@ -154,15 +155,15 @@ fn nonces() {
     let mut wrong = nonce;
     wrong[15] ^= 1;
     for bytes in [&wrong[..], b"\0AUTH ANONYMOUS\r\nBEGIN\r\n", &[0; 16]] {
-        let mut stream = Stream::connect(&without);
+        let mut stream = PeerStream::connect(&without);
         stream.write(bytes);
         assert!(stream.is_closed(), "{bytes:?}");
     }
-    let mut stream = Stream::connect(bus.address());
+    let mut stream = PeerStream::connect(bus.address());
     stream.write(b"\0");
     assert!(stream.say("AUTH ANONYMOUS").is_some_and(|line| line.starts_with("OK ")));
     stream.write(b"BEGIN\r\n");
-    assert!(Peer::over(stream).hello().first_text().starts_with(":1."));
+    assert!(TestPeer::over(stream).hello().first_text().starts_with(":1."));
     bus.stop();
     // The reference leaves it there.
     let is_gone = !folder.exists() || Flavour::under_test() == Flavour::Reference;
@@ -174,15 +175,15 @@ fn nonces() {
 /// a client the process number 0.
 #[test]
 fn credentials() {
-    let config = Config::session()
+    let config = TestConfig::session()
         .listen("tcp:host=127.0.0.1,family=ipv4")
         .element("<auth>ANONYMOUS</auth><allow_anonymous/>");
-    let bus = Bus::start(&config);
-    let mut stream = Stream::connect(bus.address());
+    let bus = BusUnderTest::start(&config);
+    let mut stream = PeerStream::connect(bus.address());
     stream.write(b"\0");
     assert!(stream.say("AUTH ANONYMOUS").is_some_and(|line| line.starts_with("OK ")));
     stream.write(b"BEGIN\r\n");
-    let mut peer = Peer::over(stream);
+    let mut peer = TestPeer::over(stream);
     assert_eq!(peer.hello().kind, kind::RETURN);
     let own = peer.name().to_owned();
     let reply = peer.ask_bus("GetConnectionCredentials", &own);
@@ -203,33 +204,34 @@ fn credentials() {
 /// Who logged in with a cookie is that user, by a process that nobody knows.
 #[test]
 fn credentials_with_a_cookie() {
-    let home = Scratch::new();
+    let home = ScratchFolder::new();
     let bus = cookie_bus(ADDRESSES[0], &home);
     let script = "import dbus.bus, sys\n\
                   connection = dbus.bus.BusConnection(sys.argv[1])\n\
                   bus = connection.get_object('org.freedesktop.DBus', '/org/freedesktop/DBus')\n\
                   known = bus.GetConnectionCredentials(connection.get_unique_name())\n\
                   print(*sorted(known), known['UnixUserID'])";
-    let ran = Program::python(script).arg(bus.address()).env("HOME", home.path()).run().success();
+    let ran =
+        ExternalProgram::python(script).arg(bus.address()).env("HOME", home.path()).run().success();
     let known = match Flavour::under_test() {
         Flavour::Reference => "ProcessID UnixUserID",
         Flavour::Diligence => "UnixUserID",
     };
-    assert_eq!(ran.stdout, format!("{known} {}\n", User::own_uid()));
+    assert_eq!(ran.stdout, format!("{known} {}\n", RunAs::own_uid()));
     bus.stop();
 }
 
 /// All addresses of a host are served, and one is printed.
 #[test]
 fn a_host_with_several_addresses() {
-    let bus = Bus::start(&Config::session().listen("tcp:host=localhost,bind=*"));
+    let bus = BusUnderTest::start(&TestConfig::session().listen("tcp:host=localhost,bind=*"));
     assert!(!bus.address().contains(';'), "{}", bus.address());
     assert!(!bus.address().contains("bind="), "{}", bus.address());
     let port = key(bus.address(), "port").expect("a port");
-    Stream::knock(&format!("tcp:host=127.0.0.1,port={port}"));
+    PeerStream::knock(&format!("tcp:host=127.0.0.1,port={port}"));
     let has_ipv6 = std::net::TcpListener::bind("[::1]:0").is_ok();
     if has_ipv6 && Flavour::under_test() == Flavour::Diligence {
-        Stream::knock(&format!("tcp:host=::1,port={port}"));
+        PeerStream::knock(&format!("tcp:host=::1,port={port}"));
     }
     bus.stop();
 }
@@ -237,25 +239,25 @@ fn a_host_with_several_addresses() {
 /// Several places, of several kinds: one bus.
 #[test]
 fn a_local_socket_beside_the_network() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let local = scratch.join("bus").display().to_string();
-    let config = Config::session()
+    let config = TestConfig::session()
         .listen("tcp:host=127.0.0.1,family=ipv4")
         .element(&format!("<listen>unix:path={local}</listen><allow_anonymous/>"));
-    let bus = Bus::start(&config);
+    let bus = BusUnderTest::start(&config);
     let tcp = bus.address().split(';').find(|entry| entry.starts_with("tcp:")).expect("printed");
-    let mut stream = Stream::connect(tcp);
+    let mut stream = PeerStream::connect(tcp);
     stream.write(b"\0");
     assert!(stream.say("AUTH ANONYMOUS").is_some_and(|line| line.starts_with("OK ")));
     stream.write(b"BEGIN\r\n");
-    let mut remote = Peer::over(stream);
+    let mut remote = TestPeer::over(stream);
     assert_eq!(remote.hello().kind, kind::RETURN);
-    let mut near = Peer::connect(&format!("unix:path={local}"));
-    let large = Value::text(&"x".repeat(300_000));
+    let mut near = TestPeer::connect(&format!("unix:path={local}"));
+    let large = PlainValue::text(&"x".repeat(300_000));
     for (from, to) in [(0, 1), (1, 0)] {
         let peers = [&mut near, &mut remote];
         let name = peers[to].name().to_owned();
-        let call = Message::call(&name, "/x", "com.example.I", "Method").arg(large.clone());
+        let call = PlainMessage::call(&name, "/x", "com.example.I", "Method").arg(large.clone());
         peers[from].send(call);
         assert_eq!(peers[to].receive().map(|found| found.body), Some(vec![large.clone()]));
     }

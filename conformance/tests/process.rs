@@ -5,23 +5,24 @@ use std::path::Path;
 
 use conformance::process::status;
 use conformance::{
-    Bus, Config, Daemon, Flavour, Message, Peer, Program, Scratch, Signal, Stream, Value,
-    bus_program, check_all, eventually, first_line, link_bus, require,
+    BusUnderTest, Daemon, ExternalProgram, Flavour, PeerStream, PlainMessage, PlainValue,
+    ScratchFolder, Signal, TestConfig, TestPeer, bus_program, check_all, eventually, first_line,
+    link_bus, require,
 };
 
 #[test]
 fn pid_file() {
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let path = scratch.join("pid");
-    let config = Config::session().element(&format!("<pidfile>{}</pidfile>", path.display()));
-    let mut bus = Bus::start(&config);
+    let config = TestConfig::session().element(&format!("<pidfile>{}</pidfile>", path.display()));
+    let mut bus = BusUnderTest::start(&config);
     let mut peer = bus.peer();
     assert!(peer.is_alive());
     let written = fs::read_to_string(&path).expect("it is there while the bus runs");
     assert_eq!(written, format!("{}\n", bus.process().id()));
     bus.stop();
     assert!(!path.exists(), "it goes with the bus");
-    let bus = Bus::start_with(&config, |bus| bus.arg("--nopidfile"));
+    let bus = BusUnderTest::start_with(&config, |bus| bus.arg("--nopidfile"));
     assert!(bus.peer().is_alive());
     assert!(!path.exists(), "--nopidfile");
     fs::write(&path, "1\n").expect("scratch");
@@ -33,12 +34,12 @@ fn pid_file() {
 #[test]
 fn in_the_background() {
     for how in ["--fork", "<fork/>"] {
-        let scratch = Scratch::new();
-        let config = Config::session();
+        let scratch = ScratchFolder::new();
+        let config = TestConfig::session();
         let config = if how == "<fork/>" { config.element(how) } else { config };
         let file = scratch.file("bus.conf", &config.text(scratch.path()));
         let fork = (how == "--fork").then_some(how);
-        let ran = Program::shell("umask 077; exec \"$@\"")
+        let ran = ExternalProgram::shell("umask 077; exec \"$@\"")
             .arg(link_bus(&scratch))
             .args(["--print-address=1", "--print-pid=1", "--config-file"])
             .arg(file)
@@ -47,7 +48,7 @@ fn in_the_background() {
             .run()
             .success();
         let daemon = Daemon::from_output(&ran.stdout);
-        assert!(Peer::connect(daemon.address()).is_alive());
+        assert!(TestPeer::connect(daemon.address()).is_alive());
         let pid = daemon.id();
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
         let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split(' ').collect();
@@ -67,24 +68,24 @@ fn in_the_background() {
 
 #[test]
 fn nofork_is_stronger_than_the_file() {
-    let bus = Bus::start(&Config::session().element("<fork/>"));
+    let bus = BusUnderTest::start(&TestConfig::session().element("<fork/>"));
     assert!(bus.peer().is_alive());
     bus.stop();
 }
 
 #[test]
 fn keep_umask() {
-    let scratch = Scratch::new();
-    let config = Config::session().element("<keep_umask/>");
+    let scratch = ScratchFolder::new();
+    let config = TestConfig::session().element("<keep_umask/>");
     let file = scratch.file("bus.conf", &config.text(scratch.path()));
-    let ran = Program::shell("umask 077; exec \"$@\"")
+    let ran = ExternalProgram::shell("umask 077; exec \"$@\"")
         .arg(link_bus(&scratch))
         .args(["--fork", "--print-address=1", "--print-pid=1", "--config-file"])
         .arg(file)
         .run()
         .success();
     let daemon = Daemon::from_output(&ran.stdout);
-    assert!(Peer::connect(daemon.address()).is_alive());
+    assert!(TestPeer::connect(daemon.address()).is_alive());
     assert_eq!(status(daemon.id(), "Umask"), "0077");
     daemon.stop();
 }
@@ -92,16 +93,16 @@ fn keep_umask() {
 /// SIGHUP, ReloadConfig and a change in a folder of services all reload; a broken file does not.
 #[test]
 fn reloading() {
-    let services = Scratch::new();
+    let services = ScratchFolder::new();
     let folder = services.path().display();
-    let config = Config::session().element(&format!("<servicedir>{folder}</servicedir>"));
-    let mut bus = Bus::start(&config);
+    let config = TestConfig::session().element(&format!("<servicedir>{folder}</servicedir>"));
+    let mut bus = BusUnderTest::start(&config);
     let mut peer = bus.peer();
     add_service(&services, "com.example.ByFolder");
     eventually("a new file", || activatable(&mut peer, "com.example.ByFolder").then_some(()));
 
     let good = config.text(bus.scratch().path());
-    let more = Scratch::new();
+    let more = ScratchFolder::new();
     add_service(&more, "com.example.ByHangup");
     let folder = format!("<servicedir>{}</servicedir>", more.path().display());
     bus.scratch().file("bus.conf", &config.element(&folder).text(bus.scratch().path()));
@@ -110,13 +111,13 @@ fn reloading() {
 
     bus.scratch().file("bus.conf", "<busconfig");
     bus.process().signal(Signal::HUP);
-    let reply = peer.call(Message::to_bus("ReloadConfig"));
+    let reply = peer.call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "Failed", "{}", reply.summary());
     assert!(!reply.first_text().is_empty(), "it says what is wrong");
     assert!(activatable(&mut peer, "com.example.ByHangup"), "the old one stays");
 
     bus.scratch().file("bus.conf", &good);
-    let reply = peer.call(Message::to_bus("ReloadConfig"));
+    let reply = peer.call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
     assert!(!activatable(&mut peer, "com.example.ByHangup"));
     assert!(activatable(&mut peer, "com.example.ByFolder"));
@@ -126,14 +127,14 @@ fn reloading() {
 /// SIGHUP and ReloadConfig read the limits again; a broken file changes nothing.
 #[test]
 fn reloading_limits() {
-    let config = |rules| Config::session().limit("max_match_rules_per_connection", rules);
-    let mut bus = Bus::start(&config(2));
+    let config = |rules| TestConfig::session().limit("max_match_rules_per_connection", rules);
+    let mut bus = BusUnderTest::start(&config(2));
     let mut peer = bus.peer();
-    let rewrite = |bus: &Bus, text: &str| {
+    let rewrite = |bus: &BusUnderTest, text: &str| {
         bus.scratch().file("bus.conf", text);
     };
     let refused =
-        |peer: &mut Peer| peer.ask_bus("AddMatch", "type='signal'").error_name().to_owned();
+        |peer: &mut TestPeer| peer.ask_bus("AddMatch", "type='signal'").error_name().to_owned();
     peer.add_match("type='signal'");
     peer.add_match("type='signal'");
     assert_eq!(refused(&mut peer), "LimitsExceeded");
@@ -145,14 +146,14 @@ fn reloading_limits() {
     assert_eq!(refused(&mut peer), "LimitsExceeded");
 
     rewrite(&bus, "<busconfig");
-    let reply = peer.call(Message::to_bus("ReloadConfig"));
+    let reply = peer.call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "Failed", "{}", reply.summary());
     assert!(!reply.first_text().is_empty(), "it says what is wrong");
     assert_eq!(refused(&mut peer), "LimitsExceeded", "the old limits stay");
 
     let text = config(4).text(bus.scratch().path());
     rewrite(&bus, &text);
-    let reply = peer.call(Message::to_bus("ReloadConfig"));
+    let reply = peer.call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
     assert_eq!(refused(&mut peer), "", "the new ones hold for those who are connected");
     bus.stop();
@@ -161,7 +162,7 @@ fn reloading_limits() {
 /// A signal that means something to other programs ends no bus of ours.
 #[test]
 fn a_signal_without_a_meaning() {
-    let mut bus = Bus::session();
+    let mut bus = BusUnderTest::session();
     bus.process().signal(Signal::USR2);
     match Flavour::under_test() {
         Flavour::Diligence => {
@@ -177,20 +178,20 @@ fn a_signal_without_a_meaning() {
 /// Clients that are connected do not keep it from ending.
 #[test]
 fn ends_with_clients_connected() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut peers = [bus.peer(), bus.peer()];
-    let half = Stream::connect(bus.address());
+    let half = PeerStream::connect(bus.address());
     bus.stop();
     assert!(peers.iter_mut().all(|peer| peer.until_closed().is_empty()));
     drop(half);
 }
 
-fn activatable(peer: &mut Peer, name: &str) -> bool {
-    let reply = peer.call(Message::to_bus("ListActivatableNames"));
-    reply.body[0].elements().is_some_and(|names| names.contains(&Value::text(name)))
+fn activatable(peer: &mut TestPeer, name: &str) -> bool {
+    let reply = peer.call(PlainMessage::to_bus("ListActivatableNames"));
+    reply.body[0].elements().is_some_and(|names| names.contains(&PlainValue::text(name)))
 }
 
-fn add_service(folder: &Scratch, name: &str) {
+fn add_service(folder: &ScratchFolder, name: &str) {
     let text = format!("[D-BUS Service]\nName={name}\nExec=/bin/true\n");
     folder.file(&format!("{name}.service"), &text);
 }
@@ -210,12 +211,12 @@ fn configuration_files_of_the_reference() {
     };
     let name = |path: &std::path::PathBuf| path.display().to_string();
     check_all(&files("invalid-config-files"), name, |path| {
-        let ran = start_with(path, &Scratch::new()).finish();
+        let ran = start_with(path, &ScratchFolder::new()).finish();
         assert_eq!((ran.code(), ran.stdout.as_str()), (1, ""), "{ran}");
         assert!(ran.stderr.contains("Failed to start message bus: "), "{ran}");
     });
     check_all(&files("valid-config-files"), name, |path| {
-        let scratch = Scratch::new();
+        let scratch = ScratchFolder::new();
         let text = fs::read_to_string(path).expect("readable");
         let mut running = start_with(path, &scratch);
         if text.contains("mybususer") {
@@ -224,12 +225,12 @@ fn configuration_files_of_the_reference() {
             return;
         }
         let address = running.wait_for("address", |stdout, _| first_line(stdout));
-        Stream::knock(&address);
+        PeerStream::knock(&address);
         let _ = running.terminate().success();
     });
 }
 
-fn start_with(path: &Path, scratch: &Scratch) -> conformance::Running {
+fn start_with(path: &Path, scratch: &ScratchFolder) -> conformance::StartedProgram {
     bus_program()
         .arg("--config-file")
         .arg(path)

@@ -1,7 +1,8 @@
 //! Programs that people use, unmodified, against the bus.
 
 use conformance::{
-    Bus, Config, Message, Program, Ran, Running, Value, check_all, eventually, fail_with,
+    BusUnderTest, ExternalProgram, FinishedProgram, PlainMessage, PlainValue, StartedProgram,
+    TestConfig, check_all, eventually, fail_with,
 };
 
 const NAME: &str = "com.example.Service";
@@ -9,18 +10,18 @@ const PATH: &str = "/com/example/Object";
 const INTERFACE: &str = "com.example.Interface";
 
 /// A bus with the Python service on it.
-struct Stage {
+struct DesktopPrograms {
     // In this order: clients go before the bus.
-    service: Running,
-    bus: Bus,
+    service: StartedProgram,
+    bus: BusUnderTest,
 }
 
-impl Stage {
+impl DesktopPrograms {
     fn set() -> Self {
         // With the room that a session bus gives, not with that of a system bus.
-        let config = Config::session().limit("max_replies_per_connection", 50_000);
-        let bus = Bus::start(&config);
-        let service = Program::python(include_str!("python/service.py")).arg(bus.address());
+        let config = TestConfig::session().limit("max_replies_per_connection", 50_000);
+        let bus = BusUnderTest::start(&config);
+        let service = ExternalProgram::python(include_str!("python/service.py")).arg(bus.address());
         let mut service = service.start();
         service.wait_for_stdout("ready");
         Self { service, bus }
@@ -28,20 +29,20 @@ impl Stage {
 
     /// A program with `{address}`, `{name}`, `{path}` and `{interface}` in its arguments filled in,
     /// and the bus as its session bus.
-    fn program(&self, name: &str, package: &str, args: &[&str]) -> Program {
+    fn program(&self, name: &str, package: &str, args: &[&str]) -> ExternalProgram {
         let args = args.iter().map(|arg| {
             arg.replace("{address}", self.bus.address())
                 .replace("{name}", NAME)
                 .replace("{path}", PATH)
                 .replace("{interface}", INTERFACE)
         });
-        Program::named(name, package)
+        ExternalProgram::named(name, package)
             .args(args)
             .env("DBUS_SESSION_BUS_ADDRESS", self.bus.address())
             .env("LC_ALL", "C.UTF-8")
     }
 
-    fn run(&self, row: &Row) -> Ran {
+    fn run(&self, row: &ProgramCase) -> FinishedProgram {
         let package = PACKAGES.iter().find(|(program, _)| *program == row.program);
         let (program, package) = package.expect("each program has its package");
         self.program(program, package, row.args).run()
@@ -49,7 +50,7 @@ impl Stage {
 
     /// The Python service says something to all.
     fn shout(&self, text: &str) {
-        let call = Message::call(NAME, PATH, INTERFACE, "Shout").arg(Value::text(text));
+        let call = PlainMessage::call(NAME, PATH, INTERFACE, "Shout").arg(PlainValue::text(text));
         let reply = self.bus.peer().call(call);
         assert_eq!(reply.error_name(), "", "{}", reply.summary());
     }
@@ -68,7 +69,7 @@ const PACKAGES: [(&str, &str); 4] = [
     ("dbus-test-tool", "dbus-tests"),
 ];
 
-struct Row {
+struct ProgramCase {
     program: &'static str,
     args: &'static [&'static str],
     code: i32,
@@ -77,55 +78,55 @@ struct Row {
 }
 
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
-    Row { program: "dbus-send", code: 0,
+const ROWS: &[ProgramCase] = &[
+    ProgramCase { program: "dbus-send", code: 0,
         args: &["--bus={address}", "--print-reply", "--dest={name}", "{path}", "{interface}.Everything",
             "string:text", "int16:-1", "uint16:2", "int32:-3", "uint32:4", "int64:-5", "uint64:6", "double:0.5", "byte:7",
             "boolean:true", "objpath:/a", "array:string:a,b", "dict:string:int32:k,1", "variant:int32:9"],
         says: &["   string \"text\"\n   int16 -1\n   uint16 2\n   int32 -3\n   uint32 4\n   int64 -5\n   uint64 6\n   double 0.5\n   \
             byte 7\n   boolean true\n   object path \"/a\"\n   array [\n      string \"a\"\n      string \"b\"\n   ]\n   \
             array [\n      dict entry(\n         string \"k\"\n         int32 1\n      )\n   ]\n   variant       int32 9\n"] },
-    Row { program: "dbus-send", code: 0, args: &["--session", "--print-reply=literal", "--dest={name}", "{path}", "{interface}.Greet", "string:you"],
+    ProgramCase { program: "dbus-send", code: 0, args: &["--session", "--print-reply=literal", "--dest={name}", "{path}", "{interface}.Greet", "string:you"],
         says: &["   Hello, you at :1."] },
-    Row { program: "dbus-send", code: 0, args: &["--bus={address}", "--dest={name}", "{path}", "{interface}.Greet", "string:you"], says: &[] },
-    Row { program: "dbus-send", code: 1, args: &["--bus={address}", "--print-reply", "--dest={name}", "{path}", "{interface}.Refuse"],
+    ProgramCase { program: "dbus-send", code: 0, args: &["--bus={address}", "--dest={name}", "{path}", "{interface}.Greet", "string:you"], says: &[] },
+    ProgramCase { program: "dbus-send", code: 1, args: &["--bus={address}", "--print-reply", "--dest={name}", "{path}", "{interface}.Refuse"],
         says: &["Error com.example.Error.Refused: on principle"] },
-    Row { program: "dbus-send", code: 1, args: &["--bus={address}", "--print-reply", "--dest=com.example.Nobody", "/", "com.example.I.M"],
+    ProgramCase { program: "dbus-send", code: 1, args: &["--bus={address}", "--print-reply", "--dest=com.example.Nobody", "/", "com.example.I.M"],
         says: &["Error org.freedesktop.DBus.Error.ServiceUnknown: The name com.example.Nobody was not provided by any .service files"] },
-    Row { program: "gdbus", code: 0, args: &["call", "--address", "{address}", "--dest", "{name}", "--object-path", "{path}", "--method", "{interface}.Greet", "you"],
+    ProgramCase { program: "gdbus", code: 0, args: &["call", "--address", "{address}", "--dest", "{name}", "--object-path", "{path}", "--method", "{interface}.Greet", "you"],
         says: &["('Hello, you at :1."] },
-    Row { program: "gdbus", code: 0, args: &["call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/", "--method", "org.freedesktop.DBus.GetNameOwner", "{name}"],
+    ProgramCase { program: "gdbus", code: 0, args: &["call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/", "--method", "org.freedesktop.DBus.GetNameOwner", "{name}"],
         says: &["(':1."] },
-    Row { program: "gdbus", code: 1, args: &["call", "--address", "{address}", "--dest", "{name}", "--object-path", "{path}", "--method", "{interface}.Refuse"],
+    ProgramCase { program: "gdbus", code: 1, args: &["call", "--address", "{address}", "--dest", "{name}", "--object-path", "{path}", "--method", "{interface}.Refuse"],
         says: &["GDBus.Error:com.example.Error.Refused: on principle"] },
-    Row { program: "gdbus", code: 0, args: &["introspect", "--address", "{address}", "--dest", "{name}", "--object-path", "{path}"],
+    ProgramCase { program: "gdbus", code: 0, args: &["introspect", "--address", "{address}", "--dest", "{name}", "--object-path", "{path}"],
         says: &["Greet(in  s name,", "Shouted(s text);"] },
-    Row { program: "gdbus", code: 0, args: &["introspect", "--address", "{address}", "--dest", "{name}", "--object-path", "/", "--recurse"],
+    ProgramCase { program: "gdbus", code: 0, args: &["introspect", "--address", "{address}", "--dest", "{name}", "--object-path", "/", "--recurse"],
         says: &["node /com/example/Object {"] },
-    Row { program: "gdbus", code: 0, args: &["introspect", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus"],
+    ProgramCase { program: "gdbus", code: 0, args: &["introspect", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus"],
         says: &["interface org.freedesktop.DBus {", "NameOwnerChanged(", "readonly as Features = ["] },
-    Row { program: "gdbus", code: 0, args: &["emit", "--address", "{address}", "--object-path", "/x", "--signal", "com.example.X.Y", "uint32 5"], says: &[] },
-    Row { program: "gdbus", code: 0, args: &["wait", "--address", "{address}", "{name}"], says: &[] },
-    Row { program: "gdbus", code: 1, args: &["wait", "--address", "{address}", "--timeout", "1", "com.example.Nobody"], says: &[] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "list", "--no-legend"], says: &["com.example.Service ", "python3", "org.freedesktop.DBus "] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "list", "--json=short"], says: &["{\"name\":\"com.example.Service\",\"pid\":"] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "tree", "{name}", "--list"], says: &["/com/example/Object\n"] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "introspect", "{name}", "{path}", "--no-legend"], says: &[".Greet", ".Shouted"] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "introspect", "org.freedesktop.DBus", "/org/freedesktop/DBus", "--no-legend"],
+    ProgramCase { program: "gdbus", code: 0, args: &["emit", "--address", "{address}", "--object-path", "/x", "--signal", "com.example.X.Y", "uint32 5"], says: &[] },
+    ProgramCase { program: "gdbus", code: 0, args: &["wait", "--address", "{address}", "{name}"], says: &[] },
+    ProgramCase { program: "gdbus", code: 1, args: &["wait", "--address", "{address}", "--timeout", "1", "com.example.Nobody"], says: &[] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "list", "--no-legend"], says: &["com.example.Service ", "python3", "org.freedesktop.DBus "] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "list", "--json=short"], says: &["{\"name\":\"com.example.Service\",\"pid\":"] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "tree", "{name}", "--list"], says: &["/com/example/Object\n"] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "introspect", "{name}", "{path}", "--no-legend"], says: &[".Greet", ".Shouted"] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "introspect", "org.freedesktop.DBus", "/org/freedesktop/DBus", "--no-legend"],
         says: &[".AddMatch", ".NameOwnerChanged", ".BecomeMonitor", ".Features"] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "call", "{name}", "{path}", "{interface}", "Greet", "s", "you"], says: &["s \"Hello, you at :1."] },
-    Row { program: "busctl", code: 1, args: &["--address={address}", "call", "{name}", "{path}", "{interface}", "Refuse"], says: &["on principle"] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "get-property", "{name}", "{path}", "{interface}", "Counter"], says: &["u "] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "set-property", "{name}", "{path}", "{interface}", "Counter", "u", "7"], says: &[] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "emit", "/x", "com.example.X", "Y", "u", "5"], says: &[] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "status", "{name}"], says: &["PID=", "Comm=python3", "UniqueName=:1."] },
-    Row { program: "busctl", code: 0, args: &["--address={address}", "status"], says: &["BusAddress=", "BusID="] },
-    Row { program: "dbus-test-tool", code: 0, args: &["spam", "--dest={name}", "--count=1", "--ignore-errors"], says: &[] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "call", "{name}", "{path}", "{interface}", "Greet", "s", "you"], says: &["s \"Hello, you at :1."] },
+    ProgramCase { program: "busctl", code: 1, args: &["--address={address}", "call", "{name}", "{path}", "{interface}", "Refuse"], says: &["on principle"] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "get-property", "{name}", "{path}", "{interface}", "Counter"], says: &["u "] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "set-property", "{name}", "{path}", "{interface}", "Counter", "u", "7"], says: &[] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "emit", "/x", "com.example.X", "Y", "u", "5"], says: &[] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "status", "{name}"], says: &["PID=", "Comm=python3", "UniqueName=:1."] },
+    ProgramCase { program: "busctl", code: 0, args: &["--address={address}", "status"], says: &["BusAddress=", "BusID="] },
+    ProgramCase { program: "dbus-test-tool", code: 0, args: &["spam", "--dest={name}", "--count=1", "--ignore-errors"], says: &[] },
 ];
 
 #[test]
 fn one_command() {
-    let stage = Stage::set();
+    let stage = DesktopPrograms::set();
     check_all(
         ROWS,
         |row| format!("{} {}", row.program, row.args.join(" ")),
@@ -144,7 +145,7 @@ fn one_command() {
 /// A signal of each program is heard, with its arguments.
 #[test]
 fn signals_of_programs() {
-    let stage = Stage::set();
+    let stage = DesktopPrograms::set();
     let rows: [(&str, &str, &[&str]); 3] = [
         (
             "dbus-send",
@@ -174,12 +175,16 @@ fn signals_of_programs() {
         let mut peer = stage.bus.peer();
         peer.add_match("interface='com.example.X'");
         let _ = stage.program(name, package, args).run().success();
-        assert_eq!(peer.receive().map(|found| found.body), Some(vec![Value::U32(5)]), "{name}");
+        assert_eq!(
+            peer.receive().map(|found| found.body),
+            Some(vec![PlainValue::U32(5)]),
+            "{name}"
+        );
     }
     stage.strike();
 }
 
-struct Watch {
+struct ProgramWatch {
     program: &'static str,
     package: &'static str,
     args: &'static [&'static str],
@@ -188,24 +193,24 @@ struct Watch {
 
 /// Each sees the service shout, and ends when it is told to.
 #[rustfmt::skip]
-const WATCHES: &[Watch] = &[
-    Watch { program: "gdbus", package: "libglib2.0-bin", args: &["monitor", "--address", "{address}", "--dest", "{name}"],
+const WATCHES: &[ProgramWatch] = &[
+    ProgramWatch { program: "gdbus", package: "libglib2.0-bin", args: &["monitor", "--address", "{address}", "--dest", "{name}"],
         says: &["/com/example/Object: com.example.Interface.Shouted ('aloud',)"] },
-    Watch { program: "dbus-monitor", package: "dbus-bin", args: &["--address", "{address}"],
+    ProgramWatch { program: "dbus-monitor", package: "dbus-bin", args: &["--address", "{address}"],
         says: &["method call time=", "member=Shout\n   string \"aloud\"", "member=Shouted\n   string \"aloud\"", "method return time=", "member=NameOwnerChanged"] },
-    Watch { program: "dbus-monitor", package: "dbus-bin", args: &["--session", "type=signal,member=Shouted"],
+    ProgramWatch { program: "dbus-monitor", package: "dbus-bin", args: &["--session", "type=signal,member=Shouted"],
         says: &["member=Shouted\n   string \"aloud\""] },
-    Watch { program: "dbus-monitor", package: "dbus-bin", args: &["--address", "{address}", "--profile"],
+    ProgramWatch { program: "dbus-monitor", package: "dbus-bin", args: &["--address", "{address}", "--profile"],
         says: &["mc\t", "\tcom.example.Interface\tShout\n", "sig\t", "\tcom.example.Interface\tShouted\n", "mr\t"] },
-    Watch { program: "busctl", package: "systemd", args: &["--address={address}", "monitor", "{name}"],
+    ProgramWatch { program: "busctl", package: "systemd", args: &["--address={address}", "monitor", "{name}"],
         says: &["Member=Shouted", "STRING \"aloud\";", "Type=method_return"] },
-    Watch { program: "busctl", package: "systemd", args: &["--address={address}", "monitor", "--json=short", "--match=member='Shouted'"],
+    ProgramWatch { program: "busctl", package: "systemd", args: &["--address={address}", "monitor", "--json=short", "--match=member='Shouted'"],
         says: &["\"member\":\"Shouted\"", "\"data\":[\"aloud\"]"] },
 ];
 
 #[test]
 fn programs_that_watch() {
-    let stage = Stage::set();
+    let stage = DesktopPrograms::set();
     check_all(
         WATCHES,
         |row| format!("{} {}", row.program, row.args.join(" ")),
@@ -228,7 +233,7 @@ fn programs_that_watch() {
 /// Captures are in the format of packet captures; their packets are messages.
 #[test]
 fn captures() {
-    let stage = Stage::set();
+    let stage = DesktopPrograms::set();
     let watches: [(&str, &str, &[&str]); 2] = [
         ("dbus-monitor", "dbus-bin", &["--address", "{address}", "--pcap"]),
         ("dbus-monitor", "dbus-bin", &["--address", "{address}", "--binary"]),
@@ -252,7 +257,7 @@ fn members_of(capture: &[u8], pcap: bool) -> Vec<String> {
     assert!(!pcap || capture.len() < 24 || capture[20] == 231, "the link type of D-Bus");
     let mut members = Vec::new();
     while let Some(bytes) = rest.and_then(|rest| rest.get(packet_header..)) {
-        let Some((message, length)) = Message::decode(bytes) else { break };
+        let Some((message, length)) = PlainMessage::decode(bytes) else { break };
         members.push(message.member().to_owned());
         rest = bytes.get(length..);
     }
@@ -261,8 +266,8 @@ fn members_of(capture: &[u8], pcap: bool) -> Vec<String> {
 
 #[test]
 fn python_client_and_service() {
-    let stage = Stage::set();
-    let client = Program::python(include_str!("python/client.py")).arg(stage.bus.address());
+    let stage = DesktopPrograms::set();
+    let client = ExternalProgram::python(include_str!("python/client.py")).arg(stage.bus.address());
     let ran = client.run().success();
     assert_eq!(ran.stdout, "done\n", "{ran}");
     stage.strike();
@@ -271,14 +276,14 @@ fn python_client_and_service() {
 /// The reference's own tools for load.
 #[test]
 fn test_tool() {
-    let stage = Stage::set();
+    let stage = DesktopPrograms::set();
     let tool = |args: &[&str]| stage.program("dbus-test-tool", "dbus-tests", args);
     let echo = tool(&["echo", "--name=com.example.Echo"]).start();
     let hole = tool(&["black-hole", "--name=com.example.Hole"]).start();
     let mut peer = stage.bus.peer();
     for name in ["com.example.Echo", "com.example.Hole"] {
         eventually(name, || {
-            (peer.ask_bus("NameHasOwner", name).body == [Value::Bool(true)]).then_some(())
+            (peer.ask_bus("NameHasOwner", name).body == [PlainValue::Bool(true)]).then_some(())
         });
     }
     let rows: [&[&str]; 5] = [

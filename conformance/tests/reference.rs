@@ -12,21 +12,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use conformance::tap::{Expectations, Listed, Outcome, Privilege, Report, Run};
+use conformance::tap::{Expectations, Listed, TapOutcome, TapPrivilege, TapReport, TapRun};
 use conformance::{
-    Bus, Config, Flavour, Program, Scratch, User, announce, bus_program_as, copy_bus, fail_with,
-    installed, require,
+    BusUnderTest, ExternalProgram, Flavour, RunAs, ScratchFolder, TestConfig, announce,
+    bus_program_as, copy_bus, fail_with, installed, require,
 };
 
 /// As root, who may do more, and as anybody else, whom more limits hold for.
 #[test]
 fn every_program_gives_what_is_listed() {
     let queue = Mutex::new(jobs());
-    let verdict = Mutex::new(Verdict::new());
+    let verdict = Mutex::new(SuiteVerdict::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(Job { program, build, caller }) = next(&queue) {
+                while let Some(SuiteJob { program, build, caller }) = next(&queue) {
                     let started = Instant::now();
                     let cases = program.run(build, caller);
                     let mut verdict = verdict.lock().expect("no panic under the lock");
@@ -42,8 +42,8 @@ fn every_program_gives_what_is_listed() {
 /// manager of that session.
 #[test]
 fn transient_services() {
-    let mut verdict = Verdict::new();
-    for &caller in Caller::all() {
+    let mut verdict = SuiteVerdict::new();
+    for &caller in SuiteCaller::all() {
         for build in &BUILDS {
             let started = Instant::now();
             let cases = run_transient_services(build, caller);
@@ -53,41 +53,41 @@ fn transient_services() {
     verdict.complain();
 }
 
-fn run_transient_services(build: &Build, caller: Caller) -> Vec<(String, Outcome)> {
-    let home = Scratch::new();
+fn run_transient_services(build: &Build, caller: SuiteCaller) -> Vec<(String, TapOutcome)> {
+    let home = ScratchFolder::new();
     let runtime = caller.folder(&home, "run");
     let config =
-        Config::session().listen("unix:runtime=yes").element("<standard_session_servicedirs/>");
-    let bus = Bus::start_with(&config, |bus| {
+        TestConfig::session().listen("unix:runtime=yes").element("<standard_session_servicedirs/>");
+    let bus = BusUnderTest::start_with(&config, |bus| {
         let bus = caller.user().map_or(bus, bus_program_as);
         bus.env("XDG_RUNTIME_DIR", &runtime)
     });
     let script = require_test(build, "integration/transient-services.sh");
     let ran = caller
-        .acting(Program::at(script))
+        .acting(ExternalProgram::at(script))
         .env("XDG_RUNTIME_DIR", &runtime)
         .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}/bus", runtime.display()))
         .limit(LIMIT)
         .run();
     bus.stop();
-    let cases = Report::parse(&ran.stdout).cases;
+    let cases = TapReport::parse(&ran.stdout).cases;
     assert_eq!(cases.len(), 2, "{ran}");
     cases
 }
 
 /// One run of a program.
-struct Job {
+struct SuiteJob {
     program: &'static TestProgram,
     build: &'static Build,
-    caller: Caller,
+    caller: SuiteCaller,
 }
 
 /// All of them, the longest first.
-fn jobs() -> VecDeque<Job> {
+fn jobs() -> VecDeque<SuiteJob> {
     let of_program = |program: &'static TestProgram| {
         let builds = BUILDS.iter().filter(|build| program.is_in(build));
         builds.flat_map(move |build| {
-            Caller::all().iter().map(move |&caller| Job { program, build, caller })
+            SuiteCaller::all().iter().map(move |&caller| SuiteJob { program, build, caller })
         })
     };
     PROGRAMS.iter().flat_map(of_program).collect()
@@ -109,7 +109,7 @@ const BUILDS: [Build; 2] = [
 
 /// Where the cases of a program come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum SuiteStyle {
     /// GLib's test framework: cases can be listed and left out.
     GLib,
     /// A shell script, run once.
@@ -121,11 +121,11 @@ enum Style {
 
 struct TestProgram {
     name: &'static str,
-    style: Style,
+    style: SuiteStyle,
 }
 
 const fn glib(name: &'static str) -> TestProgram {
-    TestProgram { name, style: Style::GLib }
+    TestProgram { name, style: SuiteStyle::GLib }
 }
 
 const DAEMON: TestProgram = glib("test-dbus-daemon");
@@ -139,34 +139,34 @@ const PROGRAMS: [TestProgram; 10] = [
     glib("test-containers"),
     glib("test-dbus-daemon-eavesdrop"),
     glib("test-uid-permissions"),
-    TestProgram { name: "test-dbus-daemon-fork.sh", style: Style::Script },
-    TestProgram { name: "test-apparmor-activation.sh", style: Style::Script },
-    TestProgram { name: "test-dbus-launch-eval.sh", style: Style::DebugScript },
+    TestProgram { name: "test-dbus-daemon-fork.sh", style: SuiteStyle::Script },
+    TestProgram { name: "test-apparmor-activation.sh", style: SuiteStyle::Script },
+    TestProgram { name: "test-dbus-launch-eval.sh", style: SuiteStyle::DebugScript },
 ];
 
 /// Who runs a program, and the bus that it starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Caller {
+enum SuiteCaller {
     /// Who runs these tests.
     Ourselves,
     /// An ordinary user, where root runs these tests.
     Nobody,
 }
 
-impl Caller {
+impl SuiteCaller {
     fn all() -> &'static [Self] {
-        if User::is_root() { &[Self::Ourselves, Self::Nobody] } else { &[Self::Ourselves] }
+        if RunAs::is_root() { &[Self::Ourselves, Self::Nobody] } else { &[Self::Ourselves] }
     }
 
-    fn user(self) -> Option<User> {
-        (self == Self::Nobody).then_some(User::NOBODY)
+    fn user(self) -> Option<RunAs> {
+        (self == Self::Nobody).then_some(RunAs::NOBODY)
     }
 
-    fn privilege(self) -> Privilege {
-        if self == Self::Nobody { Privilege::Ordinary } else { Privilege::ours() }
+    fn privilege(self) -> TapPrivilege {
+        if self == Self::Nobody { TapPrivilege::Ordinary } else { TapPrivilege::ours() }
     }
 
-    fn acting(self, program: Program) -> Program {
+    fn acting(self, program: ExternalProgram) -> ExternalProgram {
         match self.user() {
             Some(user) => program.user(user),
             None => program,
@@ -174,9 +174,9 @@ impl Caller {
     }
 
     /// Makes a folder that is the caller's alone.
-    fn folder(self, scratch: &Scratch, name: &str) -> PathBuf {
+    fn folder(self, scratch: &ScratchFolder, name: &str) -> PathBuf {
         let path = scratch.folder(name, 0o700);
-        if let Some(User { uid, gid }) = self.user() {
+        if let Some(RunAs { uid, gid }) = self.user() {
             chown(&path, Some(uid), Some(gid)).expect("root may");
         }
         path
@@ -185,30 +185,30 @@ impl Caller {
 
 impl TestProgram {
     fn is_in(&self, build: &Build) -> bool {
-        self.style != Style::DebugScript || build.name == "debug-build"
+        self.style != SuiteStyle::DebugScript || build.name == "debug-build"
     }
 
-    fn run(&self, build: &Build, caller: Caller) -> Vec<(String, Outcome)> {
+    fn run(&self, build: &Build, caller: SuiteCaller) -> Vec<(String, TapOutcome)> {
         match self.style {
-            Style::GLib => self.run_glib(build, caller),
-            Style::Script | Style::DebugScript => self.run_script(build, caller),
+            SuiteStyle::GLib => self.run_glib(build, caller),
+            SuiteStyle::Script | SuiteStyle::DebugScript => self.run_script(build, caller),
         }
     }
 
-    fn run_script(&self, build: &Build, caller: Caller) -> Vec<(String, Outcome)> {
-        let scratch = Scratch::new();
+    fn run_script(&self, build: &Build, caller: SuiteCaller) -> Vec<(String, TapOutcome)> {
+        let scratch = ScratchFolder::new();
         let program = self.program(build, caller, &scratch);
         let Some(ran) = program.arg("--tap").start().finish_with_group() else {
             return vec![("whole".to_owned(), hung())];
         };
-        let report = Report::parse(&ran.stdout);
+        let report = TapReport::parse(&ran.stdout);
         if let Some(reason) = report.skipped_whole {
-            return vec![("whole".to_owned(), Outcome::Skipped(reason))];
+            return vec![("whole".to_owned(), TapOutcome::Skipped(reason))];
         }
         let mut cases = report.cases;
         if !ran.succeeded() {
             let what = format!("status {}: {}", ran.code(), last_line(&ran.stderr));
-            cases.push(("whole".to_owned(), Outcome::Failed(what)));
+            cases.push(("whole".to_owned(), TapOutcome::Failed(what)));
         }
         cases
     }
@@ -216,8 +216,8 @@ impl TestProgram {
     /// Runs all cases. A program ends at its first failure, so it is run again without the cases
     /// that have an outcome until each has one. Those that our bus does not pass yet are run each
     /// by itself, since most of them wait for ever for a bus that does not start.
-    fn run_glib(&self, build: &Build, caller: Caller) -> Vec<(String, Outcome)> {
-        let scratch = Scratch::new();
+    fn run_glib(&self, build: &Build, caller: SuiteCaller) -> Vec<(String, TapOutcome)> {
+        let scratch = ScratchFolder::new();
         let listed = self.list(build, caller);
         let not_yet = listed.iter().filter(|case| self.is_not_yet(build, case));
         let mut outcomes: Vec<_> =
@@ -246,28 +246,34 @@ impl TestProgram {
         Flavour::under_test() == Flavour::Diligence && way == Some(Listed::NotYet)
     }
 
-    fn run_not_yet(&self, build: &Build, caller: Caller, case: &str) -> Outcome {
-        let program = self.program(build, caller, &Scratch::new()).arg("--tap").arg("-p").arg(case);
+    fn run_not_yet(&self, build: &Build, caller: SuiteCaller, case: &str) -> TapOutcome {
+        let program =
+            self.program(build, caller, &ScratchFolder::new()).arg("--tap").arg("-p").arg(case);
         let (report, ending) = observe(program.limit(NOT_YET_LIMIT));
         let found = report.cases.into_iter().find(|(name, _)| name == case);
         found.map_or(ending, |(_, outcome)| outcome)
     }
 
     /// The cases of a program, in the order in which it runs them.
-    fn list(&self, build: &Build, caller: Caller) -> Vec<String> {
-        let listing = self.program(build, caller, &Scratch::new()).arg("-l").run().success();
+    fn list(&self, build: &Build, caller: SuiteCaller) -> Vec<String> {
+        let listing = self.program(build, caller, &ScratchFolder::new()).arg("-l").run().success();
         let all = listing.stdout.lines().filter(|line| line.starts_with('/'));
         all.map(str::to_owned).collect()
     }
 
-    fn program(&self, build: &Build, caller: Caller, scratch: &Scratch) -> Program {
+    fn program(
+        &self,
+        build: &Build,
+        caller: SuiteCaller,
+        scratch: &ScratchFolder,
+    ) -> ExternalProgram {
         let folder = build.folder;
         let bus = scratch.join("dbus-daemon");
         if !bus.exists() {
             let _ = copy_bus(scratch);
         }
         caller
-            .acting(Program::at(require_test(build, self.name)))
+            .acting(ExternalProgram::at(require_test(build, self.name)))
             .env("DBUS_TEST_DAEMON", &bus)
             .env("DBUS_TEST_EXEC", folder)
             .env("DBUS_TEST_DATA", format!("{folder}/data"))
@@ -281,28 +287,28 @@ impl TestProgram {
 }
 
 /// Runs a program to its end or its limit; gives its report and how a case ended that has none.
-fn observe(program: Program) -> (Report, Outcome) {
+fn observe(program: ExternalProgram) -> (TapReport, TapOutcome) {
     let Some(ran) = program.start().finish_with_group() else {
-        return (Report::default(), hung());
+        return (TapReport::default(), hung());
     };
-    let report = Report::parse(&ran.stdout);
+    let report = TapReport::parse(&ran.stdout);
     let what = report.bailed_out.clone();
     let what = what.unwrap_or_else(|| format!("{}: {}", ran.status, last_line(&ran.stderr)));
-    (report, Outcome::Failed(what))
+    (report, TapOutcome::Failed(what))
 }
 
-fn hung() -> Outcome {
-    Outcome::Failed(format!("still running after {LIMIT:?}"))
+fn hung() -> TapOutcome {
+    TapOutcome::Failed(format!("still running after {LIMIT:?}"))
 }
 
 /// Collects the outcomes of all programs and compares them with the list.
-struct Verdict {
+struct SuiteVerdict {
     expected: Expectations,
     seen: BTreeSet<String>,
     complaints: Vec<String>,
 }
 
-impl Verdict {
+impl SuiteVerdict {
     fn new() -> Self {
         let expected = Expectations::committed();
         Self { expected, seen: BTreeSet::new(), complaints: Vec::new() }
@@ -313,31 +319,31 @@ impl Verdict {
         &mut self,
         build: &Build,
         program: &str,
-        cases: &[(String, Outcome)],
+        cases: &[(String, TapOutcome)],
         took: Duration,
-        caller: Caller,
+        caller: SuiteCaller,
     ) {
-        let run = Run { bus: Flavour::under_test(), user: caller.privilege() };
+        let run = TapRun { bus: Flavour::under_test(), user: caller.privilege() };
         let build = build.name;
         let [mut passed, mut skipped, mut failed] = [0; 3];
         for (name, outcome) in cases {
             let case = format!("{program}/{}", name.trim_start_matches('/'));
             match outcome {
-                Outcome::Passed => passed += 1,
-                Outcome::Skipped(reason) => {
+                TapOutcome::Passed => passed += 1,
+                TapOutcome::Skipped(reason) => {
                     skipped += 1;
                     // Those that nothing can bring back need not be told each time.
                     if self.expected.way(build, &case) != Some(Listed::Skip) {
                         announce(&format!("left out: {build}:{case}: {reason}"));
                     }
                 }
-                Outcome::Failed(_) => failed += 1,
+                TapOutcome::Failed(_) => failed += 1,
             }
             self.complaints.extend(self.expected.complaint(build, &case, outcome, run));
             self.seen.insert(format!("{build}:{case}"));
         }
         let seconds = took.as_secs_f32();
-        let who = if caller == Caller::Nobody { " as nobody" } else { "" };
+        let who = if caller == SuiteCaller::Nobody { " as nobody" } else { "" };
         announce(&format!(
             "{build}:{program}{who}: {passed} passed, {skipped} skipped, {failed} failed ({seconds:.1} s)"
         ));
@@ -366,7 +372,7 @@ impl Verdict {
 const TRANSIENT_CASES: [&str; 3] =
     ["attempted to run transient service directly", "no sign of having run transient service", "2"];
 
-fn next(queue: &Mutex<VecDeque<Job>>) -> Option<Job> {
+fn next(queue: &Mutex<VecDeque<SuiteJob>>) -> Option<SuiteJob> {
     queue.lock().expect("no panic under the lock").pop_front()
 }
 

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use conformance::statistics::{cause_count, dicts, scrape, totals};
 use conformance::{
-    Bus, Config, Descriptors, Flavour, Message, Peer, Scratch, Stream, User, Value, check_all,
-    eventually, root_for,
+    BusUnderTest, Flavour, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors, RunAs,
+    ScratchFolder, TestConfig, TestPeer, check_all, eventually, root_for,
 };
 
 /// Something that the bus refuses, and where it is counted.
-struct Refused {
+struct RefusalCase {
     name: &'static str,
-    config: fn() -> Config,
-    provoke: fn(&Bus),
+    config: fn() -> TestConfig,
+    provoke: fn(&BusUnderTest),
     /// The key of the totals.
     totals: &'static str,
     /// The family of metrics.
@@ -32,19 +32,19 @@ const WITHHELD: (&str, &str) = ("WithholdingCauses", "withheld_messages");
 
 const fn refused(
     name: &'static str,
-    config: fn() -> Config,
-    provoke: fn(&Bus),
+    config: fn() -> TestConfig,
+    provoke: fn(&BusUnderTest),
     (totals, family): (&'static str, &'static str),
     (count, cause): (u64, &'static str),
     kind: &'static str,
-) -> Refused {
-    Refused { name, config, provoke, totals, family, cause, count, kind }
+) -> RefusalCase {
+    RefusalCase { name, config, provoke, totals, family, cause, count, kind }
 }
 
 #[rustfmt::skip]
-const REFUSED: &[Refused] = &[
-    refused("a bad handshake", Config::session, bad_handshake, TURNED_AWAY, (1, "handshake"), "disconnected"),
-    refused("another user's name", Config::session, wrong_identity, TURNED_AWAY, (1, "authentication"), "disconnected"),
+const REFUSED: &[RefusalCase] = &[
+    refused("a bad handshake", TestConfig::session, bad_handshake, TURNED_AWAY, (1, "handshake"), "disconnected"),
+    refused("another user's name", TestConfig::session, wrong_identity, TURNED_AWAY, (1, "authentication"), "disconnected"),
     refused("a slow handshake", impatient, silence, TURNED_AWAY, (1, "auth-timeout"), "disconnected"),
     refused("too many connections", crowded, second_hello, TURNED_AWAY, (2, "max_completed_connections"), "refused"),
     refused("too often", slow, storm, DELAYED, (16, "max_connections_per_second_per_user"), "delayed"),
@@ -58,15 +58,15 @@ fn what_is_refused_is_counted_by_cause() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    check_all(REFUSED, |refused| refused.name.to_owned(), Refused::check);
+    check_all(REFUSED, |refused| refused.name.to_owned(), RefusalCase::check);
 }
 
-impl Refused {
+impl RefusalCase {
     fn check(&self) {
-        let scratch = Scratch::new();
+        let scratch = ScratchFolder::new();
         let metrics = scratch.join("metrics");
         let option = format!("--metrics-socket={}", metrics.display());
-        let bus = Bus::start_with(&(self.config)(), |program| program.arg(option));
+        let bus = BusUnderTest::start_with(&(self.config)(), |program| program.arg(option));
         let mut watcher = bus.peer();
         (self.provoke)(&bus);
         let enough = |count: &u64| *count >= self.count;
@@ -76,99 +76,99 @@ impl Refused {
         let (_, document) = scrape(&metrics);
         assert!(document.contains(&sample), "{sample} in\n{document}");
         let mut history = dicts(&mut watcher, "GetHistory").into_iter();
-        let incident = history.find(|it| it["Kind"] == Value::text(self.kind));
+        let incident = history.find(|it| it["Kind"] == PlainValue::text(self.kind));
         let incident = incident.unwrap_or_else(|| panic!("nothing is {}", self.kind));
-        assert_eq!(incident["Cause"], Value::text(self.cause));
-        assert_eq!(incident["Count"], Value::U64(count));
-        assert_eq!(incident["ProcessID"], Value::U32(std::process::id()));
+        assert_eq!(incident["Cause"], PlainValue::text(self.cause));
+        assert_eq!(incident["Count"], PlainValue::U64(count));
+        assert_eq!(incident["ProcessID"], PlainValue::U32(std::process::id()));
         bus.stop();
     }
 
-    fn counted(&self, watcher: &mut Peer) -> Option<u64> {
+    fn counted(&self, watcher: &mut TestPeer) -> Option<u64> {
         cause_count(&totals(watcher), self.totals, self.cause)
     }
 }
 
-fn impatient() -> Config {
-    Config::session().limit("auth_timeout", 200)
+fn impatient() -> TestConfig {
+    TestConfig::session().limit("auth_timeout", 200)
 }
 
-fn crowded() -> Config {
-    Config::session().limit("max_completed_connections", 1)
+fn crowded() -> TestConfig {
+    TestConfig::session().limit("max_completed_connections", 1)
 }
 
 /// One connection in a second, and the first one at once.
-fn slow() -> Config {
-    Config::session().element(
+fn slow() -> TestConfig {
+    TestConfig::session().element(
         "<?diligence <limit name='max_connections_per_second_per_user'>1</limit>\
          <limit name='max_connection_burst_per_user'>1</limit>?>",
     )
 }
 
-fn deaf() -> Config {
-    Config::session()
+fn deaf() -> TestConfig {
+    TestConfig::session()
         .policy("context='mandatory'", "<deny receive_interface='com.example.Interface'/>")
 }
 
-fn mute() -> Config {
-    Config::session()
+fn mute() -> TestConfig {
+    TestConfig::session()
         .policy("context='mandatory'", "<deny send_interface='com.example.Interface'/>")
 }
 
-fn bad_handshake(bus: &Bus) {
-    let mut stream = Stream::connect(bus.address());
+fn bad_handshake(bus: &BusUnderTest) {
+    let mut stream = PeerStream::connect(bus.address());
     stream.write(b"GET / HTTP/1.0\r\n\r\n");
     assert!(stream.is_closed());
 }
 
 /// Asks what there is, which is no attempt, then says to be somebody else, and gives up.
-fn wrong_identity(bus: &Bus) {
-    drop(Stream::connect(bus.address()));
-    let mut curious = Stream::connect(bus.address());
+fn wrong_identity(bus: &BusUnderTest) {
+    drop(PeerStream::connect(bus.address()));
+    let mut curious = PeerStream::connect(bus.address());
     curious.write(b"\0AUTH\r\n");
     curious.read_line().expect("what there is");
     drop(curious);
-    let mut stream = Stream::connect(bus.address());
+    let mut stream = PeerStream::connect(bus.address());
     stream.write(b"\0AUTH EXTERNAL 34323432343234\r\n");
     let answer = stream.read_line().expect("an answer");
     assert!(answer.starts_with("REJECTED"), "{answer}");
 }
 
-fn silence(bus: &Bus) {
-    assert!(Stream::connect(bus.address()).is_closed());
+fn silence(bus: &BusUnderTest) {
+    assert!(PeerStream::connect(bus.address()).is_closed());
 }
 
-fn second_hello(bus: &Bus) {
+fn second_hello(bus: &BusUnderTest) {
     for _ in 0..2 {
-        Peer::before_hello(bus.address(), Descriptors::Unwanted).hello();
+        TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted).hello();
     }
 }
 
 /// Sixteen may wait, and two are too many.
-fn storm(bus: &Bus) {
-    let mut storm: Vec<_> = (0..20).map(|_| Stream::connect(bus.address())).collect();
+fn storm(bus: &BusUnderTest) {
+    let mut storm: Vec<_> = (0..20).map(|_| PeerStream::connect(bus.address())).collect();
     let refused = storm.split_off(18);
     assert!(refused.into_iter().all(|mut stream| stream.is_closed()));
 }
 
-fn three_signals(bus: &Bus) {
+fn three_signals(bus: &BusUnderTest) {
     let [mut sender, mut listener] = [bus.peer(), bus.peer()];
     listener.add_match("interface='com.example.Interface'");
     for _ in 0..3 {
-        sender.send(Message::signal("/", "com.example.Interface", "Signal"));
+        sender.send(PlainMessage::signal("/", "com.example.Interface", "Signal"));
     }
     assert!(sender.is_alive() && listener.is_alive());
 }
 
-fn telling_at(path: &Path) -> Config {
+fn telling_at(path: &Path) -> TestConfig {
     let element = format!("<metrics_socket>{}</metrics_socket>", path.display());
-    Config::session().element(&format!("<?diligence {element}?>"))
+    TestConfig::session().element(&format!("<?diligence {element}?>"))
 }
 
 /// Writes another configuration, and has it read.
-fn reconfigure(bus: &Bus, config: &Config) {
+fn reconfigure(bus: &BusUnderTest, config: &TestConfig) {
     bus.scratch().file("bus.conf", &config.text(bus.scratch().path()));
-    let reply = bus.peer().call(Message::to_bus("ReloadConfig"));
+    let reply = bus.peer().call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
 }
 
@@ -178,9 +178,9 @@ fn the_configuration_says_where_numbers_are_told() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let [first, second, third] = ["first", "second", "third"].map(|name| scratch.join(name));
-    let mut bus = Bus::start(&telling_at(&first));
+    let mut bus = BusUnderTest::start(&telling_at(&first));
     assert!(scrape(&first).1.contains("diligence_bus_active_connections 0\n"));
     reconfigure(&bus, &telling_at(&second));
     assert!(scrape(&second).1.contains("# EOF"));
@@ -189,12 +189,12 @@ fn the_configuration_says_where_numbers_are_told() {
     let log = bus.process().stderr();
     assert!(log.contains("Cannot tell what is counted at /nowhere/at/all: No such file"), "{log}");
     assert!(scrape(&second).1.contains("diligence_bus_faults_total{cause=\"metrics\"} 1\n"));
-    reconfigure(&bus, &Config::session());
+    reconfigure(&bus, &TestConfig::session());
     assert!(!second.exists(), "nobody wants it");
     bus.stop();
 
     let option = format!("--metrics-socket={}", third.display());
-    let bus = Bus::start_with(&telling_at(&first), |program| program.arg(option));
+    let bus = BusUnderTest::start_with(&telling_at(&first), |program| program.arg(option));
     reconfigure(&bus, &telling_at(&second));
     assert!(scrape(&third).1.contains("# EOF"), "the command line has the last word");
     assert!(!first.exists() && !second.exists());
@@ -208,13 +208,13 @@ fn the_metrics_socket_is_for_its_owner_only() {
     if Flavour::under_test() == Flavour::Reference || !root_for("a client of another user") {
         return;
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     conformance::set_mode(scratch.path(), 0o755);
     let path = scratch.join("metrics");
-    let bus = Bus::start(&telling_at(&path));
+    let bus = BusUnderTest::start(&telling_at(&path));
     let mode = std::fs::metadata(&path).expect("it is there").mode();
     assert_eq!(mode & 0o777, 0o600);
-    let connected = User::NOBODY.act(|| std::os::unix::net::UnixStream::connect(&path).map(drop));
+    let connected = RunAs::NOBODY.act(|| std::os::unix::net::UnixStream::connect(&path).map(drop));
     let error = connected.expect_err("another user").kind();
     assert_eq!(error, std::io::ErrorKind::PermissionDenied);
     assert!(scrape(&path).1.contains("# EOF"));
@@ -227,7 +227,7 @@ fn what_root_has_made_goes_with_the_bus() {
     if Flavour::under_test() == Flavour::Reference || !root_for("a bus that becomes another user") {
         return;
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let folder = std::env::temp_dir();
     for (metrics, is_kept) in [
         (folder.join(format!("diligence-metrics-{}", std::process::id())), false),
@@ -236,12 +236,12 @@ fn what_root_has_made_goes_with_the_bus() {
         let config = telling_at(&metrics)
             .element("<user>nobody</user>")
             .listen("nonce-tcp:host=127.0.0.1,family=ipv4");
-        let mut bus = Bus::start(&config);
+        let mut bus = BusUnderTest::start(&config);
         let (_, nonce) = bus.address().split_once("noncefile=").expect("a file");
         let nonce = PathBuf::from(nonce.split(',').next().expect("its path"));
         for file in [&nonce, &metrics] {
             let owner = std::fs::metadata(file).expect("it is there").uid();
-            assert_eq!(owner, User::NOBODY.uid, "{file:?}");
+            assert_eq!(owner, RunAs::NOBODY.uid, "{file:?}");
         }
         let log = bus.process().stderr();
         assert_eq!(log.contains("will be left behind at the end"), is_kept, "{log}");

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use conformance::{
-    Bus, Config, Flavour, Message, Peer, Scratch, Signal, User, announce, eventually, root_for,
+    BusUnderTest, Flavour, PlainMessage, RunAs, ScratchFolder, Signal, TestConfig, TestPeer,
+    announce, eventually, root_for,
 };
 use rustix::fs::inotify;
 
@@ -14,26 +15,26 @@ fn rules(count: u32) -> String {
     format!("<busconfig><limit name='max_match_rules_per_connection'>{count}</limit></busconfig>\n")
 }
 
-fn with_folder(folder: &Path) -> Config {
-    Config::session().element(&format!("<includedir>{}</includedir>", folder.display()))
+fn with_folder(folder: &Path) -> TestConfig {
+    TestConfig::session().element(&format!("<includedir>{}</includedir>", folder.display()))
 }
 
 /// How many match rules a client may have now.
-fn rules_allowed(bus: &Bus) -> u32 {
+fn rules_allowed(bus: &BusUnderTest) -> u32 {
     let mut peer = bus.peer();
     let granted =
-        |peer: &mut Peer| peer.ask_bus("AddMatch", "type='signal'").error_name().is_empty();
+        |peer: &mut TestPeer| peer.ask_bus("AddMatch", "type='signal'").error_name().is_empty();
     (0..10).take_while(|_| granted(&mut peer)).map(|_| 1).sum()
 }
 
-fn wait_for_rules(bus: &Bus, what: &str, count: u32) {
+fn wait_for_rules(bus: &BusUnderTest, what: &str, count: u32) {
     eventually(what, || (rules_allowed(bus) == count).then_some(()));
 }
 
 #[test]
 fn a_folder_of_files_that_come_and_go() {
-    let folder = Scratch::new();
-    let bus = Bus::start(&with_folder(folder.path()));
+    let folder = ScratchFolder::new();
+    let bus = BusUnderTest::start(&with_folder(folder.path()));
     assert_eq!(rules_allowed(&bus), 10, "the default is far away");
     folder.file("a.conf", &rules(1));
     wait_for_rules(&bus, "a new file", 1);
@@ -50,8 +51,8 @@ fn a_folder_of_files_that_come_and_go() {
 /// Many changes, as when packages are installed, are looked at together.
 #[test]
 fn many_changes_at_once() {
-    let folder = Scratch::new();
-    let mut bus = Bus::start(&with_folder(folder.path()));
+    let folder = ScratchFolder::new();
+    let mut bus = BusUnderTest::start(&with_folder(folder.path()));
     for count in 0..100 {
         folder.file(&format!("{count:03}.conf"), "<busconfig></busconfig>");
     }
@@ -68,9 +69,9 @@ fn many_changes_at_once() {
 /// A folder may be made later. The reference sees it when it is told to reload.
 #[test]
 fn a_folder_that_comes_later() {
-    let parent = Scratch::new();
+    let parent = ScratchFolder::new();
     let folder = parent.join("some/where");
-    let mut bus = Bus::start(&with_folder(&folder));
+    let mut bus = BusUnderTest::start(&with_folder(&folder));
     assert_eq!(rules_allowed(&bus), 10);
     fs::create_dir_all(&folder).expect("ours");
     fs::write(folder.join("a.conf"), rules(1)).expect("ours");
@@ -101,9 +102,9 @@ fn nothing_can_be_watched() {
     let hoard: Vec<_> = LONELY.act(move || std::iter::from_fn(new).collect());
     assert!(!hoard.is_empty());
 
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     conformance::set_mode(folder.path(), 0o755);
-    let mut bus = Bus::start_as(
+    let mut bus = BusUnderTest::start_as(
         LONELY,
         &with_folder(folder.path()).policy("context='default'", "<allow user='*'/>"),
     );
@@ -115,7 +116,7 @@ fn nothing_can_be_watched() {
     bus.process().signal(Signal::HUP);
     wait_for_rules(&bus, "SIGHUP", 1);
     folder.file("a.conf", &rules(2));
-    let reply = bus.peer().call(Message::to_bus("ReloadConfig"));
+    let reply = bus.peer().call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
     assert_eq!(rules_allowed(&bus), 2);
     drop(hoard);
@@ -130,15 +131,15 @@ fn a_user_who_reloads_again_and_again_is_slowed_down() {
         return;
     }
     let config = |rules| {
-        let open = Config::session().policy("context='default'", "<allow user='*'/>");
+        let open = TestConfig::session().policy("context='default'", "<allow user='*'/>");
         open.limit("max_match_rules_per_connection", rules)
     };
-    let mut bus = Bus::start(&config(1));
-    let reload = |peer: &mut Peer| peer.call(Message::to_bus("ReloadConfig"));
-    let write = |bus: &Bus, rules| {
+    let mut bus = BusUnderTest::start(&config(1));
+    let reload = |peer: &mut TestPeer| peer.call(PlainMessage::to_bus("ReloadConfig"));
+    let write = |bus: &BusUnderTest, rules| {
         bus.scratch().file("bus.conf", &config(rules).text(bus.scratch().path()));
     };
-    let mut stranger = User::NOBODY.act(|| bus.peer());
+    let mut stranger = RunAs::NOBODY.act(|| bus.peer());
     let started = Instant::now();
     for rules in 2..5 {
         write(&bus, rules);
@@ -149,7 +150,7 @@ fn a_user_who_reloads_again_and_again_is_slowed_down() {
     assert!(took > Duration::from_millis(1900), "three reloads took {took:?}");
 
     let serials: Vec<_> =
-        (0..100).map(|_| stranger.send(Message::to_bus("ReloadConfig"))).collect();
+        (0..100).map(|_| stranger.send(PlainMessage::to_bus("ReloadConfig"))).collect();
     write(&bus, 7);
     let started = Instant::now();
     assert_eq!(reload(&mut bus.peer()).error_name(), "");
@@ -168,7 +169,7 @@ fn a_user_who_reloads_again_and_again_is_slowed_down() {
 }
 
 /// Debian's user `games`, who runs nothing else here.
-const LONELY: User = User { uid: 5, gid: 60 };
+const LONELY: RunAs = RunAs { uid: 5, gid: 60 };
 
 /// More would take too many descriptors of this test.
 const INSTANCES_MAX: u32 = 1000;

@@ -5,26 +5,27 @@ use std::os::fd::AsFd as _;
 use rustix::process::Signal;
 
 use conformance::{
-    BUS_NAME, Bus, Config, Message, Order, Peer, Value, check_all, field, flag, kind,
+    BUS_NAME, BusUnderTest, PlainMessage, PlainValue, TestConfig, TestPeer, WireByteOrder,
+    check_all, field, flag, kind,
 };
 
 /// A call to a client, by any of its names.
-fn call_name(to: &str) -> Message {
-    Message::call(to, "/com/example/Object", "com.example.Interface", "Method")
+fn call_name(to: &str) -> PlainMessage {
+    PlainMessage::call(to, "/com/example/Object", "com.example.Interface", "Method")
 }
 
-fn call(to: &Peer) -> Message {
+fn call(to: &TestPeer) -> PlainMessage {
     call_name(to.name())
 }
 
 /// Sends a message and gives what its recipient gets.
-fn deliver(sender: &mut Peer, recipient: &mut Peer, message: Message) -> Message {
+fn deliver(sender: &mut TestPeer, recipient: &mut TestPeer, message: PlainMessage) -> PlainMessage {
     sender.send(message);
     recipient.receive().expect("the recipient is not closed")
 }
 
 /// Sends a call to its recipient and gives what that gets.
-fn deliver_call(sender: &mut Peer, recipient: &mut Peer) -> Message {
+fn deliver_call(sender: &mut TestPeer, recipient: &mut TestPeer) -> PlainMessage {
     let message = call(recipient);
     deliver(sender, recipient, message)
 }
@@ -32,27 +33,30 @@ fn deliver_call(sender: &mut Peer, recipient: &mut Peer) -> Message {
 /// Only SENDER is the bus's; all else arrives as it was sent, in either byte order.
 #[test]
 fn what_the_bus_leaves_alone() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
-    let inner = Value::Struct(vec![Value::Byte(7), Value::variant(Value::texts(&["a", "b"]))]);
+    let inner = PlainValue::Struct(vec![
+        PlainValue::Byte(7),
+        PlainValue::variant(PlainValue::texts(&["a", "b"])),
+    ]);
     let body = [
-        Value::Byte(1),
-        Value::Bool(true),
-        Value::I16(-2),
-        Value::U16(3),
-        Value::I32(-4),
-        Value::U32(5),
-        Value::I64(-6),
-        Value::U64(7),
-        Value::Double(0.5),
-        Value::text("text with ünicode"),
-        Value::Path("/a/b".into()),
-        Value::Signature("a{sv}(ii)".into()),
-        Value::Array("(yv)".into(), vec![inner]),
-        Value::Array("{sv}".into(), vec![]),
-        Value::variant(Value::variant(Value::U64(u64::MAX))),
+        PlainValue::Byte(1),
+        PlainValue::Bool(true),
+        PlainValue::I16(-2),
+        PlainValue::U16(3),
+        PlainValue::I32(-4),
+        PlainValue::U32(5),
+        PlainValue::I64(-6),
+        PlainValue::U64(7),
+        PlainValue::Double(0.5),
+        PlainValue::text("text with ünicode"),
+        PlainValue::Path("/a/b".into()),
+        PlainValue::Signature("a{sv}(ii)".into()),
+        PlainValue::Array("(yv)".into(), vec![inner]),
+        PlainValue::Array("{sv}".into(), vec![]),
+        PlainValue::variant(PlainValue::variant(PlainValue::U64(u64::MAX))),
     ];
-    for order in [Order::Little, Order::Big] {
+    for order in [WireByteOrder::Little, WireByteOrder::Big] {
         let mut message = call(&recipient).order(order);
         message.body = body.to_vec();
         // All flags that are known, and some that are not.
@@ -65,15 +69,15 @@ fn what_the_bus_leaves_alone() {
         );
         assert_eq!(got.body, message.body);
         let mut fields = message.fields;
-        fields.push((field::SIGNATURE, Value::Signature("ybnqiuxtdsoga(yv)a{sv}v".into())));
-        fields.push((field::SENDER, Value::text(sender.name())));
-        let sorted = |mut fields: Vec<(u8, Value)>| {
+        fields.push((field::SIGNATURE, PlainValue::Signature("ybnqiuxtdsoga(yv)a{sv}v".into())));
+        fields.push((field::SENDER, PlainValue::text(sender.name())));
+        let sorted = |mut fields: Vec<(u8, PlainValue)>| {
             fields.sort_by_key(|(code, _)| *code);
             fields
         };
         assert_eq!(sorted(got.fields), sorted(fields));
         // Answered, so that no call is left open.
-        let reply = Message::reply(&Message { serial: got.serial, ..call_name("") });
+        let reply = PlainMessage::reply(&PlainMessage { serial: got.serial, ..call_name("") });
         recipient.send(reply.text(field::DESTINATION, sender.name()));
         assert_eq!(sender.receive().and_then(|found| found.reply_serial()), Some(0x0102_0304));
     }
@@ -82,7 +86,7 @@ fn what_the_bus_leaves_alone() {
 
 struct Stamp {
     name: &'static str,
-    change: fn(Message) -> Message,
+    change: fn(PlainMessage) -> PlainMessage,
 }
 
 #[rustfmt::skip]
@@ -92,29 +96,29 @@ const STAMPS: &[Stamp] = &[
     Stamp { name: "another client as the sender", change: |message| message.text(field::SENDER, ":1.0") },
     Stamp { name: "a long name as the sender", change: |message| message.text(field::SENDER, &format!("com.{}", "x".repeat(200))) },
     Stamp { name: "an unknown field", change: |message| message.text(100, "unknown") },
-    Stamp { name: "an unknown field of a large type", change: |message| message.field(200, Value::texts(&["x"; 100])) },
+    Stamp { name: "an unknown field of a large type", change: |message| message.field(200, PlainValue::texts(&["x"; 100])) },
     Stamp { name: "many unknown fields", change: |message| (11..=99).fold(message, |message, code| message.text(code, "x")) },
-    Stamp { name: "the field of container instances", change: |message| message.field(10, Value::Path("/x".into())) },
-    Stamp { name: "all together, big-endian", change: |message| message.text(field::SENDER, ":1.0").text(99, "x").order(Order::Big) },
+    Stamp { name: "the field of container instances", change: |message| message.field(10, PlainValue::Path("/x".into())) },
+    Stamp { name: "all together, big-endian", change: |message| message.text(field::SENDER, ":1.0").text(99, "x").order(WireByteOrder::Big) },
 ];
 
 /// The sender is stamped whatever was there, and fields that the specification does not know go.
 #[test]
 fn what_the_bus_writes() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     check_all(
         STAMPS,
         |row| row.name.to_owned(),
         |row| {
             let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
             recipient.add_match("member='Signal'");
-            let body = [Value::text("body"), Value::U64(1)];
+            let body = [PlainValue::text("body"), PlainValue::U64(1)];
             for message in [
-                Message::signal("/x", "com.example.Interface", "Signal"),
-                Message::signal("/x", "com.example.I", "S")
+                PlainMessage::signal("/x", "com.example.Interface", "Signal"),
+                PlainMessage::signal("/x", "com.example.I", "S")
                     .text(field::DESTINATION, recipient.name()),
             ] {
-                let message = (row.change)(Message { body: body.to_vec(), ..message });
+                let message = (row.change)(PlainMessage { body: body.to_vec(), ..message });
                 let got = deliver(&mut sender, &mut recipient, message);
                 assert_eq!(got.sender(), sender.name());
                 let unknown = got.fields.iter().filter(|(code, _)| *code > field::UNIX_FDS);
@@ -131,14 +135,14 @@ fn what_the_bus_writes() {
 /// A name that somebody owns is as good an address as the unique name.
 #[test]
 fn by_name() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut owner, mut waiter] = [(); 3].map(|()| bus.peer());
     owner.request_name("com.example.Name", 0);
     waiter.request_name("com.example.Name", 0);
     for flags in [0, flag::NO_AUTO_START] {
         let got = deliver(&mut sender, &mut owner, call_name("com.example.Name").flags(flags));
-        assert_eq!(got.get(field::DESTINATION), Some(&Value::text("com.example.Name")));
-        let answer = Message::reply(&got).arg(Value::text("answer"));
+        assert_eq!(got.get(field::DESTINATION), Some(&PlainValue::text("com.example.Name")));
+        let answer = PlainMessage::reply(&got).arg(PlainValue::text("answer"));
         let got = deliver(&mut owner, &mut sender, answer);
         assert_eq!((got.sender(), got.first_text()), (owner.name(), "answer"));
     }
@@ -149,7 +153,7 @@ fn by_name() {
 /// Calls are answered by an error of the bus when nobody else will.
 #[test]
 fn when_the_callee_leaves() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     let first = caller.send(call(&callee));
     caller.send(call(&callee).flags(flag::NO_REPLY_EXPECTED));
@@ -171,13 +175,13 @@ fn when_the_callee_leaves() {
 /// A caller that leaves is forgotten: the answer to it goes nowhere and does no harm.
 #[test]
 fn when_the_caller_leaves() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     callee.add_match("member='NameOwnerChanged'");
     let got = deliver_call(&mut caller, &mut callee);
     drop(caller);
     assert_eq!(callee.receive().map(|found| found.kind), Some(kind::SIGNAL));
-    callee.send(Message::reply(&got));
+    callee.send(PlainMessage::reply(&got));
     let _ = callee.collect();
     assert!(callee.is_alive());
     bus.stop();
@@ -186,9 +190,9 @@ fn when_the_caller_leaves() {
 /// Two open calls of one client must not have one serial.
 #[test]
 fn one_serial_twice() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
-    let again = Message { serial: 1000, ..call(&callee) };
+    let again = PlainMessage { serial: 1000, ..call(&callee) };
     caller.send(again.clone());
     caller.send(again);
     let got = caller.receive().expect("open");
@@ -200,7 +204,7 @@ fn one_serial_twice() {
 /// On a bus that lets only answers to calls through, others are refused.
 #[test]
 fn answers_that_nobody_asked_for() {
-    let config = Config::closed().policy(
+    let config = TestConfig::closed().policy(
         "context='default'",
         "<allow user='*'/><allow send_type='method_call'/><allow send_type='signal'/>\
          <allow send_requested_reply='true' send_type='method_return'/>\
@@ -208,18 +212,18 @@ fn answers_that_nobody_asked_for() {
          <allow receive_type='method_call'/><allow receive_type='method_return'/>\
          <allow receive_type='error'/><allow receive_type='signal'/>",
     );
-    let bus = Bus::start(&config);
+    let bus = BusUnderTest::start(&config);
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     let name = callee.name().to_owned();
     let got = deliver_call(&mut caller, &mut callee);
     for round in 0..2 {
-        callee.send(Message::reply(&got).flags(flag::NO_REPLY_EXPECTED));
+        callee.send(PlainMessage::reply(&got).flags(flag::NO_REPLY_EXPECTED));
         let _ = callee.collect();
         assert_eq!(caller.collect().len(), 1 - round, "the first answer counts, and no second");
     }
     let silent = call_name(&name).flags(flag::NO_REPLY_EXPECTED);
     let got = deliver(&mut caller, &mut callee, silent);
-    callee.send(Message::error(&got, "com.example.Error").flags(flag::NO_REPLY_EXPECTED));
+    callee.send(PlainMessage::error(&got, "com.example.Error").flags(flag::NO_REPLY_EXPECTED));
     let _ = callee.collect();
     assert_eq!(caller.collect().len(), 0);
     bus.stop();
@@ -228,10 +232,10 @@ fn answers_that_nobody_asked_for() {
 /// A type of message that the bus does not know is refused, and nothing else happens.
 #[test]
 fn unknown_types() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut other] = [bus.peer(), bus.peer()];
     for kind in [5, 77, 255] {
-        let message = Message { kind, ..call(&other) };
+        let message = PlainMessage { kind, ..call(&other) };
         let serial = sender.send(message);
         let got = sender.receive().expect("open");
         assert_eq!((got.error_name(), got.reply_serial()), ("AccessDenied", Some(serial)));
@@ -243,18 +247,18 @@ fn unknown_types() {
 /// One sender's messages to one recipient keep their order, whatever their kinds.
 #[test]
 fn order_is_kept() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     recipient.add_match("member='Signal'");
     let mut bytes = Vec::new();
     for number in 0..300 {
         let message = match number % 3 {
-            0 => Message::signal("/x", "com.example.I", "Signal"),
-            1 => Message::signal("/x", "com.example.I", "S")
+            0 => PlainMessage::signal("/x", "com.example.I", "Signal"),
+            1 => PlainMessage::signal("/x", "com.example.I", "S")
                 .text(field::DESTINATION, recipient.name()),
             _ => call(&recipient).flags(flag::NO_REPLY_EXPECTED),
         };
-        bytes.extend(sender.numbered(message.arg(Value::U32(number))).encode());
+        bytes.extend(sender.numbered(message.arg(PlainValue::U32(number))).encode());
     }
     // In pieces that end anywhere but between two messages.
     for piece in bytes.chunks(997) {
@@ -268,12 +272,12 @@ fn order_is_kept() {
 /// Large messages pass whole, and do not hold up small ones between others.
 #[test]
 fn large_messages() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     let name = recipient.name().to_owned();
     for size in [2_047, 2_048, 65_536, 1 << 20, 8 << 20] {
         let text = "x".repeat(size);
-        let message = call_name(&name).flags(flag::NO_REPLY_EXPECTED).arg(Value::text(&text));
+        let message = call_name(&name).flags(flag::NO_REPLY_EXPECTED).arg(PlainValue::text(&text));
         let bytes = sender.numbered(message).encode();
         std::thread::scope(|scope| {
             scope.spawn(|| sender.send_bytes(&bytes));
@@ -288,7 +292,8 @@ fn large_messages() {
 /// nothing from it.
 #[test]
 fn a_sender_that_leaves() {
-    let mut bus = Bus::start(&Config::session().limit("max_incoming_bytes", 128 << 10));
+    let mut bus =
+        BusUnderTest::start(&TestConfig::session().limit("max_incoming_bytes", 128 << 10));
     // What the bus has read of it, and what it has not, differs: the end of a message that it knows
     // the length of, some small ones, both.
     for payload in [9000, 40_000, 65_000, 100_000, 140_000, 180_000] {
@@ -297,14 +302,14 @@ fn a_sender_that_leaves() {
     bus.stop();
 }
 
-fn leave(bus: &mut Bus, payload: usize) {
+fn leave(bus: &mut BusUnderTest, payload: usize) {
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     let count = u32::try_from(600_000 / payload).expect("a few");
     let payload = "x".repeat(payload);
     for number in 0..count {
-        let message = Message::signal("/x", "com.example.I", "S");
+        let message = PlainMessage::signal("/x", "com.example.I", "S");
         let message = message.text(field::DESTINATION, recipient.name());
-        sender.send(message.arg(Value::U32(number)).arg(Value::text(&payload)));
+        sender.send(message.arg(PlainValue::U32(number)).arg(PlainValue::text(&payload)));
     }
     // At its next look the bus is to find that the recipient has room, and then that the sender is
     // gone.
@@ -314,14 +319,14 @@ fn leave(bus: &mut Bus, payload: usize) {
     drop(sender);
     bus.process().signal(Signal::CONT);
     got.extend(recipient.drain());
-    let got: Vec<_> = got.iter().filter_map(Message::first_u32).collect();
+    let got: Vec<_> = got.iter().filter_map(PlainMessage::first_u32).collect();
     assert_eq!(got, (0..count).collect::<Vec<_>>(), "of {} bytes", payload.len());
 }
 
 /// Descriptors arrive open, with the message that they belong to, and in its order.
 #[test]
 fn descriptors() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     let files = ["/dev/null", "/dev/zero", "/etc"]
         .map(|path| std::fs::File::open(path).expect("it exists"));
@@ -329,8 +334,8 @@ fn descriptors() {
         let count = u32::try_from(files.len()).expect("three at most");
         let mut message = call(&recipient)
             .flags(flag::NO_REPLY_EXPECTED)
-            .field(field::UNIX_FDS, Value::U32(count));
-        message.body = (0..count).map(Value::Fd).collect();
+            .field(field::UNIX_FDS, PlainValue::U32(count));
+        message.body = (0..count).map(PlainValue::Fd).collect();
         let bytes = sender.numbered(message).encode();
         let borrowed: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
         sender.send_with_descriptors(&bytes, &borrowed);
@@ -348,12 +353,12 @@ fn descriptors() {
 /// Who did not ask for descriptors gets none: a call to it fails, a signal to all passes it by.
 #[test]
 fn descriptors_for_those_who_take_none() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut sender, mut able] = [bus.peer(), bus.peer()];
     let mut unable = bus.peer_without_descriptors();
     let file = std::fs::File::open("/dev/null").expect("it exists");
-    let send = |message: Message, sender: &mut Peer| {
-        let message = message.field(field::UNIX_FDS, Value::U32(1)).arg(Value::Fd(0));
+    let send = |message: PlainMessage, sender: &mut TestPeer| {
+        let message = message.field(field::UNIX_FDS, PlainValue::U32(1)).arg(PlainValue::Fd(0));
         let message = sender.numbered(message);
         sender.send_with_descriptors(&message.encode(), &[file.as_fd()]);
         message.serial
@@ -364,7 +369,7 @@ fn descriptors_for_those_who_take_none() {
     for peer in [&mut able, &mut unable] {
         peer.add_match("member='Signal'");
     }
-    send(Message::signal("/x", "com.example.I", "Signal"), &mut sender);
+    send(PlainMessage::signal("/x", "com.example.I", "Signal"), &mut sender);
     assert!(sender.is_alive());
     assert_eq!((able.collect().len(), unable.collect().len()), (1, 0));
     assert!(unable.is_alive());
@@ -374,25 +379,25 @@ fn descriptors_for_those_who_take_none() {
 /// A monitor sees what others are told, gets nothing of its own any more, and must be silent.
 #[test]
 fn monitors() {
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut monitor, mut sender, mut recipient] = [(); 3].map(|()| bus.peer());
     monitor.request_name("com.example.Monitor", 0);
     recipient.add_match("member='NameOwnerChanged'");
-    let become_monitor = Message::call(
+    let become_monitor = PlainMessage::call(
         BUS_NAME,
         "/org/freedesktop/DBus",
         "org.freedesktop.DBus.Monitoring",
         "BecomeMonitor",
     );
-    let rules = Value::Array("s".into(), Vec::new());
-    let reply = monitor.call(become_monitor.arg(rules).arg(Value::U32(0)));
+    let rules = PlainValue::Array("s".into(), Vec::new());
+    let reply = monitor.call(become_monitor.arg(rules).arg(PlainValue::U32(0)));
     assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
     let gone: Vec<_> =
         recipient.collect().iter().map(|found| found.first_text().to_owned()).collect();
     assert_eq!(gone, [monitor.name(), "com.example.Monitor"], "its names are gone");
 
     let got = deliver_call(&mut sender, &mut recipient);
-    recipient.send(Message::reply(&got));
+    recipient.send(PlainMessage::reply(&got));
     assert_eq!(sender.receive().map(|found| found.kind), Some(kind::RETURN));
     let refused = sender.call(call_name("com.example.Monitor"));
     assert_eq!(refused.error_name(), "ServiceUnknown");
@@ -413,7 +418,7 @@ fn monitors() {
         }
     }
     assert_eq!(seen, wanted.map(|(kind, name)| (kind, name.to_owned())));
-    monitor.send(Message::to_bus("GetId"));
+    monitor.send(PlainMessage::to_bus("GetId"));
     let after = monitor.until_closed();
     assert!(after.iter().all(|found| found.kind != kind::RETURN || found.sender() == BUS_NAME));
     assert!(sender.is_alive() && recipient.is_alive());

@@ -12,13 +12,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use conformance::{
-    Bus, Config, Flavour, Message, Peer, Program, Scratch, Stream, User, Value, copy_bus, field,
-    flag, kind, root_for,
+    BusUnderTest, ExternalProgram, Flavour, PeerStream, PlainMessage, PlainValue, RunAs,
+    ScratchFolder, TestConfig, TestPeer, copy_bus, field, flag, kind, root_for,
 };
 
 /// What the connections of an attacker do with the answers to their calls.
 #[derive(Clone, Copy)]
-enum Reads {
+enum ReadPattern {
     /// They read nothing.
     Nothing,
     /// They read so many bytes, then pause.
@@ -37,80 +37,80 @@ enum Sends {
 }
 
 /// Slow recipients beside which others call the same service.
-struct Case {
+struct SlowReaderCase {
     name: &'static str,
     connections: usize,
-    users: &'static [User],
+    users: &'static [RunAs],
     sends: Sends,
-    reads: Reads,
+    reads: ReadPattern,
 }
 
-const OTHER: User = User { uid: 65533, gid: 65533 };
+const OTHER: RunAs = RunAs { uid: 65533, gid: 65533 };
 const REPLIES: Sends = Sends::Replies { bytes: 100_000, fds: 0 };
 
-const CASES: [Case; 9] = [
-    Case {
+const CASES: [SlowReaderCase; 9] = [
+    SlowReaderCase {
         name: "4 connections that trickle",
         connections: 4,
-        users: &[User::NOBODY],
+        users: &[RunAs::NOBODY],
         sends: REPLIES,
-        reads: Reads::Some(220_000),
+        reads: ReadPattern::Some(220_000),
     },
-    Case {
+    SlowReaderCase {
         name: "8 connections that trickle",
         connections: 8,
-        users: &[User::NOBODY],
+        users: &[RunAs::NOBODY],
         sends: REPLIES,
-        reads: Reads::Some(220_000),
+        reads: ReadPattern::Some(220_000),
     },
-    Case {
+    SlowReaderCase {
         name: "14 connections of two users that trickle",
         connections: 14,
-        users: &[User::NOBODY, OTHER],
+        users: &[RunAs::NOBODY, OTHER],
         sends: REPLIES,
-        reads: Reads::Some(220_000),
+        reads: ReadPattern::Some(220_000),
     },
-    Case {
+    SlowReaderCase {
         name: "2 connections that read in bursts",
         connections: 2,
-        users: &[User::NOBODY],
+        users: &[RunAs::NOBODY],
         sends: REPLIES,
-        reads: Reads::All,
+        reads: ReadPattern::All,
     },
-    Case {
+    SlowReaderCase {
         name: "4 connections that read nothing",
         connections: 4,
-        users: &[User::NOBODY],
+        users: &[RunAs::NOBODY],
         sends: REPLIES,
-        reads: Reads::Nothing,
+        reads: ReadPattern::Nothing,
     },
-    Case {
+    SlowReaderCase {
         name: "24 connections that read nothing",
         connections: 24,
-        users: &[User::NOBODY],
+        users: &[RunAs::NOBODY],
         sends: REPLIES,
-        reads: Reads::Nothing,
+        reads: ReadPattern::Nothing,
     },
-    Case {
+    SlowReaderCase {
         name: "4 connections that trickle replies with descriptors",
         connections: 4,
-        users: &[User::NOBODY],
+        users: &[RunAs::NOBODY],
         sends: Sends::Replies { bytes: 1_000, fds: 16 },
-        reads: Reads::Some(2_000),
+        reads: ReadPattern::Some(2_000),
     },
-    Case {
+    SlowReaderCase {
         name: "4 connections that trickle signals",
         connections: 4,
-        users: &[User::NOBODY],
+        users: &[RunAs::NOBODY],
         sends: Sends::Signals { bytes: 20_000 },
-        reads: Reads::Some(220_000),
+        reads: ReadPattern::Some(220_000),
     },
-    Case {
+    SlowReaderCase {
         name: "4 connections that read no signals",
         connections: 4,
-        users: &[User::NOBODY],
+        users: &[RunAs::NOBODY],
         sends: Sends::Signals { bytes: 20_000 },
-        reads: Reads::Nothing,
+        reads: ReadPattern::Nothing,
     },
 ];
 
@@ -121,7 +121,7 @@ const PAUSE: Duration = Duration::from_millis(450);
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// Whether `DILIGENCE_CASE` is a part of the name of a case, or not set.
-fn is_chosen(case: &&Case) -> bool {
+fn is_chosen(case: &&SlowReaderCase) -> bool {
     std::env::var("DILIGENCE_CASE").map_or(true, |part| case.name.contains(&part))
 }
 
@@ -130,8 +130,8 @@ fn is_long() -> bool {
 }
 
 /// The limits of a system bus, which allow each connection 127 MiB, and 64 descriptors.
-fn system_limits() -> Config {
-    Config::session()
+fn system_limits() -> TestConfig {
+    TestConfig::session()
         .policy("context='default'", "<allow user='*'/>")
         .limit("max_outgoing_bytes", 127 << 20)
         .limit("max_incoming_bytes", 127 << 20)
@@ -145,7 +145,7 @@ fn slow_readers_do_not_delay_calls_of_others() {
         return;
     }
     for case in CASES.iter().filter(is_chosen) {
-        let bus = Bus::start(&system_limits());
+        let bus = BusUnderTest::start(&system_limits());
         let mut times = time_calls_beside(&bus, case);
         times.sort_unstable();
         let at = |part: usize| times[(times.len() - 1) * part / 100];
@@ -163,11 +163,11 @@ fn slow_readers_do_not_delay_calls_of_others() {
 }
 
 /// How long calls of an innocent client take while others do what the case says.
-fn time_calls_beside(bus: &Bus, case: &Case) -> Vec<Duration> {
+fn time_calls_beside(bus: &BusUnderTest, case: &SlowReaderCase) -> Vec<Duration> {
     let mut service = bus.peer();
     let name = service.name().to_owned();
     let mut innocent = bus.peer();
-    let attackers: Vec<Peer> = (0..case.connections)
+    let attackers: Vec<TestPeer> = (0..case.connections)
         .map(|index| case.users[index % case.users.len()].act(|| bus.peer()))
         .collect();
     let is_over = AtomicBool::new(false);
@@ -181,7 +181,7 @@ fn time_calls_beside(bus: &Bus, case: &Case) -> Vec<Duration> {
         let mut times = Vec::new();
         while Instant::now() < ends {
             let started = Instant::now();
-            let reply = innocent.call(Message::call(&name, "/", "org.example.I", "Small"));
+            let reply = innocent.call(PlainMessage::call(&name, "/", "org.example.I", "Small"));
             assert_eq!(reply.kind, kind::RETURN, "{}", case.name);
             times.push(started.elapsed());
             thread::sleep(Duration::from_millis(2));
@@ -192,12 +192,12 @@ fn time_calls_beside(bus: &Bus, case: &Case) -> Vec<Duration> {
 }
 
 /// A service with one thread, as most are.
-fn serve(service: &mut Peer, sends: Sends, is_over: &AtomicBool) {
+fn serve(service: &mut TestPeer, sends: Sends, is_over: &AtomicBool) {
     let null = fs::File::open("/dev/null").expect("it exists");
     while !is_over.load(Ordering::Relaxed) {
         if let Sends::Signals { bytes } = sends {
-            let body = Value::text(&"x".repeat(bytes));
-            let signal = Message::signal("/", "org.example.I", "Signal").arg(body);
+            let body = PlainValue::text(&"x".repeat(bytes));
+            let signal = PlainMessage::signal("/", "org.example.I", "Signal").arg(body);
             let signal = service.numbered(signal).encode();
             service.send_bytes(&signal);
         }
@@ -208,16 +208,16 @@ fn serve(service: &mut Peer, sends: Sends, is_over: &AtomicBool) {
         while let Some(call) = service.receive_within(wait) {
             match (call.member(), sends) {
                 ("Small", _) => {
-                    service.send(Message::reply(&call));
+                    service.send(PlainMessage::reply(&call));
                 }
                 ("Bulk", Sends::Replies { bytes, fds: 0 }) => {
-                    let body = Value::text(&"x".repeat(bytes));
-                    service.send(Message::reply(&call).arg(body));
+                    let body = PlainValue::text(&"x".repeat(bytes));
+                    service.send(PlainMessage::reply(&call).arg(body));
                 }
                 ("Bulk", Sends::Replies { bytes, fds }) => {
-                    let body = Value::text(&"x".repeat(bytes));
-                    let count = Value::U32(fds as u32);
-                    let reply = Message::reply(&call).arg(body).field(field::UNIX_FDS, count);
+                    let body = PlainValue::text(&"x".repeat(bytes));
+                    let count = PlainValue::U32(fds as u32);
+                    let reply = PlainMessage::reply(&call).arg(body).field(field::UNIX_FDS, count);
                     let reply = service.numbered(reply).encode();
                     service.send_with_descriptors(&reply, &vec![null.as_fd(); fds]);
                 }
@@ -230,23 +230,23 @@ fn serve(service: &mut Peer, sends: Sends, is_over: &AtomicBool) {
     }
 }
 
-fn attack(mut attacker: Peer, service: &str, case: &Case, is_over: &AtomicBool) {
+fn attack(mut attacker: TestPeer, service: &str, case: &SlowReaderCase, is_over: &AtomicBool) {
     match case.sends {
         Sends::Replies { .. } => {
             for _ in 0..CALLS {
-                attacker.send(Message::call(service, "/", "org.example.I", "Bulk"));
+                attacker.send(PlainMessage::call(service, "/", "org.example.I", "Bulk"));
             }
         }
         Sends::Signals { .. } => attacker.add_match("type='signal',interface='org.example.I'"),
     }
-    let Stream::Unix(stream) = attacker.stream() else { panic!("the bus is local") };
+    let PeerStream::Unix(stream) = attacker.stream() else { panic!("the bus is local") };
     stream.set_nonblocking(true).expect("it is a socket");
     let mut buffer = vec![0; 256 << 10];
     while !is_over.load(Ordering::Relaxed) {
         let mut left = match case.reads {
-            Reads::Nothing => 0,
-            Reads::Some(bytes) => bytes,
-            Reads::All => usize::MAX,
+            ReadPattern::Nothing => 0,
+            ReadPattern::Some(bytes) => bytes,
+            ReadPattern::All => usize::MAX,
         };
         while left > 0 {
             let most = left.min(buffer.len());
@@ -260,22 +260,22 @@ fn attack(mut attacker: Peer, service: &str, case: &Case, is_over: &AtomicBool) 
 }
 
 /// A bus of another user that may have few descriptors.
-fn bus_with_descriptors(count: u32, scratch: &Scratch) -> Bus {
+fn bus_with_descriptors(count: u32, scratch: &ScratchFolder) -> BusUnderTest {
     conformance::set_mode(scratch.path(), 0o755);
-    let config = Config::session().policy("context='default'", "<allow user='*'/>");
-    Bus::start_with(&config, |_| {
-        Program::named("prlimit", "util-linux")
+    let config = TestConfig::session().policy("context='default'", "<allow user='*'/>");
+    BusUnderTest::start_with(&config, |_| {
+        ExternalProgram::named("prlimit", "util-linux")
             .arg(format!("--nofile={count}"))
-            .user(User::NOBODY)
+            .user(RunAs::NOBODY)
             .arg(copy_bus(scratch))
     })
 }
 
 /// Sends a signal with descriptors to one connection.
-fn send_descriptors(sender: &mut Peer, to: &str, count: u32) {
+fn send_descriptors(sender: &mut TestPeer, to: &str, count: u32) {
     let null = fs::File::open("/dev/null").expect("it exists");
-    let message = Message::some_call(to).flags(flag::NO_REPLY_EXPECTED);
-    let message = message.field(field::UNIX_FDS, Value::U32(count));
+    let message = PlainMessage::some_call(to).flags(flag::NO_REPLY_EXPECTED);
+    let message = message.field(field::UNIX_FDS, PlainValue::U32(count));
     let bytes = sender.numbered(message).encode();
     sender.send_with_descriptors(&bytes, &vec![null.as_fd(); count as usize]);
 }
@@ -286,7 +286,7 @@ fn unread_descriptors_of_one_user_leave_room_for_others() {
     if !root_for("a user that does not read descriptors") {
         return;
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let bus = bus_with_descriptors(128, &scratch);
     let [mut one, mut other] = [bus.peer(), bus.peer()];
     let (mut flooder, mut sinks) = OTHER.act(|| (bus.peer(), [(); 8].map(|()| bus.peer())));
@@ -301,7 +301,7 @@ fn unread_descriptors_of_one_user_leave_room_for_others() {
         let message = other.receive().expect("it stays connected");
         assert_eq!((message.kind, message.descriptors.len()), (kind::CALL, 4));
     }
-    assert!(one.is_alive() && other.is_alive() && sinks.iter_mut().all(Peer::is_alive));
+    assert!(one.is_alive() && other.is_alive() && sinks.iter_mut().all(TestPeer::is_alive));
     bus.stop();
 }
 
@@ -312,7 +312,7 @@ fn descriptors_in_sockets_that_the_bus_has_closed_are_counted() {
     if !root_for("a user that does not read descriptors") {
         return;
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let bus = bus_with_descriptors(128, &scratch);
     let [mut one, mut other] = [bus.peer(), bus.peer()];
     let mut flooder = OTHER.act(|| bus.peer());
@@ -345,18 +345,18 @@ fn a_flood_of_one_user_leaves_room_for_calls_of_others() {
     if !root_for("a flood of another user") {
         return;
     }
-    let bus = Bus::start(&system_limits().limit("max_outgoing_bytes", 8 << 20));
+    let bus = BusUnderTest::start(&system_limits().limit("max_outgoing_bytes", 8 << 20));
     let mut service = bus.peer();
     let name = service.name().to_owned();
     let mut innocent = bus.peer();
-    let flooders: Vec<Peer> = (0..8).map(|_| OTHER.act(|| bus.peer())).collect();
+    let flooders: Vec<TestPeer> = (0..8).map(|_| OTHER.act(|| bus.peer())).collect();
     thread::scope(|scope| {
         for mut flooder in flooders {
             let name = &name;
             scope.spawn(move || {
-                let body = Value::text(&"x".repeat(100_000));
+                let body = PlainValue::text(&"x".repeat(100_000));
                 for _ in 0..40 {
-                    let call = Message::call(name, "/", "org.example.I", "Flood");
+                    let call = PlainMessage::call(name, "/", "org.example.I", "Flood");
                     flooder.send(call.flags(flag::NO_REPLY_EXPECTED).arg(body.clone()));
                 }
                 assert!(flooder.is_alive());
@@ -364,13 +364,13 @@ fn a_flood_of_one_user_leaves_room_for_calls_of_others() {
         }
     });
     for _ in 0..20 {
-        innocent.send(Message::call(&name, "/", "org.example.I", "Small"));
+        innocent.send(PlainMessage::call(&name, "/", "org.example.I", "Small"));
     }
     let mut answered = 0;
     while answered < 20 {
         let call = service.receive().expect("it stays connected");
         if call.member() == "Small" {
-            service.send(Message::reply(&call));
+            service.send(PlainMessage::reply(&call));
             let reply = innocent.receive().expect("it stays connected");
             assert_eq!(reply.kind, kind::RETURN, "{}", reply.error_name());
             answered += 1;
@@ -387,23 +387,23 @@ fn a_kernel_that_takes_no_descriptors_disconnects_nobody() {
     {
         return;
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let mut bus = bus_with_descriptors(64, &scratch);
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
-    let mut hoard = Program::python(HOARD).user(User::NOBODY).start();
+    let mut hoard = ExternalProgram::python(HOARD).user(RunAs::NOBODY).start();
     hoard.wait_for_stdout("full");
 
     let null = fs::File::open("/dev/null").expect("it exists");
-    let call = Message::some_call(callee.name()).field(field::UNIX_FDS, Value::U32(1));
+    let call = PlainMessage::some_call(callee.name()).field(field::UNIX_FDS, PlainValue::U32(1));
     let call = caller.numbered(call);
     caller.send_with_descriptors(&call.encode(), &[null.as_fd()]);
     let error = caller.receive().expect("it stays connected");
     assert_eq!((error.error_name(), error.reply_serial()), ("LimitsExceeded", Some(call.serial)));
     assert!(caller.is_alive() && callee.is_alive());
 
-    let call = callee.send(Message::some_call(caller.name()));
+    let call = callee.send(PlainMessage::some_call(caller.name()));
     let found = caller.receive().expect("what has no descriptors is delivered");
-    let reply = Message::reply(&found).field(field::UNIX_FDS, Value::U32(1));
+    let reply = PlainMessage::reply(&found).field(field::UNIX_FDS, PlainValue::U32(1));
     let reply = caller.numbered(reply).encode();
     caller.send_with_descriptors(&reply, &[null.as_fd()]);
     let error = callee.receive().expect("it stays connected");
@@ -441,23 +441,24 @@ fn a_connection_kept_open_by_its_own_descriptor_is_disconnected() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let mut bus = Bus::start(&Config::session().limit("pending_fd_timeout", 500));
+    let mut bus = BusUnderTest::start(&TestConfig::session().limit("pending_fd_timeout", 500));
     let mut witness = bus.peer();
     witness.add_match("member='NameOwnerChanged'");
     let mut own = bus.peer();
     let name = own.name().to_owned();
-    let body = Value::text(&"x".repeat(100_000));
+    let body = PlainValue::text(&"x".repeat(100_000));
     for _ in 0..10 {
-        own.send(Message::some_call(&name).flags(flag::NO_REPLY_EXPECTED).arg(body.clone()));
+        own.send(PlainMessage::some_call(&name).flags(flag::NO_REPLY_EXPECTED).arg(body.clone()));
     }
-    let Stream::Unix(stream) = own.stream() else { panic!("the bus is local") };
+    let PeerStream::Unix(stream) = own.stream() else { panic!("the bus is local") };
     let end = stream.try_clone().expect("a descriptor is left");
-    let message = Message::some_call(&name).flags(flag::NO_REPLY_EXPECTED);
-    let message = own.numbered(message.field(field::UNIX_FDS, Value::U32(1))).encode();
+    let message = PlainMessage::some_call(&name).flags(flag::NO_REPLY_EXPECTED);
+    let message = own.numbered(message.field(field::UNIX_FDS, PlainValue::U32(1))).encode();
     own.send_with_descriptors(&message, &[end.as_fd()]);
     drop((own, end));
-    let left =
-        |message: &Message| message.member() == "NameOwnerChanged" && message.first_text() == name;
+    let left = |message: &PlainMessage| {
+        message.member() == "NameOwnerChanged" && message.first_text() == name
+    };
     assert!(left(&witness.receive().expect("the bus is there")), "it came");
     assert!(left(&witness.receive().expect("the bus is there")), "it left");
     let log = bus.process().stderr();

@@ -3,28 +3,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
-use conformance::statistics::{Dict, STATISTICS, dicts, number, scrape, scraper, totals};
+use conformance::statistics::{STATISTICS, StatisticsDict, dicts, number, scrape, scraper, totals};
 use conformance::{
-    BUS_NAME, BUS_PATH, Bus, Config, Flavour, Message, Program, Scratch, User, Value, root_for,
+    BUS_NAME, BUS_PATH, BusUnderTest, ExternalProgram, Flavour, PlainMessage, PlainValue, RunAs,
+    ScratchFolder, TestConfig, root_for,
 };
 
-fn find<'d>(dicts: &'d [Dict], key: &str, value: &str) -> &'d Dict {
-    let found = dicts.iter().find(|dict| dict.get(key) == Some(&Value::text(value)));
+fn find<'d>(dicts: &'d [StatisticsDict], key: &str, value: &str) -> &'d StatisticsDict {
+    let found = dicts.iter().find(|dict| dict.get(key) == Some(&PlainValue::text(value)));
     found.unwrap_or_else(|| panic!("no {key}={value} in {dicts:?}"))
 }
 
-fn numbers<const N: usize>(dict: &Dict, keys: [&str; N]) -> [u64; N] {
+fn numbers<const N: usize>(dict: &StatisticsDict, keys: [&str; N]) -> [u64; N] {
     keys.map(|key| number(dict, key))
 }
 
 /// A dictionary with one count.
-fn count_of(cause: &str, count: u64) -> Value {
-    let entry = Value::Entry(Box::new(Value::text(cause)), Box::new(Value::U64(count)));
-    Value::Array("{st}".into(), vec![entry])
+fn count_of(cause: &str, count: u64) -> PlainValue {
+    let entry =
+        PlainValue::Entry(Box::new(PlainValue::text(cause)), Box::new(PlainValue::U64(count)));
+    PlainValue::Array("{st}".into(), vec![entry])
 }
 
 /// The size of a message as the client sends it.
-fn len(message: &Message) -> u64 {
+fn len(message: &PlainMessage) -> u64 {
     message.encode().len() as u64
 }
 
@@ -33,15 +35,15 @@ fn connections_and_members_are_counted() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut watcher, mut caller, mut callee] = [(); 3].map(|()| bus.peer());
     // Members are counted from the first question on.
     assert_eq!(dicts(&mut watcher, "GetMembers").len(), 0);
     callee.add_match("member='Told'");
     let before = dicts(&mut watcher, "GetConnections");
 
-    let call = Message::call(callee.name(), "/", "com.example.Counted", "Asked");
-    let call = call.arg(Value::text("a question"));
+    let call = PlainMessage::call(callee.name(), "/", "com.example.Counted", "Asked");
+    let call = call.arg(PlainValue::text("a question"));
     let mut bytes = 0;
     for round in 0..5 {
         let numbered = caller.numbered(call.clone());
@@ -49,8 +51,8 @@ fn connections_and_members_are_counted() {
         caller.send_bytes(&numbered.encode());
         let asked = callee.receive().expect("the call");
         let answer = match round {
-            0 => Message::error(&asked, "com.example.Error.No"),
-            _ => Message::reply(&asked),
+            0 => PlainMessage::error(&asked, "com.example.Error.No"),
+            _ => PlainMessage::reply(&asked),
         };
         callee.send(answer);
         caller.receive().expect("the answer");
@@ -59,11 +61,12 @@ fn connections_and_members_are_counted() {
     second.add_match("member='Told'");
     let mut monitor = bus.peer();
     let monitoring =
-        Message::call(BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Monitoring", "BecomeMonitor");
-    monitor.call(monitoring.arg(Value::Array("s".into(), Vec::new())).arg(Value::U32(0)));
+        PlainMessage::call(BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Monitoring", "BecomeMonitor");
+    monitor.call(monitoring.arg(PlainValue::Array("s".into(), Vec::new())).arg(PlainValue::U32(0)));
     let mut largest = 0;
     for text in ["a long text", "short"] {
-        let told = Message::signal("/", "com.example.Counted", "Told").arg(Value::text(text));
+        let told =
+            PlainMessage::signal("/", "com.example.Counted", "Told").arg(PlainValue::text(text));
         let told = caller.numbered(told);
         largest = largest.max(len(&told));
         caller.send_bytes(&told.encode());
@@ -73,7 +76,7 @@ fn connections_and_members_are_counted() {
 
     let members = dicts(&mut watcher, "GetMembers");
     let asked = find(&members, "Member", "Asked");
-    assert_eq!(asked["Interface"], Value::text("com.example.Counted"));
+    assert_eq!(asked["Interface"], PlainValue::text("com.example.Counted"));
     let keys = ["Messages", "Bytes", "Deliveries", "Returns", "Errors"];
     assert_eq!(numbers(asked, keys), [5, bytes, 5, 4, 1]);
     let [total, longest] = numbers(asked, ["ReplyTime", "LongestReplyTime"]);
@@ -94,7 +97,7 @@ fn connections_and_members_are_counted() {
     assert_eq!(grown(callee.name(), "ReceivedMessages"), 7);
     assert!(grown(callee.name(), "ReceivedBytes") > bytes, "headers grow by the sender's name");
     let own = find(&after, "UniqueName", caller.name());
-    assert_eq!(own["ProcessID"], Value::U32(std::process::id()));
+    assert_eq!(own["ProcessID"], PlainValue::U32(std::process::id()));
     bus.stop();
 }
 
@@ -104,7 +107,7 @@ fn copies_and_validations_are_counted() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let [mut watcher, mut sender] = [(); 2].map(|()| bus.peer());
     let mut listeners = [(); 3].map(|()| bus.peer());
     listeners.iter_mut().for_each(|listener| listener.add_match("member='Copied'"));
@@ -113,8 +116,8 @@ fn copies_and_validations_are_counted() {
         let before = numbers(&totals(&mut watcher), keys);
         let mut received = 0;
         for _ in 0..10 {
-            let body = Value::text(&"x".repeat(body_len));
-            sender.send(Message::signal("/", "com.example.I", "Copied").arg(body));
+            let body = PlainValue::text(&"x".repeat(body_len));
+            sender.send(PlainMessage::signal("/", "com.example.I", "Copied").arg(body));
             for listener in &mut listeners {
                 received += len(&listener.receive().expect("the signal"));
             }
@@ -142,12 +145,12 @@ fn what_waits_and_what_is_lost_is_told() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let bus = Bus::start(&Config::session().limit("max_outgoing_bytes", 50_000));
+    let bus = BusUnderTest::start(&TestConfig::session().limit("max_outgoing_bytes", 50_000));
     let [mut watcher, mut sender, mut sleeper] = [(); 3].map(|()| bus.peer());
     sleeper.add_match("member='Signal'");
-    let body = Value::text(&"x".repeat(10_000));
+    let body = PlainValue::text(&"x".repeat(10_000));
     for _ in 0..100 {
-        sender.send(Message::signal("/", "com.example.I", "Signal").arg(body.clone()));
+        sender.send(PlainMessage::signal("/", "com.example.I", "Signal").arg(body.clone()));
         assert!(sender.is_alive());
     }
     let connections = dicts(&mut watcher, "GetConnections");
@@ -155,7 +158,7 @@ fn what_waits_and_what_is_lost_is_told() {
     let [queued, peak, lost] =
         numbers(sleeping, ["QueuedBytes", "PeakQueuedBytes", "LostMessages"]);
     assert!(queued > 50_000 && peak >= queued, "{queued} and {peak} bytes");
-    assert_eq!(sleeping["Losing"], Value::Bool(true));
+    assert_eq!(sleeping["Losing"], PlainValue::Bool(true));
     let read = sleeper.drain().len() as u64;
     assert_eq!(read + lost, 100, "each is read or counted as lost");
     assert!(sleeper.is_alive());
@@ -165,7 +168,7 @@ fn what_waits_and_what_is_lost_is_told() {
     assert_eq!(totals["LossCauses"], count_of("max_outgoing_bytes", lost));
     let history = dicts(&mut watcher, "GetHistory");
     let incident = find(&history, "Kind", "lost");
-    assert_eq!(incident["UniqueName"], Value::text(sleeper.name()));
+    assert_eq!(incident["UniqueName"], PlainValue::text(sleeper.name()));
     assert_eq!(numbers(incident, ["Count", "LimitValue"]), [lost, 50_000]);
     bus.stop();
 }
@@ -175,10 +178,11 @@ fn the_history_tells_who_was_refused_and_who_was_ended() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let bus = Bus::start(&Config::session().limit("max_match_rules_per_connection", 1));
+    let bus =
+        BusUnderTest::start(&TestConfig::session().limit("max_match_rules_per_connection", 1));
     let [mut watcher, mut greedy, mut broken] = [(); 3].map(|()| bus.peer());
     greedy.request_name("com.example.Greedy", 0);
-    let rule = || Message::to_bus("AddMatch").arg(Value::text("member='M'"));
+    let rule = || PlainMessage::to_bus("AddMatch").arg(PlainValue::text("member='M'"));
     for _ in 0..6 {
         greedy.call(rule());
     }
@@ -187,24 +191,24 @@ fn the_history_tells_who_was_refused_and_who_was_ended() {
 
     let history = dicts(&mut watcher, "GetHistory");
     let [ended, refused] = &history[..] else { panic!("two incidents, not {history:?}") };
-    assert_eq!(ended["Kind"], Value::text("disconnected"));
-    assert_eq!(ended["Cause"], Value::text("invalid-message"));
-    assert_eq!(ended["UniqueName"], Value::text(broken.name()));
-    assert_eq!(refused["Kind"], Value::text("refused"));
-    assert_eq!(refused["Limit"], Value::text("max_match_rules_per_connection"));
-    assert_eq!(refused["Names"], Value::texts(&["com.example.Greedy"]));
+    assert_eq!(ended["Kind"], PlainValue::text("disconnected"));
+    assert_eq!(ended["Cause"], PlainValue::text("invalid-message"));
+    assert_eq!(ended["UniqueName"], PlainValue::text(broken.name()));
+    assert_eq!(refused["Kind"], PlainValue::text("refused"));
+    assert_eq!(refused["Limit"], PlainValue::text("max_match_rules_per_connection"));
+    assert_eq!(refused["Names"], PlainValue::texts(&["com.example.Greedy"]));
     assert_eq!(numbers(refused, ["Count", "LimitValue", "LimitUsage"]), [5, 1, 1]);
     for incident in [ended, refused] {
-        assert_eq!(incident["ProcessID"], Value::U32(std::process::id()));
+        assert_eq!(incident["ProcessID"], PlainValue::U32(std::process::id()));
         let comm = std::fs::read_to_string("/proc/self/comm").expect("it has a name");
-        assert_eq!(incident["Program"], Value::text(comm.trim_end()));
+        assert_eq!(incident["Program"], PlainValue::text(comm.trim_end()));
         let [first, last] = numbers(incident, ["First", "Last"]);
         assert!(first >= last, "the first is longer ago than the last");
     }
     let totals = totals(&mut watcher);
     assert_eq!(numbers(&totals, ["RefusedMessages", "Disconnected"]), [5, 1]);
-    let Value::Array(_, causes) = &totals["DisconnectCauses"] else { panic!("{totals:?}") };
-    let Value::Array(_, expected) = count_of("invalid-message", 1) else { unreachable!() };
+    let PlainValue::Array(_, causes) = &totals["DisconnectCauses"] else { panic!("{totals:?}") };
+    let PlainValue::Array(_, expected) = count_of("invalid-message", 1) else { unreachable!() };
     assert!(causes.contains(&expected[0]), "{causes:?}");
     assert_eq!(totals["RefusalCauses"], count_of("max_match_rules_per_connection", 5));
     bus.stop();
@@ -216,19 +220,21 @@ fn others_are_not_told() {
     if Flavour::under_test() == Flavour::Reference || !root_for("statistics for another user") {
         return;
     }
-    let bus = Bus::start(&Config::session().policy("context='default'", "<allow user='*'/>"));
+    let bus = BusUnderTest::start(
+        &TestConfig::session().policy("context='default'", "<allow user='*'/>"),
+    );
     for (method, args) in [
         ("GetTotals", &[][..]),
         ("GetConnections", &["uint32:0"]),
         ("GetMembers", &["uint32:0"]),
         ("GetHistory", &[]),
     ] {
-        let ran = Program::named("dbus-send", "dbus-bin")
+        let ran = ExternalProgram::named("dbus-send", "dbus-bin")
             .arg(format!("--bus={}", bus.address()))
             .args(["--print-reply", "--dest=org.freedesktop.DBus", BUS_PATH])
             .arg(format!("{STATISTICS}.{method}"))
             .args(args)
-            .user(User::NOBODY)
+            .user(RunAs::NOBODY)
             .run();
         assert!(ran.stderr.contains("AccessDenied"), "{method}: {ran}");
     }
@@ -236,11 +242,11 @@ fn others_are_not_told() {
 }
 
 /// Starts a bus that tells its numbers at the path that comes with it.
-fn bus_with_metrics() -> (Bus, std::path::PathBuf, Scratch) {
-    let scratch = Scratch::new();
+fn bus_with_metrics() -> (BusUnderTest, std::path::PathBuf, ScratchFolder) {
+    let scratch = ScratchFolder::new();
     let path = scratch.join("metrics");
     let option = format!("--metrics-socket={}", path.display());
-    let bus = Bus::start_with(&Config::session(), |program| program.arg(option));
+    let bus = BusUnderTest::start_with(&TestConfig::session(), |program| program.arg(option));
     (bus, path, scratch)
 }
 
@@ -253,10 +259,10 @@ fn scrapers_get_open_metrics() {
     let [mut sender, mut listener] = [bus.peer(), bus.peer()];
     listener.add_match("member='Told'");
     for _ in 0..7 {
-        sender.send(Message::signal("/", "com.example.Counted", "Told"));
+        sender.send(PlainMessage::signal("/", "com.example.Counted", "Told"));
         listener.receive().expect("the signal");
     }
-    listener.call(Message::to_bus("AddMatch").arg(Value::text("nonsense")));
+    listener.call(PlainMessage::to_bus("AddMatch").arg(PlainValue::text("nonsense")));
 
     let (header, document) = scrape(&path);
     assert!(header.starts_with("HTTP/1.1 200 OK\r\n"), "{header}");
@@ -274,7 +280,7 @@ fn scrapers_get_open_metrics() {
     ] {
         assert_eq!(samples.get(sample), Some(&expected), "{sample} in\n{document}");
     }
-    let by_curl = Program::named("curl", "curl")
+    let by_curl = ExternalProgram::named("curl", "curl")
         .args(["--silent", "--fail", "http://bus/metrics", "--unix-socket"])
         .arg(&path)
         .run()
@@ -348,22 +354,22 @@ fn services_that_do_not_start_are_in_the_history() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     let service = "[D-BUS Service]\nName=com.example.Fails\nExec=/bin/false\n";
     folder.file("com.example.Fails.service", service);
     let element = format!("<servicedir>{}</servicedir>", folder.path().display());
-    let bus = Bus::start(&Config::session().element(&element));
+    let bus = BusUnderTest::start(&TestConfig::session().element(&element));
     let mut peer = bus.peer();
     for _ in 0..2 {
-        let call = Message::call("com.example.Fails", "/", "com.example.I", "Method");
+        let call = PlainMessage::call("com.example.Fails", "/", "com.example.I", "Method");
         assert_eq!(peer.call(call).error_name(), "Spawn.ChildExited");
     }
     let history = dicts(&mut peer, "GetHistory");
     let [failed] = &history[..] else { panic!("one incident, not {history:?}") };
-    assert_eq!(failed["Kind"], Value::text("start-failed"));
-    assert_eq!(failed["Cause"], Value::text("process"));
-    assert_eq!(failed["Names"], Value::texts(&["com.example.Fails"]));
-    assert_eq!(failed["Count"], Value::U64(2));
+    assert_eq!(failed["Kind"], PlainValue::text("start-failed"));
+    assert_eq!(failed["Cause"], PlainValue::text("process"));
+    assert_eq!(failed["Names"], PlainValue::texts(&["com.example.Fails"]));
+    assert_eq!(failed["Count"], PlainValue::U64(2));
     let totals = totals(&mut peer);
     assert_eq!(totals["FailedStartCauses"], count_of("process", 2));
     bus.stop();

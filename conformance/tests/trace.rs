@@ -6,24 +6,24 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 
 use conformance::{
-    BUS_NAME, BUS_PATH, Bus, Config, Flavour, Message, Peer, Scratch, Signal, User, Value,
-    eventually, root_for,
+    BUS_NAME, BUS_PATH, BusUnderTest, Flavour, PlainMessage, PlainValue, RunAs, ScratchFolder,
+    Signal, TestConfig, TestPeer, eventually, root_for,
 };
 use rustix::fs::{SealFlags, fcntl_get_seals, ftruncate};
 
 /// A bus with a flight recorder for a folder below this one that does not exist yet, and a peer that
 /// has emitted a signal.
-fn bus_that_records(folder: &Scratch) -> (Bus, Peer) {
+fn bus_that_records(folder: &ScratchFolder) -> (BusUnderTest, TestPeer) {
     let path = folder.path().join("records");
-    let config = Config::session().element(&format!(
+    let config = TestConfig::session().element(&format!(
         "<?diligence <flight_recorder>65536</flight_recorder>\
          <flight_recorder_folder>{}</flight_recorder_folder> ?>",
         path.display()
     ));
-    let bus = Bus::start(&config);
+    let bus = BusUnderTest::start(&config);
     let mut peer = bus.peer();
-    peer.send(Message::signal("/", "com.example.Flight", "Recorded"));
-    peer.call(Message::to_bus("GetId"));
+    peer.send(PlainMessage::signal("/", "com.example.Flight", "Recorded"));
+    peer.call(PlainMessage::to_bus("GetId"));
     (bus, peer)
 }
 
@@ -32,7 +32,7 @@ fn what_the_bus_did_is_written_to_a_file_on_request() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     let (mut bus, _peer) = bus_that_records(&folder);
     bus.process().signal(Signal::USR2);
     let file = eventually("a file", || {
@@ -48,7 +48,7 @@ fn what_the_bus_did_is_written_to_a_file_on_request() {
 
 /// A bus with a flight recorder ends, and has sent a message before. Returns the file that it leaves.
 fn left_by(signal: Signal) -> (String, Vec<u8>) {
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     let (mut bus, mut peer) = bus_that_records(&folder);
     bus.process().signal(signal);
     peer.until_closed();
@@ -82,17 +82,17 @@ fn a_flight_recorder_that_is_too_large_is_told() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let config =
-        Config::session().element("<?diligence <flight_recorder>3221225472</flight_recorder> ?>");
-    let mut bus = Bus::start(&config);
+    let config = TestConfig::session()
+        .element("<?diligence <flight_recorder>3221225472</flight_recorder> ?>");
+    let mut bus = BusUnderTest::start(&config);
     let line = "has 1073741824 bytes, the most that there can be, and not 3221225472";
     eventually("a warning", || bus.process().stderr().contains(line).then_some(()));
 }
 
 /// Asks for a trace of all messages.
-fn start_trace(peer: &mut Peer) -> Message {
-    let call = Message::call(BUS_NAME, BUS_PATH, "org.diligence.Trace1", "Start");
-    peer.call(call.arg(Value::Array("{sv}".into(), Vec::new())))
+fn start_trace(peer: &mut TestPeer) -> PlainMessage {
+    let call = PlainMessage::call(BUS_NAME, BUS_PATH, "org.diligence.Trace1", "Start");
+    peer.call(call.arg(PlainValue::Array("{sv}".into(), Vec::new())))
 }
 
 #[test]
@@ -100,17 +100,17 @@ fn traces_are_for_root_and_the_user_of_the_bus() {
     if Flavour::under_test() == Flavour::Reference || !root_for("traces of several users") {
         return;
     }
-    let config = Config::session().policy("context='default'", "<allow user='*'/>");
-    let bus = Bus::start_as(User::NOBODY, &config);
-    let daemon = User { uid: 1, gid: 1 };
+    let config = TestConfig::session().policy("context='default'", "<allow user='*'/>");
+    let bus = BusUnderTest::start_as(RunAs::NOBODY, &config);
+    let daemon = RunAs { uid: 1, gid: 1 };
     for (user, error) in
-        [(User { uid: 0, gid: 0 }, ""), (User::NOBODY, ""), (daemon, "AccessDenied")]
+        [(RunAs { uid: 0, gid: 0 }, ""), (RunAs::NOBODY, ""), (daemon, "AccessDenied")]
     {
         let answer = user.act(|| start_trace(&mut bus.peer()));
         assert_eq!(answer.error_name(), error, "{user:?}: {}", answer.summary());
     }
     for member in ["Dump", "Stop"] {
-        let call = Message::call(BUS_NAME, BUS_PATH, "org.diligence.Trace1", member);
+        let call = PlainMessage::call(BUS_NAME, BUS_PATH, "org.diligence.Trace1", member);
         let answer = daemon.act(|| bus.peer().call(call));
         assert_eq!(answer.error_name(), "AccessDenied", "{member}: {}", answer.summary());
     }
@@ -122,7 +122,7 @@ fn a_reader_of_a_trace_cannot_change_it() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    let bus = Bus::session();
+    let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     let answer = start_trace(&mut peer);
     let ring = answer.descriptors.first().expect("a ring");

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The sources of the daemon are those that are shipped; what they run on is `simulation/kernel`. A
-//! [`World`](world::World) of peers connects, talks, vanishes and misbehaves in any order, from a
+//! [`SimulatedWorld`](world::SimulatedWorld) of peers connects, talks, vanishes and misbehaves in any order, from a
 //! seed. One of them is a monitor: it is told of every message in the order in which they are routed.
 //! From that order alone the [`Oracle`](oracle::Oracle), which is written plainly from the
 //! specification, says what each of the others must get, and in which order; any difference ends the

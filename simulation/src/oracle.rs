@@ -13,17 +13,17 @@ mod undelivered;
 use std::collections::{BTreeMap, VecDeque};
 
 use bus::PeerId;
-use testkit::model::{Change, Names, Rule};
+use testkit::model::{ModelNames, ModelRule, OwnershipChange};
 use wire::Message;
 use wire::body::Value;
 
-use crate::setting::{CONNECTIONS_MAX, Feature, Policy, Setting};
-use crate::who::Who;
+use crate::setting::{CONNECTIONS_MAX, Feature, SimulatedPolicy, SimulationSetting};
+use crate::who::SimulatedUser;
 use driver::ShownLater;
 use listening::To;
 use owed::Owed;
 use passing::Addressed;
-use starting::Held;
+use starting::ExpectedHold;
 pub use undelivered::{is_retried, whole_message};
 
 /// The name of the bus itself.
@@ -32,12 +32,12 @@ pub const DRIVER: &str = "org.freedesktop.DBus";
 /// All that is known of what was said.
 #[derive(Debug)]
 pub struct Oracle {
-    setting: Setting,
-    policy: Policy,
-    accounts: BTreeMap<u64, Account>,
-    names: Names,
+    setting: SimulationSetting,
+    policy: SimulatedPolicy,
+    accounts: BTreeMap<u64, OracleAccount>,
+    names: ModelNames,
     /// What waits for services.
-    held: Vec<Held>,
+    held: Vec<ExpectedHold>,
     /// Calls that wait for an answer: who called, the serial, who was called.
     pending: Vec<(u64, u32, u64)>,
     /// What the bus has to say now, or soon: each once, in any order.
@@ -48,8 +48,8 @@ pub struct Oracle {
     /// of the message behind which it comes.
     placed: Vec<(u64, u32, u64)>,
     /// What the bus has said so far.
-    told: Told,
-    undelivered: undelivered::Undelivered,
+    told: NotificationCounts,
+    undelivered: undelivered::ExpectedUndelivered,
     /// How many messages were routed.
     routed: u64,
     /// A call of the bus itself that is shown when it has said what it has to say to that.
@@ -61,7 +61,7 @@ pub struct Oracle {
 
 /// One who has, or had, a unique name.
 #[derive(Debug, Default)]
-pub struct Account {
+pub struct OracleAccount {
     /// What it said, as it was routed.
     pub heard: VecDeque<Vec<u8>>,
     /// What it must get, in this order.
@@ -71,8 +71,8 @@ pub struct Account {
     refused_fds: Vec<u32>,
     /// Whether the bus said that it has gone.
     pub is_gone: bool,
-    who: Who,
-    rules: Vec<Rule>,
+    who: SimulatedUser,
+    rules: Vec<ModelRule>,
 }
 
 /// What somebody must get.
@@ -89,7 +89,7 @@ pub struct Expected {
 
 /// How often the bus has said what it should count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Told {
+pub struct NotificationCounts {
     /// That a message was refused, to who sent it.
     pub refused: u64,
     /// That somebody does not get what he listens for, to monitors.
@@ -101,19 +101,19 @@ pub type Wrong = String;
 
 impl Oracle {
     /// Of a bus that is set up so, and on which nothing was said.
-    pub fn new(setting: Setting) -> Self {
+    pub fn new(setting: SimulationSetting) -> Self {
         Self {
             setting,
-            policy: Policy::default(),
+            policy: SimulatedPolicy::default(),
             accounts: BTreeMap::new(),
-            names: Names::default(),
+            names: ModelNames::default(),
             held: Vec::new(),
             pending: Vec::new(),
             owed: Vec::new(),
             latest: Vec::new(),
             placed: Vec::new(),
-            told: Told::default(),
-            undelivered: undelivered::Undelivered::default(),
+            told: NotificationCounts::default(),
+            undelivered: undelivered::ExpectedUndelivered::default(),
             shown_later: None,
             routed: 0,
             unsettled: 0,
@@ -126,16 +126,16 @@ impl Oracle {
     }
 
     /// What the bus has said so far.
-    pub const fn told(&self) -> Told {
+    pub const fn told(&self) -> NotificationCounts {
         self.told
     }
 
     /// The account of a name, if it was heard of.
-    pub fn known(&mut self, id: u64) -> Option<&mut Account> {
+    pub fn known(&mut self, id: u64) -> Option<&mut OracleAccount> {
         self.accounts.get_mut(&id)
     }
 
-    fn account(&mut self, id: u64) -> &mut Account {
+    fn account(&mut self, id: u64) -> &mut OracleAccount {
         self.accounts.entry(id).or_default()
     }
 
@@ -160,7 +160,7 @@ impl Oracle {
     /// Who has no name asks for one and does not get it, or may say nothing yet.
     fn nobody_said(&mut self, message: &Message<'_>) -> Result<(), Wrong> {
         let is_hello = message.member().is_some_and(|name| name.as_str() == "Hello");
-        let Who { uid, .. } = Who::of_serial(message.serial().get());
+        let SimulatedUser { uid, .. } = SimulatedUser::of_serial(message.serial().get());
         match is_hello && self.has_place(uid) {
             true => Err(format!("there is a place for user {uid}, and it is not given")),
             false => Ok(()),
@@ -169,7 +169,7 @@ impl Oracle {
 
     /// Whether one more of a user may come.
     fn has_place(&self, uid: u32) -> bool {
-        let is_one = |account: &&Account| !account.is_gone && account.who.uid == uid;
+        let is_one = |account: &&OracleAccount| !account.is_gone && account.who.uid == uid;
         let count = self.accounts.values().filter(is_one).count();
         !self.setting.has(Feature::FewPlaces) || count < CONNECTIONS_MAX
     }
@@ -181,7 +181,7 @@ impl Oracle {
             return Err(format!(":1.{from} is not there, and says something"));
         }
         if is_new {
-            let who = Who::of_serial(message.serial().get());
+            let who = SimulatedUser::of_serial(message.serial().get());
             if !self.has_place(who.uid) {
                 return Err(format!("there is no place for one more of user {}", who.uid));
             }
@@ -224,8 +224,8 @@ impl Oracle {
         std::iter::once(unique(id)).chain(own.map(str::to_owned)).collect()
     }
 
-    fn who(&self, id: u64) -> Who {
-        self.accounts.get(&id).map_or_else(Who::default, |account| account.who)
+    fn who(&self, id: u64) -> SimulatedUser {
+        self.accounts.get(&id).map_or_else(SimulatedUser::default, |account| account.who)
     }
 
     /// Who has a name.
@@ -264,7 +264,7 @@ impl Oracle {
     }
 
     /// What the bus says when a name has gone from one owner to another.
-    fn owe_change(&mut self, change: Option<Change>) {
+    fn owe_change(&mut self, change: Option<OwnershipChange>) {
         let Some((name, old, new)) = change else { return };
         let id = |peer: Option<PeerId>| peer.map(|peer| u64::from(peer.index() as u32));
         let text = |peer| id(peer).map(unique).unwrap_or_default();
@@ -278,7 +278,7 @@ impl Oracle {
     }
 }
 
-impl Account {
+impl OracleAccount {
     /// Whether the bus said that it did not route a message for its descriptors. Each is asked for once.
     pub fn take_refused(&mut self, bytes: &[u8]) -> bool {
         let message = Message::parse(bytes).expect("it is whole");

@@ -9,7 +9,7 @@ use kernel::machine::{self, FailedWrite, SocketId};
 use wire::Message;
 
 use crate::oracle::{is_retried, whole_message};
-use crate::who::Who;
+use crate::who::SimulatedUser;
 
 /// How far somebody has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,14 +38,14 @@ pub enum Mood {
 
 /// What happened to a message that the bus wrote.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Arrival {
+pub enum ArrivedMessage {
     /// It came.
     Received(Vec<u8>),
     /// The kernel did not take it, so the bus must have dropped it.
     Dropped(Vec<u8>),
 }
 
-impl Arrival {
+impl ArrivedMessage {
     /// The message.
     pub fn bytes(&self) -> &[u8] {
         match self {
@@ -56,11 +56,11 @@ impl Arrival {
 
 /// Somebody.
 #[derive(Debug)]
-pub struct Peer {
+pub struct SimulatedPeer {
     /// Its connection.
     pub socket: SocketId,
     /// Who it is.
-    pub who: Who,
+    pub who: SimulatedUser,
     /// How far it has come.
     pub stage: Stage,
     /// Whether it reads.
@@ -68,7 +68,7 @@ pub struct Peer {
     /// Messages that were written whole and not seen by the oracle yet.
     pub sent: VecDeque<Vec<u8>>,
     /// Messages that came, or that the kernel did not take, and were not compared yet.
-    pub received: VecDeque<Arrival>,
+    pub received: VecDeque<ArrivedMessage>,
     /// Calls that came and were not answered: who called, and the serial.
     pub calls: Vec<(u64, u32)>,
     /// Messages that it could have got and did not.
@@ -117,10 +117,10 @@ impl Chunk {
     }
 }
 
-impl Peer {
+impl SimulatedPeer {
     /// One who connects, and says who it is. So many bytes may be under way in each direction.
-    pub fn connect(pid: u32, who: Who, capacity: usize) -> Self {
-        let Who { uid, passes_descriptors } = who;
+    pub fn connect(pid: u32, who: SimulatedUser, capacity: usize) -> Self {
+        let SimulatedUser { uid, passes_descriptors } = who;
         let owner = Ids { pid: Some(pid), uid, gid: uid };
         let socket = machine::with(|machine| machine.connect(owner, capacity));
         let mut peer = Self {
@@ -261,7 +261,7 @@ impl Peer {
                 "descriptors come with a message"
             );
             self.unseen.push(bytes.clone());
-            self.received.push_back(Arrival::Received(bytes));
+            self.received.push_back(ArrivedMessage::Received(bytes));
             self.take_failed(start);
         }
         self.inbox.drain(..start);
@@ -279,7 +279,7 @@ impl Peer {
             }
             let bytes = whole_message(&write.bytes).expect("the bus writes whole messages");
             if !is_retried(&Message::parse(bytes).expect("it is whole")) {
-                self.received.push_back(Arrival::Dropped(bytes.to_vec()));
+                self.received.push_back(ArrivedMessage::Dropped(bytes.to_vec()));
             }
         }
     }

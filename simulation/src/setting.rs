@@ -11,7 +11,7 @@ use kernel::machine::Chance;
 pub enum Feature {
     /// Little may wait for those who do not read.
     TightQueues,
-    /// The policy is [`Policy::Open`] at first, and another one each time that the configuration is
+    /// The policy is [`SimulatedPolicy::Open`] at first, and another one each time that the configuration is
     /// read again.
     ChangingPolicy,
     /// There are services that can be started: see [`SERVICES`].
@@ -29,7 +29,7 @@ pub enum Feature {
     /// No message may be long or have many descriptors: see [`MESSAGE_LEN_MAX`] and
     /// [`MESSAGE_FDS_MAX`].
     SmallMessages,
-    /// The kernel does not take every write ([`Shortage`](kernel::transfer::Shortage)), and the bus
+    /// The kernel does not take every write ([`Shortage`](kernel::transfer::TransferShortage)), and the bus
     /// may have only [`OPEN_FILES_MAX`].
     KernelShortages,
 }
@@ -49,11 +49,11 @@ const FEATURES: [Feature; 10] = [
 
 /// How a bus is set up: any of the features.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Setting {
+pub struct SimulationSetting {
     has: [bool; FEATURES.len()],
 }
 
-impl Setting {
+impl SimulationSetting {
     /// That of a seed.
     pub fn of(seed: u64) -> Self {
         let mut chance = Chance::new(seed ^ 0xfea7);
@@ -131,7 +131,7 @@ impl Setting {
     }
 }
 
-impl fmt::Debug for Setting {
+impl fmt::Debug for SimulationSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(FEATURES.iter().filter(|feature| self.has(**feature))).finish()
     }
@@ -152,7 +152,7 @@ const ANY: u64 = 1_000_000_000;
 
 /// Bytes that may wait for somebody where little may.
 pub const QUEUE_MAX: u64 = 60_000;
-/// More than the longest message has there, see [`Setting::body_max`].
+/// More than the longest message has there, see [`SimulationSetting::body_max`].
 const ROOM_FOR_ONE: u64 = 2000;
 /// Names that somebody may have where there are few places: its own, and those that it waits for,
 /// count.
@@ -199,7 +199,7 @@ pub const SERVICES: [(&str, Fate); 3] = [
 
 /// What is allowed to everybody.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Policy {
+pub enum SimulatedPolicy {
     /// Everything.
     #[default]
     Open,
@@ -207,9 +207,9 @@ pub enum Policy {
     Strict,
 }
 
-impl Policy {
+impl SimulatedPolicy {
     /// The one that comes behind it.
-    pub const fn next(self, setting: Setting) -> Self {
+    pub const fn next(self, setting: SimulationSetting) -> Self {
         match self {
             Self::Open if setting.has(Feature::ChangingPolicy) => Self::Strict,
             _ => Self::Open,

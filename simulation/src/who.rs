@@ -2,14 +2,14 @@
 
 /// A user, and what was agreed on in the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Who {
+pub struct SimulatedUser {
     /// The user.
     pub uid: u32,
     /// Whether it passes descriptors, and can be passed some.
     pub passes_descriptors: bool,
 }
 
-impl Who {
+impl SimulatedUser {
     /// What is before its first serial: so the order of messages alone tells who it is.
     pub const fn serials(self) -> u32 {
         (self.uid << 1 | self.passes_descriptors as u32) << SERIAL_BITS
@@ -33,8 +33,8 @@ mod tests {
     fn serials_tell_who_it_is() {
         for uid in [0, 1, 500] {
             for passes_descriptors in [false, true] {
-                let who = Who { uid, passes_descriptors };
-                assert_eq!(Who::of_serial(who.serials() + 7), who);
+                let who = SimulatedUser { uid, passes_descriptors };
+                assert_eq!(SimulatedUser::of_serial(who.serials() + 7), who);
             }
         }
     }

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 
-use kernel::machine::{self, Activity, Chance, SocketId};
-use testkit::model::Rule;
+use kernel::machine::{self, Chance, MachineActivity, SocketId};
+use testkit::model::ModelRule;
 use wire::Message;
 use wire::body::Value;
 use wire::message::MessageType;
@@ -21,14 +21,14 @@ use wire::message::MessageType;
 pub use choice::rules;
 
 use crate::oracle::Oracle;
-use crate::peer::Peer;
-use crate::setting::{Feature, Setting};
-use crate::who::Who;
+use crate::peer::SimulatedPeer;
+use crate::setting::{Feature, SimulationSetting};
+use crate::who::SimulatedUser;
 use message::{call_bus, hello, shown, strings};
 
 /// What a run is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Plan {
+pub struct WorldPlan {
     /// From which everything follows.
     pub seed: u64,
     /// How many steps are taken until all read what is left, and leave.
@@ -39,7 +39,7 @@ pub struct Plan {
 
 /// What happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct WorldTally {
     /// Steps that were taken.
     pub steps: usize,
     /// How many have connected.
@@ -56,7 +56,7 @@ pub struct Tally {
 
 /// How far a run has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
+enum WorldPhase {
     /// The monitor connects, and nobody else is there.
     Opening,
     /// Everybody does anything.
@@ -77,18 +77,18 @@ enum Phase {
 
 /// Everybody but the daemon.
 #[derive(Debug)]
-pub struct World {
-    plan: Plan,
-    setting: Setting,
+pub struct SimulatedWorld {
+    plan: WorldPlan,
+    setting: SimulationSetting,
     chance: Chance,
-    phase: Phase,
-    monitor: Peer,
-    peers: Vec<Peer>,
+    phase: WorldPhase,
+    monitor: SimulatedPeer,
+    peers: Vec<SimulatedPeer>,
     /// Those who have left and of whom not all was compared yet.
-    former: Vec<Peer>,
+    former: Vec<SimulatedPeer>,
     oracle: Oracle,
-    rules: Vec<Rule>,
-    tally: Rc<RefCell<Tally>>,
+    rules: Vec<ModelRule>,
+    tally: Rc<RefCell<WorldTally>>,
     /// The processes of services that have come.
     arrived: BTreeSet<u32>,
     /// Services that have connected and take their name when they have read something.
@@ -105,16 +105,16 @@ pub struct World {
     idle: usize,
 }
 
-impl World {
+impl SimulatedWorld {
     /// A world of this plan, and where it writes what happens.
-    pub fn later(plan: Plan) -> (Lazy, Rc<RefCell<Tally>>) {
-        let tally = Rc::new(RefCell::new(Tally::default()));
+    pub fn later(plan: WorldPlan) -> (Lazy, Rc<RefCell<WorldTally>>) {
+        let tally = Rc::new(RefCell::new(WorldTally::default()));
         (Lazy { plan, world: None, tally: Rc::clone(&tally) }, tally)
     }
 
-    fn begin(plan: Plan, tally: Rc<RefCell<Tally>>) -> Self {
-        let setting = Setting::of(plan.seed);
-        let mut monitor = Peer::connect(2, SUPERVISOR, MONITOR_CAPACITY);
+    fn begin(plan: WorldPlan, tally: Rc<RefCell<WorldTally>>) -> Self {
+        let setting = SimulationSetting::of(plan.seed);
+        let mut monitor = SimulatedPeer::connect(2, SUPERVISOR, MONITOR_CAPACITY);
         machine::with(|machine| machine.receive_at_once(monitor.socket));
         let serial = monitor.next_serial();
         monitor.send(hello(serial));
@@ -125,7 +125,7 @@ impl World {
             plan,
             setting,
             chance: Chance::new(plan.seed ^ 0x5eed),
-            phase: Phase::Opening,
+            phase: WorldPhase::Opening,
             monitor,
             peers: Vec::new(),
             former: Vec::new(),
@@ -142,23 +142,23 @@ impl World {
         }
     }
 
-    fn step(&mut self) -> Activity {
+    fn step(&mut self) -> MachineActivity {
         let acted = match self.phase {
-            Phase::Opening => self.open(),
-            Phase::Busy => self.be_busy(),
-            Phase::Over => return Activity::Ended,
+            WorldPhase::Opening => self.open(),
+            WorldPhase::Busy => self.be_busy(),
+            WorldPhase::Over => return MachineActivity::Ended,
             _ => self.be_quiet(),
         };
         if acted {
             self.idle = 0;
-            return Activity::Acted;
+            return MachineActivity::Acted;
         }
         self.idle += 1;
         if self.idle > IDLE_MAX {
             self.idle = 0;
             self.next_phase();
         }
-        Activity::Idle
+        MachineActivity::Idle
     }
 
     fn open(&mut self) -> bool {
@@ -166,7 +166,7 @@ impl World {
     }
 
     /// What became of the monitor's own name comes behind the answers to it.
-    fn begin_busily(&mut self) -> Phase {
+    fn begin_busily(&mut self) -> WorldPhase {
         let answers = self.monitor.received.iter().filter(|arrival| {
             Message::parse(arrival.bytes())
                 .is_ok_and(|one| one.message_type() == MessageType::MethodReturn)
@@ -175,8 +175,8 @@ impl World {
             self.fail("the monitor is not served");
         }
         self.monitor.received.clear();
-        self.open_before = machine::with(machine::Machine::open_count);
-        Phase::Busy
+        self.open_before = machine::with(machine::SimulatedMachine::open_count);
+        WorldPhase::Busy
     }
 
     /// One after the other sends what is to be sent, and reads. Nothing happens when nothing has
@@ -193,49 +193,49 @@ impl World {
                 return true;
             }
         }
-        self.phase == Phase::Quiet && self.attend_services()
+        self.phase == WorldPhase::Quiet && self.attend_services()
     }
 
     fn next_phase(&mut self) {
         self.phase = match self.phase {
-            Phase::Opening => self.begin_busily(),
-            Phase::Busy => Phase::Busy,
-            Phase::Quiet => {
+            WorldPhase::Opening => self.begin_busily(),
+            WorldPhase::Busy => WorldPhase::Busy,
+            WorldPhase::Quiet => {
                 machine::with(|machine| machine.pass(PATIENCE));
-                Phase::Patient
+                WorldPhase::Patient
             }
-            Phase::Patient => {
+            WorldPhase::Patient => {
                 self.check_all();
-                machine::with(machine::Machine::end_shortages);
+                machine::with(machine::SimulatedMachine::end_shortages);
                 self.ask_for_accounts();
-                Phase::Asking
+                WorldPhase::Asking
             }
-            Phase::Asking => {
+            WorldPhase::Asking => {
                 self.check_all();
                 self.check_accounts();
                 for peer in &mut self.peers {
                     peer.leave();
                 }
-                machine::with(machine::Machine::end_all);
-                Phase::Leaving
+                machine::with(machine::SimulatedMachine::end_all);
+                WorldPhase::Leaving
             }
-            Phase::Leaving => {
+            WorldPhase::Leaving => {
                 self.check_gone();
                 self.ask_for_totals();
-                Phase::Counting
+                WorldPhase::Counting
             }
-            Phase::Counting => {
+            WorldPhase::Counting => {
                 self.check_totals();
                 self.tally.borrow_mut().is_done = true;
-                Phase::Over
+                WorldPhase::Over
             }
-            Phase::Over => Phase::Over,
+            WorldPhase::Over => WorldPhase::Over,
         };
     }
 
     /// The monitor reads, and what it reads is told to the oracle.
     fn listen(&mut self) -> bool {
-        for write in machine::with(machine::Machine::take_failed_writes) {
+        for write in machine::with(machine::SimulatedMachine::take_failed_writes) {
             self.oracle.failed_write(self.failing[&write.socket], &write.bytes);
         }
         let acted = self.monitor.read(usize::MAX);
@@ -263,14 +263,14 @@ impl World {
 /// A world that begins when it acts first: when the machine is there.
 #[derive(Debug)]
 pub struct Lazy {
-    plan: Plan,
-    world: Option<World>,
-    tally: Rc<RefCell<Tally>>,
+    plan: WorldPlan,
+    world: Option<SimulatedWorld>,
+    tally: Rc<RefCell<WorldTally>>,
 }
 
-impl machine::World for Lazy {
-    fn act(&mut self) -> Activity {
-        let begin = || World::begin(self.plan, Rc::clone(&self.tally));
+impl machine::KernelWorld for Lazy {
+    fn act(&mut self) -> MachineActivity {
+        let begin = || SimulatedWorld::begin(self.plan, Rc::clone(&self.tally));
         self.world.get_or_insert_with(begin).step()
     }
 }
@@ -279,7 +279,7 @@ impl machine::World for Lazy {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Who looks at the bus in the beginning and in the end: root, who shares no limit with others.
-const SUPERVISOR: Who = Who { uid: 0, passes_descriptors: true };
+const SUPERVISOR: SimulatedUser = SimulatedUser { uid: 0, passes_descriptors: true };
 
 /// Bytes that may be under way to the monitor.
 const MONITOR_CAPACITY: usize = 1 << 20;
@@ -288,8 +288,8 @@ const MONITOR_CAPACITY: usize = 1 << 20;
 const COMPARE_ONCE_IN: usize = 16;
 
 /// The rules that anybody asks for on a bus that is set up so.
-fn rules_of(setting: Setting) -> Vec<Rule> {
-    let is_asked_for = |rule: &Rule| !rule.eavesdrops || setting.has(Feature::Eavesdroppers);
+fn rules_of(setting: SimulationSetting) -> Vec<ModelRule> {
+    let is_asked_for = |rule: &ModelRule| !rule.eavesdrops || setting.has(Feature::Eavesdroppers);
     rules().into_iter().filter(is_asked_for).collect()
 }
 

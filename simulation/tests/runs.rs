@@ -8,7 +8,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 use simulation::run::run;
-use simulation::world::{Plan, Tally};
+use simulation::world::{WorldPlan, WorldTally};
 use testkit::random::Random;
 
 #[test]
@@ -20,13 +20,14 @@ fn everybody_gets_what_he_must_get_and_nothing_else() {
     let mut random = Random::from_env();
     let steps = env::var("DILIGENCE_STEPS").map_or(STEPS, |text| text.parse().expect("a number"));
     // Else nothing could be seen again.
-    let plan = Plan { seed: random.number(), steps: STEPS_OF_WORLD, peers: 12 };
+    let plan = WorldPlan { seed: random.number(), steps: STEPS_OF_WORLD, peers: 12 };
     assert_eq!(run(plan), run(plan), "the same seed makes the same world");
-    let mut all = Tally::default();
+    let mut all = WorldTally::default();
     while all.steps < steps {
         let is_crowd = random.below(CROWD_ONCE_IN) == 0;
         let peers = if is_crowd { CROWD } else { PEERS[random.below(PEERS.len())] };
-        let tally = run_or_shrink(Plan { seed: random.number(), steps: STEPS_OF_WORLD, peers });
+        let tally =
+            run_or_shrink(WorldPlan { seed: random.number(), steps: STEPS_OF_WORLD, peers });
         all.steps += tally.steps;
         all.connections += tally.connections;
         all.routed += tally.routed;
@@ -38,7 +39,7 @@ fn everybody_gets_what_he_must_get_and_nothing_else() {
 }
 
 /// Runs a world. If it fails, smaller ones are tried, and the smallest that fails is shown.
-fn run_or_shrink(plan: Plan) -> Tally {
+fn run_or_shrink(plan: WorldPlan) -> WorldTally {
     let failed = match panic::catch_unwind(AssertUnwindSafe(|| run(plan))) {
         Ok(tally) => return tally,
         Err(failed) => failed,
@@ -49,7 +50,7 @@ fn run_or_shrink(plan: Plan) -> Tally {
     panic::set_hook(Box::new(|_| {}));
     let begun = Instant::now();
     while begun.elapsed() < SHRINKING {
-        let fewer = Plan {
+        let fewer = WorldPlan {
             seed: random.number(),
             steps: 1 + random.below(steps),
             peers: 1 + random.below(peers),
@@ -66,11 +67,11 @@ fn run_or_shrink(plan: Plan) -> Tally {
     panic::resume_unwind(failed)
 }
 
-fn plan(text: &str) -> Option<Plan> {
+fn plan(text: &str) -> Option<WorldPlan> {
     let mut parts = text.split(':');
     let seed = parts.next()?.parse().ok()?;
     let (steps, peers) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some(Plan { seed, steps, peers })
+    Some(WorldPlan { seed, steps, peers })
 }
 
 const STEPS: usize = 10_000_000;

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use conformance::{
-    Bus, Config, Message, Peer, Program, Scratch, Signal, Stream, Value, announce, eventually,
-    instruments_binary,
+    BusUnderTest, ExternalProgram, PeerStream, PlainMessage, PlainValue, ScratchFolder, Signal,
+    TestConfig, TestPeer, announce, eventually, instruments_binary,
 };
 
-use crate::form::Form;
+use crate::form::TestDuration;
 use crate::numbered;
 
 /// What each of the timers is set to.
@@ -24,23 +24,23 @@ const LATE: Duration = Duration::from_millis(900);
 const STEPS: [i64; 4] = [3600, -3600, 86_400, 0];
 
 /// The clock of processes of ours.
-struct Clock {
-    folder: Scratch,
+struct FakeClock {
+    folder: ScratchFolder,
     library: PathBuf,
 }
 
-impl Clock {
+impl FakeClock {
     /// `None` where we know no way to turn a clock for one process.
     fn new() -> Option<Self> {
         if !cfg!(target_arch = "x86_64") {
             announce("left out, steps of the clock: step.c is for x86_64");
             return None;
         }
-        let folder = Scratch::new();
+        let folder = ScratchFolder::new();
         let library = folder.join("step.so");
         let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults/step.c");
-        let compiler =
-            Program::named("cc", "gcc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
+        let compiler = ExternalProgram::named("cc", "gcc")
+            .args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
         let _ = compiler.arg(&library).arg(source).run().success();
         let clock = Self { folder, library };
         clock.set(0);
@@ -48,7 +48,7 @@ impl Clock {
     }
 
     /// A program that goes by this clock.
-    fn of(&self, program: Program) -> Program {
+    fn of(&self, program: ExternalProgram) -> ExternalProgram {
         program.env("DILIGENCE_CLOCK", self.folder.join("ahead")).env("LD_PRELOAD", &self.library)
     }
 
@@ -64,19 +64,23 @@ impl Clock {
 
     /// What `date` says, with a format.
     fn date(&self, format: &str) -> String {
-        let date = self.of(Program::named("date", "coreutils").args(["-u", format]));
+        let date = self.of(ExternalProgram::named("date", "coreutils").args(["-u", format]));
         date.run().success().stdout.trim().to_owned()
     }
 }
 
 #[test]
 fn the_time_of_day_jumps() {
-    let Some(form) = Form::asked() else { return };
-    let Some(clock) = Clock::new() else { return };
-    let folder = Scratch::new();
-    let mut bus = Bus::start_with(&config(&folder), |bus| clock.of(bus));
-    let program =
-        Program::at(instruments_binary()).args(["record", "--address", bus.address(), "-o"]);
+    let Some(form) = TestDuration::asked() else { return };
+    let Some(clock) = FakeClock::new() else { return };
+    let folder = ScratchFolder::new();
+    let mut bus = BusUnderTest::start_with(&config(&folder), |bus| clock.of(bus));
+    let program = ExternalProgram::at(instruments_binary()).args([
+        "record",
+        "--address",
+        bus.address(),
+        "-o",
+    ]);
     let recording = folder.join("recording.pcapng");
     let recorder = clock.of(program.arg(&recording)).start();
     let listens = |_: &str, log: &str| log.contains("reads a trace").then_some(());
@@ -86,7 +90,7 @@ fn the_time_of_day_jumps() {
     let mut sent = 0;
     let mut times = Vec::new();
     for step in STEPS {
-        let waiting = Waiting::begin(&bus);
+        let waiting = WaitingCall::begin(&bus);
         std::thread::sleep(TIME / 3);
         clock.set(step);
         for _ in 0..100 {
@@ -114,14 +118,14 @@ fn the_time_of_day_jumps() {
 }
 
 /// Timers of a second, one service that never comes, and a flight recorder.
-fn config(folder: &Scratch) -> Config {
+fn config(folder: &ScratchFolder) -> TestConfig {
     let path = folder.path().display();
     let text = "[D-BUS Service]\nName=com.example.Slow\nExec=/bin/sleep 30\n";
     folder.file("com.example.Slow.service", text);
     let time = TIME.as_millis() as u64;
     ["auth_timeout", "reply_timeout", "service_start_timeout"]
         .iter()
-        .fold(Config::session(), |config, limit| config.limit(limit, time))
+        .fold(TestConfig::session(), |config, limit| config.limit(limit, time))
         .element(&format!(
             "<servicedir>{path}</servicedir><?diligence <flight_recorder>1048576</flight_recorder>\
              <flight_recorder_folder>{path}</flight_recorder_folder> ?>"
@@ -129,23 +133,24 @@ fn config(folder: &Scratch) -> Config {
 }
 
 /// Somebody who logs in slowly, one whose call is not answered, and one who waits for a service.
-struct Waiting {
+struct WaitingCall {
     started: Instant,
-    handshake: Stream,
-    caller: Peer,
-    starter: Peer,
+    handshake: PeerStream,
+    caller: TestPeer,
+    starter: TestPeer,
     /// Is called, and says nothing.
-    _callee: Peer,
+    _callee: TestPeer,
 }
 
-impl Waiting {
-    fn begin(bus: &Bus) -> Self {
+impl WaitingCall {
+    fn begin(bus: &BusUnderTest) -> Self {
         let [mut caller, callee, mut starter] = [(); 3].map(|()| bus.peer());
         let started = Instant::now();
-        let mut handshake = Stream::connect(bus.address());
+        let mut handshake = PeerStream::connect(bus.address());
         handshake.write(b"\0AUTH");
-        caller.send(Message::some_call(callee.name()));
-        let start = Message::asking("StartServiceByName", "com.example.Slow").arg(Value::U32(0));
+        caller.send(PlainMessage::some_call(callee.name()));
+        let start =
+            PlainMessage::asking("StartServiceByName", "com.example.Slow").arg(PlainValue::U32(0));
         starter.send(start);
         Self { started, handshake, caller, starter, _callee: callee }
     }
@@ -168,7 +173,11 @@ impl Waiting {
 }
 
 /// Has a file of the flight recorder written, whose name must be from the time of day.
-fn write_flight(bus: &mut Bus, folder: &Scratch, clock: &Clock) -> Result<String, String> {
+fn write_flight(
+    bus: &mut BusUnderTest,
+    folder: &ScratchFolder,
+    clock: &FakeClock,
+) -> Result<String, String> {
     let format = "+flight-%Y%m%dT%H%M";
     let before = flights(folder);
     let earliest = clock.date(format);
@@ -182,7 +191,7 @@ fn write_flight(bus: &mut Bus, folder: &Scratch, clock: &Clock) -> Result<String
     if fits { Ok(name) } else { Err(format!("{name} is neither from {earliest} nor {latest}")) }
 }
 
-fn flights(folder: &Scratch) -> Vec<PathBuf> {
+fn flights(folder: &ScratchFolder) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.path()).expect("it is there");
     let paths = entries.map(|entry| entry.expect("readable").path());
     paths.filter(|path| path.extension().is_some_and(|end| end == "trace")).collect()
@@ -191,7 +200,8 @@ fn flights(folder: &Scratch) -> Vec<PathBuf> {
 /// Looks whether a recording has so many numbered signals, each later than the last. Gives the time
 /// between the first and the last.
 fn in_order(file: &PathBuf, count: u32) -> Duration {
-    let csv = Program::at(instruments_binary()).args(["export", "--format", "csv"]).arg(file);
+    let csv =
+        ExternalProgram::at(instruments_binary()).args(["export", "--format", "csv"]).arg(file);
     let csv = csv.arg("member:Recorded").run().success().stdout;
     let mut lines = csv.lines();
     let keys = lines.next().expect("a line of keys").split(',');

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use conformance::differential::start_reference;
-use conformance::{Bus, Config, Peer, Signal, eventually};
+use conformance::{BusUnderTest, Signal, TestConfig, TestPeer, eventually};
 
-use crate::form::{Form, raise_descriptors};
+use crate::form::{TestDuration, raise_descriptors};
 use crate::gauge::{Gauge, Rest};
-use crate::latency::{Cost, Latency};
-use crate::worker::{self, Role};
+use crate::latency::{Latency, LatencyCost};
+use crate::worker::{self, WorkerRole};
 
 /// Processes that hold them.
 const PROCESSES: usize = 4;
@@ -29,22 +29,23 @@ const CALLS: u32 = 1000;
 
 #[test]
 fn thousands_of_connections() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let most = raise_descriptors().saturating_sub(OTHER_DESCRIPTORS);
     let wanted = form.pick(2000, 20_000);
     let count = wanted.min(usize::try_from(most).expect("no more than memory"));
     let config = ["max_completed_connections", "max_connections_per_user"]
         .iter()
-        .fold(Config::session(), |config, limit| config.limit(limit, 1_000_000));
-    let mut bus = Bus::start(&config);
+        .fold(TestConfig::session(), |config, limit| config.limit(limit, 1_000_000));
+    let mut bus = BusUnderTest::start(&config);
     let gauge = Gauge::of(&mut bus);
     let mut asker = bus.peer();
     let rest = Rest::of(gauge, &mut asker);
-    let mut quiet = Bus::start(&config);
-    let crowd = Crowd::watched(&bus, count);
+    let mut quiet = BusUnderTest::start(&config);
+    let crowd = ConnectionCrowd::watched(&bus, count);
     let each = (gauge.memory() - rest.memory) * 1024 / count as u64;
     assert!(each < BYTES_EACH, "{each} bytes for each");
-    let Seen { came_in, login, alone, among, left_in } = crowd.see_and_leave(&mut bus, &mut quiet);
+    let SeenConnections { came_in, login, alone, among, left_in } =
+        crowd.see_and_leave(&mut bus, &mut quiet);
     quiet.stop();
     assert!(among.processor < alone.processor * SLOWER + NOISE, "{alone} alone, {among} among all");
     let memory = rest.is_back(&mut asker);
@@ -60,9 +61,9 @@ fn thousands_of_connections() {
     let gauge = Gauge::of(&mut reference);
     let before = gauge.memory();
     let mut quiet = start_reference(&config);
-    let crowd = Crowd::watched(&reference, count);
+    let crowd = ConnectionCrowd::watched(&reference, count);
     let each = (gauge.memory() - before) * 1024 / count as u64;
-    let Seen { came_in, login, alone, among, left_in } =
+    let SeenConnections { came_in, login, alone, among, left_in } =
         crowd.see_and_leave(&mut reference, &mut quiet);
     quiet.stop();
     form.tell(&format!(
@@ -73,28 +74,28 @@ fn thousands_of_connections() {
 }
 
 /// All of them, with one who is told.
-struct Crowd {
+struct ConnectionCrowd {
     count: usize,
-    processes: Vec<conformance::Running>,
-    listener: Peer,
+    processes: Vec<conformance::StartedProgram>,
+    listener: TestPeer,
     came_in: Duration,
 }
 
-struct Seen {
+struct SeenConnections {
     came_in: Duration,
     login: Latency,
-    alone: Cost,
-    among: Cost,
+    alone: LatencyCost,
+    among: LatencyCost,
     left_in: Duration,
 }
 
-impl Crowd {
-    fn watched(bus: &Bus, count: usize) -> Self {
+impl ConnectionCrowd {
+    fn watched(bus: &BusUnderTest, count: usize) -> Self {
         let mut listener = bus.peer();
         listener.add_match("type='signal',member='NameOwnerChanged'");
         let started = Instant::now();
         let of = |process| count / PROCESSES + usize::from(process < count % PROCESSES);
-        let start = |process| worker::start(bus, Role::Crowd { connections: of(process) });
+        let start = |process| worker::start(bus, WorkerRole::Crowd { connections: of(process) });
         let mut processes: Vec<_> = (0..PROCESSES).map(start).collect();
         for process in &mut processes {
             worker::wait_until_there(process);
@@ -104,7 +105,11 @@ impl Crowd {
 
     /// Measures beside a bus without them, has all killed, and checks that each was told of once when it came and once when
     /// it left.
-    fn see_and_leave(mut self, bus: &mut Bus, quiet: &mut Bus) -> Seen {
+    fn see_and_leave(
+        mut self,
+        bus: &mut BusUnderTest,
+        quiet: &mut BusUnderTest,
+    ) -> SeenConnections {
         let [alone, among] = calls([quiet, bus]);
         let bus = &*bus;
         let login = Latency::of((0..50).map(|_| login(bus)).collect());
@@ -119,7 +124,7 @@ impl Crowd {
             assert!(left.insert(name.to_owned()), "{name} leaves once");
         }
         let Self { came_in, .. } = self;
-        Seen { came_in, login, alone, among, left_in: started.elapsed() }
+        SeenConnections { came_in, login, alone, among, left_in: started.elapsed() }
     }
 
     /// Who has come and not left, by what was told so far: all of them, and nobody else.
@@ -139,11 +144,11 @@ impl Crowd {
 }
 
 /// What calls between two cost, on each of two buses.
-fn calls(buses: [&mut Bus; 2]) -> [Cost; 2] {
+fn calls(buses: [&mut BusUnderTest; 2]) -> [LatencyCost; 2] {
     let [one, other] = buses.map(|bus| (Gauge::of(bus), [bus.peer(), bus.peer()]));
     let (one_gauge, [mut one_caller, mut one_callee]) = one;
     let (other_gauge, [mut other_caller, mut other_callee]) = other;
-    Cost::of_each(
+    LatencyCost::of_each(
         CALLS,
         [
             (one_gauge, &mut || one_caller.round_trip(&mut one_callee)),
@@ -153,7 +158,7 @@ fn calls(buses: [&mut Bus; 2]) -> [Cost; 2] {
 }
 
 /// How long it takes to connect, log in and be answered.
-fn login(bus: &Bus) -> Duration {
+fn login(bus: &BusUnderTest) -> Duration {
     let started = Instant::now();
     drop(bus.peer());
     started.elapsed()

@@ -5,9 +5,11 @@
 
 use std::time::{Duration, Instant};
 
-use conformance::{Bus, Config, Program, Scratch, Stream, User, copy_bus, link_bus};
+use conformance::{
+    BusUnderTest, ExternalProgram, PeerStream, RunAs, ScratchFolder, TestConfig, copy_bus, link_bus,
+};
 
-use crate::form::Form;
+use crate::form::TestDuration;
 use crate::gauge::{Gauge, Rest};
 use crate::latency::Latency;
 
@@ -22,10 +24,10 @@ const IDLE_PERCENT: u128 = 3;
 
 #[test]
 fn no_descriptor_is_left_for_a_while() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     // Longer than a shortage may pause to be the same.
     let time = form.pick(Duration::from_millis(5500), Duration::from_secs(30));
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     let mut bus = limited_bus(&scratch);
     let gauge = Gauge::of(&mut bus);
     let mut watcher = bus.peer();
@@ -33,7 +35,7 @@ fn no_descriptor_is_left_for_a_while() {
     let (rest, others) = (Rest::of(gauge, &mut watcher), gauge.descriptors());
     let before = Latency::between(&mut pair, 200);
 
-    let mut comers: Vec<_> = (0..COMERS).map(|_| Stream::connect(bus.address())).collect();
+    let mut comers: Vec<_> = (0..COMERS).map(|_| PeerStream::connect(bus.address())).collect();
     comers.iter_mut().for_each(|comer| comer.write(b"\0AUTH\r\n"));
     // The last of them is not served: there is no descriptor for it.
     assert!(comers[COMERS - 1].is_silent(Duration::from_millis(300)));
@@ -68,16 +70,16 @@ fn no_descriptor_is_left_for_a_while() {
 }
 
 /// A bus that may have few descriptors, as an ordinary user who cannot raise that.
-fn limited_bus(scratch: &Scratch) -> Bus {
-    let config = Config::session()
+fn limited_bus(scratch: &ScratchFolder) -> BusUnderTest {
+    let config = TestConfig::session()
         .policy("context='default'", "<allow user='*'/>")
         .limit("max_incomplete_connections", 10_000)
         .limit("auth_timeout", 600_000);
-    Bus::start_with(&config, |_| {
+    BusUnderTest::start_with(&config, |_| {
         let limited =
-            Program::named("prlimit", "util-linux").arg(format!("--nofile={DESCRIPTORS}"));
-        if User::is_root() {
-            limited.user(User::NOBODY).arg(copy_bus(scratch))
+            ExternalProgram::named("prlimit", "util-linux").arg(format!("--nofile={DESCRIPTORS}"));
+        if RunAs::is_root() {
+            limited.user(RunAs::NOBODY).arg(copy_bus(scratch))
         } else {
             limited.arg(link_bus(scratch))
         }

@@ -4,10 +4,10 @@
 use std::time::Instant;
 
 use conformance::differential::start_reference;
-use conformance::{BUS_NAME, Bus, Message};
+use conformance::{BUS_NAME, BusUnderTest, PlainMessage};
 
-use crate::form::Form;
-use crate::gauge::{Gauge, Rest, Totals};
+use crate::form::TestDuration;
+use crate::gauge::{Gauge, GaugeTotals, Rest};
 use crate::latency::Latency;
 use crate::recording::{Got, Replay, desktop_start};
 
@@ -16,21 +16,21 @@ const ALLOWANCE: u64 = 256;
 
 #[test]
 fn the_start_of_a_desktop_again_and_again() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let rounds = form.pick(10, 1000);
     let messages = desktop_start();
-    let reference = start_reference(&conformance::Config::session());
+    let reference = start_reference(&conformance::TestConfig::session());
     let (theirs, _) = Replay::on(reference.address()).play(&messages);
     reference.stop();
 
-    let mut bus = Bus::session();
+    let mut bus = BusUnderTest::session();
     let gauge = Gauge::of(&mut bus);
     let mut asker = bus.peer();
     let rest = Rest::of(gauge, &mut asker);
     let (first, sent) = Replay::on(bus.address()).play(&messages);
     assert_same(&in_short(&first), &in_short(&theirs));
     rest.holds_no_more(&mut asker);
-    let before = Totals::ask(&mut asker);
+    let before = GaugeTotals::ask(&mut asker);
     let (mut times, mut memory, mut asked) = (Vec::new(), Vec::new(), 0);
     for _ in 0..rounds {
         let started = Instant::now();
@@ -42,7 +42,7 @@ fn the_start_of_a_desktop_again_and_again() {
         memory.push(gauge.memory());
         asked += 1;
     }
-    let after = Totals::ask(&mut asker);
+    let after = GaugeTotals::ask(&mut asker);
     let came: usize = first.values().map(Vec::len).sum();
     assert_eq!(after.get("LostMessages") + after.get("WithheldMessages"), 0);
     let [second, last] = quarters(&memory);
@@ -84,18 +84,18 @@ fn assert_same(ours: &[(&str, Vec<String>)], expected: &[(&str, Vec<String>)]) {
 
 /// All that somebody got, but serials that the bus gave.
 fn in_full(got: &Got) -> Vec<(&str, Vec<String>)> {
-    let lines = |messages: &[Message]| messages.iter().map(Message::compared).collect();
+    let lines = |messages: &[PlainMessage]| messages.iter().map(PlainMessage::compared).collect();
     got.iter().map(|(name, messages)| (name.as_str(), lines(messages))).collect()
 }
 
 /// Who said what to whom, without what two buses may say in other words.
 fn in_short(got: &Got) -> Vec<(&str, Vec<String>)> {
-    let short = |message: &Message| {
+    let short = |message: &PlainMessage| {
         let (sender, member) = (message.sender(), message.member());
         let said = if sender == BUS_NAME { String::new() } else { format!("{:?}", message.body) };
         let (answers, error) = (message.reply_serial(), message.error_name());
         format!("{} {sender} {member} {answers:?} {error} {said}", message.kind)
     };
-    let lines = |messages: &[Message]| messages.iter().map(short).collect();
+    let lines = |messages: &[PlainMessage]| messages.iter().map(short).collect();
     got.iter().map(|(name, messages)| (name.as_str(), lines(messages))).collect()
 }

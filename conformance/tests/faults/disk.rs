@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use conformance::{
-    Bus, Config, Message, Program, Running, Scratch, Signal, Value, announce, eventually,
-    instruments_binary, link_bus,
+    BusUnderTest, ExternalProgram, PlainMessage, PlainValue, ScratchFolder, Signal, StartedProgram,
+    TestConfig, announce, eventually, instruments_binary, link_bus,
 };
 
-use crate::form::Form;
+use crate::form::TestDuration;
 use crate::numbered;
 
 /// A disk of a few MiB, in a mount namespace that a process of ours keeps. Files in it are reached
 /// by way of that process.
 struct SmallDisk {
-    keeper: Running,
-    mounted: Scratch,
+    keeper: StartedProgram,
+    mounted: ScratchFolder,
 }
 
 impl SmallDisk {
     /// One of so many KiB. `None` where the kernel does not let us mount anything.
     fn new(size: u32) -> Option<Self> {
-        let mounted = Scratch::new();
+        let mounted = ScratchFolder::new();
         let script =
             "mount -t tmpfs -o size=$1k,mode=777 tmpfs \"$2\" && echo there && exec sleep 600";
-        let mut keeper = Program::named("unshare", "util-linux")
+        let mut keeper = ExternalProgram::named("unshare", "util-linux")
             .args(["--mount", "sh", "-c", script, "sh", &size.to_string()])
             .arg(mounted.path())
             .limit(Duration::from_secs(600))
@@ -42,9 +42,9 @@ impl SmallDisk {
     }
 
     /// What runs a program that sees the disk.
-    fn entering(&self) -> Program {
+    fn entering(&self) -> ExternalProgram {
         let namespace = format!("--mount=/proc/{}/ns/mnt", self.keeper.id());
-        Program::named("nsenter", "util-linux").arg(namespace)
+        ExternalProgram::named("nsenter", "util-linux").arg(namespace)
     }
 
     /// The path for those who see the disk.
@@ -75,9 +75,9 @@ impl SmallDisk {
         fs::remove_file(self.outside("filler")).expect("it is there");
     }
 
-    fn bus(&self, config: &Config, redirected: &str, links: &Scratch) -> Bus {
+    fn bus(&self, config: &TestConfig, redirected: &str, links: &ScratchFolder) -> BusUnderTest {
         let script = format!("exec \"$@\" {redirected}");
-        Bus::start_with(config, |_| {
+        BusUnderTest::start_with(config, |_| {
             self.entering().args(["sh", "-c", &script, "sh"]).arg(link_bus(links))
         })
     }
@@ -86,15 +86,16 @@ impl SmallDisk {
 /// Lines of the log find no room. The bus goes on, and when there is room so does the log.
 #[test]
 fn no_room_for_the_log() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let Some(disk) = SmallDisk::new(256) else { return };
-    let links = Scratch::new();
-    let config = Config::session().limit("max_names_per_connection", 1);
+    let links = ScratchFolder::new();
+    let config = TestConfig::session().limit("max_names_per_connection", 1);
     let log = disk.inside("log");
     let bus = disk.bus(&config, &format!("2>> {}", log.display()), &links);
     let refuse_one = || {
         let mut peer = bus.peer();
-        let reply = peer.call(Message::asking("RequestName", "com.example.A").arg(Value::U32(0)));
+        let reply =
+            peer.call(PlainMessage::asking("RequestName", "com.example.A").arg(PlainValue::U32(0)));
         assert_eq!(reply.error_name(), "LimitsExceeded");
     };
     let lines = || fs::read_to_string(disk.outside("log")).expect("it is there").lines().count();
@@ -124,11 +125,11 @@ fn no_room_for_the_log() {
 /// starting.
 #[test]
 fn no_room_for_the_pid_file() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let Some(disk) = SmallDisk::new(64) else { return };
-    let links = Scratch::new();
+    let links = ScratchFolder::new();
     let pid = disk.inside("pid");
-    let config = Config::session().element(&format!("<pidfile>{}</pidfile>", pid.display()));
+    let config = TestConfig::session().element(&format!("<pidfile>{}</pidfile>", pid.display()));
     let file = links.file("bus.conf", &config.text(links.path()));
     disk.fill();
     let bus = disk.entering().arg(link_bus(&links)).arg("--nofork").arg("--config-file").arg(&file);
@@ -138,7 +139,7 @@ fn no_room_for_the_pid_file() {
     assert_eq!(ran.stderr.lines().count(), 1, "{ran}");
     assert!(!disk.outside("pid").exists());
     disk.empty();
-    let next = Scratch::new();
+    let next = ScratchFolder::new();
     let bus = disk.bus(&config, "", &next);
     assert!(bus.peer().is_alive());
     let written = fs::read_to_string(disk.outside("pid")).expect("it is there");
@@ -151,9 +152,9 @@ fn no_room_for_the_pid_file() {
 /// is told.
 #[test]
 fn no_room_for_a_recording() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let Some(disk) = SmallDisk::new(1024) else { return };
-    let mut bus = Bus::session();
+    let mut bus = BusUnderTest::session();
     let mut recorder = disk
         .entering()
         .arg(instruments_binary())
@@ -197,7 +198,7 @@ fn no_room_for_a_recording() {
 
 /// How many numbered signals a recording has: from 0 on, none is missing.
 fn recorded(file: &Path) -> u32 {
-    let shown = Program::at(instruments_binary())
+    let shown = ExternalProgram::at(instruments_binary())
         .args(["show", "--format", "json"])
         .arg(file)
         .run()
@@ -215,10 +216,10 @@ fn recorded(file: &Path) -> u32 {
 /// time there is one with everything.
 #[test]
 fn no_room_for_the_flight_recorder() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let Some(disk) = SmallDisk::new(2048) else { return };
-    let links = Scratch::new();
-    let config = Config::session().element(&format!(
+    let links = ScratchFolder::new();
+    let config = TestConfig::session().element(&format!(
         "<?diligence <flight_recorder>1048576</flight_recorder>\
          <flight_recorder_folder>{}</flight_recorder_folder> ?>",
         disk.mounted.path().display()

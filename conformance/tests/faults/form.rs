@@ -5,14 +5,14 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// How much a test does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TestDuration {
     /// A second or a few, with all other tests.
     Short,
     /// As in the documents.
     Long,
 }
 
-impl Form {
+impl TestDuration {
     /// The form that is asked for; none where the bus under test is not ours.
     pub(crate) fn asked() -> Option<Self> {
         if Flavour::under_test() == Flavour::Reference {

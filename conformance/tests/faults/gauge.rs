@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use conformance::process::{open_files, processor_time, status_number};
-use conformance::statistics::{self, Dict, cause_count, dicts};
-use conformance::{Bus, Peer, Value, eventually};
+use conformance::statistics::{self, StatisticsDict, cause_count, dicts};
+use conformance::{BusUnderTest, PlainValue, TestPeer, eventually};
 
 /// A process, looked at from outside.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub(crate) struct Gauge {
 }
 
 impl Gauge {
-    pub(crate) fn of(bus: &mut Bus) -> Self {
+    pub(crate) fn of(bus: &mut BusUnderTest) -> Self {
         Self { pid: bus.process().id() }
     }
 
@@ -44,10 +44,10 @@ impl Gauge {
 
 /// What GetTotals tells.
 #[derive(Debug, Clone)]
-pub(crate) struct Totals(Dict);
+pub(crate) struct GaugeTotals(StatisticsDict);
 
-impl Totals {
-    pub(crate) fn ask(peer: &mut Peer) -> Self {
+impl GaugeTotals {
+    pub(crate) fn ask(peer: &mut TestPeer) -> Self {
         Self(statistics::totals(peer))
     }
 
@@ -62,9 +62,9 @@ impl Totals {
 }
 
 /// What GetConnections tells of one connection.
-pub(crate) fn connection(peer: &mut Peer, name: &str) -> Dict {
+pub(crate) fn connection(peer: &mut TestPeer, name: &str) -> StatisticsDict {
     let mut all = dicts(peer, "GetConnections").into_iter();
-    let found = all.find(|one| one.get("UniqueName") == Some(&Value::text(name)));
+    let found = all.find(|one| one.get("UniqueName") == Some(&PlainValue::text(name)));
     found.unwrap_or_else(|| panic!("the bus does not tell of {name}"))
 }
 
@@ -78,14 +78,14 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    pub(crate) fn of(gauge: Gauge, watcher: &mut Peer) -> Self {
-        let totals = Totals::ask(watcher);
+    pub(crate) fn of(gauge: Gauge, watcher: &mut TestPeer) -> Self {
+        let totals = GaugeTotals::ask(watcher);
         let numbers = HELD.map(|key| totals.get(key));
         Self { gauge, memory: gauge.memory(), descriptors: gauge.descriptors(), numbers }
     }
 
     /// Waits until it has no more than that again, and of memory not much more. Gives what it has.
-    pub(crate) fn is_back(&self, watcher: &mut Peer) -> u64 {
+    pub(crate) fn is_back(&self, watcher: &mut TestPeer) -> u64 {
         self.holds_no_more(watcher);
         let most = self.memory + SPARE;
         eventually(&format!("no more than {most} KiB of memory"), || {
@@ -95,9 +95,9 @@ impl Rest {
     }
 
     /// Waits until nothing is held for anybody but the watcher.
-    pub(crate) fn holds_no_more(&self, watcher: &mut Peer) {
+    pub(crate) fn holds_no_more(&self, watcher: &mut TestPeer) {
         eventually("all that was held to be given back", || {
-            let totals = Totals::ask(watcher);
+            let totals = GaugeTotals::ask(watcher);
             let numbers = HELD.map(|key| totals.get(key));
             let same = numbers == self.numbers && self.gauge.descriptors() == self.descriptors;
             same.then_some(())

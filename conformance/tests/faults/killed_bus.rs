@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use conformance::differential::{Random, seeds, start_reference};
+use conformance::differential::{SeededRandom, seeds, start_reference};
 use conformance::{
-    Bus, Config, Message, Peer, Program, Running, Scratch, Signal, Stream, User, Value, eventually,
-    hex, installed, kind, set_mode,
+    BusUnderTest, ExternalProgram, PeerStream, PlainMessage, PlainValue, RunAs, ScratchFolder,
+    Signal, StartedProgram, TestConfig, TestPeer, eventually, hex, installed, kind, set_mode,
 };
 
-use crate::form::Form;
+use crate::form::TestDuration;
 use crate::numbered::{self, Sequence};
 use crate::over::Over;
 
@@ -32,31 +32,31 @@ struct Life {
 
 #[test]
 fn the_bus_is_killed_under_load() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let rounds = form.pick(5, 100);
     let seed = seeds(1).next().expect("one seed");
-    let mut random = Random::from_seed(seed);
-    let folder = Scratch::new();
+    let mut random = SeededRandom::from_seed(seed);
+    let folder = ScratchFolder::new();
     let address = format!("unix:path={}/bus", folder.path().display());
-    let config = Config::session().listen(&address);
+    let config = TestConfig::session().listen(&address);
     let (over, busy) = (Over::default(), AtomicU32::new(0));
     let (lives, slowest) = std::thread::scope(|scope| {
         let ends = over.when_dropped();
-        let mut bus = Bus::start(&config);
+        let mut bus = BusUnderTest::start(&config);
         let clients: Vec<_> =
             (0..CLIENTS).map(|_| scope.spawn(|| live(&address, &busy, &over))).collect();
         let mut slowest = Duration::ZERO;
         for _ in 0..rounds {
             wait_for(&busy, CLIENTS);
             std::thread::sleep(Duration::from_millis(random.below(100) as u64));
-            let mut half_in = Stream::connect(&address);
+            let mut half_in = PeerStream::connect(&address);
             half_in.write(b"\0AUTH\r\n");
             bus.process().signal(Signal::KILL);
             wait_for(&busy, 0);
             assert!(half_in.is_closed());
             assert!(folder.join("bus").exists(), "a killed bus leaves its socket");
             let started = Instant::now();
-            bus = Bus::start(&config);
+            bus = BusUnderTest::start(&config);
             slowest = slowest.max(started.elapsed());
         }
         wait_for(&busy, CLIENTS);
@@ -87,7 +87,7 @@ fn wait_for(busy: &AtomicU32, count: usize) {
 fn live(address: &str, busy: &AtomicU32, over: &Over) -> Life {
     let mut life = Life::default();
     while !over.is_set() {
-        let Some(mut peer) = Stream::dial(address).ok().and_then(log_in) else {
+        let Some(mut peer) = PeerStream::dial(address).ok().and_then(log_in) else {
             std::thread::sleep(Duration::from_millis(1));
             continue;
         };
@@ -103,19 +103,19 @@ fn live(address: &str, busy: &AtomicU32, over: &Over) -> Life {
 }
 
 /// Nobody, where a bus that is being killed has let it in with its last breath.
-fn log_in(mut stream: Stream) -> Option<Peer> {
-    let uid = hex(User::own_uid().to_string().as_bytes());
+fn log_in(mut stream: PeerStream) -> Option<TestPeer> {
+    let uid = hex(RunAs::own_uid().to_string().as_bytes());
     stream.write(b"\0");
     stream.say(&format!("AUTH EXTERNAL {uid}"))?;
     stream.write(b"BEGIN\r\n");
-    let mut peer = Peer::over(stream);
+    let mut peer = TestPeer::over(stream);
     assert_eq!(peer.hello().kind, kind::RETURN);
     Some(peer)
 }
 
 /// Sends signals to itself, and gets each once and in order, until the bus or all is over. Gives
 /// how many had not come by then.
-fn echo(peer: &mut Peer, member: &str, over: &Over, came: &mut u32) -> u32 {
+fn echo(peer: &mut TestPeer, member: &str, over: &Over, came: &mut u32) -> u32 {
     let mut sequence = Sequence::default();
     while !over.is_set() {
         for ahead in 0..10 {
@@ -137,12 +137,13 @@ fn echo(peer: &mut Peer, member: &str, over: &Over, came: &mut u32) -> u32 {
 /// What a killed bus leaves: the pid file, and the processes of its services.
 #[test]
 fn what_a_killed_bus_leaves() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let mut left = Vec::new();
-    for (name, start) in
-        [("ours", Bus::start as fn(&Config) -> Bus), ("the reference", start_reference)]
-    {
-        let folder = Scratch::new();
+    for (name, start) in [
+        ("ours", BusUnderTest::start as fn(&TestConfig) -> BusUnderTest),
+        ("the reference", start_reference),
+    ] {
+        let folder = ScratchFolder::new();
         set_mode(folder.path(), 0o777);
         let config = config_with_services(&folder);
         let mut bus = start(&config);
@@ -165,21 +166,21 @@ fn what_a_killed_bus_leaves() {
 /// the reference.
 #[test]
 fn the_pid_file_of_a_killed_bus() {
-    if Form::asked().is_none() {
+    if TestDuration::asked().is_none() {
         return;
     }
-    let folder = Scratch::new();
+    let folder = ScratchFolder::new();
     let config = config_with_services(&folder);
-    let mut bus = Bus::start(&config);
+    let mut bus = BusUnderTest::start(&config);
     let first = fs::read_to_string(folder.join("pid")).expect("it is there");
     kill(bus.process());
     assert_eq!(fs::read_to_string(folder.join("pid")).expect("it stays"), first);
     let file = folder.file("bus.conf", &config.text(folder.path()));
     let reference =
-        Program::at(installed("dbus-daemon", "dbus-daemon")).arg("--config-file").arg(file);
+        ExternalProgram::at(installed("dbus-daemon", "dbus-daemon")).arg("--config-file").arg(file);
     let ran = reference.arg("--nofork").run();
     assert!(ran.code() == 1 && ran.stderr.contains("The pid file"), "{ran}");
-    let mut next = Bus::start(&config);
+    let mut next = BusUnderTest::start(&config);
     assert!(next.peer().is_alive());
     let second = fs::read_to_string(folder.join("pid")).expect("it is there");
     assert_eq!(second, format!("{}\n", next.process().id()));
@@ -188,22 +189,24 @@ fn the_pid_file_of_a_killed_bus() {
 }
 
 /// A bus with a pid file, and with a service that writes its own process id and never speaks.
-fn config_with_services(folder: &Scratch) -> Config {
+fn config_with_services(folder: &ScratchFolder) -> TestConfig {
     let path = folder.path().display();
     let exec = format!("/bin/sh -c 'echo $$ > {path}/service; exec sleep 100'");
     let text = format!("[D-BUS Service]\nName=com.example.Silent\nExec={exec}\n");
     folder.file("com.example.Silent.service", &text);
-    Config::session()
+    TestConfig::session()
         .element(&format!("<pidfile>{path}/pid</pidfile><servicedir>{path}</servicedir>"))
 }
 
-fn start_service(peer: &mut Peer, folder: &Scratch) -> u32 {
-    peer.send(Message::asking("StartServiceByName", "com.example.Silent").arg(Value::U32(0)));
+fn start_service(peer: &mut TestPeer, folder: &ScratchFolder) -> u32 {
+    peer.send(
+        PlainMessage::asking("StartServiceByName", "com.example.Silent").arg(PlainValue::U32(0)),
+    );
     let file: PathBuf = folder.join("service");
     eventually("the service", || fs::read_to_string(&file).ok()?.trim().parse().ok())
 }
 
-fn kill(bus: &mut Running) {
+fn kill(bus: &mut StartedProgram) {
     bus.signal(Signal::KILL);
     eventually("the end of the bus", || bus.ended());
 }

@@ -5,27 +5,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use conformance::differential::{Random, seeds};
-use conformance::{Bus, Message, Peer, Running, Signal, Value, kind};
+use conformance::differential::{SeededRandom, seeds};
+use conformance::{BusUnderTest, PlainMessage, PlainValue, Signal, StartedProgram, TestPeer, kind};
 
-use crate::form::Form;
-use crate::gauge::{Gauge, Rest, Totals};
+use crate::form::TestDuration;
+use crate::gauge::{Gauge, GaugeTotals, Rest};
 use crate::numbered::{self, Sequence};
 use crate::over::Over;
-use crate::worker::{self, Role};
+use crate::worker::{self, WorkerRole};
 
 /// How many talk at a time.
 const TALKERS: usize = 6;
 
 /// What the threads share.
 #[derive(Default)]
-struct Scene {
+struct KilledPeersScene {
     over: Over,
     /// The talkers, as far as they live.
     names: Mutex<Vec<String>>,
 }
 
-impl Scene {
+impl KilledPeersScene {
     fn names(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -33,19 +33,19 @@ impl Scene {
 
 #[test]
 fn peers_are_killed_under_load() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let seed = seeds(1).next().expect("one seed");
     let time = form.pick(Duration::from_secs(3), Duration::from_secs(120));
-    let mut bus = Bus::session();
+    let mut bus = BusUnderTest::session();
     let gauge = Gauge::of(&mut bus);
     let mut asker = bus.peer();
     let rest = Rest::of(gauge, &mut asker);
-    let before = Totals::ask(&mut asker);
+    let before = GaugeTotals::ask(&mut asker);
 
     let (caller, mut listener, pair) = (bus.peer(), bus.peer(), [bus.peer(), bus.peer()]);
     listener.add_match("type='signal',member='NameOwnerChanged'");
     listener.add_match(&numbered::rule("FromWorker"));
-    let scene = Scene::default();
+    let scene = KilledPeersScene::default();
     let (killed, asked, heard, told) = std::thread::scope(|scope| {
         let ends = scene.over.when_dropped();
         let calls = scope.spawn(|| call_any(caller, &scene, seed));
@@ -62,14 +62,14 @@ fn peers_are_killed_under_load() {
     let missing: Vec<_> = killed.iter().filter(|name| !changes.contains(*name)).collect();
     assert!(missing.is_empty(), "not heard of {missing:?}");
     let memory = rest.is_back(&mut asker);
-    let after = Totals::ask(&mut asker);
+    let after = GaugeTotals::ask(&mut asker);
     assert_eq!(after.get("LostMessages"), 0, "everybody reads");
-    let closed = |totals: &Totals| totals.cause("DisconnectCauses", "closed");
+    let closed = |totals: &GaugeTotals| totals.cause("DisconnectCauses", "closed");
     // The killed ones, and those of this process.
     assert_eq!(closed(&after) - closed(&before), killed.len() as u64 + 4);
     let log = bus.process().stderr();
     assert_eq!(log.lines().count(), 0, "who leaves is no news: {log}");
-    let Answers { replies, no_reply, unknown } = asked;
+    let ReceivedAnswers { replies, no_reply, unknown } = asked;
     form.tell(&format!(
         "killed peers: {} killed in {time:?}; {} calls: {replies} answered, {no_reply} NoReply, \
          {unknown} to who had gone; {} signals of who was killed and {told} between survivors, each \
@@ -84,14 +84,19 @@ fn peers_are_killed_under_load() {
 
 /// Kills one of the talkers now and then, and starts another in its place; in the end all. Gives
 /// their names.
-fn kill_and_start(bus: &Bus, scene: &Scene, seed: u64, time: Duration) -> Vec<String> {
-    let mut random = Random::from_seed(seed);
-    let mut talkers: Vec<(String, Running)> = Vec::new();
+fn kill_and_start(
+    bus: &BusUnderTest,
+    scene: &KilledPeersScene,
+    seed: u64,
+    time: Duration,
+) -> Vec<String> {
+    let mut random = SeededRandom::from_seed(seed);
+    let mut talkers: Vec<(String, StartedProgram)> = Vec::new();
     let mut killed = Vec::new();
     let ends = Instant::now() + time;
     while Instant::now() < ends {
         while talkers.len() < TALKERS {
-            let mut talker = worker::start(bus, Role::Talker);
+            let mut talker = worker::start(bus, WorkerRole::Talker);
             let name = worker::wait_until_there(&mut talker);
             scene.names().push(name.clone());
             talkers.push((name, talker));
@@ -113,7 +118,7 @@ fn kill_and_start(bus: &Bus, scene: &Scene, seed: u64, time: Duration) -> Vec<St
 }
 
 #[derive(Debug, Default)]
-struct Answers {
+struct ReceivedAnswers {
     replies: u32,
     no_reply: u32,
     unknown: u32,
@@ -121,9 +126,9 @@ struct Answers {
 
 /// Calls one after the other, some at a time without waiting. Each is answered once, by who was
 /// called or by the bus.
-fn call_any(mut caller: Peer, scene: &Scene, seed: u64) -> Answers {
-    let mut random = Random::from_seed(!seed);
-    let mut answers = Answers::default();
+fn call_any(mut caller: TestPeer, scene: &KilledPeersScene, seed: u64) -> ReceivedAnswers {
+    let mut random = SeededRandom::from_seed(!seed);
+    let mut answers = ReceivedAnswers::default();
     let mut number = 0;
     while !scene.over.is_set() {
         let names = scene.names().clone();
@@ -156,7 +161,7 @@ fn call_any(mut caller: Peer, scene: &Scene, seed: u64) -> Answers {
 }
 
 #[derive(Debug, Default)]
-struct Heard {
+struct HeardDepartures {
     came: BTreeSet<String>,
     left: BTreeSet<String>,
     signals: u32,
@@ -164,8 +169,8 @@ struct Heard {
 
 /// Hears who comes and goes, and what they say while they are there: no number is missing up to the
 /// last that came, none comes before they are there or after they are gone.
-fn listen(mut listener: Peer, scene: &Scene) -> Heard {
-    let mut heard = Heard::default();
+fn listen(mut listener: TestPeer, scene: &KilledPeersScene) -> HeardDepartures {
+    let mut heard = HeardDepartures::default();
     let mut talking: BTreeMap<String, Sequence> = BTreeMap::new();
     let mut quiet = 0;
     // Until all is over and what was under way has come.
@@ -194,7 +199,7 @@ fn listen(mut listener: Peer, scene: &Scene) -> Heard {
 }
 
 /// Two who survive talk to each other and to all: how many signals came.
-fn talk([mut one, mut other]: [Peer; 2], scene: &Scene) -> u32 {
+fn talk([mut one, mut other]: [TestPeer; 2], scene: &KilledPeersScene) -> u32 {
     other.add_match(&numbered::rule("Survivor"));
     let mut sequence = Sequence::default();
     while !scene.over.is_set() {
@@ -204,8 +209,8 @@ fn talk([mut one, mut other]: [Peer; 2], scene: &Scene) -> u32 {
         for _ in 0..10 {
             sequence.take(&other.receive().expect("open"));
         }
-        let number = Value::U32(sequence.count());
-        let asked = one.send(Message::some_call(other.name()).arg(number.clone()));
+        let number = PlainValue::U32(sequence.count());
+        let asked = one.send(PlainMessage::some_call(other.name()).arg(number.clone()));
         let found = other.receive().expect("open");
         other.send(numbered::answer(&found));
         let answer = one.receive().expect("open");

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use conformance::Peer;
+use conformance::TestPeer;
 
 use crate::gauge::Gauge;
 
@@ -19,7 +19,7 @@ pub(crate) struct Latency {
 
 impl Latency {
     /// Of so many calls and answers between two peers.
-    pub(crate) fn between([caller, callee]: &mut [Peer; 2], count: usize) -> Self {
+    pub(crate) fn between([caller, callee]: &mut [TestPeer; 2], count: usize) -> Self {
         Self::of((0..count).map(|_| caller.round_trip(callee)).collect())
     }
 
@@ -44,7 +44,7 @@ impl Latency {
 
 /// What an operation costs the bus, and how long it takes.
 #[derive(Debug, Clone)]
-pub(crate) struct Cost {
+pub(crate) struct LatencyCost {
     pub(crate) latency: Latency,
     /// Processor time of the bus for one operation, in the batch that cost the least. Other
     /// processes make some batches dearer: they take caches, the other half of a core, or the whole
@@ -52,7 +52,7 @@ pub(crate) struct Cost {
     pub(crate) processor: Duration,
 }
 
-impl Cost {
+impl LatencyCost {
     /// Runs an operation `count` times, in [`BATCHES`]; it returns its latency.
     pub(crate) fn of(gauge: Gauge, count: u32, mut operation: impl FnMut() -> Duration) -> Self {
         let [cost] = Self::of_each(count, [(gauge, &mut operation)]);
@@ -78,7 +78,7 @@ impl Cost {
     }
 }
 
-impl fmt::Display for Cost {
+impl fmt::Display for LatencyCost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({} µs of the bus)", self.latency, self.processor.as_micros())
     }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use conformance::differential::start_reference;
 use conformance::{
-    Bus, Config, Message, Peer, Scratch, Signal, Stream, Value, eventually, flag, kind,
+    BusUnderTest, PeerStream, PlainMessage, PlainValue, ScratchFolder, Signal, TestConfig,
+    TestPeer, eventually, flag, kind,
 };
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
-use crate::form::Form;
-use crate::gauge::{Gauge, Rest, Totals};
+use crate::form::TestDuration;
+use crate::gauge::{Gauge, GaugeTotals, Rest};
 use crate::latency::Latency;
 
 /// What may wait for each.
@@ -34,10 +35,10 @@ const LENGTHS: [usize; 3] = [10, 1000, 10_000];
 
 #[test]
 fn limits_bound_the_memory() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let sleepers = form.pick(30, 300);
-    let config = Config::session().limit("max_outgoing_bytes", QUEUE);
-    let mut bus = Bus::start(&config.limit("max_connections_per_user", 10_000));
+    let config = TestConfig::session().limit("max_outgoing_bytes", QUEUE);
+    let mut bus = BusUnderTest::start(&config.limit("max_connections_per_user", 10_000));
     let gauge = Gauge::of(&mut bus);
     let mut asker = bus.peer();
     let mut pair = [bus.peer(), bus.peer()];
@@ -52,7 +53,7 @@ fn limits_bound_the_memory() {
     let sleeping: Vec<_> = (0..sleepers).map(|_| bus.peer()).collect();
     // The bus gives each that does not read a second to begin, and holds up who sends to it.
     let refused: u64 = std::thread::scope(|scope| {
-        let fill = |(number, sleeper): (usize, &Peer)| {
+        let fill = |(number, sleeper): (usize, &TestPeer)| {
             let (mut sender, to) = (bus.peer(), sleeper.name().to_owned());
             scope.spawn(move || fill(&mut sender, &to, LENGTHS[number % LENGTHS.len()]))
         };
@@ -61,7 +62,7 @@ fn limits_bound_the_memory() {
     });
     let full = gauge.memory();
     let during = Latency::between(&mut pair, 200);
-    let totals = Totals::ask(&mut asker);
+    let totals = GaugeTotals::ask(&mut asker);
     let queued = totals.get("QueuedBytes");
     assert!(queued > sleepers * (QUEUE - LONGEST), "{queued}");
     assert!((full - rest.memory) * 1024 < bound, "{full} KiB");
@@ -83,9 +84,9 @@ fn limits_bound_the_memory() {
 }
 
 /// Sends messages to somebody who does not read, until some are refused: how many.
-fn fill(sender: &mut Peer, to: &str, len: usize) -> u64 {
-    let body = Value::text(&"x".repeat(len));
-    let message = Message::some_call(to).flags(flag::NO_REPLY_EXPECTED).arg(body);
+fn fill(sender: &mut TestPeer, to: &str, len: usize) -> u64 {
+    let body = PlainValue::text(&"x".repeat(len));
+    let message = PlainMessage::some_call(to).flags(flag::NO_REPLY_EXPECTED).arg(body);
     loop {
         for _ in 0..20_000 / len.max(200) {
             sender.send(message.clone());
@@ -103,16 +104,16 @@ fn fill(sender: &mut Peer, to: &str, len: usize) -> u64 {
 /// The configuration allows more than there is. What is written then, and who finds out.
 #[test]
 fn no_memory_is_left() {
-    let Some(form) = Form::asked() else { return };
-    let folder = Scratch::new();
+    let Some(form) = TestDuration::asked() else { return };
+    let folder = ScratchFolder::new();
     let address = format!("unix:path={}/bus", folder.path().display());
-    let config = Config::session().listen(&address);
-    let mut bus = Bus::start(&config);
+    let config = TestConfig::session().listen(&address);
+    let mut bus = BusUnderTest::start(&config);
     let gauge = Gauge::of(&mut bus);
     let [mut watcher, mut sender, sleeper] = [(); 3].map(|()| bus.peer());
     limit_memory(id_of(&mut bus), gauge.virtual_memory() + (16 << 20));
-    let body = Value::text(&"x".repeat(1000));
-    let message = Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body);
+    let body = PlainValue::text(&"x".repeat(1000));
+    let message = PlainMessage::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body);
     let bytes = sender.numbered(message).encode().repeat(50);
     let status = eventually("the end of the bus", || {
         sender.send_bytes(&bytes);
@@ -123,7 +124,7 @@ fn no_memory_is_left() {
     assert!(log.contains("memory allocation of "), "{log}");
     assert!(log.lines().count() < 10, "{log}");
     assert_eq!(watcher.until_closed().len(), 0, "everybody sees the end");
-    let next = Bus::start(&config);
+    let next = BusUnderTest::start(&config);
     assert!(next.peer().is_alive());
     next.stop();
     let reference = starve_reference();
@@ -132,12 +133,12 @@ fn no_memory_is_left() {
 
 /// The same to the reference: what becomes of it, and of who sends.
 fn starve_reference() -> String {
-    let mut bus = start_reference(&Config::session());
+    let mut bus = start_reference(&TestConfig::session());
     let gauge = Gauge::of(&mut bus);
     let [mut sender, sleeper] = [(); 2].map(|()| bus.peer());
     limit_memory(id_of(&mut bus), gauge.virtual_memory() + (16 << 20));
-    let body = Value::text(&"x".repeat(1000));
-    let message = Message::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body);
+    let body = PlainValue::text(&"x".repeat(1000));
+    let message = PlainMessage::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body);
     let bytes = sender.numbered(message).encode().repeat(50);
     for _ in 0..1000 {
         // It may take as long as it likes to read: whoever waits here waits for a second at most.
@@ -150,13 +151,13 @@ fn starve_reference() -> String {
 }
 
 /// Whether somebody takes these bytes in time.
-fn writes_within(peer: &mut Peer, bytes: &[u8], time: Duration) -> bool {
-    let Stream::Unix(stream) = peer.stream() else { unreachable!("a unix socket") };
+fn writes_within(peer: &mut TestPeer, bytes: &[u8], time: Duration) -> bool {
+    let PeerStream::Unix(stream) = peer.stream() else { unreachable!("a unix socket") };
     stream.set_write_timeout(Some(time)).expect("the time is not zero");
     stream.write_all(bytes).is_ok()
 }
 
-fn id_of(bus: &mut Bus) -> Pid {
+fn id_of(bus: &mut BusUnderTest) -> Pid {
     Pid::from_raw(bus.process().id().cast_signed()).expect("a process has an id")
 }
 

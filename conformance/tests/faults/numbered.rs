@@ -1,21 +1,21 @@
 //! Messages with numbers, of which each has to come once and in order.
 
-use conformance::{Message, Value, field};
+use conformance::{PlainMessage, PlainValue, field};
 
 /// A signal with a number, and bytes that make it longer.
-pub(crate) fn signal(member: &str, number: u32, len: usize) -> Message {
-    let signal = Message::signal("/com/example/Numbered", INTERFACE, member);
-    signal.arg(Value::U32(number)).arg(Value::text(&"x".repeat(len)))
+pub(crate) fn signal(member: &str, number: u32, len: usize) -> PlainMessage {
+    let signal = PlainMessage::signal("/com/example/Numbered", INTERFACE, member);
+    signal.arg(PlainValue::U32(number)).arg(PlainValue::text(&"x".repeat(len)))
 }
 
 /// A call with a number.
-pub(crate) fn call(to: &str, number: u32) -> Message {
-    Message::call(to, "/com/example/Numbered", INTERFACE, "Ask").arg(Value::U32(number))
+pub(crate) fn call(to: &str, number: u32) -> PlainMessage {
+    PlainMessage::call(to, "/com/example/Numbered", INTERFACE, "Ask").arg(PlainValue::U32(number))
 }
 
 /// The answer to it: the same number.
-pub(crate) fn answer(call: &Message) -> Message {
-    call.body.iter().cloned().fold(Message::reply(call), Message::arg)
+pub(crate) fn answer(call: &PlainMessage) -> PlainMessage {
+    call.body.iter().cloned().fold(PlainMessage::reply(call), PlainMessage::arg)
 }
 
 /// What it takes to hear signals of a member, from whomever.
@@ -24,8 +24,8 @@ pub(crate) fn rule(member: &str) -> String {
 }
 
 /// Whether a message is one of these.
-pub(crate) fn is_numbered(message: &Message) -> bool {
-    message.get(field::INTERFACE).and_then(Value::as_str) == Some(INTERFACE)
+pub(crate) fn is_numbered(message: &PlainMessage) -> bool {
+    message.get(field::INTERFACE).and_then(PlainValue::as_str) == Some(INTERFACE)
 }
 
 /// Watches the numbers of one sender.
@@ -40,7 +40,7 @@ impl Sequence {
     /// # Panics
     ///
     /// When it is not the next.
-    pub(crate) fn take(&mut self, message: &Message) {
+    pub(crate) fn take(&mut self, message: &PlainMessage) {
         let number = message.first_u32().unwrap_or_else(|| panic!("{}", message.summary()));
         assert_eq!(number, self.next, "{} of {}", message.member(), message.sender());
         self.next += 1;

@@ -13,15 +13,15 @@ impl Over {
 
     /// It is over when this is dropped.
     #[must_use]
-    pub(crate) fn when_dropped(&self) -> Sets<'_> {
-        Sets(self)
+    pub(crate) fn when_dropped(&self) -> LimitSets<'_> {
+        LimitSets(self)
     }
 }
 
 /// See [`Over::when_dropped`].
-pub(crate) struct Sets<'o>(&'o Over);
+pub(crate) struct LimitSets<'o>(&'o Over);
 
-impl Drop for Sets<'_> {
+impl Drop for LimitSets<'_> {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }

@@ -7,14 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use conformance::{Message, Peer, Value, field};
+use conformance::{PlainMessage, PlainValue, TestPeer, field};
 
 /// What everybody sent.
-pub(crate) fn desktop_start() -> Vec<Message> {
+pub(crate) fn desktop_start() -> Vec<PlainMessage> {
     let mut bytes = &include_bytes!("desktop-start.dbus")[..];
     let mut messages = Vec::new();
     while !bytes.is_empty() {
-        let (message, length) = Message::decode(bytes).expect("only whole messages");
+        let (message, length) = PlainMessage::decode(bytes).expect("only whole messages");
         messages.push(message);
         bytes = &bytes[length..];
     }
@@ -22,12 +22,12 @@ pub(crate) fn desktop_start() -> Vec<Message> {
 }
 
 /// What each participant has got, by its name in the recording.
-pub(crate) type Got = BTreeMap<String, Vec<Message>>;
+pub(crate) type Got = BTreeMap<String, Vec<PlainMessage>>;
 
 /// One replay: the participants that are there, by their names in the recording.
 pub(crate) struct Replay<'a> {
     address: &'a str,
-    peers: BTreeMap<String, Peer>,
+    peers: BTreeMap<String, TestPeer>,
     /// Names in the recording by those of now, and the other way round.
     recorded: BTreeMap<String, String>,
     now: BTreeMap<String, String>,
@@ -43,7 +43,7 @@ impl<'a> Replay<'a> {
 
     /// Sends all messages, each when the last has been routed. Gives what everybody has got, and how
     /// many messages were sent.
-    pub(crate) fn play(mut self, messages: &[Message]) -> (Got, usize) {
+    pub(crate) fn play(mut self, messages: &[PlainMessage]) -> (Got, usize) {
         messages.iter().for_each(|message| self.send(message));
         for (name, peer) in &mut self.peers {
             let got = peer.collect();
@@ -58,9 +58,9 @@ impl<'a> Replay<'a> {
         (got, sent)
     }
 
-    fn send(&mut self, message: &Message) {
+    fn send(&mut self, message: &PlainMessage) {
         if message.member() == "Hello" {
-            let peer = Peer::connect(self.address);
+            let peer = TestPeer::connect(self.address);
             let (then, now) = (message.sender().to_owned(), peer.name().to_owned());
             self.recorded.insert(now.clone(), then.clone());
             self.now.insert(then.clone(), now);
@@ -89,7 +89,7 @@ impl<'a> Replay<'a> {
 }
 
 /// With other names where whole texts, or parts of match rules, are names.
-fn renamed(message: &Message, names: &BTreeMap<String, String>) -> Message {
+fn renamed(message: &PlainMessage, names: &BTreeMap<String, String>) -> PlainMessage {
     let mut message = message.clone();
     for (_, value) in &mut message.fields {
         rename(value, names);
@@ -99,15 +99,15 @@ fn renamed(message: &Message, names: &BTreeMap<String, String>) -> Message {
 }
 
 /// Lists of names have no order.
-fn sort(value: &mut Value) {
-    if let Value::Array(_, values) = value {
+fn sort(value: &mut PlainValue) {
+    if let PlainValue::Array(_, values) = value {
         values.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
     }
 }
 
-fn rename(value: &mut Value, names: &BTreeMap<String, String>) {
+fn rename(value: &mut PlainValue, names: &BTreeMap<String, String>) {
     match value {
-        Value::Str(text) => match names.get(text.as_str()) {
+        PlainValue::Str(text) => match names.get(text.as_str()) {
             Some(name) => text.clone_from(name),
             None if text.contains("':1.") => {
                 // All at once, since the name that one gets may be the one that another had.
@@ -117,14 +117,14 @@ fn rename(value: &mut Value, names: &BTreeMap<String, String>) {
             }
             None => {}
         },
-        Value::Array(_, values) | Value::Struct(values) => {
+        PlainValue::Array(_, values) | PlainValue::Struct(values) => {
             values.iter_mut().for_each(|value| rename(value, names));
         }
-        Value::Entry(key, value) => {
+        PlainValue::Entry(key, value) => {
             rename(key, names);
             rename(value, names);
         }
-        Value::Variant(value) => rename(value, names),
+        PlainValue::Variant(value) => rename(value, names),
         _ => {}
     }
 }

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use conformance::differential::start_reference;
-use conformance::{Bus, Config, Message, Peer, flag, kind};
+use conformance::{BusUnderTest, PlainMessage, TestConfig, TestPeer, flag, kind};
 
-use crate::form::Form;
-use crate::gauge::{Gauge, Rest, Totals};
-use crate::latency::Cost;
+use crate::form::TestDuration;
+use crate::gauge::{Gauge, GaugeTotals, Rest};
+use crate::latency::LatencyCost;
 
 /// Bytes that the bus may take for each rule.
 const BYTES_EACH: u64 = 600;
@@ -28,20 +28,20 @@ const KINDS: [(&str, &str); 2] = [
 
 #[test]
 fn very_many_rules() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let count = form.pick(50_000, 1_000_000);
-    let config = Config::session().limit("max_match_rules_per_connection", 2_000_000);
+    let config = TestConfig::session().limit("max_match_rules_per_connection", 2_000_000);
     for (kind, rule) in KINDS {
-        let mut bus = Bus::start(&config);
+        let mut bus = BusUnderTest::start(&config);
         let gauge = Gauge::of(&mut bus);
         let mut asker = bus.peer();
         let rest = Rest::of(gauge, &mut asker);
-        let mut few = Pair::of(&bus, rule);
+        let mut few = RulePair::of(&bus, rule);
         few.change("AddMatch", 0..2);
         let [alone, unmatched_alone] = few.signals(gauge, 1);
         few.change("RemoveMatch", 0..2);
 
-        let mut many = Pair::of(&bus, rule);
+        let mut many = RulePair::of(&bus, rule);
         let added_in = many.change("AddMatch", 0..count);
         let each = (gauge.memory() - rest.memory) * 1024 / u64::from(count);
         assert!(each < BYTES_EACH, "{each} bytes for each");
@@ -50,7 +50,7 @@ fn very_many_rules() {
             assert!(with.processor < without.processor * SLOWER + NOISE, "{without}, {with}");
         }
         let removed_in = many.change("RemoveMatch", 0..count);
-        assert_eq!(Totals::ask(&mut asker).get("MatchRules"), 0);
+        assert_eq!(GaugeTotals::ask(&mut asker).get("MatchRules"), 0);
         drop((few, many));
         let memory = rest.is_back(&mut asker);
         form.tell(&format!(
@@ -65,12 +65,12 @@ fn very_many_rules() {
 }
 
 /// The reference walks through them, so it gets fewer.
-fn compare(form: Form, config: &Config) {
+fn compare(form: TestDuration, config: &TestConfig) {
     let count = form.pick(5_000, 50_000);
     let mut reference = start_reference(config);
     let gauge = Gauge::of(&mut reference);
     for (kind, rule) in KINDS {
-        let mut many = Pair::of(&reference, rule);
+        let mut many = RulePair::of(&reference, rule);
         let added_in = many.change("AddMatch", 0..count);
         let [matched, unmatched] = many.signals(gauge, count / 2);
         form.tell(&format!(
@@ -82,14 +82,14 @@ fn compare(form: Form, config: &Config) {
 }
 
 /// One that sends signals, and one that has rules.
-struct Pair {
-    sender: Peer,
-    owner: Peer,
+struct RulePair {
+    sender: TestPeer,
+    owner: TestPeer,
     rule: &'static str,
 }
 
-impl Pair {
-    fn of(bus: &Bus, rule: &'static str) -> Self {
+impl RulePair {
+    fn of(bus: &BusUnderTest, rule: &'static str) -> Self {
         Self { sender: bus.peer(), owner: bus.peer(), rule }
     }
 
@@ -99,7 +99,7 @@ impl Pair {
         let mut bytes = Vec::new();
         let last = numbers.end - 1;
         for number in numbers.start..last {
-            let call = Message::asking(method, &self.rule_of(number));
+            let call = PlainMessage::asking(method, &self.rule_of(number));
             let call = self.owner.numbered(call.flags(flag::NO_REPLY_EXPECTED));
             bytes.extend(call.encode());
             if bytes.len() > 60_000 {
@@ -109,7 +109,7 @@ impl Pair {
         }
         self.owner.send_bytes(&bytes);
         let (answer, before) =
-            self.owner.call_and_collect(Message::asking(method, &self.rule_of(last)));
+            self.owner.call_and_collect(PlainMessage::asking(method, &self.rule_of(last)));
         assert_eq!(answer.kind, kind::RETURN, "{}", answer.summary());
         assert_eq!(before.len(), 0, "no error");
         started.elapsed()
@@ -121,22 +121,22 @@ impl Pair {
 
     /// What signals cost: one that matches the rule of a number, until it is there; one that matches none, until
     /// the bus answers what was asked after it.
-    fn signals(&mut self, gauge: Gauge, number: u32) -> [Cost; 2] {
+    fn signals(&mut self, gauge: Gauge, number: u32) -> [LatencyCost; 2] {
         let signal = |name: &str| {
             let member = if self.rule.contains("arg0") { "Changed" } else { name };
-            let signal = Message::signal("/com/example/Rules", "com.example.Rules", member);
-            signal.arg(conformance::Value::text(name))
+            let signal = PlainMessage::signal("/com/example/Rules", "com.example.Rules", member);
+            signal.arg(conformance::PlainValue::text(name))
         };
         let matched = signal(&format!("M{number}"));
         let other = signal("Other");
-        let matched = Cost::of(gauge, SIGNALS, || {
+        let matched = LatencyCost::of(gauge, SIGNALS, || {
             let started = Instant::now();
             self.sender.send(matched.clone());
             let found = self.owner.receive().expect("open");
             assert_eq!(found.body, matched.body);
             started.elapsed()
         });
-        let unmatched = Cost::of(gauge, SIGNALS, || {
+        let unmatched = LatencyCost::of(gauge, SIGNALS, || {
             let started = Instant::now();
             self.sender.send(other.clone());
             assert!(self.sender.is_alive());

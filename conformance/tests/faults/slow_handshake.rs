@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use conformance::{Bus, Config, Stream};
+use conformance::{BusUnderTest, PeerStream, TestConfig};
 
-use crate::form::Form;
-use crate::gauge::{Gauge, Rest, Totals};
+use crate::form::TestDuration;
+use crate::gauge::{Gauge, GaugeTotals, Rest};
 use crate::latency::Latency;
 
 /// Longer than any login takes.
@@ -20,22 +20,22 @@ const LINES_IN_TEN_SECONDS: u64 = 11;
 
 #[test]
 fn handshakes_that_never_end() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let (count, time, pause) = form.pick(
         (300, Duration::from_millis(1500), Duration::from_millis(100)),
         (2000, Duration::from_secs(30), Duration::from_secs(1)),
     );
-    let config = Config::session()
+    let config = TestConfig::session()
         .limit("auth_timeout", time.as_millis() as u64)
         .limit("max_incomplete_connections", 2 * count);
-    let mut bus = Bus::start(&config);
+    let mut bus = BusUnderTest::start(&config);
     let gauge = Gauge::of(&mut bus);
     let mut watcher = bus.peer();
     let rest = Rest::of(gauge, &mut watcher);
     let before = logins(&bus, 50);
 
     let mut slow: Vec<_> =
-        (0..count).map(|_| (Instant::now(), Stream::connect(bus.address()))).collect();
+        (0..count).map(|_| (Instant::now(), PeerStream::connect(bus.address()))).collect();
     let there = slow[0].0.elapsed();
     let mut meanwhile = Vec::new();
     // Every byte is one that may come there: a line that never ends.
@@ -59,7 +59,7 @@ fn handshakes_that_never_end() {
     }
     assert!(Instant::now() >= earliest, "none was ended before its time");
     let memory = rest.is_back(&mut watcher);
-    let totals = Totals::ask(&mut watcher);
+    let totals = GaugeTotals::ask(&mut watcher);
     assert_eq!(totals.cause("DisconnectCauses", "auth-timeout"), count);
     assert_eq!(totals.cause("TurnedAwayCauses", "auth-timeout"), count);
     let lines = bus.process().stderr().lines().count() as u64;
@@ -73,12 +73,12 @@ fn handshakes_that_never_end() {
     bus.stop();
 }
 
-fn logins(bus: &Bus, count: usize) -> Latency {
+fn logins(bus: &BusUnderTest, count: usize) -> Latency {
     Latency::of((0..count).map(|_| login(bus)).collect())
 }
 
 /// How long it takes to connect, log in and be answered.
-fn login(bus: &Bus) -> Duration {
+fn login(bus: &BusUnderTest) -> Duration {
     let started = Instant::now();
     drop(bus.peer());
     started.elapsed()

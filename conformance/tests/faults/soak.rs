@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use conformance::differential;
 use conformance::statistics::{dicts, number};
 use conformance::{
-    Bus, Config, Message, Peer, Program, Running, Signal, eventually, instruments_binary,
+    BusUnderTest, ExternalProgram, PlainMessage, Signal, StartedProgram, TestConfig, TestPeer,
+    eventually, instruments_binary,
 };
 
 use crate::desktop::quarters;
-use crate::form::Form;
-use crate::gauge::{Gauge, Totals};
+use crate::form::TestDuration;
+use crate::gauge::{Gauge, GaugeTotals};
 use crate::latency::Latency;
 use crate::numbered::{self, Sequence};
 use crate::over::Over;
@@ -33,7 +34,7 @@ const SAMPLES: u64 = 60;
 const NOISE: Duration = Duration::from_micros(200);
 
 /// What is seen now and then.
-struct Sample {
+struct SoakSample {
     at: Duration,
     memory: u64,
     descriptors: usize,
@@ -42,7 +43,7 @@ struct Sample {
 }
 
 /// A row of a table.
-impl fmt::Display for Sample {
+impl fmt::Display for SoakSample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, memory, descriptors, used, calls } = self;
         let (minutes, seconds) = (at.as_secs() / 60, at.as_secs() % 60);
@@ -56,15 +57,15 @@ impl fmt::Display for Sample {
 
 #[test]
 fn a_bus_that_does_what_it_does_for_long() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let seconds = differential::number("DILIGENCE_SOAK").unwrap_or(form.pick(6, 3600));
-    let mut bus = Bus::start(&Config::session().limit("max_outgoing_bytes", QUEUE));
+    let mut bus = BusUnderTest::start(&TestConfig::session().limit("max_outgoing_bytes", QUEUE));
     let gauge = Gauge::of(&mut bus);
     let mut asker = bus.peer();
     let mut dozer = bus.peer();
     dozer.add_match(&numbered::rule("Heavy"));
     let cast = start_cast(&bus);
-    let mut traffic = Traffic::new(&bus);
+    let mut traffic = SoakTraffic::new(&bus);
     let over = Over::default();
     let mut samples = Vec::new();
     let dozed = std::thread::scope(|scope| {
@@ -76,7 +77,7 @@ fn a_bus_that_does_what_it_does_for_long() {
             let calls = traffic.during(&bus, every);
             let (memory, descriptors) = (gauge.memory(), gauge.descriptors());
             let (at, used) = (started.elapsed(), gauge.processor_time());
-            samples.push(Sample { at, memory, descriptors, used, calls });
+            samples.push(SoakSample { at, memory, descriptors, used, calls });
             form.tell(&samples[samples.len() - 1].to_string());
         }
         drop(ends);
@@ -85,7 +86,7 @@ fn a_bus_that_does_what_it_does_for_long() {
     // In KiB. A short one fills the queue of who dozes for the first time.
     assert_flat(&samples, form.pick(4096, 512));
     let totals = account(&mut asker, &cast, &traffic);
-    let Traffic { light, heavy, gone, .. } = &traffic;
+    let SoakTraffic { light, heavy, gone, .. } = &traffic;
     let lost = totals.get("LostMessages");
     assert_eq!(u64::from(dozed) + lost, u64::from(heavy.count()), "read or counted as lost");
     form.tell(&format!(
@@ -102,9 +103,9 @@ fn a_bus_that_does_what_it_does_for_long() {
     bus.stop();
 }
 
-fn start_cast(bus: &Bus) -> Vec<Running> {
+fn start_cast(bus: &BusUnderTest) -> Vec<StartedProgram> {
     let start = |part: &str| {
-        Program::at(instruments_binary())
+        ExternalProgram::at(instruments_binary())
             .arg("demo")
             .args(part.split(' '))
             .env("DBUS_SESSION_BUS_ADDRESS", bus.address())
@@ -117,9 +118,9 @@ fn start_cast(bus: &Bus) -> Vec<Running> {
 }
 
 /// Reads now and then, for a while: how many came, in order.
-fn doze(dozer: &mut Peer, over: &Over) -> u32 {
+fn doze(dozer: &mut TestPeer, over: &Over) -> u32 {
     let (mut came, mut last) = (0, None);
-    let mut take = |message: Message| {
+    let mut take = |message: PlainMessage| {
         let number = message.first_u32();
         assert!(number > last, "{number:?} after {last:?}");
         last = number;
@@ -145,17 +146,17 @@ struct Gone {
 }
 
 /// Who talks here.
-struct Traffic {
-    sender: Peer,
-    readers: [Peer; 2],
+struct SoakTraffic {
+    sender: TestPeer,
+    readers: [TestPeer; 2],
     light: Sequence,
     heavy: Sequence,
-    pair: [Peer; 2],
+    pair: [TestPeer; 2],
     gone: Gone,
 }
 
-impl Traffic {
-    fn new(bus: &Bus) -> Self {
+impl SoakTraffic {
+    fn new(bus: &BusUnderTest) -> Self {
         let mut readers = [bus.peer(), bus.peer()];
         readers[0].add_match(&numbered::rule("Light"));
         readers[1].add_match(&numbered::rule("Heavy"));
@@ -163,7 +164,7 @@ impl Traffic {
         Self { sender: bus.peer(), readers, light, heavy, pair: [bus.peer(), bus.peer()], gone }
     }
 
-    fn during(&mut self, bus: &Bus, time: Duration) -> Latency {
+    fn during(&mut self, bus: &BusUnderTest, time: Duration) -> Latency {
         let ends = Instant::now() + time;
         let mut times = Vec::new();
         while Instant::now() < ends {
@@ -187,7 +188,7 @@ impl Traffic {
 
 impl Gone {
     /// Somebody connects, takes a name, asks for signals, asks for somebody, and leaves.
-    fn come_and_go(&mut self, bus: &Bus) {
+    fn come_and_go(&mut self, bus: &BusUnderTest) {
         let mut peer = bus.peer();
         assert_eq!(peer.request_name("com.example.Passing", 0), 1);
         peer.add_match("type='signal',interface='com.example.Nothing'");
@@ -201,8 +202,8 @@ impl Gone {
 }
 
 /// Whether nothing has grown.
-fn assert_flat(samples: &[Sample], more_memory: u64) {
-    let all = |of: fn(&Sample) -> u64| samples.iter().map(of).collect::<Vec<_>>();
+fn assert_flat(samples: &[SoakSample], more_memory: u64) {
+    let all = |of: fn(&SoakSample) -> u64| samples.iter().map(of).collect::<Vec<_>>();
     let [second, last] = quarters(&all(|sample| sample.memory));
     assert!(last <= second + more_memory, "{second} and then {last} KiB");
     let [second, last] = quarters(&all(|sample| sample.descriptors as u64));
@@ -214,11 +215,11 @@ fn assert_flat(samples: &[Sample], more_memory: u64) {
 
 /// Whether each message that the bus has got is one that somebody has sent, and each that it has
 /// queued is one that somebody has got or will get. Everything stands still meanwhile.
-fn account(asker: &mut Peer, cast: &[Running], traffic: &Traffic) -> Totals {
+fn account(asker: &mut TestPeer, cast: &[StartedProgram], traffic: &SoakTraffic) -> GaugeTotals {
     cast.iter().for_each(|member| member.signal(Signal::STOP));
     let mut last = 0;
     let totals = eventually("all to stand still", || {
-        let totals = Totals::ask(asker);
+        let totals = GaugeTotals::ask(asker);
         let messages = totals.get("Messages");
         // The question is one.
         let still = messages == last + 1;

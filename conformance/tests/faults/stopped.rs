@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use conformance::differential::start_reference;
 use conformance::statistics::number;
-use conformance::{Bus, Config, Message, Peer, Signal, eventually};
+use conformance::{BusUnderTest, PlainMessage, Signal, TestConfig, TestPeer, eventually};
 
-use crate::form::Form;
+use crate::form::TestDuration;
 use crate::gauge;
 use crate::latency::Latency;
 use crate::numbered::{self, Sequence};
-use crate::worker::{self, LAST, Role};
+use crate::worker::{self, LAST, WorkerRole};
 
 /// What may wait for one that does not read.
 const QUEUE: u64 = 4_000_000;
@@ -28,7 +28,7 @@ const NOISE: Duration = Duration::from_millis(5);
 const HELD_UP: Duration = Duration::from_millis(1500);
 
 /// What came of it.
-struct Outcome {
+struct StoppedPeerOutcome {
     before: Latency,
     while_stopped: Latency,
     /// The longest that a signal took to the reader that goes on.
@@ -38,7 +38,7 @@ struct Outcome {
     runs: Vec<(u32, u32)>,
 }
 
-impl Outcome {
+impl StoppedPeerOutcome {
     fn received(&self) -> u32 {
         self.runs.iter().map(|(first, last)| last - first + 1).sum()
     }
@@ -46,10 +46,10 @@ impl Outcome {
 
 #[test]
 fn a_reader_is_stopped() {
-    let Some(form) = Form::asked() else { return };
+    let Some(form) = TestDuration::asked() else { return };
     let time = form.pick(Duration::from_secs(3), Duration::from_secs(60));
-    let config = Config::session().limit("max_outgoing_bytes", QUEUE);
-    let mut bus = Bus::start(&config);
+    let config = TestConfig::session().limit("max_outgoing_bytes", QUEUE);
+    let mut bus = BusUnderTest::start(&config);
     let mut watcher = bus.peer();
     let outcome = stop_a_reader(&bus, time, |bus, name| {
         let told = gauge::connection(&mut bus.peer(), name);
@@ -58,10 +58,10 @@ fn a_reader_is_stopped() {
         assert!(peak <= QUEUE + longest, "{told:?}");
         assert!(peak >= QUEUE - longest, "it was full: {told:?}");
     });
-    let Outcome { before, while_stopped, slowest, sent, runs } = &outcome;
+    let StoppedPeerOutcome { before, while_stopped, slowest, sent, runs } = &outcome;
     assert!(while_stopped.median() < before.median() * SLOWER + NOISE, "{before} {while_stopped}");
     assert!(*slowest < HELD_UP, "a signal took {slowest:?}");
-    let lost = gauge::Totals::ask(&mut watcher).get("LostMessages");
+    let lost = gauge::GaugeTotals::ask(&mut watcher).get("LostMessages");
     assert!(lost > 0, "more was sent than may wait");
     assert_eq!(u64::from(outcome.received()) + lost, u64::from(*sent));
     assert!(runs.is_sorted(), "in order: {runs:?}");
@@ -80,7 +80,7 @@ fn a_reader_is_stopped() {
 
     let reference = start_reference(&config);
     let outcome = stop_a_reader(&reference, time, |_, _| {});
-    let Outcome { before, while_stopped, slowest, sent, .. } = &outcome;
+    let StoppedPeerOutcome { before, while_stopped, slowest, sent, .. } = &outcome;
     form.tell(&format!(
         "stopped reader, the reference: {sent} signals, {} came; the slowest to another in {slowest:?}; calls {before} before, \
          {while_stopped} while it was stopped",
@@ -91,10 +91,14 @@ fn a_reader_is_stopped() {
 
 /// Sends signals to two readers, of which one is stopped for `time`, and looks at the bus when
 /// it was stopped for so long.
-fn stop_a_reader(bus: &Bus, time: Duration, look: impl FnOnce(&Bus, &str)) -> Outcome {
-    let mut reader = worker::start(bus, Role::Reader);
+fn stop_a_reader(
+    bus: &BusUnderTest,
+    time: Duration,
+    look: impl FnOnce(&BusUnderTest, &str),
+) -> StoppedPeerOutcome {
+    let mut reader = worker::start(bus, WorkerRole::Reader);
     let name = worker::wait_until_there(&mut reader);
-    let mut traffic = Traffic::new(bus);
+    let mut traffic = StoppedPeerTraffic::new(bus);
     let before = traffic.during(time / 3);
     reader.signal(Signal::STOP);
     let while_stopped = traffic.during(time);
@@ -108,20 +112,20 @@ fn stop_a_reader(bus: &Bus, time: Duration, look: impl FnOnce(&Bus, &str)) -> Ou
     traffic.sender.send(numbered::signal("ToReader", LAST, 0));
     let ran = reader.finish().success();
     let runs = worker::runs_told(&ran.stdout);
-    Outcome { before, while_stopped, slowest, sent: traffic.heard.count(), runs }
+    StoppedPeerOutcome { before, while_stopped, slowest, sent: traffic.heard.count(), runs }
 }
 
 /// Signals to all readers, with one here that loses none, and calls of others.
-struct Traffic {
-    sender: Peer,
-    reader: Peer,
+struct StoppedPeerTraffic {
+    sender: TestPeer,
+    reader: TestPeer,
     heard: Sequence,
     slowest: Duration,
-    pair: [Peer; 2],
+    pair: [TestPeer; 2],
 }
 
-impl Traffic {
-    fn new(bus: &Bus) -> Self {
+impl StoppedPeerTraffic {
+    fn new(bus: &BusUnderTest) -> Self {
         let [sender, mut reader] = [bus.peer(), bus.peer()];
         reader.add_match(&numbered::rule("ToReader"));
         let (heard, slowest) = Default::default();
@@ -147,7 +151,7 @@ impl Traffic {
     /// Waits until a reader has taken all, since it answers a call after that.
     fn wait_for(&mut self, name: &str) {
         eventually("the reader to answer", || {
-            let ping = Message::call(name, "/", "com.example.Numbered", "Told");
+            let ping = PlainMessage::call(name, "/", "com.example.Numbered", "Told");
             let [caller, _] = &mut self.pair;
             let answer = caller.call(ping);
             (answer.error_name() == "UnknownMethod").then_some(())

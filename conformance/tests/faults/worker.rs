@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use conformance::{Bus, Descriptors, Message, Peer, Program, Running, kind};
+use conformance::{
+    BusUnderTest, ExternalProgram, PlainMessage, ReceivedDescriptors, StartedProgram, TestPeer,
+    kind,
+};
 
 use crate::form::raise_descriptors;
 use crate::numbered;
 
 /// What a process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum WorkerRole {
     /// Sends numbered signals `FromWorker`, and answers calls, until it is killed.
     Talker,
     /// Hears `ToReader` until the number is [`LAST`], and tells which it got.
@@ -18,30 +21,30 @@ pub(crate) enum Role {
     Crowd { connections: usize },
 }
 
-/// The number of the message that ends a [`Role::Reader`].
+/// The number of the message that ends a [`WorkerRole::Reader`].
 pub(crate) const LAST: u32 = u32::MAX;
 
 /// Starts one on a bus. It dies with the thread that starts it.
-pub(crate) fn start(bus: &Bus, role: Role) -> Running {
+pub(crate) fn start(bus: &BusUnderTest, role: WorkerRole) -> StartedProgram {
     start_at(bus.address(), role)
 }
 
 /// The same, by the address of the bus.
-pub(crate) fn start_at(address: &str, role: Role) -> Running {
+pub(crate) fn start_at(address: &str, role: WorkerRole) -> StartedProgram {
     let program = std::env::current_exe().expect("a test knows its own path");
     let (word, number) = match role {
-        Role::Talker => ("talker", 0),
-        Role::Reader => ("reader", 0),
-        Role::Crowd { connections } => ("crowd", connections),
+        WorkerRole::Talker => ("talker", 0),
+        WorkerRole::Reader => ("reader", 0),
+        WorkerRole::Crowd { connections } => ("crowd", connections),
     };
-    Program::at(program)
+    ExternalProgram::at(program)
         .args(["--exact", "worker::process", "--ignored", "--nocapture"])
         .env(ROLE, format!("{word} {number} {address}"))
         .limit(Duration::from_secs(7200))
         .start()
 }
 
-/// The runs of numbers that a [`Role::Reader`] has told at its end: first, and last.
+/// The runs of numbers that a [`WorkerRole::Reader`] has told at its end: first, and last.
 pub(crate) fn runs_told(stdout: &str) -> Vec<(u32, u32)> {
     let lines = stdout.lines().filter_map(|line| line.strip_prefix(GOT));
     let number = |text: &str| text.parse().expect("a number");
@@ -52,7 +55,7 @@ pub(crate) fn runs_told(stdout: &str) -> Vec<(u32, u32)> {
 }
 
 /// Waits until a worker is on the bus, and gives its unique name.
-pub(crate) fn wait_until_there(worker: &mut Running) -> String {
+pub(crate) fn wait_until_there(worker: &mut StartedProgram) -> String {
     worker.wait_for("its name", |stdout, _| {
         let line = stdout.lines().find_map(|line| line.strip_prefix(HERE))?;
         // Only a line that has its end.
@@ -68,14 +71,14 @@ fn process() {
     let mut words = role.splitn(3, ' ');
     let [word, number, address] = [(); 3].map(|()| words.next().expect("three words"));
     match word {
-        "talker" => talk(Peer::connect(address)),
-        "reader" => read(Peer::connect(address)),
+        "talker" => talk(TestPeer::connect(address)),
+        "reader" => read(TestPeer::connect(address)),
         "crowd" => crowd(address, number.parse().expect("a number")),
         other => panic!("no role {other}"),
     }
 }
 
-fn talk(mut peer: Peer) {
+fn talk(mut peer: TestPeer) {
     println!("\n{HERE}{}", peer.name());
     for number in 0.. {
         peer.send(numbered::signal("FromWorker", number, 100));
@@ -88,7 +91,7 @@ fn talk(mut peer: Peer) {
     }
 }
 
-fn read(mut peer: Peer) {
+fn read(mut peer: TestPeer) {
     peer.add_match(&numbered::rule("ToReader"));
     println!("\n{HERE}{}", peer.name());
     let mut runs: Vec<(u32, u32)> = Vec::new();
@@ -97,7 +100,7 @@ fn read(mut peer: Peer) {
         let Some(message) = peer.receive_within(Duration::from_secs(600)) else { continue };
         if message.kind == kind::CALL {
             // All that was sent before has been taken.
-            peer.send(Message::error(&message, "org.freedesktop.DBus.Error.UnknownMethod"));
+            peer.send(PlainMessage::error(&message, "org.freedesktop.DBus.Error.UnknownMethod"));
             continue;
         }
         if !numbered::is_numbered(&message) {
@@ -115,8 +118,9 @@ fn read(mut peer: Peer) {
 
 fn crowd(address: &str, count: usize) {
     raise_descriptors();
-    let _peers: Vec<_> =
-        (0..count).map(|_| Peer::connect_with(address, Descriptors::Unwanted)).collect();
+    let _peers: Vec<_> = (0..count)
+        .map(|_| TestPeer::connect_with(address, ReceivedDescriptors::Unwanted))
+        .collect();
     println!("\n{HERE}{count}");
     loop {
         std::thread::park();

@@ -1,7 +1,7 @@
 //! Where the two are known to differ, and how that is kept out of the comparison. Each entry is a
 //! row of docs/deviations.md, or is left open by the specification.
 
-use conformance::{BUS_NAME, Message, Value, field, kind};
+use conformance::{BUS_NAME, PlainMessage, PlainValue, field, kind};
 
 /// Flags of RequestName.
 const REPLACE_EXISTING: u32 = 2;
@@ -11,9 +11,9 @@ const DO_NOT_QUEUE: u32 = 4;
 ///
 /// With others waiting the reference would put it before them, and the specification behind them; so
 /// it asks not to wait then.
-pub(crate) fn may_jump_the_queue(message: &Message) -> Option<&str> {
+pub(crate) fn may_jump_the_queue(message: &PlainMessage) -> Option<&str> {
     match &message.body[..] {
-        [Value::Str(name), Value::U32(flags)] if message.member() == "RequestName" => {
+        [PlainValue::Str(name), PlainValue::U32(flags)] if message.member() == "RequestName" => {
             (flags & (REPLACE_EXISTING | DO_NOT_QUEUE) == REPLACE_EXISTING).then_some(name)
         }
         _ => None,
@@ -21,8 +21,8 @@ pub(crate) fn may_jump_the_queue(message: &Message) -> Option<&str> {
 }
 
 /// The same RequestName, which does not wait.
-pub(crate) fn without_queueing(mut message: Message) -> Message {
-    if let Some(Value::U32(flags)) = message.body.last_mut() {
+pub(crate) fn without_queueing(mut message: PlainMessage) -> PlainMessage {
+    if let Some(PlainValue::U32(flags)) = message.body.last_mut() {
         *flags |= DO_NOT_QUEUE;
     }
     message
@@ -31,7 +31,7 @@ pub(crate) fn without_queueing(mut message: Message) -> Message {
 /// Whether a message removes a rule about what this connection sends or gets, which has gone.
 ///
 /// The reference may have dropped such a rule then, here it waits for its owner.
-pub(crate) fn removes_rule_about(message: &Message, gone: &str) -> bool {
+pub(crate) fn removes_rule_about(message: &PlainMessage, gone: &str) -> bool {
     let rule = message.first_text().replace('\'', "");
     let is_about = rule.contains("sender") || rule.contains("destination");
     message.member() == "RemoveMatch" && is_about && rule.contains(gone)
@@ -40,13 +40,13 @@ pub(crate) fn removes_rule_about(message: &Message, gone: &str) -> bool {
 /// Whether a message removes a rule about a part of the tree of paths.
 ///
 /// The reference does not compare which part, and may remove a rule for another one.
-pub(crate) fn removes_namespace(message: &Message) -> bool {
+pub(crate) fn removes_namespace(message: &PlainMessage) -> bool {
     message.member() == "RemoveMatch" && message.first_text().contains("path_namespace")
 }
 
 /// Whether the reference answers a message to whom its forged SENDER names: the calls to nobody that
 /// it answers as any program would.
-pub(crate) fn believes_sender(message: &Message) -> bool {
+pub(crate) fn believes_sender(message: &PlainMessage) -> bool {
     message.kind == kind::CALL && message.get(field::DESTINATION).is_none()
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn rule_is_read_differently(rule: &str) -> bool {
 }
 
 /// What the client with this name has heard, as far as both must agree on it.
-pub(crate) fn normalised(mut heard: Vec<Message>, name: &str) -> Vec<Message> {
+pub(crate) fn normalised(mut heard: Vec<PlainMessage>, name: &str) -> Vec<PlainMessage> {
     forget_who_follows_a_new_monitor(&mut heard, name);
     heard.retain(|message| !makes_monitor(message));
     heard.iter_mut().for_each(sort_names);
@@ -87,16 +87,16 @@ pub(crate) fn normalised(mut heard: Vec<Message>, name: &str) -> Vec<Message> {
 
 /// Whether this is a call that makes its sender a monitor. Who has a rule about its sender does not
 /// see it in the reference, which has dropped the rule by then; see [`removes_rule_about`].
-pub(crate) fn makes_monitor(message: &Message) -> bool {
+pub(crate) fn makes_monitor(message: &PlainMessage) -> bool {
     message.kind == kind::CALL && message.member() == "BecomeMonitor"
 }
 
-fn is_no_reply(message: &Message) -> bool {
+fn is_no_reply(message: &PlainMessage) -> bool {
     message.kind == kind::ERROR && message.error_name() == "NoReply"
 }
 
 /// Here the text says at which byte, and what was expected.
-fn forget_what_is_wrong_with_a_rule(message: &mut Message) {
+fn forget_what_is_wrong_with_a_rule(message: &mut PlainMessage) {
     if message.error_name() == "MatchRuleInvalid" {
         message.body.clear();
     }
@@ -104,20 +104,20 @@ fn forget_what_is_wrong_with_a_rule(message: &mut Message) {
 
 /// Of the names that it gives up, one that becomes a monitor of the reference sees who has them next
 /// if there is another monitor.
-fn forget_who_follows_a_new_monitor(heard: &mut Vec<Message>, name: &str) {
-    let own = [Value::text(name)];
-    let is_own = |message: &Message| message.get(field::DESTINATION) == own.first();
-    let gives_up = |message: &Message| message.member() == "NameLost" && message.body == own;
+fn forget_who_follows_a_new_monitor(heard: &mut Vec<PlainMessage>, name: &str) {
+    let own = [PlainValue::text(name)];
+    let is_own = |message: &PlainMessage| message.get(field::DESTINATION) == own.first();
+    let gives_up = |message: &PlainMessage| message.member() == "NameLost" && message.body == own;
     if heard.iter().any(|message| is_own(message) && gives_up(message)) {
         heard.retain(|message| message.kind != kind::SIGNAL || is_own(message));
     }
 }
 
 /// ListNames has no order; it is known by the name that the others never give.
-fn sort_names(message: &mut Message) {
-    if let [Value::Array(_, names)] = &mut message.body[..]
+fn sort_names(message: &mut PlainMessage) {
+    if let [PlainValue::Array(_, names)] = &mut message.body[..]
         && names.len() > 1
-        && names.contains(&Value::text(BUS_NAME))
+        && names.contains(&PlainValue::text(BUS_NAME))
     {
         names.sort_by_key(|name| name.as_str().map(str::to_owned));
     }

@@ -11,11 +11,11 @@ mod script;
 mod shrink;
 mod side;
 
-use conformance::differential::{Random, number, seeds};
+use conformance::differential::{SeededRandom, number, seeds};
 
 use operation::Operation;
-use script::Script;
-use side::Side;
+use script::NamesScript;
+use side::NamesSide;
 
 /// How many clients there are.
 const CLIENTS: usize = 5;
@@ -31,7 +31,7 @@ fn random_operations_have_the_answers_and_deliveries_of_the_reference() {
     let sequences = number("DILIGENCE_SEQUENCES").unwrap_or(SEQUENCES);
     let mut heard = 0;
     for seed in seeds(sequences) {
-        let operations = Script::new(Random::from_seed(seed)).operations(OPERATIONS);
+        let operations = NamesScript::new(SeededRandom::from_seed(seed)).operations(OPERATIONS);
         match run(&operations) {
             Ok(count) => heard += count,
             Err(found) => fail(&operations, found),
@@ -43,7 +43,7 @@ fn random_operations_have_the_answers_and_deliveries_of_the_reference() {
 }
 
 /// Where two buses did not do the same.
-struct Difference {
+struct SideDifference {
     step: usize,
     client: usize,
     ours: Vec<String>,
@@ -51,14 +51,14 @@ struct Difference {
 }
 
 /// Does the same on both buses, and gives how much was heard.
-fn run(operations: &[Operation]) -> Result<usize, Difference> {
-    let (mut ours, mut reference) = (Side::ours(), Side::reference());
+fn run(operations: &[Operation]) -> Result<usize, SideDifference> {
+    let (mut ours, mut reference) = (NamesSide::ours(), NamesSide::reference());
     let mut heard = 0;
     for (step, operation) in operations.iter().enumerate() {
         let both = ours.act(operation).into_iter().zip(reference.act(operation));
         for (client, (ours, reference)) in both.enumerate() {
             if ours != reference {
-                return Err(Difference { step, client, ours, reference });
+                return Err(SideDifference { step, client, ours, reference });
             }
             heard += reference.len();
         }
@@ -68,9 +68,9 @@ fn run(operations: &[Operation]) -> Result<usize, Difference> {
     Ok(heard)
 }
 
-fn fail(operations: &[Operation], found: Difference) -> ! {
+fn fail(operations: &[Operation], found: SideDifference) -> ! {
     let (operations, difference) = shrink::shortest(operations, found);
-    let Difference { step, client, ours, reference } = difference;
+    let SideDifference { step, client, ours, reference } = difference;
     let lines: String =
         operations.iter().enumerate().map(|(at, line)| format!("{at:3}. {line}\n")).collect();
     panic!(

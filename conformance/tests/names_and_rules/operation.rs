@@ -2,35 +2,35 @@
 
 use std::fmt;
 
-use conformance::{Message, Order, Value, field, kind};
+use conformance::{PlainMessage, PlainValue, WireByteOrder, field, kind};
 
 /// One client does something. In all texts `<2>` stands for the unique name of client 2.
 #[derive(Debug, Clone)]
 pub(crate) struct Operation {
     pub(crate) client: usize,
-    pub(crate) act: Act,
+    pub(crate) act: OperationKind,
 }
 
 /// What is done. An act that makes no sense at the time, as that of a client that is not there, does
 /// nothing.
 #[derive(Debug, Clone)]
-pub(crate) enum Act {
+pub(crate) enum OperationKind {
     /// Connects and logs in.
     Connect,
     /// Sends a message.
-    Send(Message),
+    Send(PlainMessage),
     /// Answers the oldest call that it got, with this kind, error name and body.
-    Answer(Message),
+    Answer(PlainMessage),
     /// Calls BecomeMonitor with these rules.
     Monitor(Vec<String>),
     /// Sends messages and closes at once, without reading what comes.
-    Leave(Vec<Message>),
+    Leave(Vec<PlainMessage>),
 }
 
 impl Operation {
     /// Whether it calls BecomeMonitor.
     pub(crate) const fn is_to_monitor(&self) -> bool {
-        matches!(self.act, Act::Monitor(_))
+        matches!(self.act, OperationKind::Monitor(_))
     }
 }
 
@@ -46,11 +46,11 @@ pub(crate) fn stand_in(client: usize) -> String {
 }
 
 /// A message with names for their stand-ins, in the header and in the arguments.
-pub(crate) fn resolve_message(message: &Message, names: &[String]) -> Message {
+pub(crate) fn resolve_message(message: &PlainMessage, names: &[String]) -> PlainMessage {
     let mut message = message.clone();
     let fields = message.fields.iter_mut().map(|(_, value)| value);
     for value in fields.chain(&mut message.body) {
-        if let Value::Str(text) = value {
+        if let PlainValue::Str(text) = value {
             *text = resolve(text, names);
         }
     }
@@ -61,21 +61,25 @@ impl fmt::Display for Operation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "client {} ", self.client)?;
         match &self.act {
-            Act::Connect => write!(out, "connects"),
-            Act::Send(message) => write!(out, "sends {}", Described(message)),
-            Act::Answer(message) => write!(out, "answers with {}", Described(message)),
-            Act::Monitor(rules) => write!(out, "becomes a monitor of {rules:?}"),
-            Act::Leave(messages) => {
+            OperationKind::Connect => write!(out, "connects"),
+            OperationKind::Send(message) => write!(out, "sends {}", DescribedOperation(message)),
+            OperationKind::Answer(message) => {
+                write!(out, "answers with {}", DescribedOperation(message))
+            }
+            OperationKind::Monitor(rules) => write!(out, "becomes a monitor of {rules:?}"),
+            OperationKind::Leave(messages) => {
                 write!(out, "leaves")?;
-                messages.iter().try_for_each(|last| write!(out, ", sending {}", Described(last)))
+                messages
+                    .iter()
+                    .try_for_each(|last| write!(out, ", sending {}", DescribedOperation(last)))
             }
         }
     }
 }
 
-struct Described<'a>(&'a Message);
+struct DescribedOperation<'a>(&'a PlainMessage);
 
-impl fmt::Display for Described<'_> {
+impl fmt::Display for DescribedOperation<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = self.0;
         match message.kind {
@@ -87,7 +91,7 @@ impl fmt::Display for Described<'_> {
         }?;
         for (code, name) in FIELDS {
             match message.get(code) {
-                Some(Value::U32(number)) => write!(out, " {name}={number}")?,
+                Some(PlainValue::U32(number)) => write!(out, " {name}={number}")?,
                 Some(value) => write!(out, " {name}={}", value.as_str().unwrap_or("?"))?,
                 None => {}
             }
@@ -95,7 +99,7 @@ impl fmt::Display for Described<'_> {
         if message.flags != 0 {
             write!(out, " flags={}", message.flags)?;
         }
-        if message.order == Order::Big {
+        if message.order == WireByteOrder::Big {
             write!(out, " in big-endian order")?;
         }
         write!(out, " {:?}", message.body)

@@ -1,7 +1,7 @@
 //! Random match rules, good ones in every spelling and broken ones.
 
 use conformance::BUS_NAME;
-use conformance::differential::Random;
+use conformance::differential::SeededRandom;
 
 use crate::operation::stand_in;
 use crate::script::{INTERFACES, MEMBERS, NAMES, PATHS, TEXTS};
@@ -9,11 +9,11 @@ use crate::{CLIENTS, deviations};
 
 /// A rule, apart from its spelling.
 #[derive(Debug, Clone)]
-pub(crate) struct Rule(Vec<(&'static str, String)>);
+pub(crate) struct GeneratedRule(Vec<(&'static str, String)>);
 
-impl Rule {
+impl GeneratedRule {
     /// One of all keys; mostly few, so that it matches something.
-    pub(crate) fn random(random: &mut Random) -> Self {
+    pub(crate) fn random(random: &mut SeededRandom) -> Self {
         let mut pairs: Vec<(&str, String)> = Vec::new();
         for (rarity, keys) in KEYS {
             if random.once_in(*rarity) {
@@ -25,7 +25,7 @@ impl Rule {
     }
 
     /// The same in another order.
-    pub(crate) fn shuffled(mut self, random: &mut Random) -> Self {
+    pub(crate) fn shuffled(mut self, random: &mut SeededRandom) -> Self {
         for end in 1..self.0.len() {
             self.0.swap(end, random.below(end + 1));
         }
@@ -33,7 +33,7 @@ impl Rule {
     }
 
     /// Written in one of the ways that there are.
-    pub(crate) fn text(&self, random: &mut Random) -> String {
+    pub(crate) fn text(&self, random: &mut SeededRandom) -> String {
         let mut text = String::new();
         for (key, value) in &self.0 {
             if !text.is_empty() {
@@ -49,9 +49,9 @@ impl Rule {
 }
 
 /// A rule that may be broken.
-pub(crate) fn any_rule(random: &mut Random) -> String {
+pub(crate) fn any_rule(random: &mut SeededRandom) -> String {
     loop {
-        let mut text = Rule::random(random).text(random);
+        let mut text = GeneratedRule::random(random).text(random);
         match random.below(3) {
             0 => {}
             1 => text.push_str(random.pick(WRONG)),
@@ -64,7 +64,7 @@ pub(crate) fn any_rule(random: &mut Random) -> String {
 }
 
 /// Takes a character out, or puts one in.
-fn garble(text: &mut String, random: &mut Random) {
+fn garble(text: &mut String, random: &mut SeededRandom) {
     let places: Vec<_> = text.char_indices().map(|(at, _)| at).collect();
     if places.is_empty() {
         return;
@@ -76,7 +76,7 @@ fn garble(text: &mut String, random: &mut Random) {
     }
 }
 
-fn value(key: &str, random: &mut Random) -> String {
+fn value(key: &str, random: &mut SeededRandom) -> String {
     match key {
         "type" => random.pick(&["signal", "signal", "method_call", "method_return", "error"]),
         "sender" | "destination" => return name(random),
@@ -93,7 +93,7 @@ fn value(key: &str, random: &mut Random) -> String {
     .to_owned()
 }
 
-fn name(random: &mut Random) -> String {
+fn name(random: &mut SeededRandom) -> String {
     match random.below(3) {
         0 => stand_in(random.below(CLIENTS)),
         _ => random.pick(&[NAMES[0], NAMES[1], NAMES[2], BUS_NAME]).to_owned(),
@@ -102,7 +102,7 @@ fn name(random: &mut Random) -> String {
 
 /// With apostrophes around all, a part or none of it. One in the value stands outside of them, after
 /// a backslash.
-fn quoted(value: &str, random: &mut Random) -> String {
+fn quoted(value: &str, random: &mut SeededRandom) -> String {
     let half = (0..=value.len() / 2).rev().find(|at| value.is_char_boundary(*at));
     let (first, last) = value.split_at(half.unwrap_or(0));
     let inside = |part: &str| format!("'{}'", part.replace('\'', "'\\''"));

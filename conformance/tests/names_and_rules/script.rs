@@ -1,23 +1,23 @@
 //! Random sequences of operations.
 
-use conformance::differential::Random;
-use conformance::{BUS_NAME, BUS_PATH, Message, Order, Value, field, flag, kind};
+use conformance::differential::SeededRandom;
+use conformance::{BUS_NAME, BUS_PATH, PlainMessage, PlainValue, WireByteOrder, field, flag, kind};
 
-use crate::operation::{Act, Operation, stand_in};
-use crate::rules::{Rule, any_rule};
+use crate::operation::{Operation, OperationKind, stand_in};
+use crate::rules::{GeneratedRule, any_rule};
 use crate::{CLIENTS, deviations};
 
 /// Makes a sequence.
-pub(crate) struct Script {
-    random: Random,
+pub(crate) struct NamesScript {
+    random: SeededRandom,
     /// What each client has asked for, so that it can take it back.
-    rules: Vec<Vec<Rule>>,
+    rules: Vec<Vec<GeneratedRule>>,
     /// Who is a monitor, if its rules are good ones.
     watching: [bool; CLIENTS],
 }
 
-impl Script {
-    pub(crate) fn new(random: Random) -> Self {
+impl NamesScript {
+    pub(crate) fn new(random: SeededRandom) -> Self {
         Self { random, rules: vec![Vec::new(); CLIENTS], watching: [false; CLIENTS] }
     }
 
@@ -46,23 +46,23 @@ impl Script {
         let act = match self.random.below(40) {
             // Those who are there already are not disturbed by it.
             0..4 => return joins(client).to_vec(),
-            4 if self.random.once_in(2) => Act::Connect,
-            4 => Act::Leave(self.parting(client)),
-            5 => Act::Monitor(self.monitor_rules()),
-            6..13 => Act::Send(self.rule_call(client)),
-            13..21 => Act::Send(self.name_call()),
-            21..24 => Act::Send(self.other_call()),
-            24..27 => Act::Answer(self.answer()),
-            _ => Act::Send(self.message()),
+            4 if self.random.once_in(2) => OperationKind::Connect,
+            4 => OperationKind::Leave(self.parting(client)),
+            5 => OperationKind::Monitor(self.monitor_rules()),
+            6..13 => OperationKind::Send(self.rule_call(client)),
+            13..21 => OperationKind::Send(self.name_call()),
+            21..24 => OperationKind::Send(self.other_call()),
+            24..27 => OperationKind::Answer(self.answer()),
+            _ => OperationKind::Send(self.message()),
         };
         vec![Operation { client, act }]
     }
 
-    fn parting(&mut self, client: usize) -> Vec<Message> {
+    fn parting(&mut self, client: usize) -> Vec<PlainMessage> {
         (0..self.random.below(3)).map(|_| self.any_message(client)).collect()
     }
 
-    fn any_message(&mut self, client: usize) -> Message {
+    fn any_message(&mut self, client: usize) -> PlainMessage {
         match self.random.below(4) {
             0 => self.rule_call(client),
             1 => self.name_call(),
@@ -75,17 +75,17 @@ impl Script {
         rules.filter(|rule| !deviations::watches_owner(rule)).collect()
     }
 
-    fn rule_call(&mut self, client: usize) -> Message {
+    fn rule_call(&mut self, client: usize) -> PlainMessage {
         if self.random.once_in(4) {
-            return Message::asking("RemoveMatch", &self.old_rule(client));
+            return PlainMessage::asking("RemoveMatch", &self.old_rule(client));
         }
         if self.random.once_in(4) {
-            return Message::asking("AddMatch", &any_rule(&mut self.random));
+            return PlainMessage::asking("AddMatch", &any_rule(&mut self.random));
         }
-        let rule = Rule::random(&mut self.random);
+        let rule = GeneratedRule::random(&mut self.random);
         let text = rule.text(&mut self.random);
         self.rules[client].push(rule);
-        Message::asking("AddMatch", &text)
+        PlainMessage::asking("AddMatch", &text)
     }
 
     /// Mostly one that was added, perhaps written another way.
@@ -99,7 +99,7 @@ impl Script {
         rule.text(&mut self.random)
     }
 
-    fn name_call(&mut self) -> Message {
+    fn name_call(&mut self) -> PlainMessage {
         let member = self.random.pick(&[
             "RequestName",
             "RequestName",
@@ -111,33 +111,34 @@ impl Script {
             "GetNameOwner",
             "NameHasOwner",
         ]);
-        let call = Message::asking(member, &self.name_of_somebody());
+        let call = PlainMessage::asking(member, &self.name_of_somebody());
         match member {
-            "RequestName" => call.arg(Value::U32(self.number_below(8))),
+            "RequestName" => call.arg(PlainValue::U32(self.number_below(8))),
             _ => call,
         }
     }
 
-    fn other_call(&mut self) -> Message {
+    fn other_call(&mut self) -> PlainMessage {
         match self.random.below(8) {
-            0..3 => Message::to_bus("ListNames"),
-            3 => Message::to_bus("Hello"),
-            4 => Message::to_bus("GetId").without(field::INTERFACE).arg(Value::U32(1)),
-            5 => Message::asking("StartServiceByName", &self.name_of_somebody()).arg(Value::U32(0)),
-            6 => Message::asking("GetConnectionUnixUser", &self.name_of_somebody()),
-            _ => Message::call(BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Peer", "Ping"),
+            0..3 => PlainMessage::to_bus("ListNames"),
+            3 => PlainMessage::to_bus("Hello"),
+            4 => PlainMessage::to_bus("GetId").without(field::INTERFACE).arg(PlainValue::U32(1)),
+            5 => PlainMessage::asking("StartServiceByName", &self.name_of_somebody())
+                .arg(PlainValue::U32(0)),
+            6 => PlainMessage::asking("GetConnectionUnixUser", &self.name_of_somebody()),
+            _ => PlainMessage::call(BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Peer", "Ping"),
         }
     }
 
-    fn answer(&mut self) -> Message {
+    fn answer(&mut self) -> PlainMessage {
         let answer = match self.random.once_in(3) {
-            true => Message::new(kind::ERROR).text(field::ERROR_NAME, "com.example.Error"),
-            false => Message::new(kind::RETURN),
+            true => PlainMessage::new(kind::ERROR).text(field::ERROR_NAME, "com.example.Error"),
+            false => PlainMessage::new(kind::RETURN),
         };
         self.with_body(answer)
     }
 
-    fn message(&mut self) -> Message {
+    fn message(&mut self) -> PlainMessage {
         let message = match self.random.below(10) {
             0..5 => self.signal(),
             5 | 6 => {
@@ -152,25 +153,25 @@ impl Script {
             0 if !deviations::believes_sender(&message) => {
                 message.text(field::SENDER, self.random.pick(NAMES))
             }
-            1 => message.order(Order::Big),
+            1 => message.order(WireByteOrder::Big),
             _ => message,
         }
     }
 
-    fn signal(&mut self) -> Message {
+    fn signal(&mut self) -> PlainMessage {
         let path = self.random.pick(PATHS);
         let interface = self.random.pick(INTERFACES);
-        let signal = Message::signal(path, interface, self.random.pick(MEMBERS));
+        let signal = PlainMessage::signal(path, interface, self.random.pick(MEMBERS));
         match self.random.once_in(16) {
-            true => signal.field(field::REPLY_SERIAL, Value::U32(1 + self.number_below(60))),
+            true => signal.field(field::REPLY_SERIAL, PlainValue::U32(1 + self.number_below(60))),
             false => signal,
         }
     }
 
-    fn call(&mut self) -> Message {
+    fn call(&mut self) -> PlainMessage {
         let destination = self.destination();
         let (path, member) = (self.random.pick(PATHS), self.random.pick(MEMBERS));
-        let call = Message::call(&destination, path, self.random.pick(INTERFACES), member);
+        let call = PlainMessage::call(&destination, path, self.random.pick(INTERFACES), member);
         match self.random.below(8) {
             // Calls of the bus that want no answer get one of the reference all the same.
             0 if destination != BUS_NAME => call.flags(flag::NO_REPLY_EXPECTED),
@@ -181,8 +182,8 @@ impl Script {
         }
     }
 
-    fn answer_to_nothing(&mut self) -> Message {
-        let serial = Value::U32(1 + self.number_below(60));
+    fn answer_to_nothing(&mut self) -> PlainMessage {
+        let serial = PlainValue::U32(1 + self.number_below(60));
         let answer = self.answer().field(field::REPLY_SERIAL, serial);
         match self.random.once_in(8) {
             true => answer,
@@ -206,20 +207,20 @@ impl Script {
         }
     }
 
-    fn with_body(&mut self, message: Message) -> Message {
+    fn with_body(&mut self, message: PlainMessage) -> PlainMessage {
         (0..self.random.below(4)).fold(message, |message, _| message.arg(self.argument()))
     }
 
-    fn argument(&mut self) -> Value {
+    fn argument(&mut self) -> PlainValue {
         match self.random.below(12) {
-            0 => Value::Path(self.random.pick(PATHS).to_owned()),
-            1 => Value::Path(self.random.pick(PATHS).to_owned()),
-            2 => Value::U32(7),
-            3 => Value::variant(Value::text(self.random.pick(TEXTS))),
-            4 => Value::texts(&[self.random.pick(TEXTS)]),
-            5 => Value::Signature("as".to_owned()),
-            6 => Value::Struct(vec![Value::Byte(1), Value::text("x")]),
-            _ => Value::text(self.random.pick(TEXTS)),
+            0 => PlainValue::Path(self.random.pick(PATHS).to_owned()),
+            1 => PlainValue::Path(self.random.pick(PATHS).to_owned()),
+            2 => PlainValue::U32(7),
+            3 => PlainValue::variant(PlainValue::text(self.random.pick(TEXTS))),
+            4 => PlainValue::texts(&[self.random.pick(TEXTS)]),
+            5 => PlainValue::Signature("as".to_owned()),
+            6 => PlainValue::Struct(vec![PlainValue::Byte(1), PlainValue::text("x")]),
+            _ => PlainValue::text(self.random.pick(TEXTS)),
         }
     }
 
@@ -230,8 +231,8 @@ impl Script {
 
 /// Connects and says Hello. A client that is there already only hears that it has done so.
 fn joins(client: usize) -> [Operation; 2] {
-    let hello = Act::Send(Message::to_bus("Hello"));
-    [Act::Connect, hello].map(|act| Operation { client, act })
+    let hello = OperationKind::Send(PlainMessage::to_bus("Hello"));
+    [OperationKind::Connect, hello].map(|act| Operation { client, act })
 }
 
 pub(crate) const NAMES: &[&str] = &["com.example.A", "com.example.A.b", "com.example.Bc"];

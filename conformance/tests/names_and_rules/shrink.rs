@@ -1,13 +1,13 @@
 //! A sequence that fails, without what it fails without.
 
 use crate::operation::Operation;
-use crate::{Difference, run};
+use crate::{SideDifference, run};
 
 /// The shortest sequence that is found to fail, and how it does, of one that was `found` to.
 pub(crate) fn shortest(
     operations: &[Operation],
-    mut found: Difference,
-) -> (Vec<Operation>, Difference) {
+    mut found: SideDifference,
+) -> (Vec<Operation>, SideDifference) {
     let mut operations = operations[..=found.step].to_vec();
     let mut tries = MOST_TRIES;
     let mut size = operations.len().div_ceil(2);

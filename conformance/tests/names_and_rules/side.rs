@@ -4,17 +4,18 @@ use std::collections::VecDeque;
 
 use conformance::differential::start_reference;
 use conformance::{
-    BUS_NAME, Bus, Config, Descriptors, Message, Peer, Value, eventually, field, kind,
+    BUS_NAME, BusUnderTest, PlainMessage, PlainValue, ReceivedDescriptors, TestConfig, TestPeer,
+    eventually, field, kind,
 };
 
-use crate::operation::{Act, Operation, resolve, resolve_message};
+use crate::operation::{Operation, OperationKind, resolve, resolve_message};
 use crate::{CLIENTS, deviations};
 
 /// One of the two buses.
-pub(crate) struct Side {
-    bus: Bus,
+pub(crate) struct NamesSide {
+    bus: BusUnderTest,
     /// Takes no part; it asks what must be known. What it sends and gets is not compared.
-    clerk: Peer,
+    clerk: TestPeer,
     seats: Vec<Seat>,
     /// The unique name of each client, also after it has gone.
     names: Vec<String>,
@@ -23,37 +24,37 @@ pub(crate) struct Side {
 /// Where a client sits.
 enum Seat {
     Empty,
-    Taken(Client),
+    Taken(SideClient),
     /// A monitor, which is disconnected when it says anything.
-    Watched(Peer),
+    Watched(TestPeer),
 }
 
-struct Client {
-    peer: Peer,
+struct SideClient {
+    peer: TestPeer,
     /// Calls that it got and has not answered.
-    calls: VecDeque<Message>,
+    calls: VecDeque<PlainMessage>,
 }
 
 /// What a client has heard.
 #[derive(Default)]
-struct Heard {
-    messages: Vec<Message>,
-    end: Option<End>,
+struct HeardMessages {
+    messages: Vec<PlainMessage>,
+    end: Option<SideEnd>,
 }
 
 /// The bus has closed the connection.
-struct End;
+struct SideEnd;
 
-impl Side {
+impl NamesSide {
     pub(crate) fn ours() -> Self {
-        Self::new(Bus::start(&config()))
+        Self::new(BusUnderTest::start(&config()))
     }
 
     pub(crate) fn reference() -> Self {
         Self::new(start_reference(&config()))
     }
 
-    fn new(bus: Bus) -> Self {
+    fn new(bus: BusUnderTest) -> Self {
         let clerk = bus.peer();
         let seats = (0..CLIENTS).map(|_| Seat::Empty).collect();
         let names = (0..CLIENTS).map(no_name).collect();
@@ -62,7 +63,8 @@ impl Side {
 
     /// Does something, and gives what each client hears then.
     pub(crate) fn act(&mut self, operation: &Operation) -> Vec<Vec<String>> {
-        let mut heard: Vec<Heard> = (0..CLIENTS).map(|_| Heard::default()).collect();
+        let mut heard: Vec<HeardMessages> =
+            (0..CLIENTS).map(|_| HeardMessages::default()).collect();
         self.start(operation, &mut heard[operation.client]);
         while self.settle(operation.client, &mut heard) {}
         let all = heard.into_iter().zip(&self.names);
@@ -74,26 +76,26 @@ impl Side {
         self.bus.stop();
     }
 
-    fn start(&mut self, operation: &Operation, heard: &mut Heard) {
+    fn start(&mut self, operation: &Operation, heard: &mut HeardMessages) {
         let place = operation.client;
         match &operation.act {
-            Act::Connect => self.connect(place),
-            Act::Send(message) => self.send(place, message, heard),
-            Act::Answer(answer) => self.answer(place, answer),
-            Act::Monitor(rules) => self.monitor(place, rules, heard),
-            Act::Leave(parting) => self.leave(place, parting),
+            OperationKind::Connect => self.connect(place),
+            OperationKind::Send(message) => self.send(place, message, heard),
+            OperationKind::Answer(answer) => self.answer(place, answer),
+            OperationKind::Monitor(rules) => self.monitor(place, rules, heard),
+            OperationKind::Leave(parting) => self.leave(place, parting),
         }
     }
 
     fn connect(&mut self, place: usize) {
         if matches!(self.seats[place], Seat::Empty) {
-            let peer = Peer::before_hello(self.bus.address(), Descriptors::Negotiated);
-            self.seats[place] = Seat::Taken(Client { peer, calls: VecDeque::new() });
+            let peer = TestPeer::before_hello(self.bus.address(), ReceivedDescriptors::Negotiated);
+            self.seats[place] = Seat::Taken(SideClient { peer, calls: VecDeque::new() });
             self.names[place] = no_name(place);
         }
     }
 
-    fn send(&mut self, place: usize, message: &Message, heard: &mut Heard) {
+    fn send(&mut self, place: usize, message: &PlainMessage, heard: &mut HeardMessages) {
         let Some(message) = self.prepared(message) else { return };
         match &mut self.seats[place] {
             Seat::Empty => {}
@@ -109,7 +111,7 @@ impl Side {
     }
 
     /// The message to send; nothing where an answer is known to differ.
-    fn prepared(&mut self, message: &Message) -> Option<Message> {
+    fn prepared(&mut self, message: &PlainMessage) -> Option<PlainMessage> {
         let message = resolve_message(message, &self.names);
         let places = self.seats.iter().zip(&self.names);
         let mut gone = places.filter(|(seat, _)| !matches!(seat, Seat::Taken(_)));
@@ -127,26 +129,26 @@ impl Side {
     /// How many have a name or wait for it.
     fn owners(&mut self, name: &str) -> usize {
         let answer = self.clerk.ask_bus("ListQueuedOwners", name);
-        answer.body.first().and_then(Value::elements).map_or(0, <[Value]>::len)
+        answer.body.first().and_then(PlainValue::elements).map_or(0, <[PlainValue]>::len)
     }
 
-    fn answer(&mut self, place: usize, answer: &Message) {
+    fn answer(&mut self, place: usize, answer: &PlainMessage) {
         let Seat::Taken(client) = &mut self.seats[place] else { return };
         let Some(call) = client.calls.pop_front() else { return };
-        let serial = Value::U32(call.serial);
+        let serial = PlainValue::U32(call.serial);
         let answer = answer.clone().field(field::REPLY_SERIAL, serial);
         client.peer.send(answer.text(field::DESTINATION, call.sender()));
     }
 
-    fn monitor(&mut self, place: usize, rules: &[String], heard: &mut Heard) {
+    fn monitor(&mut self, place: usize, rules: &[String], heard: &mut HeardMessages) {
         let mut rules: Vec<_> = rules.iter().map(|rule| resolve(rule, &self.names)).collect();
         if !rules.is_empty() {
             rules.push(format!("interface='{BARRIER}'"));
         }
         let rules: Vec<_> = rules.iter().map(String::as_str).collect();
         let interface = "org.freedesktop.DBus.Monitoring";
-        let call = Message::to_bus("BecomeMonitor").text(field::INTERFACE, interface);
-        let call = call.arg(Value::texts(&rules)).arg(Value::U32(0));
+        let call = PlainMessage::to_bus("BecomeMonitor").text(field::INTERFACE, interface);
+        let call = call.arg(PlainValue::texts(&rules)).arg(PlainValue::U32(0));
         match std::mem::replace(&mut self.seats[place], Seat::Empty) {
             Seat::Taken(mut client) => {
                 let (answer, before) = client.peer.call_and_collect(call);
@@ -156,18 +158,18 @@ impl Side {
                 let peer = client.peer;
                 self.seats[place] = match is_monitor {
                     true => Seat::Watched(peer),
-                    false => Seat::Taken(Client { peer, calls: client.calls }),
+                    false => Seat::Taken(SideClient { peer, calls: client.calls }),
                 };
             }
             seat => self.seats[place] = seat,
         }
     }
 
-    fn leave(&mut self, place: usize, parting: &[Message]) {
+    fn leave(&mut self, place: usize, parting: &[PlainMessage]) {
         let parting: Vec<_> = parting.iter().filter_map(|message| self.prepared(message)).collect();
         let seat = std::mem::replace(&mut self.seats[place], Seat::Empty);
         // Of one without a name nobody could tell when the bus has handled what it has sent.
-        if let Seat::Taken(Client { mut peer, .. }) = seat
+        if let Seat::Taken(SideClient { mut peer, .. }) = seat
             && self.names[place] != no_name(place)
         {
             let numbered = parting.into_iter().map(|message| peer.numbered(message).encode());
@@ -179,14 +181,14 @@ impl Side {
 
     /// Waits until the bus has handled what a client has sent, and then until the others have got
     /// what came of it. Gives whether anybody was disconnected, of which more may come.
-    fn settle(&mut self, first: usize, heard: &mut [Heard]) -> bool {
+    fn settle(&mut self, first: usize, heard: &mut [HeardMessages]) -> bool {
         let mut ended = self.hear(&[first], heard);
         let all: Vec<_> = (0..CLIENTS).collect();
         ended |= self.hear(&all, heard);
         ended
     }
 
-    fn hear(&mut self, places: &[usize], heard: &mut [Heard]) -> bool {
+    fn hear(&mut self, places: &[usize], heard: &mut [HeardMessages]) -> bool {
         let barrier = self.clerk.send(barrier(self.clerk.name()));
         let pings: Vec<_> = places.iter().map(|place| self.seats[*place].ping()).collect();
         let mut ended = false;
@@ -206,9 +208,9 @@ impl Side {
         ended
     }
 
-    fn learn_name(&mut self, place: usize, heard: &Heard) {
+    fn learn_name(&mut self, place: usize, heard: &HeardMessages) {
         let acquired = heard.messages.iter().find(|message| message.member() == "NameAcquired");
-        if let Some(name) = acquired.map(Message::first_text)
+        if let Some(name) = acquired.map(PlainMessage::first_text)
             && name.starts_with(':')
             && let Seat::Taken(_) = self.seats[place]
         {
@@ -216,8 +218,8 @@ impl Side {
         }
     }
 
-    fn end(&mut self, place: usize, heard: &mut Heard) {
-        heard.end = Some(End);
+    fn end(&mut self, place: usize, heard: &mut HeardMessages) {
+        heard.end = Some(SideEnd);
         self.seats[place] = Seat::Empty;
         self.wait_until_gone(place);
     }
@@ -226,7 +228,7 @@ impl Side {
         let name = self.names[place].clone();
         eventually("the end of a connection", || {
             let answer = self.clerk.ask_bus("NameHasOwner", &name);
-            (answer.body == [Value::Bool(false)]).then_some(())
+            (answer.body == [PlainValue::Bool(false)]).then_some(())
         });
     }
 }
@@ -240,10 +242,10 @@ impl Seat {
     }
 }
 
-impl Client {
+impl SideClient {
     /// All that comes before the answer to a ping; gives whether the bus closes instead. What the
     /// clerk asks, as often as it must, is nobody's to answer.
-    fn hear(&mut self, ping: u32, clerk: &str, heard: &mut Heard) -> bool {
+    fn hear(&mut self, ping: u32, clerk: &str, heard: &mut HeardMessages) -> bool {
         while let Some(message) = self.peer.receive() {
             if message.is_pong(ping) {
                 return false;
@@ -259,9 +261,9 @@ impl Client {
 }
 
 /// All that a monitor sees before the barrier; gives whether the bus closes instead.
-fn watch(peer: &mut Peer, barrier: u32, heard: &mut Heard) -> bool {
+fn watch(peer: &mut TestPeer, barrier: u32, heard: &mut HeardMessages) -> bool {
     while let Some(message) = peer.receive() {
-        let is_barrier = message.get(field::INTERFACE) == Some(&Value::text(BARRIER));
+        let is_barrier = message.get(field::INTERFACE) == Some(&PlainValue::text(BARRIER));
         if is_barrier && message.serial == barrier {
             return false;
         }
@@ -270,24 +272,24 @@ fn watch(peer: &mut Peer, barrier: u32, heard: &mut Heard) -> bool {
     true
 }
 
-impl Heard {
+impl HeardMessages {
     /// As text, without what the clerk had to do with.
     fn told(self, name: &str, clerk: &str) -> Vec<String> {
-        let clerk = Value::text(clerk);
-        let is_his = |message: &Message| {
+        let clerk = PlainValue::text(clerk);
+        let is_his = |message: &PlainMessage| {
             let ends = [field::SENDER, field::DESTINATION];
             ends.iter().any(|end| message.get(*end) == Some(&clerk))
         };
         let messages = self.messages.into_iter().filter(|message| !is_his(message));
         let messages = deviations::normalised(messages.collect(), name);
         let mut told: Vec<_> = messages.iter().map(line).collect();
-        told.extend(self.end.map(|End| "closed".to_owned()));
+        told.extend(self.end.map(|SideEnd| "closed".to_owned()));
         told
     }
 }
 
 /// A message, with its serial when that is not the bus's.
-fn line(message: &Message) -> String {
+fn line(message: &PlainMessage) -> String {
     match message.sender() {
         BUS_NAME | "" => message.compared(),
         _ => format!("{} serial {}", message.compared(), message.serial),
@@ -295,8 +297,8 @@ fn line(message: &Message) -> String {
 }
 
 /// Monitors see it, and by it that they have seen all before it.
-fn barrier(clerk: &str) -> Message {
-    Message::signal("/", BARRIER, "Barrier").text(field::DESTINATION, clerk)
+fn barrier(clerk: &str) -> PlainMessage {
+    PlainMessage::signal("/", BARRIER, "Barrier").text(field::DESTINATION, clerk)
 }
 
 /// The name of a client that has none yet; the bus does not get that far.
@@ -305,8 +307,8 @@ fn no_name(place: usize) -> String {
 }
 
 /// A limit that is met; those of names and of rules count differently, see docs/deviations.md.
-fn config() -> Config {
-    Config::session().limit("max_replies_per_connection", 5)
+fn config() -> TestConfig {
+    TestConfig::session().limit("max_replies_per_connection", 5)
 }
 
 const BARRIER: &str = "differential.Barrier";

@@ -5,37 +5,38 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use conformance::differential::start_reference;
 use conformance::{
-    Bus, Config, Descriptors, Message, Peer, Signal, Stream, User, Value, eventually, field, kind,
+    BusUnderTest, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors, RunAs, Signal,
+    TestConfig, TestPeer, eventually, field, kind,
 };
 
 /// A client: a user, and its groups besides its own.
-pub(crate) const CLIENTS: [(User, &[u32]); 5] = [
-    (User { uid: 0, gid: 0 }, &[0]),
-    (User::NOBODY, &[]),
-    (User { uid: 1, gid: 1 }, &[]),
-    (User { uid: 0, gid: 0 }, &[2, 1, 65534]),
-    (User::NOBODY, &[2]),
+pub(crate) const CLIENTS: [(RunAs, &[u32]); 5] = [
+    (RunAs { uid: 0, gid: 0 }, &[0]),
+    (RunAs::NOBODY, &[]),
+    (RunAs { uid: 1, gid: 1 }, &[]),
+    (RunAs { uid: 0, gid: 0 }, &[2, 1, 65534]),
+    (RunAs::NOBODY, &[2]),
 ];
 
 /// A bus and its clients.
-pub(crate) struct Side {
-    bus: Bus,
-    config: Config,
+pub(crate) struct PolicySide {
+    bus: BusUnderTest,
+    config: TestConfig,
     /// `None` is one that was not let in.
-    clients: Vec<Option<Client>>,
+    clients: Vec<Option<PolicyClient>>,
     reloads: usize,
 }
 
-struct Client {
-    peer: Peer,
+struct PolicyClient {
+    peer: TestPeer,
     /// Calls that it got and has not answered.
-    calls: VecDeque<Message>,
+    calls: VecDeque<PlainMessage>,
 }
 
-impl Side {
+impl PolicySide {
     pub(crate) fn ours(policies: &str) -> Self {
         let config = config(policies);
-        Self::new(Bus::start(&config), config)
+        Self::new(BusUnderTest::start(&config), config)
     }
 
     pub(crate) fn reference(policies: &str) -> Self {
@@ -43,14 +44,14 @@ impl Side {
         Self::new(start_reference(&config), config)
     }
 
-    fn new(bus: Bus, config: Config) -> Self {
+    fn new(bus: BusUnderTest, config: TestConfig) -> Self {
         let clients = CLIENTS.iter().map(|(user, groups)| {
             let stream = user.act_in(groups, || {
-                let mut stream = Stream::connect(bus.address());
-                stream.log_in(Descriptors::Negotiated);
+                let mut stream = PeerStream::connect(bus.address());
+                stream.log_in(ReceivedDescriptors::Negotiated);
                 stream
             });
-            let client = Client { peer: Peer::over(stream), calls: VecDeque::new() };
+            let client = PolicyClient { peer: TestPeer::over(stream), calls: VecDeque::new() };
             client.admitted()
         });
         let clients = clients.collect();
@@ -62,14 +63,19 @@ impl Side {
         let rules = ["type='signal'", "type='signal',member='M'", "eavesdrop='true'"];
         let mut heard = vec![Vec::new(); self.clients.len()];
         for (place, rule) in [(0, 0), (1, 1), (2, 0), (3, 2)] {
-            let call = Message::to_bus("AddMatch").arg(Value::text(rules[rule]));
+            let call = PlainMessage::to_bus("AddMatch").arg(PlainValue::text(rules[rule]));
             add(&mut heard, self.act(place, call, 0));
         }
         heard
     }
 
     /// Sends a message with so many descriptors, and gives what each client hears then.
-    pub(crate) fn act(&mut self, place: usize, message: Message, fds: usize) -> Vec<Vec<String>> {
+    pub(crate) fn act(
+        &mut self,
+        place: usize,
+        message: PlainMessage,
+        fds: usize,
+    ) -> Vec<Vec<String>> {
         if let Some(client) = &mut self.clients[place] {
             client.send(message, fds);
         }
@@ -77,7 +83,7 @@ impl Side {
     }
 
     /// The oldest call that a client has got and not answered.
-    pub(crate) fn unanswered(&mut self, place: usize) -> Option<Message> {
+    pub(crate) fn unanswered(&mut self, place: usize) -> Option<PlainMessage> {
         self.clients[place].as_mut()?.calls.pop_front()
     }
 
@@ -117,10 +123,10 @@ impl Side {
     }
 }
 
-impl Client {
+impl PolicyClient {
     /// Says Hello, unless it is not let in.
     fn admitted(mut self) -> Option<Self> {
-        self.send(Message::to_bus("Hello"), 0);
+        self.send(PlainMessage::to_bus("Hello"), 0);
         let serial = self.peer.ping();
         while let Some(message) = self.peer.receive() {
             if message.is_pong(serial) {
@@ -130,13 +136,13 @@ impl Client {
         None
     }
 
-    fn send(&mut self, message: Message, fds: usize) {
+    fn send(&mut self, message: PlainMessage, fds: usize) {
         if fds == 0 {
             self.peer.send(message);
             return;
         }
         let count = u32::try_from(fds).expect("a few");
-        let message = message.field(field::UNIX_FDS, Value::U32(count));
+        let message = message.field(field::UNIX_FDS, PlainValue::U32(count));
         let bytes = self.peer.numbered(message).encode();
         let file = OwnedFd::from(std::fs::File::open("/dev/null").expect("it is there"));
         let fds: Vec<_> = (0..fds).map(|_| file.as_fd()).collect();
@@ -167,6 +173,6 @@ fn add(all: &mut [Vec<String>], more: Vec<Vec<String>>) {
     all.iter_mut().zip(more).for_each(|(all, more)| all.extend(more));
 }
 
-fn config(policies: &str) -> Config {
-    Config::closed().element(policies)
+fn config(policies: &str) -> TestConfig {
+    TestConfig::closed().element(policies)
 }

@@ -1,25 +1,26 @@
 //! Who may connect, and what the stock configuration of a system bus lets whom do.
 
 use conformance::{
-    BUS_NAME, BUS_PATH, Bus, Config, Descriptors, Message, Peer, Scratch, Stream, User, Value,
-    bus_program, check_all, first_line, kind, require, root_for,
+    BUS_NAME, BUS_PATH, BusUnderTest, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors,
+    RunAs, ScratchFolder, TestConfig, TestPeer, bus_program, check_all, first_line, kind, require,
+    root_for,
 };
 
-const ROOT: User = User { uid: 0, gid: 0 };
-const DAEMON: User = User { uid: 1, gid: 1 };
+const ROOT: RunAs = RunAs { uid: 0, gid: 0 };
+const DAEMON: RunAs = RunAs { uid: 1, gid: 1 };
 
-fn connect(address: &str, user: User) -> Stream {
+fn connect(address: &str, user: RunAs) -> PeerStream {
     user.act(|| {
-        let mut stream = Stream::connect(address);
-        stream.log_in(Descriptors::Negotiated);
+        let mut stream = PeerStream::connect(address);
+        stream.log_in(ReceivedDescriptors::Negotiated);
         stream
     })
 }
 
 /// A client of this user, if it is let in.
-fn join(address: &str, user: User) -> Option<Peer> {
-    let mut peer = Peer::over(connect(address, user));
-    peer.send(Message::to_bus("Hello"));
+fn join(address: &str, user: RunAs) -> Option<TestPeer> {
+    let mut peer = TestPeer::over(connect(address, user));
+    peer.send(PlainMessage::to_bus("Hello"));
     let reply = peer.receive()?;
     assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
     assert_eq!(peer.receive().map(|m| m.member().to_owned()), Some("NameAcquired".into()));
@@ -53,11 +54,11 @@ fn connecting() {
         |row| format!("{} {}", row.0, row.1),
         |(default, mandatory, expected)| {
             let messages = "<allow send_type='*'/><allow receive_type='*'/>";
-            let config = Config::closed()
+            let config = TestConfig::closed()
                 .policy("context='default'", &format!("{messages}{default}"))
                 .policy("context='mandatory'", mandatory);
-            let bus = Bus::start(&config);
-            let users = [ROOT, User::NOBODY, DAEMON];
+            let bus = BusUnderTest::start(&config);
+            let users = [ROOT, RunAs::NOBODY, DAEMON];
             let admitted = users.map(|user| join(bus.address(), user).is_some());
             assert_eq!(admitted, *expected);
             bus.stop();
@@ -72,17 +73,20 @@ fn the_stock_system_bus() {
         return;
     }
     require("/usr/share/dbus-1/system.conf", "dbus-system-bus-common");
-    let scratch = Scratch::new();
+    let scratch = ScratchFolder::new();
     conformance::set_mode(scratch.path(), 0o777);
     let address = format!("--address=unix:path={}/bus", scratch.path().display());
     let program = bus_program().args(["--system", "--nofork", "--nopidfile", "--nosyslog"]);
     let mut running = program.arg(address).arg("--print-address=1").start();
     let address = running.wait_for("address", |stdout, _| first_line(stdout));
-    Stream::knock(&address);
+    PeerStream::knock(&address);
 
-    let call = |interface, member| Message::call(BUS_NAME, BUS_PATH, interface, member);
-    let request =
-        || Message::to_bus("RequestName").arg(Value::text("com.example.A")).arg(Value::U32(0));
+    let call = |interface, member| PlainMessage::call(BUS_NAME, BUS_PATH, interface, member);
+    let request = || {
+        PlainMessage::to_bus("RequestName")
+            .arg(PlainValue::text("com.example.A"))
+            .arg(PlainValue::U32(0))
+    };
     let stats = "org.freedesktop.DBus.Debug.Stats";
     // What root hears of it, and what nobody does.
     let rows = [
@@ -91,11 +95,11 @@ fn the_stock_system_bus() {
         (call("org.freedesktop.DBus.Peer", "Ping"), ["AccessDenied", "AccessDenied"]),
         (call(stats, "GetStats"), ["", "AccessDenied"]),
         (request(), ["AccessDenied", "AccessDenied"]),
-        (Message::to_bus("UpdateActivationEnvironment"), ["AccessDenied", "AccessDenied"]),
-        (Message::call(":1.0", "/x", "a.b", "M"), ["AccessDenied", "AccessDenied"]),
+        (PlainMessage::to_bus("UpdateActivationEnvironment"), ["AccessDenied", "AccessDenied"]),
+        (PlainMessage::call(":1.0", "/x", "a.b", "M"), ["AccessDenied", "AccessDenied"]),
     ];
     let mut clients =
-        [ROOT, User::NOBODY].map(|user| join(&address, user).expect("everybody may connect"));
+        [ROOT, RunAs::NOBODY].map(|user| join(&address, user).expect("everybody may connect"));
     for (call, expected) in rows {
         for (client, expected) in clients.iter_mut().zip(expected) {
             let reply = client.call(call.clone());
@@ -106,7 +110,7 @@ fn the_stock_system_bus() {
     // Signals to all pass.
     let [root, nobody] = &mut clients;
     root.add_match("interface='a.b'");
-    nobody.send(Message::signal("/x", "a.b", "S"));
+    nobody.send(PlainMessage::signal("/x", "a.b", "S"));
     nobody.collect();
     let heard: Vec<_> = root.collect().iter().map(|m| m.member().to_owned()).collect();
     assert_eq!(heard, ["S"]);

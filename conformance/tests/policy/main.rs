@@ -7,10 +7,10 @@ mod both;
 mod cases;
 mod random;
 
-use conformance::differential::{Random, number, seeds};
+use conformance::differential::{SeededRandom, number, seeds};
 use conformance::root_for;
 
-use both::{CLIENTS, Side};
+use both::{CLIENTS, PolicySide};
 use random::Maker;
 
 /// Policies that are tried when nothing else is said: some seconds' worth.
@@ -27,7 +27,7 @@ fn random_policies_have_the_verdicts_of_the_reference() {
     let policies = number("DILIGENCE_POLICIES").unwrap_or(POLICIES);
     let mut heard = 0;
     for seed in seeds(policies) {
-        heard += compare(&mut Maker { random: Random::from_seed(seed) });
+        heard += compare(&mut Maker { random: SeededRandom::from_seed(seed) });
     }
     assert!(heard as u64 > 20 * policies, "only {heard} messages were heard, which checks little");
 }
@@ -35,7 +35,7 @@ fn random_policies_have_the_verdicts_of_the_reference() {
 /// Does the same on both buses, and gives how much was heard.
 fn compare(maker: &mut Maker) -> usize {
     let mut policies = maker.policies();
-    let (mut ours, mut reference) = (Side::ours(&policies), Side::reference(&policies));
+    let (mut ours, mut reference) = (PolicySide::ours(&policies), PolicySide::reference(&policies));
     let mut heard = check("the start", &policies, ours.begin(), reference.begin());
     for step in 0..STEPS {
         if step == STEPS / 2 {

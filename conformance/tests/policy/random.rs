@@ -1,12 +1,12 @@
 //! Random policies and random messages, from a seed that is printed.
 
-use conformance::differential::Random;
-use conformance::{BUS_NAME, BUS_PATH, Message, Value, field, flag, kind};
+use conformance::differential::SeededRandom;
+use conformance::{BUS_NAME, BUS_PATH, PlainMessage, PlainValue, field, flag, kind};
 
 /// Makes policies and messages.
 #[derive(Debug)]
 pub(crate) struct Maker {
-    pub(crate) random: Random,
+    pub(crate) random: SeededRandom,
 }
 
 impl Maker {
@@ -63,7 +63,7 @@ impl Maker {
     }
 
     /// A message that a client could send without being disconnected.
-    pub(crate) fn message(&mut self, clients: usize) -> Message {
+    pub(crate) fn message(&mut self, clients: usize) -> PlainMessage {
         let destination = self.destination(clients);
         let message = match self.random.below(8) {
             0..4 => self.call(&destination),
@@ -81,53 +81,61 @@ impl Maker {
         }
     }
 
-    fn call(&mut self, destination: &str) -> Message {
-        let message =
-            Message::call(destination, self.random.pick(PATHS), "a.b", self.random.pick(MEMBERS));
+    fn call(&mut self, destination: &str) -> PlainMessage {
+        let message = PlainMessage::call(
+            destination,
+            self.random.pick(PATHS),
+            "a.b",
+            self.random.pick(MEMBERS),
+        );
         match self.random.below(4) {
             0 => message.without(field::INTERFACE),
             _ => message.text(field::INTERFACE, self.random.pick(INTERFACES)),
         }
     }
 
-    fn signal(&mut self) -> Message {
+    fn signal(&mut self) -> PlainMessage {
         let (path, member) = (self.random.pick(PATHS), self.random.pick(MEMBERS));
-        let message = Message::signal(path, self.random.pick(INTERFACES), member);
+        let message = PlainMessage::signal(path, self.random.pick(INTERFACES), member);
         // One that claims to be an answer, too.
         match self.random.once_in(12) {
-            true => message.field(field::REPLY_SERIAL, Value::U32(NOBODYS_SERIAL)),
+            true => message.field(field::REPLY_SERIAL, PlainValue::U32(NOBODYS_SERIAL)),
             false => message,
         }
     }
 
-    fn answer_to_nothing(&mut self, destination: &str) -> Message {
-        let message = Message::new(kind::RETURN)
-            .field(field::REPLY_SERIAL, Value::U32(NOBODYS_SERIAL))
+    fn answer_to_nothing(&mut self, destination: &str) -> PlainMessage {
+        let message = PlainMessage::new(kind::RETURN)
+            .field(field::REPLY_SERIAL, PlainValue::U32(NOBODYS_SERIAL))
             .text(field::DESTINATION, destination);
         if self.random.once_in(2) { message } else { self.as_error(message) }
     }
 
     /// The answer to a call.
-    pub(crate) fn answer(&mut self, call: &Message) -> Message {
-        let reply = Message::reply(call);
+    pub(crate) fn answer(&mut self, call: &PlainMessage) -> PlainMessage {
+        let reply = PlainMessage::reply(call);
         if self.random.once_in(2) { reply } else { self.as_error(reply) }
     }
 
-    fn as_error(&mut self, mut message: Message) -> Message {
+    fn as_error(&mut self, mut message: PlainMessage) -> PlainMessage {
         message.kind = kind::ERROR;
         message.text(field::ERROR_NAME, self.random.pick(ERRORS))
     }
 
     /// A call of the bus itself that changes no more than who has which name.
-    pub(crate) fn call_of_bus(&mut self) -> Message {
+    pub(crate) fn call_of_bus(&mut self) -> PlainMessage {
         let name = self.random.pick(NAMES);
         match self.random.below(8) {
-            0..3 => Message::to_bus("RequestName").arg(Value::text(name)).arg(Value::U32(0)),
-            3 => Message::to_bus("ReleaseName").arg(Value::text(name)),
-            4 => Message::to_bus("GetNameOwner").arg(Value::text(name)),
-            5 => Message::to_bus("NameHasOwner").arg(Value::text(name)).without(field::INTERFACE),
-            6 => Message::call(BUS_NAME, "/x", "org.freedesktop.DBus.Peer", "Ping"),
-            _ => Message::call(BUS_NAME, BUS_PATH, "a.b", self.random.pick(MEMBERS)),
+            0..3 => PlainMessage::to_bus("RequestName")
+                .arg(PlainValue::text(name))
+                .arg(PlainValue::U32(0)),
+            3 => PlainMessage::to_bus("ReleaseName").arg(PlainValue::text(name)),
+            4 => PlainMessage::to_bus("GetNameOwner").arg(PlainValue::text(name)),
+            5 => PlainMessage::to_bus("NameHasOwner")
+                .arg(PlainValue::text(name))
+                .without(field::INTERFACE),
+            6 => PlainMessage::call(BUS_NAME, "/x", "org.freedesktop.DBus.Peer", "Ping"),
+            _ => PlainMessage::call(BUS_NAME, BUS_PATH, "a.b", self.random.pick(MEMBERS)),
         }
     }
 }

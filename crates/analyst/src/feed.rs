@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::model::{Message, Peer, PeerId, Role};
-use capture::record::{BusId, Content, Method, Process, Time, nanos};
+use capture::model::{CapturedMessage, PeerRole, RecordedPeer, RecordedPeerId};
+use capture::record::{BusId, CaptureMethod, MessageContent, RecordedProcess, RecordedTime, nanos};
 use serde::Serialize;
 use wire::message::MessageType;
 
-use crate::frame::{Column, ColumnName, Frame, FrameHead};
+use crate::frame::{ColumnName, FrameColumn, FrameHead, PageFrame};
 use crate::selection::start;
 
 /// How much of a recording was already sent.
@@ -113,7 +113,7 @@ pub struct BusEntry {
     /// Its address, if it is known.
     pub address: Option<String>,
     /// How its messages were captured.
-    pub method: Method,
+    pub method: CaptureMethod,
     /// Whether the contents of its messages were removed.
     pub redacted: bool,
     /// The file that it was read from, as an index.
@@ -123,7 +123,7 @@ pub struct BusEntry {
 impl Feed {
     /// The next frame of `capture`, which must be the same one each time, perhaps grown; `None` if
     /// nothing is new.
-    pub fn next(&mut self, capture: &Capture) -> Option<Frame> {
+    pub fn next(&mut self, capture: &Capture) -> Option<PageFrame> {
         let peers = self.peers(capture);
         let end = capture.len().min(self.messages + MESSAGES_MAX);
         let strings = self.strings(capture);
@@ -148,7 +148,7 @@ impl Feed {
             buses: buses(capture),
             long: rows.long.clone(),
         });
-        Some(rows.put(Frame::new(&head), steps.as_deref()))
+        Some(rows.put(PageFrame::new(&head), steps.as_deref()))
     }
 
     /// Texts that were not sent yet, in the order of their numbers.
@@ -171,8 +171,8 @@ impl Feed {
         changed
     }
 
-    fn rows(&mut self, capture: &Capture, end: usize) -> Rows {
-        let mut rows = Rows::default();
+    fn rows(&mut self, capture: &Capture, end: usize) -> MessageRows {
+        let mut rows = MessageRows::default();
         let start = start(capture);
         for message in capture.messages_from(self.messages).take(end - self.messages) {
             rows.push(&message, start);
@@ -201,9 +201,9 @@ impl Feed {
 }
 
 impl PeerEntry {
-    fn of(capture: &Capture, id: PeerId, peer: &Peer) -> Self {
+    fn of(capture: &Capture, id: RecordedPeerId, peer: &RecordedPeer) -> Self {
         let text = |id| capture.strings().get(id).to_owned();
-        let since_start = |at: Option<Time>| at.map(|at| at.0 - start(capture).0);
+        let since_start = |at: Option<RecordedTime>| at.map(|at| at.0 - start(capture).0);
         Self {
             id: id.index(),
             bus: peer.bus.0,
@@ -214,13 +214,13 @@ impl PeerEntry {
             arrived: since_start(peer.arrived),
             left: since_start(peer.left),
             why: peer.why.clone(),
-            recorder: peer.role == Role::Recorder,
+            recorder: peer.role == PeerRole::Recorder,
         }
     }
 }
 
 impl ProcessEntry {
-    fn of(process: &Process) -> Self {
+    fn of(process: &RecordedProcess) -> Self {
         Self {
             pid: process.pid,
             uid: process.uid,
@@ -233,11 +233,11 @@ impl ProcessEntry {
 }
 
 fn buses(capture: &Capture) -> Vec<BusEntry> {
-    let entry = |(index, bus): (usize, &capture::record::Bus)| BusEntry {
+    let entry = |(index, bus): (usize, &capture::record::RecordedBus)| BusEntry {
         label: capture.bus_label(BusId(index as u16)).into(),
         address: bus.address.clone(),
         method: bus.method,
-        redacted: bus.content == Content::Redacted,
+        redacted: bus.content == MessageContent::Redacted,
         file: capture.file_of(BusId(index as u16)),
     };
     capture.buses().iter().enumerate().map(entry).collect()
@@ -245,7 +245,7 @@ fn buses(capture: &Capture) -> Vec<BusEntry> {
 
 /// Messages in columns.
 #[derive(Debug, Default)]
-struct Rows {
+struct MessageRows {
     at: Vec<f64>,
     kind: Vec<u32>,
     flags: Vec<u32>,
@@ -270,8 +270,8 @@ struct Rows {
 /// A time that does not fit into its column: the column, the row within the frame, and nanoseconds.
 type LongTime = (ColumnName, usize, u64);
 
-impl Rows {
-    fn push(&mut self, message: &Message<'_>, start: Time) {
+impl MessageRows {
+    fn push(&mut self, message: &CapturedMessage<'_>, start: RecordedTime) {
         self.at.push((message.at().0 - start.0) as f64);
         self.kind.push(kind(message.kind()));
         self.flags.push(message.flags().bits().into());
@@ -303,28 +303,28 @@ impl Rows {
     }
 
     /// Appends all columns to a frame.
-    fn put(&self, frame: Frame, steps: Option<&[u32]>) -> Frame {
+    fn put(&self, frame: PageFrame, steps: Option<&[u32]>) -> PageFrame {
         let frame = match steps {
-            Some(steps) => frame.with_column(ColumnName::Step, Column::Packed(steps)),
-            None => frame.with_column(ColumnName::At, Column::F64(&self.at)),
+            Some(steps) => frame.with_column(ColumnName::Step, FrameColumn::Packed(steps)),
+            None => frame.with_column(ColumnName::At, FrameColumn::F64(&self.at)),
         };
         frame
-            .with_column(ColumnName::Kind, Column::Packed(&self.kind))
-            .with_column(ColumnName::Flags, Column::Packed(&self.flags))
-            .with_column(ColumnName::Health, Column::Packed(&self.health))
-            .with_column(ColumnName::Bus, Column::Packed(&self.bus))
-            .with_column(ColumnName::From, Column::Packed(&self.from))
-            .with_column(ColumnName::To, Column::Packed(&self.to))
-            .with_column(ColumnName::Destination, Column::Packed(&self.destination))
-            .with_column(ColumnName::Path, Column::Packed(&self.path))
-            .with_column(ColumnName::Interface, Column::Packed(&self.interface))
-            .with_column(ColumnName::Member, Column::Packed(&self.member))
-            .with_column(ColumnName::Answers, Column::Packed(&self.answers))
-            .with_column(ColumnName::Size, Column::Packed(&self.size))
-            .with_column(ColumnName::Routed, Column::Packed(&self.routed))
-            .with_column(ColumnName::Delivered, Column::Packed(&self.delivered))
-            .with_column(ColumnName::Copies, Column::Packed(&self.copies))
-            .with_column(ColumnName::Recipients, Column::Packed(&self.recipients))
+            .with_column(ColumnName::Kind, FrameColumn::Packed(&self.kind))
+            .with_column(ColumnName::Flags, FrameColumn::Packed(&self.flags))
+            .with_column(ColumnName::Health, FrameColumn::Packed(&self.health))
+            .with_column(ColumnName::Bus, FrameColumn::Packed(&self.bus))
+            .with_column(ColumnName::From, FrameColumn::Packed(&self.from))
+            .with_column(ColumnName::To, FrameColumn::Packed(&self.to))
+            .with_column(ColumnName::Destination, FrameColumn::Packed(&self.destination))
+            .with_column(ColumnName::Path, FrameColumn::Packed(&self.path))
+            .with_column(ColumnName::Interface, FrameColumn::Packed(&self.interface))
+            .with_column(ColumnName::Member, FrameColumn::Packed(&self.member))
+            .with_column(ColumnName::Answers, FrameColumn::Packed(&self.answers))
+            .with_column(ColumnName::Size, FrameColumn::Packed(&self.size))
+            .with_column(ColumnName::Routed, FrameColumn::Packed(&self.routed))
+            .with_column(ColumnName::Delivered, FrameColumn::Packed(&self.delivered))
+            .with_column(ColumnName::Copies, FrameColumn::Packed(&self.copies))
+            .with_column(ColumnName::Recipients, FrameColumn::Packed(&self.recipients))
     }
 
     /// Times from each message to the next; `None` if there are no messages, or if one of these times
@@ -337,7 +337,7 @@ impl Rows {
 }
 
 /// How long it took until the addressee got the message; without an addressee, the last recipient.
-fn delivered(message: &Message<'_>) -> Option<Duration> {
+fn delivered(message: &CapturedMessage<'_>) -> Option<Duration> {
     let copies = message.deliveries()?;
     let addressed = copies.iter().find(|copy| copy.rules == 0);
     match addressed {
@@ -352,7 +352,7 @@ fn short(step: f64) -> Option<u32> {
 }
 
 /// How many messages before a reply its call is.
-fn answers(message: &Message<'_>) -> u32 {
+fn answers(message: &CapturedMessage<'_>) -> u32 {
     let call = message.partner().map(|call| call.id().index());
     let before = call.and_then(|call| message.id().index().checked_sub(call));
     before.map_or(NONE, |before| before as u32)
@@ -369,7 +369,7 @@ const fn kind(kind: MessageType) -> u32 {
     }
 }
 
-fn index(peer: Option<PeerId>) -> u32 {
+fn index(peer: Option<RecordedPeerId>) -> u32 {
     peer.map_or(NONE, |peer| peer.index() as u32)
 }
 
@@ -385,11 +385,11 @@ const MESSAGES_MAX: usize = 65_536;
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use testkit::recording::Recording;
+    use testkit::recording::TestRecording;
 
     use super::*;
 
-    fn json_of(frame: Frame) -> Value {
+    fn json_of(frame: PageFrame) -> Value {
         let bytes = frame.into_bytes();
         let len = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
         serde_json::from_slice(&bytes[8..8 + len]).unwrap()
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn each_thing_is_told_once() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.owner("org.example.Mail", ":1.6");
         let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
         let mut feed = Feed::default();
@@ -420,8 +420,8 @@ mod tests {
     /// A call that was held for six seconds while its service started.
     #[test]
     fn times_of_more_than_four_seconds_are_told_whole() {
-        let mut recording = Recording::new();
-        let told = |recording: &Recording| {
+        let mut recording = TestRecording::new();
+        let told = |recording: &TestRecording| {
             let frame = Feed::default().next(&recording.capture()).expect("a message");
             json_of(frame)["long"].clone()
         };

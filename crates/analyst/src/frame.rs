@@ -188,7 +188,7 @@ pub enum ColumnType {
 
 /// A frame while it is put together.
 #[derive(Debug)]
-pub struct Frame {
+pub struct PageFrame {
     /// A JSON object.
     head: Vec<u8>,
     columns: Vec<ColumnHead>,
@@ -197,7 +197,7 @@ pub struct Frame {
 
 /// The numbers of a column, one for each row.
 #[derive(Clone, Copy, Debug)]
-pub enum Column<'c> {
+pub enum FrameColumn<'c> {
     /// 8 bits each.
     U8(&'c [u8]),
     /// 32 bits each.
@@ -219,7 +219,7 @@ enum Packing {
     U32,
 }
 
-impl Frame {
+impl PageFrame {
     /// A frame without columns.
     ///
     /// # Panics
@@ -237,7 +237,7 @@ impl Frame {
 
     /// The same frame with one more column.
     #[must_use]
-    pub fn with_column(mut self, name: ColumnName, column: Column<'_>) -> Self {
+    pub fn with_column(mut self, name: ColumnName, column: FrameColumn<'_>) -> Self {
         let value = match column.packing() {
             Some(Packing::Same(number)) => Some(number),
             _ => None,
@@ -271,7 +271,7 @@ impl Frame {
     }
 }
 
-impl Column<'_> {
+impl FrameColumn<'_> {
     fn packing(self) -> Option<Packing> {
         match self {
             Self::Packed(numbers) => Some(Packing::of(numbers)),
@@ -363,9 +363,9 @@ mod tests {
 
     #[test]
     fn columns_lie_behind_the_json_at_multiples_of_eight() {
-        let frame = Frame::new(&FrameHead::Reset { before: 3 });
-        let frame = frame.with_column(ColumnName::Kind, Column::U8(&[1, 2, 3]));
-        let bytes = frame.with_column(ColumnName::At, Column::F64(&[0.5])).into_bytes();
+        let frame = PageFrame::new(&FrameHead::Reset { before: 3 });
+        let frame = frame.with_column(ColumnName::Kind, FrameColumn::U8(&[1, 2, 3]));
+        let bytes = frame.with_column(ColumnName::At, FrameColumn::F64(&[0.5])).into_bytes();
         let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
         assert_eq!((number(0), number(0) % 8, number(4) % 8), (bytes.len(), 0, 0));
         let (json, data) = bytes[8..].split_at(number(4));
@@ -391,7 +391,7 @@ mod tests {
             (&[], Packing::I8, &[]),
         ] {
             let mut data = Vec::new();
-            Column::Packed(numbers).write(&mut data);
+            FrameColumn::Packed(numbers).write(&mut data);
             assert_eq!((Packing::of(numbers), &data[..]), (packing, bytes), "{numbers:?}");
         }
     }

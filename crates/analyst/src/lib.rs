@@ -29,5 +29,5 @@ pub mod selection;
 pub mod value_type;
 
 pub use feed::Feed;
-pub use frame::{Frame, FrameHead};
-pub use question::{Question, answer};
+pub use frame::{FrameHead, PageFrame};
+pub use question::{PageQuestion, answer};

@@ -6,14 +6,15 @@ use capture::statistics::Unknowable;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{self, AnswerBody};
-use crate::frame::{Frame, FrameHead};
-use crate::selection::{InvalidQuery, Selection, Stretch};
+use crate::frame::{FrameHead, PageFrame};
+use crate::selection::{InvalidQuery, Selection, SelectionSpan};
 
 /// A question about a recording. Messages are numbered by their rows, from 0.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Question"))]
 #[serde(tag = "ask", rename_all = "kebab-case")]
-pub enum Question {
+pub enum PageQuestion {
     /// Which messages are selected.
     Select {
         /// The selection.
@@ -46,7 +47,7 @@ pub enum Question {
     },
     /// A table of statistics.
     Statistics {
-        /// Its name: see [`capture::statistics::Subject`].
+        /// Its name: see [`capture::statistics::TableSubject`].
         subject: String,
         /// Which messages count.
         #[serde(flatten)]
@@ -74,7 +75,7 @@ pub enum Question {
     Switches {
         /// The stretch of time.
         #[serde(flatten)]
-        stretch: Stretch,
+        stretch: SelectionSpan,
     },
     /// Differences between two of the recordings that were opened.
     Compare {
@@ -91,7 +92,7 @@ pub enum Question {
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum QuestionRefusal {
     /// The question is malformed or unknown.
     #[error("the question is not understood: {0}")]
     Question(serde_json::Error),
@@ -113,54 +114,58 @@ pub enum Refusal {
 }
 
 /// Answers a question in JSON. A question that cannot be answered gets a frame of the kind `refusal`.
-pub fn answer(capture: &Capture, question: &[u8]) -> Frame {
-    let question = serde_json::from_slice(question).map_err(Refusal::Question);
+pub fn answer(capture: &Capture, question: &[u8]) -> PageFrame {
+    let question = serde_json::from_slice(question).map_err(QuestionRefusal::Question);
     question
         .and_then(|question| answer_frame(capture, &question))
         .unwrap_or_else(|refusal| refusal.frame())
 }
 
-fn answer_frame(capture: &Capture, question: &Question) -> Result<Frame, Refusal> {
+fn answer_frame(capture: &Capture, question: &PageQuestion) -> Result<PageFrame, QuestionRefusal> {
     let parse = |selection: &Selection| selection.parse(capture);
-    Ok(Frame::answer(match question {
-        Question::Select { selection } => {
+    Ok(PageFrame::answer(match question {
+        PageQuestion::Select { selection } => {
             return Ok(answers::select(capture, &parse(selection)?));
         }
-        Question::Save { format, selection } => return answers::save(capture, selection, *format),
-        Question::Switches { stretch } => return Ok(answers::switches(capture, stretch)),
-        Question::Without { selection } => {
+        PageQuestion::Save { format, selection } => {
+            return answers::save(capture, selection, *format);
+        }
+        PageQuestion::Switches { stretch } => return Ok(answers::switches(capture, stretch)),
+        PageQuestion::Without { selection } => {
             AnswerBody::Without(answers::without(capture, selection)?)
         }
-        Question::Complete { query, cursor } => {
+        PageQuestion::Complete { query, cursor } => {
             AnswerBody::Complete(answers::complete(capture, query, *cursor))
         }
-        Question::Message { id } => AnswerBody::Message(Box::new(answers::message(capture, *id)?)),
-        Question::Summary { selection } => {
+        PageQuestion::Message { id } => {
+            AnswerBody::Message(Box::new(answers::message(capture, *id)?))
+        }
+        PageQuestion::Summary { selection } => {
             AnswerBody::Summary(Box::new(answers::summary(capture, &parse(selection)?)))
         }
-        Question::Statistics { subject, selection } => {
+        PageQuestion::Statistics { subject, selection } => {
             AnswerBody::Statistics(answers::statistics(capture, subject, &parse(selection)?)?)
         }
-        Question::Ending => AnswerBody::Ending(answers::ending(capture)),
-        Question::Findings => AnswerBody::Findings(answers::findings(capture)),
-        Question::Timeline { selection } => {
+        PageQuestion::Ending => AnswerBody::Ending(answers::ending(capture)),
+        PageQuestion::Findings => AnswerBody::Findings(answers::findings(capture)),
+        PageQuestion::Timeline { selection } => {
             AnswerBody::Timeline(Box::new(answers::timeline(capture, &parse(selection)?)))
         }
-        Question::Compare { before, after, selection } => {
+        PageQuestion::Compare { before, after, selection } => {
             AnswerBody::Compare(answers::compare(capture, before, after, &parse(selection)?))
         }
     }))
 }
 
-impl Refusal {
-    fn frame(&self) -> Frame {
+impl QuestionRefusal {
+    fn frame(&self) -> PageFrame {
         let (column, unfinished) = match self {
             Self::Query(InvalidQuery { column, is_unfinished, .. }) => {
                 (Some(*column), *is_unfinished)
             }
             _ => (None, false),
         };
-        Frame::new(&FrameHead::Refusal { message: self.to_string(), column, unfinished })
+        PageFrame::new(&FrameHead::Refusal { message: self.to_string(), column, unfinished })
     }
 }
 
@@ -168,7 +173,7 @@ impl Refusal {
 mod tests {
     use super::*;
     use serde_json::json;
-    use testkit::recording::Recording;
+    use testkit::recording::TestRecording;
 
     /// The answer to a question, without its name; the head of a refusal.
     fn answered(capture: &Capture, question: &serde_json::Value) -> serde_json::Value {
@@ -181,7 +186,7 @@ mod tests {
     }
 
     fn selected(query: &str) -> serde_json::Value {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
         answered(&recording.capture(), &json!({"ask": "select", "query": query}))
     }
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn messages_are_saved_whole_or_as_an_excerpt() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
         recording.wait_ms(5).signal(":1.6", "/ org.example.Mail.Changed", &());
         let capture = recording.capture();
@@ -249,7 +254,7 @@ mod tests {
 
     #[test]
     fn an_empty_selection_names_the_parts_that_exclude_everything() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
         recording.wait_ms(5).signal(":1.6", "/ org.example.Mail.Changed", &());
         let capture = recording.capture();
@@ -265,7 +270,7 @@ mod tests {
 
     #[test]
     fn messages_of_the_recorder_are_not_in_the_total_and_are_said_to_be_hidden() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.fact(capture::record::Fact::Recorder { unique: ":1.9".into() });
         recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());
         recording.call(":1.9", "org.freedesktop.DBus", "/ org.freedesktop.DBus.GetId", &());

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::model::Message;
+use capture::model::CapturedMessage;
 use capture::query::{Matcher, OfRecorder, Query, QueryError};
-use capture::record::Time;
+use capture::record::RecordedTime;
 use capture::statistics::Unknowable;
 use capture::text::units;
 use serde::{Deserialize, Serialize};
@@ -30,17 +30,17 @@ pub struct Selection {
 
 /// A selection that was understood.
 #[derive(Debug)]
-pub struct Selected {
+pub struct SelectedMessages {
     query: Query,
     hidden: HashSet<usize>,
-    from: Option<Time>,
-    until: Option<Time>,
+    from: Option<RecordedTime>,
+    until: Option<RecordedTime>,
 }
 
 /// A selection that asks messages one after the other.
 #[derive(Debug)]
 pub struct Selector<'s> {
-    selected: &'s Selected,
+    selected: &'s SelectedMessages,
     matcher: Matcher<'s>,
 }
 
@@ -72,10 +72,10 @@ impl Selection {
     /// # Errors
     ///
     /// If the query is none.
-    pub fn parse(&self, capture: &Capture) -> Result<Selected, InvalidQuery> {
+    pub fn parse(&self, capture: &Capture) -> Result<SelectedMessages, InvalidQuery> {
         let start = start(capture);
-        let time = |nanos: f64| Time(start.0.saturating_add(nanos as i64));
-        Ok(Selected {
+        let time = |nanos: f64| RecordedTime(start.0.saturating_add(nanos as i64));
+        Ok(SelectedMessages {
             query: Query::parse(&self.query)
                 .map_err(|error| InvalidQuery::new(&error, &self.query))?,
             hidden: self.hidden.iter().map(|&peer| peer as usize).collect(),
@@ -85,7 +85,7 @@ impl Selection {
     }
 }
 
-impl Selected {
+impl SelectedMessages {
     /// Asks messages.
     pub fn selector(&self) -> Selector<'_> {
         Selector { selected: self, matcher: self.query.matcher() }
@@ -121,17 +121,17 @@ impl Selected {
 
 impl Selector<'_> {
     /// Whether a message is meant.
-    pub fn selects(&mut self, message: &Message<'_>) -> bool {
+    pub fn selects(&mut self, message: &CapturedMessage<'_>) -> bool {
         self.is_in_time(message) && !self.is_hidden(message) && self.matcher.selects(message)
     }
 
-    fn is_in_time(&self, message: &Message<'_>) -> bool {
-        let Selected { from, until, .. } = self.selected;
+    fn is_in_time(&self, message: &CapturedMessage<'_>) -> bool {
+        let SelectedMessages { from, until, .. } = self.selected;
         from.is_none_or(|from| from <= message.at())
             && until.is_none_or(|until| message.at() < until)
     }
 
-    fn is_hidden(&self, message: &Message<'_>) -> bool {
+    fn is_hidden(&self, message: &CapturedMessage<'_>) -> bool {
         let hidden = &self.selected.hidden;
         !hidden.is_empty()
             && [message.from(), message.to()]
@@ -145,7 +145,7 @@ impl Selector<'_> {
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct Stretch {
+pub struct SelectionSpan {
     /// From when; from the beginning without.
     pub from: Option<f64>,
     /// Until when; to the end without.
@@ -156,8 +156,8 @@ pub struct Stretch {
 
 /// When a recording begins: at its first message. Where the bus itself has recorded, messages stand in
 /// the order of routing, and a later one may be a little older.
-pub fn start(capture: &Capture) -> Time {
-    capture.messages().next().map_or(Time(0), |message| message.at())
+pub fn start(capture: &Capture) -> RecordedTime {
+    capture.messages().next().map_or(RecordedTime(0), |message| message.at())
 }
 
 /// A malformed query.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Whether a bus or a peer validates the bodies of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BodyValidation {
+pub enum BenchBodyValidation {
     /// It validates them, as buses and libraries do.
     #[default]
     On,

@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Duration;
 
-use sys::scheduling::Processors;
+use sys::scheduling::ProcessorSet;
 use sys::{clock, load, process};
 
 /// A measurement that goes on, of the processor time that others take.
@@ -20,9 +20,9 @@ use sys::{clock, load, process};
 /// length of the measurement: by 0.1 for a tenth of a second, by 0.01 for a second.
 #[derive(Debug)]
 pub(crate) struct Disturbance {
-    processors: Processors,
+    processors: ProcessorSet,
     pids: Vec<u32>,
-    before: Reading,
+    before: ProcessorReading,
 }
 
 impl Disturbance {
@@ -31,25 +31,25 @@ impl Disturbance {
     /// `pids`: if it is not and ends meanwhile, all the time that it ever had counts as used now.
     /// Of a process that is not a child of this one, the time is unknown once it has ended, and counts
     /// as used by others.
-    pub(crate) fn begin(processors: Processors, pids: &[u32]) -> io::Result<Self> {
+    pub(crate) fn begin(processors: ProcessorSet, pids: &[u32]) -> io::Result<Self> {
         let mut pids = pids.to_vec();
         pids.push(std::process::id());
         pids.sort_unstable();
         pids.dedup();
-        let before = Reading::take(&processors, &pids)?;
+        let before = ProcessorReading::take(&processors, &pids)?;
         Ok(Self { processors, pids, before })
     }
 
     /// Which share of the processors others had since the beginning, from 0 to 1.
     pub(crate) fn end(self) -> io::Result<f64> {
-        let after = Reading::take(&self.processors, &self.pids)?;
+        let after = ProcessorReading::take(&self.processors, &self.pids)?;
         Ok(share(&self.before, &after))
     }
 }
 
 /// What the clocks show at one moment.
 #[derive(Clone, Debug, Default)]
-struct Reading {
+struct ProcessorReading {
     now: Duration,
     /// Of all processors in use together.
     idle: Duration,
@@ -61,8 +61,8 @@ struct Reading {
     ended: Duration,
 }
 
-impl Reading {
-    fn take(processors: &Processors, pids: &[u32]) -> io::Result<Self> {
+impl ProcessorReading {
+    fn take(processors: &ProcessorSet, pids: &[u32]) -> io::Result<Self> {
         let loads = load::processors()?;
         let now = clock::monotonic();
         let loads = loads.into_iter().filter(|(number, _)| processors.contains(*number));
@@ -83,7 +83,7 @@ impl Reading {
     }
 }
 
-fn share(before: &Reading, after: &Reading) -> f64 {
+fn share(before: &ProcessorReading, after: &ProcessorReading) -> f64 {
     let all = after.now.saturating_sub(before.now) * after.processors;
     if all.is_zero() {
         return 0.0;
@@ -103,16 +103,22 @@ mod tests {
     use super::*;
 
     /// A reading of two processors, with times in milliseconds.
-    fn reading(now: u64, idle: u64, stolen: u64, ours: &[Option<u64>], ended: u64) -> Reading {
+    fn reading(
+        now: u64,
+        idle: u64,
+        stolen: u64,
+        ours: &[Option<u64>],
+        ended: u64,
+    ) -> ProcessorReading {
         let ours = ours.iter().map(|time| time.map(Duration::from_millis)).collect();
         let [now, idle, stolen, ended] = [now, idle, stolen, ended].map(Duration::from_millis);
-        Reading { now, idle, stolen, processors: 2, ours, ended }
+        ProcessorReading { now, idle, stolen, processors: 2, ours, ended }
     }
 
     #[test]
     fn what_is_neither_idle_nor_ours_is_of_others() {
         let before = reading(1000, 500, 50, &[Some(100), Some(20)], 30);
-        let check = |after: Reading, expected: f64| {
+        let check = |after: ProcessorReading, expected: f64| {
             let found = share(&before, &after);
             assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}: {after:?}");
         };
@@ -137,7 +143,7 @@ mod tests {
     #[test]
     fn a_busy_stranger_is_noticed() {
         let processor = sys::scheduling::own_processors().unwrap().iter().last().unwrap();
-        let processor = Processors::one(processor).unwrap();
+        let processor = ProcessorSet::one(processor).unwrap();
         let mut command = std::process::Command::new("sh");
         command.args(["-c", "while :; do :; done"]);
         sys::spawn::ChildSetup::new().processors(processor).install(&mut command);

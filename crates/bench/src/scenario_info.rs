@@ -1,7 +1,7 @@
 //! What tables and reports know of a scenario besides its results.
 
 use crate::result::Metric;
-use crate::summary::Scenario;
+use crate::summary::ScenarioSummary;
 
 /// What there is to say about a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +18,7 @@ pub struct ScenarioInfo {
 
 /// How the results of a scenario are introduced, whether or not anything is known about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Heading<'a> {
+pub(crate) struct ScenarioHeading<'a> {
     /// Its name on the command line.
     pub name: &'a str,
     pub title: &'a str,
@@ -28,7 +28,7 @@ pub(crate) struct Heading<'a> {
     pub metrics: Vec<Metric>,
 }
 
-impl<'a> Heading<'a> {
+impl<'a> ScenarioHeading<'a> {
     /// What to write above a scenario of which nothing was measured yet.
     pub(crate) fn new(info: &'a ScenarioInfo) -> Self {
         let metrics = info.metrics.to_vec();
@@ -37,7 +37,7 @@ impl<'a> Heading<'a> {
 
     /// What to write above the results of a scenario. Of the metrics in `infos` it keeps those
     /// that were measured; a scenario that is not among `infos` shows what it has, under its name.
-    pub(crate) fn of(scenario: &'a Scenario, infos: &'a [ScenarioInfo]) -> Self {
+    pub(crate) fn of(scenario: &'a ScenarioSummary, infos: &'a [ScenarioInfo]) -> Self {
         let measured = scenario.metrics();
         let Some(info) = infos.iter().find(|info| info.name == scenario.name) else {
             let name = &scenario.name;

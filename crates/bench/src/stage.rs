@@ -10,20 +10,20 @@ use std::time::Duration;
 use sys::private_directory::PrivateDirectory;
 use sys::process::{self, Usage};
 use sys::rlimit::OpenFiles;
-use sys::scheduling::{self, Processors};
-use sys::signals::{Signal, SignalSource};
+use sys::scheduling::{self, ProcessorSet};
+use sys::signals::{ProcessSignal, SignalSource};
 use sys::spawn::ChildSetup;
 
 use crate::buses::directory::private_directory;
-use crate::library::RunError;
-use crate::peer::{Peer, PeerError, Role};
+use crate::library::LibraryRunError;
+use crate::peer::{PeerError, RunningPeer, WorkloadRole};
 use crate::placement::{Placement, ProcessPart};
 use crate::raw::{Endpoint, RawError};
 use crate::stop::{StopCondition, WaitError};
 
 /// What all measurements of a run have in common.
 #[derive(Debug)]
-pub struct Site {
+pub struct MeasurementSite {
     program: PathBuf,
     directory: PrivateDirectory,
     placement: Placement,
@@ -37,9 +37,9 @@ pub struct Site {
 
 /// What one measurement uses: what carries the messages, and how peers are started.
 #[derive(Debug)]
-pub(crate) struct Stage<'s> {
+pub(crate) struct MeasurementStage<'s> {
     /// What all measurements have in common.
-    pub(crate) site: &'s Site,
+    pub(crate) site: &'s MeasurementSite,
     pub(crate) endpoint: Endpoint,
     /// The process that carries them, where there is one.
     pub(crate) carrier: Option<u32>,
@@ -49,7 +49,7 @@ pub(crate) struct Stage<'s> {
     pub(crate) stop: StopCondition,
 }
 
-impl Site {
+impl MeasurementSite {
     /// Peers are processes of `program`. A measurement may take as long as `limit`. A signal in
     /// `signals` ends the run.
     ///
@@ -82,11 +82,11 @@ impl Site {
     }
 
     /// All processors on which something of a measurement may run.
-    pub(crate) fn processors(&self) -> Processors {
+    pub(crate) fn processors(&self) -> ProcessorSet {
         let parts = [ProcessPart::Bus, ProcessPart::Peer].map(|part| self.processor(part));
         let chosen = match parts {
-            [Some(bus), Some(peer)] => Processors::new([bus, peer]),
-            _ => Processors::new(self.allowed.iter().copied()),
+            [Some(bus), Some(peer)] => ProcessorSet::new([bus, peer]),
+            _ => ProcessorSet::new(self.allowed.iter().copied()),
         };
         chosen.expect("the kernel has named them, and at least one")
     }
@@ -103,21 +103,21 @@ impl Site {
     }
 
     /// Starts a process of this program that plays a part.
-    pub(crate) fn start<R: Role>(
+    pub(crate) fn start<R: WorkloadRole>(
         &self,
         part: ProcessPart,
         role: R,
         stop: &StopCondition,
-    ) -> Result<Peer<R>, MeasureError> {
+    ) -> Result<RunningPeer<R>, MeasureError> {
         let mut command = self.command();
         self.place(part, &mut command);
-        Ok(Peer::start(command, stop.clone(), role)?)
+        Ok(RunningPeer::start(command, stop.clone(), role)?)
     }
 
     /// Has a command start its process where the placement wants that part, and end with this one.
     fn place(&self, part: ProcessPart, command: &mut Command) {
-        let setup = ChildSetup::new().end_with_parent(Signal::Terminate);
-        let only = self.processor(part).and_then(Processors::one);
+        let setup = ChildSetup::new().end_with_parent(ProcessSignal::Terminate);
+        let only = self.processor(part).and_then(ProcessorSet::one);
         let setup = match only {
             Some(only) => setup.processors(only),
             None => setup,
@@ -126,9 +126,9 @@ impl Site {
     }
 }
 
-impl Stage<'_> {
+impl MeasurementStage<'_> {
     /// Starts a peer where the placement wants it, and waits until it is ready.
-    pub(crate) fn start<R: Role>(&self, role: R) -> Result<Peer<R>, MeasureError> {
+    pub(crate) fn start<R: WorkloadRole>(&self, role: R) -> Result<RunningPeer<R>, MeasureError> {
         self.site.start(ProcessPart::Peer, role, &self.stop)
     }
 
@@ -164,7 +164,7 @@ pub(crate) enum MeasureError {
     #[error(transparent)]
     Peer(#[from] PeerError),
     #[error(transparent)]
-    Library(#[from] RunError),
+    Library(#[from] LibraryRunError),
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(transparent)]

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use crate::buses::{BusKind, InstalledBus, RunningBus, StartError, StartOptions};
-use crate::peer::{Forwarder, Peer};
+use crate::buses::{BusKind, BusStartError, InstalledBus, RunningBus, StartOptions};
+use crate::peer::{Forwarder, RunningPeer};
 use crate::placement::ProcessPart;
 use crate::raw::{Endpoint, ReadBuffer};
 use crate::result::SubjectInfo;
-use crate::stage::{MeasureError, Site, Stage};
+use crate::stage::{MeasureError, MeasurementSite, MeasurementStage};
 use crate::stop::StopCondition;
 use crate::workload::{Requirements, Targets};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Subject {
+pub(crate) enum BenchSubject {
     /// Nothing but a socket between two processes.
     Direct,
     /// A process in the place of a bus that only reads and writes, as fast as a process can.
@@ -24,14 +24,14 @@ pub(crate) enum Subject {
 
 /// A subject that runs. Dropped, it is ended.
 #[derive(Debug)]
-pub(crate) enum Carrier {
+pub(crate) enum RunningSubject {
     Direct,
     /// A process that only reads and writes, at this socket file.
-    Forwarder(Box<Peer<Forwarder>>, PathBuf),
+    Forwarder(Box<RunningPeer<Forwarder>>, PathBuf),
     Bus(RunningBus),
 }
 
-impl Subject {
+impl BenchSubject {
     /// Its name in results and tables.
     pub(crate) fn name(&self) -> String {
         match self {
@@ -67,28 +67,28 @@ impl Subject {
     /// Starts it as a workload wants it.
     pub(crate) fn start(
         &self,
-        site: &Site,
+        site: &MeasurementSite,
         requirements: &Requirements,
-    ) -> Result<Carrier, SubjectError> {
+    ) -> Result<RunningSubject, SubjectError> {
         match self {
-            Self::Direct => Ok(Carrier::Direct),
+            Self::Direct => Ok(RunningSubject::Direct),
             Self::Floor => forwarder(site, FORWARDER_BUFFER_LEN),
             Self::Relay => forwarder(site, relay_buffer(requirements.read_buffer)),
             Self::Bus(bus) => {
                 let processor = site.processor(ProcessPart::Bus);
                 let body_validation = requirements.body_validation;
                 let options = StartOptions { processor, body_validation };
-                Ok(Carrier::Bus(bus.start(&options)?))
+                Ok(RunningSubject::Bus(bus.start(&options)?))
             }
         }
     }
 }
 
-fn forwarder(site: &Site, read_buffer: usize) -> Result<Carrier, SubjectError> {
+fn forwarder(site: &MeasurementSite, read_buffer: usize) -> Result<RunningSubject, SubjectError> {
     let path = site.new_file("forwarder");
     let role = Forwarder { path: path.clone(), read_buffer };
     let forwarder = site.start(ProcessPart::Bus, role, &site.stop());
-    Ok(Carrier::Forwarder(Box::new(forwarder?), path))
+    Ok(RunningSubject::Forwarder(Box::new(forwarder?), path))
 }
 
 fn relay_buffer(size: ReadBuffer) -> usize {
@@ -98,7 +98,7 @@ fn relay_buffer(size: ReadBuffer) -> usize {
     }
 }
 
-impl Carrier {
+impl RunningSubject {
     /// The process that carries the messages, where there is one that is known.
     pub(crate) fn pid(&self) -> Option<u32> {
         match self {
@@ -109,7 +109,11 @@ impl Carrier {
     }
 
     /// A place for one measurement on it.
-    pub(crate) fn stage<'s>(&self, site: &'s Site, stop: StopCondition) -> Stage<'s> {
+    pub(crate) fn stage<'s>(
+        &self,
+        site: &'s MeasurementSite,
+        stop: StopCondition,
+    ) -> MeasurementStage<'s> {
         let endpoint = match self {
             Self::Direct => Endpoint::Direct(site.new_file("direct")),
             Self::Forwarder(_, path) => Endpoint::Floor(path.clone()),
@@ -119,7 +123,7 @@ impl Carrier {
             Self::Direct | Self::Forwarder(..) => None,
             Self::Bus(bus) => bus.configuration(),
         };
-        Stage { site, endpoint, carrier: self.pid(), configuration, stop }
+        MeasurementStage { site, endpoint, carrier: self.pid(), configuration, stop }
     }
 
     /// How the bus ended, if it is a bus and has ended; for errors.
@@ -137,7 +141,7 @@ pub(crate) enum SubjectError {
     #[error(transparent)]
     Forwarder(#[from] MeasureError),
     #[error(transparent)]
-    Bus(#[from] StartError),
+    Bus(#[from] BusStartError),
 }
 
 /// How many bytes the floor reads at once. With 32 and 64 KiB, buses that pass on large messages in one

@@ -1,45 +1,47 @@
 //! From samples to figures: what tables, reports and documents show of the records of a run.
 //!
-//! A [`Summary`] holds a [`Scenario`] for each that was run, which holds a [`Comparison`] for each
-//! of its cases, which holds an [`Outcome`] for each subject, which holds a [`Figure`] for each
-//! metric: the median over all rounds, and how far the rounds are apart. A [`Row`] is one metric of
+//! A [`RunSummary`] holds a [`Scenario`] for each that was run, which holds a [`CaseComparison`] for each
+//! of its cases, which holds an [`SubjectOutcome`] for each subject, which holds a [`Figure`] for each
+//! metric: the median over all rounds, and how far the rounds are apart. A [`MetricRow`] is one metric of
 //! one comparison, and knows who is the best.
 
 use std::collections::BTreeMap;
 
-use crate::result::{Absence, Better, Case, Failure, Metric, Record, Run, Sample, Timeline};
+use crate::result::{
+    Absence, BenchCase, BenchFailure, BenchRecord, BenchRun, BenchSample, Better, Metric, Timeline,
+};
 
 /// All that a run measured.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Summary {
+pub(crate) struct RunSummary {
     /// In the order in which they appear.
-    pub scenarios: Vec<Scenario>,
+    pub scenarios: Vec<ScenarioSummary>,
 }
 
 /// All that was measured in one scenario.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Scenario {
+pub(crate) struct ScenarioSummary {
     /// Its name on the command line.
     pub name: String,
     /// Its subjects, in the order of the run.
     pub subjects: Vec<String>,
     /// Its cases, in the order in which they appear.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<CaseComparison>,
     /// When which process had the processor, if that was recorded.
     pub timelines: Vec<Timeline>,
 }
 
 /// One case of a scenario, and what became of it under each subject.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Comparison {
-    pub case: Case,
+pub(crate) struct CaseComparison {
+    pub case: BenchCase,
     /// One for each subject that was tried, in the order in which they appear.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<SubjectOutcome>,
 }
 
 /// What one subject made of one case, over all rounds.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct SubjectOutcome {
     /// The name of the subject.
     pub subject: String,
     pub figures: BTreeMap<Metric, Figure>,
@@ -63,7 +65,7 @@ pub(crate) struct Figure {
 
 /// What a subject is in a comparison, which its name tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
+pub(crate) enum SubjectRole {
     Ours,
     /// A process in the place of a bus that only reads and writes: what no bus can beat.
     Floor,
@@ -76,9 +78,9 @@ pub(crate) enum Role {
 
 /// One metric of one comparison: a row of a table.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Row<'a> {
+pub(crate) struct MetricRow<'a> {
     /// The case, with all its outcomes.
-    pub comparison: &'a Comparison,
+    pub comparison: &'a CaseComparison,
     pub metric: Metric,
 }
 
@@ -91,22 +93,22 @@ pub(crate) struct RunNoise {
     pub worst: f64,
 }
 
-impl Summary {
+impl RunSummary {
     /// Sums up records, in any order. Several runs count as one run with more rounds.
-    pub(crate) fn of(records: &[Record]) -> Self {
-        let mut samples: BTreeMap<Place<'_>, Vec<&Sample>> = BTreeMap::new();
+    pub(crate) fn of(records: &[BenchRecord]) -> Self {
+        let mut samples: BTreeMap<SampleKey<'_>, Vec<&BenchSample>> = BTreeMap::new();
         let mut summary = Self::default();
         for record in records {
             match record {
-                Record::Run(_) | Record::Absence(_) => {}
-                Record::Sample(sample) => {
+                BenchRecord::Run(_) | BenchRecord::Absence(_) => {}
+                BenchRecord::Sample(sample) => {
                     let place = (&*sample.scenario, &sample.case, &*sample.subject);
                     // Takes its place among the others, which are in the order of the records.
                     summary.outcome(place.0, place.1, place.2);
                     samples.entry(place).or_default().push(sample);
                 }
-                Record::Failure(failure) => summary.add_failure(failure),
-                Record::Timeline(timeline) => {
+                BenchRecord::Failure(failure) => summary.add_failure(failure),
+                BenchRecord::Timeline(timeline) => {
                     summary.scenario(&timeline.scenario).timelines.push(timeline.clone());
                 }
             }
@@ -117,16 +119,16 @@ impl Summary {
     }
 
     /// The scenario of a name, if it was run.
-    pub(crate) fn find(&self, name: &str) -> Option<&Scenario> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ScenarioSummary> {
         self.scenarios.iter().find(|scenario| scenario.name == name)
     }
 
-    fn add_failure(&mut self, failure: &Failure) {
+    fn add_failure(&mut self, failure: &BenchFailure) {
         let outcome = self.outcome(&failure.scenario, &failure.case, &failure.subject);
         outcome.failures.push(failure.reason.clone());
     }
 
-    fn add_samples(&mut self, samples: &BTreeMap<Place<'_>, Vec<&Sample>>) {
+    fn add_samples(&mut self, samples: &BTreeMap<SampleKey<'_>, Vec<&BenchSample>>) {
         for (&(scenario, case, subject), samples) in samples {
             let outcome = self.outcome(scenario, case, subject);
             outcome.disturbance = mean(samples.iter().map(|sample| sample.disturbance));
@@ -146,17 +148,17 @@ impl Summary {
         }
     }
 
-    fn scenario(&mut self, name: &str) -> &mut Scenario {
-        let is_this = |scenario: &Scenario| scenario.name == name;
-        find_or_push(&mut self.scenarios, is_this, || Scenario::new(name))
+    fn scenario(&mut self, name: &str) -> &mut ScenarioSummary {
+        let is_this = |scenario: &ScenarioSummary| scenario.name == name;
+        find_or_push(&mut self.scenarios, is_this, || ScenarioSummary::new(name))
     }
 
-    fn outcome(&mut self, scenario: &str, case: &Case, subject: &str) -> &mut Outcome {
+    fn outcome(&mut self, scenario: &str, case: &BenchCase, subject: &str) -> &mut SubjectOutcome {
         self.scenario(scenario).comparison(case).outcome(subject)
     }
 }
 
-impl Scenario {
+impl ScenarioSummary {
     fn new(name: &str) -> Self {
         let (subjects, comparisons, timelines) = (Vec::new(), Vec::new(), Vec::new());
         Self { name: name.to_owned(), subjects, comparisons, timelines }
@@ -172,42 +174,42 @@ impl Scenario {
     }
 
     /// The rows of all cases, each with the metrics that any subject has.
-    pub(crate) fn rows(&self, metrics: &[Metric]) -> Vec<Row<'_>> {
+    pub(crate) fn rows(&self, metrics: &[Metric]) -> Vec<MetricRow<'_>> {
         self.comparisons.iter().flat_map(|comparison| comparison.rows(metrics)).collect()
     }
 
     /// Whether each case measures one thing, and not all the same: a list of unlike things.
     pub(crate) fn is_mixed(&self) -> bool {
         let all = self.metrics();
-        let one_each = |comparison: &Comparison| comparison.rows(&all).count() <= 1;
+        let one_each = |comparison: &CaseComparison| comparison.rows(&all).count() <= 1;
         all.len() > 1 && self.comparisons.iter().all(one_each)
     }
 
-    fn comparison(&mut self, case: &Case) -> &mut Comparison {
-        let new = || Comparison { case: case.clone(), outcomes: Vec::new() };
+    fn comparison(&mut self, case: &BenchCase) -> &mut CaseComparison {
+        let new = || CaseComparison { case: case.clone(), outcomes: Vec::new() };
         find_or_push(&mut self.comparisons, |comparison| comparison.case == *case, new)
     }
 }
 
-impl Comparison {
+impl CaseComparison {
     /// What became of a subject, if it was tried.
-    pub(crate) fn find(&self, subject: &str) -> Option<&Outcome> {
+    pub(crate) fn find(&self, subject: &str) -> Option<&SubjectOutcome> {
         self.outcomes.iter().find(|outcome| outcome.subject == subject)
     }
 
     /// A row for each of some metrics that anybody has.
-    pub(crate) fn rows(&self, metrics: &[Metric]) -> impl Iterator<Item = Row<'_>> {
-        let rows = metrics.iter().map(|&metric| Row { comparison: self, metric });
-        rows.filter(Row::has_figures)
+    pub(crate) fn rows(&self, metrics: &[Metric]) -> impl Iterator<Item = MetricRow<'_>> {
+        let rows = metrics.iter().map(|&metric| MetricRow { comparison: self, metric });
+        rows.filter(MetricRow::has_figures)
     }
 
-    fn outcome(&mut self, subject: &str) -> &mut Outcome {
-        let is_this = |outcome: &Outcome| outcome.subject == subject;
-        find_or_push(&mut self.outcomes, is_this, || Outcome::new(subject))
+    fn outcome(&mut self, subject: &str) -> &mut SubjectOutcome {
+        let is_this = |outcome: &SubjectOutcome| outcome.subject == subject;
+        find_or_push(&mut self.outcomes, is_this, || SubjectOutcome::new(subject))
     }
 }
 
-impl Outcome {
+impl SubjectOutcome {
     fn new(subject: &str) -> Self {
         let (figures, failures) = (BTreeMap::new(), Vec::new());
         Self { subject: subject.to_owned(), figures, failures, disturbance: 0.0 }
@@ -275,7 +277,7 @@ impl Steadiness {
     }
 }
 
-impl Role {
+impl SubjectRole {
     /// What the subject of a name is.
     pub(crate) fn of(subject: &str) -> Self {
         match subject {
@@ -293,7 +295,7 @@ impl Role {
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> MetricRow<'a> {
     /// The figure of a subject, if it has one.
     pub(crate) fn figure(&self, subject: &str) -> Option<&'a Figure> {
         self.comparison.find(subject)?.figures.get(&self.metric)
@@ -301,17 +303,17 @@ impl<'a> Row<'a> {
 
     /// The figure of this project's bus.
     pub(crate) fn ours(&self) -> Option<&'a Figure> {
-        self.in_role(Role::Ours).next().map(|(_, figure)| figure)
+        self.in_role(SubjectRole::Ours).next().map(|(_, figure)| figure)
     }
 
     /// The figure of a process that only reads and writes.
     pub(crate) fn floor(&self) -> Option<&'a Figure> {
-        self.in_role(Role::Floor).next().map(|(_, figure)| figure)
+        self.in_role(SubjectRole::Floor).next().map(|(_, figure)| figure)
     }
 
     /// The best of the other buses, and its figure.
     pub(crate) fn best_peer(&self) -> Option<(&'a str, &'a Figure)> {
-        self.in_role(Role::Peer).reduce(|best, other| {
+        self.in_role(SubjectRole::Peer).reduce(|best, other| {
             if self.is_better(other.1.median, best.1.median) { other } else { best }
         })
     }
@@ -345,7 +347,7 @@ impl<'a> Row<'a> {
     pub(crate) fn is_best(&self, subject: &str) -> bool {
         let Some(figure) = self.figure(subject) else { return false };
         let others = || self.buses().filter(|(name, _)| *name != subject);
-        Role::of(subject).is_bus()
+        SubjectRole::of(subject).is_bus()
             && others().all(|(_, other)| !self.is_better(other.median, figure.median))
             && others().any(|(_, other)| self.is_better(figure.median, other.median))
     }
@@ -364,11 +366,11 @@ impl<'a> Row<'a> {
     }
 
     fn buses(&self) -> impl Iterator<Item = (&'a str, &'a Figure)> + use<'a> {
-        self.figures().filter(|(subject, _)| Role::of(subject).is_bus())
+        self.figures().filter(|(subject, _)| SubjectRole::of(subject).is_bus())
     }
 
-    fn in_role(&self, role: Role) -> impl Iterator<Item = (&'a str, &'a Figure)> + use<'a> {
-        self.figures().filter(move |(subject, _)| Role::of(subject) == role)
+    fn in_role(&self, role: SubjectRole) -> impl Iterator<Item = (&'a str, &'a Figure)> + use<'a> {
+        self.figures().filter(move |(subject, _)| SubjectRole::of(subject) == role)
     }
 
     fn is_better(&self, one: f64, other: f64) -> bool {
@@ -381,10 +383,10 @@ impl<'a> Row<'a> {
 
 impl RunNoise {
     /// The noise of all samples; `None` if there are none.
-    pub(crate) fn of(records: &[Record]) -> Option<Self> {
+    pub(crate) fn of(records: &[BenchRecord]) -> Option<Self> {
         let samples = || {
             records.iter().filter_map(|record| match record {
-                Record::Sample(sample) => Some(sample.disturbance),
+                BenchRecord::Sample(sample) => Some(sample.disturbance),
                 _ => None,
             })
         };
@@ -418,33 +420,33 @@ fn find_or_push<T>(
 }
 
 /// The runs that records are from: one, unless files were joined.
-pub(crate) fn runs(records: &[Record]) -> impl Iterator<Item = &Run> {
+pub(crate) fn runs(records: &[BenchRecord]) -> impl Iterator<Item = &BenchRun> {
     records.iter().filter_map(|record| match record {
-        Record::Run(run) => Some(run),
+        BenchRecord::Run(run) => Some(run),
         _ => None,
     })
 }
 
 /// The buses that were asked for and are not there.
-pub(crate) fn absences(records: &[Record]) -> impl Iterator<Item = &Absence> {
+pub(crate) fn absences(records: &[BenchRecord]) -> impl Iterator<Item = &Absence> {
     records.iter().filter_map(|record| match record {
-        Record::Absence(absence) => Some(absence),
+        BenchRecord::Absence(absence) => Some(absence),
         _ => None,
     })
 }
 
 /// The rows of one metric, one for each case that has it.
 pub(crate) fn rows<'a>(
-    comparisons: impl IntoIterator<Item = &'a Comparison>,
+    comparisons: impl IntoIterator<Item = &'a CaseComparison>,
     metric: Metric,
-) -> impl Iterator<Item = Row<'a>> {
-    let rows = comparisons.into_iter().map(move |comparison| Row { comparison, metric });
-    rows.filter(Row::has_figures)
+) -> impl Iterator<Item = MetricRow<'a>> {
+    let rows = comparisons.into_iter().map(move |comparison| MetricRow { comparison, metric });
+    rows.filter(MetricRow::has_figures)
 }
 
-type Place<'a> = (&'a str, &'a Case, &'a str);
+type SampleKey<'a> = (&'a str, &'a BenchCase, &'a str);
 
-fn figures(samples: &[&Sample]) -> BTreeMap<Metric, Figure> {
+fn figures(samples: &[&BenchSample]) -> BTreeMap<Metric, Figure> {
     let mut values: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
     for (metric, value) in samples.iter().flat_map(|sample| &sample.figures) {
         values.entry(*metric).or_default().push(*value);
@@ -454,12 +456,12 @@ fn figures(samples: &[&Sample]) -> BTreeMap<Metric, Figure> {
 }
 
 /// The subjects of all runs, then those that only appear in what was measured.
-fn subjects_in_order(records: &[Record]) -> Vec<&str> {
+fn subjects_in_order(records: &[BenchRecord]) -> Vec<&str> {
     let announced = runs(records).flat_map(|run| &run.subjects);
     let met = records.iter().filter_map(|record| match record {
-        Record::Sample(sample) => Some(&sample.subject),
-        Record::Failure(failure) => Some(&failure.subject),
-        Record::Run(_) | Record::Absence(_) | Record::Timeline(_) => None,
+        BenchRecord::Sample(sample) => Some(&sample.subject),
+        BenchRecord::Failure(failure) => Some(&failure.subject),
+        BenchRecord::Run(_) | BenchRecord::Absence(_) | BenchRecord::Timeline(_) => None,
     });
     announced.map(|subject| &subject.name).chain(met).map(String::as_str).collect()
 }
@@ -497,12 +499,12 @@ mod tests {
     const TIME: Metric = Metric::RoundTripUs;
     const RATE: Metric = Metric::MibPerS;
 
-    fn case() -> Case {
-        Case::new("8 B", [("size", 8_u64.into())])
+    fn case() -> BenchCase {
+        BenchCase::new("8 B", [("size", 8_u64.into())])
     }
 
-    fn sample(subject: &str, metric: Metric, figure: f64) -> Record {
-        Record::Sample(Sample {
+    fn sample(subject: &str, metric: Metric, figure: f64) -> BenchRecord {
+        BenchRecord::Sample(BenchSample {
             scenario: "s".to_owned(),
             case: case(),
             subject: subject.to_owned(),
@@ -512,8 +514,8 @@ mod tests {
         })
     }
 
-    fn failure(subject: &str) -> Record {
-        Record::Failure(Failure {
+    fn failure(subject: &str) -> BenchRecord {
+        BenchRecord::Failure(BenchFailure {
             scenario: "s".to_owned(),
             case: case(),
             subject: subject.to_owned(),
@@ -522,13 +524,13 @@ mod tests {
         })
     }
 
-    fn run(subjects: &[&str]) -> Record {
+    fn run(subjects: &[&str]) -> BenchRecord {
         let info = |name: &&str| SubjectInfo {
             name: (*name).to_owned(),
             version: String::new(),
             command: Vec::new(),
         };
-        Record::Run(Run {
+        BenchRecord::Run(BenchRun {
             format: crate::result::FORMAT,
             started: 0,
             command: Vec::new(),
@@ -575,8 +577,8 @@ mod tests {
             let pairs = subjects.into_iter().zip(figures);
             let records: Vec<_> =
                 pairs.map(|(subject, figure)| sample(subject, metric, figure)).collect();
-            let summary = Summary::of(&records);
-            let row = Row { comparison: &summary.scenarios[0].comparisons[0], metric };
+            let summary = RunSummary::of(&records);
+            let row = MetricRow { comparison: &summary.scenarios[0].comparisons[0], metric };
             let best: Vec<_> = subjects.into_iter().filter(|name| row.is_best(name)).collect();
             let peer = row.best_peer().map(|(peer, _)| peer.to_owned());
             (best.join(" "), peer.unwrap_or_default(), row.ratio(), row.floor_share())
@@ -597,8 +599,8 @@ mod tests {
     #[test]
     fn zero_is_no_divisor() {
         let records = [sample("diligence", TIME, 5.0), sample("busd", TIME, 0.0)];
-        let summary = Summary::of(&records);
-        let row = Row { comparison: &summary.scenarios[0].comparisons[0], metric: TIME };
+        let summary = RunSummary::of(&records);
+        let row = MetricRow { comparison: &summary.scenarios[0].comparisons[0], metric: TIME };
         assert_eq!(row.ratio(), None);
         assert_eq!(row.times_worse(row.best_peer().unwrap().1), Some(f64::INFINITY));
     }
@@ -611,7 +613,7 @@ mod tests {
             sample("busd", TIME, 30.0),
             failure("busd"),
         ];
-        let summary = Summary::of(&records);
+        let summary = RunSummary::of(&records);
         let outcome = summary.scenarios[0].comparisons[0].find("busd").unwrap();
         assert_eq!(outcome.failures, ["it died", "it died"]);
         assert_eq!(outcome.figures[&TIME].rounds, 2);
@@ -628,8 +630,8 @@ mod tests {
             sample("busd", TIME, 1.0),
             failure("diligence"),
         ];
-        let summary = Summary::of(&records);
+        let summary = RunSummary::of(&records);
         assert_eq!(summary.scenarios[0].subjects, ["diligence", "busd", "unix:path=/x"]);
-        assert_eq!(Summary::of(&[]), Summary::default());
+        assert_eq!(RunSummary::of(&[]), RunSummary::default());
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::placement::Placement;
-use crate::result::{Better, Metric, Unit};
+use crate::result::{Better, Metric, MetricUnit};
 
 /// A metric with its unit: `round trip, µs`; a count is its label alone.
 pub(crate) fn metric(metric: Metric) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn metric(metric: Metric) -> String {
 /// The unit of a metric, or its label if it is a count, with the direction: `µs ↓`.
 pub(crate) fn unit(metric: Metric) -> String {
     let info = metric.info();
-    let unit = if info.unit == Unit::Count { info.label } else { info.unit.sign() };
+    let unit = if info.unit == MetricUnit::Count { info.label } else { info.unit.sign() };
     format!("{unit} {}", arrow(metric))
 }
 

@@ -4,11 +4,13 @@
 
 use std::path::Path;
 
-use bench::buses::{BodyValidation, BusKind, InstalledBus, ProgramPaths, StartError, StartOptions};
+use bench::buses::{
+    BenchBodyValidation, BusKind, BusStartError, InstalledBus, ProgramPaths, StartOptions,
+};
 use client::Connection;
 use rustix::process::{Pid, Signal, kill_process};
-use sys::scheduling::{self, Processors};
-use wire::address::{AddressList, Transport, UnixAddress};
+use sys::scheduling::{self, ProcessorSet};
+use wire::address::{AddressList, Transport, UnixTransport};
 
 /// Those that are there, and need not be this program.
 fn installed() -> Vec<InstalledBus> {
@@ -32,7 +34,7 @@ fn installed() -> Vec<InstalledBus> {
 fn socket_of(addresses: &AddressList) -> &Path {
     use std::os::unix::ffi::OsStrExt as _;
     match &addresses.entries()[0].transport {
-        Transport::Unix(UnixAddress::Path(path)) => Path::new(std::ffi::OsStr::from_bytes(path)),
+        Transport::Unix(UnixTransport::Path(path)) => Path::new(std::ffi::OsStr::from_bytes(path)),
         other => panic!("{other:?}"),
     }
 }
@@ -109,16 +111,17 @@ fn a_bus_that_runs_already_is_left_running() {
 fn what_cannot_be_had_is_refused() {
     for installed in installed() {
         let name = installed.kind().clone();
-        let off = StartOptions { body_validation: BodyValidation::Off, ..StartOptions::default() };
-        assert_eq!(installed.start(&off).unwrap_err(), StartError::CannotSkipValidation(name));
+        let off =
+            StartOptions { body_validation: BenchBodyValidation::Off, ..StartOptions::default() };
+        assert_eq!(installed.start(&off).unwrap_err(), BusStartError::CannotSkipValidation(name));
         let start_on = |number: usize| {
             let options = StartOptions { processor: Some(number), ..StartOptions::default() };
             installed.start(&options).unwrap_err()
         };
-        let last = Processors::LIMIT - 1;
+        let last = ProcessorSet::LIMIT - 1;
         let error = start_on(last);
-        assert!(matches!(error, StartError::Program { processor: Some(_), .. }), "{error}");
-        assert_eq!(start_on(last + 1), StartError::NoSuchProcessor(last + 1));
+        assert!(matches!(error, BusStartError::Program { processor: Some(_), .. }), "{error}");
+        assert_eq!(start_on(last + 1), BusStartError::NoSuchProcessor(last + 1));
     }
 }
 
@@ -129,7 +132,7 @@ fn each_keeps_to_its_processor() {
             let options = StartOptions { processor: Some(processor), ..StartOptions::default() };
             let bus = installed.start(&options).unwrap();
             let only = scheduling::processors(bus.pid().unwrap()).unwrap();
-            assert_eq!(Some(only), Processors::one(processor), "{}", installed.kind());
+            assert_eq!(Some(only), ProcessorSet::one(processor), "{}", installed.kind());
         }
     }
 }
@@ -139,7 +142,7 @@ fn a_program_that_is_no_bus_is_told_with_what_it_said() {
     let places = ProgramPaths::of_this_process().unwrap().with_daemon("/bin/ls".into());
     let ls = BusKind::Diligence.find(&places).unwrap();
     let error = ls.start(&StartOptions::default()).unwrap_err();
-    let StartError::Ended(exit_report) = &error else { panic!("{error}") };
+    let BusStartError::Ended(exit_report) = &error else { panic!("{error}") };
     assert_eq!(exit_report.status.unwrap().code(), Some(2));
     assert!(error.to_string().contains("saying:\n    /bin/ls: unrecognized option"), "{error}");
 }

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use bench::library::{
-    BuiltLibrary, Cache, CallReport, EmitReport, Library, ListenReport, MissingLibrary,
-    ProgramMode, RunError, RunningProgram, ours,
+    BuiltLibrary, Cache, CallReport, EmitReport, Library, LibraryRunError, ListenReport,
+    MissingLibrary, ProgramMode, RunningProgram, ours,
 };
 use clap::ValueEnum as _;
 
@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 fn installed_libraries_do_their_part() {
-    let bus = Bus::start();
+    let bus = TestDbusDaemon::start();
     let cache = cache();
     let found = Library::value_variants().iter().copied().filter_map(|library| {
         match library.find(&cache) {
@@ -41,7 +41,7 @@ fn installed_libraries_do_their_part() {
 #[test]
 #[ignore = "it fetches and compiles 60 crates, which takes minutes"]
 fn zbus_does_its_part() {
-    let (bus, cache) = (Bus::start(), cache());
+    let (bus, cache) = (TestDbusDaemon::start(), cache());
     let library = Library::Zbus.find(&cache).and_then(|found| found.prepare(&cache));
     let library = library.unwrap_or_else(|missing| panic!("{missing}"));
     check_calls(&bus, &library);
@@ -50,7 +50,7 @@ fn zbus_does_its_part() {
 
 #[test]
 fn ours_does_its_part() {
-    let bus = Bus::start();
+    let bus = TestDbusDaemon::start();
     let mut service = Ours::start(bus.serve());
     let mut caller = Ours::start(bus.call(service.line(), 100, 1000));
     assert_eq!(caller.line(), "ready");
@@ -112,7 +112,7 @@ fn what_is_missing_is_named() {
     }
 }
 
-fn check_calls(bus: &Bus, library: &BuiltLibrary) {
+fn check_calls(bus: &TestDbusDaemon, library: &BuiltLibrary) {
     let name = library.library;
     let service = RunningProgram::start(library.command(&bus.serve()));
     let service = service.unwrap_or_else(|error| panic!("{name} serves: {error}"));
@@ -130,11 +130,11 @@ fn check_calls(bus: &Bus, library: &BuiltLibrary) {
     check_failure(bus, library);
 }
 
-fn check_failure(bus: &Bus, library: &BuiltLibrary) {
+fn check_failure(bus: &TestDbusDaemon, library: &BuiltLibrary) {
     let name = library.library;
     let nobody = bus.call("org.diligence.Nobody".into(), 1, 1);
     match RunningProgram::start(library.command(&nobody)) {
-        Err(RunError::Ended { status: Some(status), said }) => {
+        Err(LibraryRunError::Ended { status: Some(status), said }) => {
             assert_eq!(status.code(), Some(1), "{name}");
             assert!(said.contains("org.diligence.Nobody"), "{name}: {said}");
         }
@@ -142,7 +142,7 @@ fn check_failure(bus: &Bus, library: &BuiltLibrary) {
     }
 }
 
-fn check_signals(bus: &Bus, library: &BuiltLibrary) {
+fn check_signals(bus: &TestDbusDaemon, library: &BuiltLibrary) {
     let name = library.library;
     for (count, size) in [(1, 0), (1000, 100), (20, 300_000)] {
         let emitter = RunningProgram::start(library.command(&bus.emit(count, size)));
@@ -166,12 +166,12 @@ fn check_reports(emitted: &EmitReport, heard: &ListenReport, count: u64, size: u
 }
 
 /// The reference's bus, which ends with the test.
-struct Bus {
+struct TestDbusDaemon {
     daemon: Child,
     address: String,
 }
 
-impl Bus {
+impl TestDbusDaemon {
     fn start() -> Self {
         let mut command = Command::new("dbus-daemon");
         command.args(["--session", "--nofork", "--nopidfile", "--print-address"]);
@@ -202,7 +202,7 @@ impl Bus {
     }
 }
 
-impl Drop for Bus {
+impl Drop for TestDbusDaemon {
     fn drop(&mut self) {
         self.daemon.kill().expect("it runs");
         self.daemon.wait().expect("it was started here");

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use bench::report::{Style, headline, html, markdown, text};
-use bench::result::{self, Case, Failure, Metric, Record, Sample};
+use bench::report::{TableStyle, headline, html, markdown, text};
+use bench::result::{self, BenchCase, BenchFailure, BenchRecord, BenchSample, Metric};
 use bench::scenario_info::ScenarioInfo;
 use testkit::golden;
 
@@ -51,14 +51,14 @@ fn data(name: &str) -> impl AsRef<Path> {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-fn records() -> Vec<Record> {
+fn records() -> Vec<BenchRecord> {
     let file = File::open(data("run.jsonl")).expect("the results are there");
     result::read(BufReader::new(file)).expect("they are results")
 }
 
 #[test]
 fn tables_on_a_terminal() {
-    let text = text(&records(), &INFOS, Style::Plain);
+    let text = text(&records(), &INFOS, TableStyle::Plain);
     let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(longest <= 100, "{longest} columns\n{text}");
     golden::check(data("tables.txt"), &text);
@@ -108,18 +108,18 @@ fn the_page_is_well_formed() {
 #[test]
 fn texts_mean_nothing_on_the_page_nor_in_the_document() {
     let evil = "<b>\"&'|`*";
-    let case = Case::new(evil, [("a", 1_u64.into())]);
+    let case = BenchCase::new(evil, [("a", 1_u64.into())]);
     let (scenario, subject) = (evil.to_owned(), evil.to_owned());
     let figures = [(Metric::RoundTripUs, 1.0)].into();
-    let failure = Failure {
+    let failure = BenchFailure {
         scenario: scenario.clone(),
         case: case.clone(),
         subject: subject.clone(),
         round: 2,
         reason: evil.to_owned(),
     };
-    let sample = Sample { scenario, case, subject, round: 1, figures, disturbance: 0.0 };
-    let records = [Record::Sample(sample), Record::Failure(failure)];
+    let sample = BenchSample { scenario, case, subject, round: 1, figures, disturbance: 0.0 };
+    let records = [BenchRecord::Sample(sample), BenchRecord::Failure(failure)];
     let page = html(&records, &[]);
     assert!(!page.contains("<b>\""), "{page}");
     check_nesting(&page);

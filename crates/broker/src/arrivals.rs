@@ -41,7 +41,7 @@ impl Rate {
 
 /// When a connection is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum ServingTime {
     /// At once.
     Now,
     /// Then.
@@ -53,7 +53,7 @@ pub(crate) enum Turn {
 /// One who connects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
-    pub(crate) turn: Turn,
+    pub(crate) turn: ServingTime,
     /// By how many connections this user is ahead of the rate, this one among them.
     pub(crate) ahead: u64,
 }
@@ -61,12 +61,12 @@ pub(crate) struct Arrival {
 /// Who has connected of late. Those who come over a network count as one.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
-    users: HashMap<Option<u32>, Account>,
+    users: HashMap<Option<u32>, ArrivalAccount>,
 }
 
 /// What a user has used up.
 #[derive(Debug)]
-struct Account {
+struct ArrivalAccount {
     /// When the next connection would come if all had come at the rate.
     next: Duration,
 }
@@ -80,17 +80,17 @@ impl Arrivals {
         let account = match self.users.entry(user) {
             Entry::Occupied(mut known) => {
                 if known.get().next <= now {
-                    known.insert(Account::new(now));
+                    known.insert(ArrivalAccount::new(now));
                 }
                 known.into_mut()
             }
-            Entry::Vacant(new) => new.insert(Account::new(now)),
+            Entry::Vacant(new) => new.insert(ArrivalAccount::new(now)),
         };
         account.take_turn(rate, now)
     }
 }
 
-impl Account {
+impl ArrivalAccount {
     fn new(now: Duration) -> Self {
         Self { next: now }
     }
@@ -98,12 +98,12 @@ impl Account {
     fn take_turn(&mut self, rate: Rate, now: Duration) -> Arrival {
         let at = self.next.saturating_sub(rate.tolerance());
         let turn = match at {
-            at if at > now + rate.interval() * WAITING_MAX => Turn::Never,
-            at if at <= now => Turn::Now,
-            at => Turn::At(at),
+            at if at > now + rate.interval() * WAITING_MAX => ServingTime::Never,
+            at if at <= now => ServingTime::Now,
+            at => ServingTime::At(at),
         };
         let before = self.next.saturating_sub(now).as_nanos().div_ceil(rate.interval().as_nanos());
-        if turn != Turn::Never {
+        if turn != ServingTime::Never {
             self.next += rate.interval();
         }
         Arrival { turn, ahead: before as u64 + 1 }
@@ -137,27 +137,27 @@ mod tests {
             (turn, ahead)
         };
         for ahead in 1..=3 {
-            assert_eq!(arrive(7, 5000), (Turn::Now, ahead));
+            assert_eq!(arrive(7, 5000), (ServingTime::Now, ahead));
         }
         for waiting in 1..=16 {
-            assert_eq!(arrive(7, 5000), (Turn::At(at(5000 + 100 * waiting)), 3 + waiting));
+            assert_eq!(arrive(7, 5000), (ServingTime::At(at(5000 + 100 * waiting)), 3 + waiting));
         }
-        assert_eq!(arrive(7, 5000), (Turn::Never, 20));
-        assert_eq!(arrive(7, 5000), (Turn::Never, 20));
-        assert_eq!(arrive(8, 5000), (Turn::Now, 1), "others are served");
-        assert_eq!(arrive(7, 5100), (Turn::At(at(6700)), 19), "one has had its turn");
-        assert_eq!(arrive(7, 5100), (Turn::Never, 20));
+        assert_eq!(arrive(7, 5000), (ServingTime::Never, 20));
+        assert_eq!(arrive(7, 5000), (ServingTime::Never, 20));
+        assert_eq!(arrive(8, 5000), (ServingTime::Now, 1), "others are served");
+        assert_eq!(arrive(7, 5100), (ServingTime::At(at(6700)), 19), "one has had its turn");
+        assert_eq!(arrive(7, 5100), (ServingTime::Never, 20));
         for ahead in 1..=3 {
-            assert_eq!(arrive(7, 60_000), (Turn::Now, ahead), "after a pause");
+            assert_eq!(arrive(7, 60_000), (ServingTime::Now, ahead), "after a pause");
         }
-        assert_eq!(arrive(7, 60_000), (Turn::At(at(60_100)), 4));
+        assert_eq!(arrive(7, 60_000), (ServingTime::At(at(60_100)), 4));
     }
 
     #[test]
     fn who_keeps_to_the_rate_never_waits() {
         let mut arrivals = Arrivals::default();
         for step in 0..1000 {
-            assert_eq!(arrivals.arrived(None, RATE, at(100 * step)).turn, Turn::Now);
+            assert_eq!(arrivals.arrived(None, RATE, at(100 * step)).turn, ServingTime::Now);
         }
     }
 
@@ -166,7 +166,7 @@ mod tests {
         let rate = Rate { per_second: u32::MAX, burst: 1 };
         let mut arrivals = Arrivals::default();
         for step in 0..1000 {
-            assert_eq!(arrivals.arrived(Some(7), rate, at(step)).turn, Turn::Now);
+            assert_eq!(arrivals.arrived(Some(7), rate, at(step)).turn, ServingTime::Now);
         }
     }
 

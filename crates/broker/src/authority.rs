@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use sys::filesystem::{LockFile, Privacy, ensure_private_directory};
-use sys::users::User;
+use sys::users::UserAccount;
 use wire::sasl::cookie::{CHALLENGE_LEN, Cookie, Keyring, NEW_COOKIE_LEN, Refresh};
 use wire::sasl::server::{Authority, CookieRequest};
 
@@ -18,7 +18,7 @@ pub(crate) struct SystemAuthority {
     /// The user of the bus: whose cookies it may read and write.
     pub(crate) uid: u32,
     /// The entry of that user in the user database, once it was needed.
-    own_account: OnceCell<User>,
+    own_account: OnceCell<UserAccount>,
 }
 
 impl SystemAuthority {
@@ -26,9 +26,9 @@ impl SystemAuthority {
         Self { uid, own_account: OnceCell::new() }
     }
 
-    fn own_account(&self) -> Option<&User> {
+    fn own_account(&self) -> Option<&UserAccount> {
         if self.own_account.get().is_none() {
-            let found = User::by_id(self.uid).ok().flatten()?;
+            let found = UserAccount::by_id(self.uid).ok().flatten()?;
             return Some(self.own_account.get_or_init(|| found));
         }
         self.own_account.get()
@@ -48,7 +48,7 @@ impl Authority for SystemAuthority {
     fn uid_of(&mut self, login_name: &str) -> Option<u32> {
         // Only this name can be right. Others are not looked up: that may take long, and the
         // client has not proved anything yet.
-        self.own_account().filter(|own| own.name() == login_name).map(User::uid)
+        self.own_account().filter(|own| own.name() == login_name).map(UserAccount::uid)
     }
 
     fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie> {
@@ -151,10 +151,11 @@ mod tests {
     fn the_user_of_the_bus_is_known_by_name_and_no_other_user() {
         let uid = sys::privileges::effective_user();
         let mut authority = SystemAuthority::new(uid);
-        let own = User::by_id(uid).unwrap().expect("a user who runs tests has an account").name();
+        let own =
+            UserAccount::by_id(uid).unwrap().expect("a user who runs tests has an account").name();
         assert_eq!(authority.uid_of(&own), Some(uid));
         let other = if uid == 0 { "nobody" } else { "root" };
-        assert!(User::by_name(other).unwrap().is_some());
+        assert!(UserAccount::by_name(other).unwrap().is_some());
         assert_eq!(authority.uid_of(other), None);
     }
 

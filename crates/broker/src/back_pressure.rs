@@ -3,7 +3,7 @@
 //! While a recipient's socket is full, the calls and signals in its queue count against the peers
 //! that sent them. A sender is *held*, that is not read, only if all of this is true:
 //!
-//! - at least [`Limits::sender_bytes`] of its calls and signals wait for recipients that keep up on
+//! - at least [`HoldLimits::sender_bytes`] of its calls and signals wait for recipients that keep up on
 //!   average. Replies never count: the recipient asked for them;
 //! - it owes no peer a reply;
 //! - for [`READY_GRACE`] it has sent nothing to a recipient that has nothing unread, so everybody it
@@ -152,7 +152,7 @@ pub(crate) struct Backlog {
 
 impl Backlog {
     /// Whether so much waits that the sender is held unless somebody else needs it.
-    pub(crate) fn is_over(&self, limits: &Limits) -> bool {
+    pub(crate) fn is_over(&self, limits: &HoldLimits) -> bool {
         self.unread.bytes as u64 >= limits.sender_bytes
             || u64::from(self.unread.fds) >= limits.sender_fds
     }
@@ -174,7 +174,7 @@ impl Backlog {
 
 /// The limits of one connection that matter here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct HoldLimits {
     /// Bytes of its calls and signals that may wait for slow recipients before it is held.
     sender_bytes: u64,
     /// Descriptors with these messages.
@@ -183,10 +183,10 @@ pub(crate) struct Limits {
     pub(crate) queued_bytes: u64,
 }
 
-impl Limits {
+impl HoldLimits {
     /// A sender is held well before the queue of a recipient that keeps up is full, so that such a
     /// recipient loses no signal.
-    pub(crate) fn within(limits: &bus::Limits) -> Self {
+    pub(crate) fn within(limits: &bus::BusLimits) -> Self {
         let before_loss = limits.max_outgoing_bytes / 2;
         Self {
             sender_bytes: limits.max_incoming_bytes.min(SENDER_BYTES_MAX).min(before_loss).max(1),
@@ -222,10 +222,10 @@ mod tests {
     const START: Duration = Duration::from_secs(100);
 
     /// Milliseconds, and the bytes that a recipient takes after them.
-    type Taken = (u64, u64);
+    type TimedBytes = (u64, u64);
 
     /// Follows a recipient.
-    fn after(takes: &[Taken]) -> Writing {
+    fn after(takes: &[TimedBytes]) -> Writing {
         let mut now = START;
         let mut writing = Writing::Flowing.filled(0, now);
         for &(milliseconds, bytes) in takes {
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_recipient_that_takes_too_little_in_a_window_lags() {
-        let cases: [(&str, &[Taken], bool); 6] = [
+        let cases: [(&str, &[TimedBytes], bool); 6] = [
             ("a recipient within its first window", &[(49, 0)], false),
             ("a recipient that reads nothing", &[(60, 0)], true),
             ("220 KB each 450 ms", &[(450, 220_000); 20], true),
@@ -265,12 +265,12 @@ mod tests {
 
     #[test]
     fn a_sender_is_over_at_16_mib_or_less_if_configured() {
-        let limits = |max_outgoing_bytes, max_incoming_bytes| bus::Limits {
+        let limits = |max_outgoing_bytes, max_incoming_bytes| bus::BusLimits {
             max_outgoing_bytes,
             max_incoming_bytes,
-            ..bus::Limits::default()
+            ..bus::BusLimits::default()
         };
-        let of = |outgoing, incoming| Limits::within(&limits(outgoing, incoming)).sender_bytes;
+        let of = |outgoing, incoming| HoldLimits::within(&limits(outgoing, incoming)).sender_bytes;
         assert_eq!(of(127 << 20, 127 << 20), 16 << 20);
         assert_eq!(of(1 << 20, 127 << 20), 1 << 19);
         assert_eq!(of(127 << 20, 1000), 1000);

@@ -11,16 +11,18 @@ use std::time::Duration;
 pub(crate) use bus::End;
 use bus::PeerId;
 use sys::poll::{Interest, Poller};
-use sys::transfer::{self, Descriptors, Received, Wait};
+use sys::transfer::{self, DescriptorDelivery, ReceiveOutcome, TransferWait};
 use wire::Message;
 use wire::framer::{Frame, Framer, Space};
 use wire::message::InvalidMessage;
 
-use crate::back_pressure::{Backlog, Limits, Load, Writing};
+use crate::back_pressure::{Backlog, HoldLimits, Load, Writing};
 use crate::fd_quota::{CountedFd, FdQuotas, QuotaReached};
 use crate::fds_in_kernel::FdsInKernel;
-use crate::login::Login;
-use crate::outgoing::{Backing, Charge, Outgoing, Progress, Queue, SharedFds, SharedSlice, Spare};
+use crate::login::PeerLogin;
+use crate::outgoing::{
+    Backing, Charge, Outgoing, SharedFds, SharedSlice, Spare, WriteProgress, WriteQueue,
+};
 use crate::read_budget::ReadBudget;
 
 /// What the next bytes from a connection are.
@@ -35,7 +37,7 @@ pub(crate) enum Phase {
 /// A connection that authenticates.
 #[derive(Debug)]
 pub(crate) struct Handshake {
-    pub(crate) login: Box<Login>,
+    pub(crate) login: Box<PeerLogin>,
     /// When it is read first, if its user connects too often.
     pub(crate) served_at: Option<Duration>,
 }
@@ -55,7 +57,7 @@ pub(crate) struct MessageStream {
 }
 
 /// The descriptors of a message.
-pub(crate) enum Claim {
+pub(crate) enum DescriptorClaim {
     /// All that the message announces, if it announces any.
     Complete(Option<SharedFds>),
     /// This process had no room for them.
@@ -71,13 +73,13 @@ impl MessageStream {
     /// Counts what was read. Descriptors are taken from `fds`, on the account of `user`.
     pub(crate) fn received(
         &mut self,
-        received: Received,
+        received: ReceiveOutcome,
         fds: &mut Vec<OwnedFd>,
         user: Option<u32>,
         quotas: &mut FdQuotas,
     ) {
         self.framer.received(received.bytes);
-        if received.descriptors == Descriptors::Truncated {
+        if received.descriptors == DescriptorDelivery::Truncated {
             self.framer.lost_fds();
         }
         if !fds.is_empty() {
@@ -109,17 +111,20 @@ impl MessageStream {
     }
 
     /// Takes the descriptors that belong to a message out of those that were received.
-    pub(crate) fn claim_fds(&mut self, message: &Message<'_>) -> Result<Claim, InvalidMessage> {
+    pub(crate) fn claim_fds(
+        &mut self,
+        message: &Message<'_>,
+    ) -> Result<DescriptorClaim, InvalidMessage> {
         if let Some(count) = self.framer.take_incomplete(message) {
             self.fds.drain(..count as usize);
-            return Ok(Claim::Lost);
+            return Ok(DescriptorClaim::Lost);
         }
         let count = self.framer.claim_fds(message)? as usize;
         if count == 0 {
-            return Ok(Claim::Complete(None));
+            return Ok(DescriptorClaim::Complete(None));
         }
         self.fds_since = None;
-        Ok(Claim::Complete(Some(self.fds.drain(..count).collect())))
+        Ok(DescriptorClaim::Complete(Some(self.fds.drain(..count).collect())))
     }
 
     /// Copies what is left in the scratch buffer, so that the next connection can use it.
@@ -171,14 +176,14 @@ pub(crate) struct Connection {
     pub(crate) peer: PeerId,
     pub(crate) socket: OwnedFd,
     pub(crate) phase: Phase,
-    pub(crate) queue: Queue,
+    pub(crate) queue: WriteQueue,
     /// Where in the stream to it the last message ends that was traced.
     pub(crate) traced_end: u64,
     /// How much of it is taken at once.
     pub(crate) budget: ReadBudget,
     /// What it has sent and slow recipients have not read.
     pub(crate) sent: Backlog,
-    pub(crate) limits: Limits,
+    pub(crate) limits: HoldLimits,
     pub(crate) role: Role,
     pub(crate) writing: Writing,
     /// When its socket last took a byte, or descriptors began to wait in its queue, or it was found to
@@ -206,15 +211,15 @@ impl Connection {
     pub(crate) fn new(
         peer: PeerId,
         socket: OwnedFd,
-        login: Login,
+        login: PeerLogin,
         served_at: Option<Duration>,
-        limits: Limits,
+        limits: HoldLimits,
     ) -> Self {
         Self {
             peer,
             socket,
             phase: Phase::Handshake(Handshake { login: Box::new(login), served_at }),
-            queue: Queue::default(),
+            queue: WriteQueue::default(),
             traced_end: 0,
             budget: ReadBudget::default(),
             sent: Backlog::default(),
@@ -251,7 +256,7 @@ impl Connection {
         &mut self,
         scratch: &mut [u8],
         fds: &mut Vec<OwnedFd>,
-    ) -> Result<Option<Received>, End> {
+    ) -> Result<Option<ReceiveOutcome>, End> {
         let portion = self.budget.portion();
         let space = match &mut self.phase {
             Phase::Handshake(_) => Space::Scratch(scratch),
@@ -261,10 +266,10 @@ impl Connection {
         let received = match space {
             Space::Scratch(space) => {
                 let room = space.len().min(portion);
-                transfer::receive(socket, &mut space[..room], fds, Wait::Never)
+                transfer::receive(socket, &mut space[..room], fds, TransferWait::Never)
             }
             Space::Large { buffer, room } => {
-                transfer::receive_more(socket, buffer, room, fds, Wait::Never)
+                transfer::receive_more(socket, buffer, room, fds, TransferWait::Never)
             }
         };
         let received = match received {
@@ -272,7 +277,7 @@ impl Connection {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
             Err(_) => return Err(self.left()),
         };
-        if received.descriptors == Descriptors::Truncated {
+        if received.descriptors == DescriptorDelivery::Truncated {
             // Some of the descriptors of a message are of no use.
             fds.clear();
             if matches!(self.phase, Phase::Handshake(_)) {
@@ -321,7 +326,7 @@ impl Connection {
         now: Duration,
         spare: &mut Spare,
         released: impl FnMut(PeerId, Load),
-    ) -> Progress {
+    ) -> WriteProgress {
         self.is_dirty = false;
         let progress = self.queue.write_to(self.socket.as_fd(), fds_max, spare, released);
         if progress.written.bytes > 0 {

@@ -221,8 +221,13 @@ mod tests {
         let user = Some(1000);
         let mut users = UserFds::within(64);
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().expect("a pair of sockets");
-        sys::transfer::send(&ours, &[std::io::IoSlice::new(b"x")], &[], sys::transfer::Wait::Never)
-            .expect("the socket is empty");
+        sys::transfer::send(
+            &ours,
+            &[std::io::IoSlice::new(b"x")],
+            &[],
+            sys::transfer::TransferWait::Never,
+        )
+        .expect("the socket is empty");
         users.add(user, 16);
         sys::transfer::shut_down(&ours).expect("it is connected");
         users.keep_closed(ours.into(), user, 16);

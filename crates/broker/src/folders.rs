@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sys::watch::{Change, DirectoryWatch, WatchId};
+use sys::watch::{DirectoryChange, DirectoryWatch, WatchId};
 
 use crate::os_error::OsError;
 
@@ -22,14 +22,14 @@ use crate::os_error::OsError;
 pub(crate) struct Folders {
     watch: DirectoryWatch,
     wanted: BTreeSet<PathBuf>,
-    watched: BTreeMap<WatchId, Vec<Role>>,
+    watched: BTreeMap<WatchId, Vec<FolderRole>>,
     /// What could not be watched, of which the log knows.
     unwatched: BTreeSet<PathBuf>,
 }
 
 /// Why a directory is watched.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Role {
+enum FolderRole {
     /// What is in it counts.
     Folder,
     /// A folder that is not there is further down, behind this name.
@@ -38,7 +38,7 @@ enum Role {
 
 /// Whether something has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum FolderChange {
     Nothing,
     AChange,
 }
@@ -69,7 +69,7 @@ impl Folders {
 
     /// Watches what is there now, where folders have come or gone since.
     pub(crate) fn renew(&mut self) -> Vec<Unwatched> {
-        let mut watched = BTreeMap::<_, Vec<Role>>::new();
+        let mut watched = BTreeMap::<_, Vec<FolderRole>>::new();
         let mut failed = Vec::new();
         for folder in &self.wanted {
             match self.start(folder) {
@@ -90,25 +90,26 @@ impl Folders {
     }
 
     /// Takes note of what has happened.
-    pub(crate) fn look(&mut self) -> io::Result<Seen> {
+    pub(crate) fn look(&mut self) -> io::Result<FolderChange> {
         let Self { watch, watched, .. } = self;
-        let mut seen = Seen::Nothing;
+        let mut seen = FolderChange::Nothing;
         watch.take(|change| {
             if matters(&change, watched) {
-                seen = Seen::AChange;
+                seen = FolderChange::AChange;
             }
         })?;
         Ok(seen)
     }
 
     /// Watches a folder, or the nearest one above it that is there.
-    fn start(&self, folder: &Path) -> io::Result<(WatchId, Role)> {
+    fn start(&self, folder: &Path) -> io::Result<(WatchId, FolderRole)> {
         let mut below: Option<&OsStr> = None;
         for directory in folder.ancestors() {
             let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
             match self.watch.add(path) {
                 Ok(id) => {
-                    let role = below.map_or(Role::Folder, |name| Role::Above { name: name.into() });
+                    let role = below
+                        .map_or(FolderRole::Folder, |name| FolderRole::Above { name: name.into() });
                     return Ok((id, role));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -127,14 +128,14 @@ impl AsFd for Folders {
     }
 }
 
-fn matters(change: &Change<'_>, watched: &BTreeMap<WatchId, Vec<Role>>) -> bool {
+fn matters(change: &DirectoryChange<'_>, watched: &BTreeMap<WatchId, Vec<FolderRole>>) -> bool {
     match change {
-        Change::Lost => true,
-        Change::Gone(directory) => watched.contains_key(directory),
-        Change::Entry { directory, name } => {
+        DirectoryChange::Lost => true,
+        DirectoryChange::Gone(directory) => watched.contains_key(directory),
+        DirectoryChange::Entry { directory, name } => {
             watched.get(directory).into_iter().flatten().any(|role| match role {
-                Role::Folder => true,
-                Role::Above { name: awaited } => awaited == name,
+                FolderRole::Folder => true,
+                FolderRole::Above { name: awaited } => awaited == name,
             })
         }
     }
@@ -179,25 +180,25 @@ mod tests {
         fs::create_dir(at("here")).unwrap();
         let mut folders = Folders::new().unwrap();
         assert_eq!(folders.watch(BTreeSet::from([at("here"), at("not/yet")])), []);
-        let check = |folders: &mut Folders, change: &dyn Fn(), expected: Seen| {
+        let check = |folders: &mut Folders, change: &dyn Fn(), expected: FolderChange| {
             change();
             assert_eq!(folders.look().unwrap(), expected);
-            assert_eq!(folders.look().unwrap(), Seen::Nothing);
+            assert_eq!(folders.look().unwrap(), FolderChange::Nothing);
             assert_eq!(folders.renew(), []);
         };
         let write = |path: &str| fs::write(at(path), "").unwrap();
-        check(&mut folders, &|| (), Seen::Nothing);
-        check(&mut folders, &|| write("here/a"), Seen::AChange);
-        check(&mut folders, &|| write("beside"), Seen::Nothing);
-        check(&mut folders, &|| fs::create_dir(at("not")).unwrap(), Seen::AChange);
-        check(&mut folders, &|| write("not/beside"), Seen::Nothing);
-        check(&mut folders, &|| fs::create_dir(at("not/yet")).unwrap(), Seen::AChange);
-        check(&mut folders, &|| write("not/yet/a"), Seen::AChange);
-        check(&mut folders, &|| fs::remove_dir_all(at("here")).unwrap(), Seen::AChange);
-        check(&mut folders, &|| fs::create_dir(at("here")).unwrap(), Seen::AChange);
-        check(&mut folders, &|| write("here/b"), Seen::AChange);
+        check(&mut folders, &|| (), FolderChange::Nothing);
+        check(&mut folders, &|| write("here/a"), FolderChange::AChange);
+        check(&mut folders, &|| write("beside"), FolderChange::Nothing);
+        check(&mut folders, &|| fs::create_dir(at("not")).unwrap(), FolderChange::AChange);
+        check(&mut folders, &|| write("not/beside"), FolderChange::Nothing);
+        check(&mut folders, &|| fs::create_dir(at("not/yet")).unwrap(), FolderChange::AChange);
+        check(&mut folders, &|| write("not/yet/a"), FolderChange::AChange);
+        check(&mut folders, &|| fs::remove_dir_all(at("here")).unwrap(), FolderChange::AChange);
+        check(&mut folders, &|| fs::create_dir(at("here")).unwrap(), FolderChange::AChange);
+        check(&mut folders, &|| write("here/b"), FolderChange::AChange);
         assert_eq!(folders.watch(BTreeSet::from([at("here")])), []);
-        check(&mut folders, &|| write("not/yet/b"), Seen::Nothing);
+        check(&mut folders, &|| write("not/yet/b"), FolderChange::Nothing);
     }
 
     #[test]

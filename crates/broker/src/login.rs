@@ -3,22 +3,24 @@
 
 use wire::sasl;
 
-use crate::listen::{Entry, Nonce};
+use crate::listen::{ListenerEntry, Nonce};
 
 /// What has been said so far.
 #[derive(Debug)]
-pub(crate) struct Login {
+pub(crate) struct PeerLogin {
     /// The secret, while it has not come.
     expected: Option<NonceCheck>,
-    pub(crate) server: sasl::Server,
+    pub(crate) server: sasl::SaslServer,
 }
 
-impl Login {
+impl PeerLogin {
     /// Nothing was said yet.
-    pub(crate) fn new(entry: Entry, server: sasl::Server) -> Self {
+    pub(crate) fn new(entry: ListenerEntry, server: sasl::SaslServer) -> Self {
         let expected = match entry {
-            Entry::Open => None,
-            Entry::Nonce(nonce) => Some(NonceCheck { nonce, sent: [0; Nonce::LEN], len: 0 }),
+            ListenerEntry::Open => None,
+            ListenerEntry::Nonce(nonce) => {
+                Some(NonceCheck { nonce, sent: [0; Nonce::LEN], len: 0 })
+            }
         };
         Self { expected, server }
     }
@@ -67,9 +69,9 @@ mod tests {
     use super::*;
     use std::fs;
     use wire::guid::Guid;
-    use wire::sasl::cookie::Context;
+    use wire::sasl::cookie::CookieContext;
     use wire::sasl::server::{FdSupport, PeerIdentity};
-    use wire::sasl::{Mechanisms, Server, ServerConfig};
+    use wire::sasl::{Mechanisms, SaslServer, ServerConfig};
 
     use crate::listen::NonceFile;
 
@@ -80,7 +82,7 @@ mod tests {
         let mut wrong = right.clone();
         wrong[7] ^= 1;
         let check = |secret: &[u8], piece: usize| {
-            let mut login = Login::new(Entry::Nonce(file.nonce), server());
+            let mut login = PeerLogin::new(ListenerEntry::Nonce(file.nonce), server());
             let mut sent = [secret, b"\0AUTH"].concat();
             let mut passed = Vec::new();
             for chunk in sent.chunks_mut(piece) {
@@ -93,17 +95,17 @@ mod tests {
             assert_eq!(check(&wrong, piece), Err(WrongNonce), "{piece}");
         }
         assert_eq!(check(&right[..15], 100), Err(WrongNonce), "NUL in place of the last byte");
-        let mut login = Login::new(Entry::Open, server());
+        let mut login = PeerLogin::new(ListenerEntry::Open, server());
         assert_eq!(login.take_nonce(&mut [0, 65]), Ok(&mut [0, 65][..]));
     }
 
-    fn server() -> Server {
-        Server::new(ServerConfig {
+    fn server() -> SaslServer {
+        SaslServer::new(ServerConfig {
             guid: Guid::from_bytes([7; 16]),
             mechanisms: Mechanisms::ALL,
             peer: PeerIdentity::default(),
             fds: FdSupport::Unavailable,
-            cookie_context: Context::default(),
+            cookie_context: CookieContext::default(),
         })
     }
 }

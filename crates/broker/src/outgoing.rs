@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use bus::{Amount, PeerId};
-use sys::transfer::{MAX_DESCRIPTORS, Shortage, Wait, send};
+use sys::transfer::{MAX_DESCRIPTORS, TransferShortage, TransferWait, send};
 use wire::message::{FixedHeader, MessageType};
 
 pub(crate) use crate::back_pressure::Load;
@@ -93,7 +93,7 @@ impl Segment {
 
 /// What an entry of the queue is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum EntryKind {
     /// A message, of which the bus is told when it has left.
     Message,
     /// Lines of the handshake.
@@ -102,8 +102,8 @@ enum Kind {
 
 /// A message in the queue.
 #[derive(Debug)]
-struct Entry {
-    kind: Kind,
+struct QueueEntry {
+    kind: EntryKind,
     /// Bytes that have not left.
     left: usize,
     /// Bytes in the whole message.
@@ -116,7 +116,7 @@ struct Entry {
     charge: Charge,
 }
 
-impl Entry {
+impl QueueEntry {
     fn load(&self) -> Load {
         Load { bytes: self.len, fds: self.fd_count }
     }
@@ -136,7 +136,7 @@ pub(crate) enum Charge {
 
 /// What a write has done.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct WriteProgress {
     /// What has left.
     pub(crate) written: Amount,
     /// Bytes that were moved in memory since the last write.
@@ -170,12 +170,12 @@ pub(crate) struct Dropped {
     /// The beginning of the message, its header or more.
     pub(crate) head: Vec<u8>,
     pub(crate) amount: Amount,
-    pub(crate) shortage: Shortage,
+    pub(crate) shortage: TransferShortage,
 }
 
 /// The queue of one connection: first in, first out. While it is empty it has no memory.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct WriteQueue {
     contents: Option<Box<Contents>>,
     /// Bytes that have left the queue since the connection was made.
     left: u64,
@@ -203,7 +203,7 @@ impl Spare {
     }
 }
 
-impl Queue {
+impl WriteQueue {
     /// Bytes that wait.
     pub(crate) fn len(&self) -> usize {
         self.contents.as_ref().map_or(0, |contents| contents.bytes)
@@ -227,7 +227,7 @@ impl Queue {
     /// Puts a message at the end.
     pub(crate) fn push(&mut self, message: Outgoing<'_>, charge: Charge, spare: &mut Spare) {
         let contents = self.contents.get_or_insert_with(|| spare.take());
-        contents.push(message, Kind::Message, charge);
+        contents.push(message, EntryKind::Message, charge);
     }
 
     /// Puts bytes at the end that are no message: answers in the handshake.
@@ -236,7 +236,7 @@ impl Queue {
             let body = OutgoingBody::Bytes(&[]);
             let lines = Outgoing { from: None, head: bytes, body, fds: None };
             let contents = self.contents.get_or_insert_with(|| spare.take());
-            contents.push(lines, Kind::Handshake, Charge::Free);
+            contents.push(lines, EntryKind::Handshake, Charge::Free);
         }
     }
 
@@ -258,7 +258,7 @@ impl Queue {
         fds_max: u64,
         spare: &mut Spare,
         released: impl FnMut(PeerId, Load),
-    ) -> Progress {
+    ) -> WriteProgress {
         let mut written = Amount::default();
         let waiting = self.len();
         let outcome = match &mut self.contents {
@@ -271,13 +271,13 @@ impl Queue {
         }
         let moved = self.contents.as_mut().map_or(0, |contents| mem::take(&mut contents.moved));
         self.give_back(spare);
-        Progress { written, moved, outcome }
+        WriteProgress { written, moved, outcome }
     }
 
     /// Takes the first message out of the queue, unless a part of it has left.
     pub(crate) fn drop_first(
         &mut self,
-        shortage: Shortage,
+        shortage: TransferShortage,
         spare: &mut Spare,
         released: impl FnMut(PeerId, Load),
     ) -> Option<Dropped> {
@@ -322,7 +322,7 @@ struct Contents {
     /// Where in the buffer the first byte stands that has not left.
     start: usize,
     segments: VecDeque<Segment>,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<QueueEntry>,
     bytes: usize,
     /// How many entries have descriptors.
     with_fds: usize,
@@ -331,7 +331,7 @@ struct Contents {
 }
 
 impl Contents {
-    fn push(&mut self, message: Outgoing<'_>, kind: Kind, charge: Charge) {
+    fn push(&mut self, message: Outgoing<'_>, kind: EntryKind, charge: Charge) {
         let len = message.head.len() + message.body.len();
         self.buffer.extend_from_slice(message.head);
         let mut copied = message.head.len();
@@ -351,7 +351,7 @@ impl Contents {
         }
         self.with_fds += usize::from(fds.is_some());
         let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
-        self.entries.push_back(Entry { kind, left: len, len, from, fds, fd_count, charge });
+        self.entries.push_back(QueueEntry { kind, left: len, len, from, fds, fd_count, charge });
         self.bytes += len;
     }
 
@@ -376,7 +376,7 @@ impl Contents {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Outcome::Blocked,
                 Err(error) => {
-                    return match Shortage::of(&error) {
+                    return match TransferShortage::of(&error) {
                         None => Outcome::Gone,
                         Some(shortage) => self
                             .drop_first(shortage, released)
@@ -398,11 +398,11 @@ impl Contents {
     /// of the bus stays too: what would be sent in its place is an error of the bus.
     fn drop_first(
         &mut self,
-        shortage: Shortage,
+        shortage: TransferShortage,
         mut released: impl FnMut(PeerId, Load),
     ) -> Option<Dropped> {
         let first = self.entries.front()?;
-        let is_whole = first.left == first.len && first.kind == Kind::Message;
+        let is_whole = first.left == first.len && first.kind == EntryKind::Message;
         if !is_whole || (first.from.is_none() && self.begins_with_error()) {
             return None;
         }
@@ -435,7 +435,8 @@ impl Contents {
     }
 
     fn set_charges(&mut self, charge: Charge, mut changed: impl FnMut(PeerId, Load)) {
-        let changes = |entry: &&mut Entry| entry.charge != charge && entry.charge != Charge::Never;
+        let changes =
+            |entry: &&mut QueueEntry| entry.charge != charge && entry.charge != Charge::Never;
         for entry in self.entries.iter_mut().filter(changes) {
             entry.charge = charge;
             if let Some(from) = entry.from {
@@ -451,7 +452,7 @@ impl Contents {
             && let (1, Some(Segment::Buffer(len))) = (self.segments.len(), self.segments.front())
         {
             let slice = IoSlice::new(&self.buffer[self.start..][..*len]);
-            return (*len, send(socket, &[slice], &[], Wait::Never));
+            return (*len, send(socket, &[slice], &[], TransferWait::Never));
         }
         let limit = self.bytes_before_next_fds();
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
@@ -473,11 +474,11 @@ impl Contents {
         }
         let slices = &slices[..count];
         let result = match self.entries.front().and_then(|entry| entry.fds.as_ref()) {
-            None => send(socket, slices, &[], Wait::Never),
+            None => send(socket, slices, &[], TransferWait::Never),
             Some(fds) => {
                 let mut borrowed = [socket; MAX_DESCRIPTORS];
                 borrowed.iter_mut().zip(fds.iter()).for_each(|(slot, fd)| *slot = fd.as_fd());
-                send(socket, slices, &borrowed[..fds.len()], Wait::Never)
+                send(socket, slices, &borrowed[..fds.len()], TransferWait::Never)
             }
         };
         (asked, result)
@@ -533,7 +534,7 @@ impl Contents {
             let taken = count.min(entry.left);
             entry.left -= taken;
             count -= taken;
-            if entry.kind == Kind::Message {
+            if entry.kind == EntryKind::Message {
                 written.bytes += taken as u64;
                 written.messages += u64::from(entry.left == 0);
             }

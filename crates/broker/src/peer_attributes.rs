@@ -9,9 +9,9 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use bus::policy::{Console, PeerAttributes};
-use bus::{Credentials, Policy};
+use bus::{ConnectionCredentials, Policy};
 use sys::credentials::{peer_groups, peer_label};
-use sys::users::User;
+use sys::users::UserAccount;
 
 /// Whether the security label of a connection is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum Label {
 pub(crate) fn read(
     policy: &Policy,
     socket: impl AsFd,
-    known: &Credentials,
+    known: &ConnectionCredentials,
     uid: u32,
     label: Label,
 ) -> io::Result<PeerAttributes> {
@@ -59,7 +59,7 @@ pub(crate) fn read(
 pub(crate) fn read_anonymous(
     policy: &Policy,
     socket: impl AsFd,
-    known: &Credentials,
+    known: &ConnectionCredentials,
     label: Label,
 ) -> io::Result<PeerAttributes> {
     let mut attributes = PeerAttributes::default();
@@ -75,7 +75,7 @@ pub(crate) fn read_anonymous(
 }
 
 fn groups_of_account(uid: u32) -> io::Result<Vec<u32>> {
-    let mut groups = User::by_id(uid)?.ok_or(io::ErrorKind::NotFound)?.groups()?;
+    let mut groups = UserAccount::by_id(uid)?.ok_or(io::ErrorKind::NotFound)?.groups()?;
     groups.sort_unstable();
     Ok(groups)
 }
@@ -94,7 +94,7 @@ fn console(run: &Path, uid: u32) -> io::Result<Console> {
     let is_there = if run.join("systemd/seats").try_exists()? {
         has_seat(&run.join(format!("systemd/users/{uid}")))?
     } else {
-        match User::by_id(uid)? {
+        match UserAccount::by_id(uid)? {
             Some(user) => run.join("console").join(user.name()).try_exists()?,
             None => false,
         }

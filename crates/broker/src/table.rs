@@ -6,19 +6,19 @@ use crate::connection::Connection;
 
 /// All connections. A place is used again, with another generation.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
-    places: Vec<Place>,
+pub(crate) struct ConnectionTable {
+    places: Vec<TablePlace>,
     free: Vec<u32>,
     count: usize,
 }
 
 #[derive(Debug, Default)]
-struct Place {
+struct TablePlace {
     generation: u32,
     connection: Option<Box<Connection>>,
 }
 
-impl Table {
+impl ConnectionTable {
     /// The name that the next connection will have.
     pub(crate) fn next_id(&self) -> PeerId {
         let index = self.free.last().map_or(self.places.len(), |&index| index as usize);
@@ -32,7 +32,7 @@ impl Table {
         debug_assert_eq!(connection.peer, self.next_id(), "the connection has the next name");
         let index = connection.peer.index();
         if self.free.pop().is_none() {
-            self.places.push(Place::default());
+            self.places.push(TablePlace::default());
         }
         self.places[index].connection = Some(Box::new(connection));
         self.count += 1;

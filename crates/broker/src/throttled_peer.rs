@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bus::{Credentials, IncidentKind, LimitHit, LimitName, PeerSnapshot, Process};
+use bus::{ConnectionCredentials, IncidentKind, LimitHit, LimitName, PeerSnapshot, Process};
 
 use crate::os_error::OsError;
 
@@ -10,7 +10,7 @@ use crate::os_error::OsError;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ThrottledPeer {
     /// What the kernel knows of it.
-    pub(crate) credentials: Credentials,
+    pub(crate) credentials: ConnectionCredentials,
     /// What its process is called, if that was looked up.
     pub(crate) process: Process,
     pub(crate) outcome: ThrottleOutcome,
@@ -53,7 +53,7 @@ pub(crate) enum ThrottleReason {
 
 impl ThrottledPeer {
     pub(crate) fn snapshot(&self) -> PeerSnapshot {
-        let Credentials { pid, uid } = self.credentials;
+        let ConnectionCredentials { pid, uid } = self.credentials;
         PeerSnapshot { pid, uid, process: self.process.clone(), ..PeerSnapshot::default() }
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         word: &str,
         text: &str,
     ) {
-        let credentials = Credentials { uid, ..Credentials::default() };
+        let credentials = ConnectionCredentials { uid, ..ConnectionCredentials::default() };
         assert_eq!(reason.cause(), word);
         let peer = ThrottledPeer { credentials, process: Process::default(), outcome, reason };
         assert_eq!(peer.to_string(), text);

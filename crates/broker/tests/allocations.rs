@@ -75,7 +75,8 @@ fn a_round_trip_allocates_nothing() {
     });
     is_ready.recv().expect("the bus starts");
 
-    let (mut caller, mut callee) = (Peer::connect(&folder), Peer::connect(&folder));
+    let (mut caller, mut callee) =
+        (AllocationPeer::connect(&folder), AllocationPeer::connect(&folder));
     std::fs::remove_file(&folder).expect("the socket");
     (1..100).for_each(|serial| round_trip(&mut caller, &mut callee, serial));
     let before = ALLOCATIONS.load(Ordering::Relaxed);
@@ -84,7 +85,7 @@ fn a_round_trip_allocates_nothing() {
     assert_eq!(allocations, 0, "in {ROUND_TRIPS} round trips");
 }
 
-fn round_trip(caller: &mut Peer, callee: &mut Peer, serial: u32) {
+fn round_trip(caller: &mut AllocationPeer, callee: &mut AllocationPeer, serial: u32) {
     let serial = NonZeroU32::new(serial + 1).expect("not zero");
     let builder = call("/com/example", "com.example.Cost", "Ping");
     caller.send(&builder.destination(BusName::new(&callee.name).expect("a name")), serial);
@@ -102,12 +103,12 @@ fn call(path: &'static str, interface: &'static str, member: &'static str) -> Bu
 }
 
 /// A client that knows just enough.
-struct Peer {
+struct AllocationPeer {
     stream: UnixStream,
     name: String,
 }
 
-impl Peer {
+impl AllocationPeer {
     fn connect(path: &Path) -> Self {
         let mut stream = UnixStream::connect(path).expect("the bus listens");
         stream.write_all(b"\0AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n").expect("room");

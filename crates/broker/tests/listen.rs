@@ -8,16 +8,17 @@ use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use broker::listen::{
-    Entry, Environment, ListenError, Listener, Nonce, PassedSocketProblem, listen, parse,
+    ListenEnvironment, ListenError, Listener, ListenerEntry, Nonce, PassedSocketProblem, listen,
+    parse,
 };
 use sys::inherited::InheritError;
 use sys::socket::{SocketKind, UnixAddress as Place, connect_unix};
-use wire::address::{Transport, UnixAddress};
+use wire::address::{Transport, UnixTransport};
 
 /// A folder that is gone with its owner.
-struct Folder(PathBuf);
+struct ListenFolder(PathBuf);
 
-impl Folder {
+impl ListenFolder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("dl-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("the temporary folder is writable");
@@ -29,19 +30,22 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ListenFolder {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).expect("it is ours");
     }
 }
 
-fn listen_at(text: &str, folder: &Folder) -> Result<Vec<Listener>, ListenError> {
+fn listen_at(text: &str, folder: &ListenFolder) -> Result<Vec<Listener>, ListenError> {
     let runtime_dir = Some(folder.0.clone());
-    listen(&parse(&folder.fill(text))?, &mut Environment { runtime_dir, ..Environment::default() })
+    listen(
+        &parse(&folder.fill(text))?,
+        &mut ListenEnvironment { runtime_dir, ..ListenEnvironment::default() },
+    )
 }
 
 /// The place of the socket, as a client finds it in the address.
-fn place(listener: &Listener) -> &UnixAddress {
+fn place(listener: &Listener) -> &UnixTransport {
     match &listener.address.transport {
         Transport::Unix(place) => place,
         other => panic!("not a Unix socket: {other:?}"),
@@ -50,7 +54,7 @@ fn place(listener: &Listener) -> &UnixAddress {
 
 #[test]
 fn every_kind_of_unix_address_is_served_and_printed() {
-    let folder = Folder::new("kinds");
+    let folder = ListenFolder::new("kinds");
     let check = |text: &str, printed: &str| {
         let [listener] = &listen_at(text, &folder).unwrap()[..] else { panic!("one: {text}") };
         let address = listener.address.to_string();
@@ -58,11 +62,11 @@ fn every_kind_of_unix_address_is_served_and_printed() {
         assert!(address.ends_with(&format!(",guid={}", listener.guid)), "{address}");
         assert_eq!(listener.kind, SocketKind::Unix);
         let path = match place(listener) {
-            UnixAddress::Abstract(name) => {
+            UnixTransport::Abstract(name) => {
                 connect_unix(Place::Abstract(name)).unwrap();
                 None
             }
-            UnixAddress::Path(path) => Some(PathBuf::from(str::from_utf8(path).unwrap())),
+            UnixTransport::Path(path) => Some(PathBuf::from(str::from_utf8(path).unwrap())),
             other => panic!("nobody can connect to {other:?}"),
         };
         if let Some(path) = &path {
@@ -86,7 +90,7 @@ fn every_kind_of_unix_address_is_served_and_printed() {
 
 #[test]
 fn what_is_refused_is_told_in_known_words() {
-    let folder = Folder::new("refused");
+    let folder = ListenFolder::new("refused");
     fs::write(folder.0.join("plain"), "text").unwrap();
     let check = |text: &str, expected: &str| {
         let error = listen_at(text, &folder).expect_err(text);
@@ -126,7 +130,7 @@ fn what_is_refused_is_told_in_known_words() {
         "not ours, so it stays"
     );
 
-    let mut nowhere = Environment::default();
+    let mut nowhere = ListenEnvironment::default();
     let error = listen(&parse("unix:runtime=yes").unwrap(), &mut nowhere).unwrap_err();
     assert_eq!(error.to_string(), "\"XDG_RUNTIME_DIR\" is not set");
     let long = "x".repeat(200);
@@ -136,7 +140,7 @@ fn what_is_refused_is_told_in_known_words() {
 
 #[test]
 fn the_first_entry_that_works_is_taken() {
-    let folder = Folder::new("first");
+    let folder = ListenFolder::new("first");
     let text = "foo:;unix:path={dir}/no/x;unix:path={dir}/b;unix:path={dir}/c";
     let listeners = listen_at(text, &folder).unwrap();
     assert_eq!(listeners.len(), 1);
@@ -146,7 +150,7 @@ fn the_first_entry_that_works_is_taken() {
 
 #[test]
 fn a_socket_is_replaced_and_only_ones_own_is_removed() {
-    let folder = Folder::new("replaced");
+    let folder = ListenFolder::new("replaced");
     let first = listen_at("unix:path={dir}/a", &folder).unwrap();
     let second = listen_at("unix:path={dir}/a", &folder).unwrap();
     assert_ne!(first[0].guid, second[0].guid);
@@ -158,7 +162,7 @@ fn a_socket_is_replaced_and_only_ones_own_is_removed() {
 
 #[test]
 fn an_abstract_name_is_taken_while_somebody_has_it() {
-    let folder = Folder::new("abstract");
+    let folder = ListenFolder::new("abstract");
     let first = listen_at("unix:abstract={dir}", &folder).unwrap();
     let error = listen_at("unix:abstract={dir}", &folder).unwrap_err();
     let expected = "Failed to bind socket \"{dir}\": Address already in use";
@@ -167,13 +171,13 @@ fn an_abstract_name_is_taken_while_somebody_has_it() {
     listen_at("unix:abstract={dir}", &folder).unwrap();
 }
 
-fn passed(sockets: Vec<OwnedFd>) -> Environment {
-    Environment { passed: Ok(sockets), ..Environment::default() }
+fn passed(sockets: Vec<OwnedFd>) -> ListenEnvironment {
+    ListenEnvironment { passed: Ok(sockets), ..ListenEnvironment::default() }
 }
 
 #[test]
 fn sockets_of_the_service_manager_are_served_in_order_and_once() {
-    let folder = Folder::new("passed");
+    let folder = ListenFolder::new("passed");
     let path = folder.0.join("a");
     let unix = UnixListener::bind(&path).unwrap();
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -203,7 +207,7 @@ fn sockets_of_the_service_manager_are_served_in_order_and_once() {
 
 #[test]
 fn what_the_service_manager_passed_by_mistake_is_told() {
-    let folder = Folder::new("mistakes");
+    let folder = ListenFolder::new("mistakes");
     let check = |wrong: OwnedFd, expected: PassedSocketProblem| {
         let good = UnixListener::bind(unused(&folder.0)).unwrap();
         let error =
@@ -218,7 +222,7 @@ fn what_the_service_manager_passed_by_mistake_is_told() {
     check(connected.into(), PassedSocketProblem::NotListening);
 
     let passed = Err(InheritError::BadListenFds);
-    let mut environment = Environment { passed, ..Environment::default() };
+    let mut environment = ListenEnvironment { passed, ..ListenEnvironment::default() };
     let error = listen(&parse("systemd:").unwrap(), &mut environment).unwrap_err();
     assert_eq!(error, ListenError::Variables(InheritError::BadListenFds));
 }
@@ -230,7 +234,7 @@ fn unused(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_place_on_the_network_is_served_and_printed() {
-    let folder = Folder::new("tcp");
+    let folder = ListenFolder::new("tcp");
     let check = |text: &str, printed: &str, host: &str| {
         let [listener] = &listen_at(text, &folder).unwrap()[..] else { panic!("one: {text}") };
         assert_eq!(listener.kind, SocketKind::Tcp);
@@ -239,7 +243,7 @@ fn a_place_on_the_network_is_served_and_printed() {
         let address = listener.address.to_string();
         let expected = format!("{printed},port={port},family=ipv4,guid={}", listener.guid);
         assert_eq!(address, expected, "{text}");
-        assert_eq!(listener.entry, Entry::Open);
+        assert_eq!(listener.entry, ListenerEntry::Open);
         TcpStream::connect((host, port)).unwrap();
         let taken = listen_at(&format!("tcp:host=127.0.0.1,port={port}"), &folder).unwrap_err();
         let words =
@@ -256,7 +260,7 @@ fn a_place_on_the_network_is_served_and_printed() {
 /// Where IPv6 is switched off there is one socket, and else two at the same port.
 #[test]
 fn all_addresses_of_a_host_are_served_at_one_port() {
-    let folder = Folder::new("hosts");
+    let folder = ListenFolder::new("hosts");
     let [listener] = &listen_at("tcp:host=localhost,bind=*", &folder).unwrap()[..] else {
         panic!("one address is printed")
     };
@@ -270,9 +274,9 @@ fn all_addresses_of_a_host_are_served_at_one_port() {
 
 #[test]
 fn a_nonce_is_written_to_a_private_file() {
-    let folder = Folder::new("nonce");
+    let folder = ListenFolder::new("nonce");
     let temp_dir = folder.0.clone();
-    let mut environment = Environment { temp_dir, ..Environment::default() };
+    let mut environment = ListenEnvironment { temp_dir, ..ListenEnvironment::default() };
     let address = parse("nonce-tcp:host=127.0.0.1").unwrap();
     let [listener] = &listen(&address, &mut environment).unwrap()[..] else { panic!("one") };
     let Transport::NonceTcp { noncefile: Some(file), .. } = &listener.address.transport else {
@@ -281,7 +285,7 @@ fn a_nonce_is_written_to_a_private_file() {
     let file = PathBuf::from(str::from_utf8(file).unwrap());
     assert!(file.starts_with(&folder.0) && file.ends_with("nonce"), "{}", file.display());
     assert_eq!(fs::read(&file).unwrap().len(), Nonce::LEN);
-    assert!(matches!(listener.entry, Entry::Nonce(_)));
+    assert!(matches!(listener.entry, ListenerEntry::Nonce(_)));
     environment.temp_dir = folder.0.join("no");
     let error = listen(&address, &mut environment).unwrap_err();
     let words = "Failed to make a file for the nonce in \"{dir}/no\": No such file or directory";

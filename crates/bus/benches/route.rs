@@ -4,8 +4,8 @@
 //! account, as in the daemon.
 
 use bus::{
-    Amount, Body, Bus, Configuration, Credentials, Effect, Effects, End, FdPassing, Input, Limits,
-    PeerId, Policy, Time,
+    Amount, Body, Bus, BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, Effect,
+    Effects, End, Input, PeerId, Policy, Time,
 };
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -32,7 +32,8 @@ impl Fixture {
     }
 
     fn under(policy: Policy) -> Self {
-        let limits = Limits { max_match_rules_per_connection: 1_000_000, ..Limits::session() };
+        let limits =
+            BusLimits { max_match_rules_per_connection: 1_000_000, ..BusLimits::session() };
         let config = Configuration { limits, policy, ..Configuration::default() };
         Self { bus: Bus::new(identity(), config, 7), effects: Effects::new(), next: 0 }
     }
@@ -74,8 +75,8 @@ impl Fixture {
     fn connect(&mut self) -> PeerId {
         let peer = PeerId::new(self.next, 0);
         self.next += 1;
-        self.input(Input::Connected { peer, credentials: Credentials::default() });
-        self.input(Input::Authenticated { peer, uid: Some(1000), fds: FdPassing::Agreed });
+        self.input(Input::Connected { peer, credentials: ConnectionCredentials::default() });
+        self.input(Input::Authenticated { peer, uid: Some(1000), fds: DescriptorPassing::Agreed });
         peer
     }
 

@@ -7,7 +7,9 @@ use wire::Message;
 use wire::message::MessageType;
 
 use crate::access::mediation::Mediator;
-use crate::accounting::{Account, Gauges, Incident, IncidentKind, MemberCounts, MemberUse, Totals};
+use crate::accounting::{
+    Gauges, Incident, IncidentKind, MemberCounts, MemberUse, QueueAccount, Totals,
+};
 use crate::activation::Activation;
 use crate::driver::{self, Driver};
 use crate::hash::{HashKey, KeyedState};
@@ -15,9 +17,9 @@ use crate::policy::PeerAttributes;
 use crate::reloads::Reloads;
 use crate::routing::Router;
 use crate::types::{
-    Amount, BodyValidation, Configuration, Credentials, DisconnectReason, Effect, Effects, End,
-    FdPassing, ForeignError, Identity, Input, LimitHit, Limits, LogEvent, PeerId, PeerSnapshot,
-    Process, RefusalReason, Stopwatch, Time,
+    Amount, BodyValidation, BusIdentity, BusLimits, Configuration, ConnectionCredentials,
+    DescriptorPassing, DisconnectReason, Effect, Effects, End, ForeignError, Input, LimitHit,
+    LogEvent, PeerId, PeerSnapshot, Process, RefusalReason, Stopwatch, Time,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -51,7 +53,7 @@ enum Checks {
 /// Creating a bus.
 impl Bus {
     /// A bus without connections.
-    pub fn new(identity: Identity, config: Configuration, hash_key: impl Into<HashKey>) -> Self {
+    pub fn new(identity: BusIdentity, config: Configuration, hash_key: impl Into<HashKey>) -> Self {
         let hasher = KeyedState::new(hash_key.into());
         Self {
             router: Router::new(identity, config, hasher),
@@ -127,7 +129,7 @@ impl Bus {
         if peer.is_monitor() {
             return disconnect(from, DisconnectReason::MonitorSpoke, fx);
         }
-        if message.unix_fds() > 0 && peer.fds == FdPassing::Refused {
+        if message.unix_fds() > 0 && peer.fds == DescriptorPassing::Refused {
             return disconnect(from, DisconnectReason::FdsNotAgreed, fx);
         }
         if router.config.body_validation == BodyValidation::On {
@@ -137,12 +139,12 @@ impl Bus {
             }
         }
         let (user, is_active) = (peer.user, peer.is_active());
-        router.accounting.set_payer(Account::User(user));
+        router.accounting.set_payer(QueueAccount::User(user));
         let mark = router.accounting.mark_deliveries();
         router.accounting.received(&mut peer.statistics, message, router.now);
         self.route(from, is_active, message, fx);
         let accounting = &mut self.router.accounting;
-        accounting.set_payer(Account::Nobody);
+        accounting.set_payer(QueueAccount::Nobody);
         accounting.settle_member(mark);
     }
 
@@ -209,14 +211,14 @@ impl Bus {
 
 /// Connections come and go.
 impl Bus {
-    fn connected(&mut self, id: PeerId, credentials: Credentials) {
+    fn connected(&mut self, id: PeerId, credentials: ConnectionCredentials) {
         let Router { registry, accounting, config, now, .. } = &mut self.router;
         accounting.connected(*now);
         let limits = config.limits_of(credentials.uid);
         registry.connect(id, credentials, limits, *now);
     }
 
-    fn authenticated(&mut self, id: PeerId, user: Option<u32>, fds: FdPassing) {
+    fn authenticated(&mut self, id: PeerId, user: Option<u32>, fds: DescriptorPassing) {
         let Router { registry, config, .. } = &mut self.router;
         registry.authenticate(id, user, fds, config);
     }
@@ -231,7 +233,7 @@ impl Bus {
         let Self { router, activation, reloads, .. } = self;
         let Some(peer) = router.registry.get(id) else { return };
         let was_active = peer.is_active();
-        router.accounting.set_payer(Account::User(peer.user));
+        router.accounting.set_payer(QueueAccount::User(peer.user));
         router.stop_losing(id);
         router.settle_withheld(id);
         router.note_end(id, end);
@@ -245,7 +247,7 @@ impl Bus {
             driver::release_all_names(id, router, fx);
             router.drop_calls(id, fx);
         }
-        router.accounting.set_payer(Account::Nobody);
+        router.accounting.set_payer(QueueAccount::Nobody);
         router.registry.remove(id);
     }
 }
@@ -348,7 +350,7 @@ impl Bus {
     }
 
     /// The limits for a connection.
-    pub fn limits_of(&self, peer: PeerId) -> &Limits {
+    pub fn limits_of(&self, peer: PeerId) -> &BusLimits {
         self.router.limits_of(peer)
     }
 
@@ -381,7 +383,7 @@ impl Bus {
 
     /// What the kernel said about the process of a connection.
     #[inline]
-    pub fn credentials(&self, peer: PeerId) -> Option<&Credentials> {
+    pub fn credentials(&self, peer: PeerId) -> Option<&ConnectionCredentials> {
         self.router.registry.get(peer).map(|peer| &peer.credentials)
     }
 
@@ -542,7 +544,7 @@ mod tests {
     use wire::match_rule::MatchRule;
 
     use crate::calls::PendingCall;
-    use crate::reloads::Privilege;
+    use crate::reloads::ReloadPrivilege;
     use crate::types::{CallId, Service};
 
     const PEER: PeerId = PeerId::new(0, 0);
@@ -550,7 +552,7 @@ mod tests {
 
     /// A bus with one connection that has called Hello.
     fn bus() -> Bus {
-        let identity = Identity {
+        let identity = BusIdentity {
             id: Guid::from_bytes([7; 16]),
             machine_id: None,
             pid: 1,
@@ -558,8 +560,8 @@ mod tests {
             security_label: None,
         };
         let mut bus = Bus::new(identity, Configuration::default(), 0);
-        bus.connected(PEER, Credentials { pid: None, uid: Some(7) });
-        bus.authenticated(PEER, Some(7), FdPassing::Refused);
+        bus.connected(PEER, ConnectionCredentials { pid: None, uid: Some(7) });
+        bus.authenticated(PEER, Some(7), DescriptorPassing::Refused);
         let Router { access, registry, config, .. } = &mut bus.router;
         let policy = access.policy_for(PEER, registry, config);
         registry.register(PEER, policy);
@@ -599,7 +601,9 @@ mod tests {
                 }),
                 ("calls of ReloadConfig", |bus| {
                     let (serial, now) = (Some(NonZeroU32::MIN), Time::default());
-                    bus.reloads.add(GONE, serial, Privilege::None, now).expect("there is room");
+                    bus.reloads
+                        .add(GONE, serial, ReloadPrivilege::None, now)
+                        .expect("there is room");
                 }),
             ],
         );

@@ -37,7 +37,7 @@ pub(crate) enum ExpectError {
 }
 
 #[derive(Debug)]
-struct Record {
+struct CallRecord {
     call: PendingCall,
     /// The hash of the call, which is expensive to compute again.
     hash: u64,
@@ -89,7 +89,7 @@ struct PeerLists {
 /// All calls that wait.
 #[derive(Debug)]
 pub(crate) struct PendingCalls {
-    records: Slab<Record>,
+    records: Slab<CallRecord>,
     by_key: HashTable<usize>,
     /// By the index of a connection.
     peers: Vec<PeerLists>,
@@ -196,7 +196,7 @@ impl PendingCalls {
     /// If not.
     pub(crate) fn check(&self, is_live: impl Fn(PeerId) -> bool) {
         assert_eq!(self.records.len(), self.by_key.len(), "pending calls and their index");
-        for (index, Record { call, .. }) in &self.records {
+        for (index, CallRecord { call, .. }) in &self.records {
             assert!(is_live(call.caller) && is_live(call.callee), "{call:?}");
             assert_eq!(self.find(call), Some(PendingCallId(index)), "{call:?}");
         }
@@ -234,7 +234,7 @@ impl PendingCalls {
 
     fn insert(&mut self, hash: u64, call: PendingCall, deadline: Time, counted: Counted) {
         let links = [Link { previous: NONE, next: NONE }; 3];
-        let index = self.records.insert(Record { call, hash, deadline, counted, links });
+        let index = self.records.insert(CallRecord { call, hash, deadline, counted, links });
         let records = &self.records;
         self.by_key.insert_unique(hash, index, |&i| records[i].hash);
         self.link(By::Caller, index);

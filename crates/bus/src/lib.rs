@@ -63,16 +63,16 @@ pub use accounting::{
 pub use bus::Bus;
 pub use driver::introspection_xml;
 pub use hash::{HashKey, HashSeed};
-pub use policy::{Policy, Verdict};
+pub use policy::{Policy, PolicyVerdict};
 pub use types::{
-    AccessDenial, ActivationMethod, Amount, Body, BodyValidation, CallId, Configuration,
-    ConnectionFact, Credentials, Delivery, DeliveryDescription, DeniedDelivery, Details,
-    DisconnectReason, Effect, Effects, End, FdPassing, Fds, FlightRecorder, ForeignError,
-    FullQueue, HeldFds, HelperFailure, Identity, Input, LimitHit, LimitName, Limits, LogEvent,
-    LoggedPermission, MatchingTime, NAMES_MAX, NameMethod, Objection, OwningDeniedBy, PeerId,
-    PeerSnapshot, PidFd, Process, ProcessDescription, QueueRoom, RING_BYTES_MAX, RING_BYTES_MIN,
-    RefusalReason, RingContents, RingFacts, SenderDescription, Service, ServiceHelper,
-    ServiceManager, Services, Shortage, Span, StartFailure, StartId, StartProblem, Stopwatch, Time,
-    TraceAudience, TraceLimits, TraceRequest, Traced, TracedMessage, TracedOwner, Undelivered,
-    Urgency, WithheldBy,
+    AccessDenial, ActivationMethod, Amount, Body, BodyValidation, BusIdentity, BusLimits, CallId,
+    Configuration, ConnectionCredentials, ConnectionFact, Delivery, DeliveryDescription,
+    DeniedDelivery, DescriptorPassing, Details, DisconnectReason, Effect, Effects, End, Fds,
+    FlightRecorder, ForeignError, FullQueue, HeldFds, HelperFailure, Input, KernelShortage,
+    LimitHit, LimitName, LogEvent, LoggedPermission, MatchingTime, NAMES_MAX, NameMethod,
+    Objection, OwningDeniedBy, PeerId, PeerSnapshot, PidFd, Process, ProcessDescription, QueueRoom,
+    RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason, RingContents, RingFacts, SenderDescription,
+    Service, ServiceHelper, ServiceManager, Services, Span, StartFailure, StartId, StartProblem,
+    Stopwatch, Time, TraceAudience, TraceLimits, TraceRequest, Traced, TracedMessage, TracedOwner,
+    Undelivered, Urgency, WithheldBy,
 };

@@ -23,7 +23,7 @@ pub(crate) struct Reloads {
 
 /// Whether a caller may have the configuration read at any time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Privilege {
+pub(crate) enum ReloadPrivilege {
     /// The superuser or the bus's own user.
     Any,
     /// Another user.
@@ -32,7 +32,7 @@ pub(crate) enum Privilege {
 
 /// When a call causes a reload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Turn {
+pub(crate) enum ReloadTurn {
     /// At once.
     Now,
     /// At [`Reloads::due`].
@@ -49,22 +49,22 @@ impl Reloads {
         &mut self,
         caller: PeerId,
         serial: Option<NonZeroU32>,
-        privilege: Privilege,
+        privilege: ReloadPrivilege,
         now: Time,
-    ) -> Result<Turn, TooManyWaiting> {
+    ) -> Result<ReloadTurn, TooManyWaiting> {
         let calls = self.waiting.entry(caller).or_default();
         if calls.len() >= WAITING_MAX {
             return Err(TooManyWaiting);
         }
         calls.extend(serial);
-        if privilege == Privilege::Any {
-            return Ok(Turn::Now);
+        if privilege == ReloadPrivilege::Any {
+            return Ok(ReloadTurn::Now);
         }
         if self.due().is_some_and(|due| due > now) {
-            return Ok(Turn::Later);
+            return Ok(ReloadTurn::Later);
         }
         self.last = Some(now);
-        Ok(Turn::Now)
+        Ok(ReloadTurn::Now)
     }
 
     /// When waiting calls cause the next reload.
@@ -123,43 +123,48 @@ mod tests {
         Time::default().after(Duration::from_millis(milliseconds))
     }
 
-    fn add(reloads: &mut Reloads, caller: PeerId, privilege: Privilege, now: Time) -> Turn {
+    fn add(
+        reloads: &mut Reloads,
+        caller: PeerId,
+        privilege: ReloadPrivilege,
+        now: Time,
+    ) -> ReloadTurn {
         reloads.add(caller, Some(NonZeroU32::MIN), privilege, now).expect("few calls wait")
     }
 
     #[test]
     fn unprivileged_callers_share_one_reload_per_second() {
         let mut reloads = Reloads::default();
-        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(5_000)), Turn::Now);
+        assert_eq!(add(&mut reloads, CALLER, ReloadPrivilege::None, at(5_000)), ReloadTurn::Now);
         assert_eq!(reloads.take().len(), 1);
         assert_eq!(reloads.due(), None, "no call waits");
-        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(5_100)), Turn::Later);
-        assert_eq!(add(&mut reloads, OTHER, Privilege::None, at(5_200)), Turn::Later);
+        assert_eq!(add(&mut reloads, CALLER, ReloadPrivilege::None, at(5_100)), ReloadTurn::Later);
+        assert_eq!(add(&mut reloads, OTHER, ReloadPrivilege::None, at(5_200)), ReloadTurn::Later);
         assert_eq!(reloads.due(), Some(at(6_000)));
         assert_eq!(reloads.begin_due(at(5_999)), None);
         assert_eq!(reloads.begin_due(at(6_000)), Some(CALLER));
         assert_eq!(reloads.take().len(), 2);
-        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(6_500)), Turn::Later);
+        assert_eq!(add(&mut reloads, CALLER, ReloadPrivilege::None, at(6_500)), ReloadTurn::Later);
         reloads.forget(CALLER);
         assert_eq!(reloads.due(), None);
-        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(7_000)), Turn::Now);
+        assert_eq!(add(&mut reloads, CALLER, ReloadPrivilege::None, at(7_000)), ReloadTurn::Now);
     }
 
     #[test]
     fn a_privileged_caller_reloads_at_once_and_answers_waiting_calls() {
         let mut reloads = Reloads::default();
-        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(0)), Turn::Now);
+        assert_eq!(add(&mut reloads, CALLER, ReloadPrivilege::None, at(0)), ReloadTurn::Now);
         reloads.take();
-        assert_eq!(add(&mut reloads, CALLER, Privilege::None, at(1)), Turn::Later);
-        assert_eq!(add(&mut reloads, OTHER, Privilege::Any, at(2)), Turn::Now);
+        assert_eq!(add(&mut reloads, CALLER, ReloadPrivilege::None, at(1)), ReloadTurn::Later);
+        assert_eq!(add(&mut reloads, OTHER, ReloadPrivilege::Any, at(2)), ReloadTurn::Now);
         assert_eq!(reloads.take().len(), 2);
-        assert_eq!(add(&mut reloads, OTHER, Privilege::Any, at(3)), Turn::Now);
+        assert_eq!(add(&mut reloads, OTHER, ReloadPrivilege::Any, at(3)), ReloadTurn::Now);
     }
 
     #[test]
     fn a_connection_has_a_limited_number_of_waiting_calls() {
         let mut reloads = Reloads::default();
-        let mut add = || reloads.add(CALLER, Some(NonZeroU32::MIN), Privilege::None, at(0));
+        let mut add = || reloads.add(CALLER, Some(NonZeroU32::MIN), ReloadPrivilege::None, at(0));
         let accepted = (0..100).take_while(|_| add().is_ok()).count();
         assert_eq!(accepted, WAITING_MAX);
     }
@@ -168,7 +173,7 @@ mod tests {
     fn the_check_reports_every_corruption() {
         let make = || {
             let mut reloads = Reloads::default();
-            add(&mut reloads, CALLER, Privilege::Any, at(0));
+            add(&mut reloads, CALLER, ReloadPrivilege::Any, at(0));
             reloads
         };
         each_is_reported(

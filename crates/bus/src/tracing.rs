@@ -10,7 +10,7 @@ use wire::Message;
 use wire::match_rule::MatchRule;
 
 use crate::hash::KeyedState;
-use crate::matching::{MatchIndex, MatchedMessage, Recipients, RuleId};
+use crate::matching::{MatchIndex, MatchedMessage, MatchedRecipients, RuleId};
 use crate::registry::{OwnerChange, Registry};
 use crate::types::{
     Body, Effects, FlightRecorder, Forward, MatchingTime, PeerId, Span, Stopwatch, Time,
@@ -30,7 +30,7 @@ pub(crate) struct Tracing {
     rules: MatchIndex,
     by_peer: BTreeMap<PeerId, Running>,
     /// Connections whose traces record the current message because of a rule.
-    readers: Recipients,
+    readers: MatchedRecipients,
 }
 
 /// The trace of one connection.
@@ -52,7 +52,7 @@ impl Tracing {
             whole: 0,
             rules: MatchIndex::new(hasher),
             by_peer: BTreeMap::new(),
-            readers: Recipients::default(),
+            readers: MatchedRecipients::default(),
         };
         tracing.set_recorder(recorder);
         tracing
@@ -261,15 +261,20 @@ mod tests {
     use super::*;
     use testkit::corruption::each_is_reported;
 
-    use crate::types::{Credentials, Limits};
+    use crate::types::{BusLimits, ConnectionCredentials};
 
     const READER: PeerId = PeerId::new(0, 0);
 
     fn registry() -> Registry {
         let mut registry = Registry::new(KeyedState::new(0.into()));
-        let limits = Limits::default();
-        registry.connect(READER, Credentials::default(), &limits, Time::default());
-        registry.connect(PeerId::new(1, 0), Credentials::default(), &limits, Time::default());
+        let limits = BusLimits::default();
+        registry.connect(READER, ConnectionCredentials::default(), &limits, Time::default());
+        registry.connect(
+            PeerId::new(1, 0),
+            ConnectionCredentials::default(),
+            &limits,
+            Time::default(),
+        );
         registry
     }
 

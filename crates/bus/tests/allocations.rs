@@ -8,7 +8,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bus::{
-    Amount, Bus, Configuration, Credentials, Effect, Effects, FdPassing, Input, PeerId, Time,
+    Amount, Bus, Configuration, ConnectionCredentials, DescriptorPassing, Effect, Effects, Input,
+    PeerId, Time,
 };
 use testkit::world::{build, driver_method, identity, interface, member, name, path};
 use wire::Message;
@@ -47,7 +48,7 @@ const A: PeerId = PeerId::new(0, 0);
 const B: PeerId = PeerId::new(1, 0);
 
 /// Messages, and who sends each.
-type Scene = Vec<(PeerId, Vec<u8>)>;
+type AllocationScene = Vec<(PeerId, Vec<u8>)>;
 
 #[test]
 fn small_messages_allocate_nothing() {
@@ -55,7 +56,7 @@ fn small_messages_allocate_nothing() {
     let signal = |text| Builder::signal(path("/a/b"), interface("a.b"), member(text));
     let reply = Builder::method_return(7.try_into().expect("not 0"));
     let args = [Value::from("text"), Value::from(7_u32)];
-    let scenes: [(&str, Scene); 5] = [
+    let scenes: [(&str, AllocationScene); 5] = [
         (
             "a call by unique name and its reply",
             vec![
@@ -94,9 +95,9 @@ fn bus() -> Bus {
     let mut bus = Bus::new(identity(), Configuration::default(), 7);
     let mut effects = Effects::new();
     for peer in [A, B] {
-        let credentials = Credentials::default();
+        let credentials = ConnectionCredentials::default();
         bus.handle(Time::default(), Input::Connected { peer, credentials }, &mut effects);
-        let fds = FdPassing::Agreed;
+        let fds = DescriptorPassing::Agreed;
         bus.handle(Time::default(), Input::Authenticated { peer, uid: None, fds }, &mut effects);
         call(&mut bus, peer, "Hello", &[]);
     }
@@ -118,7 +119,7 @@ fn call(bus: &mut Bus, from: PeerId, method: &str, args: &[Value]) {
 }
 
 /// Sends messages and lets what comes of them be read; says how many messages that was.
-fn play(bus: &mut Bus, effects: &mut Effects, scene: &Scene) -> usize {
+fn play(bus: &mut Bus, effects: &mut Effects, scene: &AllocationScene) -> usize {
     let mut sent = 0;
     for (from, bytes) in scene {
         effects.clear();

@@ -1,7 +1,7 @@
 //! Messages, texts and lists at the edge of what a message can hold.
 
-use bus::{Configuration, Limits, PeerId};
-use testkit::world::{Seen, World, build, interface, member, messages_to, name, path};
+use bus::{BusLimits, Configuration, PeerId};
+use testkit::world::{BusWorld, SeenEffect, build, interface, member, messages_to, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
@@ -10,18 +10,18 @@ use wire::names::ObjectPath;
 use wire::signature::Signature;
 
 /// A bus that allows everything, with two connections, the second of which wants all signals.
-fn world() -> (World, [PeerId; 2]) {
-    let mut limits = Limits::session();
+fn world() -> (BusWorld, [PeerId; 2]) {
+    let mut limits = BusLimits::session();
     limits.max_names_per_connection = 1_000_000;
     limits.max_match_rules_per_connection = 1_000_000;
-    let mut world = World::new(Configuration { limits, ..Configuration::default() });
+    let mut world = BusWorld::new(Configuration { limits, ..Configuration::default() });
     let peers = [world.join(0), world.join(0)];
     world.call_bus(peers[1], "AddMatch", &["type='signal'".into()]);
     (world, peers)
 }
 
 /// The error that a connection got last, without the common prefix, or what else it got.
-fn last_error(seen: &[Seen], peer: PeerId) -> Option<String> {
+fn last_error(seen: &[SeenEffect], peer: PeerId) -> Option<String> {
     let bytes = *messages_to(seen, peer).last()?;
     let error = Message::parse(bytes).expect("a message").error_name()?;
     error.as_str().strip_prefix("org.freedesktop.DBus.Error.").map(str::to_owned)

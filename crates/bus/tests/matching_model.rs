@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bus::{Configuration, Limits, PeerId, Policy};
-use testkit::model::{Change, Names, Rule, Subject};
+use bus::{BusLimits, Configuration, PeerId, Policy};
+use testkit::model::{ModelNames, ModelRule, ModelSubject, OwnershipChange};
 use testkit::random::{Random, rounds};
-use testkit::world::{Seen, World, interface, member, name, path};
+use testkit::world::{BusWorld, SeenEffect, interface, member, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;
@@ -22,17 +22,17 @@ const MEMBERS: [&str; 4] = ["S", "T", "U", "NameOwnerChanged"];
 const TEXTS: [&str; 10] =
     ["", "com", "com.a", "com.a.b", "com.ab", "/", "/a", "/a/", "/a/b", "/a/b/"];
 
-struct Test {
-    world: World,
+struct MatchingTest {
+    world: BusWorld,
     random: Random,
-    names: Names,
-    peers: Vec<Peer>,
+    names: ModelNames,
+    peers: Vec<MatchingPeer>,
     deliveries: usize,
 }
 
-struct Peer {
+struct MatchingPeer {
     id: PeerId,
-    rules: Vec<Rule>,
+    rules: Vec<ModelRule>,
     is_monitor: bool,
 }
 
@@ -40,14 +40,14 @@ struct Peer {
 type Source = (&'static str, &'static str, &'static str);
 
 /// Who got a message, each once.
-type Recipients = BTreeSet<PeerId>;
+type ExpectedRecipients = BTreeSet<PeerId>;
 
 /// Who got NameOwnerChanged with these arguments.
-type Announcements = BTreeMap<[String; 3], Recipients>;
+type Announcements = BTreeMap<[String; 3], ExpectedRecipients>;
 
 #[test]
 fn messages_go_where_a_plain_search_says() {
-    let mut test = Test::new();
+    let mut test = MatchingTest::new();
     for _ in 0..STEPS {
         test.step();
     }
@@ -61,7 +61,7 @@ fn messages_go_where_a_plain_search_says() {
 #[test]
 fn routes_of_many_senders_do_not_mix() {
     let mut world =
-        World::new(Configuration { limits: Limits::session(), ..Configuration::default() });
+        BusWorld::new(Configuration { limits: BusLimits::session(), ..Configuration::default() });
     let peers: Vec<_> = (0..rounds(700)).map(|_| world.join(1000)).collect();
     for &peer in &peers {
         let rule = format!("sender='{}'", world.name_of(peer));
@@ -70,21 +70,21 @@ fn routes_of_many_senders_do_not_mix() {
     for &peer in peers.iter().chain(&peers) {
         let builder = Builder::signal(path("/x"), interface("a.b"), member("S"));
         let seen = world.send(peer, builder, &[]);
-        let [Seen::Sent { to, .. }] = &seen[..] else { panic!("one gets it: {seen:?}") };
+        let [SeenEffect::Sent { to, .. }] = &seen[..] else { panic!("one gets it: {seen:?}") };
         assert_eq!(*to, peer);
     }
     world.end();
 }
 
-impl Test {
+impl MatchingTest {
     fn new() -> Self {
         let policy = Policy::unrestricted();
-        let world = World::new(Configuration { policy, ..Configuration::default() });
-        let (random, names) = (Random::from_env(), Names::default());
+        let world = BusWorld::new(Configuration { policy, ..Configuration::default() });
+        let (random, names) = (Random::from_env(), ModelNames::default());
         let mut test = Self { world, random, names, peers: Vec::new(), deliveries: 0 };
         for _ in 0..PEERS {
             let id = test.world.join(0);
-            test.peers.push(Peer { id, rules: Vec::new(), is_monitor: false });
+            test.peers.push(MatchingPeer { id, rules: Vec::new(), is_monitor: false });
         }
         test
     }
@@ -121,7 +121,7 @@ impl Test {
     }
 
     fn remove_rule(&mut self, place: usize) {
-        let Peer { id, rules, .. } = &mut self.peers[place];
+        let MatchingPeer { id, rules, .. } = &mut self.peers[place];
         if rules.is_empty() {
             return;
         }
@@ -147,7 +147,7 @@ impl Test {
 
     /// A connection goes, and another comes.
     fn replace(&mut self, place: usize) {
-        let Peer { id: gone, is_monitor, .. } = self.peers[place];
+        let MatchingPeer { id: gone, is_monitor, .. } = self.peers[place];
         self.peers[place].rules.clear();
         let mut expected = Announcements::new();
         if !is_monitor {
@@ -161,7 +161,7 @@ impl Test {
         let seen = self.world.disconnect(gone);
         assert_eq!(announcements(&seen), expected);
         let id = self.world.join(0);
-        self.peers[place] = Peer { id, rules: Vec::new(), is_monitor: false };
+        self.peers[place] = MatchingPeer { id, rules: Vec::new(), is_monitor: false };
     }
 
     fn become_monitor(&mut self, place: usize) {
@@ -177,7 +177,7 @@ impl Test {
         let element = wire::signature::Signature::new("s").expect("valid").into();
         let texts = Value::Array { element, items: texts };
         self.world.call_bus(id, "Monitoring.BecomeMonitor", &[texts, 0_u32.into()]);
-        self.peers[place] = Peer { id, rules, is_monitor: true };
+        self.peers[place] = MatchingPeer { id, rules, is_monitor: true };
     }
 
     /// Sends a signal, and the same again with other arguments: its route was kept.
@@ -193,7 +193,7 @@ impl Test {
         let args = self.args();
         let builder = Builder::signal(path(at), interface(of), member(what));
         let seen = self.world.send(from, builder, &args);
-        let subject = Subject {
+        let subject = ModelSubject {
             kind: "signal",
             senders: self.names_of(from),
             destinations: Vec::new(),
@@ -220,7 +220,7 @@ impl Test {
             ("signal", Builder::signal(path(at), interface(of), member(what)))
         };
         let seen = self.world.send(from, builder.destination(name(&destination)), &args);
-        let subject = Subject {
+        let subject = ModelSubject {
             kind,
             senders: self.names_of(from),
             destinations: to.map_or_else(|| vec![destination.clone()], |to| self.names_of(to)),
@@ -230,7 +230,7 @@ impl Test {
             args: &args,
         };
         // What nobody is there for is seen by monitors only.
-        let eavesdrops = |rule: &Rule| rule.eavesdrops && to.is_some();
+        let eavesdrops = |rule: &ModelRule| rule.eavesdrops && to.is_some();
         let mut expected = self.matching(&subject, eavesdrops);
         expected.extend(to);
         self.compare(from, &seen, &expected);
@@ -242,11 +242,11 @@ impl Test {
         }
     }
 
-    fn compare(&mut self, from: PeerId, seen: &[Seen], expected: &Recipients) {
+    fn compare(&mut self, from: PeerId, seen: &[SeenEffect], expected: &ExpectedRecipients) {
         let sender = self.world.name_of(from);
-        let mut found = Recipients::new();
+        let mut found = ExpectedRecipients::new();
         for seen in seen {
-            let Seen::Sent { to, bytes, .. } = seen else { continue };
+            let SeenEffect::Sent { to, bytes, .. } = seen else { continue };
             let message = Message::parse(bytes).expect("a message");
             if message.sender().is_some_and(|name| name.as_str() == sender) {
                 assert!(found.insert(*to), "{to} got it twice");
@@ -258,27 +258,32 @@ impl Test {
 
     /// Those who have a rule that selects a message: monitors, and others if the rule is one that
     /// `applies` to it.
-    fn matching(&self, subject: &Subject<'_>, applies: impl Fn(&Rule) -> bool) -> Recipients {
-        let selects =
-            |peer: &Peer, rule: &Rule| (peer.is_monitor || applies(rule)) && rule.selects(subject);
+    fn matching(
+        &self,
+        subject: &ModelSubject<'_>,
+        applies: impl Fn(&ModelRule) -> bool,
+    ) -> ExpectedRecipients {
+        let selects = |peer: &MatchingPeer, rule: &ModelRule| {
+            (peer.is_monitor || applies(rule)) && rule.selects(subject)
+        };
         let peers = self.peers.iter();
         let found = peers.filter(|peer| peer.rules.iter().any(|rule| selects(peer, rule)));
         found.map(|peer| peer.id).collect()
     }
 
-    fn check_announced(&self, changes: &[Change], seen: &[Seen]) {
+    fn check_announced(&self, changes: &[OwnershipChange], seen: &[SeenEffect]) {
         let expected = changes.iter().filter_map(|change| self.announcement(change)).collect();
         assert_eq!(announcements(seen), expected);
     }
 
     /// What NameOwnerChanged says about a change, and who gets it, if anybody does.
-    fn announcement(&self, change: &Change) -> Option<([String; 3], Recipients)> {
+    fn announcement(&self, change: &OwnershipChange) -> Option<([String; 3], ExpectedRecipients)> {
         let (text, old, new) = change;
         let unique =
             |peer: &Option<PeerId>| peer.map_or_else(String::new, |p| self.world.name_of(p));
         let args = [text.clone(), unique(old), unique(new)];
         let values = args.clone().map(Value::from);
-        let subject = Subject {
+        let subject = ModelSubject {
             kind: "signal",
             senders: vec!["org.freedesktop.DBus".to_owned()],
             destinations: Vec::new(),
@@ -339,15 +344,15 @@ impl Test {
         }
     }
 
-    fn rule(&mut self) -> Rule {
-        let mut rule = Rule { eavesdrops: self.random.once_in(4), ..Rule::default() };
+    fn rule(&mut self) -> ModelRule {
+        let mut rule = ModelRule { eavesdrops: self.random.once_in(4), ..ModelRule::default() };
         for _ in 0..1 + self.random.below(3) {
             self.add_key(&mut rule);
         }
         rule
     }
 
-    fn add_key(&mut self, rule: &mut Rule) {
+    fn add_key(&mut self, rule: &mut ModelRule) {
         match self.random.below(9) {
             0 => rule.kind = Some(self.random.pick(&["signal", "method_call"])),
             1 => rule.sender = Some(self.sender()),
@@ -369,7 +374,7 @@ impl Test {
         }
     }
 
-    fn add_arg(&mut self, rule: &mut Rule) {
+    fn add_arg(&mut self, rule: &mut ModelRule) {
         let index = self.random.pick(&[0, 0, 1, 2, 63]);
         if rule.args.iter().any(|(other, ..)| *other == index) {
             return;
@@ -385,10 +390,10 @@ impl Test {
 }
 
 /// NameOwnerChanged as it was seen: what it says, and who got it.
-fn announcements(seen: &[Seen]) -> Announcements {
+fn announcements(seen: &[SeenEffect]) -> Announcements {
     let mut found = Announcements::new();
     for seen in seen {
-        let Seen::Sent { to, bytes, .. } = seen else { continue };
+        let SeenEffect::Sent { to, bytes, .. } = seen else { continue };
         let message = Message::parse(bytes).expect("a message");
         if message.member().is_some_and(|member| member == "NameOwnerChanged") {
             let (name, old, new) = message.read().expect("three texts");
@@ -399,9 +404,9 @@ fn announcements(seen: &[Seen]) -> Announcements {
     found
 }
 
-fn is_error(seen: &Seen) -> bool {
+fn is_error(seen: &SeenEffect) -> bool {
     match seen {
-        Seen::Sent { bytes, .. } => {
+        SeenEffect::Sent { bytes, .. } => {
             Message::parse(bytes).expect("a message").error_name().is_some()
         }
         _ => false,

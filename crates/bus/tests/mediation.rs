@@ -6,11 +6,11 @@ use std::rc::Rc;
 use bus::mediation::{Claim, MediatedRecipient, Mediator, MediatorKind, Opinion, Transit};
 use bus::policy::PeerAttributes;
 use bus::{
-    Bus, Configuration, Credentials, Details, FdPassing, Input, LogEvent, PeerId, Service,
-    Services, WithheldBy,
+    Bus, Configuration, ConnectionCredentials, DescriptorPassing, Details, Input, LogEvent, PeerId,
+    Service, Services, WithheldBy,
 };
 use testkit::world::{
-    Seen, World, foreign_error, identity, interface, member, messages_to, name, path,
+    BusWorld, SeenEffect, foreign_error, identity, interface, member, messages_to, name, path,
 };
 use wire::Message;
 use wire::body::Value;
@@ -65,7 +65,7 @@ fn text(label: Option<&[u8]>) -> String {
 
 /// A mediated bus, and what the modules were asked since somebody last looked.
 struct Mediated {
-    world: World,
+    world: BusWorld,
     asked: Rc<RefCell<Vec<String>>>,
 }
 
@@ -78,19 +78,19 @@ impl Mediated {
         let config = Configuration { services, security_contexts, ..Configuration::default() };
         let asked = Rc::default();
         let script = Script { asked: Rc::clone(&asked), exceptions: exceptions.to_vec() };
-        let mut world = World::new(config.clone());
+        let mut world = BusWorld::new(config.clone());
         world.bus = Bus::new(identity(), config, 7).mediated_by(Box::new(script));
         Self { world, asked }
     }
 
     /// A connection with a label that says Hello, and what it is answered.
-    fn greet(&mut self, label: Option<&str>) -> (PeerId, Vec<Seen>) {
-        let credentials = Credentials { uid: Some(0), pid: Some(1) };
+    fn greet(&mut self, label: Option<&str>) -> (PeerId, Vec<SeenEffect>) {
+        let credentials = ConnectionCredentials { uid: Some(0), pid: Some(1) };
         let (peer, _) = self.world.connect(credentials, Details::default());
         let label = label.map(|label| label.as_bytes().into());
         let attributes = PeerAttributes { label, ..PeerAttributes::default() };
         self.world.input(Input::AttributesRead { peer, attributes });
-        self.world.authenticate(peer, Some(0), FdPassing::Refused);
+        self.world.authenticate(peer, Some(0), DescriptorPassing::Refused);
         let seen = self.world.call_bus(peer, "Hello", &[]);
         (peer, seen)
     }
@@ -107,7 +107,7 @@ impl Mediated {
 }
 
 /// The text of the error that a connection got last.
-fn error(seen: &[Seen], peer: PeerId) -> Option<String> {
+fn error(seen: &[SeenEffect], peer: PeerId) -> Option<String> {
     let message = Message::parse(messages_to(seen, peer).last()?).expect("a message");
     message.error_name()?;
     message.read::<(&str,)>().ok().map(|(text,)| text.to_owned())
@@ -156,7 +156,7 @@ fn names_are_mediated_with_the_context_that_they_have() {
         let asked = bus.asked();
         assert_eq!(asked[0], "label (:1.0) RequestName to the bus");
         assert_eq!(asked[1], format!("label own {name} as {context}"));
-        let is_told = |seen: &Seen| matches!(seen, Seen::Log(LogEvent::Allowed { .. }));
+        let is_told = |seen: &SeenEffect| matches!(seen, SeenEffect::Log(LogEvent::Allowed { .. }));
         assert_eq!(seen.iter().any(is_told), name == "com.audited", "{name}");
     }
 }
@@ -188,7 +188,7 @@ fn messages_are_mediated_for_each_who_gets_them() {
     let seen = bus.world.send(a, signal, &[]);
     assert_eq!([b, c].map(|peer| messages_to(&seen, peer).len()), [0, 0]);
     let withheld = seen.iter().filter_map(|it| match it {
-        Seen::Log(LogEvent::Withheld { peer, by, .. }) => Some((*peer, *by)),
+        SeenEffect::Log(LogEvent::Withheld { peer, by, .. }) => Some((*peer, *by)),
         _ => None,
     });
     let expected = [(b, WithheldBy::AppArmor), (c, WithheldBy::Selinux)];
@@ -198,7 +198,7 @@ fn messages_are_mediated_for_each_who_gets_them() {
     let wake = Builder::method_call(path("/x"), member("Wake")).destination(name("com.absent"));
     let seen = bus.world.send(a, wake, &[]);
     assert!(error(&seen, a).is_some());
-    assert!(!seen.iter().any(|it| matches!(it, Seen::Start(..))), "nothing is started");
+    assert!(!seen.iter().any(|it| matches!(it, SeenEffect::Start(..))), "nothing is started");
     assert_eq!(bus.asked(), ["a (:1.0) Wake to service assumed"]);
 }
 
@@ -268,7 +268,7 @@ fn who_may_not_eavesdrop_gets_no_trace() {
         assert!(bus.asked().contains(&"deaf eavesdrop".to_owned()), "{method}");
     }
     let seen = bus.world.call_bus(keen, "GetId", &[]);
-    assert!(!seen.iter().any(|it| matches!(it, Seen::Traced { .. })), "nobody has a trace");
+    assert!(!seen.iter().any(|it| matches!(it, SeenEffect::Traced { .. })), "nobody has a trace");
 }
 
 /// An array of this type with nothing in it.

@@ -1,9 +1,9 @@
 //! Names change hands as the specification says, whoever asks in whatever order.
 
 use bus::{Configuration, PeerId};
-use testkit::model::Names;
+use testkit::model::ModelNames;
 use testkit::random::{Random, rounds};
-use testkit::world::{World, messages_to};
+use testkit::world::{BusWorld, messages_to};
 use wire::Message;
 use wire::body::Value;
 
@@ -13,8 +13,8 @@ const NAMES: [&str; 5] = ["com.a", "com.a.b", "com.c", "org.x", "org.y"];
 #[test]
 fn names_change_hands_as_in_the_model() {
     let mut random = Random::from_env();
-    let mut world = World::new(Configuration::default());
-    let mut model = Names::default();
+    let mut world = BusWorld::new(Configuration::default());
+    let mut model = ModelNames::default();
     let mut peers: Vec<PeerId> = (0..6).map(|_| world.join(1000)).collect();
     for _ in 0..STEPS {
         let place = random.below(peers.len());
@@ -45,7 +45,7 @@ fn names_change_hands_as_in_the_model() {
 }
 
 /// Compares what the bus says of a name and of a connection with the model.
-fn check(world: &mut World, model: &Names, name: &str, peer: PeerId) {
+fn check(world: &mut BusWorld, model: &ModelNames, name: &str, peer: PeerId) {
     let asker = world.join(1000);
     let seen = world.call_bus(asker, "ListQueuedOwners", &[name.into()]);
     let replies = messages_to(&seen, asker);
@@ -62,7 +62,7 @@ fn check(world: &mut World, model: &Names, name: &str, peer: PeerId) {
 }
 
 /// Calls a method that answers with a number.
-fn number(world: &mut World, peer: PeerId, method: &str, args: &[Value]) -> u32 {
+fn number(world: &mut BusWorld, peer: PeerId, method: &str, args: &[Value]) -> u32 {
     let seen = world.call_bus(peer, method, args);
     let messages = messages_to(&seen, peer);
     let reply = Message::parse(messages.last().expect("a reply")).expect("a message");

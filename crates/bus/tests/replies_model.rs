@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bus::{Configuration, Input, PeerId, Policy, Time};
 use testkit::random::{Random, rounds};
-use testkit::world::{Seen, World, interface, member, messages_to, name, path};
+use testkit::world::{BusWorld, SeenEffect, interface, member, messages_to, name, path};
 use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;
@@ -21,8 +21,8 @@ struct Pending {
     deadline: Option<Time>,
 }
 
-struct Test {
-    world: World,
+struct RepliesTest {
+    world: BusWorld,
     random: Random,
     config: Configuration,
     peers: Vec<PeerId>,
@@ -37,10 +37,11 @@ fn every_call_is_answered_once() {
     config.limits.auth_timeout = None;
     config.limits.max_replies_per_connection = 10;
     config.limits.reply_timeout = Some(Duration::from_secs(20));
-    let mut world = World::new(config.clone());
+    let mut world = BusWorld::new(config.clone());
     let peers = (0..5).map(|_| world.join(1000)).collect();
     let random = Random::from_env();
-    let mut test = Test { world, random, config, peers, pending: Vec::new(), counts: [0; 4] };
+    let mut test =
+        RepliesTest { world, random, config, peers, pending: Vec::new(), counts: [0; 4] };
     for _ in 0..STEPS {
         test.step();
         let deadline = test.pending.iter().filter_map(|pending| pending.deadline).min();
@@ -53,7 +54,7 @@ fn every_call_is_answered_once() {
     test.world.end();
 }
 
-impl Test {
+impl RepliesTest {
     fn step(&mut self) {
         match self.random.below(100) {
             0..45 => self.call(),
@@ -170,9 +171,11 @@ fn no_replies(pending: &[Pending]) -> Vec<(PeerId, u32, String)> {
 }
 
 /// The errors of the bus: to whom, for which serial, which.
-fn errors(seen: &[Seen]) -> Vec<(PeerId, u32, String)> {
+fn errors(seen: &[SeenEffect]) -> Vec<(PeerId, u32, String)> {
     let sent = seen.iter().filter_map(|seen| match seen {
-        Seen::Sent { to, bytes, .. } => Some((*to, Message::parse(bytes).expect("a message"))),
+        SeenEffect::Sent { to, bytes, .. } => {
+            Some((*to, Message::parse(bytes).expect("a message")))
+        }
         _ => None,
     });
     sent.filter_map(|(to, message)| {

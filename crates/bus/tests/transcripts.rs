@@ -39,17 +39,17 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bus::policy::{Console, PeerAttributes, Rule};
+use bus::policy::{Console, PeerAttributes, PolicyRule};
 use bus::{
-    Configuration, Credentials, Details, DisconnectReason, FdPassing, Fds, ForeignError,
-    HelperFailure, Identity, Input, Limits, LogEvent, PeerId, PidFd, Policy, Service,
-    ServiceHelper, ServiceManager, StartFailure, StartId, StartProblem, Time, TraceAudience,
-    Urgency,
+    BusIdentity, BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, Details,
+    DisconnectReason, Fds, ForeignError, HelperFailure, Input, LogEvent, PeerId, PidFd, Policy,
+    Service, ServiceHelper, ServiceManager, StartFailure, StartId, StartProblem, Time,
+    TraceAudience, Urgency,
 };
-use testkit::golden::{self, Mode};
+use testkit::golden::{self, GoldenMode};
 use testkit::rules;
-use testkit::text::{self, Cursor};
-use testkit::world::{self, Reads, Seen, World, foreign_error};
+use testkit::text::{self, ValueCursor};
+use testkit::world::{self, BusWorld, ReadingMode, SeenEffect, foreign_error};
 use wire::body::Value;
 use wire::message::{Builder, Flags, MessageType};
 use wire::names::ErrorName;
@@ -58,8 +58,8 @@ use wire::{Endian, Message};
 #[test]
 fn transcripts_are_as_they_were() {
     let mode = match std::env::var("DILIGENCE_BLESS").as_deref() {
-        Ok("1") => Mode::Bless,
-        _ => Mode::Compare,
+        Ok("1") => GoldenMode::Bless,
+        _ => GoldenMode::Compare,
     };
     let mut failures = Vec::new();
     for path in files() {
@@ -86,10 +86,10 @@ fn files() -> Vec<PathBuf> {
 /// Runs one file.
 struct Runner {
     settings: Configuration,
-    identity: Identity,
-    rules: Vec<Rule>,
+    identity: BusIdentity,
+    rules: Vec<PolicyRule>,
     /// Made when the first connection comes, so that settings can stand before.
-    world: Option<World>,
+    world: Option<BusWorld>,
     peers: BTreeMap<String, PeerId>,
     names: BTreeMap<PeerId, String>,
     /// The latest start of each service.
@@ -126,9 +126,9 @@ impl Runner {
         runner.output
     }
 
-    fn world(&mut self) -> &mut World {
+    fn world(&mut self) -> &mut BusWorld {
         self.world.get_or_insert_with(|| {
-            World::with_identity(self.settings.clone(), self.identity.clone())
+            BusWorld::with_identity(self.settings.clone(), self.identity.clone())
         })
     }
 
@@ -152,7 +152,7 @@ impl Runner {
             "join" => self.join(rest),
             "stall" => {
                 let peer = self.peer(rest);
-                self.world().set_reads(peer, Reads::WhenTold);
+                self.world().set_reads(peer, ReadingMode::WhenTold);
             }
             "read" => self.read(rest),
             "at" => self.at(rest),
@@ -251,7 +251,7 @@ impl Runner {
         self.show(&seen);
     }
 
-    fn connected(&mut self, alias: &str, options: &str) -> Vec<Seen> {
+    fn connected(&mut self, alias: &str, options: &str) -> Vec<SeenEffect> {
         let (peer, seen) = self.world().connect(credentials(options), details(options));
         self.peers.insert(alias.to_owned(), peer);
         self.names.insert(peer, alias.to_owned());
@@ -267,10 +267,14 @@ impl Runner {
     }
 
     /// As the user whom the kernel names, if no other is given.
-    fn authenticated(&mut self, alias: &str, options: &str) -> Vec<Seen> {
+    fn authenticated(&mut self, alias: &str, options: &str) -> Vec<SeenEffect> {
         let peer = self.peer(alias);
         let words: Vec<_> = options.split_whitespace().collect();
-        let fds = if words.contains(&"fds") { FdPassing::Agreed } else { FdPassing::Refused };
+        let fds = if words.contains(&"fds") {
+            DescriptorPassing::Agreed
+        } else {
+            DescriptorPassing::Refused
+        };
         let known = self.world().bus.credentials(peer).and_then(|known| known.uid);
         let given = pairs(options).find(|(name, _)| *name == "uid");
         let given = given.map(|(_, value)| value.parse().expect("a number"));
@@ -291,7 +295,7 @@ impl Runner {
         let (alias, count) = rest.split_once(' ').unwrap_or((rest, ""));
         let peer = self.peer(alias);
         let count = count.parse().unwrap_or_else(|_| {
-            self.world().set_reads(peer, Reads::AtOnce);
+            self.world().set_reads(peer, ReadingMode::AtOnce);
             usize::MAX
         });
         let seen = self.world().write(peer, count);
@@ -340,19 +344,19 @@ impl Runner {
         let _ = writeln!(self.output, "  {line}");
     }
 
-    fn show(&mut self, seen: &[Seen]) {
+    fn show(&mut self, seen: &[SeenEffect]) {
         for seen in seen {
             let line = self.describe(seen);
             self.say(&line);
-            if let Seen::Start(start, name) = seen {
+            if let SeenEffect::Start(start, name) = seen {
                 self.starts.insert(name.clone(), *start);
             }
         }
     }
 
-    fn describe(&self, seen: &Seen) -> String {
+    fn describe(&self, seen: &SeenEffect) -> String {
         match seen {
-            Seen::Sent { to, bytes, fds, urgency } => {
+            SeenEffect::Sent { to, bytes, fds, urgency } => {
                 let message = Message::parse(bytes).expect("was checked before");
                 let arrow = match urgency {
                     Urgency::Awaited => "->",
@@ -370,17 +374,17 @@ impl Runner {
                 }
                 line
             }
-            Seen::Disconnect(peer, reason) => {
+            SeenEffect::Disconnect(peer, reason) => {
                 let why = match reason {
                     DisconnectReason::InvalidMessage(error) => format!("{error}"),
                     other => format!("{other:?}"),
                 };
                 format!("!! disconnect {}: {why}", self.names[peer])
             }
-            Seen::Reload(caller) => format!("reload for {}", self.names[caller]),
-            Seen::Start(start, name) => format!("{start}: {name}"),
-            Seen::Abandon(start) => format!("abandon {start}"),
-            Seen::Traced { bytes, audience } => {
+            SeenEffect::Reload(caller) => format!("reload for {}", self.names[caller]),
+            SeenEffect::Start(start, name) => format!("{start}: {name}"),
+            SeenEffect::Abandon(start) => format!("abandon {start}"),
+            SeenEffect::Traced { bytes, audience } => {
                 let message = Message::parse(bytes).expect("it was sent");
                 let who = match audience {
                     TraceAudience::All => "all",
@@ -388,10 +392,10 @@ impl Runner {
                 };
                 format!("written for {who}: {}", describe(&message))
             }
-            Seen::Owner(owner) => format!("written for the recorder: {owner:?}"),
-            Seen::Joined(peer) => format!("written for all: {} is there", self.names[peer]),
-            Seen::CloseRing(peer) => format!("{} has no trace any more", self.names[peer]),
-            Seen::Log(event) => self.describe_event(event),
+            SeenEffect::Owner(owner) => format!("written for the recorder: {owner:?}"),
+            SeenEffect::Joined(peer) => format!("written for all: {} is there", self.names[peer]),
+            SeenEffect::CloseRing(peer) => format!("{} has no trace any more", self.names[peer]),
+            SeenEffect::Log(event) => self.describe_event(event),
         }
     }
 
@@ -447,7 +451,7 @@ fn quoted(text: &str) -> String {
     text::show(&text.into())
 }
 
-fn set_limit(limits: &mut Limits, rest: &str) {
+fn set_limit(limits: &mut BusLimits, rest: &str) {
     let (name, value) = rest.split_once('=').expect("limit NAME=VALUE");
     if let Some(time) = match name {
         "auth_timeout" => Some(&mut limits.auth_timeout),
@@ -549,7 +553,7 @@ struct Words {
 
 impl Words {
     fn read(line: &str) -> Self {
-        let mut cursor = Cursor::new(line);
+        let mut cursor = ValueCursor::new(line);
         let mut words = Self { kind: cursor.word().to_owned(), ..Self::default() };
         match words.kind.as_str() {
             "bus" => {
@@ -655,8 +659,8 @@ fn with_field(bytes: &[u8], code: u8) -> Vec<u8> {
     out
 }
 
-fn credentials(options: &str) -> Credentials {
-    let mut credentials = Credentials::default();
+fn credentials(options: &str) -> ConnectionCredentials {
+    let mut credentials = ConnectionCredentials::default();
     for (name, value) in pairs(options) {
         match name {
             "uid" => credentials.uid = value.parse().ok(),
@@ -696,7 +700,7 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 fn string(text: &str) -> String {
-    match Cursor::new(text).value() {
+    match ValueCursor::new(text).value() {
         Value::String(text) => text,
         other => panic!("{other:?} is no string"),
     }

@@ -1,7 +1,7 @@
 //! Activation: services that a bus starts because a call needs them, and what came of it.
 //!
-//! - [`Message::wanted_name`]: the name whose owner a call needs.
-//! - [`Message::waited_for_start`]: a service that came while the call waited.
+//! - [`CapturedMessage::wanted_name`]: the name whose owner a call needs.
+//! - [`CapturedMessage::waited_for_start`]: a service that came while the call waited.
 //! - [`failed_starts`]: services that did not come, each with the service that is to blame: a service may
 //!   fail only because another one did that it needs.
 
@@ -13,30 +13,30 @@ use foldhash::fast::RandomState;
 use serde::Serialize;
 use wire::message::{Flags, MessageType};
 
-use crate::model::{CallOutcome, Capture, Message, PeerId, Text};
-use crate::record::{BusId, Fact, Time};
+use crate::model::{CallOutcome, Capture, CapturedMessage, RecordedPeerId, TextId};
+use crate::record::{BusId, Fact, RecordedTime};
 
 /// A start that a call waited for, and that succeeded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Start {
+pub struct ServiceStart {
     /// The connection of the service.
-    pub service: PeerId,
+    pub service: RecordedPeerId,
     /// When the call was sent.
-    pub called: Time,
+    pub called: RecordedTime,
     /// When the service connected; when it took the name, if that is unknown.
-    pub connected: Time,
+    pub connected: RecordedTime,
     /// When it owned the name.
-    pub owned: Time,
+    pub owned: RecordedTime,
 }
 
-impl Start {
+impl ServiceStart {
     /// From the call to the connection of the service.
     pub fn until_connected(&self) -> Duration {
         self.connected.since(self.called).unwrap_or_default()
     }
 }
 
-impl<'c> Message<'c> {
+impl<'c> CapturedMessage<'c> {
     /// The well-known name whose owner this call needs: its destination, or the service that it asks the bus
     /// to start. `None` if the recording does not say which service that is.
     pub fn wanted_name(&self) -> Option<Cow<'c, str>> {
@@ -61,7 +61,7 @@ impl<'c> Message<'c> {
     }
 
     /// The same as a text of the capture; `None` if only the body of this call has it.
-    pub(crate) fn wanted_text(&self) -> Option<Text> {
+    pub(crate) fn wanted_text(&self) -> Option<TextId> {
         match self.destination_id() == self.capture().driver() {
             true => self.capture().strings().find(&self.started_name()?),
             false => Some(self.destination_id()),
@@ -70,7 +70,7 @@ impl<'c> Message<'c> {
 
     /// The service that started while this call waited for it. `None` if the name had an owner when the call
     /// was sent, or got none before the call ended.
-    pub fn waited_for_start(&self) -> Option<Start> {
+    pub fn waited_for_start(&self) -> Option<ServiceStart> {
         let called = self.at();
         let directory = self.capture().directory();
         let all = directory.ownerships(self.bus(), self.wanted_text()?);
@@ -84,7 +84,7 @@ impl<'c> Message<'c> {
             return None;
         }
         let connected = directory.peer(next.owner).arrived.unwrap_or(owned).min(owned);
-        Some(Start { service: next.owner, called, connected, owned })
+        Some(ServiceStart { service: next.owner, called, connected, owned })
     }
 
     /// What to call whom the caller waits for: the service that it asks the bus to start, or whom the call is
@@ -101,7 +101,7 @@ worded_enum! {
     /// Why a service did not start.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
     #[serde(rename_all = "kebab-case")]
-    pub enum StartFailure {
+    pub enum ServiceStartFailure {
         /// Its program exited.
         Exited = "its program exited",
         /// A signal ended its program.
@@ -122,14 +122,14 @@ worded_enum! {
     }
 }
 
-impl StartFailure {
+impl ServiceStartFailure {
     /// Whether the service was still starting when the caller or the bus gave up.
     const fn is_pending(self) -> bool {
         matches!(self, Self::TimedOut | Self::NeverCame)
     }
 
     /// By the error with which the bus answered a call that needed a service.
-    fn of_error(call: &Message<'_>, error: &Message<'_>) -> Option<Self> {
+    fn of_error(call: &CapturedMessage<'_>, error: &CapturedMessage<'_>) -> Option<Self> {
         let name = error.member();
         if let Some(cause) = name.strip_prefix(SPAWN) {
             return Some(match cause {
@@ -168,15 +168,15 @@ pub struct FailedStart<'c> {
     /// The name that it did not take.
     pub name: String,
     /// What went wrong.
-    pub failure: StartFailure,
+    pub failure: ServiceStartFailure,
     /// The same in the words of the bus, if these are known.
     pub words: Option<String>,
     /// The calls that waited for this start, in their order; at least one.
-    pub calls: Vec<Message<'c>>,
+    pub calls: Vec<CapturedMessage<'c>>,
     /// When the first of them was sent.
-    pub from: Time,
+    pub from: RecordedTime,
     /// When it had failed.
-    pub until: Time,
+    pub until: RecordedTime,
     /// How much later it took the name nevertheless.
     pub late_by: Option<Duration>,
     /// The service that is to blame, if it is another one. The recording does not say which connection
@@ -232,9 +232,9 @@ impl FailedStart<'_> {
 /// The services that did not start for calls that `selects` lets pass, in the order of the first calls.
 pub fn failed_starts<'c>(
     capture: &'c Capture,
-    selects: impl Fn(&Message<'c>) -> bool,
+    selects: impl Fn(&CapturedMessage<'c>) -> bool,
 ) -> Vec<FailedStart<'c>> {
-    let mut search = Search::default();
+    let mut search = FailedStartSearch::default();
     for call in capture.messages().filter(|message| message.expects_reply() && selects(message)) {
         search.look_at(call);
     }
@@ -250,20 +250,20 @@ pub fn failed_starts<'c>(
 }
 
 /// How a call failed because its service did not start, and when it was over.
-fn failure(call: &Message<'_>) -> Option<(StartFailure, Time)> {
+fn failure(call: &CapturedMessage<'_>) -> Option<(ServiceStartFailure, RecordedTime)> {
     if let Some(error) = call.partner() {
-        let failure = is_of_bus(call, &error).then(|| StartFailure::of_error(call, &error));
+        let failure = is_of_bus(call, &error).then(|| ServiceStartFailure::of_error(call, &error));
         return Some((failure??, error.at()));
     }
     let waited = call.waited().filter(|waited| *waited >= GAVE_UP_MIN)?;
     let is_lost = matches!(call.outcome()?, CallOutcome::CallerLeft | CallOutcome::Waiting);
     (is_lost && is_known_to_be_absent(call))
-        .then(|| (StartFailure::NeverCame, call.at().after(waited)))
+        .then(|| (ServiceStartFailure::NeverCame, call.at().after(waited)))
 }
 
 /// Whether the recording shows that the name had no owner when a call without a reply was sent, nor later
 /// while the caller waited.
-fn is_known_to_be_absent(call: &Message<'_>) -> bool {
+fn is_known_to_be_absent(call: &CapturedMessage<'_>) -> bool {
     let capture = call.capture();
     if call.destination_id() == capture.driver() {
         // The bus replies at once if the service is there.
@@ -273,7 +273,7 @@ fn is_known_to_be_absent(call: &Message<'_>) -> bool {
     if call.to().is_some() {
         return false;
     }
-    let is_activatable = |(_, bus, fact): &(Time, BusId, Fact)| {
+    let is_activatable = |(_, bus, fact): &(RecordedTime, BusId, Fact)| {
         *bus == call.bus()
             && matches!(fact, Fact::Activatable { name: known } if known == call.destination())
     };
@@ -282,7 +282,7 @@ fn is_known_to_be_absent(call: &Message<'_>) -> bool {
 }
 
 /// When the bus said that nothing owns the name that a call needs, and that nothing can start it.
-fn absence(call: &Message<'_>) -> Option<(Time, WaitEnd)> {
+fn absence(call: &CapturedMessage<'_>) -> Option<(RecordedTime, WaitEnd)> {
     let error = call.partner().filter(|reply| is_of_bus(call, reply))?;
     // If the caller forbids a start, the bus does not look whether something can be started.
     let may_start = !call.flags().contains(Flags::NO_AUTO_START);
@@ -291,7 +291,7 @@ fn absence(call: &Message<'_>) -> Option<(Time, WaitEnd)> {
 }
 
 /// Whether an error comes from the bus, because the service that a call needs is not there.
-fn is_of_bus(call: &Message<'_>, error: &Message<'_>) -> bool {
+fn is_of_bus(call: &CapturedMessage<'_>, error: &CapturedMessage<'_>) -> bool {
     let driver = call.capture().driver();
     let needs_service = match call.destination_id() == driver {
         true => call.member() == START,
@@ -301,14 +301,14 @@ fn is_of_bus(call: &Message<'_>, error: &Message<'_>) -> bool {
 }
 
 /// How long nobody replied to a call, if that was long.
-fn silence(call: &Message<'_>) -> Option<(Time, WaitEnd)> {
+fn silence(call: &CapturedMessage<'_>) -> Option<(RecordedTime, WaitEnd)> {
     let waited = call.waited().filter(|waited| *waited >= GAVE_UP_MIN)?;
     let is_to_bus = call.destination_id() == call.capture().driver();
     (!is_to_bus).then(|| (call.at().after(waited), WaitEnd::Silent(call.to())))
 }
 
 /// The text of an error.
-fn words(error: &Message<'_>) -> Option<String> {
+fn words(error: &CapturedMessage<'_>) -> Option<String> {
     let mut buffer = Vec::new();
     let message = error.capture().read_message(error.id(), &mut buffer).ok()??;
     message.read::<(&str,)>().ok().map(|(words,)| words.to_owned())
@@ -316,20 +316,20 @@ fn words(error: &Message<'_>) -> Option<String> {
 
 /// Starts that calls waited for.
 #[derive(Default)]
-struct Search<'c> {
+struct FailedStartSearch<'c> {
     failed: Vec<FailedStart<'c>>,
     /// By name, the last of `failed`.
     last: HashMap<(BusId, String), usize, RandomState>,
     /// By caller, what it waited for.
-    waits: HashMap<PeerId, Vec<Wait>, RandomState>,
+    waits: HashMap<RecordedPeerId, Vec<StartWait>, RandomState>,
 }
 
 /// A connection that waits for a service to start.
 #[derive(Clone, Debug)]
-struct Wait {
+struct StartWait {
     name: String,
-    from: Time,
-    until: Time,
+    from: RecordedTime,
+    until: RecordedTime,
     end: WaitEnd,
 }
 
@@ -338,15 +338,15 @@ enum WaitEnd {
     /// The service did not start: the place of its start among those that failed.
     Failed(usize),
     /// The service came.
-    Came(PeerId),
+    Came(RecordedPeerId),
     /// The bus said that nothing owns the name and nothing can start it.
     Absent,
     /// Nobody replied for long: a connection that is known, or a service that is starting perhaps.
-    Silent(Option<PeerId>),
+    Silent(Option<RecordedPeerId>),
 }
 
-impl<'c> Search<'c> {
-    fn look_at(&mut self, call: Message<'c>) {
+impl<'c> FailedStartSearch<'c> {
+    fn look_at(&mut self, call: CapturedMessage<'c>) {
         let (until, end, name) = match failure(&call) {
             Some((failure, until)) => {
                 let Some(name) = call.wanted_name() else { return };
@@ -362,13 +362,19 @@ impl<'c> Search<'c> {
             }
         };
         if let Some(caller) = call.from() {
-            let wait = Wait { name: name.into_owned(), from: call.at(), until, end };
+            let wait = StartWait { name: name.into_owned(), from: call.at(), until, end };
             self.waits.entry(caller).or_default().push(wait);
         }
     }
 
     /// Adds a call to the start that it waited for, which begins with it perhaps.
-    fn add(&mut self, call: Message<'c>, name: &str, failure: StartFailure, until: Time) -> usize {
+    fn add(
+        &mut self,
+        call: CapturedMessage<'c>,
+        name: &str,
+        failure: ServiceStartFailure,
+        until: RecordedTime,
+    ) -> usize {
         let key = (call.bus(), name.to_owned());
         if let Some(&last) = self.last.get(&key)
             && call.at() <= self.failed[last].until
@@ -400,11 +406,11 @@ impl<'c> Search<'c> {
 
 /// A start that failed, or that is under way perhaps.
 #[derive(Clone, Copy, Debug)]
-struct Attempt<'a> {
+struct StartAttempt<'a> {
     bus: BusId,
     name: &'a str,
-    from: Time,
-    until: Time,
+    from: RecordedTime,
+    until: RecordedTime,
     end: AttemptEnd,
 }
 
@@ -419,11 +425,11 @@ enum AttemptEnd {
     Crashed,
 }
 
-impl<'a> Attempt<'a> {
+impl<'a> StartAttempt<'a> {
     fn of(start: &'a FailedStart<'_>) -> Self {
         let end = match start.failure {
             failure if failure.is_pending() => AttemptEnd::Pending,
-            StartFailure::Crashed => AttemptEnd::Crashed,
+            ServiceStartFailure::Crashed => AttemptEnd::Crashed,
             _ => AttemptEnd::GaveUp,
         };
         let FailedStart { bus, name, from, until, .. } = start;
@@ -432,13 +438,13 @@ impl<'a> Attempt<'a> {
 
     /// Whether at least half of the time of the start was left. A service that began to wait for another one
     /// later than that was slow by itself; more likely the connection is of another program.
-    fn half_is_left_at(&self, time: Time) -> bool {
+    fn half_is_left_at(&self, time: RecordedTime) -> bool {
         let (passed, all) = (time.since(self.from), self.until.since(self.from));
         passed.unwrap_or_default() <= all.unwrap_or_default() / 2
     }
 
     /// The start of what was waited for when another start failed.
-    fn pending(failed: &FailedStart<'_>, wait: &'a Wait) -> Self {
+    fn pending(failed: &FailedStart<'_>, wait: &'a StartWait) -> Self {
         let (bus, name) = (failed.bus, wait.name.as_str());
         Self { bus, name, from: wait.from, until: failed.until, end: AttemptEnd::Pending }
     }
@@ -447,22 +453,22 @@ impl<'a> Attempt<'a> {
 /// What services waited for that did not start themselves.
 struct Chains<'s, 'c> {
     capture: &'c Capture,
-    search: &'s Search<'c>,
+    search: &'s FailedStartSearch<'c>,
     /// Connections that waited for a start, by when they came.
-    newcomers: Vec<(Time, PeerId)>,
+    newcomers: Vec<(RecordedTime, RecordedPeerId)>,
     /// By connection that waited for a start, when it sent its last message. What programs send while they
     /// clean up does not count.
-    last_sent: HashMap<PeerId, Time, RandomState>,
+    last_sent: HashMap<RecordedPeerId, RecordedTime, RandomState>,
 }
 
 impl<'s, 'c> Chains<'s, 'c> {
-    fn new(capture: &'c Capture, search: &'s Search<'c>) -> Self {
-        let arrived = |peer: PeerId| capture.directory().peer(peer).arrived;
+    fn new(capture: &'c Capture, search: &'s FailedStartSearch<'c>) -> Self {
+        let arrived = |peer: RecordedPeerId| capture.directory().peer(peer).arrived;
         let waiting = search.waits.keys();
         let mut newcomers: Vec<_> =
             waiting.filter_map(|&peer| Some((arrived(peer)?, peer))).collect();
         newcomers.sort_unstable();
-        let is_cleaning_up = |message: &Message<'_>| {
+        let is_cleaning_up = |message: &CapturedMessage<'_>| {
             message.destination_id() == capture.driver() && CLEANING_UP.contains(&message.member())
         };
         let sent = capture.messages().filter(|message| !is_cleaning_up(message));
@@ -473,15 +479,17 @@ impl<'s, 'c> Chains<'s, 'c> {
 
     /// The last service of the chain that a start failed for.
     fn culprit(&self, start: &FailedStart<'c>) -> Option<Culprit> {
-        let mut wait = self.obstacle(&Attempt::of(start))?;
+        let mut wait = self.obstacle(&StartAttempt::of(start))?;
         // Each service of a chain is asked for later than the one before.
         for _ in 0..DEPTH_MAX {
             let next = match wait.end {
-                WaitEnd::Failed(index) => self.obstacle(&Attempt::of(&self.search.failed[index])),
+                WaitEnd::Failed(index) => {
+                    self.obstacle(&StartAttempt::of(&self.search.failed[index]))
+                }
                 WaitEnd::Came(service) | WaitEnd::Silent(Some(service)) => {
                     self.pending(service, start.until)
                 }
-                WaitEnd::Silent(None) => self.obstacle(&Attempt::pending(start, wait)),
+                WaitEnd::Silent(None) => self.obstacle(&StartAttempt::pending(start, wait)),
                 WaitEnd::Absent => return Some(Culprit::Absent(wait.name.clone())),
             };
             let Some(next) = next.filter(|next| next.from > wait.from) else { break };
@@ -494,7 +502,7 @@ impl<'s, 'c> Chains<'s, 'c> {
     }
 
     /// What a service waited for when its start failed.
-    fn obstacle(&self, start: &Attempt<'_>) -> Option<&'s Wait> {
+    fn obstacle(&self, start: &StartAttempt<'_>) -> Option<&'s StartWait> {
         let first = self.newcomers.partition_point(|(arrived, _)| *arrived <= start.from);
         let came = self.newcomers[first..].iter().take_while(|(at, _)| *at <= start.until);
         let mut candidates = came.filter(|(_, peer)| self.may_be(*peer, start));
@@ -512,10 +520,10 @@ impl<'s, 'c> Chains<'s, 'c> {
     }
 
     /// Whether a connection may belong to a service that did not take its name.
-    fn may_be(&self, peer: PeerId, start: &Attempt<'_>) -> bool {
+    fn may_be(&self, peer: RecordedPeerId, start: &StartAttempt<'_>) -> bool {
         let known = self.capture.directory().peer(peer);
         let began = known.process.as_ref().and_then(|process| process.started);
-        let owns = |name: &Text| {
+        let owns = |name: &TextId| {
             let all = self.capture.directory().ownerships(start.bus, *name).iter();
             self.capture.strings().get(*name) != start.name
                 && all.into_iter().any(|one| {
@@ -529,13 +537,13 @@ impl<'s, 'c> Chains<'s, 'c> {
     }
 
     /// Whether a connection waited for this start itself.
-    fn calls(&self, peer: PeerId, start: &Attempt<'_>) -> bool {
+    fn calls(&self, peer: RecordedPeerId, start: &StartAttempt<'_>) -> bool {
         let waits = self.search.waits.get(&peer).map_or(&[][..], Vec::as_slice);
         waits.iter().any(|wait| wait.name == start.name)
     }
 
     /// The start that a connection was waiting for at a time.
-    fn pending(&self, peer: PeerId, at: Time) -> Option<&'s Wait> {
+    fn pending(&self, peer: RecordedPeerId, at: RecordedTime) -> Option<&'s StartWait> {
         let waits = self.search.waits.get(&peer)?;
         waits.iter().find(|wait| match wait.end {
             // Services that wait for each other fail at the same time.
@@ -547,11 +555,17 @@ impl<'s, 'c> Chains<'s, 'c> {
 
     /// What failed last before a connection left, if the connection said nothing after that and its service
     /// failed.
-    fn failed_before(&self, peer: PeerId, start: &Attempt<'_>) -> Option<&'s Wait> {
+    fn failed_before(
+        &self,
+        peer: RecordedPeerId,
+        start: &StartAttempt<'_>,
+    ) -> Option<&'s StartWait> {
         let left = self.capture.directory().peer(peer).left?;
         let waits = self.search.waits.get(&peer)?;
         let last = waits.iter().rfind(|wait| wait.until <= left)?;
-        let is_within = |from: Time, to: Time, max| to.since(from).is_some_and(|span| span <= max);
+        let is_within = |from: RecordedTime, to: RecordedTime, max| {
+            to.since(from).is_some_and(|span| span <= max)
+        };
         let went_on = self.last_sent.get(&peer).is_some_and(|at| *at > last.until);
         (matches!(last.end, WaitEnd::Failed(_) | WaitEnd::Absent)
             && !went_on

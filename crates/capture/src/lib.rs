@@ -68,5 +68,5 @@ pub mod text;
 pub mod timeline;
 pub mod trace;
 
-pub use model::{Capture, MessageId};
-pub use record::{Record, Time};
+pub use model::{Capture, CapturedMessageId};
+pub use record::{RecordedTime, RecordingRecord};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::record::Record;
+use crate::record::RecordingRecord;
 use crate::text::units::counted;
 
 /// How much is missing. Its text is for people: `nothing lost`, `7 messages lost`.
@@ -16,8 +16,8 @@ pub struct Losses {
 
 impl Losses {
     /// Counts what a record says is missing.
-    pub fn learn(&mut self, record: &Record<'_>) {
-        if let Record::Gap(gap) = record {
+    pub fn learn(&mut self, record: &RecordingRecord<'_>) {
+        if let RecordingRecord::Gap(gap) = record {
             self.gaps += 1;
             self.messages += gap.lost.unwrap_or(0);
         }

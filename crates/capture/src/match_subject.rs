@@ -1,26 +1,29 @@
 //! Messages of a recording as match rules see them.
 
 use wire::Message as WireMessage;
-use wire::match_rule::{Arg, MatchSubject};
+use wire::match_rule::{MatchArgument, MatchSubject};
 use wire::message::MessageType;
 
-use crate::model::{Message, PeerId};
+use crate::model::{CapturedMessage, RecordedPeerId};
 
 /// A message as match rules see it.
 #[derive(Debug)]
-pub(crate) struct Subject<'m> {
-    message: &'m Message<'m>,
+pub(crate) struct RecordedMatchSubject<'m> {
+    message: &'m CapturedMessage<'m>,
     body: Option<WireMessage<'m>>,
 }
 
-impl<'m> Subject<'m> {
+impl<'m> RecordedMatchSubject<'m> {
     /// A message, with its bytes if a rule asks for arguments.
-    pub(crate) const fn new(message: &'m Message<'m>, body: Option<WireMessage<'m>>) -> Self {
+    pub(crate) const fn new(
+        message: &'m CapturedMessage<'m>,
+        body: Option<WireMessage<'m>>,
+    ) -> Self {
         Self { message, body }
     }
 }
 
-impl MatchSubject for Subject<'_> {
+impl MatchSubject for RecordedMatchSubject<'_> {
     fn message_type(&self) -> MessageType {
         self.message.kind()
     }
@@ -45,7 +48,7 @@ impl MatchSubject for Subject<'_> {
         self.message.destination() == name || stands_for(self.message, name, self.message.to())
     }
 
-    fn arg(&self, index: u8) -> Option<Arg<'_>> {
+    fn arg(&self, index: u8) -> Option<MatchArgument<'_>> {
         self.body.as_ref()?.args().nth(index.into())
     }
 }
@@ -55,7 +58,7 @@ fn present(text: &str) -> Option<&str> {
 }
 
 /// Whether a name stood for a connection when the message was sent.
-fn stands_for(message: &Message<'_>, name: &str, peer: Option<PeerId>) -> bool {
+fn stands_for(message: &CapturedMessage<'_>, name: &str, peer: Option<RecordedPeerId>) -> bool {
     let capture = message.capture();
     let Some(name) = capture.strings().find(name) else { return false };
     let owner = capture.directory().resolve(message.bus(), name, message.at());

@@ -1,8 +1,8 @@
 //! What to call the program of a process.
 
-use crate::record::Process;
+use crate::record::RecordedProcess;
 
-impl Process {
+impl RecordedProcess {
     /// What people call its program: the file that it runs, or the script or module if that is an interpreter,
     /// in full where the kernel keeps 15 bytes; or the name that it has given itself. It is not unique.
     pub fn program(&self) -> Option<&str> {

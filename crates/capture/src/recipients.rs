@@ -5,24 +5,24 @@ use std::collections::HashSet;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use crate::model::{Capture, Health, Message, Peer, PeerId, Role};
-use crate::record::{BusId, Content, Fact};
+use crate::model::{Capture, CapturedMessage, Health, PeerRole, RecordedPeer, RecordedPeerId};
+use crate::record::{BusId, Fact, MessageContent};
 use crate::rule_index::{RuleIndex, Selecting};
-use crate::subscriptions::Subscriptions;
+use crate::subscriptions::MatchRuleHistory;
 use crate::text::units::counted;
 
 /// The recipients of the broadcast signals of a recording: as the bus recorded them, or else by the
 /// match rules of all connections. Connections of the recorder do not count.
 #[derive(Debug)]
-pub(crate) struct Recipients {
+pub(crate) struct SignalRecipients {
     /// Match rules, for buses that did not record recipients; `None` if they are not known.
-    rules: Option<Subscriptions>,
+    rules: Option<MatchRuleHistory>,
     index: RuleIndex,
     /// Buses of which all match rules are known.
     known: HashSet<BusId, RandomState>,
 }
 
-impl Recipients {
+impl SignalRecipients {
     /// Reads the match rules of a recording.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ impl Recipients {
     /// If the recording shows the recipients on none of its buses.
     pub(crate) fn find(capture: &Capture) -> Result<Self, Unknowable> {
         let is_traced = capture.messages().any(|message| message.deliveries().is_some());
-        let is_wanted = |_, peer| capture.directory().peer(peer).role != Role::Recorder;
+        let is_wanted = |_, peer| capture.directory().peer(peer).role != PeerRole::Recorder;
         let known = buses_with_known_rules(capture);
         let found = known.and_then(|known| Ok((known, read_rules(capture, is_wanted)?)));
         let (known, rules) = match found {
@@ -46,7 +46,7 @@ impl Recipients {
     /// # Errors
     ///
     /// If match rules depend on arguments that the recording does not have.
-    pub(crate) fn of(&mut self, signal: &Message<'_>) -> Result<Option<u64>, Unknowable> {
+    pub(crate) fn of(&mut self, signal: &CapturedMessage<'_>) -> Result<Option<u64>, Unknowable> {
         if let Some(copies) = signal.copies() {
             return Ok(Some(copies.count() as u64));
         }
@@ -61,7 +61,7 @@ impl Recipients {
     }
 }
 
-pub(crate) fn is_broadcast(message: &Message<'_>) -> bool {
+pub(crate) fn is_broadcast(message: &CapturedMessage<'_>) -> bool {
     message.kind() == MessageType::Signal && message.destination_id().is_none()
 }
 
@@ -126,10 +126,10 @@ pub enum Unknowable {
 /// The rules of those connections that are of interest, if they can be read.
 pub(crate) fn read_rules(
     capture: &Capture,
-    is_wanted: impl Fn(BusId, PeerId) -> bool,
-) -> Result<Subscriptions, Unknowable> {
+    is_wanted: impl Fn(BusId, RecordedPeerId) -> bool,
+) -> Result<MatchRuleHistory, Unknowable> {
     check_content(capture)?;
-    let rules = Subscriptions::find(capture, is_wanted);
+    let rules = MatchRuleHistory::find(capture, is_wanted);
     match rules.unread() {
         0 => Ok(rules),
         calls => Err(Unknowable::RulesUnread { calls }),
@@ -138,7 +138,7 @@ pub(crate) fn read_rules(
 
 /// Rules that ask for arguments are not in a recording in which arguments are not.
 fn check_content(capture: &Capture) -> Result<(), Unknowable> {
-    match capture.buses().iter().any(|bus| bus.content == Content::Redacted) {
+    match capture.buses().iter().any(|bus| bus.content == MessageContent::Redacted) {
         true => Err(Unknowable::Redacted),
         false => Ok(()),
     }
@@ -153,8 +153,8 @@ fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomStat
     }
     let mut known: HashSet<_, RandomState> = capture.messages().map(|one| one.bus()).collect();
     let seen: HashSet<_, RandomState> = known.clone();
-    let was_before = |(_, peer): &(PeerId, &Peer)| {
-        peer.arrived.is_none() && peer.unique != capture.driver() && peer.role == Role::Talker
+    let was_before = |(_, peer): &(RecordedPeerId, &RecordedPeer)| {
+        peer.arrived.is_none() && peer.unique != capture.driver() && peer.role == PeerRole::Talker
     };
     let before: Vec<_> = capture.directory().peers().filter(was_before).collect();
     known.retain(|bus| before.iter().all(|(_, peer)| peer.bus != *bus));
@@ -173,13 +173,13 @@ fn was_busy_before(capture: &Capture, bus: BusId) -> bool {
     let peers = || capture.directory().peers().map(|(_, peer)| peer).filter(|peer| peer.bus == bus);
     let arrivals = peers().filter(|peer| peer.arrived.is_some());
     let Some(first) = arrivals.filter_map(|peer| number(capture, peer)).min() else { return false };
-    let recorders = peers().filter(|peer| peer.role == Role::Recorder);
+    let recorders = peers().filter(|peer| peer.role == PeerRole::Recorder);
     let recorders = recorders.filter(|peer| number(capture, peer) < Some(first)).count() as u64;
     // Most recorders do not say which connection is theirs.
     first > recorders.max(1)
 }
 
 /// The number in a unique name: 7 of `:1.7`.
-fn number(capture: &Capture, peer: &Peer) -> Option<u64> {
+fn number(capture: &Capture, peer: &RecordedPeer) -> Option<u64> {
     capture.strings().get(peer.unique).rsplit('.').next()?.parse().ok()
 }

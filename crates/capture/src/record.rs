@@ -12,10 +12,11 @@ pub use ::trace::record::Stages;
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Time"))]
 #[serde(transparent)]
-pub struct Time(pub i64);
+pub struct RecordedTime(pub i64);
 
-impl Time {
+impl RecordedTime {
     /// How much later than `earlier` this is; `None` if it is not, as when a clock was set back.
     pub fn since(self, earlier: Self) -> Option<Duration> {
         let nanos = self.0.checked_sub(earlier.0)?;
@@ -33,7 +34,7 @@ impl Time {
     }
 }
 
-impl fmt::Display for Time {
+impl fmt::Display for RecordedTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, nanos) = (self.0.div_euclid(NANOS), self.0.rem_euclid(NANOS));
         write!(f, "{seconds}.{nanos:09}")
@@ -43,11 +44,11 @@ impl fmt::Display for Time {
 /// The first and the last of some times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct TimeSpan {
-    ends: Option<(Time, Time)>,
+    ends: Option<(RecordedTime, RecordedTime)>,
 }
 
 impl TimeSpan {
-    pub(crate) fn add(&mut self, at: Time) {
+    pub(crate) fn add(&mut self, at: RecordedTime) {
         let (first, last) = self.ends.unwrap_or((at, at));
         self.ends = Some((first.min(at), last.max(at)));
     }
@@ -57,12 +58,12 @@ impl TimeSpan {
     }
 
     /// The last time; 0 if there is none.
-    pub(crate) fn last(&self) -> Time {
+    pub(crate) fn last(&self) -> RecordedTime {
         self.ends.map(|(_, last)| last).unwrap_or_default()
     }
 
     /// Whether another stretch of time has a point in common with this one.
-    pub(crate) fn overlaps(&self, from: Time, until: Time) -> bool {
+    pub(crate) fn overlaps(&self, from: RecordedTime, until: RecordedTime) -> bool {
         self.ends.is_some_and(|(first, last)| from <= last && first <= until)
     }
 }
@@ -83,31 +84,31 @@ pub struct BusId(pub u16);
 
 /// The next thing that a recording says.
 #[derive(Clone, Debug)]
-pub enum Record<'a> {
+pub enum RecordingRecord<'a> {
     /// Who made the recording, on what.
-    Origin(Origin),
+    Origin(RecordingOrigin),
     /// A bus of which messages follow.
-    Bus(Bus),
+    Bus(RecordedBus),
     /// A message.
     Message(RawMessage<'a>),
     /// Something about a name, a process, a rule that the recorder has learnt.
     Fact {
         /// When it became so, or was found so.
-        at: Time,
+        at: RecordedTime,
         /// On which bus.
         bus: BusId,
         /// What.
         fact: Fact,
     },
     /// Messages are missing here.
-    Gap(Gap),
+    Gap(RecordingGap),
     /// Something stands in the file that cannot be read.
     Damage(Damage),
 }
 
 /// Who made a recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Origin {
+pub struct RecordingOrigin {
     /// The program, with its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
@@ -124,7 +125,7 @@ pub struct Origin {
 
 /// A bus, and how it was listened to.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Bus {
+pub struct RecordedBus {
     /// `session`, `system`, or what the file calls it; empty if nothing is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -133,13 +134,13 @@ pub struct Bus {
     pub address: Option<String>,
     /// Where the messages and their times come from.
     #[serde(default)]
-    pub method: Method,
+    pub method: CaptureMethod,
     /// Whether its messages have times.
-    #[serde(default, skip_serializing_if = "Clock::is_wall")]
-    pub clock: Clock,
+    #[serde(default, skip_serializing_if = "RecordedClock::is_wall")]
+    pub clock: RecordedClock,
     /// What there is of each message.
-    #[serde(default, skip_serializing_if = "Content::is_bytes")]
-    pub content: Content,
+    #[serde(default, skip_serializing_if = "MessageContent::is_bytes")]
+    pub content: MessageContent,
     /// Bytes kept of each message; `None` is all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_max: Option<u32>,
@@ -153,7 +154,7 @@ pub struct Bus {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "CaptureMethod"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum CaptureMethod {
     /// The recording does not say.
     #[default]
     Unknown,
@@ -168,7 +169,7 @@ pub enum Method {
 /// Whether the messages of a bus have times.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Clock {
+pub enum RecordedClock {
     /// They have, by the clock of the machine that recorded.
     #[default]
     Wall,
@@ -176,7 +177,7 @@ pub enum Clock {
     Absent,
 }
 
-impl Clock {
+impl RecordedClock {
     fn is_wall(&self) -> bool {
         *self == Self::Wall
     }
@@ -185,7 +186,7 @@ impl Clock {
 /// What a recording has of the messages of a bus.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Content {
+pub enum MessageContent {
     /// Their bytes, as they were on the wire.
     #[default]
     Bytes,
@@ -199,7 +200,7 @@ pub enum Content {
     Texts,
 }
 
-impl Content {
+impl MessageContent {
     fn is_bytes(&self) -> bool {
         *self == Self::Bytes
     }
@@ -214,7 +215,7 @@ impl Content {
 #[derive(Clone, Copy, Debug)]
 pub struct RawMessage<'a> {
     /// When.
-    pub at: Time,
+    pub at: RecordedTime,
     /// On which bus.
     pub bus: BusId,
     /// The bytes that were kept, from the first one on.
@@ -233,7 +234,7 @@ pub struct Trace<'a> {
     /// How the bus routed it.
     pub routing: Routing,
     /// Each copy.
-    pub deliveries: &'a [Delivery],
+    pub deliveries: &'a [TracedDelivery],
 }
 
 /// How long a bus took to route a message.
@@ -247,7 +248,7 @@ pub struct Routing {
 
 /// A copy of a message that went to a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Delivery {
+pub struct TracedDelivery {
     /// The number in the recipient's unique name: 7 for `:1.7`.
     pub recipient: u64,
     /// From when the bus received the message until the first bytes of this copy had left it; `None` if
@@ -272,17 +273,17 @@ pub enum Fact {
         unique: String,
         /// The process behind it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        process: Option<Process>,
+        process: Option<RecordedProcess>,
     },
     /// The bus itself is this process.
     Bus {
         /// The process.
-        process: Process,
+        process: RecordedProcess,
     },
     /// What a bus of ours has counted so far.
-    Totals(Totals),
+    Totals(RecordedTotals),
     /// When a process had a processor.
-    Ran(Ran),
+    Ran(ProcessorUse),
     /// When a process had a processor was to be recorded, and cannot be.
     Unwatched {
         /// Its number.
@@ -312,7 +313,7 @@ pub enum Fact {
         unique: Option<String>,
         /// Since when, if the recorder was told when the owner took the name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        since: Option<Time>,
+        since: Option<RecordedTime>,
     },
     /// The bus has sent a NameOwnerChanged signal, which is not in this recording: it is an excerpt.
     OwnerChanged {
@@ -390,7 +391,7 @@ pub enum Fact {
 /// What a bus of ours has counted since it started: parts of what
 /// `org.diligence.Statistics1.GetTotals` returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Totals {
+pub struct RecordedTotals {
     /// Messages that the bus received.
     pub messages: u64,
     /// Bytes of these messages.
@@ -405,7 +406,7 @@ pub struct Totals {
     pub validated_bytes: u64,
 }
 
-impl Totals {
+impl RecordedTotals {
     /// What was counted after `earlier`; `None` if the bus has started anew.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Option<Self> {
@@ -435,11 +436,11 @@ impl Totals {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Late {
     /// The recorder kept up until then, as far as it knows. The messages came after that.
-    pub from: Time,
+    pub from: RecordedTime,
     /// When it went on to read.
-    pub resumed: Time,
+    pub resumed: RecordedTime,
     /// When it had read everything that waited.
-    pub until: Time,
+    pub until: RecordedTime,
     /// Nanoseconds that a message has waited at most.
     pub by_ns: u64,
     /// How many messages were read from `resumed` to `until`.
@@ -511,13 +512,13 @@ pub struct Excerpt {
 /// When a process had a processor, as the kernel saw it: a stretch of time, behind which comes the next
 /// one of the same process.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Ran {
+pub struct ProcessorUse {
     /// The number of the process.
     pub pid: u32,
     /// When the stretch begins.
-    pub from: Time,
+    pub from: RecordedTime,
     /// When it ends.
-    pub until: Time,
+    pub until: RecordedTime,
     /// Each time at which one of its threads had a processor: nanoseconds since `from`, and for how
     /// many; ascending, and apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -558,7 +559,7 @@ const fn is_once(times: &u64) -> bool {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProcessFacts"))]
-pub struct Process {
+pub struct RecordedProcess {
     /// Its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -582,10 +583,10 @@ pub struct Process {
     pub cgroup: Option<String>,
     /// When it was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub started: Option<Time>,
+    pub started: Option<RecordedTime>,
 }
 
-impl Process {
+impl RecordedProcess {
     /// The same with what `known` tells besides.
     #[must_use]
     pub fn or(self, known: Self) -> Self {
@@ -604,9 +605,9 @@ impl Process {
 
 /// A place where messages are missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Gap {
+pub struct RecordingGap {
     /// When it began, if that is known.
-    pub at: Option<Time>,
+    pub at: Option<RecordedTime>,
     /// On which bus.
     pub bus: BusId,
     /// Why.

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use wire::match_rule::{Arg, ArgMatch, MatchSubject as _, PathMatch};
+use wire::match_rule::{ArgMatch, MatchArgument, MatchSubject as _, PathMatch};
 use wire::message::MessageType;
 
-use crate::match_subject::Subject;
-use crate::model::{Health, Message, Text};
+use crate::match_subject::RecordedMatchSubject;
+use crate::model::{CapturedMessage, Health, TextId};
 use crate::record::BusId;
-use crate::subscriptions::{Subscription, Subscriptions};
+use crate::subscriptions::{MatchRuleHistory, MatchRuleLifetime};
 
 /// The match rules of a recording by their keys, so that a signal is compared with few of them.
 #[derive(Debug, Default)]
 pub(crate) struct RuleIndex {
-    candidates: HashMap<(BusId, Text, Text), Candidates, RandomState>,
+    candidates: HashMap<(BusId, TextId, TextId), Candidates, RandomState>,
     buffer: Vec<u8>,
 }
 
@@ -37,7 +37,11 @@ struct Candidates {
 
 impl RuleIndex {
     /// The rules that select a signal when it is sent; always of the same `rules`.
-    pub(crate) fn selecting(&mut self, rules: &Subscriptions, signal: &Message<'_>) -> Selecting {
+    pub(crate) fn selecting(
+        &mut self,
+        rules: &MatchRuleHistory,
+        signal: &CapturedMessage<'_>,
+    ) -> Selecting {
         let all = &rules.all;
         if all.is_empty() {
             return Selecting::default();
@@ -49,7 +53,7 @@ impl RuleIndex {
             false => None,
         };
         let has_body = body.is_some();
-        let subject = Subject::new(signal, body);
+        let subject = RecordedMatchSubject::new(signal, body);
         let mut places = found.meeting(&subject, has_body);
         places.retain(|&place| all[place].is_there_at(signal));
         places.sort_unstable_by_key(|&place| (all[place].peer, place));
@@ -62,9 +66,9 @@ impl RuleIndex {
 }
 
 impl Candidates {
-    fn find(all: &[Subscription], signal: &Message<'_>) -> Self {
+    fn find(all: &[MatchRuleLifetime], signal: &CapturedMessage<'_>) -> Self {
         let mut found = Self::default();
-        let meets = |one: &Subscription| one.bus == signal.bus() && header_agrees(one, signal);
+        let meets = |one: &MatchRuleLifetime| one.bus == signal.bus() && header_agrees(one, signal);
         for (place, one) in all.iter().enumerate().filter(|(_, one)| meets(one)) {
             found.has_arguments |= !one.rule.args().is_empty();
             let list = match (one.rule.path(), one.rule.args().first()) {
@@ -80,12 +84,12 @@ impl Candidates {
     }
 
     /// Those with the path and the first argument of a signal.
-    fn meeting(&self, signal: &Subject<'_>, has_body: bool) -> Vec<usize> {
+    fn meeting(&self, signal: &RecordedMatchSubject<'_>, has_body: bool) -> Vec<usize> {
         let by_path = signal.path().and_then(|path| self.by_path.get(path)).into_iter().flatten();
         let mut places: Vec<_> = self.rest.iter().chain(by_path).copied().collect();
         match signal.arg(0) {
             _ if !has_body => places.extend(self.by_arg0.values().flatten()),
-            Some(Arg::String(text)) => {
+            Some(MatchArgument::String(text)) => {
                 places.extend(self.by_arg0.get(text).into_iter().flatten());
             }
             _ => {}
@@ -94,7 +98,7 @@ impl Candidates {
     }
 }
 
-fn header_agrees(one: &Subscription, signal: &Message<'_>) -> bool {
+fn header_agrees(one: &MatchRuleLifetime, signal: &CapturedMessage<'_>) -> bool {
     let rule = &one.rule;
     rule.message_type().is_none_or(|kind| kind == MessageType::Signal)
         && rule.member().is_none_or(|member| member == signal.member())

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bodies::Bodies;
 use crate::file::PcapWriter;
-use crate::model::{Capture, Chosen};
-use crate::record::{Clock, Content, Fact, Record};
+use crate::model::{Capture, MessageSelection};
+use crate::record::{Fact, MessageContent, RecordedClock, RecordingRecord};
 
 /// A format in which messages are saved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl FileFormat {
 /// a time.
 pub fn save(
     capture: &Capture,
-    chosen: &Chosen,
+    chosen: &MessageSelection,
     format: FileFormat,
     out: impl Write,
 ) -> io::Result<()> {
@@ -59,7 +59,7 @@ pub fn save(
     let kept_max = capture.buses().iter().map(|bus| bus.kept_max).collect::<Option<Vec<_>>>();
     let mut writer = PcapWriter::new(out, kept_max.and_then(|kept| kept.into_iter().max()))?;
     capture.tell(chosen, |record| match record {
-        Record::Message(raw) => writer.write(&raw),
+        RecordingRecord::Message(raw) => writer.write(&raw),
         _ => Ok(()),
     })?;
     writer.finish().map(drop)
@@ -90,7 +90,7 @@ worded_enum! {
 
 impl PcapLoss {
     /// All that is lost when these messages are saved as pcap.
-    pub fn find(capture: &Capture, chosen: &Chosen) -> Vec<Self> {
+    pub fn find(capture: &Capture, chosen: &MessageSelection) -> Vec<Self> {
         let mut peers = capture.directory().peers();
         let is_known = peers.any(|(_, peer)| !peer.names.is_empty() || peer.process.is_some());
         let is_fact = |fact: &Fact| {
@@ -103,8 +103,8 @@ impl PcapLoss {
             (buses.len() > 1).then_some(Self::Buses),
             capture.facts().iter().any(|(_, _, fact)| is_fact(fact)).then_some(Self::Facts),
             (!capture.gaps().is_empty()).then_some(Self::Gaps),
-            buses.iter().any(|bus| bus.clock == Clock::Absent).then_some(Self::Clock),
-            buses.iter().any(|bus| bus.content != Content::Bytes).then_some(Self::Content),
+            buses.iter().any(|bus| bus.clock == RecordedClock::Absent).then_some(Self::Clock),
+            buses.iter().any(|bus| bus.content != MessageContent::Bytes).then_some(Self::Content),
             (chosen.len() < capture.len() as u64 || capture.is_excerpt()).then_some(Self::Excerpt),
         ];
         found.into_iter().flatten().collect()

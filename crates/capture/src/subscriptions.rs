@@ -6,47 +6,47 @@ use foldhash::fast::RandomState;
 use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
-use crate::model::{Capture, Message, MessageId, PeerId};
-use crate::record::{BusId, Fact, Time};
+use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId};
+use crate::record::{BusId, Fact, RecordedTime};
 
 /// A match rule of a connection, once for each time that it was set.
 #[derive(Clone, Debug)]
-pub(crate) struct Subscription {
+pub(crate) struct MatchRuleLifetime {
     pub(crate) bus: BusId,
-    pub(crate) peer: PeerId,
+    pub(crate) peer: RecordedPeerId,
     pub(crate) rule: MatchRule,
     /// When it was set, or found.
-    pub(crate) since: Time,
+    pub(crate) since: RecordedTime,
     pub(crate) taken_back: Option<Removal>,
     /// When its connection left.
-    left: Option<Time>,
+    left: Option<RecordedTime>,
     /// The call that set it; if there is none, it was found by the recorder, and was there before.
-    pub(crate) set_by: Option<MessageId>,
+    pub(crate) set_by: Option<CapturedMessageId>,
 }
 
 /// A call that has taken a rule back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Removal {
-    at: Time,
-    by: MessageId,
+    at: RecordedTime,
+    by: CapturedMessageId,
 }
 
 /// All match rules of a recording, in the order in which they were set or found.
 #[derive(Debug, Default)]
-pub(crate) struct Subscriptions {
-    pub(crate) all: Vec<Subscription>,
+pub(crate) struct MatchRuleHistory {
+    pub(crate) all: Vec<MatchRuleLifetime>,
     /// How many calls do not show which rule they set or take back.
     unread: u64,
     /// Those who have taken a rule back, and it is not shown which.
-    doubtful: HashSet<PeerId, RandomState>,
+    doubtful: HashSet<RecordedPeerId, RandomState>,
     /// Those who have taken a rule back.
-    removers: HashSet<PeerId, RandomState>,
-    open: HashMap<(PeerId, MatchRule), Open, RandomState>,
+    removers: HashSet<RecordedPeerId, RandomState>,
+    open: HashMap<(RecordedPeerId, MatchRule), OpenMatchRule, RandomState>,
 }
 
 /// The same rule of a connection, as often as it is set now.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenMatchRule {
     places: Vec<usize>,
     /// How many of them are known by the calls that set them alone. The recorder asks for all rules
     /// when it listens already, so it finds those too.
@@ -54,61 +54,64 @@ struct Open {
 }
 
 /// Something that tells of a rule.
-enum Step<'c> {
+enum MatchRuleStep<'c> {
     /// The recorder has found it.
     Found {
         rule: &'c str,
         times: u64,
     },
-    Added(Message<'c>),
-    Removed(Message<'c>),
+    Added(CapturedMessage<'c>),
+    Removed(CapturedMessage<'c>),
 }
 
-impl Subscription {
+impl MatchRuleLifetime {
     /// When it was taken back, or its connection left.
-    pub(crate) fn until(&self) -> Option<Time> {
+    pub(crate) fn until(&self) -> Option<RecordedTime> {
         self.taken_back.map(|removal| removal.at).or(self.left)
     }
 
     /// When its connection left.
-    pub(crate) const fn left(&self) -> Option<Time> {
+    pub(crate) const fn left(&self) -> Option<RecordedTime> {
         self.left
     }
 
     /// Whether it was set before a message, by the order of messages, and is still there.
-    pub(crate) fn is_there_at(&self, message: &Message<'_>) -> bool {
+    pub(crate) fn is_there_at(&self, message: &CapturedMessage<'_>) -> bool {
         self.set_by < Some(message.id()) && self.outlasts(message)
     }
 
     /// Whether it is there still when a message comes; of those with the same time, too, the order
     /// counts.
-    fn outlasts(&self, message: &Message<'_>) -> bool {
+    fn outlasts(&self, message: &CapturedMessage<'_>) -> bool {
         self.taken_back.is_none_or(|removal| message.id() < removal.by)
             && self.left.is_none_or(|left| message.at() <= left)
     }
 }
 
-impl Subscriptions {
+impl MatchRuleHistory {
     /// Finds the rules of those connections that are of interest.
-    pub(crate) fn find(capture: &Capture, is_wanted: impl Fn(BusId, PeerId) -> bool) -> Self {
+    pub(crate) fn find(
+        capture: &Capture,
+        is_wanted: impl Fn(BusId, RecordedPeerId) -> bool,
+    ) -> Self {
         let mut found = Self::default();
         let mut buffer = Vec::new();
         for (at, bus, peer, step) in steps(capture) {
             let Some(peer) = peer.filter(|&peer| is_wanted(bus, peer)) else { continue };
             match step {
-                Step::Found { rule, times } => found.found((at, bus), peer, rule, times),
-                Step::Added(call) => match rule_of(&call, &mut buffer) {
-                    Told::Rule(rule) => found.added(&call, peer, rule),
-                    Told::Hidden => found.unread += 1,
-                    Told::NoRule => {}
+                MatchRuleStep::Found { rule, times } => found.found((at, bus), peer, rule, times),
+                MatchRuleStep::Added(call) => match rule_of(&call, &mut buffer) {
+                    MatchRuleArgument::Rule(rule) => found.added(&call, peer, rule),
+                    MatchRuleArgument::Hidden => found.unread += 1,
+                    MatchRuleArgument::NoRule => {}
                 },
-                Step::Removed(call) => match rule_of(&call, &mut buffer) {
-                    Told::Rule(rule) => found.removed(&call, peer, rule),
-                    Told::Hidden => {
+                MatchRuleStep::Removed(call) => match rule_of(&call, &mut buffer) {
+                    MatchRuleArgument::Rule(rule) => found.removed(&call, peer, rule),
+                    MatchRuleArgument::Hidden => {
                         found.unread += 1;
                         found.doubtful.insert(peer);
                     }
-                    Told::NoRule => {}
+                    MatchRuleArgument::NoRule => {}
                 },
             }
         }
@@ -119,7 +122,7 @@ impl Subscriptions {
     }
 
     /// Whether somebody has taken a rule back.
-    pub(crate) fn has_removed(&self, peer: PeerId) -> bool {
+    pub(crate) fn has_removed(&self, peer: RecordedPeerId) -> bool {
         self.removers.contains(&peer)
     }
 
@@ -134,7 +137,13 @@ impl Subscriptions {
         self.unread
     }
 
-    fn found(&mut self, (since, bus): (Time, BusId), peer: PeerId, rule: &str, times: u64) {
+    fn found(
+        &mut self,
+        (since, bus): (RecordedTime, BusId),
+        peer: RecordedPeerId,
+        rule: &str,
+        times: u64,
+    ) {
         let Ok(rule) = MatchRule::parse(rule) else { return };
         for _ in 0..times {
             if self.is_known(peer, &rule) {
@@ -142,20 +151,20 @@ impl Subscriptions {
             }
             let rule = rule.clone();
             let (taken_back, left, set_by) = (None, None, None);
-            self.add(Subscription { bus, peer, rule, since, taken_back, left, set_by });
+            self.add(MatchRuleLifetime { bus, peer, rule, since, taken_back, left, set_by });
             if self.all.len() >= RULES_MAX {
                 break;
             }
         }
     }
 
-    fn added(&mut self, call: &Message<'_>, peer: PeerId, rule: MatchRule) {
+    fn added(&mut self, call: &CapturedMessage<'_>, peer: RecordedPeerId, rule: MatchRule) {
         let (bus, since, set_by) = (call.bus(), call.at(), Some(call.id()));
         let (taken_back, left) = (None, None);
-        self.add(Subscription { bus, peer, rule, since, taken_back, left, set_by });
+        self.add(MatchRuleLifetime { bus, peer, rule, since, taken_back, left, set_by });
     }
 
-    fn removed(&mut self, call: &Message<'_>, peer: PeerId, rule: MatchRule) {
+    fn removed(&mut self, call: &CapturedMessage<'_>, peer: RecordedPeerId, rule: MatchRule) {
         self.removers.insert(peer);
         let Some(open) = self.open.get_mut(&(peer, rule)) else { return };
         if let Some(place) = open.places.pop() {
@@ -164,7 +173,7 @@ impl Subscriptions {
         }
     }
 
-    fn add(&mut self, one: Subscription) {
+    fn add(&mut self, one: MatchRuleLifetime) {
         let open = self.open.entry((one.peer, one.rule.clone())).or_default();
         open.places.push(self.all.len());
         open.unfound += usize::from(one.set_by.is_some());
@@ -172,7 +181,7 @@ impl Subscriptions {
     }
 
     /// Whether a rule that the recorder has found is one whose call it has seen.
-    fn is_known(&mut self, peer: PeerId, rule: &MatchRule) -> bool {
+    fn is_known(&mut self, peer: RecordedPeerId, rule: &MatchRule) -> bool {
         let Some(open) = self.open.get_mut(&(peer, rule.clone())) else { return false };
         let is_known = open.unfound > 0;
         open.unfound = open.unfound.saturating_sub(1);
@@ -181,22 +190,24 @@ impl Subscriptions {
 }
 
 /// What tells of rules of whom, in the order of time. What the bus has refused tells of none.
-fn steps(capture: &Capture) -> Vec<(Time, BusId, Option<PeerId>, Step<'_>)> {
+fn steps(
+    capture: &Capture,
+) -> Vec<(RecordedTime, BusId, Option<RecordedPeerId>, MatchRuleStep<'_>)> {
     let calls = capture.messages().filter(|message| {
         message.kind() == MessageType::MethodCall
             && message.destination_id() == capture.driver()
             && message.partner().is_none_or(|reply| reply.kind() != MessageType::Error)
     });
     let calls = calls.filter_map(|call| match call.member() {
-        "AddMatch" => Some((call.at(), call.bus(), call.from(), Step::Added(call))),
-        "RemoveMatch" => Some((call.at(), call.bus(), call.from(), Step::Removed(call))),
+        "AddMatch" => Some((call.at(), call.bus(), call.from(), MatchRuleStep::Added(call))),
+        "RemoveMatch" => Some((call.at(), call.bus(), call.from(), MatchRuleStep::Removed(call))),
         _ => None,
     });
     let facts = capture.facts().iter().filter_map(|(at, bus, fact)| match fact {
         Fact::Rule { unique, rule, times } => {
             let unique = capture.strings().find(unique);
             let peer = unique.and_then(|name| capture.directory().by_unique(*bus, name));
-            Some((*at, *bus, peer, Step::Found { rule, times: *times }))
+            Some((*at, *bus, peer, MatchRuleStep::Found { rule, times: *times }))
         }
         _ => None,
     });
@@ -206,19 +217,19 @@ fn steps(capture: &Capture) -> Vec<(Time, BusId, Option<PeerId>, Step<'_>)> {
 }
 
 /// What a call tells of a rule.
-enum Told {
+enum MatchRuleArgument {
     Rule(MatchRule),
     /// Its body was not kept.
     Hidden,
     NoRule,
 }
 
-fn rule_of(call: &Message<'_>, buffer: &mut Vec<u8>) -> Told {
+fn rule_of(call: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> MatchRuleArgument {
     let Ok(Some(call)) = call.capture().read_message(call.id(), buffer) else {
-        return Told::Hidden;
+        return MatchRuleArgument::Hidden;
     };
     let rule = call.read::<(&str,)>().ok().and_then(|(rule,)| MatchRule::parse(rule).ok());
-    rule.map_or(Told::NoRule, Told::Rule)
+    rule.map_or(MatchRuleArgument::NoRule, MatchRuleArgument::Rule)
 }
 
 /// A file can say of a rule that it is there any number of times; beyond so many rules in all, it is

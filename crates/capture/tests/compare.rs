@@ -1,17 +1,17 @@
 //! Differences and budgets of recordings whose truth is known.
 
 use capture::Capture;
-use capture::budget::{self, Budget, Verdict};
+use capture::budget::{self, Budget, BudgetVerdict};
 use capture::compare::{differences, members, table};
 use capture::query::Query;
 use capture::record::Fact;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 /// Calls of a method that take `millis` each, of which some fail, by a program whose unique names
 /// are counted from `first`.
-fn service(first: u32, calls: u32, millis: i64, failing: u32) -> Recording {
+fn service(first: u32, calls: u32, millis: i64, failing: u32) -> TestRecording {
     let (server, client) = (format!(":1.{first}"), format!(":1.{}", first + 1));
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.process(&server, 50, "vfsd").process(&client, 42, "shell");
     for index in 0..calls {
         let call = recording.call(&client, &server, "/f org.x.Files.List", &());
@@ -33,7 +33,7 @@ fn compare(before: &Capture, after: &Capture) -> String {
 #[test]
 fn a_service_is_the_same_when_only_the_number_of_its_process_differs() {
     let mounted = |numbers: &[u32]| {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         for number in numbers {
             let server = format!(":1.{number}");
             recording.owner_changed(&format!("org.gtk.vfs.mountpoint_{number}"), "", &server);
@@ -43,7 +43,7 @@ fn a_service_is_the_same_when_only_the_number_of_its_process_differs() {
         recording.capture()
     };
     assert_eq!(compare(&mounted(&[100, 200]), &mounted(&[300, 400])), "");
-    let gone = compare(&mounted(&[100, 200]), &Recording::new().capture());
+    let gone = compare(&mounted(&[100, 200]), &TestRecording::new().capture());
     assert!(gone.contains("gone,org.x.Mount.List,org.gtk.vfs.mountpoint_*,2,0,"), "{gone}");
 }
 
@@ -77,7 +77,7 @@ fn recordings_differ_in_what_is_beyond_noise() {
 #[test]
 fn members_are_new_and_gone() {
     let before = service(5, 3, 10, 0).capture();
-    let mut after = Recording::new();
+    let mut after = TestRecording::new();
     after.process(":1.5", 50, "vfsd").signal(":1.5", "/f org.x.Files.Changed", &());
     let found = compare(&before, &after.capture());
     let starts: Vec<_> = found
@@ -130,7 +130,7 @@ fn budgets_are_of_what_is_asked_for_and_not_of_the_recorder() {
     ] {
         let query: Query = query.parse().expect(query);
         let budget: Budget = text.parse().expect(text);
-        assert_eq!(budget.check(&capture, &query).verdict, Verdict::Kept, "{query:?} {text}");
+        assert_eq!(budget.check(&capture, &query).verdict, BudgetVerdict::Kept, "{query:?} {text}");
     }
 }
 

@@ -7,37 +7,52 @@ use std::process;
 
 use capture::Capture;
 use capture::bodies::Bodies;
-use capture::model::{Health, Role};
+use capture::model::{Health, PeerRole};
 use capture::record::{
-    Bus, BusId, Content, Damage, EndCause, Fact, Gap, GapCause, Method, Origin, Process, Ran,
-    Record, Time,
+    BusId, CaptureMethod, Damage, EndCause, Fact, GapCause, MessageContent, ProcessorUse,
+    RecordedBus, RecordedProcess, RecordedTime, RecordingGap, RecordingOrigin, RecordingRecord,
 };
 use testkit::findings::findings;
-use testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, TestRecording};
 
 const MAIL: &str = "org.example.Mail";
 
 /// Everything that a recording can say.
-fn everything() -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus { name: "session".into(), method: Method::Trace, ..Bus::default() });
-    recording.bus(Bus { name: "system".into(), method: Method::Monitor, ..Bus::default() });
+fn everything() -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus {
+        name: "session".into(),
+        method: CaptureMethod::Trace,
+        ..RecordedBus::default()
+    });
+    recording.bus(RecordedBus {
+        name: "system".into(),
+        method: CaptureMethod::Monitor,
+        ..RecordedBus::default()
+    });
     recording.process(":1.9", 60, "vfsd").rule(":1.9", "type='signal'").rule(":1.9", "arg0='x'");
     recording.fact(Fact::Recorder { unique: ":1.2".into() });
-    recording.fact(Fact::Bus { process: Process { pid: Some(1), ..Process::default() } });
+    recording.fact(Fact::Bus {
+        process: RecordedProcess { pid: Some(1), ..RecordedProcess::default() },
+    });
     recording.fact(Fact::Activatable { name: MAIL.into() });
     recording.fact(Fact::Owner { name: ":1.9".into(), unique: Some(":1.9".into()), since: None });
     names(&mut recording);
     messages(&mut recording);
     recording.on(BusId(1)).owner(MAIL, ":1.3").wait_ms(1);
     recording.signal(":1.3", "/m org.example.Mail.Came", &(7_u32,));
-    recording.gap(Gap { at: None, bus: BusId(1), cause: GapCause::Disconnected, lost: None });
+    recording.gap(RecordingGap {
+        at: None,
+        bus: BusId(1),
+        cause: GapCause::Disconnected,
+        lost: None,
+    });
     recording.on(BusId(0)).fact(Fact::Ended { cause: EndCause::Asked });
     recording
 }
 
 /// Names that come and go, and what others are told of them.
-fn names(recording: &mut Recording) {
+fn names(recording: &mut TestRecording) {
     recording.owner_changed(":1.5", "", ":1.5").wait_ms(1);
     recording.ask_bus(":1.5", "Hello", &(), &(":1.5",));
     recording.ask_bus(":1.5", "GetNameOwner", &(MAIL,), &(":1.6",));
@@ -47,14 +62,15 @@ fn names(recording: &mut Recording) {
     recording.wait_ms(1).owner(MAIL, ":1.6").owner(MAIL, ":1.6");
     recording.fact(Fact::Owner { name: MAIL.into(), unique: None, since: None });
     recording.wait_ms(1).owner(MAIL, ":1.5").process(":1.5", 42, "shell");
-    let process = Process { unit: Some("shell.service".into()), ..Process::default() };
+    let process =
+        RecordedProcess { unit: Some("shell.service".into()), ..RecordedProcess::default() };
     recording.fact(Fact::Peer { unique: ":1.5".into(), process: Some(process) });
     recording.fact(Fact::Left { unique: ":1.7".into(), why: None });
     recording.wait_ms(1).owner_changed(":1.7", ":1.7", "");
     recording.fact(Fact::Left { unique: ":1.7".into(), why: Some("it was slow".into()) });
 }
 
-fn messages(recording: &mut Recording) {
+fn messages(recording: &mut TestRecording) {
     let call = recording.call(":1.5", MAIL, "/m org.example.Mail.Count", &("a secret",));
     recording.delivered(10, &[(9, 30, 0)]).staged(3, 4, None).wait_ms(3);
     recording.fact(Fact::Starting { name: MAIL.into(), by: Some(":1.5".into()) });
@@ -67,9 +83,13 @@ fn messages(recording: &mut Recording) {
     recording.fact(Fact::Introspection { name: unique.clone(), path, xml });
     let recipient = Some(unique);
     recording.fact(Fact::Dropped { recipient, why: "it does not read".into(), count: 3 });
-    recording.fact(Fact::Ran(Ran { pid: 42, spans: vec![(1, 2)], ..Ran::default() }));
+    recording.fact(Fact::Ran(ProcessorUse {
+        pid: 42,
+        spans: vec![(1, 2)],
+        ..ProcessorUse::default()
+    }));
     recording.fact(Fact::Unwatched { pid: 42, why: "not allowed".into() });
-    recording.gap(Gap {
+    recording.gap(RecordingGap {
         at: Some(recording.now()),
         bus: BusId(0),
         cause: GapCause::Overrun,
@@ -95,19 +115,19 @@ fn read(file: &[u8]) -> Capture {
 /// With what no recorder says.
 fn capture() -> Capture {
     let mut capture = Capture::default();
-    let origin = |program: &str| Origin {
+    let origin = |program: &str| RecordingOrigin {
         program: Some(program.to_owned()),
         comments: vec!["a secret remark".to_owned()],
-        ..Origin::default()
+        ..RecordingOrigin::default()
     };
-    capture.push(Record::Origin(origin("a converter")));
+    capture.push(RecordingRecord::Origin(origin("a converter")));
     everything().each(|record| capture.push(record));
-    let mut cut = Recording::new();
+    let mut cut = TestRecording::new();
     cut.at_ms(60).signal(":1.9", "/m org.example.Mail.Came", &("secret",)).cut(30);
     cut.each(|record| capture.push(record));
-    capture.push(Record::Origin(origin("a recorder")));
+    capture.push(RecordingRecord::Origin(origin("a recorder")));
     for at in 0..10_007 {
-        capture.push(Record::Damage(Damage { at, what: "garbage".to_owned() }));
+        capture.push(RecordingRecord::Damage(Damage { at, what: "garbage".to_owned() }));
     }
     capture
 }
@@ -133,7 +153,7 @@ fn what_is_missing_in_a_redacted_copy_was_said() {
         assert!(!copied.windows(gone.len()).any(|bytes| bytes == gone.as_bytes()), "{gone}");
     }
     let redacted = read(&copied);
-    assert!(redacted.buses().iter().all(|bus| bus.content == Content::Redacted));
+    assert!(redacted.buses().iter().all(|bus| bus.content == MessageContent::Redacted));
     let healths: Vec<_> = redacted.messages().map(|message| message.health()).collect();
     for health in [Health::Whole, Health::BodyRedacted, Health::BodyCut, Health::HeaderCut] {
         assert!(healths.contains(&health), "{health:?}");
@@ -175,12 +195,12 @@ fn without_recipients((name, table): (String, String)) -> (String, String) {
 
 #[test]
 fn a_capture_of_which_nothing_is_known_can_be_redacted() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.on(BusId(2)).signal(":1.9", "/m org.example.Mail.Came", &("secret",));
     let copied = copy(&recording.capture(), Bodies::Redacted);
     let redacted = read(&copied);
     let contents: Vec<_> = redacted.buses().iter().map(|bus| bus.content).collect();
-    assert_eq!(contents, [Content::Redacted; 3]);
+    assert_eq!(contents, [MessageContent::Redacted; 3]);
     let message = redacted.messages().next().expect("it is there");
     assert_eq!((message.bus(), message.health()), (BusId(2), Health::BodyRedacted));
 }
@@ -191,9 +211,9 @@ fn of_a_text_the_headers_are_left() {
     let text = "signal time=1795265174.923414 sender=:1.5 -> destination=(null destination) \
                 serial=7 path=/m; interface=org.example.Mail; member=Came\n   string \"secret\"\n";
     let capture = read(text.as_bytes());
-    assert_eq!(capture.buses()[0].content, Content::Texts);
+    assert_eq!(capture.buses()[0].content, MessageContent::Texts);
     let redacted = read(&copy(&capture, Bodies::Redacted));
-    assert_eq!(redacted.buses()[0].content, Content::Headers);
+    assert_eq!(redacted.buses()[0].content, MessageContent::Headers);
     let message = redacted.messages().next().expect("it is there");
     assert_eq!((message.member(), message.health()), ("Came", Health::BodyCut));
 }
@@ -208,9 +228,9 @@ fn no_more_is_kept_than_is_asked_for() {
 }
 
 /// A file that is gone with the test.
-struct Path(PathBuf);
+struct CopyPath(PathBuf);
 
-impl Path {
+impl CopyPath {
     fn new(bytes: &[u8]) -> Self {
         let name = format!("diligence-capture-copy-{}", process::id());
         let path = std::env::temp_dir().join(name);
@@ -219,7 +239,7 @@ impl Path {
     }
 }
 
-impl Drop for Path {
+impl Drop for CopyPath {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
@@ -228,11 +248,11 @@ impl Drop for Path {
 #[test]
 fn a_file_that_has_changed_is_not_copied() {
     let whole = everything().pcapng();
-    let path = Path::new(&whole);
+    let path = CopyPath::new(&whole);
     let capture = Capture::open(&path.0).expect("a recording");
     let copied = copy(&capture, Bodies::Whole);
     assert_eq!(read(&copied).len(), capture.len());
-    let mut other = Recording::new();
+    let mut other = TestRecording::new();
     (0..90).for_each(|_| drop(other.call(":1.5", DRIVER, "/m org.example.Mail.Get", &())));
     let file = || File::options().write(true).open(&path.0).expect("it is ours");
     for (changed, is_copied) in
@@ -248,13 +268,13 @@ fn a_file_that_has_changed_is_not_copied() {
 
 #[test]
 fn recorders_and_times_of_facts_are_kept() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.at_ms(5).fact(Fact::Recorder { unique: ":1.2".into() });
     recording.fact(Fact::Recorder { unique: ":1.2".into() });
     recording.at_ms(9).fact(Fact::Ended { cause: EndCause::Size });
     let capture = read(&copy(&recording.capture(), Bodies::Whole));
     let roles: Vec<_> = capture.directory().peers().map(|(_, peer)| peer.role).collect();
-    assert_eq!(roles, [Role::Recorder]);
-    let times: Vec<Time> = capture.facts().iter().map(|(at, ..)| *at).collect();
+    assert_eq!(roles, [PeerRole::Recorder]);
+    let times: Vec<RecordedTime> = capture.facts().iter().map(|(at, ..)| *at).collect();
     assert_eq!(times, [recording.now()]);
 }

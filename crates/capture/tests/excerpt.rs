@@ -2,38 +2,57 @@
 
 use capture::Capture;
 use capture::bodies::Bodies;
-use capture::file::Reader;
-use capture::lint::Rule;
-use capture::model::{CallOutcome, Chosen, Message};
+use capture::file::RecordingReader;
+use capture::lint::LintRule;
+use capture::model::{CallOutcome, CapturedMessage, MessageSelection};
 use capture::model::{Loose, LooseKind, loose_replies};
 use capture::query::Query;
-use capture::record::{Bus, BusId, Clock, Content, Excerpt, Fact, Method, Process, Ran, Record};
+use capture::record::{
+    BusId, CaptureMethod, Excerpt, Fact, MessageContent, ProcessorUse, RecordedBus, RecordedClock,
+    RecordedProcess, RecordingRecord,
+};
 use capture::save::{FileFormat, PcapLoss, save};
-use capture::show::Details;
+use capture::show::CallDetails;
 use capture::statistics::{Caveat, Summary};
 use capture::text::Style;
-use testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, TestRecording};
 
 const MAIL: &str = "org.example.Mail";
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 
 /// Names that pass from hand to hand, calls that end in all ways, and two buses.
-fn office() -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus { name: "session".into(), method: Method::Trace, ..Bus::default() });
-    recording.bus(Bus { name: "system".into(), method: Method::Monitor, ..Bus::default() });
+fn office() -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus {
+        name: "session".into(),
+        method: CaptureMethod::Trace,
+        ..RecordedBus::default()
+    });
+    recording.bus(RecordedBus {
+        name: "system".into(),
+        method: CaptureMethod::Monitor,
+        ..RecordedBus::default()
+    });
     for (unique, pid, program) in
         [(":1.5", 42, "reader"), (":1.6", 50, "maild"), (":1.7", 51, "new")]
     {
         recording.process(unique, pid, program).rule(unique, "type='signal'");
     }
-    recording.fact(Fact::Bus { process: Process { pid: Some(1), ..Process::default() } });
+    recording.fact(Fact::Bus {
+        process: RecordedProcess { pid: Some(1), ..RecordedProcess::default() },
+    });
     recording.fact(Fact::Activatable { name: MAIL.into() });
     let start = recording.now();
     for pid in [1, 42, 50, 51] {
         let spans = vec![(10_000, 20_000), (600_000, 5_000)];
         let until = start.after(std::time::Duration::from_secs(9));
-        recording.fact(Fact::Ran(Ran { pid, from: start, until, spans, ..Ran::default() }));
+        recording.fact(Fact::Ran(ProcessorUse {
+            pid,
+            from: start,
+            until,
+            spans,
+            ..ProcessorUse::default()
+        }));
     }
     recording.owner_changed(":1.6", "", ":1.6").wait_ms(1).owner_changed(MAIL, "", ":1.6");
     let call = recording.wait_ms(1).call(":1.5", MAIL, "/m org.example.Mail.Count", &("Inbox",));
@@ -59,7 +78,7 @@ fn office() -> Recording {
 }
 
 /// What is known of a message, without its place.
-fn known(message: &Message<'_>) -> String {
+fn known(message: &CapturedMessage<'_>) -> String {
     let capture = message.capture();
     let mut bytes = Vec::new();
     capture.read_bytes(message.id(), &mut bytes).expect("it is in memory");
@@ -91,9 +110,9 @@ fn known(message: &Message<'_>) -> String {
 fn excerpt(
     capture: &Capture,
     query: &str,
-    selects: impl FnMut(&Message<'_>) -> bool,
-) -> (Chosen, Vec<u8>) {
-    let chosen = Chosen::find(capture, query, selects);
+    selects: impl FnMut(&CapturedMessage<'_>) -> bool,
+) -> (MessageSelection, Vec<u8>) {
+    let chosen = MessageSelection::find(capture, query, selects);
     let mut file = Vec::new();
     save(capture, &chosen, FileFormat::Pcapng, &mut file).expect("memory takes all");
     (chosen, file)
@@ -197,7 +216,7 @@ fn an_excerpt_says_that_it_is_one() {
 
 #[test]
 fn nothing_is_concluded_from_match_rules_that_an_excerpt_lacks() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.rule(":1.5", "type='signal',member='Never'").owner_changed(":1.5", "", ":1.5");
     for _ in 0..300 {
         recording.wait_ms(40).signal(":1.6", "/m org.example.Mail.Changed", &());
@@ -205,7 +224,7 @@ fn nothing_is_concluded_from_match_rules_that_an_excerpt_lacks() {
     recording.signal(":1.6", "/m org.example.Mail.Last", &());
     recording.call(":1.5", ":1.6", "/m org.example.Mail.Get", &());
     let found = |capture: &Capture| {
-        let findings = capture::lint::lint(capture, Rule::all());
+        let findings = capture::lint::lint(capture, LintRule::all());
         findings.iter().map(|finding| finding.rule.to_string()).collect::<Vec<_>>()
     };
     let capture = recording.capture();
@@ -226,7 +245,7 @@ fn nothing_is_concluded_from_match_rules_that_an_excerpt_lacks() {
 
 #[test]
 fn outcomes_that_cut_headers_hide_stay_unknown() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", ":1.6", "/m org.example.Mail.Get", &());
     recording.wait_ms(1).reply(&call, ":1.6", &()).cut(20);
     let capture = recording.capture();
@@ -239,12 +258,13 @@ fn outcomes_that_cut_headers_hide_stay_unknown() {
 #[test]
 fn pcap_has_the_messages_and_their_times() {
     let capture = office().capture();
-    let chosen = Chosen::all(&capture);
+    let chosen = MessageSelection::all(&capture);
     let mut file = Vec::new();
     save(&capture, &chosen, FileFormat::Pcap, &mut file).expect("memory takes all");
     let found = read(file.clone());
     let told = |capture: &Capture| {
-        let message = |it: Message<'_>| (it.at(), it.len(), it.serial(), it.member().to_owned());
+        let message =
+            |it: CapturedMessage<'_>| (it.at(), it.len(), it.serial(), it.member().to_owned());
         capture.messages().map(message).collect::<Vec<_>>()
     };
     assert_eq!(told(&found), told(&capture));
@@ -253,56 +273,64 @@ fn pcap_has_the_messages_and_their_times() {
     assert_eq!(lost, [PcapLoss::Peers, PcapLoss::Phases, PcapLoss::Buses, PcapLoss::Facts]);
     // Of a file that is nothing but pcap, nothing is lost, and it is written as it is.
     let mut again = Vec::new();
-    save(&found, &Chosen::all(&found), FileFormat::Pcap, &mut again).expect("memory takes all");
+    save(&found, &MessageSelection::all(&found), FileFormat::Pcap, &mut again)
+        .expect("memory takes all");
     assert_eq!(again, file);
-    let lost = PcapLoss::find(&found, &Chosen::all(&found));
+    let lost = PcapLoss::find(&found, &MessageSelection::all(&found));
     assert_eq!(lost, [PcapLoss::Peers], "names follow from messages in part");
 }
 
 #[test]
 fn messages_without_times_are_saved_and_shown_as_such() {
-    let mut recording = Recording::new();
-    let bus = Bus { clock: Clock::Absent, content: Content::Texts, ..Bus::default() };
+    let mut recording = TestRecording::new();
+    let bus = RecordedBus {
+        clock: RecordedClock::Absent,
+        content: MessageContent::Texts,
+        ..RecordedBus::default()
+    };
     recording.bus(bus).signal(":1.6", "/m org.example.Mail.Came", &());
     let capture = recording.capture();
-    let lost = PcapLoss::find(&capture, &Chosen::all(&capture));
+    let lost = PcapLoss::find(&capture, &MessageSelection::all(&capture));
     assert_eq!(lost, [PcapLoss::Clock, PcapLoss::Content]);
     let signal = capture.messages().next().expect("a signal");
-    let text = Details::new(&capture, Style::plain(80)).of(&signal).expect("memory");
+    let text = CallDetails::new(&capture, Style::plain(80)).of(&signal).expect("memory");
     assert!(text.contains("  time      not recorded\n"), "{text}");
 }
 
 #[test]
 fn nanoseconds_and_lengths_are_kept_in_pcap() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.wait_ns(123_456_789).signal(":1.6", "/m org.example.Mail.Came", &("long",)).cut(90);
     let capture = recording.capture();
     let mut file = Vec::new();
-    save(&capture, &Chosen::all(&capture), FileFormat::Pcap, &mut file).expect("memory takes all");
+    save(&capture, &MessageSelection::all(&capture), FileFormat::Pcap, &mut file)
+        .expect("memory takes all");
     let found = read(file);
     let message = |capture: &Capture| {
         let first = capture.messages().next().expect("a message");
         (first.at(), first.kept(), first.len())
     };
     assert_eq!(message(&found), message(&capture));
-    let mut early = Recording::new();
+    let mut early = TestRecording::new();
     early.at_ms(-2_000_000_000_000).signal(":1.6", "/m org.example.Mail.Came", &());
     let early = early.capture();
-    let error = save(&early, &Chosen::all(&early), FileFormat::Pcap, Vec::new()).expect_err("1906");
+    let error = save(&early, &MessageSelection::all(&early), FileFormat::Pcap, Vec::new())
+        .expect_err("1906");
     assert!(error.to_string().contains("before 1970"), "{error}");
 }
 
 #[test]
 fn a_redacted_excerpt_does_not_say_what_was_searched_for() {
     let capture = office().capture();
-    let chosen = Chosen::find(&capture, "arg0:Inbox", |message| message.member() == "Count");
+    let chosen =
+        MessageSelection::find(&capture, "arg0:Inbox", |message| message.member() == "Count");
     let mut file = Vec::new();
     capture.write_chosen(&mut file, &chosen, Bodies::Redacted).expect("memory takes all");
     assert!(!file.windows(5).any(|bytes| bytes == b"Inbox"));
-    let mut reader = Reader::new(file.as_slice()).expect("memory").expect("a recording");
+    let mut reader = RecordingReader::new(file.as_slice()).expect("memory").expect("a recording");
     let mut excerpts = 0;
     while let Some(record) = reader.next_record().expect("memory") {
-        if let Record::Fact { fact: Fact::Excerpt(excerpt), .. } = record {
+        if let RecordingRecord::Fact { fact: Fact::Excerpt(excerpt), .. } = record {
             assert_eq!(excerpt.query, "");
             excerpts += 1;
         }

@@ -3,30 +3,30 @@
 use std::time::Duration;
 
 use capture::Capture;
-use capture::lint::{Rule, RuleId, lint};
+use capture::lint::{LintRule, LintRuleId, lint};
 use capture::model::LateEvidence;
-use capture::record::{Bus, Fact, Late, Method};
+use capture::record::{CaptureMethod, Fact, Late, RecordedBus};
 use capture::statistics::{Caveat, Summary};
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
-fn recorded_by(method: Method) -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus { name: "session".into(), method, ..Bus::default() });
+fn recorded_by(method: CaptureMethod) -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus { name: "session".into(), method, ..RecordedBus::default() });
     recording
 }
 
-fn signal(recording: &mut Recording) {
+fn signal(recording: &mut TestRecording) {
     recording.signal(":1.5", "/clock org.example.Clock.Tick", &());
 }
 
 /// A call that takes this long.
-fn ask(recording: &mut Recording, micros: i64) {
+fn ask(recording: &mut TestRecording, micros: i64) {
     let call = recording.call(":1.5", ":1.6", "/mail org.example.Mail.Count", &());
     recording.wait_us(micros).reply(&call, ":1.6", &());
 }
 
 /// What comes each 10 ms for two seconds.
-fn steady(recording: &mut Recording, mut each: impl FnMut(&mut Recording)) {
+fn steady(recording: &mut TestRecording, mut each: impl FnMut(&mut TestRecording)) {
     for _ in 0..200 {
         each(recording.wait_ms(10));
     }
@@ -39,7 +39,11 @@ fn found(capture: &Capture) -> Vec<(u64, u128, LateEvidence)> {
 }
 
 /// Traffic at a steady pace, a silence, and what is read after it.
-fn paused(method: Method, burst: impl Fn(&mut Recording), each: fn(&mut Recording)) -> Capture {
+fn paused(
+    method: CaptureMethod,
+    burst: impl Fn(&mut TestRecording),
+    each: fn(&mut TestRecording),
+) -> Capture {
     let mut recording = recorded_by(method);
     steady(&mut recording, each);
     recording.wait_ms(1000);
@@ -51,15 +55,18 @@ fn paused(method: Method, burst: impl Fn(&mut Recording), each: fn(&mut Recordin
 #[test]
 fn as_many_messages_as_usual_at_once_after_a_silence_have_waited() {
     let backlog =
-        |count: i64| move |r: &mut Recording| (0..count).for_each(|_| signal(r.wait_us(5)));
-    let capture = paused(Method::Monitor, backlog(100), signal);
+        |count: i64| move |r: &mut TestRecording| (0..count).for_each(|_| signal(r.wait_us(5)));
+    let capture = paused(CaptureMethod::Monitor, backlog(100), signal);
     let [(messages, by, evidence)] = found(&capture)[..] else { panic!("{:?}", found(&capture)) };
     assert!((95..=105).contains(&messages), "{messages}");
     assert_eq!((by, evidence), (1000, LateEvidence::Numbers));
-    assert!(found(&paused(Method::Trace, backlog(100), signal)).is_empty(), "times of the bus");
-    assert!(found(&paused(Method::Monitor, backlog(0), signal)).is_empty(), "a pause");
-    assert!(found(&paused(Method::Monitor, backlog(400), signal)).is_empty(), "a burst");
-    let mut idle = recorded_by(Method::Monitor);
+    assert!(
+        found(&paused(CaptureMethod::Trace, backlog(100), signal)).is_empty(),
+        "times of the bus"
+    );
+    assert!(found(&paused(CaptureMethod::Monitor, backlog(0), signal)).is_empty(), "a pause");
+    assert!(found(&paused(CaptureMethod::Monitor, backlog(400), signal)).is_empty(), "a burst");
+    let mut idle = recorded_by(CaptureMethod::Monitor);
     signal(&mut idle);
     idle.wait_ms(5000);
     (0..40_000).for_each(|_| signal(idle.wait_us(5)));
@@ -71,21 +78,21 @@ fn as_many_messages_as_usual_at_once_after_a_silence_have_waited() {
 #[test]
 fn replies_that_follow_faster_than_usual_show_that_messages_have_waited() {
     let asks =
-        |micros: i64| move |r: &mut Recording| (0..100).for_each(|_| ask(r.wait_us(5), micros));
-    let each: fn(&mut Recording) = |r| ask(r, 300);
-    let capture = paused(Method::Unknown, asks(5), each);
+        |micros: i64| move |r: &mut TestRecording| (0..100).for_each(|_| ask(r.wait_us(5), micros));
+    let each: fn(&mut TestRecording) = |r| ask(r, 300);
+    let capture = paused(CaptureMethod::Unknown, asks(5), each);
     let [(messages, _, evidence)] = found(&capture)[..] else { panic!("{:?}", found(&capture)) };
     assert!((190..=210).contains(&messages), "{messages}");
     assert_eq!(evidence, LateEvidence::FastReplies);
     assert!(
-        found(&paused(Method::Unknown, asks(300), each)).is_empty(),
+        found(&paused(CaptureMethod::Unknown, asks(300), each)).is_empty(),
         "the service did all that"
     );
 }
 
 #[test]
 fn durations_that_are_wrong_because_of_late_reading_are_unknown() {
-    let mut recording = recorded_by(Method::Monitor);
+    let mut recording = recorded_by(CaptureMethod::Monitor);
     ask(recording.wait_ms(1), 300);
     let long = recording.wait_ms(1).call(":1.5", ":1.6", "/mail org.example.Mail.Load", &());
     recording.wait_ms(30_000);
@@ -112,8 +119,8 @@ fn durations_that_are_wrong_because_of_late_reading_are_unknown() {
     let said: Vec<_> = caveats.iter().map(Caveat::to_string).collect();
     let said = said.iter().find(|said| said.contains("late")).expect("it is said");
     assert!(said.starts_with("session: 2 messages were read up to 2.00 s late"), "{said}");
-    let found = lint(&capture, Rule::all());
-    let finding = found.iter().find(|it| it.rule == RuleId(50) && it.subject == "late");
+    let found = lint(&capture, LintRule::all());
+    let finding = found.iter().find(|it| it.rule == LintRuleId(50) && it.subject == "late");
     let finding = finding.unwrap_or_else(|| panic!("{found:?}"));
     assert_eq!(finding.evidence.count, 2, "{}", finding.says);
     assert!(

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use capture::Capture;
-use capture::model::{Health, Strings, Text};
-use capture::record::{Bus, BusId, Content};
-use testkit::recording::{DRIVER, Recording};
+use capture::model::{Health, Strings, TextId};
+use capture::record::{BusId, MessageContent, RecordedBus};
+use testkit::recording::{DRIVER, TestRecording};
 use wire::message::MessageType;
 
 /// Longer than what is left of a message that was cut.
@@ -13,13 +13,13 @@ const TEXT: &str = "a message about something that happened to somebody, somewhe
 
 const MAIL: &str = "org.example.Mail";
 
-fn call(recording: &mut Recording, from: &str, to: &str) -> testkit::recording::Call {
+fn call(recording: &mut TestRecording, from: &str, to: &str) -> testkit::recording::RecordedCall {
     recording.call(from, to, "/ org.example.Mail.Count", &("inbox",))
 }
 
 #[test]
 fn a_reply_belongs_to_its_call() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let first = call(&mut recording, ":1.1", MAIL);
     let second = call(recording.wait_us(10), ":1.1", MAIL);
     recording.wait_us(5).reply(&second, ":1.2", &(2_u32,));
@@ -37,7 +37,7 @@ fn a_reply_belongs_to_its_call() {
 
 #[test]
 fn a_reply_from_somebody_else_is_none() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let to_one = call(&mut recording, ":1.1", ":1.2");
     recording.reply(&to_one, ":1.3", &(1_u32,)).reply(&to_one, DRIVER, &(1_u32,));
     let capture = recording.capture();
@@ -48,7 +48,7 @@ fn a_reply_from_somebody_else_is_none() {
 
 #[test]
 fn a_clock_that_goes_back_gives_no_duration() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let to_one = call(&mut recording, ":1.1", ":1.2");
     recording.wait_us(-10).reply(&to_one, ":1.2", &(1_u32,));
     let capture = recording.capture();
@@ -59,7 +59,7 @@ fn a_clock_that_goes_back_gives_no_duration() {
 
 #[test]
 fn names_have_owners_through_time() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.owner_changed(":1.7", "", ":1.7").wait_ms(1).owner_changed(MAIL, "", ":1.7");
     call(recording.wait_ms(1), ":1.1", MAIL);
     recording.wait_ms(1).owner_changed(MAIL, ":1.7", ":1.8");
@@ -84,7 +84,7 @@ fn names_have_owners_through_time() {
 
 #[test]
 fn what_is_cut_or_invalid_is_kept_and_said() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32));
     recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32)).cut(120);
     recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32)).cut(40);
@@ -101,8 +101,8 @@ fn what_is_cut_or_invalid_is_kept_and_said() {
 /// What the bus answers is crossed out, what it tells all is not.
 #[test]
 fn names_are_not_learnt_from_what_is_crossed_out() {
-    let mut recording = Recording::new();
-    recording.bus(Bus { content: Content::Redacted, ..Bus::default() });
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus { content: MessageContent::Redacted, ..RecordedBus::default() });
     recording.ask_bus(":1.1", "GetNameOwner", &("xxx.xxxx",), &("xxxxx",));
     recording.ask_bus(":1.1", "GetConnectionUnixProcessID", &("xxxx",), &(0_u32,));
     recording.owner_changed(":1.2", "", ":1.2").owner_changed("org.example.Mail", "", ":1.2");
@@ -124,7 +124,7 @@ fn names_are_not_learnt_from_what_is_crossed_out() {
 
 #[test]
 fn a_pcap_file_holds_the_same() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let to_one = call(&mut recording, ":1.1", ":1.2");
     recording.wait_us(7).reply(&to_one, ":1.2", &(1_u32,));
     let path = std::env::temp_dir().join(format!("diligence-model-{}.pcap", std::process::id()));
@@ -138,7 +138,7 @@ fn a_pcap_file_holds_the_same() {
     assert_eq!(message.expect("a valid message").read::<(u32,)>(), Ok((1,)));
 }
 
-fn all<const N: usize>(capture: &Capture) -> [capture::model::Message<'_>; N] {
+fn all<const N: usize>(capture: &Capture) -> [capture::model::CapturedMessage<'_>; N] {
     let messages: Vec<_> = capture.messages().collect();
     messages.try_into().expect("as many messages as were made")
 }
@@ -149,7 +149,7 @@ fn texts_are_kept_once() {
     let ids: Vec<_> = ["a", "b", "a", "", "b"].map(|text| strings.intern(text)).into();
     assert_eq!(ids[0], ids[2]);
     assert_eq!(ids[1], ids[4]);
-    assert_eq!(ids[3], Text::NONE);
+    assert_eq!(ids[3], TextId::NONE);
     assert_eq!(strings.len(), 3);
     assert_eq!(strings.get(ids[1]), "b");
     assert_eq!(strings.find("a"), Some(ids[0]));

@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use capture::Capture;
-use capture::lint::{Rule, lint};
+use capture::lint::{LintRule, lint};
 use capture::model::CallOutcome::{self, *};
 use capture::query::Query;
-use capture::record::{Bus, BusId, Clock, EndCause, Fact, Origin, Record, Time};
-use capture::statistics::{By, Caveat, Groups, Summary, replies};
+use capture::record::{
+    BusId, EndCause, Fact, RecordedBus, RecordedClock, RecordedTime, RecordingOrigin,
+    RecordingRecord,
+};
+use capture::statistics::{Caveat, GroupKeyKind, GroupedTraffic, Summary, replies};
 use capture::timeline::{blocked, blocked_table, slowest, slowest_table};
-use testkit::recording::{Call, DRIVER, Recording};
+use testkit::recording::{DRIVER, RecordedCall, TestRecording};
 use wire::message::Flags;
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
@@ -18,8 +21,8 @@ const DISCONNECTED: &str = "Message recipient disconnected from message bus with
 const EXPIRED: &str = "Message did not receive a reply (timeout by message bus)";
 
 /// The last call of a recording to which something was added.
-fn after_a_call(act: impl FnOnce(&mut Recording, &Call)) -> Capture {
-    let mut recording = Recording::new();
+fn after_a_call(act: impl FnOnce(&mut TestRecording, &RecordedCall)) -> Capture {
+    let mut recording = TestRecording::new();
     recording.owner("org.x.Mail", ":1.6");
     let call = recording.call(":1.5", "org.x.Mail", "/m org.x.Mail.Get", &());
     act(&mut recording, &call);
@@ -32,8 +35,8 @@ fn left(unique: &str) -> Fact {
 
 #[test]
 fn every_call_has_one_outcome_and_one_waiting_time() {
-    type Act = fn(&mut Recording, &Call);
-    let cases: [(&str, Act, CallOutcome, Option<u64>); 12] = [
+    type CallEvent = fn(&mut TestRecording, &RecordedCall);
+    let cases: [(&str, CallEvent, CallOutcome, Option<u64>); 12] = [
         ("a return", |r, c| _ = r.wait_ms(3).reply(c, ":1.6", &()), Returned, Some(3)),
         ("an error", |r, c| _ = r.wait_ms(3).error(c, ":1.6", "org.x.No", "no"), Failed, Some(3)),
         (
@@ -115,7 +118,7 @@ fn every_call_has_one_outcome_and_one_waiting_time() {
 
 #[test]
 fn a_call_that_expects_no_reply_waits_for_none() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.call_with(Flags::NO_REPLY_EXPECTED, ":1.5", ":1.6", "/m org.x.Mail.Go", &());
     let capture = recording.wait_ms(5).fact(left(":1.5")).capture();
     let call = capture.messages().next().expect("a call");
@@ -124,8 +127,8 @@ fn a_call_that_expects_no_reply_waits_for_none() {
 
 #[test]
 fn messages_without_times_have_no_durations() {
-    let mut recording = Recording::new();
-    recording.bus(Bus { clock: Clock::Absent, ..Bus::default() });
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus { clock: RecordedClock::Absent, ..RecordedBus::default() });
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     recording.reply(&call, ":1.6", &()).call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     let capture = recording.capture();
@@ -135,7 +138,7 @@ fn messages_without_times_have_no_durations() {
 
 /// A caller gives up after two seconds, and its service leaves two seconds later.
 fn given_up() -> Capture {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.process(":1.5", 42, "gdbus").owner("org.x.Slow", ":1.6");
     recording.call(":1.5", "org.x.Slow", "/s org.x.Slow.Never", &());
     recording.wait_ms(2000).owner_changed(":1.5", ":1.5", "");
@@ -159,7 +162,7 @@ fn a_call_whose_caller_gave_up_is_in_every_table_with_its_waiting_time() {
     let rows = replies(&capture, |_| true).to_csv();
     let row = "1,caller left,2000000000,gdbus (:1.5),org.x.Slow,org.x.Slow.Never";
     assert_eq!(rows.lines().nth(1), Some(row));
-    let mut groups = Groups::new(&capture, By::Member);
+    let mut groups = GroupedTraffic::new(&capture, GroupKeyKind::Member);
     capture.messages().for_each(|message| groups.add(&message));
     let group = groups.groups().next().expect("the method");
     assert_eq!((group.calls_that(CallerLeft), group.failed_total), (1, 2_000_000_000));
@@ -191,7 +194,7 @@ fn callee(capture: &Capture) -> Option<&str> {
 
 #[test]
 fn a_held_call_goes_to_the_connection_that_takes_the_name() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.wait_ms(20).owner_changed(":1.7", "", ":1.7");
     recording.owner_changed("org.x.Late", "", ":1.7");
@@ -204,7 +207,7 @@ fn a_held_call_goes_to_the_connection_that_takes_the_name() {
 
 #[test]
 fn a_call_to_a_name_that_nobody_takes_has_no_callee() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.wait_ms(20).error(&call, DRIVER, TIMED_OUT, "Failed to activate service");
     recording.wait_ms(5).owner_changed("org.x.Late", "", ":1.7");
@@ -213,14 +216,14 @@ fn a_call_to_a_name_that_nobody_takes_has_no_callee() {
 
 #[test]
 fn the_bus_is_the_callee_of_calls_to_its_own_name_only() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.ask_bus(":1.5", "GetId", &(), &("abc",));
     assert_eq!(callee(&recording.capture()), Some(DRIVER));
 }
 
 #[test]
 fn a_traced_call_goes_to_the_connection_that_the_bus_delivered_it_to() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.delivered(10, &[(3, 30, 0)]).wait_ms(1);
     recording.error(&call, DRIVER, NO_REPLY, DISCONNECTED);
@@ -230,7 +233,7 @@ fn a_traced_call_goes_to_the_connection_that_the_bus_delivered_it_to() {
 
 #[test]
 fn cut_headers_make_outcomes_unknown_and_not_unanswered() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     recording.wait_ms(1).reply(&call, ":1.6", &()).cut(16);
     recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
@@ -246,7 +249,7 @@ fn cut_headers_make_outcomes_unknown_and_not_unanswered() {
 
 #[test]
 fn a_reply_whose_caller_was_cut_is_not_paired_by_its_serial_alone() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     recording.cut(16);
     recording.wait_ms(1).reply(&call, ":1.6", &()).cut(40);
@@ -257,8 +260,8 @@ fn a_reply_whose_caller_was_cut_is_not_paired_by_its_serial_alone() {
 /// What a snap length of 130 to 190 bytes leaves of a call whose callee or caller left.
 #[test]
 fn cut_bodies_do_not_make_up_outcomes() {
-    type Act = fn(&mut Recording, &Call);
-    let cases: [(&str, Act, CallOutcome); 5] = [
+    type CutCallEvent = fn(&mut TestRecording, &RecordedCall);
+    let cases: [(&str, CutCallEvent, CallOutcome); 5] = [
         (
             "a NoReply without its text",
             |r, c| {
@@ -305,13 +308,13 @@ fn cut_bodies_do_not_make_up_outcomes() {
 
 #[test]
 fn who_sent_a_reply_without_its_sender_is_not_made_up() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.None", "/m org.x.Mail.Get", &());
     recording.wait_ms(1).error(&call, DRIVER, "org.freedesktop.DBus.Error.ServiceUnknown", "no");
     recording.cut(100).signal(":1.6", "/m org.x.Mail.Changed", &("x",)).cut(16);
     let capture = recording.capture();
     assert_eq!(capture.directory().names().count(), 0, "nobody owns the name");
-    let mut groups = Groups::new(&capture, By::Sender);
+    let mut groups = GroupedTraffic::new(&capture, GroupKeyKind::Sender);
     capture.messages().for_each(|message| groups.add(&message));
     let table = groups.table().to_csv();
     assert!(table.lines().nth(1).is_some_and(|row| row.starts_with("(unknown),2,")), "{table}");
@@ -319,7 +322,7 @@ fn who_sent_a_reply_without_its_sender_is_not_made_up() {
 
 #[test]
 fn the_share_of_the_bus_is_of_calls_whose_destination_is_known() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.ask_bus(":1.5", "GetId", &(), &("abc",));
     recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     recording.cut(40);
@@ -334,12 +337,15 @@ fn the_share_of_the_bus_is_of_calls_whose_destination_is_known() {
 
 #[test]
 fn files_that_another_program_has_written_again_are_not_of_a_killed_recorder() {
-    let origin = || Origin { program: Some("diligence 0.1.0".into()), ..Origin::default() };
+    let origin = || RecordingOrigin {
+        program: Some("diligence 0.1.0".into()),
+        ..RecordingOrigin::default()
+    };
     let caveats = |facts: Vec<Fact>| {
         let mut capture = Capture::default();
-        capture.push(Record::Origin(origin()));
+        capture.push(RecordingRecord::Origin(origin()));
         for fact in facts {
-            capture.push(Record::Fact { at: Time(1), bus: BusId(0), fact });
+            capture.push(RecordingRecord::Fact { at: RecordedTime(1), bus: BusId(0), fact });
         }
         let caveats = Caveat::of(&capture, &Summary::default());
         let is = |caveat: &Caveat| matches!(caveat, Caveat::NotEnded | Caveat::NotesMissing);
@@ -353,7 +359,7 @@ fn files_that_another_program_has_written_again_are_not_of_a_killed_recorder() {
 
 #[test]
 fn a_clock_that_was_set_back_is_counted_once_for_each_bus() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for bus in [BusId(0), BusId(1)] {
         recording.on(bus).at_ms(10).signal(":1.6", "/m org.x.Mail.Changed", &());
         // Not more than what several threads that read the clock may differ.
@@ -364,7 +370,7 @@ fn a_clock_that_was_set_back_is_counted_once_for_each_bus() {
     let mut summary = Summary::default();
     summary.complete(&capture, |_| true);
     assert_eq!(summary.backward, 1);
-    let findings = lint(&capture, Rule::all());
+    let findings = lint(&capture, LintRule::all());
     let says = findings.iter().find(|finding| finding.subject == "clock").map(|one| &one.says);
     assert!(says.is_some_and(|says| says.contains("went back 1 time")), "{says:?}");
 }
@@ -375,8 +381,11 @@ fn the_clock_of_our_recorder_was_not_set_back() {
     for (program, expected) in [("dbus-monitor", 1), ("diligence 0.1.0", 0)] {
         let mut capture = Capture::default();
         let program = Some(String::from(program));
-        capture.push(Record::Origin(Origin { program, ..Origin::default() }));
-        let mut recording = Recording::new();
+        capture.push(RecordingRecord::Origin(RecordingOrigin {
+            program,
+            ..RecordingOrigin::default()
+        }));
+        let mut recording = TestRecording::new();
         recording.at_ms(10).signal(":1.6", "/m org.x.Mail.Changed", &());
         recording.at_ms(5).signal(":1.6", "/m org.x.Mail.Changed", &());
         recording.each(|record| capture.push(record));
@@ -387,7 +396,7 @@ fn the_clock_of_our_recorder_was_not_set_back() {
 /// The bus tells the service that its late reply was not delivered.
 #[test]
 fn late_replies_and_the_errors_about_them_are_told_apart() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.owner("org.x.Mail", ":1.6");
     let call = recording.call(":1.5", "org.x.Mail", "/m org.x.Mail.Get", &());
     recording.wait_ms(2).owner_changed(":1.5", ":1.5", "").wait_ms(50);

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use capture::Capture;
-use capture::file::Reader;
-use capture::record::{BusId, Fact, Process, Ran, Record, Time};
+use capture::file::RecordingReader;
+use capture::record::{BusId, Fact, ProcessorUse, RecordedProcess, RecordedTime, RecordingRecord};
 use capture::statistics::{Unknowable, switches};
-use capture::timeline::{Processors, Turn, chrome_trace, parties, slowest, slowest_table};
-use testkit::recording::Recording;
+use capture::timeline::{
+    ProcessorRecord, ProcessorTurn, chrome_trace, parties, slowest, slowest_table,
+};
+use testkit::recording::TestRecording;
 
 /// The processes of the bus, of a caller and of its service.
 const BUS: u32 = 42;
@@ -17,10 +19,12 @@ const SERVICE: u32 = 102;
 /// A service that is woken 100 µs after it got the call, runs for 200 µs, waits for 500 µs, runs for
 /// another 150 µs and answers then; a bus that takes the answer 50 µs later; and a caller that is woken
 /// 30 µs after that.
-fn call() -> Recording {
-    let mut recording = Recording::new();
+fn call() -> TestRecording {
+    let mut recording = TestRecording::new();
     recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
-    recording.fact(Fact::Bus { process: Process { pid: Some(BUS), ..Process::default() } });
+    recording.fact(Fact::Bus {
+        process: RecordedProcess { pid: Some(BUS), ..RecordedProcess::default() },
+    });
     let start = recording.now();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     recording.delivered(0, &[(6, 5, 0)]);
@@ -32,11 +36,18 @@ fn call() -> Recording {
 }
 
 /// A process was watched for 2 ms; spans are in microseconds.
-fn ran(recording: &mut Recording, pid: u32, from: Time, spans: &[(u64, u64)]) {
+fn ran(recording: &mut TestRecording, pid: u32, from: RecordedTime, spans: &[(u64, u64)]) {
     let spans: Vec<_> = spans.iter().map(|(after, length)| (after * 1000, length * 1000)).collect();
     let resumed = spans.len() as u64;
     let until = from.after(Duration::from_millis(2));
-    recording.fact(Fact::Ran(Ran { pid, from, until, spans, resumed, ..Ran::default() }));
+    recording.fact(Fact::Ran(ProcessorUse {
+        pid,
+        from,
+        until,
+        spans,
+        resumed,
+        ..ProcessorUse::default()
+    }));
 }
 
 fn micros(micros: u64) -> Duration {
@@ -46,9 +57,9 @@ fn micros(micros: u64) -> Duration {
 #[test]
 fn what_the_parties_did_is_known() {
     let capture = call().capture();
-    let processors = Processors::of(&capture);
+    let processors = ProcessorRecord::of(&capture);
     let call = capture.messages().next().expect("a call");
-    let turn = Turn { wake_up: micros(100), on: micros(350), off: micros(500) };
+    let turn = ProcessorTurn { wake_up: micros(100), on: micros(350), off: micros(500) };
     assert_eq!(processors.service(&call), Some(turn));
     assert_eq!(processors.return_wake_up(&call), Some(micros(30)));
     let table = parties(&capture, |_| true).expect("it is known").to_csv();
@@ -67,23 +78,25 @@ fn what_the_parties_did_is_known() {
 /// What is lost, and what other threads did, may be anywhere in the stretch.
 #[test]
 fn of_a_stretch_that_lacks_something_nothing_is_known() {
-    for lacks in [|ran: &mut Ran| ran.lost = 1, |ran: &mut Ran| ran.unfollowed = 1] {
+    for lacks in
+        [|ran: &mut ProcessorUse| ran.lost = 1, |ran: &mut ProcessorUse| ran.unfollowed = 1]
+    {
         let mut capture = Capture::default();
         call().each(|record| match record {
-            Record::Fact { at, bus, fact: Fact::Ran(mut ran) } => {
+            RecordingRecord::Fact { at, bus, fact: Fact::Ran(mut ran) } => {
                 lacks(&mut ran);
-                capture.push(Record::Fact { at, bus, fact: Fact::Ran(ran) });
+                capture.push(RecordingRecord::Fact { at, bus, fact: Fact::Ran(ran) });
             }
             other => capture.push(other),
         });
         let call = capture.messages().next().expect("a call");
-        assert_eq!(Processors::of(&capture).service(&call), None);
+        assert_eq!(ProcessorRecord::of(&capture).service(&call), None);
     }
 }
 
 #[test]
 fn a_service_may_run_before_the_bus_notes_that_it_has_sent() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
     let start = recording.now();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
@@ -92,9 +105,9 @@ fn a_service_may_run_before_the_bus_notes_that_it_has_sent() {
     ran(&mut recording, SERVICE, start, &[(100, 200), (990, 20)]);
     ran(&mut recording, CALLER, start, &[(1060, 10)]);
     let capture = recording.capture();
-    let processors = Processors::of(&capture);
+    let processors = ProcessorRecord::of(&capture);
     let call = capture.messages().next().expect("a call");
-    let turn = Turn { wake_up: micros(90), on: micros(210), off: micros(690) };
+    let turn = ProcessorTurn { wake_up: micros(90), on: micros(210), off: micros(690) };
     assert_eq!(processors.service(&call), Some(turn));
     assert_eq!(processors.return_wake_up(&call), Some(micros(40)));
 }
@@ -102,7 +115,7 @@ fn a_service_may_run_before_the_bus_notes_that_it_has_sent() {
 /// The monitor reads the call after the service was woken by it, so the service seems to be woken late.
 #[test]
 fn nothing_is_known_by_the_times_of_a_monitor() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
     let start = recording.now();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
@@ -110,7 +123,7 @@ fn nothing_is_known_by_the_times_of_a_monitor() {
     ran(&mut recording, SERVICE, start, &[(0, 5), (900, 10)]);
     ran(&mut recording, CALLER, start, &[(1500, 10)]);
     let capture = recording.capture();
-    let processors = Processors::of(&capture);
+    let processors = ProcessorRecord::of(&capture);
     let call = capture.messages().next().expect("a call");
     assert_eq!(processors.service(&call), None);
     assert_eq!(processors.return_wake_up(&call), None);
@@ -122,35 +135,39 @@ fn what_was_not_watched_is_not_known() {
     let start = recording.now();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     recording.wait_ms(5).reply(&call, ":1.6", &());
-    let lossy = |lost| Ran {
+    let lossy = |lost| ProcessorUse {
         pid: SERVICE,
         from: start,
         until: start.after(Duration::from_millis(9)),
         lost,
-        ..Ran::default()
+        ..ProcessorUse::default()
     };
     for (lost, expected) in [(1, None), (0, None)] {
         recording.fact(Fact::Ran(lossy(lost)));
         let capture = recording.capture();
         let call = capture.messages().nth(2).expect("a second call");
-        assert_eq!(Processors::of(&capture).service(&call), expected, "{lost} lost, and never on");
+        assert_eq!(
+            ProcessorRecord::of(&capture).service(&call),
+            expected,
+            "{lost} lost, and never on"
+        );
     }
-    let nothing = Recording::new().capture();
-    assert!(Processors::of(&nothing).is_empty());
+    let nothing = TestRecording::new().capture();
+    assert!(ProcessorRecord::of(&nothing).is_empty());
     assert!(parties(&nothing, |_| true).is_none());
     assert_eq!(switches(&nothing, |_| true), Err(Unknowable::Switches));
 }
 
 #[test]
 fn a_process_goes_on_from_one_stretch_into_the_next() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.process(":1.6", SERVICE, "maild");
     let start = recording.now();
     let next = start.after(Duration::from_millis(2));
     ran(&mut recording, SERVICE, start, &[(1500, 500)]);
     ran(&mut recording, SERVICE, next, &[(0, 300), (400, 100)]);
     let capture = recording.capture();
-    let processors = Processors::of(&capture);
+    let processors = ProcessorRecord::of(&capture);
     let (peer, _) = capture.directory().peers().next().expect("one");
     let turn = |from: u64, to: u64| {
         let [from, to] = [from, to].map(|after| start.after(micros(after)));
@@ -200,12 +217,12 @@ fn a_file_holds_all_of_it() {
     let mut recording = call();
     let why = "no".to_owned();
     recording.fact(Fact::Unwatched { pid: 7, why });
-    let told = |capture: &Capture| -> Vec<(Time, BusId, Fact)> { capture.facts().to_vec() };
+    let told = |capture: &Capture| -> Vec<(RecordedTime, BusId, Fact)> { capture.facts().to_vec() };
     let mut read = Capture::default();
     let file = recording.pcapng();
-    let mut reader = Reader::new(file.as_slice()).expect("memory").expect("a recording");
+    let mut reader = RecordingReader::new(file.as_slice()).expect("memory").expect("a recording");
     while let Some(record) = reader.next_record().expect("memory") {
-        if !matches!(record, Record::Message(_)) {
+        if !matches!(record, RecordingRecord::Message(_)) {
             read.push(record);
         }
     }

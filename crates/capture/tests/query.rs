@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use capture::Capture;
 use capture::query::{Query, complete};
-use capture::record::{Bus, Content, Fact};
-use testkit::recording::Recording;
+use capture::record::{Fact, MessageContent, RecordedBus};
+use testkit::recording::TestRecording;
 use wire::body::{Value, Variant};
 use wire::message::Flags;
 
 /// The conversation of the page.
 fn conversation() -> Capture {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.process(":1.7", 701, "gnome-shell").owner("org.example.Mail", ":1.9");
     let mail = |member: &str| format!("/org/example/mail org.example.Mail.{member}");
     let to = "org.example.Mail";
@@ -149,7 +149,7 @@ fn a_query_without_terms_selects_all() {
 
 #[test]
 fn what_is_cut_or_invalid_is_found_and_has_no_arguments() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let variant = Variant("x");
     recording.signal(":1.1", "/ org.x.Y.Cut", &("Inbox", "x".repeat(100))).cut(150);
     recording.raw(b"not a message of any bus");
@@ -171,8 +171,8 @@ fn what_is_cut_or_invalid_is_found_and_has_no_arguments() {
 
 #[test]
 fn what_is_crossed_out_is_found_and_has_no_arguments() {
-    let mut recording = Recording::new();
-    recording.bus(Bus { content: Content::Redacted, ..Bus::default() });
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus { content: MessageContent::Redacted, ..RecordedBus::default() });
     recording.signal(":1.1", "/ org.x.Y.Told", &("xxxxx", 0_u32));
     recording.signal(":1.1", "/ org.x.Y.Empty", &());
     let capture = recording.capture();
@@ -212,7 +212,7 @@ fn completions_follow_what_is_written() {
 
 /// A program beside a recorder, which has asked something itself.
 fn with_recorder() -> Capture {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.20".into() });
     recording.call(":1.7", "org.example.Mail", "/ org.example.Mail.Get", &());
     let call = recording.call(":1.20", "org.freedesktop.DBus", "/ org.x.Y.Get", &());

@@ -2,7 +2,10 @@
 
 use capture::bodies::{Bodies, Reducer};
 use capture::losses::Losses;
-use capture::record::{Bus, BusId, Excerpt, Fact, Gap, GapCause, Process, Record, Time};
+use capture::record::{
+    BusId, Excerpt, Fact, GapCause, RecordedBus, RecordedProcess, RecordedTime, RecordingGap,
+    RecordingRecord,
+};
 
 #[test]
 fn programs_have_the_names_by_which_people_know_them() {
@@ -43,11 +46,11 @@ fn programs_have_the_names_by_which_people_know_them() {
         (Some("(sd-worker)"), Some("/usr/lib/systemd/systemd"), "", Some("(sd-worker)")),
         (None, None, "python3", None),
     ] {
-        let process = Process {
+        let process = RecordedProcess {
             comm: comm.map(str::to_owned),
             exe: exe.map(str::to_owned),
             command: command.split_whitespace().map(str::to_owned).collect(),
-            ..Process::default()
+            ..RecordedProcess::default()
         };
         assert_eq!(process.program(), expected, "{process:?}");
     }
@@ -65,16 +68,16 @@ fn what_is_lost_is_counted_and_said() {
         let mut losses = Losses::default();
         for &lost in gaps {
             let (at, bus, cause) = (None, BusId(0), GapCause::Overrun);
-            losses.learn(&Record::Gap(Gap { at, bus, cause, lost }));
+            losses.learn(&RecordingRecord::Gap(RecordingGap { at, bus, cause, lost }));
         }
         assert_eq!(losses.to_string(), expected);
         assert_eq!(losses.gaps, gaps.len() as u64);
     }
 }
 
-fn process(words: &[&str]) -> Process {
+fn process(words: &[&str]) -> RecordedProcess {
     let command = words.iter().map(|&word| word.to_owned()).collect();
-    Process { pid: Some(7), command, ..Process::default() }
+    RecordedProcess { pid: Some(7), command, ..RecordedProcess::default() }
 }
 
 fn rule(rule: &str) -> Fact {
@@ -117,9 +120,10 @@ fn names_stay_and_words_go() {
         (started(Some("no such file")), Some(started(Some("xxxxxxxxxxxx")))),
     ] {
         let mut reducer = Reducer::new(Bodies::Redacted);
-        let record = Record::Fact { at: Time(0), bus: BusId(0), fact: fact.clone() };
+        let record =
+            RecordingRecord::Fact { at: RecordedTime(0), bus: BusId(0), fact: fact.clone() };
         let found = reducer.reduce(record).map(|record| match record {
-            Record::Fact { fact, .. } => fact,
+            RecordingRecord::Fact { fact, .. } => fact,
             other => panic!("{other:?}"),
         });
         assert_eq!(found, expected, "{fact:?}");
@@ -133,9 +137,11 @@ fn filters_are_widened() {
         ("arg0='x'", "redacted"),
         ("udp port 53", "redacted"),
     ] {
-        let bus = Bus { filters: vec![filter.to_owned()], ..Bus::default() };
+        let bus = RecordedBus { filters: vec![filter.to_owned()], ..RecordedBus::default() };
         let mut reducer = Reducer::new(Bodies::Redacted);
-        let Some(Record::Bus(found)) = reducer.reduce(Record::Bus(bus)) else { panic!("{filter}") };
+        let Some(RecordingRecord::Bus(found)) = reducer.reduce(RecordingRecord::Bus(bus)) else {
+            panic!("{filter}")
+        };
         assert_eq!(found.filters, [expected]);
     }
 }

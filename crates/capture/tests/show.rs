@@ -6,14 +6,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{Bus, BusId, Content, Fact, Method, Process, Ran};
+use capture::record::{
+    BusId, CaptureMethod, Fact, MessageContent, ProcessorUse, RecordedBus, RecordedProcess,
+};
 use capture::show::{
-    Command, CommandBus, CommandKind, CommandParts, Controls, Details, Format, Inexpressible,
-    Knowledge, LineClock, Lines,
+    CallDetails, CommandBus, CommandKind, CommandParts, Controls, Inexpressible, Knowledge,
+    LineClock, MessageFormat, MessageLines, SendCommand,
 };
 use capture::text::{Colours, Style, columns};
 use testkit::golden;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 use wire::body::Value;
 use wire::message::{Flags, MessageType};
 
@@ -25,7 +27,7 @@ fn recorded() -> Capture {
     Capture::open(&tools("tools.pcap")).expect("a recording")
 }
 
-fn shown(capture: &Capture, format: Format) -> Vec<String> {
+fn shown(capture: &Capture, format: MessageFormat) -> Vec<String> {
     let mut buffer = Vec::new();
     let show = |message| {
         let mut text = String::new();
@@ -37,18 +39,18 @@ fn shown(capture: &Capture, format: Format) -> Vec<String> {
 
 #[test]
 fn as_busctl_monitor_prints() {
-    golden::check(tools("busctl.txt"), &shown(&recorded(), Format::Busctl).concat());
+    golden::check(tools("busctl.txt"), &shown(&recorded(), MessageFormat::Busctl).concat());
 }
 
 #[test]
 fn as_dbus_monitor_prints() {
-    golden::check(tools("dbus-monitor.txt"), &shown(&recorded(), Format::DbusSend).concat());
+    golden::check(tools("dbus-monitor.txt"), &shown(&recorded(), MessageFormat::DbusSend).concat());
 }
 
 #[test]
 fn as_gdbus_monitor_prints() {
     let capture = recorded();
-    let lines = shown(&capture, Format::Gdbus);
+    let lines = shown(&capture, MessageFormat::Gdbus);
     let is_signal = |kind| kind == MessageType::Signal;
     // The tool shows what objects emit to all.
     let signals = capture
@@ -61,10 +63,10 @@ fn as_gdbus_monitor_prints() {
 
 #[test]
 fn each_message_is_one_line_as_gdbus_prints_it() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Mail", "/ org.x.Mail.Find", &("two\nlines",));
     recording.error(&call, ":1.6", "org.x.Error.Failed", "Traceback:\n\tfile 'a\\b'\u{1b}[31m\n");
-    let lines = shown(&recording.capture(), Format::Gdbus);
+    let lines = shown(&recording.capture(), MessageFormat::Gdbus);
     let expected = ":1.6 -> :1.5 Error: GDBus.Error:org.x.Error.Failed: \
                     Traceback:\\n\\tfile 'a\\b'\\u001b[31m\\n\n";
     assert_eq!(lines[1], expected);
@@ -73,7 +75,7 @@ fn each_message_is_one_line_as_gdbus_prints_it() {
 
 #[test]
 fn as_busctl_prints_json_with_keys_of_ours_behind() {
-    let ours = shown(&recorded(), Format::Json);
+    let ours = shown(&recorded(), MessageFormat::Json);
     let expected = std::fs::read_to_string(tools("busctl.json")).expect("a file");
     let mut compared = 0;
     for line in ours {
@@ -91,13 +93,13 @@ fn as_busctl_prints_json_with_keys_of_ours_behind() {
 
 #[test]
 fn what_the_tools_do_not_know_is_in_the_json() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.process(":1.5", 42, "mailer").owner("org.x.Mail", ":1.6");
     let call = recording.call(":1.5", ":1.6", "/ org.x.Mail.Get", &());
     recording.wait_us(300).reply(&call, ":1.6", &(f64::NAN,));
     recording.signal(":1.6", "/ org.x.Mail.Now", &("x".repeat(200),)).delivered(3, &[(7, 9, 1)]);
     recording.signal(":1.6", "/ org.x.Mail.Cut", &("x".repeat(200),)).cut(180);
-    let lines = shown(&recording.capture(), Format::Json);
+    let lines = shown(&recording.capture(), MessageFormat::Json);
     for (line, ours) in [
         (
             0,
@@ -122,26 +124,26 @@ fn what_the_tools_do_not_know_is_in_the_json() {
 
 #[test]
 fn what_was_crossed_out_is_said_to_be() {
-    let mut recording = Recording::new();
-    recording.bus(Bus { content: Content::Redacted, ..Bus::default() });
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus { content: MessageContent::Redacted, ..RecordedBus::default() });
     recording.signal(":1.6", "/ org.x.Mail.New", &("xxx", 0_u32));
     let capture = recording.capture();
     for (format, expected) in [
         (
-            Format::Busctl,
+            MessageFormat::Busctl,
             "MESSAGE \"su\" {\n          (redacted: what it says was crossed out)\n          \
              STRING \"xxx\";\n",
         ),
-        (Format::Gdbus, "org.x.Mail.New ('xxx', uint32 0) (redacted)\n"),
-        (Format::DbusSend, "uint32 0\n   (redacted: what it says was crossed out)\n"),
-        (Format::Json, r#""payload":{"type":"su","data":null}"#),
-        (Format::Json, r#""problem":"redacted"}"#),
+        (MessageFormat::Gdbus, "org.x.Mail.New ('xxx', uint32 0) (redacted)\n"),
+        (MessageFormat::DbusSend, "uint32 0\n   (redacted: what it says was crossed out)\n"),
+        (MessageFormat::Json, r#""payload":{"type":"su","data":null}"#),
+        (MessageFormat::Json, r#""problem":"redacted"}"#),
     ] {
         let text = shown(&capture, format).concat();
         assert!(text.contains(expected), "{text}");
     }
     let signal = capture.messages().next().expect("a signal");
-    let command = Command::Busctl.of(&signal, &mut Vec::new());
+    let command = SendCommand::Busctl.of(&signal, &mut Vec::new());
     assert!(matches!(command, Err(Inexpressible::NoArguments)), "{command:?}");
 }
 
@@ -157,7 +159,7 @@ fn mixer(name: &str, mute: &str, types: &str) -> Fact {
 
 #[test]
 fn arguments_have_the_names_that_the_service_gives_them() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.owner("org.x.Sound", ":1.6");
     recording.fact(mixer(":1.9", "other", "b"));
     recording.fact(mixer("org.x.Sound", "mute", "b"));
@@ -171,7 +173,7 @@ fn arguments_have_the_names_that_the_service_gives_them() {
     let capture = recording.capture();
     for (format, expected) in [
         (
-            Format::Busctl,
+            MessageFormat::Busctl,
             [
                 "          mute: BOOLEAN true;\n          STRING \"x\";\n",
                 "          was: BOOLEAN false;\n",
@@ -182,7 +184,7 @@ fn arguments_have_the_names_that_the_service_gives_them() {
             ],
         ),
         (
-            Format::DbusSend,
+            MessageFormat::DbusSend,
             [
                 "   mute: boolean true\n   string \"x\"\n",
                 "   was: boolean false\n",
@@ -193,7 +195,7 @@ fn arguments_have_the_names_that_the_service_gives_them() {
             ],
         ),
         (
-            Format::Gdbus,
+            MessageFormat::Gdbus,
             [
                 "org.x.Mixer.Mute (mute: true, 'x')\n",
                 "returns (was: false,)\n",
@@ -204,7 +206,7 @@ fn arguments_have_the_names_that_the_service_gives_them() {
             ],
         ),
         (
-            Format::Json,
+            MessageFormat::Json,
             [
                 r#","arguments":["mute",null]}"#,
                 r#","arguments":["was"]}"#,
@@ -226,7 +228,7 @@ fn arguments_have_the_names_that_the_service_gives_them() {
 
 #[test]
 fn commands_send_the_like() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(
         ":1.5",
         "org.x.Mail",
@@ -241,45 +243,45 @@ fn commands_send_the_like() {
     );
     let capture = recording.capture();
     let mut buffer = Vec::new();
-    let mut of = |number: usize, command: Command| {
+    let mut of = |number: usize, command: SendCommand| {
         let message = capture.messages().nth(number).expect("a message");
         command.of(&message, &mut buffer)
     };
     for (number, command, expected) in [
         (
             0,
-            Command::Busctl,
+            SendCommand::Busctl,
             r"busctl --user -- call org.x.Mail /org/x org.x.Mail Find siasv 'it'\''s' -5 2 a 'b c' u 7",
         ),
         (
             0,
-            Command::Gdbus,
+            SendCommand::Gdbus,
             r#"gdbus call --session --dest org.x.Mail --object-path /org/x --method org.x.Mail.Find -- '"it'\''s"' -5 '['\''a'\'', '\''b c'\'']' '<uint32 7>'"#,
         ),
         (
             1,
-            Command::DbusSend,
+            SendCommand::DbusSend,
             r"dbus-send --session --print-reply --dest=org.x.Mail /org/x org.x.Mail.Find 'string:it'\''s' int32:-5 'array:string:a,b c' variant:uint32:7",
         ),
-        (2, Command::Busctl, "busctl --user emit /org/x org.x.Mail Now 'da(yb)' 1.5 1 1 true"),
+        (2, SendCommand::Busctl, "busctl --user emit /org/x org.x.Mail Now 'da(yb)' 1.5 1 1 true"),
         (
             2,
-            Command::Gdbus,
+            SendCommand::Gdbus,
             "gdbus emit --session --object-path /org/x --signal org.x.Mail.Now 1.5 '[(byte 0x01, true)]'",
         ),
         (
             2,
-            Command::MatchRule,
+            SendCommand::MatchRule,
             "type='signal',sender='org.x.Mail',path='/org/x',interface='org.x.Mail',member='Now'",
         ),
     ] {
         assert_eq!(of(number, command).expect("a command").trim_end(), expected);
     }
-    assert!(of(0, Command::Python).expect("a program").contains(
+    assert!(of(0, SendCommand::Python).expect("a program").contains(
         r#"bus.call_sync("org.x.Mail", "/org/x", "org.x.Mail", "Find", GLib.Variant.parse(None, "(\"it's\", -5, ['a', 'b c'], <uint32 7>)"), None, 0, -1, None)"#
     ));
     assert!(
-        matches!(of(2, Command::DbusSend), Err(Inexpressible::Type { types }) if types == "a(yb)")
+        matches!(of(2, SendCommand::DbusSend), Err(Inexpressible::Type { types }) if types == "a(yb)")
     );
 }
 
@@ -346,15 +348,23 @@ fn commands_quote_words_for_a_shell() {
 
 /// A call through a bus that has recorded it, whose service was woken late; one that was overheard; a
 /// signal.
-fn detailed() -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus { name: "session".into(), method: Method::Trace, ..Bus::default() });
-    recording.bus(Bus { name: "system".into(), method: Method::Monitor, ..Bus::default() });
+fn detailed() -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus {
+        name: "session".into(),
+        method: CaptureMethod::Trace,
+        ..RecordedBus::default()
+    });
+    recording.bus(RecordedBus {
+        name: "system".into(),
+        method: CaptureMethod::Monitor,
+        ..RecordedBus::default()
+    });
     recording
         .process(":1.5", 101, "shell")
         .process(":1.6", 102, "maild")
         .owner("org.x.Mail", ":1.6");
-    let unit = Process { unit: Some("mail.service".into()), ..Process::default() };
+    let unit = RecordedProcess { unit: Some("mail.service".into()), ..RecordedProcess::default() };
     recording.fact(Fact::Peer { unique: ":1.6".into(), process: Some(unit) });
     let start = recording.now();
     let call = recording.call(":1.5", "org.x.Mail", "/m org.x.Mail.Get", &("Inbox", 7_u32));
@@ -364,12 +374,12 @@ fn detailed() -> Recording {
         [(101, [(0, 9_000), (1_025_000, 40_000)]), (102, [(112_000, 200_000), (800_000, 150_000)])]
     {
         let until = start.after(Duration::from_millis(2));
-        recording.fact(Fact::Ran(Ran {
+        recording.fact(Fact::Ran(ProcessorUse {
             pid,
             from: start,
             until,
             spans: spans.into(),
-            ..Ran::default()
+            ..ProcessorUse::default()
         }));
     }
     recording.signal(":1.6", "/m org.x.Mail.Changed", &((0..200).collect::<Vec<u32>>(),));
@@ -386,7 +396,7 @@ fn detailed() -> Recording {
 fn details_of_calls_say_who_and_where_the_time_went() {
     let capture = detailed().capture();
     let text = |width: usize, kind: MessageType| {
-        let mut details = Details::new(&capture, Style::plain(width));
+        let mut details = CallDetails::new(&capture, Style::plain(width));
         let chosen = capture.messages().filter(|message| message.kind() != kind);
         chosen.map(|message| details.of(&message).expect("memory")).collect::<Vec<_>>().join("\n")
     };
@@ -405,8 +415,12 @@ fn details_of_calls_say_who_and_where_the_time_went() {
 
 /// Calls that end in all ways, a signal, and a reply whose call is not there.
 fn conversation() -> Capture {
-    let mut recording = Recording::new();
-    recording.bus(Bus::default()).process(":1.62", 62, "gdbus").process(":1.63", 63, "a-long-name");
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus::default()).process(":1.62", 62, "gdbus").process(
+        ":1.63",
+        63,
+        "a-long-name",
+    );
     recording.owner("org.freedesktop.NetworkManager", ":1.7");
     let (to, slow) = ("org.freedesktop.NetworkManager", "/ org.example.Slow1.");
     let call = recording.call(":1.62", to, &format!("{slow}Wait"), &(300_u32, "two\nlines"));
@@ -424,7 +438,7 @@ fn conversation() -> Capture {
 }
 
 fn lines_of(capture: &Capture, style: Style, knowledge: Knowledge) -> String {
-    let lines = Lines::new(style, LineClock::of_recording(capture));
+    let lines = MessageLines::new(style, LineClock::of_recording(capture));
     let (mut text, mut buffer) = (String::new(), Vec::new());
     for message in capture.messages() {
         lines.push(&mut text, &message, knowledge, &mut buffer).expect("it can be read");
@@ -446,7 +460,7 @@ fn lines_fit_the_terminal_and_keep_members_whole() {
             assert!(text.contains(member), "{width}: {member}");
         }
     }
-    let text = lines_of(&capture, Style::plain(Lines::UNLIMITED), Knowledge::Whole);
+    let text = lines_of(&capture, Style::plain(MessageLines::UNLIMITED), Knowledge::Whole);
     golden::check(tools("lines-unlimited.txt"), &text);
     assert!(!text.contains('\u{2026}') && !text.contains('\u{1b}'), "{text}");
 }

@@ -5,23 +5,23 @@ use std::time::Duration;
 use capture::Capture;
 use capture::query::Query;
 use capture::record::{
-    Bus, BusId, Clock, Content, EndCause, Fact, Gap, GapCause, Method, Origin, Process, RawMessage,
-    Record, Time,
+    BusId, CaptureMethod, EndCause, Fact, GapCause, MessageContent, RawMessage, RecordedBus,
+    RecordedClock, RecordedProcess, RecordedTime, RecordingGap, RecordingOrigin, RecordingRecord,
 };
 use capture::statistics::{
-    By, Caveat, Groups, Percentiles, Subject, Summary, Sweep, SweepChoice, Unknowable,
-    UnknownSubject, member_sizes, recipients, replies, rules, sizes,
+    Caveat, GroupKeyKind, GroupedTraffic, Percentiles, Summary, Sweep, SweepChoice, TableSubject,
+    Unknowable, UnknownSubject, member_sizes, recipients, replies, rules, sizes,
 };
-use capture::table::Table;
-use testkit::recording::{DRIVER, Recording};
+use capture::table::DataTable;
+use testkit::recording::{DRIVER, TestRecording};
 use wire::message::Flags;
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 
 /// A mail service with a fast and a slow method, errors, a time-out and its late answer, and a
 /// signal.
-fn office() -> Recording {
-    let mut recording = Recording::new();
+fn office() -> TestRecording {
+    let mut recording = TestRecording::new();
     recording.owner("org.x.Mail", ":1.6").process(":1.5", 42, "reader");
     recording.process(":1.7", 42, "reader").process(":1.6", 50, "maild");
     for micros in [100, 200, 300, 400] {
@@ -42,9 +42,9 @@ fn office() -> Recording {
     recording
 }
 
-fn csv(capture: &Capture, by: By, query: &str) -> String {
+fn csv(capture: &Capture, by: GroupKeyKind, query: &str) -> String {
     let query: Query = query.parse().expect("a query");
-    let (mut groups, mut matcher) = (Groups::new(capture, by), query.matcher());
+    let (mut groups, mut matcher) = (GroupedTraffic::new(capture, by), query.matcher());
     capture.messages().filter(|one| matcher.selects(one)).for_each(|one| groups.add(&one));
     groups.table().to_csv()
 }
@@ -62,7 +62,7 @@ fn columns(csv: &str, wanted: &[&str]) -> String {
 #[test]
 fn durations_leave_errors_and_time_outs_beside() {
     let capture = office().capture();
-    let found = csv(&capture, By::Member, "");
+    let found = csv(&capture, GroupKeyKind::Member, "");
     assert_eq!(
         columns(&found, &["member", "service", "type", "messages", "calls", "unanswered"]),
         [
@@ -88,29 +88,35 @@ fn durations_leave_errors_and_time_outs_beside() {
 fn groups_are_named_by_what_they_are() {
     let capture = office().capture();
     for (by, keys, expected) in [
-        (By::Service, &["service", "messages"][..], "org.x.Mail 18\norg.freedesktop.DBus 2"),
         (
-            By::Sender,
+            GroupKeyKind::Service,
+            &["service", "messages"][..],
+            "org.x.Mail 18\norg.freedesktop.DBus 2",
+        ),
+        (
+            GroupKeyKind::Sender,
             &["sender", "messages"],
             "org.x.Mail 8\nreader (:1.5) 5\nreader (:1.7) 5\norg.freedesktop.DBus 2",
         ),
         (
-            By::Process,
+            GroupKeyKind::Process,
             &["process", "messages"],
             "reader[42] 10\nmaild[50] 8\norg.freedesktop.DBus 2",
         ),
         (
-            By::Error,
+            GroupKeyKind::Error,
             &["error", "messages"],
             "org.x.Error.Busy 1\norg.freedesktop.DBus.Error.NoReply 1",
         ),
-        (By::Type, &["type", "messages"], "call 10\nreturn 7\nerror 2\nsignal 1"),
-        (By::Bus, &["bus", "messages"], "bus 0 20"),
+        (GroupKeyKind::Type, &["type", "messages"], "call 10\nreturn 7\nerror 2\nsignal 1"),
+        (GroupKeyKind::Bus, &["bus", "messages"], "bus 0 20"),
     ] {
         assert_eq!(columns(&csv(&capture, by, ""), keys), expected, "{by:?}");
     }
-    let pairs =
-        columns(&csv(&capture, By::Pair, "from::1.5 or to::1.5"), &["from", "to", "messages"]);
+    let pairs = columns(
+        &csv(&capture, GroupKeyKind::Pair, "from::1.5 or to::1.5"),
+        &["from", "to", "messages"],
+    );
     assert_eq!(
         pairs,
         "\
@@ -126,28 +132,28 @@ fn processes_of_one_unit_are_one_group() {
     let mut recording = office();
     for (unique, pid) in [(":1.5", 42), (":1.7", 43)] {
         let unit = Some("desktop.service".to_owned());
-        let process = Some(Process { pid: Some(pid), unit, ..Process::default() });
+        let process = Some(RecordedProcess { pid: Some(pid), unit, ..RecordedProcess::default() });
         recording.fact(Fact::Peer { unique: unique.to_owned(), process });
     }
-    let units = csv(&recording.capture(), By::Unit, "");
+    let units = csv(&recording.capture(), GroupKeyKind::Unit, "");
     let expected = "desktop.service 10\norg.x.Mail 8\norg.freedesktop.DBus 2";
     assert_eq!(columns(&units, &["unit", "messages"]), expected);
 }
 
 #[test]
 fn the_process_of_the_bus_has_the_name_that_the_recorder_found() {
-    let mut recording = Recording::new();
-    let process = |comm: Option<&str>| Process {
+    let mut recording = TestRecording::new();
+    let process = |comm: Option<&str>| RecordedProcess {
         pid: Some(7),
         comm: comm.map(str::to_owned),
-        ..Process::default()
+        ..RecordedProcess::default()
     };
     recording.ask_bus(":1.5", "GetConnectionUnixProcessID", &(DRIVER,), &(7_u32,));
     recording.fact(Fact::Bus { process: process(Some("dbus-daemon")) });
     recording.ask_bus(":1.5", "GetConnectionUnixProcessID", &(DRIVER,), &(7_u32,));
-    let table = csv(&recording.capture(), By::Process, "");
+    let table = csv(&recording.capture(), GroupKeyKind::Process, "");
     assert!(columns(&table, &["process"]).contains("dbus-daemon[7]"), "{table}");
-    let senders = csv(&recording.capture(), By::Sender, "");
+    let senders = csv(&recording.capture(), GroupKeyKind::Sender, "");
     assert!(columns(&senders, &["sender"]).lines().any(|line| line == DRIVER), "{senders}");
 }
 
@@ -181,7 +187,7 @@ fn answers_and_calls_that_miss_each_other_are_listed() {
 
 #[test]
 fn sizes_fall_into_half_decades() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for len in [0, 100, 300, 5000] {
         recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(len),));
     }
@@ -232,7 +238,7 @@ fn calls_and_answers_of_a_member_have_sizes_of_their_own() {
 
 #[test]
 fn the_smallest_and_the_largest_message_of_a_member_are_told() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for len in [300, 0, 100] {
         recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(len),));
     }
@@ -247,7 +253,7 @@ fn the_smallest_and_the_largest_message_of_a_member_are_told() {
 
 #[test]
 fn recipients_are_those_that_the_bus_has_written() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for copies in [&[][..], &[(7, 5, 1)], &[(7, 5, 1), (8, 6, 2)], &[(8, 5, 1)]] {
         recording.signal(":1.6", "/m org.x.Mail.Changed", &()).delivered(2, copies);
     }
@@ -258,7 +264,7 @@ fn recipients_are_those_that_the_bus_has_written() {
 
 #[test]
 fn recipients_follow_from_rules_if_all_are_known() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.owner("org.x.Mail", ":1.6");
     let changed = "/m org.x.Mail.Changed";
     recording.rule(":1.7", "type='signal',sender='org.x.Mail'");
@@ -272,8 +278,8 @@ fn recipients_follow_from_rules_if_all_are_known() {
     assert_eq!(columns(&table, &["recipients", "signals"]), "0 1\n1 2\n2 2");
 }
 
-fn member_table(capture: &Capture) -> Table {
-    Subject::Group(By::Member).table(capture, |_| true, None).expect("a table")
+fn member_table(capture: &Capture) -> DataTable {
+    TableSubject::Group(GroupKeyKind::Member).table(capture, |_| true, None).expect("a table")
 }
 
 /// The recipients of each member.
@@ -286,7 +292,7 @@ fn member_recipients(capture: &Capture) -> String {
 
 #[test]
 fn members_show_the_mean_and_the_peak_of_their_recipients() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let changed = "/m org.x.Mail.Changed";
     for copies in [&[(7, 5, 1)][..], &[(7, 5, 1), (8, 6, 2)], &[], &[(8, 5, 1), (7, 1, 1)]] {
         recording.signal(":1.6", changed, &()).delivered(2, copies);
@@ -304,11 +310,11 @@ fn members_show_the_mean_and_the_peak_of_their_recipients() {
 
 #[test]
 fn connections_of_the_recorder_are_not_recipients() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.8".to_owned() });
     recording.signal(":1.6", "/ org.x.A.B", &()).delivered(2, &[(7, 5, 1), (8, 6, 1)]);
     assert_eq!(member_recipients(&recording.capture()), "org.x.A.B 1 1 1");
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.8".to_owned() });
     recording.rule(":1.8", "type='signal'").rule(":1.7", "type='signal'");
     recording.signal(":1.6", "/ org.x.A.B", &());
@@ -328,7 +334,7 @@ fn members_have_no_recipients_where_these_are_unknown_and_a_note_says_why() {
 
 #[test]
 fn recipients_are_known_of_each_bus_by_itself() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.on(BusId(0)).signal(":1.6", "/ org.x.A.Traced", &()).delivered(2, &[(7, 5, 1)]);
     recording.on(BusId(1)).rule(":1.7", "type='signal'").rule(":1.8", "type='signal'");
     recording.signal(":1.6", "/ org.x.A.Ruled", &());
@@ -339,14 +345,14 @@ fn recipients_are_known_of_each_bus_by_itself() {
 
 #[test]
 fn signals_with_more_than_three_recipients_are_listed() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for (member, count) in [("Three", 3), ("Five", 5), ("Four", 4)] {
         let copies: Vec<_> = (0..count).map(|peer| (7 + peer, 5, 1)).collect();
         recording.signal(":1.6", &format!("/ org.x.A.{member}"), &()).delivered(2, &copies);
         recording.signal(":1.6", &format!("/ org.x.A.{member}"), &()).delivered(2, &[]);
     }
     let of = |capture: &Capture| {
-        let mut groups = Groups::with_recipients(capture, By::Member);
+        let mut groups = GroupedTraffic::with_recipients(capture, GroupKeyKind::Member);
         capture.messages().for_each(|one| groups.add(&one));
         groups.most_recipients().map(|table| table.to_csv())
     };
@@ -366,7 +372,7 @@ fn numbers(capture: &Capture, query: &str) -> Vec<u64> {
 
 #[test]
 fn queries_ask_for_recipients_that_the_bus_recorded() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for copies in [&[][..], &[(7, 5, 1)], &[(7, 5, 1), (8, 6, 2)]] {
         recording.signal(":1.6", "/m org.x.Mail.Changed", &()).delivered(2, copies);
     }
@@ -388,7 +394,7 @@ fn queries_ask_for_recipients_that_the_bus_recorded() {
 
 #[test]
 fn queries_ask_for_recipients_by_match_rules() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let changed = "/m org.x.Mail.Changed";
     recording.rule(":1.7", "type='signal',interface='org.x.Mail'").rule(":1.8", "arg0='x'");
     recording.signal(":1.6", changed, &("x",)).signal(":1.6", changed, &("y",));
@@ -422,7 +428,7 @@ fn recipients_are_unknown_if_somebody_was_there_before() {
     let error = recipients(&office().capture(), |_| true).expect_err("nobody knows the rules");
     assert_eq!(error, Unknowable::Recipients { connections: 3 });
     let of_newcomer = |unique: &str| {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.owner_changed(unique, "", unique).signal(unique, "/ org.x.Y.Z", &());
         recipients(&recording.capture(), |_| true).map(drop)
     };
@@ -433,9 +439,11 @@ fn recipients_are_unknown_if_somebody_was_there_before() {
 }
 
 /// A bus on which rules are set, and a signal that one of them may select.
-fn asking(content: Content) -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus { content, ..Bus::default() }).owner_changed(":1.6", "", ":1.6");
+fn asking(content: MessageContent) -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording
+        .bus(RecordedBus { content, ..RecordedBus::default() })
+        .owner_changed(":1.6", "", ":1.6");
     let rule = format!("path='/{}'", "m".repeat(100));
     recording.rule(":1.7", "arg0='x'").ask_bus(":1.7", "AddMatch", &(rule,), &());
     recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(300),));
@@ -446,16 +454,16 @@ fn asking(content: Content) -> Recording {
 fn who_asks_for_what_is_unknown_where_bodies_do_not_say() {
     let cut = |kept: usize| {
         let mut capture = Capture::default();
-        asking(Content::Bytes).each(|record| match record {
-            Record::Message(raw) => {
+        asking(MessageContent::Bytes).each(|record| match record {
+            RecordingRecord::Message(raw) => {
                 let bytes = &raw.bytes[..raw.bytes.len().min(kept)];
-                capture.push(Record::Message(RawMessage { bytes, ..raw }));
+                capture.push(RecordingRecord::Message(RawMessage { bytes, ..raw }));
             }
             other => capture.push(other),
         });
         capture
     };
-    let redacted = asking(Content::Redacted).capture();
+    let redacted = asking(MessageContent::Redacted).capture();
     let unread = Unknowable::RulesUnread { calls: 1 };
     for (capture, of_signals, of_rules) in [
         (&redacted, Err(Unknowable::Redacted), Err(Unknowable::Redacted)),
@@ -470,7 +478,7 @@ fn who_asks_for_what_is_unknown_where_bodies_do_not_say() {
 
 #[test]
 fn rules_that_are_there_twice_are_counted() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let rule = "type='signal',member='NameOwnerChanged'";
     recording.rule(":1.7", rule);
     recording.ask_bus(":1.7", "AddMatch", &("member='NameOwnerChanged',type='signal'",), &());
@@ -489,13 +497,16 @@ fn rules_that_are_there_twice_are_counted() {
 #[test]
 fn a_recording_that_does_not_say_why_it_ended_was_perhaps_killed() {
     let of = |program: &str, fact: Option<Fact>| {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.fact(Fact::Recorder { unique: ":1.2".into() });
         let mut capture = recording.capture();
         let program = Some(program.to_owned());
-        capture.push(Record::Origin(Origin { program, ..Origin::default() }));
+        capture.push(RecordingRecord::Origin(RecordingOrigin {
+            program,
+            ..RecordingOrigin::default()
+        }));
         if let Some(fact) = fact {
-            capture.push(Record::Fact { at: Time(1), bus: BusId(0), fact });
+            capture.push(RecordingRecord::Fact { at: RecordedTime(1), bus: BusId(0), fact });
         }
         Caveat::of(&capture, &Summary::default()).contains(&Caveat::NotEnded)
     };
@@ -507,8 +518,12 @@ fn a_recording_that_does_not_say_why_it_ended_was_perhaps_killed() {
 
 #[test]
 fn a_recording_without_times_has_no_note_about_times() {
-    let mut recording = Recording::new();
-    recording.bus(Bus { clock: Clock::Absent, method: Method::Unknown, ..Bus::default() });
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus {
+        clock: RecordedClock::Absent,
+        method: CaptureMethod::Unknown,
+        ..RecordedBus::default()
+    });
     recording.signal(":1.6", "/ org.x.Y.Z", &());
     let caveats = Caveat::of(&recording.capture(), &Summary::default());
     assert!(caveats.contains(&Caveat::NoTimes { bus: "bus 0".to_owned() }), "{caveats:?}");
@@ -518,7 +533,7 @@ fn a_recording_without_times_has_no_note_about_times() {
 
 #[test]
 fn rules_of_a_connection_that_left_are_those_that_it_had_then() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for unique in [":1.7", ":1.8"] {
         recording.ask_bus(unique, "AddMatch", &("member='X'",), &());
         recording.ask_bus(unique, "AddMatch", &("member='Y'",), &());
@@ -534,14 +549,14 @@ fn rules_of_a_connection_that_left_are_those_that_it_had_then() {
 
 #[test]
 fn rules_that_were_found_and_seen_or_told_by_each_part_count_once() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.ask_bus(":1.7", "AddMatch", &("member='X'",), &()).wait_ms(1);
     for rule in ["member='X'", "member='Y'", "member='Y'"] {
         recording.rule(":1.7", rule);
     }
     let mut once = recording.capture();
     recording.each(|record| {
-        if let Record::Fact { .. } = &record {
+        if let RecordingRecord::Fact { .. } = &record {
             once.push(record);
         }
     });
@@ -551,11 +566,11 @@ fn rules_that_were_found_and_seen_or_told_by_each_part_count_once() {
 
 #[test]
 fn rules_that_are_there_more_often_than_can_be_do_not_fill_the_memory() {
-    let mut capture = Recording::new().capture();
+    let mut capture = TestRecording::new().capture();
     for name in ["X", "Y"] {
         let (unique, rule) = (":1.7".to_owned(), format!("member='{name}'"));
         let fact = Fact::Rule { unique, rule, times: u64::MAX };
-        capture.push(Record::Fact { at: Time(0), bus: BusId(0), fact });
+        capture.push(RecordingRecord::Fact { at: RecordedTime(0), bus: BusId(0), fact });
     }
     let keys = ["connection", "rules", "distinct", "most_frequent"];
     let table = rules(&capture).expect("all is known");
@@ -565,9 +580,17 @@ fn rules_that_are_there_more_often_than_can_be_do_not_fill_the_memory() {
 #[test]
 fn caveats_come_before_the_numbers_are_believed() {
     let mut recording = office();
-    recording.bus(Bus { name: "session".into(), method: Method::Eavesdrop, ..Bus::default() });
-    let gap =
-        Gap { at: None, bus: Default::default(), cause: GapCause::Disconnected, lost: Some(3) };
+    recording.bus(RecordedBus {
+        name: "session".into(),
+        method: CaptureMethod::Eavesdrop,
+        ..RecordedBus::default()
+    });
+    let gap = RecordingGap {
+        at: None,
+        bus: Default::default(),
+        cause: GapCause::Disconnected,
+        lost: Some(3),
+    };
     recording.gap(gap).at_ms(0).signal(":1.6", "/ org.x.Y.Z", &());
     let capture = recording.capture();
     let mut summary = Summary::default();
@@ -607,9 +630,9 @@ fn percentiles_are_values_that_there_are() {
 
 #[test]
 fn each_is_found_by_its_name() {
-    for subject in Subject::all() {
+    for subject in TableSubject::all() {
         assert_eq!(subject.as_str().parse(), Ok(subject));
     }
     let unknown = UnknownSubject { name: "colour".into() };
-    assert_eq!("colour".parse::<Subject>(), Err(unknown));
+    assert_eq!("colour".parse::<TableSubject>(), Err(unknown));
 }

@@ -1,18 +1,18 @@
 //! Tables: their order, keys and layout.
 
-use capture::table::{Cell, Column, Table, Unit};
+use capture::table::{Cell, Column, ColumnUnit, DataTable};
 use capture::text::Style;
 
-fn table() -> Table {
-    let columns = [Column::text("name"), Column::number("size", Unit::Bytes)];
-    let mut table = Table::new(columns);
+fn table() -> DataTable {
+    let columns = [Column::text("name"), Column::number("size", ColumnUnit::Bytes)];
+    let mut table = DataTable::new(columns);
     table.push([Cell::text("b"), Cell::Bytes(1)]);
     table.push([Cell::text("c"), Cell::Absent]);
     table.push([Cell::text("a"), Cell::Bytes(2)]);
     table
 }
 
-fn names(table: &Table) -> String {
+fn names(table: &DataTable) -> String {
     let name = |row: &Vec<Cell>| match &row[0] {
         Cell::Text(name) => name.clone(),
         other => panic!("{other:?}"),
@@ -43,24 +43,24 @@ fn what_is_left_out_is_counted() {
 #[test]
 fn keys_say_the_unit_once() {
     for (name, unit, expected) in [
-        ("bytes", Unit::Bytes, "bytes"),
-        ("p90", Unit::Time, "p90_ns"),
-        ("time-outs", Unit::Count, "time_outs"),
-        ("messages", Unit::Rate, "messages_per_s"),
-        ("recipients", Unit::Mean, "recipients_mean"),
+        ("bytes", ColumnUnit::Bytes, "bytes"),
+        ("p90", ColumnUnit::Time, "p90_ns"),
+        ("time-outs", ColumnUnit::Count, "time_outs"),
+        ("messages", ColumnUnit::Rate, "messages_per_s"),
+        ("recipients", ColumnUnit::Mean, "recipients_mean"),
     ] {
         assert_eq!(Column::number(name, unit).key(), expected);
     }
 }
 
-fn calls() -> Table {
+fn calls() -> DataTable {
     let columns = [
         Column::text("member"),
-        Column::number("calls", Unit::Count),
-        Column::number("errors", Unit::Count).spare(),
-        Column::number("p90", Unit::Time),
+        Column::number("calls", ColumnUnit::Count),
+        Column::number("errors", ColumnUnit::Count).spare(),
+        Column::number("p90", ColumnUnit::Time),
     ];
-    let mut table = Table::new(columns);
+    let mut table = DataTable::new(columns);
     let row = |name: &str, calls, nanos| {
         [Cell::text(name), Cell::Count(calls), Cell::Count(0), Cell::nanos(nanos)]
     };
@@ -118,7 +118,7 @@ fn the_column_by_which_a_table_is_sorted_is_always_there() {
 
 #[test]
 fn columns_without_content_are_left_out() {
-    let mut table = Table::new([Column::text("a"), Column::text("b")]);
+    let mut table = DataTable::new([Column::text("a"), Column::text("b")]);
     assert_eq!(table.to_text(Style::plain(80)), "a  b\n");
     table.push([Cell::Absent, Cell::text("1")]);
     assert_eq!(table.to_text(Style::plain(80)), "b\n1\n");
@@ -126,7 +126,7 @@ fn columns_without_content_are_left_out() {
 
 #[test]
 fn fields_that_need_quotes_have_them() {
-    let mut table = Table::new([Column::text("a,b"), Column::number("n", Unit::Rate)]);
+    let mut table = DataTable::new([Column::text("a,b"), Column::number("n", ColumnUnit::Rate)]);
     table.push([Cell::text("say \"no\"\n"), Cell::Rate(0.25)]);
     table.push([Cell::text("plain text"), Cell::Absent]);
     let expected = "\"a,b\",n_per_s\n\"say \"\"no\"\"\n\",0.25\nplain text,\n";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use capture::Time;
+use capture::RecordedTime;
 use capture::text::amount::{AmountError, Scale};
 use capture::text::columns::{Fit, fit, folded};
 use capture::text::nearest::{nearest, suggestion};
@@ -108,9 +108,9 @@ fn days_are_those_of_the_calendar() {
         (-1, "Wed 1969-12-31 23:59:59.999999 UTC"),
         (i64::MIN, "Tue 1677-09-21 00:12:43.145224 UTC"),
     ] {
-        assert_eq!(date_and_time(Time(nanos)), expected);
+        assert_eq!(date_and_time(RecordedTime(nanos)), expected);
     }
-    assert_eq!(clock_time(Time(1_795_267_168_184_651_999)), "13:19:28.184651999");
+    assert_eq!(clock_time(RecordedTime(1_795_267_168_184_651_999)), "13:19:28.184651999");
 }
 
 #[test]

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::query::Query;
-use capture::record::{Fact, Process, Ran};
+use capture::record::{Fact, ProcessorUse, RecordedProcess};
 use capture::statistics::{Unknowable, dispatch};
 use capture::text::Style;
 use capture::timeline::{
-    BusPhase, BusTime, Phase, Processors, Way, blocked, blocked_table, bus_shares, chrome_trace,
-    shares, slowest, slowest_table, start_ups,
+    BusPhase, BusTime, CallPhase, CallTimes, ProcessorRecord, blocked, blocked_table, bus_shares,
+    chrome_trace, shares, slowest, slowest_table, start_ups,
 };
 use serde_json::Value;
-use testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, TestRecording};
 
 /// A shell that waits for a file service, and a mailer that does not wait.
-fn desktop() -> Recording {
-    let mut recording = Recording::new();
+fn desktop() -> TestRecording {
+    let mut recording = TestRecording::new();
     recording
         .process(":1.5", 42, "shell")
         .process(":1.6", 50, "mailer")
@@ -40,8 +40,8 @@ fn desktop() -> Recording {
 }
 
 /// What the bus of a call and its reply has stamped.
-fn traced() -> Recording {
-    let mut recording = Recording::new();
+fn traced() -> TestRecording {
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", ":1.9", "/f org.x.Files.List", &());
     recording.delivered(10, &[(9, 30, 0)]);
     recording.wait_us(100).reply(&call, ":1.9", &());
@@ -51,15 +51,16 @@ fn traced() -> Recording {
 }
 
 /// A service that is started for a call, asks another for its settings, and answers.
-fn start() -> Recording {
-    let mut recording = Recording::new();
+fn start() -> TestRecording {
+    let mut recording = TestRecording::new();
     recording.process(":1.5", 42, "shell").owner("org.x.Settings", ":1.2");
     let first = recording.call(":1.5", "org.x.Tray", "/t org.x.Tray.Show", &());
     recording.wait_ms(20);
     let started = Some(recording.now());
     recording.wait_ms(30).owner_changed(":1.7", "", ":1.7");
     let comm = Some(String::from("tray"));
-    let process = Some(Process { pid: Some(70), comm, started, ..Process::default() });
+    let process =
+        Some(RecordedProcess { pid: Some(70), comm, started, ..RecordedProcess::default() });
     recording.fact(Fact::Peer { unique: String::from(":1.7"), process });
     let call = recording.call(":1.7", "org.x.Settings", "/s org.x.Settings.All", &());
     recording.wait_ms(10);
@@ -71,7 +72,7 @@ fn start() -> Recording {
     recording
 }
 
-fn all(_: &capture::model::Message<'_>) -> bool {
+fn all(_: &capture::model::CapturedMessage<'_>) -> bool {
     true
 }
 
@@ -121,11 +122,12 @@ fn narrow_lines_still_say_what_became_of_slow_calls() {
 #[test]
 fn the_way_of_a_call_is_what_the_bus_has_stamped() {
     let capture = traced().capture();
-    let mut ways = capture.messages().map(|message| Way::of(&message, &Processors::default()));
+    let mut ways =
+        capture.messages().map(|message| CallTimes::of(&message, &ProcessorRecord::default()));
     let way = ways.next().flatten().expect("a call whose way is known");
     let duration = capture.messages().next().and_then(|call| call.duration());
     assert_eq!(duration, Some(way.total()), "until the bus had written the reply");
-    let micros = Phase::ALL.map(|phase| way.time(phase).as_micros());
+    let micros = CallPhase::ALL.map(|phase| way.time(phase).as_micros());
     assert_eq!(micros, [0, 10, 20, 70, 0, 20, 50]);
     assert_eq!(way.total(), Duration::from_micros(170));
     assert_eq!(way.in_bus(), Duration::from_micros(100));
@@ -154,7 +156,7 @@ fn the_phases_of_a_call_add_up_to_its_duration() {
     let ways: Vec<_> = capture
         .messages()
         .filter_map(|call| {
-            Some((Way::of(&call, &Processors::default())?.total(), call.duration()?))
+            Some((CallTimes::of(&call, &ProcessorRecord::default())?.total(), call.duration()?))
         })
         .collect();
     let micros = Duration::from_micros;
@@ -168,15 +170,15 @@ fn the_phases_of_a_call_add_up_to_its_duration() {
 
 #[test]
 fn a_call_that_was_held_for_a_start_is_not_the_time_of_the_bus() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.delivered(30_010, &[(7, 30_020, 0)]);
     recording.wait_ms(30).owner_changed("org.x.Late", "", ":1.7").wait_ms(1);
     recording.reply(&call, ":1.7", &()).delivered(1, &[(5, 2, 0)]);
     let capture = recording.capture();
     let call = capture.messages().next().expect("a call");
-    let way = Way::of(&call, &Processors::default()).expect("all of it was recorded");
-    let micros = Phase::ALL.map(|phase| way.time(phase).as_micros());
+    let way = CallTimes::of(&call, &ProcessorRecord::default()).expect("all of it was recorded");
+    let micros = CallPhase::ALL.map(|phase| way.time(phase).as_micros());
     assert_eq!(micros, [30_000, 10, 10, 980, 0, 1, 1]);
     assert_eq!(way.in_bus(), Duration::from_micros(22));
 }
@@ -185,7 +187,7 @@ fn a_call_that_was_held_for_a_start_is_not_the_time_of_the_bus() {
 #[test]
 fn an_owner_that_the_recorder_reports_first_was_started_all_the_same() {
     for since_is_reported in [false, true] {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         let start = recording.now();
         let unique = Some(String::from(":1.7"));
         recording.wait_ms(31);
@@ -199,14 +201,15 @@ fn an_owner_that_the_recorder_reports_first_was_started_all_the_same() {
         recording.reply(&call, ":1.7", &()).delivered(1, &[(5, 2, 0)]);
         let capture = recording.capture();
         let call = capture.messages().next().expect("a call");
-        let way = Way::of(&call, &Processors::default()).expect("all of it was recorded");
-        assert_eq!(way.time(Phase::Start), Duration::from_millis(30));
+        let way =
+            CallTimes::of(&call, &ProcessorRecord::default()).expect("all of it was recorded");
+        assert_eq!(way.time(CallPhase::Start), Duration::from_millis(30));
     }
 }
 
 #[test]
 fn a_start_may_take_longer_than_a_number_of_32_bits_can_say() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.delivered(6_000_010, &[(7, 6_000_020, 0)]);
     recording.wait_ms(6000).owner_changed("org.x.Late", "", ":1.7").wait_ms(1);
@@ -214,34 +217,40 @@ fn a_start_may_take_longer_than_a_number_of_32_bits_can_say() {
     let capture = recording.capture();
     let call = capture.messages().next().expect("a call");
     assert_eq!(call.routed_after(), Some(Duration::from_micros(6_000_010)));
-    let way = Way::of(&call, &Processors::default()).expect("all of it was recorded");
-    let micros = Phase::ALL.map(|phase| way.time(phase).as_micros());
+    let way = CallTimes::of(&call, &ProcessorRecord::default()).expect("all of it was recorded");
+    let micros = CallPhase::ALL.map(|phase| way.time(phase).as_micros());
     assert_eq!(micros, [6_000_000, 10, 10, 980, 0, 1, 1]);
 }
 
 /// The service is done after 100 µs, and the bus gets a processor only 5 ms later.
 #[test]
 fn a_reply_that_waits_for_the_bus_is_not_the_time_of_the_service() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.process(":1.9", 60, "vfsd").process(":1.5", 42, "shell");
     let start = recording.now();
     let call = recording.call(":1.5", ":1.9", "/f org.x.Files.List", &());
     recording.delivered(10, &[(9, 20, 0)]);
     recording.wait_us(5_120).reply(&call, ":1.9", &()).delivered(10, &[(5, 20, 0)]).wait_ms(1);
     let (until, spans) = (recording.now(), vec![(30_000, 90_000), (5_900_000, 1_000)]);
-    recording.fact(Fact::Ran(Ran { pid: 60, from: start, until, spans, ..Ran::default() }));
+    recording.fact(Fact::Ran(ProcessorUse {
+        pid: 60,
+        from: start,
+        until,
+        spans,
+        ..ProcessorUse::default()
+    }));
     let capture = recording.capture();
     let call = capture.messages().next().expect("a call");
-    let processors = Processors::of(&capture);
-    let way = Way::of(&call, &processors).expect("all of it was recorded");
-    let micros = Phase::ALL.map(|phase| way.time(phase).as_micros());
+    let processors = ProcessorRecord::of(&capture);
+    let way = CallTimes::of(&call, &processors).expect("all of it was recorded");
+    let micros = CallPhase::ALL.map(|phase| way.time(phase).as_micros());
     assert_eq!(micros, [0, 10, 10, 100, 5_000, 10, 10]);
     assert_eq!(Some(way.total()), call.duration());
     let keys = shares(&capture, all).expect("one call").to_csv();
     assert!(keys.lines().next().is_some_and(|keys| keys.contains(",bus_wait,")), "{keys}");
 }
 
-fn shares_of_a_monitor() -> Option<capture::table::Table> {
+fn shares_of_a_monitor() -> Option<capture::table::DataTable> {
     shares(&desktop().capture(), all)
 }
 
@@ -355,7 +364,7 @@ fn complaints_about_a_track(mut events: Vec<&Value>) -> Vec<String> {
 /// Consecutive calls, at times that are not whole microseconds.
 #[test]
 fn speedscope_finds_an_end_for_every_span_of_a_trace() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.call(":1.4", ":1.9", "/f org.x.Files.Never", &());
     for nanos in 0..200 {
         recording.wait_ns(101 + nanos);
@@ -434,8 +443,8 @@ fn a_start_up_is_a_span_of_the_trace() {
 
 /// A signal to three, another that the bus read together with it, and a call, as a bus that measures the
 /// stages of routing has stamped them.
-fn staged() -> Recording {
-    let mut recording = Recording::new();
+fn staged() -> TestRecording {
+    let mut recording = TestRecording::new();
     let changed = "/f org.x.Files.Changed";
     recording.signal(":1.9", changed, &("x".repeat(20_000),));
     recording.delivered(40, &[(5, 90, 1), (6, 50, 1), (7, 70, 1)]).staged(12, 12, Some((20, 8)));
@@ -490,7 +499,7 @@ fn a_bus_that_measures_no_stages_still_says_when_it_had_routed_and_written() {
         "{keys}"
     );
     let held = {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
         recording.delivered(30_010, &[(7, 30_020, 0)]);
         recording.wait_ms(30).owner_changed("org.x.Late", "", ":1.7");
@@ -502,7 +511,7 @@ fn a_bus_that_measures_no_stages_still_says_when_it_had_routed_and_written() {
 /// What a file says that nobody has checked, and a copy that was not written.
 #[test]
 fn no_stage_begins_before_the_one_before_it() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.signal(":1.9", "/f org.x.Files.Changed", &());
     recording.delivered(40, &[(5, 30, 1)]).staged(90, 30, Some((20, 500)));
     recording.signal(":1.9", "/f org.x.Files.Changed", &());

@@ -5,17 +5,20 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::time::Duration;
 
-use capture::record::{BusId, Fact, Gap, GapCause, Method, Process, Record, Time};
-use capture::trace::{Assembler, Patience};
+use capture::record::{
+    BusId, CaptureMethod, Fact, GapCause, RecordedProcess, RecordedTime, RecordingGap,
+    RecordingRecord,
+};
+use capture::trace::{Assembler, AssemblerPatience};
 use capture::{Capture, file};
 use trace::layout::RING_MIN;
-use trace::record::{Entry, First, Message, Parts, Party, Recipients};
-use trace::{Delivered, Participant, Program, Writer};
+use trace::record::{Entry, FirstRecipient, MessageRecord, Parts, Party, Recipients};
+use trace::{Delivered, Participant, RingWriter, TracedProgram};
 
 /// What happens, as text: `5 msg A 7:100 8:40` is a message with body `A` received at 5 us, with
 /// copies to 7 and 8 that end at those bytes; `9 out 7:100`, `9 left 7`, `9 gap 3`, `9 idle`, `end`.
 fn assemble(happening: &str) -> String {
-    let patience = Patience { time: Duration::from_micros(100), bytes: 1 << 20 };
+    let patience = AssemblerPatience { time: Duration::from_micros(100), bytes: 1 << 20 };
     let mut assembler = Assembler::new(BusId(0), 0, patience);
     let mut out = String::new();
     for line in happening.split(", ") {
@@ -56,21 +59,21 @@ fn delivered(text: &str) -> Delivered {
     Delivered { to: to.parse().expect("a number"), end: end.parse().expect("a number") }
 }
 
-fn message<'a>(bytes: &'a [u8], copies: &'a [Delivered]) -> Message<'a> {
-    Message {
+fn message<'a>(bytes: &'a [u8], copies: &'a [Delivered]) -> MessageRecord<'a> {
+    MessageRecord {
         routed_after: Duration::from_micros(1),
         stages: None,
         from: Party::Peer(1),
         len: bytes.len() as u32,
         bytes: Parts(bytes, b""),
         recipients: Recipients::List(copies),
-        first: First::Addressee,
+        first: FirstRecipient::Addressee,
     }
 }
 
-fn describe(record: &Record<'_>, out: &mut String) {
+fn describe(record: &RecordingRecord<'_>, out: &mut String) {
     match record {
-        Record::Message(message) => {
+        RecordingRecord::Message(message) => {
             out.push_str(std::str::from_utf8(message.bytes).expect("text"));
             for delivery in message.trace.expect("a trace").deliveries {
                 let micros = |after: Option<Duration>| after.map_or(-1, |it| it.as_micros() as i64);
@@ -81,10 +84,10 @@ fn describe(record: &Record<'_>, out: &mut String) {
                 }
             }
         }
-        Record::Fact { fact: Fact::Left { unique, .. }, .. } => {
+        RecordingRecord::Fact { fact: Fact::Left { unique, .. }, .. } => {
             write!(out, "left {unique}").expect("a text grows");
         }
-        Record::Gap(gap) => {
+        RecordingRecord::Gap(gap) => {
             assert_eq!(gap.cause, GapCause::Overrun);
             write!(out, "gap {:?}", gap.lost).expect("a text grows");
         }
@@ -119,7 +122,7 @@ fn a_message_comes_when_its_copies_have_left() {
 
 #[test]
 fn what_waits_is_bounded() {
-    let patience = Patience { time: Duration::from_secs(3600), bytes: 100_000 };
+    let patience = AssemblerPatience { time: Duration::from_secs(3600), bytes: 100_000 };
     let mut assembler = Assembler::new(BusId(0), 0, patience);
     let (mut count, bytes) = (0, [7; 1000]);
     for number in 0..1000 {
@@ -131,7 +134,7 @@ fn what_waits_is_bounded() {
     }
     assert!((900..1000).contains(&count), "{count}");
     assembler.push(Duration::from_secs(1), &Entry::Written { to: 7, total: 1 << 30 });
-    while let Some(Record::Message(message)) = assembler.next_record() {
+    while let Some(RecordingRecord::Message(message)) = assembler.next_record() {
         let trace = message.trace.expect("it is traced");
         assert!(trace.deliveries[0].written_after.is_some());
         count += 1;
@@ -145,13 +148,13 @@ fn the_file_of_a_flight_recorder_is_a_recording() {
     fs::write(&path, flight(100)).expect("a file");
     let capture = Capture::open(&path).expect("a recording");
     fs::remove_file(&path).expect("it is there");
-    assert_eq!(capture.buses()[0].method, Method::Trace);
+    assert_eq!(capture.buses()[0].method, CaptureMethod::Trace);
     assert_eq!(capture.len(), 100);
     for message in capture.messages() {
         let deliveries = message.deliveries().expect("it is traced");
         assert_eq!(deliveries[0].written_after, Some(Duration::from_micros(3)));
     }
-    assert!(file::Reader::new(&b"DLGTRACE with something else behind it"[..]).is_err());
+    assert!(file::RecordingReader::new(&b"DLGTRACE with something else behind it"[..]).is_err());
 }
 
 #[test]
@@ -162,10 +165,10 @@ fn a_cut_file_is_reported_as_cut() {
     assert_eq!((all.gaps().len(), all.damage().len()), (0, 0));
     for len in [4096, 5000, 20_000, 40_000, 60_000, messages.len() - 2000] {
         let cut = read(&whole[..len]).expect("a recording");
-        let is_cut = |gap: &Gap| gap.cause == GapCause::CutFile;
+        let is_cut = |gap: &RecordingGap| gap.cause == GapCause::CutFile;
         assert!(!cut.gaps().is_empty() && cut.gaps().iter().all(is_cut), "{len}: {:?}", cut.gaps());
         assert_eq!(cut.damage().len(), 0, "{len}");
-        if let [Gap { lost: Some(lost), .. }] = cut.gaps() {
+        if let [RecordingGap { lost: Some(lost), .. }] = cut.gaps() {
             assert_eq!(cut.len() as u64 + lost, all.len() as u64, "{len}");
         }
     }
@@ -188,7 +191,7 @@ fn read(bytes: &[u8]) -> io::Result<Capture> {
 fn participants_stand_behind_the_messages() {
     let mut bytes = flight(1);
     bytes.extend(participants());
-    let process = Process {
+    let process = RecordedProcess {
         pid: Some(70),
         uid: Some(1),
         comm: Some("send".into()),
@@ -196,14 +199,14 @@ fn participants_stand_behind_the_messages() {
         command: vec!["send".into(), "--now".into(), String::new()],
         unit: Some("a.service".into()),
         cgroup: Some("/system.slice/a.service".into()),
-        started: Some(Time(600)),
+        started: Some(RecordedTime(600)),
     };
     let unique = || ":1.7".to_owned();
     let owner = |unique, since| Fact::Owner { name: NAME.to_owned(), unique, since };
     let expected = [
         Fact::Bus { process: process.clone() },
         Fact::Peer { unique: unique(), process: Some(process) },
-        owner(Some(unique()), Some(Time(1003))),
+        owner(Some(unique()), Some(RecordedTime(1003))),
         owner(None, None),
         Fact::Left { unique: unique(), why: Some("it has sent something invalid".into()) },
     ];
@@ -217,11 +220,11 @@ fn participants_stand_behind_the_messages() {
 
 /// The facts that a file has.
 fn facts(bytes: &[u8]) -> Vec<Fact> {
-    let reader = file::Reader::new(bytes).expect("memory can be read");
+    let reader = file::RecordingReader::new(bytes).expect("memory can be read");
     let mut reader = reader.expect("a recording");
     let mut facts = Vec::new();
     while let Some(record) = reader.next_record().expect("memory can be read") {
-        if let Record::Fact { fact, .. } = record {
+        if let RecordingRecord::Fact { fact, .. } = record {
             facts.push(fact);
         }
     }
@@ -243,7 +246,7 @@ fn files_without_participants_are_read() {
 
 /// The bytes of a ring of participants.
 fn participants() -> Vec<u8> {
-    let program = Program {
+    let program = TracedProgram {
         comm: "send",
         executable: "/usr/bin/send",
         unit: "a.service",
@@ -251,7 +254,7 @@ fn participants() -> Vec<u8> {
         command: "send\0--now\0",
     };
     let text = program.to_text();
-    let (mut writer, descriptor) = Writer::new(RING_MIN, 1000, 0).expect("a ring");
+    let (mut writer, descriptor) = RingWriter::new(RING_MIN, 1000, 0).expect("a ring");
     let participant = |who| {
         let started = Some(-400);
         Entry::Participant(Participant { who, pid: 70, uid: 1, started, program: &text })
@@ -277,7 +280,7 @@ const NAME: &str = "org.example.Name";
 
 /// The bytes of a ring in which so many messages stand.
 fn flight(count: u64) -> Vec<u8> {
-    let (mut writer, descriptor) = Writer::new(RING_MIN, 0, u32::MAX).expect("a ring");
+    let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, u32::MAX).expect("a ring");
     for number in 1..=count {
         let at = Duration::from_micros(10 * number);
         let copies = [Delivered { to: 7, end: 10 * number }];

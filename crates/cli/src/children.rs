@@ -14,7 +14,7 @@ use sys::spawn::ChildSetup;
 /// terminal do not reach.
 pub(crate) fn start_dependent(command: &mut Command) -> io::Result<Child> {
     use std::os::unix::process::CommandExt as _;
-    ChildSetup::new().end_with_parent(signals::Signal::Terminate).install(command);
+    ChildSetup::new().end_with_parent(signals::ProcessSignal::Terminate).install(command);
     command.process_group(0).spawn()
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use capture::text::nearest::{nearest, suggestion};
 use capture::text::visible::printable;
-use inspector::{Failure, Inspector, Name, Patience};
+use inspector::{Inspector, InspectorFailure, InspectorPatience, Name};
 
 use crate::bus_choice::{BusChoice, Unreachable};
 use crate::exit::ExitError;
@@ -15,8 +15,8 @@ pub(crate) fn inspector(choice: &BusChoice, timeout: Duration) -> Result<Inspect
 }
 
 /// How long is waited if an answer is waited for so long.
-pub(crate) const fn patience(timeout: Duration) -> Patience {
-    Patience { answer: timeout, whole: timeout.saturating_mul(WHOLE_FACTOR) }
+pub(crate) const fn patience(timeout: Duration) -> InspectorPatience {
+    InspectorPatience { answer: timeout, whole: timeout.saturating_mul(WHOLE_FACTOR) }
 }
 
 /// The names of a bus.
@@ -37,7 +37,7 @@ pub(crate) fn no_such_name(inspector: &Inspector, choice: &BusChoice, name: &str
 }
 
 /// Whether a failure says that nobody has the name and nobody can be started for it.
-pub(crate) fn is_nobody(failure: &Failure) -> bool {
+pub(crate) fn is_nobody(failure: &InspectorFailure) -> bool {
     failure.error_name().is_some_and(|name| NOBODY.contains(&name))
 }
 
@@ -47,13 +47,13 @@ pub(crate) enum LookError {
     #[error(transparent)]
     Connect(#[from] Unreachable),
     #[error("{choice} does not answer: {failure}")]
-    Bus { choice: String, failure: Failure },
+    Bus { choice: String, failure: InspectorFailure },
     /// A request to a peer failed; `what` describes the request.
     #[error("{what}: {failure}{suggestion}")]
-    Asked { what: String, failure: Failure, suggestion: String },
+    Asked { what: String, failure: InspectorFailure, suggestion: String },
     /// An argument is not a valid name.
     #[error("{failure}")]
-    Word { failure: Failure },
+    Word { failure: InspectorFailure },
     #[error("no such name on {choice}: {name}{suggestion}")]
     NoSuchName { name: String, choice: String, suggestion: String },
     #[error("{path} has no interface {interface}{suggestion}")]

@@ -19,14 +19,14 @@ pub(crate) struct JsonChoice {
         default_missing_value = "auto",
         hide_possible_values = true
     )]
-    json: Option<Form>,
+    json: Option<JsonWord>,
     /// The same as --json
     #[arg(short, conflicts_with = "json")]
     j: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
+enum JsonWord {
     Short,
     Pretty,
     Lossless,
@@ -37,7 +37,7 @@ enum Form {
 
 /// How JSON is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Layout {
+pub(crate) enum JsonLayout {
     /// On a line, values in the shape of busctl.
     Line,
     /// The same on several lines.
@@ -48,13 +48,13 @@ pub(crate) enum Layout {
 
 impl JsonChoice {
     /// How JSON is wanted; `None` if it is not.
-    pub(crate) fn layout(self) -> Option<Layout> {
-        match self.json.or(self.j.then_some(Form::Auto))? {
-            Form::Off => None,
-            Form::Short => Some(Layout::Line),
-            Form::Pretty => Some(Layout::Lines),
-            Form::Lossless => Some(Layout::Lossless),
-            Form::Auto => Some(Layout::of_stdout()),
+    pub(crate) fn layout(self) -> Option<JsonLayout> {
+        match self.json.or(self.j.then_some(JsonWord::Auto))? {
+            JsonWord::Off => None,
+            JsonWord::Short => Some(JsonLayout::Line),
+            JsonWord::Pretty => Some(JsonLayout::Lines),
+            JsonWord::Lossless => Some(JsonLayout::Lossless),
+            JsonWord::Auto => Some(JsonLayout::of_stdout()),
         }
     }
 
@@ -67,7 +67,7 @@ impl JsonChoice {
     }
 }
 
-impl Layout {
+impl JsonLayout {
     /// What suits whoever reads.
     pub(crate) fn of_stdout() -> Self {
         if stdout().is_terminal() { Self::Lines } else { Self::Line }
@@ -146,10 +146,10 @@ mod tests {
         let of = |json| JsonChoice { json, j: false };
         let value = serde_json::json!([{"a": 1, "b": []}, {}]);
         let lines = "[\n\t{\n\t\t\"a\" : 1,\n\t\t\"b\" : []\n\t},\n\t{}\n]\n";
-        assert_eq!(of(Some(Form::Pretty)).text(&value).as_deref(), Some(lines));
+        assert_eq!(of(Some(JsonWord::Pretty)).text(&value).as_deref(), Some(lines));
         let line = "[{\"a\":1,\"b\":[]},{}]\n";
-        assert_eq!(of(Some(Form::Short)).text(&value).as_deref(), Some(line));
-        assert_eq!(of(Some(Form::Off)).text(&value), None);
+        assert_eq!(of(Some(JsonWord::Short)).text(&value).as_deref(), Some(line));
+        assert_eq!(of(Some(JsonWord::Off)).text(&value), None);
         assert_eq!(of(None).text(&value), None);
     }
 }

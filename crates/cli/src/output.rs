@@ -84,13 +84,13 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 /// Where a document goes: standard output, or a file that is there when it is complete and that only its
 /// owner can read.
 #[derive(Debug)]
-pub(crate) enum Output {
+pub(crate) enum DocumentOutput {
     Stdout(BufWriter<io::Stdout>),
     Terminal(TerminalLines),
     File(BufWriter<ReplacedFile>),
 }
 
-impl Output {
+impl DocumentOutput {
     /// Begins a document; `-` and no path are standard output.
     pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
         Ok(match path.filter(|path| *path != Path::new("-")) {
@@ -140,7 +140,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for DocumentOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(stdout) => stdout.write(bytes),

@@ -1,6 +1,6 @@
 //! What a command is doing, on one line of the terminal that is written over again and again.
 //!
-//! [`StatusLine`] is the line. [`Work`] draws it beside work that takes longer than a second. Both do nothing
+//! [`StatusLine`] is the line. [`ShownWork`] draws it beside work that takes longer than a second. Both do nothing
 //! if standard error is not a terminal.
 
 use std::convert::Infallible;
@@ -22,11 +22,11 @@ use crate::output::{complain, redraw_line};
 /// A line that is written over again and again.
 #[derive(Debug)]
 pub(crate) struct StatusLine {
-    shown: Shown,
+    shown: LineState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Shown {
+enum LineState {
     /// Standard error is not a terminal.
     Never,
     /// The line is empty.
@@ -38,39 +38,39 @@ enum Shown {
 impl StatusLine {
     /// An empty line.
     pub(crate) fn new() -> Self {
-        Self { shown: if stderr().is_terminal() { Shown::No } else { Shown::Never } }
+        Self { shown: if stderr().is_terminal() { LineState::No } else { LineState::Never } }
     }
 
     /// A line that is never shown.
     pub(crate) const fn silent() -> Self {
-        Self { shown: Shown::Never }
+        Self { shown: LineState::Never }
     }
 
     /// Whether there is a terminal for it.
     pub(crate) fn is_possible(&self) -> bool {
-        self.shown != Shown::Never
+        self.shown != LineState::Never
     }
 
     /// Replaces the text.
     pub(crate) fn draw(&mut self, text: &str) {
         if self.is_possible() {
             redraw_line(text);
-            self.shown = Shown::Yes;
+            self.shown = LineState::Yes;
         }
     }
 
     /// Removes the text.
     pub(crate) fn clear(&mut self) {
-        if self.shown == Shown::Yes {
+        if self.shown == LineState::Yes {
             redraw_line("");
-            self.shown = Shown::No;
+            self.shown = LineState::No;
         }
     }
 }
 
 /// How far long work is. A thread shows it from the second second on, until this value is dropped.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct ShownWork {
     /// Messages that are done.
     done: Arc<AtomicU64>,
     /// The thread, which ends when the sender is dropped.
@@ -79,18 +79,18 @@ pub(crate) struct Work {
 
 /// What is done.
 #[derive(Debug)]
-pub(crate) enum Task {
+pub(crate) enum WorkTask {
     /// Files of this name are read.
     Reading(String, Arc<ReadProgress>),
-    /// So many messages are looked at, each of which is [counted](Work::count).
+    /// So many messages are looked at, each of which is [counted](ShownWork::count).
     Messages(&'static str, u64),
     /// What has no measure.
     Other(&'static str),
 }
 
-impl Work {
+impl ShownWork {
     /// Begins.
-    pub(crate) fn start(task: Task) -> Self {
+    pub(crate) fn start(task: WorkTask) -> Self {
         let done = Arc::new(AtomicU64::new(0));
         let line = StatusLine::new();
         let shown = line.is_possible().then(|| {
@@ -109,7 +109,7 @@ impl Work {
     }
 }
 
-impl Drop for Work {
+impl Drop for ShownWork {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.shown.take() {
             drop(sender);
@@ -120,7 +120,7 @@ impl Drop for Work {
 }
 
 /// Draws the line until the work has ended, and removes it then.
-fn show(mut line: StatusLine, task: &Task, done: &AtomicU64, ended: &Receiver<Infallible>) {
+fn show(mut line: StatusLine, task: &WorkTask, done: &AtomicU64, ended: &Receiver<Infallible>) {
     let start = monotonic();
     let mut rest = SILENT;
     while ended.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
@@ -130,7 +130,7 @@ fn show(mut line: StatusLine, task: &Task, done: &AtomicU64, ended: &Receiver<In
     line.clear();
 }
 
-impl Task {
+impl WorkTask {
     fn text(&self, done: u64, time: Duration) -> String {
         let time = elapsed(time);
         match self {
@@ -171,14 +171,14 @@ mod tests {
 
     #[test]
     fn the_line_says_how_far_the_work_is() {
-        let text = |task: Task| task.text(1_500, Duration::from_secs(61));
+        let text = |task: WorkTask| task.text(1_500, Duration::from_secs(61));
         assert_eq!(
-            text(Task::Messages("writing", 2_000)),
+            text(WorkTask::Messages("writing", 2_000)),
             "0:01:01  writing: 1,500 of 2,000 messages"
         );
-        assert_eq!(text(Task::Messages("writing", 1)), "0:01:01  writing: 1 of 1 message");
-        assert_eq!(text(Task::Other("checking rules")), "0:01:01  checking rules");
-        let reading = Task::Reading("a.pcapng".into(), Arc::default());
+        assert_eq!(text(WorkTask::Messages("writing", 1)), "0:01:01  writing: 1 of 1 message");
+        assert_eq!(text(WorkTask::Other("checking rules")), "0:01:01  checking rules");
+        let reading = WorkTask::Reading("a.pcapng".into(), Arc::default());
         assert_eq!(text(reading), "0:01:01  reading a.pcapng");
     }
 }

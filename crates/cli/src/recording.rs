@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use crate::exit::ExitError;
 use crate::output::complain;
-use crate::progress::{Task, Work};
+use crate::progress::{ShownWork, WorkTask};
 
 /// The words that are files, which stand first, and the query that the rest is. A first word is a
 /// file even if there is none, so that a mistake in its name is told as that.
-pub(crate) fn files_and_query(words: &[String]) -> Result<(&[String], Query), ReadError> {
+pub(crate) fn files_and_query(words: &[String]) -> Result<(&[String], Query), RecordingError> {
     if let Some((first, rest)) = words.split_first() {
         check_order(first, rest)?;
     }
@@ -24,11 +24,11 @@ pub(crate) fn files_and_query(words: &[String]) -> Result<(&[String], Query), Re
 }
 
 /// Checks that a query does not stand where the file has to be.
-pub(crate) fn check_order(file: &str, rest: &[String]) -> Result<(), ReadError> {
+pub(crate) fn check_order(file: &str, rest: &[String]) -> Result<(), RecordingError> {
     let is_there = |word: &str| word == "-" || Path::new(word).exists();
     match rest.iter().find(|word| is_there(word)) {
         Some(behind) if !is_there(file) && file.contains([':', '=', '~', '<', '>']) => {
-            Err(ReadError::Order { query: file.to_owned(), file: behind.clone() })
+            Err(RecordingError::Order { query: file.to_owned(), file: behind.clone() })
         }
         _ => Ok(()),
     }
@@ -42,23 +42,25 @@ fn files_of(words: &[String]) -> usize {
 }
 
 /// The query that these words are.
-pub(crate) fn query(words: &[String]) -> Result<Query, ReadError> {
-    Query::parse(&words.join(" ")).map_err(ReadError::Query)
+pub(crate) fn query(words: &[String]) -> Result<Query, RecordingError> {
+    Query::parse(&words.join(" ")).map_err(RecordingError::Query)
 }
 
 /// Reads recordings into one, and shows on a terminal how far that is.
-pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, ReadError> {
+pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, RecordingError> {
     let progress = Arc::default();
-    let _work = Work::start(Task::Reading(names(files), Arc::clone(&progress)));
-    Capture::open_all_observed(files, &progress).map(note_foreign_parts).map_err(ReadError::Open)
+    let _work = ShownWork::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
+    Capture::open_all_observed(files, &progress)
+        .map(note_foreign_parts)
+        .map_err(RecordingError::Open)
 }
 
 /// The same, but what several files have is there for each of them.
-pub(crate) fn open_side_by_side(files: &[impl AsRef<Path>]) -> Result<Capture, ReadError> {
+pub(crate) fn open_side_by_side(files: &[impl AsRef<Path>]) -> Result<Capture, RecordingError> {
     let progress = Arc::default();
-    let _work = Work::start(Task::Reading(names(files), Arc::clone(&progress)));
+    let _work = ShownWork::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
     let opened = Capture::open_side_by_side_observed(files, &progress);
-    opened.map(note_foreign_parts).map_err(ReadError::Open)
+    opened.map(note_foreign_parts).map_err(RecordingError::Open)
 }
 
 /// Says on standard error which files were not read although they have the names of parts.
@@ -98,7 +100,7 @@ pub(crate) fn heading(capture: &Capture) -> String {
 /// the answer.
 pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query) {
     note_unknown_recipients(query, capture);
-    let work = Work::start(Task::Messages("searching", capture.len() as u64));
+    let work = ShownWork::start(WorkTask::Messages("searching", capture.len() as u64));
     let mut matcher = query.matcher();
     let mut is_selected = |message| {
         work.count();
@@ -142,7 +144,7 @@ pub(crate) fn note(text: &str) {
 
 /// Why a command has no messages to work on.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadError {
+pub(crate) enum RecordingError {
     #[error("the query: {0}")]
     Query(QueryError),
     #[error(
@@ -153,7 +155,7 @@ pub(crate) enum ReadError {
     Open(OpenError),
 }
 
-impl ExitError for ReadError {
+impl ExitError for RecordingError {
     fn status(&self) -> u8 {
         match self {
             Self::Query(_) | Self::Order { .. } => 2,

@@ -3,12 +3,12 @@
 use std::io;
 
 use capture::Capture;
-use capture::model::Chosen;
+use capture::model::MessageSelection;
 use capture::query::Query;
 use capture::save::{FileFormat, PcapLoss, save};
 use capture::text::units::counted;
 
-use crate::output::{Output, complain};
+use crate::output::{DocumentOutput, complain};
 
 /// Writes the messages that a query selects, and says on standard error what is in the file besides, and
 /// what is not.
@@ -16,14 +16,14 @@ pub(crate) fn save_matching(
     capture: &Capture,
     query: &Query,
     format: FileFormat,
-    out: &mut Output,
+    out: &mut DocumentOutput,
 ) -> io::Result<u64> {
     let chosen = match (format, query.expression()) {
         // The messages of the recorder are known as such in this format alone.
-        (FileFormat::Pcapng, None) => Chosen::all(capture),
+        (FileFormat::Pcapng, None) => MessageSelection::all(capture),
         _ => {
             let mut matcher = query.matcher();
-            Chosen::find(capture, query.text(), |message| matcher.selects(message))
+            MessageSelection::find(capture, query.text(), |message| matcher.selects(message))
         }
     };
     save(capture, &chosen, format, out)?;

@@ -4,7 +4,7 @@ use std::env;
 use std::io::{IsTerminal, stderr, stdout};
 use std::os::fd::AsFd;
 
-use capture::show::Lines;
+use capture::show::MessageLines;
 use capture::text::{Colours, Style};
 use clap::{Args, ValueEnum};
 
@@ -44,7 +44,7 @@ impl ColorChoice {
     pub(crate) fn of_lines(self) -> Style {
         match (self.of_stdout(), stdout().is_terminal()) {
             (style, true) => style,
-            (style, false) => Style { width: Lines::UNLIMITED, ..style },
+            (style, false) => Style { width: MessageLines::UNLIMITED, ..style },
         }
     }
 }

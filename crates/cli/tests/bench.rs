@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bench::result::{self, Metric, Record, Setting};
+use bench::result::{self, BenchRecord, CaseSetting, Metric};
 use bench::scenario::INFOS;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -19,7 +19,7 @@ fn results_are_lines_of_json() {
     let words = ["ping-pong", "--quick", "--sizes", "1,1000", "--bus", "diligence,dbus-daemon"];
     let output = bench(&[&words[..], &["--rounds", "2", "--json"]].concat());
     let records = records(&output);
-    let Some(Record::Run(run)) = records.first() else { panic!("{records:?}") };
+    let Some(BenchRecord::Run(run)) = records.first() else { panic!("{records:?}") };
     assert_eq!(run.rounds, 2);
     let subjects: Vec<_> = run.subjects.iter().map(|subject| subject.name.as_str()).collect();
     assert_eq!(subjects[..3], ["direct", "floor", "diligence"]);
@@ -28,7 +28,7 @@ fn results_are_lines_of_json() {
     for subject in subjects {
         for (size, round) in [("1 B", 1), ("1 kB", 1), ("1 B", 2), ("1 kB", 2)] {
             let found = records.iter().find_map(|record| match record {
-                Record::Sample(sample) if sample.subject == subject => {
+                BenchRecord::Sample(sample) if sample.subject == subject => {
                     (sample.case.label == size && sample.round == round).then_some(sample)
                 }
                 _ => None,
@@ -44,8 +44,8 @@ fn results_are_lines_of_json() {
 fn ping_pongs_carry_their_payload_both_ways() {
     for bus in ["ours", "dbus-daemon"] {
         for reply in ["echo", "empty"] {
-            let folder = Folder::new();
-            let mut running = Running::start(&mut bus_at(bus, &folder.0));
+            let folder = BenchFolder::new();
+            let mut running = RunningBench::start(&mut bus_at(bus, &folder.0));
             let address = running.line().trim().to_owned();
             let pcap = folder.0.join("monitor.pcap");
             let mut monitor = Command::new("dbus-monitor");
@@ -88,7 +88,7 @@ fn copies_and_validations_are_counted_where_a_bus_does() {
     let records = records(&output);
     let found = |subject: &str, metric| {
         let figures = records.iter().filter_map(|record| match record {
-            Record::Sample(sample) if sample.subject == subject => sample.figures.get(&metric),
+            BenchRecord::Sample(sample) if sample.subject == subject => sample.figures.get(&metric),
             _ => None,
         });
         figures.copied().next()
@@ -110,7 +110,7 @@ fn copies_and_validations_are_counted_where_a_bus_does() {
     let validations: Vec<f64> = records
         .iter()
         .filter_map(|record| match record {
-            Record::Sample(sample) => sample.figures.get(&Metric::Validations).copied(),
+            BenchRecord::Sample(sample) => sample.figures.get(&Metric::Validations).copied(),
             _ => None,
         })
         .collect();
@@ -147,16 +147,16 @@ fn a_missing_bus_is_named_and_the_rest_runs() {
 
 #[test]
 fn a_bus_that_dies_ends_its_row() {
-    let folder = Folder::new();
+    let folder = BenchFolder::new();
     let address = format!("unix:path={}", folder.0.join("bus").display());
     let mut bus = Command::new(PROGRAM);
     bus.args(["bus", "--session", "--nofork", "--print-address"])
         .arg(["--address=", &address].concat());
-    let mut bus = Running::start(&mut bus);
+    let mut bus = RunningBench::start(&mut bus);
     bus.line();
     let buses = format!("{address},diligence");
     let words = ["names", "--bystanders", "0", "--count", "30000", "--rounds", "2", "--json"];
-    let mut bench = Running::start(&mut command(&[&words[..], &["--bus", &buses]].concat()));
+    let mut bench = RunningBench::start(&mut command(&[&words[..], &["--bus", &buses]].concat()));
     // The head is written just before the first measurement.
     bench.line();
     thread::sleep(Duration::from_millis(300));
@@ -186,13 +186,13 @@ fn a_measurement_has_a_deadline() {
 
 #[test]
 fn an_interrupted_run_shows_what_it_has() {
-    let folder = Folder::new();
+    let folder = BenchFolder::new();
     let page = folder.0.join("page.html");
     let sizes = ["signals", "--sizes", "32,64", "--rounds", "1", "--count", "2000"];
     let report = ["--bus", "diligence", "--report", page.to_str().expect("a plain path")];
     let mut command = command(&[&sizes[..], &report].concat());
     // Whole lines only, so that the first row is there when it shows.
-    let mut bench = Running::start(&mut command);
+    let mut bench = RunningBench::start(&mut command);
     bench.find("32 B");
     bench.signal(Signal::INT);
     let output = bench.output();
@@ -206,7 +206,7 @@ fn an_interrupted_run_shows_what_it_has() {
 
 #[test]
 fn saved_results_are_rendered() {
-    let folder = Folder::new();
+    let folder = BenchFolder::new();
     let path = |name: &str| folder.0.join(name).to_str().expect("a plain path").to_owned();
     let json = format!("--json={}", path("results.json"));
     let output = bench(&["connect", "--quick", "--bus", "diligence", &json]);
@@ -294,10 +294,10 @@ fn carries(message: &[u8], kind: u8, payload: usize) -> bool {
 }
 
 /// A figure of the only sample of a subject with this payload.
-fn figure(records: &[Record], subject: &str, payload: usize, metric: Metric) -> f64 {
-    let size = Setting::Number(payload as i64);
+fn figure(records: &[BenchRecord], subject: &str, payload: usize, metric: Metric) -> f64 {
+    let size = CaseSetting::Number(payload as i64);
     let sample = records.iter().find_map(|record| match record {
-        Record::Sample(sample) if sample.subject == subject => {
+        BenchRecord::Sample(sample) if sample.subject == subject => {
             (sample.case.at["size"] == size).then_some(sample)
         }
         _ => None,
@@ -337,28 +337,28 @@ fn command(words: &[&str]) -> Command {
     command
 }
 
-fn records(output: &Output) -> Vec<Record> {
+fn records(output: &Output) -> Vec<BenchRecord> {
     let read = result::read(&output.stdout[..]);
     read.unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))
 }
 
-fn scenario_of_sample(record: &Record) -> Option<&str> {
+fn scenario_of_sample(record: &BenchRecord) -> Option<&str> {
     match record {
-        Record::Sample(sample) => Some(&sample.scenario),
+        BenchRecord::Sample(sample) => Some(&sample.scenario),
         _ => None,
     }
 }
 
-fn failures(records: &[Record]) -> impl Iterator<Item = (&str, &str)> {
+fn failures(records: &[BenchRecord]) -> impl Iterator<Item = (&str, &str)> {
     records.iter().filter_map(|record| match record {
-        Record::Failure(failure) => Some((failure.scenario.as_str(), failure.reason.as_str())),
+        BenchRecord::Failure(failure) => Some((failure.scenario.as_str(), failure.reason.as_str())),
         _ => None,
     })
 }
 
-fn absent(records: &[Record]) -> Vec<&str> {
+fn absent(records: &[BenchRecord]) -> Vec<&str> {
     let absences = records.iter().filter_map(|record| match record {
-        Record::Absence(absence) => Some(absence.subject.as_str()),
+        BenchRecord::Absence(absence) => Some(absence.subject.as_str()),
         _ => None,
     });
     absences.collect()
@@ -369,14 +369,14 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// A process whose output is read while it runs; killed if the test ends before it.
-struct Running {
+struct RunningBench {
     child: Child,
     stdout: BufReader<std::process::ChildStdout>,
     /// What was read already.
     read: Vec<u8>,
 }
 
-impl Running {
+impl RunningBench {
     fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program exists");
@@ -414,7 +414,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningBench {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();
@@ -423,9 +423,9 @@ impl Drop for Running {
 }
 
 /// A folder that is gone with the test.
-struct Folder(PathBuf);
+struct BenchFolder(PathBuf);
 
-impl Folder {
+impl BenchFolder {
     fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -436,7 +436,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for BenchFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }

@@ -6,10 +6,10 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-use processes::{Folder, PROGRAM, Running, children_of, is_alive, wait_until};
+use processes::{PROGRAM, ProcessFolder, RunningProcess, children_of, is_alive, wait_until};
 use rustix::process::Signal;
 
-fn run(folder: &Folder, words: &[&str]) -> Output {
+fn run(folder: &ProcessFolder, words: &[&str]) -> Output {
     folder.diligence(&[&["run"], words].concat()).output().expect("the program can be started")
 }
 
@@ -19,7 +19,7 @@ fn code(status: ExitStatus) -> i32 {
 
 #[test]
 fn the_exit_status_is_that_of_the_command() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     for (words, expected) in [
         (&["--", "true"][..], 0),
         (&["sh", "-c", "exit 3"], 3),
@@ -39,7 +39,7 @@ fn the_exit_status_is_that_of_the_command() {
 
 #[test]
 fn what_cannot_be_run_is_named() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let output = run(&folder, &["--", "/nonexistent/program"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     let expected = "diligence run: cannot run /nonexistent/program: No such file or directory";
@@ -48,7 +48,7 @@ fn what_cannot_be_run_is_named() {
 
 #[test]
 fn the_command_finds_the_bus_and_no_other() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let script = "echo $DBUS_SESSION_BUS_ADDRESS; echo pid $DBUS_SESSION_BUS_PID; \
                   echo starter $DBUS_STARTER_ADDRESS$DBUS_STARTER_BUS_TYPE; \
                   kill -0 $DBUS_SESSION_BUS_PID && exec dbus-send --session --print-reply=literal \
@@ -68,7 +68,7 @@ fn the_command_finds_the_bus_and_no_other() {
 
 #[test]
 fn the_streams_are_those_of_the_command() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let mut command = folder.diligence(&["run", "sh", "-c", "cat; echo to stderr >&2"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the program can be started");
     child.stdin.take().expect("it is a pipe").write_all(b"some text\n").expect("it reads");
@@ -79,7 +79,7 @@ fn the_streams_are_those_of_the_command() {
 
 #[test]
 fn a_configuration_can_be_given() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let config = folder.path().join("own.conf");
     let socket = folder.path().join("own-socket");
     let text = format!(
@@ -100,14 +100,14 @@ fn a_configuration_can_be_given() {
 fn signals_are_passed_on() {
     let script = "trap 'exit 7' TERM HUP INT; echo ready; while :; do sleep 0.01; done";
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
-        let folder = Folder::new();
+        let folder = ProcessFolder::new();
         // Without a terminal nobody but us could tell the command.
         let mut command = Command::new("setsid");
         // A shell cannot catch what was ignored before it, as nohup(1) does.
         command.args(["env", "--default-signal=HUP,INT"]);
         command.args([PROGRAM, "run", "--", "sh", "-c", script]);
         command.env("XDG_RUNTIME_DIR", folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut running = Running::start(&mut command);
+        let mut running = RunningProcess::start(&mut command);
         running.lines().find("ready", |line| line == "ready");
         running.signal(signal);
         assert_eq!(code(running.status()), 7, "{signal:?}");
@@ -117,9 +117,10 @@ fn signals_are_passed_on() {
 
 #[test]
 fn the_bus_ends_even_if_run_is_killed() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let script = "echo $DBUS_SESSION_BUS_PID; exec sleep 1000";
-    let mut running = Running::start(&mut folder.diligence(&["run", "--", "sh", "-c", script]));
+    let mut running =
+        RunningProcess::start(&mut folder.diligence(&["run", "--", "sh", "-c", script]));
     let bus = running.lines().find("the bus", |_| true).parse().expect("a number");
     let children = children_of(running.pid());
     running.signal(Signal::KILL);
@@ -131,7 +132,7 @@ fn the_bus_ends_even_if_run_is_killed() {
 
 #[test]
 fn a_bus_that_ends_early_is_told_and_the_command_goes_on() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let script = "kill -KILL $DBUS_SESSION_BUS_PID; sleep 0.5; exit 5";
     let output = run(&folder, &["--", "sh", "-c", script]);
     assert_eq!(code(output.status), 5);

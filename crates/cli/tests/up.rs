@@ -17,7 +17,8 @@ use client::Connection;
 use client::wire::body::Value;
 use client::wire::names::ObjectPathBuf;
 use processes::{
-    Folder, Lines, PATIENCE, PROGRAM, Running, children_of, is_alive, send, wait_until,
+    PATIENCE, PROGRAM, ProcessFolder, ProcessLines, RunningProcess, children_of, is_alive, send,
+    wait_until,
 };
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -25,27 +26,27 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use testkit::terminal::texts_of;
 
 /// `up` with words of its own, and its lines.
-fn up(folder: &Folder, words: &[&str]) -> (Running, Lines) {
-    let mut running = Running::start(&mut folder.diligence(&[&["up"], words].concat()));
+fn up(folder: &ProcessFolder, words: &[&str]) -> (RunningProcess, ProcessLines) {
+    let mut running = RunningProcess::start(&mut folder.diligence(&[&["up"], words].concat()));
     let lines = running.lines();
     (running, lines)
 }
 
 /// Waits until all programs of the demonstration are there.
-fn wait_for_cast(lines: &Lines) {
+fn wait_for_cast(lines: &ProcessLines) {
     lines.find("the volumes", |line| line.contains("com.example.Volumes"));
     lines.find("traffic", |line| line.contains(" member ") && line.contains("com.example.Volumes"));
 }
 
 /// The address in the line that is to be pasted into a shell.
-fn address(lines: &Lines) -> String {
+fn address(lines: &ProcessLines) -> String {
     let line = lines.find("the address", |line| line.starts_with("export "));
     let (_, address) = line.split_once("DBUS_SESSION_BUS_ADDRESS=").expect("the variable");
     address.to_owned()
 }
 
 /// All that a program has said on standard error, after its end.
-fn errors(running: &mut Running) -> String {
+fn errors(running: &mut RunningProcess) -> String {
     let mut text = String::new();
     let mut stderr = running.0.stderr.take().expect("it is a pipe, and was not taken");
     stderr.read_to_string(&mut text).expect("it is text");
@@ -60,7 +61,7 @@ fn assert_all_end(children: &[(u32, String)]) {
 
 #[test]
 fn lines_tell_what_happens() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let (_running, lines) = up(&folder, &["--demo"]);
     let found = address(&lines);
     let inside = format!("unix:path={}/diligence-", folder.path().display());
@@ -80,7 +81,7 @@ fn lines_tell_what_happens() {
 
 #[test]
 fn the_next_address_of_the_page_is_printed_when_one_was_used() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let (_running, lines) = up(&folder, &[]);
     let first = lines.find("the page", |line| line.starts_with("http://"));
     let (_, port_and_path) = first.split_once("127.0.0.1:").expect("on loopback");
@@ -96,7 +97,7 @@ fn the_next_address_of_the_page_is_printed_when_one_was_used() {
 
 #[test]
 fn sigint_ends_everything() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let (mut running, lines) = up(&folder, &["--demo"]);
     wait_for_cast(&lines);
     let children = children_of(running.pid());
@@ -110,7 +111,7 @@ fn sigint_ends_everything() {
 
 #[test]
 fn everything_ends_even_if_up_is_killed() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let (running, lines) = up(&folder, &["--demo"]);
     wait_for_cast(&lines);
     let children = children_of(running.pid());
@@ -120,7 +121,7 @@ fn everything_ends_even_if_up_is_killed() {
 
 #[test]
 fn a_bus_that_ends_by_itself_is_a_failure() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let (mut running, lines) = up(&folder, &[]);
     lines.find("the first numbers", |line| line.contains(" bus "));
     let [(bus, _)] = children_of(running.pid())[..] else { panic!("the bus alone") };
@@ -133,7 +134,7 @@ fn a_bus_that_ends_by_itself_is_a_failure() {
 
 #[test]
 fn the_address_can_be_chosen() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let wanted = format!("unix:path={}/own%20bus", folder.path().display());
     let (mut running, lines) = up(&folder, &["--address", &wanted]);
     let found = address(&lines);
@@ -145,7 +146,7 @@ fn the_address_can_be_chosen() {
 
 #[test]
 fn a_bad_start_is_told() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     for (address, status, expected) in [
         ("nonsense", 2, "nonsense"),
         ("unixexec:path=/bin/true", 2, "nothing can listen at unixexec:path=/bin/true"),
@@ -161,7 +162,7 @@ fn a_bad_start_is_told() {
 
 #[test]
 fn the_programs_of_the_demonstration_can_be_used() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let (_running, lines) = up(&folder, &["--demo"]);
     let bus = Connection::open(&address(&lines)).expect("the bus listens");
     wait_for_cast(&lines);
@@ -173,8 +174,8 @@ fn the_programs_of_the_demonstration_can_be_used() {
         battery.call("SetPowerProfile", &("saver",)).expect("a call").read().expect("a number");
     assert!(seconds > 300, "{seconds}");
     let changed = changes.next(Some(PATIENCE)).expect("a connection").expect("a signal in time");
-    type Changes = (String, BTreeMap<String, Value>, Vec<String>);
-    let (_, changed, _): Changes = changed.read().expect("the standard types");
+    type PropertiesChangedBody = (String, BTreeMap<String, Value>, Vec<String>);
+    let (_, changed, _): PropertiesChangedBody = changed.read().expect("the standard types");
     assert!(!changed.is_empty());
 
     let manager = "org.freedesktop.DBus.ObjectManager";
@@ -199,20 +200,20 @@ fn the_programs_of_the_demonstration_can_be_used() {
 }
 
 /// A terminal that the program believes to be a person's.
-struct Terminal {
+struct UpTerminal {
     master: File,
     screen: Receiver<String>,
-    running: Running,
+    running: RunningProcess,
     /// The program's side, to look at its settings.
     line: OwnedFd,
 }
 
-impl Terminal {
-    fn start(folder: &Folder, words: &[&str], size: (u16, u16)) -> Self {
+impl UpTerminal {
+    fn start(folder: &ProcessFolder, words: &[&str], size: (u16, u16)) -> Self {
         Self::start_command(folder, &[&[PROGRAM], words].concat(), size)
     }
 
-    fn start_command(folder: &Folder, command_line: &[&str], size: (u16, u16)) -> Self {
+    fn start_command(folder: &ProcessFolder, command_line: &[&str], size: (u16, u16)) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
         let name = ptsname(&master, Vec::new()).expect("it has a name");
@@ -224,7 +225,7 @@ impl Terminal {
         let mut command = Command::new("setsid");
         command.arg("--ctty").args(command_line).env("XDG_RUNTIME_DIR", folder.path());
         let stdio = || Stdio::from(line.try_clone().expect("descriptors are left"));
-        let running = Running::start(command.stdin(stdio()).stdout(stdio()).stderr(stdio()));
+        let running = RunningProcess::start(command.stdin(stdio()).stdout(stdio()).stderr(stdio()));
         drop(command);
         let master = File::from(master);
         let screen = texts_of(master.try_clone().expect("descriptors are left"));
@@ -263,15 +264,15 @@ impl Terminal {
 
 #[test]
 fn a_terminal_shows_the_page_and_is_given_back() {
-    type End = fn(&mut Terminal);
-    let ends: [(&str, End); 3] = [
+    type EndTerminal = fn(&mut UpTerminal);
+    let ends: [(&str, EndTerminal); 3] = [
         ("q", |terminal| terminal.press("q")),
         ("Ctrl-C", |terminal| terminal.press("\x03")),
         ("SIGTERM", |terminal| terminal.running.signal(Signal::TERM)),
     ];
     for (name, end) in ends {
-        let folder = Folder::new();
-        let mut terminal = Terminal::start(&folder, &["up"], (80, 24));
+        let folder = ProcessFolder::new();
+        let mut terminal = UpTerminal::start(&folder, &["up"], (80, 24));
         let start = terminal.wait_for("Nobody");
         assert!(start.starts_with("export DBUS_SESSION_BUS_ADDRESS="), "{start:?}");
         assert!(start.contains(ENTER), "{start:?}");
@@ -289,8 +290,8 @@ fn a_terminal_shows_the_page_and_is_given_back() {
 
 #[test]
 fn the_page_follows_the_size_of_the_terminal() {
-    let folder = Folder::new();
-    let terminal = Terminal::start(&folder, &["up"], (60, 15));
+    let folder = ProcessFolder::new();
+    let terminal = UpTerminal::start(&folder, &["up"], (60, 15));
     let narrow = terminal.wait_for("Nobody");
     assert!(!narrow.contains("RULES"), "{narrow:?}");
     let size = Winsize { ws_col: 120, ws_row: 40, ws_xpixel: 0, ws_ypixel: 0 };
@@ -301,7 +302,7 @@ fn the_page_follows_the_size_of_the_terminal() {
 /// A shell with job control runs the page, and continues it when a line is entered.
 #[test]
 fn a_suspended_page_gives_the_terminal_to_the_shell() {
-    type Suspend = fn(&mut Terminal);
+    type Suspend = fn(&mut UpTerminal);
     let ways: [(&str, Suspend); 2] = [
         ("Ctrl-Z", |terminal| terminal.press("\x1a")),
         ("SIGTSTP", |terminal| {
@@ -310,9 +311,9 @@ fn a_suspended_page_gives_the_terminal_to_the_shell() {
         }),
     ];
     for (name, suspend) in ways {
-        let folder = Folder::new();
+        let folder = ProcessFolder::new();
         let script = format!("set -m; {PROGRAM} up; echo it is STOPPED; read line; fg; exit $?");
-        let mut terminal = Terminal::start_command(&folder, &["bash", "-c", &script], (80, 24));
+        let mut terminal = UpTerminal::start_command(&folder, &["bash", "-c", &script], (80, 24));
         terminal.wait_for("Nobody");
         suspend(&mut terminal);
         let stopped = terminal.wait_for("STOPPED");
@@ -330,8 +331,8 @@ fn a_suspended_page_gives_the_terminal_to_the_shell() {
 
 #[test]
 fn a_page_that_no_shell_could_continue_is_not_suspended() {
-    let folder = Folder::new();
-    let mut terminal = Terminal::start(&folder, &["up"], (80, 24));
+    let folder = ProcessFolder::new();
+    let mut terminal = UpTerminal::start(&folder, &["up"], (80, 24));
     terminal.wait_for("Nobody");
     terminal.press("\x1a");
     let again = terminal.wait_for("Nobody");
@@ -343,10 +344,10 @@ fn a_page_that_no_shell_could_continue_is_not_suspended() {
 
 #[test]
 fn input_that_comes_in_pieces_is_put_together() {
-    let folder = Folder::new();
+    let folder = ProcessFolder::new();
     let (_bus, lines) = up(&folder, &[]);
     let bus = address(&lines);
-    let mut top = Terminal::start(&folder, &["top", "--address", &bus], (80, 24));
+    let mut top = UpTerminal::start(&folder, &["top", "--address", &bus], (80, 24));
     top.wait_for("service,");
     top.press("f");
     top.wait_for("query:");

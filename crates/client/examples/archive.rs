@@ -13,7 +13,7 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-use diligence_client::{Connection, Interface, InterfaceError, NameFlags};
+use diligence_client::{Connection, InterfaceError, NameFlags, ServedInterface};
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let bus = Connection::session()?;
@@ -36,8 +36,8 @@ struct Archive {
 
 /// Describes the object to the library, which answers introspection from it. Argument and result
 /// types are those of the closure, as tuples.
-fn interface() -> Result<Interface<Archive>, InterfaceError> {
-    Interface::<Archive>::builder("com.example.Archive1")
+fn interface() -> Result<ServedInterface<Archive>, InterfaceError> {
+    ServedInterface::<Archive>::builder("com.example.Archive1")
         .annotate(DOC, "An archive that answers no other caller while it searches.")
         .method("Search", &["text"], &["found"], |archive, _request, (text,): (String,)| {
             thread::sleep(SEARCH_TIME);

@@ -13,7 +13,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use diligence_client::{Connection, Interface, InterfaceError, MethodError, NameFlags};
+use diligence_client::{Connection, InterfaceError, MethodError, NameFlags, ServedInterface};
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let bus = Connection::session()?;
@@ -37,18 +37,18 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 struct Battery {
     /// From 0 to 100.
     percentage: f64,
-    state: State,
-    profile: Profile,
+    state: ChargeState,
+    profile: BatteryProfile,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum ChargeState {
     Discharging,
     Charging,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Profile {
+enum BatteryProfile {
     Saver,
     Balanced,
     Performance,
@@ -56,21 +56,25 @@ enum Profile {
 
 impl Battery {
     const fn new() -> Self {
-        Self { percentage: 87.0, state: State::Discharging, profile: Profile::Balanced }
+        Self {
+            percentage: 87.0,
+            state: ChargeState::Discharging,
+            profile: BatteryProfile::Balanced,
+        }
     }
 
     /// Lets a second pass, and returns the names of the properties that changed.
     fn pass_second(&mut self) -> &'static [&'static str] {
         let before = self.state;
         match self.state {
-            State::Discharging => self.percentage -= self.profile.drain(),
-            State::Charging => self.percentage += CHARGE_PER_SECOND,
+            ChargeState::Discharging => self.percentage -= self.profile.drain(),
+            ChargeState::Charging => self.percentage += CHARGE_PER_SECOND,
         }
         self.percentage = self.percentage.clamp(0.0, 100.0);
         if self.percentage <= LOW {
-            self.state = State::Charging;
+            self.state = ChargeState::Charging;
         } else if self.percentage >= 100.0 {
-            self.state = State::Discharging;
+            self.state = ChargeState::Discharging;
         }
         if self.state == before {
             &["Percentage", "TimeToEmpty"]
@@ -82,14 +86,14 @@ impl Battery {
     /// In seconds; 0 while it is charging.
     fn time_to_empty(&self) -> i64 {
         match self.state {
-            State::Discharging => (self.percentage / self.profile.drain()) as i64,
-            State::Charging => 0,
+            ChargeState::Discharging => (self.percentage / self.profile.drain()) as i64,
+            ChargeState::Charging => 0,
         }
     }
 
     /// Fails with an error that the caller receives as `org.freedesktop.DBus.Error.InvalidArgs`.
     fn set_profile(&mut self, name: &str) -> Result<(), MethodError> {
-        self.profile = Profile::parse(name).ok_or_else(|| {
+        self.profile = BatteryProfile::parse(name).ok_or_else(|| {
             MethodError::invalid_args(format!(
                 "there is no power profile \"{name}\", only saver, balanced and performance"
             ))
@@ -98,7 +102,7 @@ impl Battery {
     }
 }
 
-impl State {
+impl ChargeState {
     const fn word(self) -> &'static str {
         match self {
             Self::Discharging => "discharging",
@@ -107,7 +111,7 @@ impl State {
     }
 }
 
-impl Profile {
+impl BatteryProfile {
     fn parse(name: &str) -> Option<Self> {
         [Self::Saver, Self::Balanced, Self::Performance].into_iter().find(|it| it.word() == name)
     }
@@ -130,8 +134,8 @@ impl Profile {
     }
 }
 
-fn interface() -> Result<Interface<Battery>, InterfaceError> {
-    Interface::<Battery>::builder("com.example.Battery1")
+fn interface() -> Result<ServedInterface<Battery>, InterfaceError> {
+    ServedInterface::<Battery>::builder("com.example.Battery1")
         .annotate(DOC, "A battery that drains fast enough to watch.")
         .method(
             "SetPowerProfile",
@@ -182,10 +186,10 @@ mod tests {
         let mut battery = Battery { percentage: LOW + 0.3, ..Battery::new() };
         assert_eq!(battery.pass_second(), ["Percentage", "TimeToEmpty"]);
         assert_eq!(battery.pass_second(), ["Percentage", "State", "TimeToEmpty"]);
-        assert_eq!((battery.state, battery.time_to_empty()), (State::Charging, 0));
+        assert_eq!((battery.state, battery.time_to_empty()), (ChargeState::Charging, 0));
         battery.percentage = 99.0;
         assert_eq!(battery.pass_second(), ["Percentage", "State", "TimeToEmpty"]);
-        assert_eq!(battery.state, State::Discharging);
+        assert_eq!(battery.state, ChargeState::Discharging);
     }
 
     #[test]
@@ -196,7 +200,7 @@ mod tests {
             assert_eq!(battery.time_to_empty(), expected, "{name}");
         }
         assert!(battery.set_profile("turbo").unwrap_err().message().contains("turbo"));
-        assert_eq!(battery.profile, Profile::Saver);
+        assert_eq!(battery.profile, BatteryProfile::Saver);
     }
 
     #[test]

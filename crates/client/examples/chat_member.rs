@@ -11,8 +11,8 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use diligence_client::{
-    Body, CallError, CallOptions, Connection, EmitsChange, Interface, InterfaceError, NameFlags,
-    PendingCall, Proxy, SubscriptionError, Timeout,
+    CallError, CallOptions, Connection, EmitsChange, InterfaceError, MessageBody, NameFlags, Proxy,
+    ServedInterface, StartedCall, SubscriptionError, Timeout,
 };
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +32,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let said = room.signals("Said")?;
     room.call("Join", &(&name,))?;
 
-    let mut member = Member { bus: &bus, room, name: &name, lines: 0, calls: Vec::new() };
+    let mut member = ChatMember { bus: &bus, room, name: &name, lines: 0, calls: Vec::new() };
     let mut next_line = Instant::now() + pace(&name);
     loop {
         // Wait for a message, at most until the next line is due. The library answers calls of
@@ -59,16 +59,16 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-struct Member<'a> {
+struct ChatMember<'a> {
     bus: &'a Connection,
     room: Proxy<'a>,
     name: &'a str,
     lines: usize,
     /// Calls without a reply so far. A call that is dropped is given up.
-    calls: Vec<PendingCall>,
+    calls: Vec<StartedCall>,
 }
 
-impl Member<'_> {
+impl ChatMember<'_> {
     /// Says the next line, or now and then does something else.
     fn speak(&mut self) -> Result<(), CallError> {
         self.lines += 1;
@@ -123,7 +123,7 @@ impl Member<'_> {
         &mut self,
         object: &Proxy<'_>,
         method: &str,
-        arguments: &impl Body,
+        arguments: &impl MessageBody,
     ) -> Result<(), CallError> {
         let timeout = Timeout::After(Duration::from_secs(25));
         let options = CallOptions { timeout, ..CallOptions::default() };
@@ -143,8 +143,8 @@ struct Whispers {
     count: u32,
 }
 
-fn interface() -> Result<Interface<Whispers>, InterfaceError> {
-    Interface::<Whispers>::builder(MEMBER_INTERFACE)
+fn interface() -> Result<ServedInterface<Whispers>, InterfaceError> {
+    ServedInterface::<Whispers>::builder(MEMBER_INTERFACE)
         .annotate(DOC, "A member of the chat.")
         .method("Whisper", &["from", "text"], &["answer"], |whispers, _, args| {
             let (from, _text): (String, String) = args;

@@ -11,13 +11,13 @@
 use std::error::Error;
 
 use diligence_client::{
-    Connection, EmitsChange, Interface, InterfaceError, MethodError, NameFlags, Request,
+    Connection, EmitsChange, IncomingCall, InterfaceError, MethodError, NameFlags, ServedInterface,
     SubscriptionError,
 };
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let bus = Connection::session()?;
-    let room = bus.add_object("/com/example/Chat", &interface()?, Room::default())?;
+    let room = bus.add_object("/com/example/Chat", &interface()?, ChatRoom::default())?;
 
     // The bus emits NameOwnerChanged(name, old owner, new owner) when a client disconnects; then
     // the new owner is empty. Subscribe before anybody can join.
@@ -53,12 +53,12 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
 /// The members of the room, each with its connection and its name.
 #[derive(Debug, Default)]
-struct Room {
+struct ChatRoom {
     members: Vec<(String, String)>,
     said: u64,
 }
 
-impl Room {
+impl ChatRoom {
     fn names(&self) -> Vec<String> {
         self.members.iter().map(|(_, name)| name.clone()).collect()
     }
@@ -84,8 +84,8 @@ impl Room {
     }
 }
 
-fn interface() -> Result<Interface<Room>, InterfaceError> {
-    Interface::<Room>::builder("com.example.Chat1")
+fn interface() -> Result<ServedInterface<ChatRoom>, InterfaceError> {
+    ServedInterface::<ChatRoom>::builder("com.example.Chat1")
         .annotate(DOC, "A room in which all members hear what one of them says.")
         .method("Join", &["name"], &["members"], |room, request, (name,): (String,)| {
             let members = room.join(sender(request), &name)?;
@@ -108,7 +108,7 @@ fn interface() -> Result<Interface<Room>, InterfaceError> {
             Ok((room.members.len() as u32 - 1,))
         })
         .annotate(DOC, "Says something to all members; returns how many there are besides you.")
-        .property("Members", Room::names)
+        .property("Members", ChatRoom::names)
         .annotate(DOC, "The names of the members.")
         .property("MessagesSaid", |room| room.said)
         // It changes with every message, and clients that count listen to Said anyway.
@@ -124,7 +124,7 @@ fn interface() -> Result<Interface<Room>, InterfaceError> {
 }
 
 /// The unique name of the caller, which the bus writes into each message.
-fn sender(request: &Request) -> &str {
+fn sender(request: &IncomingCall) -> &str {
     request.message().sender().unwrap_or_default()
 }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_room_knows_its_members() {
-        let mut room = Room::default();
+        let mut room = ChatRoom::default();
         assert_eq!(room.join(":1.1", "anna").unwrap(), ["anna"]);
         assert_eq!(room.join(":1.2", "ben").unwrap(), ["anna", "ben"]);
         assert!(room.join(":1.3", "ben").is_err());

@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use diligence_client::wire::body::UnixFd;
 use diligence_client::{
-    CallOptions, Connection, Interface, InterfaceError, MethodError, NameFlags, Request, Timeout,
+    CallOptions, Connection, IncomingCall, InterfaceError, MethodError, NameFlags, ServedInterface,
+    Timeout,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -40,8 +41,8 @@ fn serve(bus: &Connection) -> Result<(), Box<dyn Error>> {
 
 /// In a body, a descriptor is an index into the descriptors that travel beside the message, of type
 /// `h`. So these methods take the message as it is, and reply to it themselves.
-fn interface() -> Result<Interface<()>, InterfaceError> {
-    Interface::<()>::builder(INTERFACE)
+fn interface() -> Result<ServedInterface<()>, InterfaceError> {
+    ServedInterface::<()>::builder(INTERFACE)
         .raw_method("Open", &[], &[("file", "h")], |(), request| {
             match File::open(LOG) {
                 Ok(file) => reply(&request, vec![file.into()]),
@@ -55,16 +56,16 @@ fn interface() -> Result<Interface<()>, InterfaceError> {
         .build()
 }
 
-fn reply(request: &Request, descriptors: Vec<OwnedFd>) {
+fn reply(request: &IncomingCall, descriptors: Vec<OwnedFd>) {
     // If the reply cannot be sent, the caller or the bus is gone.
     let _ = request.reply_with_descriptors(&(UnixFd(0),), descriptors);
 }
 
-fn fail(request: &Request, error: &io::Error) {
+fn fail(request: &IncomingCall, error: &io::Error) {
     let _ = MethodError::failed(error.to_string()).send(request);
 }
 
-fn write_tail(request: &Request) -> io::Result<()> {
+fn write_tail(request: &IncomingCall) -> io::Result<()> {
     let message = request.message();
     let (index,): (UnixFd,) = message.read().map_err(io::Error::other)?;
     // The index is the caller's, so it may point to nothing.

@@ -13,13 +13,14 @@ use std::error::Error;
 use std::time::Duration;
 
 use diligence_client::{
-    Connection, Interface, InterfaceError, MethodError, NameFlags, Object, ServeError,
+    Connection, InterfaceError, MethodError, NameFlags, Object, ServeError, ServedInterface,
 };
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let bus = Connection::session()?;
     let interface = interface()?;
-    let mut pool = Pool { bus: &bus, interface, volumes: VecDeque::new(), added: 0, turn: 0 };
+    let mut pool =
+        StoragePool { bus: &bus, interface, volumes: VecDeque::new(), added: 0, turn: 0 };
     for _ in 0..VOLUMES {
         pool.add()?;
     }
@@ -44,10 +45,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// All volumes, the oldest first.
-struct Pool<'b> {
+struct StoragePool<'b> {
     bus: &'b Connection,
     /// One definition serves all objects.
-    interface: Interface<Volume>,
+    interface: ServedInterface<Volume>,
     /// Handles of the exported objects. To drop a handle does not remove the object.
     volumes: VecDeque<Object<Volume>>,
     /// How many were added since the start.
@@ -66,7 +67,7 @@ struct Volume {
     used: u64,
 }
 
-impl Pool<'_> {
+impl StoragePool<'_> {
     fn add(&mut self) -> Result<(), ServeError> {
         // The numbers of removed volumes are not used again.
         let path = format!("{PATH}/v{:04}", self.added);
@@ -116,8 +117,8 @@ impl Volume {
     }
 }
 
-fn interface() -> Result<Interface<Volume>, InterfaceError> {
-    Interface::<Volume>::builder("com.example.Volume1")
+fn interface() -> Result<ServedInterface<Volume>, InterfaceError> {
+    ServedInterface::<Volume>::builder("com.example.Volume1")
         .annotate(DOC, "A volume; /com/example/Volumes lists all volumes.")
         .property("Name", |volume| volume.name.clone())
         .annotate(DOC, "The name for people.")

@@ -64,7 +64,7 @@
 //!
 //! # Serving
 //!
-//! An [`Interface`] says what objects can do, and [`Connection::add_object`] joins it with the
+//! An [`ServedInterface`] says what objects can do, and [`Connection::add_object`] joins it with the
 //! state of one. Introspection, properties with their change signals, `Peer`, and the usual errors
 //! come with it.
 //!
@@ -134,14 +134,14 @@ mod name;
 
 pub use blocking::{
     Anonymous, ArgTypes, AttemptError, CALL_TIMEOUT, CallError, CallOptions, ConnectError,
-    ConnectOptions, Connection, EmitError, EmitsChange, FailedAttempt, Flushed, Interface,
-    InterfaceBuilder, InterfaceError, IntoRule, MethodError, NameFlags, Object, PendingCall,
-    Processed, Proxy, Received, ReleaseReply, Request, RequestReply, ServeError, StandardBus,
-    SubscribeError, Subscription, SubscriptionError, Timeout, error_name,
+    ConnectOptions, Connection, EmitError, EmitsChange, FailedAttempt, Flushed, IncomingCall,
+    InterfaceBuilder, InterfaceError, IntoRule, MethodError, NameFlags, Object, Processed, Proxy,
+    ReceivedMessage, ReleaseReply, RequestReply, ServeError, ServedInterface, StandardBus,
+    StartedCall, SubscribeError, Subscription, SubscriptionError, Timeout, error_name,
 };
 pub use derive::{Decode, Encode, Typed};
 pub use name::{IntoName, InvalidName, NameKind};
 pub use wire;
 pub use wire::body::{Decode, Encode, Typed};
 
-pub use crate::core::{Body, Ended, NoReply, RemoteError, SendError, SystemError, Values};
+pub use crate::core::{Ended, MessageBody, NoReply, RemoteError, SendError, SystemError, Values};

@@ -11,7 +11,7 @@ use std::time::Duration;
 use diligence_client::core::{Core, CoreConfig, Filed};
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
-use support::TestBus;
+use support::PrivateTestBus;
 
 struct CountingAllocator;
 
@@ -80,7 +80,7 @@ fn main() {
         ping(&mut caller, &mut callee, number);
     });
 
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy("org.freedesktop.DBus", "/", "org.freedesktop.DBus.Peer");
     let proxy = proxy.expect("valid names");

@@ -13,14 +13,14 @@ use diligence_client::{
     CallError, CallOptions, Connection, Ended, Flushed, NameFlags, NameKind, Processed,
     ReleaseReply, RequestReply, SubscribeError, Timeout, error_name,
 };
-use support::TestBus;
+use support::PrivateTestBus;
 
 const BUS: &str = "org.freedesktop.DBus";
 const BUS_PATH: &str = "/org/freedesktop/DBus";
 
 #[test]
 fn the_connection_knows_who_it_is() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let name = connection.unique_name();
     assert!(name.is_unique());
@@ -34,7 +34,7 @@ fn the_connection_knows_who_it_is() {
 
 #[test]
 fn errors_say_what_is_wrong() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
 
@@ -53,7 +53,7 @@ fn errors_say_what_is_wrong() {
 
 #[test]
 fn several_calls_are_under_way_at_once() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
     let own = connection.unique_name();
@@ -70,7 +70,7 @@ fn several_calls_are_under_way_at_once() {
 
 #[test]
 fn a_reply_can_be_polled_for() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
     let mut call = proxy.start_call("GetId", &(), CallOptions::default()).unwrap();
@@ -86,7 +86,7 @@ fn a_reply_can_be_polled_for() {
 
 #[test]
 fn large_messages_go_both_ways() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.run_thread(|connection, ready, _| {
         connection.request_name("org.example.Large", NameFlags::NONE).unwrap();
         ready.send(()).unwrap();
@@ -107,7 +107,7 @@ fn large_messages_go_both_ways() {
 
 #[test]
 fn a_call_ends_when_its_time_is_over() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let silent = bus.connect();
     // It takes calls and answers none.
     assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
@@ -129,7 +129,7 @@ fn a_call_ends_when_its_time_is_over() {
 
 #[test]
 fn the_end_of_the_bus_ends_everything() {
-    let mut bus = TestBus::start();
+    let mut bus = PrivateTestBus::start();
     let silent = bus.connect();
     assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
     let connection = bus.connect();
@@ -160,7 +160,7 @@ fn the_end_of_the_bus_ends_everything() {
 
 #[test]
 fn names_queue_and_are_given_back() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let (one, other) = (bus.connect(), bus.connect());
     let name = "org.example.Name";
     let ask = |who: &Connection, flags| who.request_name(name, flags).unwrap();
@@ -178,7 +178,7 @@ fn names_queue_and_are_given_back() {
 
 #[test]
 fn a_wait_for_an_owner_ends_with_the_owner_or_the_timeout() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let (waiting, owner) = (bus.connect(), bus.connect());
     let name = "org.example.Late";
     let soon = Some(Duration::from_millis(50));
@@ -201,7 +201,7 @@ fn a_wait_for_an_owner_ends_with_the_owner_or_the_timeout() {
 
 #[test]
 fn properties_of_others_are_read() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
     let features: Vec<String> = proxy.get("Features").unwrap();
@@ -213,7 +213,7 @@ fn properties_of_others_are_read() {
 
 #[test]
 fn who_serves_nothing_still_answers_at_once() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let idle = bus.connect();
     let name = idle.unique_name().as_str().to_owned();
     let caller = thread::spawn({
@@ -235,7 +235,7 @@ fn who_serves_nothing_still_answers_at_once() {
 
 #[test]
 fn a_monitor_sees_messages_as_they_are() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let monitor = bus.connect();
     let none: [&str; 0] = [];
     let interface = "org.freedesktop.DBus.Monitoring";
@@ -255,7 +255,7 @@ fn a_monitor_sees_messages_as_they_are() {
 
 #[test]
 fn what_is_queued_leaves_with_the_connection() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let receiver = bus.connect();
     let signals = receiver.subscribe("member='Farewell'").unwrap();
     let sender = bus.connect();
@@ -267,7 +267,7 @@ fn what_is_queued_leaves_with_the_connection() {
 
 #[test]
 fn a_loop_of_ones_own_is_told_when_to_come_back() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let silent = bus.connect();
     assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
     let connection = bus.connect();
@@ -288,7 +288,7 @@ fn a_loop_of_ones_own_is_told_when_to_come_back() {
 
 #[test]
 fn more_than_fits_the_socket_does_not_block_both_sides() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     connection.request_name("org.example.Self", NameFlags::NONE).unwrap();
     let own = connection.subscribe("member='Burst'").unwrap();
@@ -304,7 +304,7 @@ fn more_than_fits_the_socket_does_not_block_both_sides() {
 
 #[test]
 fn a_bus_that_takes_nothing_does_not_hold_up_anybody_for_ever() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     bus.stop();
     let text = "x".repeat(8 << 20);

@@ -14,7 +14,7 @@ use diligence_client::wire::address::AddressErrorKind;
 use diligence_client::{
     Anonymous, AttemptError, ConnectError, ConnectOptions, Connection, StandardBus,
 };
-use support::{TempDir, TestBus};
+use support::{PrivateTestBus, TestDirectory};
 
 fn failed(address: &str) -> Vec<AttemptError> {
     match Connection::open(address) {
@@ -30,7 +30,7 @@ fn works(connection: &Connection) -> bool {
 
 #[test]
 fn the_first_address_that_works_is_taken() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let list = format!("unix:path=/nonexistent/bus;bogus:;{};unix:path=/other", bus.address);
     assert!(works(&Connection::open(&list).unwrap()));
 }
@@ -59,7 +59,7 @@ fn addresses_that_do_not_work_say_why() {
 
 #[test]
 fn another_server_than_meant_is_refused() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let (path, _) = bus.address.split_once(",guid=").expect("the bus tells its GUID");
     let found = failed(&format!("{path},guid=00000000000000000000000000000007"));
     assert!(matches!(found[..], [AttemptError::OtherServer { .. }]), "{found:?}");
@@ -67,18 +67,19 @@ fn another_server_than_meant_is_refused() {
 
 #[test]
 fn abstract_sockets_work() {
-    let directory = TempDir::new("abstract");
+    let directory = TestDirectory::new("abstract");
     let name = format!("unix:abstract=/tmp/diligence-client-test-{}", std::process::id());
-    let bus = TestBus::at(&directory, &name, "<auth>EXTERNAL</auth>");
+    let bus = PrivateTestBus::at(&directory, &name, "<auth>EXTERNAL</auth>");
     assert!(bus.address.starts_with("unix:abstract="), "{}", bus.address);
     assert!(works(&bus.connect()));
 }
 
 #[test]
 fn a_server_that_refuses_what_is_sent_at_once_is_asked_again() {
-    let directory = TempDir::new("anonymous");
+    let directory = TestDirectory::new("anonymous");
     let path = directory.file("socket");
-    let bus = TestBus::at(&directory, &format!("unix:path={path}"), "<auth>ANONYMOUS</auth>");
+    let bus =
+        PrivateTestBus::at(&directory, &format!("unix:path={path}"), "<auth>ANONYMOUS</auth>");
     assert!(works(&bus.connect()));
     let options = ConnectOptions { anonymous: Anonymous::Never, ..ConnectOptions::default() };
     let address = bus.address.parse().unwrap();
@@ -93,9 +94,9 @@ fn a_server_that_refuses_what_is_sent_at_once_is_asked_again() {
 
 #[test]
 fn a_network_bus_for_anyone_is_connected_to_anonymously() {
-    let directory = TempDir::new("anonymous-tcp");
+    let directory = TestDirectory::new("anonymous-tcp");
     let address = "tcp:host=127.0.0.1,port=0,family=ipv4";
-    let bus = TestBus::at(&directory, address, "<auth>ANONYMOUS</auth>");
+    let bus = PrivateTestBus::at(&directory, address, "<auth>ANONYMOUS</auth>");
     assert!(bus.address.starts_with("tcp:"), "{}", bus.address);
     assert!(works(&bus.connect()));
 }
@@ -112,7 +113,7 @@ fn again(test: &str, variables: &[(&str, &str)]) {
 
 #[test]
 fn cookies_are_read_from_the_home_directory() {
-    let directory = TempDir::new("cookies");
+    let directory = TestDirectory::new("cookies");
     let home = directory.file("home");
     fs::create_dir(&home).unwrap();
     let keyrings = directory.0.join("home/.dbus-keyrings");
@@ -127,21 +128,21 @@ fn cookies_are_read_from_the_home_directory() {
 #[test]
 fn with_cookies() {
     let Ok(directory) = env::var("TEST_DIRECTORY") else { return };
-    let directory = TempDir(directory.into());
+    let directory = TestDirectory(directory.into());
     let auth = "<auth>DBUS_COOKIE_SHA1</auth>";
-    let bus = TestBus::at(&directory, "tcp:host=127.0.0.1,port=0,family=ipv4", auth);
+    let bus = PrivateTestBus::at(&directory, "tcp:host=127.0.0.1,port=0,family=ipv4", auth);
     assert!(bus.address.starts_with("tcp:"), "{}", bus.address);
     assert!(works(&bus.connect()));
 
-    let nonce = TestBus::at(&directory, "nonce-tcp:host=127.0.0.1,port=0,family=ipv4", auth);
+    let nonce = PrivateTestBus::at(&directory, "nonce-tcp:host=127.0.0.1,port=0,family=ipv4", auth);
     assert!(nonce.address.contains("noncefile="), "{}", nonce.address);
     assert!(works(&nonce.connect()));
 }
 
 #[test]
 fn the_environment_says_where_the_buses_are() {
-    let bus = TestBus::start();
-    let directory = TempDir::new("runtime");
+    let bus = PrivateTestBus::start();
+    let directory = TestDirectory::new("runtime");
     let (session, system) = ("DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS");
     let (starter, kind) = ("DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE");
     let runtime = ("XDG_RUNTIME_DIR", &*directory.file(""));
@@ -188,7 +189,7 @@ fn in_this_environment() {
 
 #[test]
 fn a_program_can_carry_the_connection() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let path = bus.address.strip_prefix("unix:path=").and_then(|rest| rest.split(',').next());
     let script = r#"
 import os, socket, sys, threading
@@ -203,7 +204,7 @@ def copy(read, write):
 threading.Thread(target=copy, args=(lambda n: os.read(0, n), bus.sendall)).start()
 copy(bus.recv, lambda piece: os.write(1, piece))
 "#;
-    let directory = TempDir::new("program");
+    let directory = TestDirectory::new("program");
     let file = directory.file("copy.py");
     fs::write(&file, script).unwrap();
     let path = path.expect("a socket file");
@@ -213,7 +214,7 @@ copy(bus.recv, lambda piece: os.write(1, piece))
 
 #[test]
 fn a_server_that_does_not_answer_is_given_up() {
-    let directory = TempDir::new("silent");
+    let directory = TestDirectory::new("silent");
     let path = directory.file("socket");
     let listener = UnixListener::bind(&path).unwrap();
     let options =
@@ -227,7 +228,7 @@ fn a_server_that_does_not_answer_is_given_up() {
 
 #[test]
 fn everything_leaves_in_one_write() {
-    let directory = TempDir::new("once");
+    let directory = TestDirectory::new("once");
     let path = directory.file("socket");
     let listener = UnixListener::bind(&path).unwrap();
     let server = thread::spawn(move || {

@@ -6,27 +6,31 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use diligence_client::core::{
-    CallId, Core, CoreConfig, Delivery, Ended, Filed, Handshake, HandshakeConfig, HandshakeError,
-    NoReply, SendError, Stage, SubscriptionId,
+    CallHandle, ClientHandshake, Core, CoreConfig, Ended, Filed, HandshakeConfig, HandshakeError,
+    HandshakeStage, NoReply, SendError, SignalDelivery, SubscriptionId,
 };
 use diligence_client::wire::body::{EncodeArgs, Value};
-use diligence_client::wire::framer::{Frame, Framer, Limits};
+use diligence_client::wire::framer::{Frame, Framer, FramerLimits};
 use diligence_client::wire::guid::Guid;
-use diligence_client::wire::message::{Builder, FixedHeader, Flags, Message, MessageType, Reason};
+use diligence_client::wire::message::{
+    Builder, FixedHeader, Flags, InvalidReason, Message, MessageType,
+};
 use diligence_client::wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
-use diligence_client::wire::sasl::client::{Attempt, Direct, FdWish, NoCookies, Plan};
+use diligence_client::wire::sasl::client::{
+    AuthenticationAttempt, AuthenticationPlan, Direct, FdWish, NoCookies,
+};
 use diligence_client::wire::sasl::server::{
-    FdSupport, NoAuthority, PeerIdentity, Progress, Server, ServerConfig,
+    FdSupport, NoAuthority, PeerIdentity, SaslServer, ServerConfig, ServerProgress,
 };
 use diligence_client::wire::sasl::{FdPassing, Mechanism, Mechanisms};
 
 /// A core, and a bus that does what the test says.
-struct Script {
+struct CoreScript {
     core: Core<u32>,
     serial: NonZeroU32,
 }
 
-impl Script {
+impl CoreScript {
     fn new() -> Self {
         Self::with(CoreConfig { fds: FdPassing::Agreed, ..CoreConfig::default() })
     }
@@ -87,15 +91,15 @@ impl Script {
         self.receive(&Builder::signal(path, interface, member).sender(sender), &(name, "", new))
     }
 
-    fn subscribe(&mut self, rule: &str) -> (SubscriptionId, Option<CallId>) {
+    fn subscribe(&mut self, rule: &str) -> (SubscriptionId, Option<CallHandle>) {
         self.core.subscribe(rule.parse().unwrap(), None).unwrap()
     }
 
     /// The numbers of the signals that wait for a subscription; losses are negative.
     fn numbers(&mut self, id: SubscriptionId) -> Vec<i64> {
         let number = |delivery| match delivery {
-            Delivery::Signal(signal) => signal.read::<(u32,)>().unwrap().0.into(),
-            Delivery::Lost { count } => -(count as i64),
+            SignalDelivery::Signal(signal) => signal.read::<(u32,)>().unwrap().0.into(),
+            SignalDelivery::Lost { count } => -(count as i64),
         };
         std::iter::from_fn(|| self.core.poll_signal(id)).map(number).collect()
     }
@@ -155,8 +159,8 @@ const FAILED: &str = "org.freedesktop.DBus.Error.Failed";
 
 #[test]
 fn replies_find_their_calls_in_any_order() {
-    let mut script = Script::new();
-    let calls: Vec<CallId> = ["A", "B", "C"]
+    let mut script = CoreScript::new();
+    let calls: Vec<CallHandle> = ["A", "B", "C"]
         .map(|member| script.core.call(&call(member), &(1_u32,), Vec::new(), None).unwrap())
         .into();
     assert_eq!(script.sent(), ["#1 A(1)", "#2 B(1)", "#3 C(1)"]);
@@ -178,7 +182,7 @@ fn replies_find_their_calls_in_any_order() {
 
 #[test]
 fn calls_end_at_their_deadlines() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     let mut start = |deadline| script.core.call(&call("A"), &(), Vec::new(), deadline).unwrap();
     let late = start(Some(3 * SECOND));
     let soon = start(Some(SECOND));
@@ -199,7 +203,7 @@ fn calls_end_at_their_deadlines() {
 
 #[test]
 fn the_end_reaches_everybody_and_what_came_stays() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     let (id, _) = script.subscribe("member='S'");
     let answered = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
     let waiting = script.core.call(&call("B"), &(), Vec::new(), Some(SECOND)).unwrap();
@@ -220,18 +224,18 @@ fn the_end_reaches_everybody_and_what_came_stays() {
 
 #[test]
 fn bytes_that_are_no_message_end_the_connection() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     script.core.space().put(b"x\x02\0\x01\0\0\0\0\0\0\0\0\0\0\0\0");
     script.core.handle_received(16, []);
     assert_eq!(script.core.poll_message(), None);
     let Some(Ended::Invalid(error)) = script.core.ended() else { panic!() };
-    assert_eq!(error.reason, Reason::ByteOrder);
+    assert_eq!(error.reason, InvalidReason::ByteOrder);
     assert_eq!(script.core.poll_message(), None);
 }
 
 #[test]
 fn messages_come_in_any_pieces() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     for piece in [1, 2, 7, 16, 63, 64 * 1024] {
         let id = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
         let reply = Builder::method_return(id.serial());
@@ -251,7 +255,7 @@ fn messages_come_in_any_pieces() {
 
 #[test]
 fn descriptors_travel_with_their_messages() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     script.core.send(&call("A"), &(), vec![]).unwrap();
     script.core.send(&call("B"), &(), vec![4, 5]).unwrap();
     script.core.send(&call("C"), &(), vec![]).unwrap();
@@ -271,7 +275,7 @@ fn descriptors_travel_with_their_messages() {
 
     let many = script.core.send(&call("E"), &(), vec![0; 254]).unwrap_err();
     assert_eq!(many, SendError::DescriptorsTooMany { count: 254, limit: 253 });
-    let mut without = Script::with(CoreConfig::default());
+    let mut without = CoreScript::with(CoreConfig::default());
     let refused = without.core.send(&call("E"), &(), vec![0]).unwrap_err();
     assert_eq!(refused, SendError::DescriptorsRefused);
     assert!(without.sent().is_empty());
@@ -279,7 +283,7 @@ fn descriptors_travel_with_their_messages() {
 
 #[test]
 fn announced_descriptors_that_did_not_come_end_the_connection() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     let mut bytes = Vec::new();
     call("A").unix_fds(1).write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
     assert_eq!(script.core.space().put(&bytes), bytes.len());
@@ -290,7 +294,7 @@ fn announced_descriptors_that_did_not_come_end_the_connection() {
 
 #[test]
 fn a_rule_is_added_once_and_removed_with_its_last_user() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     let rule = "type='signal',member='S'";
     let (one, confirmation) = script.subscribe(rule);
     assert!(confirmation.is_some());
@@ -313,7 +317,7 @@ fn a_rule_is_added_once_and_removed_with_its_last_user() {
 
 #[test]
 fn each_rule_selects_what_it_says() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     let rules = [
         "interface='org.example.A',member='S'",
         "interface='org.example.A'",
@@ -334,7 +338,7 @@ fn each_rule_selects_what_it_says() {
 
 #[test]
 fn a_sender_with_a_well_known_name_is_followed() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     let rule = "type='signal',member='S',sender='org.example.A'";
     let (id, _) = script.subscribe(rule);
     let owners = "type='signal',interface='org.freedesktop.DBus',member='NameOwnerChanged',\
@@ -371,7 +375,7 @@ fn a_sender_with_a_well_known_name_is_followed() {
 
 #[test]
 fn a_name_without_an_owner_selects_nothing_until_it_has_one() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     let (id, _) = script.subscribe("sender='org.example.A'");
     let error = ErrorName::new("org.freedesktop.DBus.Error.NameHasNoOwner").unwrap();
     script.receive(&Builder::error(error, NonZeroU32::new(2).unwrap()), &(":1.7",));
@@ -384,7 +388,7 @@ fn a_name_without_an_owner_selects_nothing_until_it_has_one() {
 #[test]
 fn what_is_not_taken_is_bounded() {
     let mut script =
-        Script::with(CoreConfig { signals_max: 2, requests_max: 1, ..CoreConfig::default() });
+        CoreScript::with(CoreConfig { signals_max: 2, requests_max: 1, ..CoreConfig::default() });
     let (id, _) = script.subscribe("member='S'");
     script.sent();
     for number in 0..5 {
@@ -407,7 +411,7 @@ fn what_is_not_taken_is_bounded() {
 
 #[test]
 fn raw_messages_are_as_they_came() {
-    let mut script = Script::new();
+    let mut script = CoreScript::new();
     let mut bytes = Vec::new();
     call("A").write(&mut bytes, NonZeroU32::MIN, &(7_u32,)).unwrap();
     signal(":1.7", "S").write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
@@ -425,9 +429,12 @@ fn raw_messages_are_as_they_came() {
 
 /// Plays a handshake with a server that accepts `mechanisms`; returns the core, and how often the
 /// client had to wait for the server.
-fn shake_hands(plan: Plan, mechanisms: Mechanisms) -> Result<(Core<u32>, usize), HandshakeError> {
+fn shake_hands(
+    plan: AuthenticationPlan,
+    mechanisms: Mechanisms,
+) -> Result<(Core<u32>, usize), HandshakeError> {
     let guid = Guid::from_bytes([7; 16]);
-    let mut server = Server::new(ServerConfig {
+    let mut server = SaslServer::new(ServerConfig {
         guid,
         mechanisms,
         peer: PeerIdentity { uid: Some(1000) },
@@ -435,7 +442,7 @@ fn shake_hands(plan: Plan, mechanisms: Mechanisms) -> Result<(Core<u32>, usize),
         cookie_context: Default::default(),
     });
     let config = HandshakeConfig { plan, fds: FdWish::Wanted, core: CoreConfig::default() };
-    let mut handshake = Handshake::<u32>::start(config);
+    let mut handshake = ClientHandshake::<u32>::start(config);
     let (mut rounds, mut messages) = (0, None);
     loop {
         let to_server = handshake.poll_transmit().to_vec();
@@ -444,7 +451,7 @@ fn shake_hands(plan: Plan, mechanisms: Mechanisms) -> Result<(Core<u32>, usize),
         let rest = match &messages {
             Some(()) => to_server,
             None => match server.receive(&to_server, 0, &mut NoAuthority, &mut to_client) {
-                Ok(Progress::Done { consumed, .. }) => {
+                Ok(ServerProgress::Done { consumed, .. }) => {
                     messages = Some(());
                     to_server[consumed..].to_vec()
                 }
@@ -456,8 +463,8 @@ fn shake_hands(plan: Plan, mechanisms: Mechanisms) -> Result<(Core<u32>, usize),
         // However the bytes are cut.
         for piece in to_client.chunks(9) {
             match handshake.handle_received(piece, &mut NoCookies)? {
-                Stage::Unfinished(next) => handshake = next,
-                Stage::Established(established) => {
+                HandshakeStage::Unfinished(next) => handshake = next,
+                HandshakeStage::Established(established) => {
                     assert_eq!(established.guid, Some(guid));
                     assert_eq!(&*established.unique_name, ":1.42");
                     return Ok((established.core, rounds));
@@ -468,7 +475,7 @@ fn shake_hands(plan: Plan, mechanisms: Mechanisms) -> Result<(Core<u32>, usize),
 }
 
 fn answer_hello(messages: &[u8]) -> Vec<u8> {
-    let mut framer = Framer::new(Limits::default());
+    let mut framer = Framer::new(FramerLimits::default());
     let mut scratch = vec![0; 128 * 1024];
     framer.keep(messages);
     framer.unpark(&mut scratch);
@@ -485,7 +492,8 @@ fn answer_hello(messages: &[u8]) -> Vec<u8> {
 #[test]
 fn a_handshake_at_once_takes_one_round() {
     for direct in [Direct::ExternalAsSeen, Direct::External { uid: 1000 }] {
-        let (core, rounds) = shake_hands(Plan::AtOnce(direct), Mechanisms::ALL).unwrap();
+        let (core, rounds) =
+            shake_hands(AuthenticationPlan::AtOnce(direct), Mechanisms::ALL).unwrap();
         assert_eq!((core.fds(), rounds), (FdPassing::Agreed, 1));
         assert_eq!(core.waiting_len(), 0);
     }
@@ -493,8 +501,11 @@ fn a_handshake_at_once_takes_one_round() {
 
 #[test]
 fn a_handshake_in_turn_tries_what_is_offered() {
-    let anonymous: Attempt = Direct::Anonymous { trace: String::new() }.into();
-    let plan = Plan::InTurn { first: Direct::External { uid: 1000 }.into(), then: vec![anonymous] };
+    let anonymous: AuthenticationAttempt = Direct::Anonymous { trace: String::new() }.into();
+    let plan = AuthenticationPlan::InTurn {
+        first: Direct::External { uid: 1000 }.into(),
+        then: vec![anonymous],
+    };
     let (_, rounds) = shake_hands(plan.clone(), Mechanisms::ALL).unwrap();
     assert_eq!(rounds, 3);
     let only = Mechanisms::NONE.with(Mechanism::Anonymous);

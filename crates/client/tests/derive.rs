@@ -39,13 +39,13 @@ fn read_error<From: Encode, To: for<'a> Decode<'a> + Debug>(value: From) -> Read
 }
 
 #[derive(Typed, Encode, Decode, PartialEq, Debug)]
-struct Point {
+struct DerivedPoint {
     x: i32,
     y: i32,
 }
 
 #[derive(Typed, Encode, Decode, PartialEq, Debug)]
-struct Pair<A, B>(A, B);
+struct DerivedPair<A, B>(A, B);
 
 #[derive(Typed, Encode, Decode, PartialEq, Debug)]
 #[dbus(transparent)]
@@ -54,13 +54,13 @@ struct Level(u32);
 #[test]
 fn structs_are_structs() {
     let seen = Value::Struct(vec![Value::Int32(1), Value::Int32(-2)]);
-    check(&Point { x: 1, y: -2 }, "(ii)", seen.clone());
-    let pair = Pair(Point { x: 1, y: -2 }, "text".to_owned());
+    check(&DerivedPoint { x: 1, y: -2 }, "(ii)", seen.clone());
+    let pair = DerivedPair(DerivedPoint { x: 1, y: -2 }, "text".to_owned());
     check(&pair, "((ii)s)", Value::Struct(vec![seen, Value::from("text")]));
     check(&Level(7), "u", Value::Uint32(7));
     let map = BTreeMap::from([(7_u32, Level(8))]);
     assert_eq!(
-        signature_of::<Pair<Vec<Level>, BTreeMap<u8, Point>>>().unwrap().as_str(),
+        signature_of::<DerivedPair<Vec<Level>, BTreeMap<u8, DerivedPoint>>>().unwrap().as_str(),
         "(aua{y(ii)})"
     );
     assert_eq!(message(&map).len() % 4, 0);
@@ -90,7 +90,7 @@ struct Song {
     artist: Option<Vec<String>>,
     rating: Option<Value>,
     level: Option<Variant<Level>>,
-    r#type: Option<Kind>,
+    r#type: Option<DerivedKind>,
 }
 
 fn song() -> Song {
@@ -122,7 +122,7 @@ fn dicts_leave_out_what_is_absent() {
         artist: Some(vec!["a".into()]),
         rating: Some(Value::Double(0.5)),
         level: Some(Variant(Level(9))),
-        r#type: Some(Kind::Music),
+        r#type: Some(DerivedKind::Music),
         ..song()
     };
     let artists =
@@ -163,14 +163,14 @@ enum Weekday {
 }
 
 #[derive(Typed, Encode, Decode, PartialEq, Debug)]
-enum Plain {
+enum PlainStruct {
     Zero,
     One,
 }
 
 #[derive(Typed, Encode, Decode, PartialEq, Debug)]
 #[dbus(string, rename_all = "kebab-case")]
-enum Kind {
+enum DerivedKind {
     Music,
     SpokenWord,
     #[dbus(rename = "?")]
@@ -182,12 +182,15 @@ fn enums_are_numbers_or_words() {
     check(&Weekday::Tuesday, "n", Value::Int16(2));
     check(&Weekday::Sunday, "n", Value::Int16(-7));
     check(&Weekday::Monday, "n", Value::Int16(1));
-    check(&Plain::One, "u", Value::Uint32(1));
-    check(&Plain::Zero, "u", Value::Uint32(0));
-    check(&Kind::SpokenWord, "s", Value::from("spoken-word"));
-    check(&Kind::Other, "s", Value::from("?"));
+    check(&PlainStruct::One, "u", Value::Uint32(1));
+    check(&PlainStruct::Zero, "u", Value::Uint32(0));
+    check(&DerivedKind::SpokenWord, "s", Value::from("spoken-word"));
+    check(&DerivedKind::Other, "s", Value::from("?"));
     assert_eq!(read_error::<_, Weekday>(3_i16), ReadError::Value("3 is no Weekday".into()));
-    assert_eq!(read_error::<_, Kind>("noise"), ReadError::Value("\"noise\" is no Kind".into()));
+    assert_eq!(
+        read_error::<_, DerivedKind>("noise"),
+        ReadError::Value("\"noise\" is no Kind".into())
+    );
     let types = read_error::<_, Weekday>(3_u32);
     assert!(matches!(types, ReadError::Signature { .. }));
 }

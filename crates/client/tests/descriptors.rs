@@ -14,17 +14,17 @@ use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
 use diligence_client::wire::sasl::FdPassing;
 use diligence_client::wire::sasl::client::FdWish;
 use diligence_client::{
-    CallError, CallOptions, ConnectOptions, Connection, Interface, NameFlags, Received, Request,
-    SendError,
+    CallError, CallOptions, ConnectOptions, Connection, IncomingCall, NameFlags, ReceivedMessage,
+    SendError, ServedInterface,
 };
-use support::TestBus;
+use support::PrivateTestBus;
 
 const NAME: &str = "org.example.Files";
 const PATH: &str = "/files";
 
 /// Serves a method that reads a descriptor to its end and returns the text in another.
 fn serve_files(connection: &Connection) {
-    let interface = Interface::<()>::builder(NAME)
+    let interface = ServedInterface::<()>::builder(NAME)
         .raw_method("Upper", &[("in", "h")], &[("out", "h")], |(), request| upper(&request))
         .build()
         .expect("a valid interface");
@@ -32,7 +32,7 @@ fn serve_files(connection: &Connection) {
     connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
 }
 
-fn upper(request: &Request) {
+fn upper(request: &IncomingCall) {
     let text = text_behind(request.message()).to_uppercase();
     let reply = pipe_with(&text);
     request.reply_with_descriptors(&(UnixFd(0),), vec![reply]).expect("descriptors were agreed on");
@@ -44,7 +44,7 @@ fn pipe_with(text: &str) -> OwnedFd {
     reader.into()
 }
 
-fn text_behind(message: &Received) -> String {
+fn text_behind(message: &ReceivedMessage) -> String {
     let (place,): (UnixFd,) = message.read().expect("one descriptor");
     let descriptor = message.descriptor(place).expect("it came along");
     let mut text = String::new();
@@ -53,7 +53,7 @@ fn text_behind(message: &Received) -> String {
     text
 }
 
-fn call(connection: &Connection, descriptors: Vec<OwnedFd>) -> Result<Received, CallError> {
+fn call(connection: &Connection, descriptors: Vec<OwnedFd>) -> Result<ReceivedMessage, CallError> {
     let message =
         Builder::method_call(ObjectPath::new(PATH).unwrap(), MemberName::new("Upper").unwrap())
             .destination(BusName::new(NAME).unwrap());
@@ -63,7 +63,7 @@ fn call(connection: &Connection, descriptors: Vec<OwnedFd>) -> Result<Received, 
 
 #[test]
 fn descriptors_go_both_ways() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_files);
     let connection = bus.connect();
     assert_eq!(connection.fds(), FdPassing::Agreed);
@@ -77,7 +77,7 @@ fn descriptors_go_both_ways() {
 
 #[test]
 fn many_messages_with_descriptors_keep_them_apart() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_files);
     let connection = bus.connect();
     let message =
@@ -97,7 +97,7 @@ fn many_messages_with_descriptors_keep_them_apart() {
 
 #[test]
 fn gdbus_gets_a_descriptor_of_ours() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_files);
     let script = r#"
 import dbus, os
@@ -113,7 +113,7 @@ print(os.read(back.take(), 100).decode())
 
 #[test]
 fn a_connection_without_descriptors_says_so() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let options = ConnectOptions { fds: FdWish::NotWanted, ..ConnectOptions::default() };
     let connection = Connection::open_with(&bus.address.parse().unwrap(), &options).unwrap();
     assert_eq!(connection.fds(), FdPassing::Off);

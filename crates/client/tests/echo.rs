@@ -7,18 +7,18 @@ use std::collections::{BTreeMap, HashMap};
 use diligence_client::wire::body::{Decode, DecodeArgs, Encode, Value, Variant};
 use diligence_client::wire::names::{ObjectPath, ObjectPathBuf};
 use diligence_client::wire::signature::{Signature, SignatureBuf};
-use diligence_client::{Connection, Interface, NameFlags, Request, Values};
-use support::TestBus;
+use diligence_client::{Connection, IncomingCall, NameFlags, ServedInterface, Values};
+use support::PrivateTestBus;
 
 const NAME: &str = "org.example.Echo";
 const PATH: &str = "/org/example/Echo";
 
 /// Serves a method that gives back whatever it is given, and some with types of their own.
 fn serve_echo(connection: &Connection) {
-    let interface = Interface::<()>::builder(NAME)
+    let interface = ServedInterface::<()>::builder(NAME)
         .raw_method("Echo", &[], &[], |(), request| echo_values(&request))
-        .method("EchoNumbers", &NUMBERS, &NUMBERS, |(), _, numbers: Numbers| Ok(numbers))
-        .method("EchoTexts", &TEXTS, &TEXTS, |(), _, texts: Texts| Ok(texts))
+        .method("EchoNumbers", &NUMBERS, &NUMBERS, |(), _, numbers: EchoedNumbers| Ok(numbers))
+        .method("EchoTexts", &TEXTS, &TEXTS, |(), _, texts: EchoedTexts| Ok(texts))
         .method("EchoContainers", &CONTAINERS, &CONTAINERS, |(), _, all: Containers| Ok(all))
         .build()
         .expect("a valid interface");
@@ -26,26 +26,26 @@ fn serve_echo(connection: &Connection) {
     connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
 }
 
-fn echo_values(request: &Request) {
+fn echo_values(request: &IncomingCall) {
     let values = Value::read_args(&request.message().message()).expect("the bus checked it");
     request.reply(&Values(&values)).expect("it came as a message");
 }
 
-type Numbers = (u8, bool, i16, u16, i32, u32, i64, u64, f64);
+type EchoedNumbers = (u8, bool, i16, u16, i32, u32, i64, u64, f64);
 const NUMBERS: [&str; 9] = ["y", "b", "n", "q", "i", "u", "x", "t", "d"];
 
-type Texts = (String, ObjectPathBuf, SignatureBuf, Value);
+type EchoedTexts = (String, ObjectPathBuf, SignatureBuf, Value);
 const TEXTS: [&str; 4] = ["s", "o", "g", "v"];
 
 type Containers =
     (Vec<u8>, Vec<String>, HashMap<String, Value>, (i32, (String, u8)), Vec<Vec<(u16, bool)>>);
 const CONTAINERS: [&str; 5] = ["bytes", "texts", "map", "struct", "nested"];
 
-fn numbers() -> Numbers {
+fn numbers() -> EchoedNumbers {
     (255, true, i16::MIN, u16::MAX, i32::MIN, u32::MAX, i64::MIN, u64::MAX, -0.1)
 }
 
-fn texts() -> Texts {
+fn texts() -> EchoedTexts {
     let path = ObjectPath::new("/a/b").expect("a path");
     let signature = Signature::new("a{s(iv)}").expect("a signature");
     ("Grüße, 世界".into(), path.into(), signature.into(), Value::from(7_u16))
@@ -64,7 +64,7 @@ fn containers() -> Containers {
 
 #[test]
 fn types_survive_between_ourselves() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_echo);
     let connection = bus.connect();
     let echo = connection.proxy(NAME, PATH, NAME).unwrap();
@@ -85,7 +85,7 @@ fn types_survive_between_ourselves() {
 
 #[test]
 fn python_calls_us() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_echo);
     let script = r#"
 import dbus
@@ -124,7 +124,7 @@ print('done')
 
 #[test]
 fn we_call_python() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let script = r#"
 import dbus, dbus.service, dbus.mainloop.glib
 from gi.repository import GLib
@@ -190,7 +190,7 @@ GLib.MainLoop().run()
 
 #[test]
 fn gdbus_and_dbus_send_call_us() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_echo);
     let call = ["call", "--session", "--dest", NAME, "--object-path", PATH, "--method"];
     let texts = ["org.example.Echo.EchoTexts", "text", "/a/b", "a{sv}", "<(1, ['x'])>"];
@@ -218,7 +218,7 @@ fn gdbus_and_dbus_send_call_us() {
 
 #[test]
 fn we_call_ourselves_through_busctl() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_echo);
     let arguments = ["call", NAME, PATH, NAME, "Echo", "a{sv}as", "1", "k", "(ub)", "7", "true"];
     let printed = bus.busctl(&[&arguments[..], &["2", "x", "y"][..]].concat());

@@ -10,10 +10,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use diligence_client::wire::body::Value;
-use support::TestBus;
+use support::PrivateTestBus;
 
 /// The program of an example, which `cargo test -p diligence-client` builds beside the tests.
-fn example(bus: &TestBus, name: &str) -> Command {
+fn example(bus: &PrivateTestBus, name: &str) -> Command {
     let tests = std::env::current_exe().unwrap();
     let program: PathBuf = tests.parent().unwrap().join("../examples").join(name);
     assert!(program.exists(), "cargo build -p diligence-client --examples makes {program:?}");
@@ -22,13 +22,13 @@ fn example(bus: &TestBus, name: &str) -> Command {
     command
 }
 
-fn start(bus: &TestBus, name: &str, words: &[&str]) -> Child {
+fn start(bus: &PrivateTestBus, name: &str, words: &[&str]) -> Child {
     let mut command = example(bus, name);
     command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Ends the bus, and checks that the programs then end without an error.
-fn end(mut bus: TestBus, programs: impl IntoIterator<Item = Child>) {
+fn end(mut bus: PrivateTestBus, programs: impl IntoIterator<Item = Child>) {
     bus.kill();
     for program in programs {
         let Output { status, stderr, .. } = program.wait_with_output().unwrap();
@@ -38,7 +38,7 @@ fn end(mut bus: TestBus, programs: impl IntoIterator<Item = Child>) {
 
 #[test]
 fn the_chat_talks_whispers_and_searches() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let watcher = bus.connect();
     let said = watcher.subscribe_to("/com/example/Chat", "com.example.Chat1", "Said").unwrap();
     let mut programs = vec![start(&bus, "archive", &[]), start(&bus, "chat_room", &[])];
@@ -71,15 +71,15 @@ fn the_chat_talks_whispers_and_searches() {
 
 #[test]
 fn the_poller_asks_the_battery_and_the_volumes() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let watcher = bus.connect();
     let battery = ("com.example.Battery", "/com/example/Battery", "com.example.Battery1");
     let battery = watcher.proxy(battery.0, battery.1, battery.2).unwrap();
     let changes = battery.property_changes().unwrap();
     let programs = ["poller", "battery", "volumes"].map(|name| start(&bus, name, &[]));
     let signal = changes.next(Some(Duration::from_secs(60))).unwrap().expect("a change");
-    type Changes<'a> = (&'a str, BTreeMap<&'a str, Value>, Vec<&'a str>);
-    let (_, changed, _): Changes<'_> = signal.read().unwrap();
+    type BatteryChanges<'a> = (&'a str, BTreeMap<&'a str, Value>, Vec<&'a str>);
+    let (_, changed, _): BatteryChanges<'_> = signal.read().unwrap();
     assert_eq!(changed.keys().copied().collect::<Vec<_>>(), ["Percentage", "TimeToEmpty"]);
     let (left,): (i64,) = battery.call("SetPowerProfile", &("saver",)).unwrap().read().unwrap();
     assert!(left > 600, "{left}");
@@ -91,7 +91,7 @@ fn the_poller_asks_the_battery_and_the_volumes() {
 
 #[test]
 fn descriptors_go_both_ways() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let service = start(&bus, "descriptors", &[]);
     let watcher = bus.connect();
     assert!(watcher.wait_for_owner("com.example.Log", Some(Duration::from_secs(60))).unwrap());

@@ -9,22 +9,22 @@ use diligence_client::wire::body::Value;
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
 use diligence_client::{
-    CallError, CallOptions, Connection, EmitsChange, Interface, MethodError, NameFlags, ServeError,
-    error_name,
+    CallError, CallOptions, Connection, EmitsChange, MethodError, NameFlags, ServeError,
+    ServedInterface, error_name,
 };
-use support::TestBus;
+use support::PrivateTestBus;
 
 const NAME: &str = "org.example.Player";
 const PATH: &str = "/org/example/Player";
 
-struct Player {
+struct TestPlayer {
     song: String,
     volume: f64,
     secret: u32,
 }
 
-fn player() -> Interface<Player> {
-    Interface::<Player>::builder(NAME)
+fn player() -> ServedInterface<TestPlayer> {
+    ServedInterface::<TestPlayer>::builder(NAME)
         .method("Play", &["song"], &["length"], |player, request, (song,): (String,)| {
             request.properties_changed(&["Song", "Volume"]);
             if song.is_empty() {
@@ -60,14 +60,14 @@ fn player() -> Interface<Player> {
 }
 
 fn serve_player(connection: &Connection) {
-    let state = Player { song: "none".into(), volume: 0.5, secret: 0 };
+    let state = TestPlayer { song: "none".into(), volume: 0.5, secret: 0 };
     connection.add_object(PATH, &player(), state).expect("nothing is there");
     connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
 }
 
 #[test]
 fn gdbus_reads_the_introspection() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_player);
     let seen = bus.gdbus(&["introspect", "--session", "--dest", NAME, "--object-path", PATH]);
     for line in [
@@ -101,7 +101,7 @@ fn gdbus_reads_the_introspection() {
 
 #[test]
 fn busctl_reads_the_introspection() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_player);
     let seen = bus.busctl(&["introspect", NAME, PATH]);
     let rows: Vec<Vec<&str>> = seen.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -123,7 +123,7 @@ fn busctl_reads_the_introspection() {
 
 #[test]
 fn other_programs_use_the_properties() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_player);
     assert_eq!(bus.busctl(&["get-property", NAME, PATH, NAME, "Volume"]), "d 0.5\n");
     bus.busctl(&["set-property", NAME, PATH, NAME, "Volume", "d", "0.25"]);
@@ -141,14 +141,14 @@ fn other_programs_use_the_properties() {
 
 #[test]
 fn changes_are_told_as_each_property_has_it() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let changes = {
         let proxy = connection.proxy(NAME, PATH, NAME).unwrap();
         proxy.property_changes().unwrap()
     };
     let _service = bus.serve(|service| {
-        let state = Player { song: "none".into(), volume: 0.5, secret: 0 };
+        let state = TestPlayer { song: "none".into(), volume: 0.5, secret: 0 };
         let object = service.add_object(PATH, &player(), state).unwrap();
         service.request_name(NAME, NameFlags::NONE).unwrap();
         object.state().volume = 1.0;
@@ -159,7 +159,7 @@ fn changes_are_told_as_each_property_has_it() {
     });
     let next = || changes.next(Some(Duration::from_secs(5))).unwrap().expect("a signal");
     let signal = next();
-    let (interface, changed, invalidated): Changes<'_> = signal.read().unwrap();
+    let (interface, changed, invalidated): ObservedChanges<'_> = signal.read().unwrap();
     assert_eq!(interface, NAME);
     assert_eq!(changed, BTreeMap::from([("Volume", Value::Double(1.0))]));
     assert_eq!(invalidated, ["Song"]);
@@ -167,13 +167,13 @@ fn changes_are_told_as_each_property_has_it() {
     let proxy = connection.proxy(NAME, PATH, NAME).unwrap();
     proxy.set("Volume", &0.75).unwrap();
     let signal = next();
-    let (_, changed, _): Changes<'_> = signal.read().unwrap();
+    let (_, changed, _): ObservedChanges<'_> = signal.read().unwrap();
     assert_eq!(changed, BTreeMap::from([("Volume", Value::Double(0.75))]));
     assert_eq!(proxy.get::<f64>("Volume"), Ok(0.75));
     assert_eq!(proxy.get::<Value>("Any"), Ok(Value::Variant(Value::from(0_u32).into())));
     proxy.call("Play", &("another",)).unwrap();
     let signal = next();
-    let (_, changed, invalidated): Changes<'_> = signal.read().unwrap();
+    let (_, changed, invalidated): ObservedChanges<'_> = signal.read().unwrap();
     assert_eq!(changed, BTreeMap::from([("Volume", Value::Double(0.75))]));
     assert_eq!(invalidated, ["Song"]);
     proxy.set("Secret", &Value::from(7_u32)).unwrap();
@@ -182,7 +182,7 @@ fn changes_are_told_as_each_property_has_it() {
 
 #[test]
 fn errors_are_those_of_other_bindings() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_player);
     let connection = bus.connect();
     let properties = "org.freedesktop.DBus.Properties";
@@ -224,7 +224,7 @@ fn error_name_text(name: &str) -> String {
 
 #[test]
 fn a_call_without_an_interface_finds_the_method() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_player);
     let connection = bus.connect();
     let call = |member: &str| {
@@ -241,8 +241,8 @@ fn a_call_without_an_interface_finds_the_method() {
 
 #[test]
 fn a_method_emits_signals_of_its_own_interface() {
-    let bus = TestBus::start();
-    let interface = Interface::<()>::builder(NAME)
+    let bus = PrivateTestBus::start();
+    let interface = ServedInterface::<()>::builder(NAME)
         .method("Stop", &[], &[], |(), request, ()| Ok(request.emit("Ended", &("a song",))?))
         .method("Misspell", &[], &[], |(), request, ()| Ok(request.emit("a b", &())?))
         .signal::<(String,)>("Ended", &["song"])
@@ -278,12 +278,12 @@ fn a_method_emits_signals_of_its_own_interface() {
 
 #[test]
 fn an_object_manager_lists_what_comes_and_goes() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(|service| {
         service.add_object_manager("/org/example").unwrap();
-        let commands = Interface::<Connection>::builder("org.example.Commands")
+        let commands = ServedInterface::<Connection>::builder("org.example.Commands")
             .method("Add", &["name"], &[], |service, _, (name,): (String,)| {
-                let state = Player { song: name.clone(), volume: 0.0, secret: 0 };
+                let state = TestPlayer { song: name.clone(), volume: 0.0, secret: 0 };
                 let path = format!("/org/example/{name}");
                 let object = service.add_object(&path, &player(), state);
                 object.map(drop).map_err(|error| MethodError::failed(error.to_string()))
@@ -291,7 +291,7 @@ fn an_object_manager_lists_what_comes_and_goes() {
             .build()
             .unwrap();
         service.add_object("/commands", &commands, service.clone()).unwrap();
-        let state = Player { song: "kept".into(), volume: 0.0, secret: 0 };
+        let state = TestPlayer { song: "kept".into(), volume: 0.0, secret: 0 };
         let removed = service.add_object("/org/example/a", &player(), state).unwrap();
         service.request_name(NAME, NameFlags::NONE).unwrap();
         removed.remove();
@@ -327,9 +327,9 @@ fn an_object_manager_lists_what_comes_and_goes() {
 
 #[test]
 fn an_object_serves_one_call_at_a_time() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let _service = bus.serve(|service| {
-        let interface = Interface::<u32>::builder("org.example.Nested")
+        let interface = ServedInterface::<u32>::builder("org.example.Nested")
             .method("Wait", &[], &["count"], |count, request, ()| {
                 *count += 1;
                 request.properties_changed(&["Count"]);
@@ -352,9 +352,9 @@ fn an_object_serves_one_call_at_a_time() {
     assert_eq!(first.wait().unwrap().read::<(u32,)>(), Ok((1,)));
     // What could not be told while the method ran was put off.
     let signal = changes.next(Some(Duration::from_secs(5))).unwrap().expect("a change");
-    let (_, changed, _): Changes<'_> = signal.read().unwrap();
+    let (_, changed, _): ObservedChanges<'_> = signal.read().unwrap();
     assert_eq!(changed, BTreeMap::from([("Count", Value::from(1_u32))]));
 }
 
 /// The arguments of `PropertiesChanged`.
-type Changes<'a> = (&'a str, BTreeMap<&'a str, Value>, Vec<&'a str>);
+type ObservedChanges<'a> = (&'a str, BTreeMap<&'a str, Value>, Vec<&'a str>);

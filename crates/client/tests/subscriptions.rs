@@ -14,7 +14,7 @@ use diligence_client::{
     ConnectOptions, Connection, NameFlags, SubscribeError, Subscription, SubscriptionError,
     error_name,
 };
-use support::{TempDir, TestBus};
+use support::{PrivateTestBus, TestDirectory};
 
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(5));
 
@@ -41,7 +41,7 @@ fn next(subscription: &Subscription) -> (String, u32) {
 
 #[test]
 fn a_rule_is_given_once_and_taken_back_with_its_last_user() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let (observer, connection) = (bus.connect(), bus.connect());
     assert_eq!(rules(&observer, &connection), 0);
     let one = connection.subscribe("type='signal',interface='a.b',member='C'").unwrap();
@@ -61,7 +61,7 @@ fn a_rule_is_given_once_and_taken_back_with_its_last_user() {
 
 #[test]
 fn each_subscription_gets_what_it_asked_for() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let (sender, receiver) = (bus.connect(), bus.connect());
     let all = receiver.subscribe("path_namespace='/org/example'").unwrap();
     let some = receiver.subscribe_to("/org/example/a", "a.b", "Second").unwrap();
@@ -84,7 +84,7 @@ fn each_subscription_gets_what_it_asked_for() {
 
 #[test]
 fn a_sender_with_a_well_known_name_is_followed() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let (one, other, receiver) = (bus.connect(), bus.connect(), bus.connect());
     let observer = bus.connect();
     let name = "org.example.Sender";
@@ -119,7 +119,7 @@ fn a_sender_with_a_well_known_name_is_followed() {
 
 #[test]
 fn what_cannot_be_subscribed_to_says_why() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let malformed = connection.subscribe("member=").unwrap_err();
     assert!(matches!(malformed, SubscribeError::Rule(_)), "{malformed}");
@@ -131,9 +131,10 @@ fn what_cannot_be_subscribed_to_says_why() {
 
 #[test]
 fn a_rule_that_the_bus_refuses_leaves_nothing() {
-    let directory = TempDir::new("limit");
+    let directory = TestDirectory::new("limit");
     let limit = r#"<limit name="max_match_rules_per_connection">3</limit>"#;
-    let bus = TestBus::at(&directory, &format!("unix:path={}", directory.file("bus")), limit);
+    let bus =
+        PrivateTestBus::at(&directory, &format!("unix:path={}", directory.file("bus")), limit);
     let connection = bus.connect();
     let mut held: Vec<_> =
         ["arg0='a'", "arg0='b'", "arg0='c'"].map(|rule| connection.subscribe(rule).unwrap()).into();
@@ -146,7 +147,7 @@ fn a_rule_that_the_bus_refuses_leaves_nothing() {
 
 #[test]
 fn signals_that_are_not_taken_are_lost_with_notice() {
-    let bus = TestBus::start();
+    let bus = PrivateTestBus::start();
     let address: AddressList = bus.address.parse().unwrap();
     let core = CoreConfig { signals_max: 3, ..CoreConfig::default() };
     let options = ConnectOptions { core, ..ConnectOptions::default() };

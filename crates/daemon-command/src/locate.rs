@@ -69,9 +69,9 @@ mod tests {
     use super::*;
     use std::fs::{self, Permissions};
 
-    struct Folder(PathBuf);
+    struct DaemonFolder(PathBuf);
 
-    impl Folder {
+    impl DaemonFolder {
         fn new(name: &str) -> Self {
             let path =
                 env::temp_dir().join(format!("diligence-locate-{}-{name}", std::process::id()));
@@ -87,7 +87,7 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for DaemonFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -95,11 +95,11 @@ mod tests {
 
     #[test]
     fn the_daemon_is_next_to_the_program_or_in_path() {
-        let empty = Folder::new("empty");
-        let plain = Folder::new("plain").with_program(0o644);
-        let first = Folder::new("first").with_program(0o755);
-        let second = Folder::new("second").with_program(0o755);
-        let check = |beside: &Folder, path: &[&Folder], expected: &Folder| {
+        let empty = DaemonFolder::new("empty");
+        let plain = DaemonFolder::new("plain").with_program(0o644);
+        let first = DaemonFolder::new("first").with_program(0o755);
+        let second = DaemonFolder::new("second").with_program(0o755);
+        let check = |beside: &DaemonFolder, path: &[&DaemonFolder], expected: &DaemonFolder| {
             let path = env::join_paths(path.iter().map(|folder| &folder.0)).unwrap();
             let found = daemon_in(Some(beside.0.clone()), Some(path));
             assert_eq!(found, Ok(expected.0.join(PROGRAM)));
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_missing_daemon_is_reported_with_the_places() {
-        let empty = Folder::new("missing");
+        let empty = DaemonFolder::new("missing");
         let error = daemon_in(Some(empty.0.clone()), Some("relative:".into())).unwrap_err();
         let expected = format!(
             "the program diligence-bus is missing: it is neither in {}, next to this program, nor in a \

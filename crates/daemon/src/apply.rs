@@ -3,13 +3,15 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use broker::log::{LogChoice, Target};
-use broker::startup::{Activation, BackgroundChoice, ConfigSource, PidFileChoice, UnitTemplate};
+use broker::log::{LogChoice, LogTarget};
+use broker::startup::{
+    BackgroundChoice, ConfigSource, PidFileChoice, UnitActivation, UnitTemplate,
+};
 use bus::BodyValidation;
 use daemon_command::options::{SwitchId, ValueId};
 
 use crate::error::OptionError;
-use crate::parse::{Request, SettingsDraft};
+use crate::parse::{DaemonRequest, SettingsDraft};
 use crate::size;
 
 /// Applies an option without a value. If it returns a request, the rest of the command line is
@@ -17,24 +19,24 @@ use crate::size;
 pub(crate) fn switch(
     draft: &mut SettingsDraft,
     option: SwitchId,
-) -> Result<Option<Request>, OptionError> {
+) -> Result<Option<DaemonRequest>, OptionError> {
     match option {
-        SwitchId::Help => return Ok(Some(Request::Help)),
-        SwitchId::Version => return Ok(Some(Request::Version)),
-        SwitchId::Introspect => return Ok(Some(Request::Introspect)),
+        SwitchId::Help => return Ok(Some(DaemonRequest::Help)),
+        SwitchId::Version => return Ok(Some(DaemonRequest::Version)),
+        SwitchId::Introspect => return Ok(Some(DaemonRequest::Introspect)),
         SwitchId::Session => draft.set_config("--session", ConfigSource::Session)?,
         SwitchId::System => draft.set_config("--system", ConfigSource::System)?,
         SwitchId::NoPidFile => draft.pid_file = PidFileChoice::Never,
-        SwitchId::NoSyslog => draft.log = LogChoice::Always(Target::Stderr),
+        SwitchId::NoSyslog => draft.log = LogChoice::Always(LogTarget::Stderr),
         // An earlier --syslog-only stays in force.
-        SwitchId::Syslog if draft.log == LogChoice::Always(Target::Syslog) => {}
-        SwitchId::Syslog => draft.log = LogChoice::Always(Target::Both),
-        SwitchId::SyslogOnly => draft.log = LogChoice::Always(Target::Syslog),
+        SwitchId::Syslog if draft.log == LogChoice::Always(LogTarget::Syslog) => {}
+        SwitchId::Syslog => draft.log = LogChoice::Always(LogTarget::Both),
+        SwitchId::SyslogOnly => draft.log = LogChoice::Always(LogTarget::Syslog),
         SwitchId::NoFork => draft.background = BackgroundChoice::Stay,
         SwitchId::Fork => draft.background = BackgroundChoice::Go,
         // An earlier --helper-unit stays in force.
-        SwitchId::SystemdActivation if draft.activation != Activation::Direct => {}
-        SwitchId::SystemdActivation => draft.activation = Activation::Systemd,
+        SwitchId::SystemdActivation if draft.activation != UnitActivation::Direct => {}
+        SwitchId::SystemdActivation => draft.activation = UnitActivation::Systemd,
         SwitchId::WithoutBodyValidation => draft.body_validation = BodyValidation::Off,
     }
     Ok(None)
@@ -65,7 +67,7 @@ pub(crate) fn value(
         ValueId::HelperUnit => {
             let template = value.to_str().and_then(UnitTemplate::parse);
             let template = template.ok_or_else(|| OptionError::InvalidTemplate(value.into()))?;
-            draft.activation = Activation::SystemdAlone(template);
+            draft.activation = UnitActivation::SystemdAlone(template);
         }
         ValueId::PrintAddress => draft.print_address.set("--print-address", "address", value)?,
         ValueId::PrintPid => draft.print_pid.set("--print-pid", "pid", value)?,

@@ -30,7 +30,7 @@ use wire::names::ObjectPath;
 
 use daemon_command::help;
 use invocation::Invocation;
-use parse::{Request, parse};
+use parse::{DaemonRequest, parse};
 
 fn main() -> ExitCode {
     let mut words = env::args_os();
@@ -42,10 +42,10 @@ fn main() -> ExitCode {
 /// printed, and 1 for everything else.
 fn run(invocation: &Invocation, words: impl IntoIterator<Item = OsString>) -> ExitCode {
     match parse(words) {
-        Ok(Request::Serve(settings)) => serve(invocation, settings),
-        Ok(Request::Version) => print(&version()),
-        Ok(Request::Introspect) => print(&introspection_xml(BUS_PATH)),
-        Ok(Request::Help) => match invocation {
+        Ok(DaemonRequest::Serve(settings)) => serve(invocation, settings),
+        Ok(DaemonRequest::Version) => print(&version()),
+        Ok(DaemonRequest::Introspect) => print(&introspection_xml(BUS_PATH)),
+        Ok(DaemonRequest::Help) => match invocation {
             Invocation::Diligence { command } => print(&help::help(command)),
             Invocation::DbusDaemon => {
                 complain(&usage(invocation));

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use broker::log::LogChoice;
 use broker::startup::{
-    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, Settings,
+    BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, Settings, UnitActivation,
 };
 use bus::BodyValidation;
 use daemon_command::options::{SWITCHES, SwitchOption, VALUES, ValueOption};
@@ -22,7 +22,7 @@ use crate::error::OptionError;
 
 /// What a command line asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Request {
+pub(crate) enum DaemonRequest {
     /// Run a bus.
     Serve(Settings),
     /// Print the help text.
@@ -34,7 +34,9 @@ pub(crate) enum Request {
 }
 
 /// Reads the words, without the name of the program.
-pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, OptionError> {
+pub(crate) fn parse(
+    words: impl IntoIterator<Item = OsString>,
+) -> Result<DaemonRequest, OptionError> {
     let mut draft = SettingsDraft::default();
     let mut previous = OsString::new();
     for word in words {
@@ -43,7 +45,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request
         }
         previous = word;
     }
-    draft.finish().map(Request::Serve)
+    draft.finish().map(DaemonRequest::Serve)
 }
 
 /// The settings that the words read so far ask for.
@@ -56,7 +58,7 @@ pub(crate) struct SettingsDraft {
     pub(crate) background: BackgroundChoice,
     pub(crate) pid_file: PidFileChoice,
     pub(crate) log: LogChoice,
-    pub(crate) activation: Activation,
+    pub(crate) activation: UnitActivation,
     pub(crate) body_validation: BodyValidation,
     pub(crate) metrics_socket: Option<PathBuf>,
     pub(crate) flight_recorder: Option<u64>,
@@ -107,7 +109,11 @@ impl PrintTarget {
 }
 
 impl SettingsDraft {
-    fn take(&mut self, word: &OsStr, previous: &OsStr) -> Result<Option<Request>, OptionError> {
+    fn take(
+        &mut self,
+        word: &OsStr,
+        previous: &OsStr,
+    ) -> Result<Option<DaemonRequest>, OptionError> {
         if let Some(option) = SWITCHES.iter().find(|option| is_switch(option, word)) {
             return apply::switch(self, option.id);
         }

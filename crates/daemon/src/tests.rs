@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 
 use crate::error::OptionError;
-use crate::parse::{Request, parse};
-use broker::log::{LogChoice, Target};
+use crate::parse::{DaemonRequest, parse};
+use broker::log::{LogChoice, LogTarget};
 use broker::startup::{
-    Activation, BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, Settings,
+    BackgroundChoice, ConfigSource, DescriptorNumber, PidFileChoice, Settings, UnitActivation,
     UnitTemplate,
 };
 
@@ -26,7 +26,7 @@ fn number(text: &str) -> Option<DescriptorNumber> {
 #[test]
 fn words_become_settings() {
     let check = |line: &str, expected: Settings| {
-        assert_eq!(parse(words(line)), Ok(Request::Serve(expected)), "{line}");
+        assert_eq!(parse(words(line)), Ok(DaemonRequest::Serve(expected)), "{line}");
     };
     let session = || Settings::new(ConfigSource::Session);
     let log = |target| Settings { log: LogChoice::Always(target), ..session() };
@@ -84,33 +84,38 @@ fn words_become_settings() {
     check("--session --fork", in_background(BackgroundChoice::Go));
     check("--fork --session --nofork", in_background(BackgroundChoice::Stay));
     check("--nofork --session --fork", in_background(BackgroundChoice::Go));
-    check("--session --syslog", log(Target::Both));
-    check("--session --syslog-only", log(Target::Syslog));
-    check("--session --syslog-only --nosyslog", log(Target::Stderr));
-    check("--session --syslog-only --syslog", log(Target::Syslog));
-    check("--session --syslog-only --nosyslog --syslog", log(Target::Both));
+    check("--session --syslog", log(LogTarget::Both));
+    check("--session --syslog-only", log(LogTarget::Syslog));
+    check("--session --syslog-only --nosyslog", log(LogTarget::Stderr));
+    check("--session --syslog-only --syslog", log(LogTarget::Syslog));
+    check("--session --syslog-only --nosyslog --syslog", log(LogTarget::Both));
 
     check(
         "--session --nopidfile --systemd-activation",
-        Settings { pid_file: PidFileChoice::Never, activation: Activation::Systemd, ..session() },
+        Settings {
+            pid_file: PidFileChoice::Never,
+            activation: UnitActivation::Systemd,
+            ..session()
+        },
     );
     let template = UnitTemplate::parse("x@.service").expect("a template");
-    let alone = Settings { activation: Activation::SystemdAlone(template), ..session() };
+    let alone = Settings { activation: UnitActivation::SystemdAlone(template), ..session() };
     check("--session --helper-unit=x@.service", alone.clone());
     check("--session --helper-unit x@.service --systemd-activation", alone);
 }
 
 #[test]
 fn some_words_end_the_reading() {
-    let check =
-        |line: &str, expected: Request| assert_eq!(parse(words(line)), Ok(expected), "{line}");
-    check("--help", Request::Help);
-    check("-h --bogus", Request::Help);
-    check("-?", Request::Help);
-    check("--config-file --help", Request::Help);
-    check("--version --bogus", Request::Version);
-    check("--session --version --help", Request::Version);
-    check("--introspect --version", Request::Introspect);
+    let check = |line: &str, expected: DaemonRequest| {
+        assert_eq!(parse(words(line)), Ok(expected), "{line}")
+    };
+    check("--help", DaemonRequest::Help);
+    check("-h --bogus", DaemonRequest::Help);
+    check("-?", DaemonRequest::Help);
+    check("--config-file --help", DaemonRequest::Help);
+    check("--version --bogus", DaemonRequest::Version);
+    check("--session --version --help", DaemonRequest::Version);
+    check("--introspect --version", DaemonRequest::Introspect);
 }
 
 #[test]

@@ -4,20 +4,20 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, LitStr, Path, parse_quote};
 
-use crate::case::Case;
+use crate::case::NameCase;
 
 /// The attributes of a type.
 pub(crate) struct TypeAttributes {
     /// How the type travels, where the attributes say so.
-    pub(crate) form: Option<(Form, Span)>,
-    pub(crate) rename_all: Option<(Case, Span)>,
+    pub(crate) form: Option<(DerivedForm, Span)>,
+    pub(crate) rename_all: Option<(NameCase, Span)>,
     /// Where `diligence-wire` is.
     pub(crate) wire: Path,
 }
 
 /// What an attribute makes of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum DerivedForm {
     Dict,
     Transparent,
     String,
@@ -31,11 +31,11 @@ impl TypeAttributes {
             attribute.parse_nested_meta(|meta| {
                 let span = meta.path.span();
                 if meta.path.is_ident("dict") {
-                    set_once(&mut found.form, (Form::Dict, span), span)
+                    set_once(&mut found.form, (DerivedForm::Dict, span), span)
                 } else if meta.path.is_ident("transparent") {
-                    set_once(&mut found.form, (Form::Transparent, span), span)
+                    set_once(&mut found.form, (DerivedForm::Transparent, span), span)
                 } else if meta.path.is_ident("string") {
-                    set_once(&mut found.form, (Form::String, span), span)
+                    set_once(&mut found.form, (DerivedForm::String, span), span)
                 } else if meta.path.is_ident("rename_all") {
                     let case = parse_case(&meta.value()?.parse()?)?;
                     set_once(&mut found.rename_all, (case, span), span)
@@ -71,9 +71,9 @@ fn ours(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("dbus"))
 }
 
-fn parse_case(text: &LitStr) -> syn::Result<Case> {
-    let unknown = || syn::Error::new(text.span(), format!("expected {}", Case::spellings()));
-    Case::parse(&text.value()).ok_or_else(unknown)
+fn parse_case(text: &LitStr) -> syn::Result<NameCase> {
+    let unknown = || syn::Error::new(text.span(), format!("expected {}", NameCase::spellings()));
+    NameCase::parse(&text.value()).ok_or_else(unknown)
 }
 
 fn set_once<T>(slot: &mut Option<T>, value: T, span: Span) -> syn::Result<()> {

@@ -2,7 +2,7 @@
 
 /// How the words of a name are joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Case {
+pub(crate) enum NameCase {
     Lower,
     Upper,
     Pascal,
@@ -12,7 +12,7 @@ pub(crate) enum Case {
     Kebab,
 }
 
-impl Case {
+impl NameCase {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         SPELLINGS.iter().find(|(spelling, _)| *spelling == text).map(|(_, case)| *case)
     }
@@ -64,14 +64,14 @@ fn capitalised(word: &str) -> String {
     first.unwrap_or_default() + characters.as_str()
 }
 
-const SPELLINGS: [(&str, Case); 7] = [
-    ("lowercase", Case::Lower),
-    ("UPPERCASE", Case::Upper),
-    ("PascalCase", Case::Pascal),
-    ("camelCase", Case::Camel),
-    ("snake_case", Case::Snake),
-    ("SCREAMING_SNAKE_CASE", Case::ScreamingSnake),
-    ("kebab-case", Case::Kebab),
+const SPELLINGS: [(&str, NameCase); 7] = [
+    ("lowercase", NameCase::Lower),
+    ("UPPERCASE", NameCase::Upper),
+    ("PascalCase", NameCase::Pascal),
+    ("camelCase", NameCase::Camel),
+    ("snake_case", NameCase::Snake),
+    ("SCREAMING_SNAKE_CASE", NameCase::ScreamingSnake),
+    ("kebab-case", NameCase::Kebab),
 ];
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
             ("useHTTP", "use-http"),
             ("a", "a"),
         ] {
-            assert_eq!(Case::Kebab.apply(name), expected, "{name}");
+            assert_eq!(NameCase::Kebab.apply(name), expected, "{name}");
         }
     }
 }

@@ -4,11 +4,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Fields, Generics, Ident, Lifetime, Path, Type, parse_quote};
 
-use crate::model::{Entry, Kind, Model, Presence, Word};
+use crate::model::{DeriveModel, DerivedEntry, DerivedType, EnumWord, Presence};
 use crate::typed::{shape_of, with_bound};
 
-pub(crate) fn expand(model: &Model<'_>) -> syn::Result<TokenStream> {
-    let Model { name, wire, kind, generics } = model;
+pub(crate) fn expand(model: &DeriveModel<'_>) -> syn::Result<TokenStream> {
+    let DeriveModel { name, wire, kind, generics } = model;
     let message = message_lifetime(generics)?;
     let bound = parse_quote!(#wire::body::Decode<#message>);
     let mut impl_generics = with_bound(generics, &bound);
@@ -41,11 +41,11 @@ fn message_lifetime(generics: &Generics) -> syn::Result<Lifetime> {
     Ok(own.unwrap_or_else(|| Lifetime::new("'message", Span::call_site())))
 }
 
-fn body(model: &Model<'_>, kind: &Kind<'_>, message: &Lifetime) -> TokenStream {
+fn body(model: &DeriveModel<'_>, kind: &DerivedType<'_>, message: &Lifetime) -> TokenStream {
     let wire = &model.wire;
     match kind {
-        Kind::Struct(fields) => struct_body(fields, wire),
-        Kind::Transparent(field) => {
+        DerivedType::Struct(fields) => struct_body(fields, wire),
+        DerivedType::Transparent(field) => {
             let value = quote!(#wire::body::Decode::decode(reader)?);
             let built = field
                 .ident
@@ -53,9 +53,9 @@ fn body(model: &Model<'_>, kind: &Kind<'_>, message: &Lifetime) -> TokenStream {
                 .map_or(quote!(Self(#value)), |name| quote!(Self { #name: #value }));
             quote!(::core::result::Result::Ok(#built))
         }
-        Kind::Dict(entries) => dict_body(entries, wire, message),
-        Kind::Number { repr, variants } => number_body(model.name, repr, variants, wire),
-        Kind::Text(words) => text_body(model.name, words, wire),
+        DerivedType::Dict(entries) => dict_body(entries, wire, message),
+        DerivedType::Number { repr, variants } => number_body(model.name, repr, variants, wire),
+        DerivedType::Text(words) => text_body(model.name, words, wire),
     }
 }
 
@@ -68,7 +68,7 @@ fn struct_body(fields: &Fields, wire: &Path) -> TokenStream {
     }
 }
 
-fn dict_body(entries: &[Entry<'_>], wire: &Path, message: &Lifetime) -> TokenStream {
+fn dict_body(entries: &[DerivedEntry<'_>], wire: &Path, message: &Lifetime) -> TokenStream {
     let slots: Vec<Ident> =
         entries.iter().map(|entry| format_ident!("slot_{}", entry.field)).collect();
     let types: Vec<&Type> = entries.iter().map(|entry| entry.presence.value_type()).collect();
@@ -112,7 +112,7 @@ fn entry_value(kind: &Type, wire: &Path, message: &Lifetime) -> TokenStream {
     }
 }
 
-fn entry_field(entry: &Entry<'_>, slot: &Ident, wire: &Path) -> TokenStream {
+fn entry_field(entry: &DerivedEntry<'_>, slot: &Ident, wire: &Path) -> TokenStream {
     let field = entry.field;
     if let Presence::Optional(_) = entry.presence {
         return quote!(#field: #slot);
@@ -139,7 +139,7 @@ fn number_body(name: &Ident, repr: &Ident, variants: &[&Ident], wire: &Path) -> 
     }
 }
 
-fn text_body(name: &Ident, words: &[Word<'_>], wire: &Path) -> TokenStream {
+fn text_body(name: &Ident, words: &[EnumWord<'_>], wire: &Path) -> TokenStream {
     let variants = words.iter().map(|word| word.variant);
     let texts = words.iter().map(|word| &word.text);
     let text = format!("{{:?}} is no {name}");

@@ -4,11 +4,11 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Fields, Ident, Member, Path, parse_quote};
 
-use crate::model::{Entry, Kind, Model, Presence, Word};
+use crate::model::{DeriveModel, DerivedEntry, DerivedType, EnumWord, Presence};
 use crate::typed::{shape_of, with_bound};
 
-pub(crate) fn expand(model: &Model<'_>) -> syn::Result<TokenStream> {
-    let Model { name, wire, kind, generics } = model;
+pub(crate) fn expand(model: &DeriveModel<'_>) -> syn::Result<TokenStream> {
+    let DeriveModel { name, wire, kind, generics } = model;
     let generics = with_bound(generics, &parse_quote!(#wire::body::Encode));
     let (parameters, arguments, clause) = generics.split_for_impl();
     let body = body(kind, wire);
@@ -22,16 +22,16 @@ pub(crate) fn expand(model: &Model<'_>) -> syn::Result<TokenStream> {
     })
 }
 
-fn body(kind: &Kind<'_>, wire: &Path) -> TokenStream {
+fn body(kind: &DerivedType<'_>, wire: &Path) -> TokenStream {
     match kind {
-        Kind::Struct(fields) => struct_body(fields, wire),
-        Kind::Transparent(field) => {
+        DerivedType::Struct(fields) => struct_body(fields, wire),
+        DerivedType::Transparent(field) => {
             let member = field.ident.clone().map_or_else(|| parse_quote!(0), Member::from);
             quote!(#wire::body::Encode::encode(&self.#member, writer);)
         }
-        Kind::Dict(entries) => dict_body(entries, wire),
-        Kind::Number { repr, variants } => number_body(repr, variants, wire),
-        Kind::Text(words) => text_body(words),
+        DerivedType::Dict(entries) => dict_body(entries, wire),
+        DerivedType::Number { repr, variants } => number_body(repr, variants, wire),
+        DerivedType::Text(words) => text_body(words),
     }
 }
 
@@ -44,7 +44,7 @@ fn struct_body(fields: &Fields, wire: &Path) -> TokenStream {
     }
 }
 
-fn dict_body(entries: &[Entry<'_>], wire: &Path) -> TokenStream {
+fn dict_body(entries: &[DerivedEntry<'_>], wire: &Path) -> TokenStream {
     let entries = entries.iter().map(|entry| {
         let field = entry.field;
         match entry.presence {
@@ -64,7 +64,7 @@ fn dict_body(entries: &[Entry<'_>], wire: &Path) -> TokenStream {
 }
 
 /// Writes one entry, whose value is `value: &kind`. What is a variant already is not wrapped.
-fn entry_body(entry: &Entry<'_>, kind: &syn::Type, wire: &Path) -> TokenStream {
+fn entry_body(entry: &DerivedEntry<'_>, kind: &syn::Type, wire: &Path) -> TokenStream {
     let key = &entry.key;
     let shape = shape_of(kind, wire);
     quote! {
@@ -87,7 +87,7 @@ fn number_body(repr: &Ident, variants: &[&Ident], wire: &Path) -> TokenStream {
     }
 }
 
-fn text_body(words: &[Word<'_>]) -> TokenStream {
+fn text_body(words: &[EnumWord<'_>]) -> TokenStream {
     let variants = words.iter().map(|word| word.variant);
     let texts = words.iter().map(|word| &word.text);
     quote! {

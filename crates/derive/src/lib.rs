@@ -1,4 +1,4 @@
-//! Derives [`Typed`](derive@Typed), [`Encode`](derive@Encode) and [`Decode`](derive@Decode): the
+//! Derives [`TypedKeys`](derive@Typed), [`Encode`](derive@Encode) and [`Decode`](derive@Decode): the
 //! traits by which Rust types are D-Bus types.
 //!
 //! A type derives `Typed` and whichever of the other two it needs:
@@ -38,7 +38,7 @@ mod encode;
 mod model;
 mod typed;
 
-use model::Model;
+use model::DeriveModel;
 use proc_macro2::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
@@ -62,8 +62,8 @@ pub fn derive_decode(input: proc_macro::TokenStream) -> proc_macro::TokenStream 
 
 fn derive(
     input: &DeriveInput,
-    expand: impl Fn(&Model<'_>) -> syn::Result<TokenStream>,
+    expand: impl Fn(&DeriveModel<'_>) -> syn::Result<TokenStream>,
 ) -> proc_macro::TokenStream {
-    let expanded = Model::new(input).and_then(|model| expand(&model));
+    let expanded = DeriveModel::new(input).and_then(|model| expand(&model));
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }

@@ -8,34 +8,34 @@ use syn::{
     Ident, Path, PathArguments, Type,
 };
 
-use crate::attributes::{Form, TypeAttributes, rename};
-use crate::case::Case;
+use crate::attributes::{DerivedForm, TypeAttributes, rename};
+use crate::case::NameCase;
 
 /// A type that can be derived.
-pub(crate) struct Model<'i> {
+pub(crate) struct DeriveModel<'i> {
     pub(crate) name: &'i Ident,
     pub(crate) generics: &'i Generics,
     /// Where `diligence-wire` is.
     pub(crate) wire: Path,
-    pub(crate) kind: Kind<'i>,
+    pub(crate) kind: DerivedType<'i>,
 }
 
 /// How the type travels.
-pub(crate) enum Kind<'i> {
+pub(crate) enum DerivedType<'i> {
     /// As a struct: the fields in order.
     Struct(&'i Fields),
     /// As its only field.
     Transparent(&'i Field),
     /// As `a{sv}`.
-    Dict(Vec<Entry<'i>>),
+    Dict(Vec<DerivedEntry<'i>>),
     /// As an integer of the type `repr`.
     Number { repr: Ident, variants: Vec<&'i Ident> },
     /// As a string.
-    Text(Vec<Word<'i>>),
+    Text(Vec<EnumWord<'i>>),
 }
 
 /// A field of a dict.
-pub(crate) struct Entry<'i> {
+pub(crate) struct DerivedEntry<'i> {
     pub(crate) field: &'i Ident,
     pub(crate) key: String,
     pub(crate) presence: Presence<'i>,
@@ -48,12 +48,12 @@ pub(crate) enum Presence<'i> {
 }
 
 /// A variant of an enum that travels as a string.
-pub(crate) struct Word<'i> {
+pub(crate) struct EnumWord<'i> {
     pub(crate) variant: &'i Ident,
     pub(crate) text: String,
 }
 
-impl<'i> Model<'i> {
+impl<'i> DeriveModel<'i> {
     pub(crate) fn new(input: &'i DeriveInput) -> syn::Result<Self> {
         let attributes = TypeAttributes::parse(&input.attrs)?;
         let kind = match &input.data {
@@ -70,11 +70,11 @@ fn struct_kind<'i>(
     name: &Ident,
     data: &'i DataStruct,
     attributes: &TypeAttributes,
-) -> syn::Result<Kind<'i>> {
+) -> syn::Result<DerivedType<'i>> {
     match attributes.form {
-        Some((Form::Dict, _)) => dict(name, &data.fields, attributes),
-        Some((Form::Transparent, span)) => transparent(&data.fields, span),
-        Some((Form::String, span)) => Err(syn::Error::new(span, "`string` is for enums")),
+        Some((DerivedForm::Dict, _)) => dict(name, &data.fields, attributes),
+        Some((DerivedForm::Transparent, span)) => transparent(&data.fields, span),
+        Some((DerivedForm::String, span)) => Err(syn::Error::new(span, "`string` is for enums")),
         None if data.fields.is_empty() => {
             Err(error(name, "D-Bus has no struct without fields; is `#[dbus(dict)]` meant?"))
         }
@@ -82,7 +82,7 @@ fn struct_kind<'i>(
             for field in &data.fields {
                 refuse_rename(&field.attrs)?;
             }
-            Ok(Kind::Struct(&data.fields))
+            Ok(DerivedType::Struct(&data.fields))
         }
     }
 }
@@ -91,15 +91,15 @@ fn dict<'i>(
     name: &Ident,
     fields: &'i Fields,
     attributes: &TypeAttributes,
-) -> syn::Result<Kind<'i>> {
+) -> syn::Result<DerivedType<'i>> {
     let case = attributes.rename_all.map(|(case, _)| case);
     let entry = |field: &'i Field| {
         let unnamed = || error(name, "the fields of a dict need names");
         let ident = field.ident.as_ref().ok_or_else(unnamed)?;
         let key = spell(ident, &field.attrs, case)?;
-        Ok(Entry { field: ident, key, presence: Presence::of(&field.ty) })
+        Ok(DerivedEntry { field: ident, key, presence: Presence::of(&field.ty) })
     };
-    fields.iter().map(entry).collect::<syn::Result<_>>().map(Kind::Dict)
+    fields.iter().map(entry).collect::<syn::Result<_>>().map(DerivedType::Dict)
 }
 
 impl<'i> Presence<'i> {
@@ -119,10 +119,10 @@ fn option_argument(kind: &Type) -> Option<&Type> {
     }
 }
 
-fn transparent(fields: &Fields, span: Span) -> syn::Result<Kind<'_>> {
+fn transparent(fields: &Fields, span: Span) -> syn::Result<DerivedType<'_>> {
     let mut iter = fields.iter();
     match (iter.next(), iter.next()) {
-        (Some(field), None) => Ok(Kind::Transparent(field)),
+        (Some(field), None) => Ok(DerivedType::Transparent(field)),
         _ => Err(syn::Error::new(span, "`transparent` is for structs of one field")),
     }
 }
@@ -131,7 +131,7 @@ fn enum_kind<'i>(
     input: &'i DeriveInput,
     data: &'i DataEnum,
     attributes: &TypeAttributes,
-) -> syn::Result<Kind<'i>> {
+) -> syn::Result<DerivedType<'i>> {
     if data.variants.is_empty() {
         return Err(error(&input.ident, "an enum without variants has no value to travel"));
     }
@@ -139,25 +139,25 @@ fn enum_kind<'i>(
         return Err(error(variant, "D-Bus has no type for a variant with data"));
     }
     match attributes.form {
-        Some((Form::String, _)) => words(data, attributes),
+        Some((DerivedForm::String, _)) => words(data, attributes),
         Some((_, span)) => Err(syn::Error::new(span, "`dict` and `transparent` are for structs")),
         None => {
             for variant in &data.variants {
                 refuse_rename(&variant.attrs)?;
             }
             let variants = data.variants.iter().map(|variant| &variant.ident).collect();
-            Ok(Kind::Number { repr: repr(input)?, variants })
+            Ok(DerivedType::Number { repr: repr(input)?, variants })
         }
     }
 }
 
-fn words<'i>(data: &'i DataEnum, attributes: &TypeAttributes) -> syn::Result<Kind<'i>> {
+fn words<'i>(data: &'i DataEnum, attributes: &TypeAttributes) -> syn::Result<DerivedType<'i>> {
     let case = attributes.rename_all.map(|(case, _)| case);
     let word = |variant: &'i syn::Variant| {
         let text = spell(&variant.ident, &variant.attrs, case)?;
-        Ok(Word { variant: &variant.ident, text })
+        Ok(EnumWord { variant: &variant.ident, text })
     };
-    data.variants.iter().map(word).collect::<syn::Result<_>>().map(Kind::Text)
+    data.variants.iter().map(word).collect::<syn::Result<_>>().map(DerivedType::Text)
 }
 
 /// The integer that `#[repr(...)]` names.
@@ -175,7 +175,7 @@ fn repr(input: &DeriveInput) -> syn::Result<Ident> {
 }
 
 /// The name of a field or variant on D-Bus.
-fn spell(ident: &Ident, attributes: &[Attribute], case: Option<Case>) -> syn::Result<String> {
+fn spell(ident: &Ident, attributes: &[Attribute], case: Option<NameCase>) -> syn::Result<String> {
     if let Some(name) = rename(attributes)? {
         return Ok(name.value());
     }
@@ -191,9 +191,9 @@ fn refuse_rename(attributes: &[Attribute]) -> syn::Result<()> {
     }
 }
 
-fn check_rename_all(kind: &Kind<'_>, attributes: &TypeAttributes) -> syn::Result<()> {
+fn check_rename_all(kind: &DerivedType<'_>, attributes: &TypeAttributes) -> syn::Result<()> {
     match (kind, attributes.rename_all) {
-        (Kind::Dict(_) | Kind::Text(_), _) | (_, None) => Ok(()),
+        (DerivedType::Dict(_) | DerivedType::Text(_), _) | (_, None) => Ok(()),
         (_, Some((_, span))) => {
             Err(syn::Error::new(span, "only `dict` and `string` have names to spell"))
         }
@@ -213,7 +213,8 @@ mod tests {
 
     fn check(source: &str, expected: &str) {
         let input: DeriveInput = syn::parse_str(source).expect(source);
-        let found = Model::new(&input).err().map(|error| error.to_string()).unwrap_or_default();
+        let found =
+            DeriveModel::new(&input).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{found}");
     }
 

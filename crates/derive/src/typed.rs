@@ -4,10 +4,10 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Fields, Generics, Path, parse_quote};
 
-use crate::model::{Kind, Model};
+use crate::model::{DeriveModel, DerivedType};
 
-pub(crate) fn expand(model: &Model<'_>) -> syn::Result<TokenStream> {
-    let Model { name, wire, kind, generics } = model;
+pub(crate) fn expand(model: &DeriveModel<'_>) -> syn::Result<TokenStream> {
+    let DeriveModel { name, wire, kind, generics } = model;
     let generics = with_bound(generics, &parse_quote!(#wire::body::Typed));
     let (parameters, arguments, clause) = generics.split_for_impl();
     let shape = shape(kind, wire);
@@ -28,18 +28,18 @@ pub(crate) fn with_bound(generics: &Generics, bound: &syn::TypeParamBound) -> Ge
     bounded
 }
 
-fn shape(kind: &Kind<'_>, wire: &Path) -> TokenStream {
+fn shape(kind: &DerivedType<'_>, wire: &Path) -> TokenStream {
     match kind {
-        Kind::Struct(fields) => struct_shape(fields, wire),
-        Kind::Transparent(field) => shape_of(&field.ty, wire),
-        Kind::Dict(_) => quote! {
+        DerivedType::Struct(fields) => struct_shape(fields, wire),
+        DerivedType::Transparent(field) => shape_of(&field.ty, wire),
+        DerivedType::Dict(_) => quote! {
             #wire::body::Shape::Array(&#wire::body::Shape::DictEntry(
                 &#wire::body::Shape::Basic(b's'),
                 &#wire::body::Shape::Variant,
             ))
         },
-        Kind::Number { repr, .. } => shape_of(repr, wire),
-        Kind::Text(_) => quote!(#wire::body::Shape::Basic(b's')),
+        DerivedType::Number { repr, .. } => shape_of(repr, wire),
+        DerivedType::Text(_) => quote!(#wire::body::Shape::Basic(b's')),
     }
 }
 

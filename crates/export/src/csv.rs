@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use capture::Capture;
-use capture::model::Message;
+use capture::model::CapturedMessage;
 use capture::table::csv_line;
 
-use crate::flat::{COLUMNS, Row, Value};
+use crate::flat::{COLUMNS, FlatRow, FlatValue};
 
 /// Writes the messages that are selected, a line for each.
 ///
@@ -16,14 +16,14 @@ use crate::flat::{COLUMNS, Row, Value};
 /// If the recording cannot be read, or `out` takes no more.
 pub fn write_csv<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     mut out: impl Write,
 ) -> io::Result<()> {
     let (mut line, mut buffer) = (String::new(), Vec::new());
     csv_line(&mut line, COLUMNS.iter().map(|column| column.name));
     out.write_all(line.as_bytes())?;
     for message in capture.messages().filter(|message| selects(message)) {
-        let row = Row::new(message);
+        let row = FlatRow::new(message);
         line.clear();
         let fields = COLUMNS.iter().map(|column| field(column.value, &row, &mut buffer));
         csv_line(&mut line, fields.collect::<io::Result<Vec<_>>>()?);
@@ -33,12 +33,18 @@ pub fn write_csv<'c>(
 }
 
 /// What is absent is empty.
-fn field<'c>(value: Value, row: &Row<'c>, buffer: &mut Vec<u8>) -> io::Result<Cow<'c, str>> {
+fn field<'c>(
+    value: FlatValue,
+    row: &FlatRow<'c>,
+    buffer: &mut Vec<u8>,
+) -> io::Result<Cow<'c, str>> {
     Ok(match value {
-        Value::Text(get) => get(row).unwrap_or_default().into(),
-        Value::Integer(get) => get(row).map(|number| number.to_string()).unwrap_or_default().into(),
-        Value::Time(get) => get(row).to_string().into(),
-        Value::Truth(get) => get(row).to_string().into(),
-        Value::Body => row.body(buffer)?.unwrap_or_default().into(),
+        FlatValue::Text(get) => get(row).unwrap_or_default().into(),
+        FlatValue::Integer(get) => {
+            get(row).map(|number| number.to_string()).unwrap_or_default().into()
+        }
+        FlatValue::Time(get) => get(row).to_string().into(),
+        FlatValue::Truth(get) => get(row).to_string().into(),
+        FlatValue::Body => row.body(buffer)?.unwrap_or_default().into(),
     })
 }

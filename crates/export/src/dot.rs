@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use capture::Capture;
-use capture::model::{Message, PeerId, Role};
+use capture::model::{CapturedMessage, PeerRole, RecordedPeerId};
 use capture::record::BusId;
 use capture::text::units::{bytes, counted};
 use wire::message::MessageType;
@@ -20,11 +20,11 @@ use wire::message::MessageType;
 /// If `out` takes no more.
 pub fn write_dot<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     mut out: impl Write,
 ) -> io::Result<()> {
     let mut graph = Graph { capture, edges: BTreeMap::new() };
-    let is_wanted = |message: &Message<'c>| !message.is_of_recorder() && selects(message);
+    let is_wanted = |message: &CapturedMessage<'c>| !message.is_of_recorder() && selects(message);
     capture.messages().filter(is_wanted).for_each(|message| graph.add(&message));
     out.write_all(graph.text().as_bytes())?;
     out.flush()
@@ -32,21 +32,21 @@ pub fn write_dot<'c>(
 
 struct Graph<'c> {
     capture: &'c Capture,
-    edges: BTreeMap<(Edge<'c>, Way), Traffic>,
+    edges: BTreeMap<(Edge<'c>, EdgeKind), EdgeTraffic>,
 }
 
 /// From whom to whom.
-type Edge<'c> = (Node<'c>, Node<'c>);
+type Edge<'c> = (GraphNode<'c>, GraphNode<'c>);
 
 /// Who talks, or is talked to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Node<'c> {
+struct GraphNode<'c> {
     bus: BusId,
-    who: Who<'c>,
+    who: GraphParty<'c>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Who<'c> {
+enum GraphParty<'c> {
     /// A service or a program, by its name.
     Program(&'c str),
     /// Whoever has asked for a broadcast.
@@ -56,68 +56,74 @@ enum Who<'c> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Way {
+enum EdgeKind {
     Calls,
     Signals,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Traffic {
+struct EdgeTraffic {
     /// Calls without their replies; signals.
     count: u64,
     bytes: u64,
 }
 
 impl<'c> Graph<'c> {
-    fn add(&mut self, message: &Message<'c>) {
+    fn add(&mut self, message: &CapturedMessage<'c>) {
         match (message.kind(), message.call()) {
             (MessageType::Signal, _) => self.add_signal(message),
             (_, Some(call)) => {
                 let Some(caller) = call.from() else { return };
-                let service = Who::Program(self.capture.addressee_label(&call));
+                let service = GraphParty::Program(self.capture.addressee_label(&call));
                 let is_call = u64::from(message.kind() == MessageType::MethodCall);
-                self.count(message, (self.program(caller), service), Way::Calls, is_call);
+                self.count(message, (self.program(caller), service), EdgeKind::Calls, is_call);
             }
             _ => {}
         }
     }
 
-    fn add_signal(&mut self, signal: &Message<'c>) {
+    fn add_signal(&mut self, signal: &CapturedMessage<'c>) {
         let Some(sender) = signal.from().map(|peer| self.program(peer)) else { return };
         if !signal.destination().is_empty() {
-            let recipient = Who::Program(self.capture.addressee_label(signal));
-            return self.count(signal, (sender, recipient), Way::Signals, 1);
+            let recipient = GraphParty::Program(self.capture.addressee_label(signal));
+            return self.count(signal, (sender, recipient), EdgeKind::Signals, 1);
         }
         let Some(copies) = signal.deliveries() else {
-            return self.count(signal, (sender, Who::Listeners), Way::Signals, 1);
+            return self.count(signal, (sender, GraphParty::Listeners), EdgeKind::Signals, 1);
         };
         if copies.is_empty() {
-            return self.count(signal, (sender, Who::Nobody), Way::Signals, 1);
+            return self.count(signal, (sender, GraphParty::Nobody), EdgeKind::Signals, 1);
         }
         for copy in copies {
             if let Some(recipient) = self.recipient(signal.bus(), copy.recipient) {
-                self.count(signal, (sender, recipient), Way::Signals, 1);
+                self.count(signal, (sender, recipient), EdgeKind::Signals, 1);
             }
         }
     }
 
-    fn count(&mut self, message: &Message<'c>, ends: (Who<'c>, Who<'c>), way: Way, count: u64) {
-        let node = |who| Node { bus: message.bus(), who };
+    fn count(
+        &mut self,
+        message: &CapturedMessage<'c>,
+        ends: (GraphParty<'c>, GraphParty<'c>),
+        way: EdgeKind,
+        count: u64,
+    ) {
+        let node = |who| GraphNode { bus: message.bus(), who };
         let traffic = self.edges.entry(((node(ends.0), node(ends.1)), way)).or_default();
         traffic.count += count;
         traffic.bytes += u64::from(message.len());
     }
 
-    fn program(&self, peer: PeerId) -> Who<'c> {
-        Who::Program(self.capture.program_label(peer))
+    fn program(&self, peer: RecordedPeerId) -> GraphParty<'c> {
+        GraphParty::Program(self.capture.program_label(peer))
     }
 
     /// Who got a copy; `None` if that is who records, or nobody knows.
-    fn recipient(&self, bus: BusId, number: u64) -> Option<Who<'c>> {
+    fn recipient(&self, bus: BusId, number: u64) -> Option<GraphParty<'c>> {
         let directory = self.capture.directory();
         let unique = self.capture.strings().find(&format!(":1.{number}"))?;
         let peer = directory.by_unique(bus, unique)?;
-        (directory.peer(peer).role != Role::Recorder).then(|| self.program(peer))
+        (directory.peer(peer).role != PeerRole::Recorder).then(|| self.program(peer))
     }
 
     fn text(&self) -> String {
@@ -152,25 +158,25 @@ impl<'c> Graph<'c> {
     }
 }
 
-fn push_node(text: &mut String, indent: &str, node: &Node<'_>, number: u32) {
+fn push_node(text: &mut String, indent: &str, node: &GraphNode<'_>, number: u32) {
     let (label, shape) = match node.who {
-        Who::Program(name) => (name, ""),
-        Who::Listeners => ("(whoever listens)", ", shape=plain"),
-        Who::Nobody => ("(nobody)", ", shape=plain"),
+        GraphParty::Program(name) => (name, ""),
+        GraphParty::Listeners => ("(whoever listens)", ", shape=plain"),
+        GraphParty::Nobody => ("(nobody)", ", shape=plain"),
     };
     let _ = writeln!(text, "{indent}n{number} [label={}{shape}];", quoted(label));
 }
 
-fn push_attributes(text: &mut String, way: Way, traffic: &Traffic, most: u64) {
+fn push_attributes(text: &mut String, way: EdgeKind, traffic: &EdgeTraffic, most: u64) {
     let label = match way {
-        Way::Calls => counted(traffic.count, "call", "calls"),
-        Way::Signals => counted(traffic.count, "signal", "signals"),
+        EdgeKind::Calls => counted(traffic.count, "call", "calls"),
+        EdgeKind::Signals => counted(traffic.count, "signal", "signals"),
     };
     let label = format!("{label}, {}", bytes(traffic.bytes as f64));
     // The area of a line is what the eye compares, so that a hundred times as much is ten times as
     // wide.
     let width = WIDTH_MIN + WIDTH_SPAN * (traffic.bytes as f64 / most as f64).sqrt();
-    let style = if way == Way::Signals { ", style=dashed" } else { "" };
+    let style = if way == EdgeKind::Signals { ", style=dashed" } else { "" };
     let _ = writeln!(text, "[label={}, penwidth={width:.1}{style}];", quoted(&label));
 }
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use capture::model::{CallOutcome, Health, Message, Peer, PeerId};
-use capture::record::Process;
+use capture::model::{CallOutcome, CapturedMessage, Health, RecordedPeer, RecordedPeerId};
+use capture::record::RecordedProcess;
 use capture::show::arguments_as_json;
 use capture::timeline::{BusPhase, BusTime};
 use wire::message::MessageType;
@@ -15,47 +15,47 @@ pub const VERSION: u32 = 2;
 
 /// A message with all that its row tells.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'c> {
-    message: Message<'c>,
+pub struct FlatRow<'c> {
+    message: CapturedMessage<'c>,
     /// Its call: itself, or that which it answers.
-    call: Option<Message<'c>>,
-    sender: Option<&'c Peer>,
-    recipient: Option<&'c Peer>,
+    call: Option<CapturedMessage<'c>>,
+    sender: Option<&'c RecordedPeer>,
+    recipient: Option<&'c RecordedPeer>,
     /// For how long the bus had it, if the bus has recorded.
     in_bus: Option<BusTime>,
 }
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct FlatColumn {
     /// Its name, with the unit of what it holds.
     pub name: &'static str,
     /// What it holds, for people.
     pub about: &'static str,
     /// How to get it from a row.
-    pub value: Value,
+    pub value: FlatValue,
 }
 
 /// What a column holds of a row; `None` is an absent value.
 #[derive(Clone, Copy, Debug)]
-pub enum Value {
+pub enum FlatValue {
     /// A text, never empty.
-    Text(for<'c> fn(&Row<'c>) -> Option<&'c str>),
+    Text(for<'c> fn(&FlatRow<'c>) -> Option<&'c str>),
     /// A number.
-    Integer(fn(&Row<'_>) -> Option<i64>),
+    Integer(fn(&FlatRow<'_>) -> Option<i64>),
     /// Nanoseconds since 1970.
-    Time(fn(&Row<'_>) -> i64),
+    Time(fn(&FlatRow<'_>) -> i64),
     /// Yes or no.
-    Truth(fn(&Row<'_>) -> bool),
-    /// JSON, which has to be read from the recording: see [`Row::body`].
+    Truth(fn(&FlatRow<'_>) -> bool),
+    /// JSON, which has to be read from the recording: see [`FlatRow::body`].
     Body,
 }
 
-impl<'c> Row<'c> {
+impl<'c> FlatRow<'c> {
     /// The row of a message.
-    pub fn new(message: Message<'c>) -> Self {
+    pub fn new(message: CapturedMessage<'c>) -> Self {
         let directory = message.capture().directory();
-        let peer = |id: Option<PeerId>| id.map(|id| directory.peer(id));
+        let peer = |id: Option<RecordedPeerId>| id.map(|id| directory.peer(id));
         Self {
             message,
             call: message.call(),
@@ -66,12 +66,12 @@ impl<'c> Row<'c> {
     }
 
     /// The message.
-    pub const fn message(&self) -> &Message<'c> {
+    pub const fn message(&self) -> &CapturedMessage<'c> {
         &self.message
     }
 
     /// The call, or the message itself if it is no part of one.
-    pub fn asked(&self) -> Message<'c> {
+    pub fn asked(&self) -> CapturedMessage<'c> {
         self.call.unwrap_or(self.message)
     }
 
@@ -122,25 +122,25 @@ impl<'c> Row<'c> {
         nanos(Some(self.in_bus?.routed()))
     }
 
-    fn unique(&self, peer: Option<&'c Peer>) -> Option<&'c str> {
+    fn unique(&self, peer: Option<&'c RecordedPeer>) -> Option<&'c str> {
         peer.map(|peer| self.message.capture().strings().get(peer.unique))
     }
 
-    fn name(&self, peer: Option<&'c Peer>) -> Option<&'c str> {
+    fn name(&self, peer: Option<&'c RecordedPeer>) -> Option<&'c str> {
         let name = *peer?.names.first()?;
         Some(self.message.capture().strings().get(name))
     }
 }
 
 /// The columns, in order.
-pub const COLUMNS: &[Column] = &[
+pub const COLUMNS: &[FlatColumn] = &[
     integer("number", "place in the recording, from 1; the key of a message", |row| {
         Some(number(row.message()))
     }),
-    Column {
+    FlatColumn {
         name: "time_ns",
         about: "when: nanoseconds since 1970",
-        value: Value::Time(|row| row.message.at().0),
+        value: FlatValue::Time(|row| row.message.at().0),
     },
     text("bus", "`session`, `system` or what the recording calls the bus", |row| {
         let bus = row.message.capture().buses().get(usize::from(row.message.bus().0));
@@ -204,16 +204,16 @@ pub const COLUMNS: &[Column] = &[
          `waiting`, `unknown` or `no reply expected`",
         |row| row.message.outcome().map(CallOutcome::as_str),
     ),
-    Column {
+    FlatColumn {
         name: "of_recorder",
         about: "whether the message is from or to the recorder; such messages are exported if the query has \
                 `is:recorder`",
-        value: Value::Truth(|row| row.message.is_of_recorder()),
+        value: FlatValue::Truth(|row| row.message.is_of_recorder()),
     },
-    Column {
+    FlatColumn {
         name: "body",
         about: "what it says: the arguments as a JSON list, as `data` of json; absent if it is not whole",
-        value: Value::Body,
+        value: FlatValue::Body,
     },
     integer(
         "waited_ns",
@@ -248,21 +248,21 @@ pub const COLUMNS: &[Column] = &[
 const fn text(
     name: &'static str,
     about: &'static str,
-    value: for<'c> fn(&Row<'c>) -> Option<&'c str>,
-) -> Column {
-    Column { name, about, value: Value::Text(value) }
+    value: for<'c> fn(&FlatRow<'c>) -> Option<&'c str>,
+) -> FlatColumn {
+    FlatColumn { name, about, value: FlatValue::Text(value) }
 }
 
 const fn integer(
     name: &'static str,
     about: &'static str,
-    value: fn(&Row<'_>) -> Option<i64>,
-) -> Column {
-    Column { name, about, value: Value::Integer(value) }
+    value: fn(&FlatRow<'_>) -> Option<i64>,
+) -> FlatColumn {
+    FlatColumn { name, about, value: FlatValue::Integer(value) }
 }
 
 /// The number of a message, from 1.
-pub(crate) fn number(message: &Message<'_>) -> i64 {
+pub(crate) fn number(message: &CapturedMessage<'_>) -> i64 {
     message.id().index() as i64 + 1
 }
 
@@ -280,6 +280,6 @@ pub(crate) fn present_number(number: u32) -> Option<i64> {
     (number != 0).then(|| number.into())
 }
 
-fn process(peer: Option<&Peer>) -> Option<&Process> {
+fn process(peer: Option<&RecordedPeer>) -> Option<&RecordedProcess> {
     peer?.process.as_ref()
 }

@@ -3,23 +3,23 @@
 use std::io::{self, Write};
 
 use capture::Capture;
-use capture::model::Message;
-use capture::show::{Controls, Format};
+use capture::model::CapturedMessage;
+use capture::show::{Controls, MessageFormat};
 
-/// Writes the messages that are selected, an object a line: see [`Format::Json`].
+/// Writes the messages that are selected, an object a line.
 ///
 /// # Errors
 ///
 /// If the recording cannot be read, or `out` takes no more.
 pub fn write_json<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     mut out: impl Write,
 ) -> io::Result<()> {
     let (mut text, mut buffer) = (String::new(), Vec::new());
     for message in capture.messages().filter(|message| selects(message)) {
         text.clear();
-        Format::Json.push(&mut text, &message, &mut buffer, Controls::Raw)?;
+        MessageFormat::Json.push(&mut text, &message, &mut buffer, Controls::Raw)?;
         out.write_all(text.as_bytes())?;
     }
     out.flush()

@@ -13,10 +13,10 @@ use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::parser::parse_message_type;
 use ::parquet::schema::types::ColumnPath;
 use capture::Capture;
-use capture::model::Message;
+use capture::model::CapturedMessage;
 
 use crate::ExportError;
-use crate::flat::{self, COLUMNS, Row, Value};
+use crate::flat::{self, COLUMNS, FlatRow, FlatValue};
 
 /// Writes the messages that are selected. Nothing of `out` is a whole file until it is done.
 ///
@@ -25,7 +25,7 @@ use crate::flat::{self, COLUMNS, Row, Value};
 /// If the recording cannot be read, or `out` takes no more.
 pub fn write_parquet<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     out: impl Write + Send,
 ) -> Result<(), ExportError> {
     let schema = Arc::new(parse_message_type(&schema())?);
@@ -34,7 +34,7 @@ pub fn write_parquet<'c>(
     let mut rows = Vec::new();
     loop {
         rows.clear();
-        rows.extend(messages.by_ref().take(GROUP_ROWS).map(Row::new));
+        rows.extend(messages.by_ref().take(GROUP_ROWS).map(FlatRow::new));
         if rows.is_empty() {
             break;
         }
@@ -49,11 +49,11 @@ fn schema() -> String {
     let mut text = String::from("message messages {\n");
     for column in COLUMNS {
         let kind = match column.value {
-            Value::Text(_) => ("optional binary", " (STRING)"),
-            Value::Integer(_) => ("optional int64", ""),
-            Value::Time(_) => ("required int64", " (TIMESTAMP(NANOS,true))"),
-            Value::Truth(_) => ("required boolean", ""),
-            Value::Body => ("optional binary", " (JSON)"),
+            FlatValue::Text(_) => ("optional binary", " (STRING)"),
+            FlatValue::Integer(_) => ("optional int64", ""),
+            FlatValue::Time(_) => ("required int64", " (TIMESTAMP(NANOS,true))"),
+            FlatValue::Truth(_) => ("required boolean", ""),
+            FlatValue::Body => ("optional binary", " (JSON)"),
         };
         let _ = writeln!(text, "  {} {}{};", kind.0, column.name, kind.1);
     }
@@ -79,13 +79,13 @@ fn properties() -> WriterProperties {
 
 fn write_group<W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
-    rows: &[Row<'_>],
+    rows: &[FlatRow<'_>],
 ) -> Result<(), ExportError> {
     let mut group = writer.next_row_group()?;
     for column in COLUMNS {
         let Some(mut place) = group.next_column()? else { break };
         match column.value {
-            Value::Body => write_bodies(&mut place, rows)?,
+            FlatValue::Body => write_bodies(&mut place, rows)?,
             value => write_column(&mut place, value, rows)?,
         }
         place.close()?;
@@ -96,31 +96,31 @@ fn write_group<W: Write + Send>(
 
 fn write_column(
     place: &mut SerializedColumnWriter<'_>,
-    value: Value,
-    rows: &[Row<'_>],
+    value: FlatValue,
+    rows: &[FlatRow<'_>],
 ) -> Result<(), ParquetError> {
     match value {
-        Value::Text(get) => {
+        FlatValue::Text(get) => {
             let text = |row| get(row).map(ByteArray::from);
             write_optional::<ByteArrayType>(place, rows.iter().map(text))
         }
-        Value::Integer(get) => write_optional::<Int64Type>(place, rows.iter().map(get)),
-        Value::Time(get) => {
+        FlatValue::Integer(get) => write_optional::<Int64Type>(place, rows.iter().map(get)),
+        FlatValue::Time(get) => {
             let times: Vec<_> = rows.iter().map(get).collect();
             place.typed::<Int64Type>().write_batch(&times, None, None).map(drop)
         }
-        Value::Truth(get) => {
+        FlatValue::Truth(get) => {
             let truths: Vec<_> = rows.iter().map(get).collect();
             place.typed::<BoolType>().write_batch(&truths, None, None).map(drop)
         }
-        Value::Body => Ok(()),
+        FlatValue::Body => Ok(()),
     }
 }
 
 /// A few at a time: unlike all else they may be large.
 fn write_bodies(
     place: &mut SerializedColumnWriter<'_>,
-    rows: &[Row<'_>],
+    rows: &[FlatRow<'_>],
 ) -> Result<(), ExportError> {
     let mut buffer = Vec::new();
     for rows in rows.chunks(BODY_ROWS) {

@@ -15,7 +15,7 @@ pub fn file(bytes: &[u8]) {
         return;
     }
     let environment = Environment {
-        accounts: &System,
+        accounts: &FixedEnvironment,
         selinux: SecurityModule::Inactive,
         selinux_root: PathBuf::from("/nowhere"),
         app_armor: SecurityModule::Inactive,
@@ -30,13 +30,13 @@ pub fn file(bytes: &[u8]) {
 }
 
 thread_local! {
-    static FILE: RefCell<File> = RefCell::new(File::new());
+    static FILE: RefCell<ConfigurationFile> = RefCell::new(ConfigurationFile::new());
 }
 
 /// A file in memory, if there is such a place; it goes with its thread.
-struct File(PathBuf);
+struct ConfigurationFile(PathBuf);
 
-impl File {
+impl ConfigurationFile {
     fn new() -> Self {
         let memory = PathBuf::from("/dev/shm");
         let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
@@ -46,16 +46,16 @@ impl File {
     }
 }
 
-impl Drop for File {
+impl Drop for ConfigurationFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
 }
 
 /// Two accounts.
-struct System;
+struct FixedEnvironment;
 
-impl Accounts for System {
+impl Accounts for FixedEnvironment {
     fn user_id(&self, user: &str) -> Option<u32> {
         (user == "root").then_some(0)
     }

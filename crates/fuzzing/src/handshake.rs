@@ -1,10 +1,12 @@
 //! Both sides of the handshake. However the bytes are cut, the outcome is the same.
 
 use wire::guid::Guid;
-use wire::sasl::client::{Attempt, Client, Cookies, Direct, FdWish, Plan};
-use wire::sasl::cookie::{Context, Cookie};
+use wire::sasl::client::{
+    AuthenticationAttempt, AuthenticationPlan, Cookies, Direct, FdWish, SaslClient,
+};
+use wire::sasl::cookie::{Cookie, CookieContext};
 use wire::sasl::server::{
-    self, Authority, CookieRequest, FdSupport, Identity, PeerIdentity, Server,
+    self, AuthenticatedIdentity, Authority, CookieRequest, FdSupport, PeerIdentity, SaslServer,
 };
 use wire::sasl::{ClientConfig, Mechanisms, ServerConfig, client};
 
@@ -19,10 +21,16 @@ pub fn server(bytes: &[u8]) {
     let (outcome, out, _) = whole;
     // A client that reads nothing cannot make the server hold much.
     assert!(out.len() <= ANSWERS_LEN_MAX, "{} bytes are answered", out.len());
-    if let Ok(server::Progress::Done { identity, .. }) = outcome {
-        let expected = if how & 1 == 0 { Identity::Uid(1000) } else { Identity::Anonymous };
+    if let Ok(server::ServerProgress::Done { identity, .. }) = outcome {
+        let expected = if how & 1 == 0 {
+            AuthenticatedIdentity::Uid(1000)
+        } else {
+            AuthenticatedIdentity::Anonymous
+        };
         assert!(
-            identity == expected || identity == Identity::Anonymous || says_cookie(input),
+            identity == expected
+                || identity == AuthenticatedIdentity::Anonymous
+                || says_cookie(input),
             "{identity:?}"
         );
     }
@@ -33,30 +41,30 @@ fn says_cookie(input: &[u8]) -> bool {
     input.windows(16).any(|word| word == b"DBUS_COOKIE_SHA1")
 }
 
-type Served = (Result<server::Progress, server::Violation>, Vec<u8>, usize);
+type FuzzedHandshake = (Result<server::ServerProgress, server::Violation>, Vec<u8>, usize);
 
-fn serve(how: u8, piece: usize, input: &[u8]) -> Served {
+fn serve(how: u8, piece: usize, input: &[u8]) -> FuzzedHandshake {
     let is_local = how & 1 == 0;
-    let mut server = Server::new(ServerConfig {
+    let mut server = SaslServer::new(ServerConfig {
         guid: Guid::from_bytes([7; 16]),
         mechanisms: Mechanisms::ALL,
         peer: PeerIdentity { uid: is_local.then_some(1000) },
         fds: if is_local { FdSupport::Available } else { FdSupport::Unavailable },
-        cookie_context: Context::default(),
+        cookie_context: CookieContext::default(),
     });
     let mut out = Vec::new();
     let mut consumed = 0;
     for piece in input.chunks(piece.max(1)) {
-        match server.receive(piece, 0, &mut System, &mut out) {
-            Ok(server::Progress::NeedMore) => consumed += piece.len(),
-            Ok(server::Progress::Done { consumed: last, identity, fds }) => {
-                let done = server::Progress::Done { consumed: 0, identity, fds };
+        match server.receive(piece, 0, &mut FixedAuthority, &mut out) {
+            Ok(server::ServerProgress::NeedMore) => consumed += piece.len(),
+            Ok(server::ServerProgress::Done { consumed: last, identity, fds }) => {
+                let done = server::ServerProgress::Done { consumed: 0, identity, fds };
                 return (Ok(done), out, consumed + last);
             }
             Err(violation) => return (Err(violation), out, 0),
         }
     }
-    (Ok(server::Progress::NeedMore), out, consumed)
+    (Ok(server::ServerProgress::NeedMore), out, consumed)
 }
 
 /// What a server says: the first byte is for the plan of the client and for the pieces.
@@ -67,41 +75,44 @@ pub fn client(bytes: &[u8]) {
     assert_eq!(pieces, whole);
 }
 
-type Connected = (Result<client::Progress, client::Failure>, Vec<u8>, usize);
+type Connected = (Result<client::ClientProgress, client::AuthenticationFailure>, Vec<u8>, usize);
 
 fn connect(how: u8, piece: usize, input: &[u8]) -> Connected {
     let external = Direct::External { uid: 1000 };
     let anonymous = Direct::Anonymous { trace: "here".into() };
     let plan = match how & 3 {
-        0 => Plan::AtOnce(external),
-        1 => Plan::AtOnce(anonymous),
-        2 => Plan::InTurn { first: Attempt::Cookie { user: "user".into() }, then: Vec::new() },
-        _ => Plan::InTurn {
+        0 => AuthenticationPlan::AtOnce(external),
+        1 => AuthenticationPlan::AtOnce(anonymous),
+        2 => AuthenticationPlan::InTurn {
+            first: AuthenticationAttempt::Cookie { user: "user".into() },
+            then: Vec::new(),
+        },
+        _ => AuthenticationPlan::InTurn {
             first: external.into(),
-            then: vec![Attempt::Cookie { user: "user".into() }, anonymous.into()],
+            then: vec![AuthenticationAttempt::Cookie { user: "user".into() }, anonymous.into()],
         },
     };
     let fds = if how & 4 == 0 { FdWish::Wanted } else { FdWish::NotWanted };
     let mut out = Vec::new();
-    let mut client = Client::start(ClientConfig { plan, fds }, &mut out);
+    let mut client = SaslClient::start(ClientConfig { plan, fds }, &mut out);
     let mut consumed = 0;
     for piece in input.chunks(piece.max(1)) {
-        match client.receive(piece, &mut System, &mut out) {
-            Ok(client::Progress::NeedMore) => consumed += piece.len(),
-            Ok(client::Progress::Done { consumed: last, guid, fds }) => {
-                let done = client::Progress::Done { consumed: 0, guid, fds };
+        match client.receive(piece, &mut FixedAuthority, &mut out) {
+            Ok(client::ClientProgress::NeedMore) => consumed += piece.len(),
+            Ok(client::ClientProgress::Done { consumed: last, guid, fds }) => {
+                let done = client::ClientProgress::Done { consumed: 0, guid, fds };
                 return (Ok(done), out, consumed + last);
             }
             Err(failure) => return (Err(failure), out, 0),
         }
     }
-    (Ok(client::Progress::NeedMore), out, consumed)
+    (Ok(client::ClientProgress::NeedMore), out, consumed)
 }
 
 /// A system with one user, `user` or 1000, and one cookie.
-struct System;
+struct FixedAuthority;
 
-impl Authority for System {
+impl Authority for FixedAuthority {
     fn uid_of(&mut self, login_name: &str) -> Option<u32> {
         (login_name == "user").then_some(1000)
     }
@@ -115,8 +126,8 @@ impl Authority for System {
     }
 }
 
-impl Cookies for System {
-    fn secret(&mut self, _: &Context, id: u32) -> Option<String> {
+impl Cookies for FixedAuthority {
+    fn secret(&mut self, _: &CookieContext, id: u32) -> Option<String> {
         (id == 5).then(|| "c0ffee".into())
     }
 

@@ -1,7 +1,7 @@
 //! What holds for any bytes at all, wherever these come from: nothing panics, nothing grows beyond
 //! measure, and what was understood can be written and understood again.
 //!
-//! Each [`Target`] is a function that takes bytes and panics if that does not hold, with a few inputs
+//! Each [`FuzzTarget`] is a function that takes bytes and panics if that does not hold, with a few inputs
 //! to begin with. Two programs use them:
 //!
 //! - the folder `fuzz`, with a nightly compiler: libFuzzer looks for bytes that reach new code
@@ -32,7 +32,7 @@ pub use seed::Seed;
 
 /// Something that takes bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Target {
+pub struct FuzzTarget {
     /// The name of the program that libFuzzer runs, and of the folder with its corpus.
     pub name: &'static str,
     /// Takes bytes, and panics where it finds a mistake of ours.
@@ -42,17 +42,17 @@ pub struct Target {
 }
 
 /// All that there are.
-pub const TARGETS: &[Target] = &[
-    Target { name: "header", run: messages::header, seeds: messages::whole_messages },
-    Target { name: "body", run: messages::body, seeds: messages::bodies },
-    Target { name: "framer", run: messages::framer, seeds: messages::streams },
-    Target { name: "sasl_server", run: handshake::server, seeds: handshake::of_clients },
-    Target { name: "sasl_client", run: handshake::client, seeds: handshake::of_servers },
-    Target { name: "match_rule", run: texts::match_rule, seeds: texts::match_rules },
-    Target { name: "address", run: texts::address, seeds: texts::addresses },
-    Target { name: "service_file", run: texts::service_file, seeds: texts::service_files },
-    Target { name: "configuration", run: configuration::file, seeds: configuration::files },
-    Target { name: "bus", run: operations::bus, seeds: operations::choices },
-    Target { name: "reader", run: recordings::reader, seeds: recordings::files },
-    Target { name: "analyses", run: recordings::analyses, seeds: recordings::files },
+pub const TARGETS: &[FuzzTarget] = &[
+    FuzzTarget { name: "header", run: messages::header, seeds: messages::whole_messages },
+    FuzzTarget { name: "body", run: messages::body, seeds: messages::bodies },
+    FuzzTarget { name: "framer", run: messages::framer, seeds: messages::streams },
+    FuzzTarget { name: "sasl_server", run: handshake::server, seeds: handshake::of_clients },
+    FuzzTarget { name: "sasl_client", run: handshake::client, seeds: handshake::of_servers },
+    FuzzTarget { name: "match_rule", run: texts::match_rule, seeds: texts::match_rules },
+    FuzzTarget { name: "address", run: texts::address, seeds: texts::addresses },
+    FuzzTarget { name: "service_file", run: texts::service_file, seeds: texts::service_files },
+    FuzzTarget { name: "configuration", run: configuration::file, seeds: configuration::files },
+    FuzzTarget { name: "bus", run: operations::bus, seeds: operations::choices },
+    FuzzTarget { name: "reader", run: recordings::reader, seeds: recordings::files },
+    FuzzTarget { name: "analyses", run: recordings::analyses, seeds: recordings::files },
 ];

@@ -3,7 +3,7 @@
 use testkit::forged::Forged;
 use testkit::random::Random;
 use wire::body::{Reader, Validator, Value, Writer};
-use wire::framer::{Frame, Framer, Limits, SCRATCH_LEN_MIN};
+use wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN};
 use wire::limits::STAMP_LEN_MAX;
 use wire::message::{FixedHeader, HeaderScan, InvalidMessage, SenderField};
 use wire::names::BusName;
@@ -79,11 +79,12 @@ pub fn framer(bytes: &[u8]) {
     }
 }
 
-type Cut = (Vec<Vec<u8>>, Option<InvalidMessage>);
+type StreamCuts = (Vec<Vec<u8>>, Option<InvalidMessage>);
 
 /// Messages, and what was wrong with the next. Parks each time, as if others used the buffer too.
-fn cut<'s>(pieces: impl Iterator<Item = &'s [u8]>) -> Cut {
-    let mut framer = Framer::new(Limits { message_len_max: LEN_MAX, ..Limits::default() });
+fn cut<'s>(pieces: impl Iterator<Item = &'s [u8]>) -> StreamCuts {
+    let mut framer =
+        Framer::new(FramerLimits { message_len_max: LEN_MAX, ..FramerLimits::default() });
     let mut scratch = vec![0; SCRATCH_LEN_MIN];
     let mut messages = Vec::new();
     for mut piece in pieces {

@@ -1,12 +1,15 @@
 //! Files of ours and of others with messages in them.
 
-use capture::file::{Reader, Writer};
-use capture::lint::Rule;
-use capture::record::{Bus, BusId, Fact, Gap, GapCause, Method, Origin, RawMessage, Record};
-use capture::show::{Controls, Format};
-use capture::statistics::{By, Groups};
+use capture::file::{PcapngWriter, RecordingReader};
+use capture::lint::LintRule;
+use capture::record::{
+    BusId, CaptureMethod, Fact, GapCause, RawMessage, RecordedBus, RecordingGap, RecordingOrigin,
+    RecordingRecord,
+};
+use capture::show::{Controls, MessageFormat};
+use capture::statistics::{GroupKeyKind, GroupedTraffic};
 use capture::{Capture, lint, timeline};
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::seed::Seed;
 
@@ -26,7 +29,7 @@ pub fn reader(file: &[u8]) {
 
 /// What was read of a file.
 #[derive(Default, Debug)]
-struct Counts {
+struct ParsedCounts {
     messages: usize,
     /// Bytes kept of messages.
     bytes: usize,
@@ -35,13 +38,14 @@ struct Counts {
 }
 
 /// Reads a file, if it is a recording, and writes what it says.
-fn rewritten(file: &[u8]) -> Option<(Vec<u8>, Counts)> {
-    let mut counts = Counts::default();
-    let mut reader = Reader::new(file).ok()??;
-    let mut writer = Writer::new(Vec::new(), &Origin::default()).expect("memory takes all");
+fn rewritten(file: &[u8]) -> Option<(Vec<u8>, ParsedCounts)> {
+    let mut counts = ParsedCounts::default();
+    let mut reader = RecordingReader::new(file).ok()??;
+    let mut writer =
+        PcapngWriter::new(Vec::new(), &RecordingOrigin::default()).expect("memory takes all");
     while let Ok(Some(record)) = reader.next_record() {
         match &record {
-            Record::Message(raw) => {
+            RecordingRecord::Message(raw) => {
                 counts.messages += 1;
                 counts.bytes += raw.bytes.len();
                 assert!(raw.bytes.len() <= raw.len as usize, "more is kept than there was");
@@ -61,21 +65,22 @@ const EXPANSION_MAX: usize = 8;
 
 /// Any bytes as a file, and everything that can be asked of a recording.
 pub fn analyses(file: &[u8]) {
-    let Ok(Some(mut reader)) = Reader::new(file) else { return };
+    let Ok(Some(mut reader)) = RecordingReader::new(file) else { return };
     let mut capture = Capture::default();
     while let Ok(Some(record)) = reader.next_record() {
         if capture.len() == MESSAGES_MAX {
             break;
         }
         capture.push(match record {
-            Record::Message(raw) => {
+            RecordingRecord::Message(raw) => {
                 // The file is memory, where nothing can be found again.
-                Record::Message(RawMessage { place: None, ..raw })
+                RecordingRecord::Message(RawMessage { place: None, ..raw })
             }
             other => other,
         });
     }
-    let report = lint::Report::new(lint::Source::Recording("a".to_owned()), &capture, Rule::all());
+    let report =
+        lint::Report::new(lint::ReportSource::Recording("a".to_owned()), &capture, LintRule::all());
     drop(lint::report::to_json(&report));
     show(&capture);
     count(&capture);
@@ -85,7 +90,12 @@ pub fn analyses(file: &[u8]) {
 fn show(capture: &Capture) {
     let (mut text, mut buffer) = (String::new(), Vec::new());
     for message in capture.messages() {
-        for format in [Format::Busctl, Format::Gdbus, Format::DbusSend, Format::Json] {
+        for format in [
+            MessageFormat::Busctl,
+            MessageFormat::Gdbus,
+            MessageFormat::DbusSend,
+            MessageFormat::Json,
+        ] {
             text.clear();
             format
                 .push(&mut text, &message, &mut buffer, Controls::Escaped)
@@ -95,7 +105,7 @@ fn show(capture: &Capture) {
 }
 
 fn count(capture: &Capture) {
-    let mut groups = Groups::new(capture, By::Pair);
+    let mut groups = GroupedTraffic::new(capture, GroupKeyKind::Pair);
     capture.messages().for_each(|message| groups.add(&message));
     drop(groups.table());
 }
@@ -126,8 +136,8 @@ pub fn files() -> Vec<Seed> {
 }
 
 /// Messages of every kind.
-fn talk() -> Recording {
-    let mut recording = Recording::new();
+fn talk() -> TestRecording {
+    let mut recording = TestRecording::new();
     recording.ask_bus(":1.1", "AddMatch", &("type='signal',member='New'",), &());
     recording.owner_changed("org.example.Mail", "", ":1.2");
     for round in 0..4_u32 {
@@ -141,13 +151,13 @@ fn talk() -> Recording {
 }
 
 /// Everything that our recorder writes beside messages.
-fn trace() -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus {
+fn trace() -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus {
         name: "session".to_owned(),
-        method: Method::Trace,
+        method: CaptureMethod::Trace,
         filters: vec!["type='signal'".to_owned()],
-        ..Bus::default()
+        ..RecordedBus::default()
     });
     recording.process(":1.2", 77, "mail").owner("org.example.Mail", ":1.2");
     recording.rule(":1.1", "type='signal'");
@@ -157,16 +167,16 @@ fn trace() -> Recording {
     recording.delivered(3, &[(2, 9, 0)]).wait_us(50).reply(&call, ":1.2", &());
     recording.signal(":1.2", "/m org.example.Mail.New", &()).delivered(1, &[(1, 9, 2), (3, 4, 1)]);
     let (at, bus) = (Some(recording.now()), BusId(0));
-    recording.gap(Gap { at, bus, cause: GapCause::Overrun, lost: Some(9) });
+    recording.gap(RecordingGap { at, bus, cause: GapCause::Overrun, lost: Some(9) });
     recording.fact(Fact::Left { unique: ":1.2".to_owned(), why: Some("slow".to_owned()) });
     recording
 }
 
 /// Messages one behind the other.
-fn bytes(recording: &Recording) -> Vec<u8> {
+fn bytes(recording: &TestRecording) -> Vec<u8> {
     let mut bytes = Vec::new();
     recording.each(|record| {
-        if let Record::Message(raw) = record {
+        if let RecordingRecord::Message(raw) = record {
             bytes.extend_from_slice(raw.bytes);
         }
     });

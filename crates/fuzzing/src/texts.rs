@@ -2,7 +2,7 @@
 
 use services::{DesktopFile, ServiceFile};
 use wire::address::AddressList;
-use wire::match_rule::{Arg, MATCH_RULE_LEN_MAX, MatchRule, MatchSubject};
+use wire::match_rule::{MATCH_RULE_LEN_MAX, MatchArgument, MatchRule, MatchSubject};
 use wire::message::MessageType;
 use wire::names::WellKnownName;
 
@@ -14,7 +14,7 @@ pub fn match_rule(bytes: &[u8]) {
     match MatchRule::parse(text) {
         Ok(rule) => {
             assert!(text.len() <= MATCH_RULE_LEN_MAX);
-            let _ = rule.matches(&Signal);
+            let _ = rule.matches(&FuzzedSignal);
             let written = rule.to_string();
             // A text at the limit may have its apostrophes in fewer places than we put them.
             if written.len() <= MATCH_RULE_LEN_MAX {
@@ -64,9 +64,9 @@ pub fn service_file(bytes: &[u8]) {
 }
 
 /// A signal with a few arguments.
-struct Signal;
+struct FuzzedSignal;
 
-impl MatchSubject for Signal {
+impl MatchSubject for FuzzedSignal {
     fn message_type(&self) -> MessageType {
         MessageType::Signal
     }
@@ -91,8 +91,10 @@ impl MatchSubject for Signal {
         false
     }
 
-    fn arg(&self, index: u8) -> Option<Arg<'_>> {
-        [Arg::String("com.a"), Arg::ObjectPath("/a/"), Arg::Other].get(usize::from(index)).copied()
+    fn arg(&self, index: u8) -> Option<MatchArgument<'_>> {
+        [MatchArgument::String("com.a"), MatchArgument::ObjectPath("/a/"), MatchArgument::Other]
+            .get(usize::from(index))
+            .copied()
     }
 }
 

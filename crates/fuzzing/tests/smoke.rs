@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fuzzing::{TARGETS, Target};
+use fuzzing::{FuzzTarget, TARGETS};
 use testkit::mutated;
 use testkit::random::Random;
 
@@ -49,7 +49,7 @@ fn every_target_has_its_program_and_corpus() {
 }
 
 /// Runs a target; what it does not take is shown so that it can be tried again.
-fn check(target: &Target, input: &[u8]) {
+fn check(target: &FuzzTarget, input: &[u8]) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (target.run)(input))) {
         println!("{} does not take b\"{}\"", target.name, input.escape_ascii());
         std::panic::resume_unwind(panic);
@@ -57,7 +57,7 @@ fn check(target: &Target, input: &[u8]) {
 }
 
 /// The seeds, and whatever else is in the folder.
-fn corpus(target: &Target) -> Vec<Vec<u8>> {
+fn corpus(target: &FuzzTarget) -> Vec<Vec<u8>> {
     let seeds = (target.seeds)().into_iter().map(|(_, bytes)| bytes);
     let folder = fs::read_dir(fuzz().join("corpus").join(target.name));
     let files = folder.into_iter().flatten().map(|entry| entry.expect("an entry").path());

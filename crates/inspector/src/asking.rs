@@ -3,24 +3,24 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use client::{CallError, CallOptions, Connection, IntoName, PendingCall, Received, Timeout};
+use client::{CallError, CallOptions, Connection, IntoName, ReceivedMessage, StartedCall, Timeout};
 use serde::{Deserialize, Serialize};
 use sys::clock;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::failure::Failure;
+use crate::failure::InspectorFailure;
 
 /// How long is waited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Patience {
+pub struct InspectorPatience {
     /// For one answer.
     pub answer: Duration,
     /// For all that one look takes.
     pub whole: Duration,
 }
 
-impl Default for Patience {
+impl Default for InspectorPatience {
     /// 5 s for an answer, 15 s for all.
     fn default() -> Self {
         Self { answer: Duration::from_secs(5), whole: Duration::from_secs(15) }
@@ -50,31 +50,35 @@ impl Starting {
 }
 
 /// Something to be asked by a call.
-pub(crate) trait Question {
+pub(crate) trait InspectorQuestion {
     /// Queues the call.
-    fn ask(&self, connection: &Connection, patience: Duration) -> Result<PendingCall, CallError>;
+    fn ask(&self, connection: &Connection, patience: Duration) -> Result<StartedCall, CallError>;
 }
 
 /// Questions of one kind, of which several are under way.
 pub(crate) struct Asking<'c, Q> {
     connection: &'c Connection,
-    patience: Patience,
+    patience: InspectorPatience,
     at_once: usize,
     /// When the time for all is over.
     deadline: Duration,
     waiting: VecDeque<Q>,
-    asked: Vec<Asked<Q>>,
+    asked: Vec<PendingAnswer<Q>>,
 }
 
-struct Asked<Q> {
+struct PendingAnswer<Q> {
     question: Q,
-    call: PendingCall,
+    call: StartedCall,
     patience: Duration,
 }
 
-impl<'c, Q: Question> Asking<'c, Q> {
+impl<'c, Q: InspectorQuestion> Asking<'c, Q> {
     /// The time for all begins now; at most `at_once` questions will be under way.
-    pub(crate) fn new(connection: &'c Connection, patience: Patience, at_once: usize) -> Self {
+    pub(crate) fn new(
+        connection: &'c Connection,
+        patience: InspectorPatience,
+        at_once: usize,
+    ) -> Self {
         let deadline = clock::monotonic().saturating_add(patience.whole);
         let (waiting, asked) = (VecDeque::new(), Vec::new());
         Self { connection, patience, at_once, deadline, waiting, asked }
@@ -87,7 +91,7 @@ impl<'c, Q: Question> Asking<'c, Q> {
 
     /// Waits for an answer to any question. `None` when there is none under way any more: all were
     /// answered, or the time is over.
-    pub(crate) fn next(&mut self) -> Option<(Q, Result<Received, Failure>)> {
+    pub(crate) fn next(&mut self) -> Option<(Q, Result<ReceivedMessage, InspectorFailure>)> {
         loop {
             if let Some(unsent) = self.ask_more() {
                 return Some(unsent);
@@ -112,7 +116,7 @@ impl<'c, Q: Question> Asking<'c, Q> {
     }
 
     /// Asks as many as may be under way. A question that cannot be sent is answered by that.
-    fn ask_more(&mut self) -> Option<(Q, Result<Received, Failure>)> {
+    fn ask_more(&mut self) -> Option<(Q, Result<ReceivedMessage, InspectorFailure>)> {
         while self.asked.len() < self.at_once {
             let left = self.deadline.saturating_sub(clock::monotonic());
             let patience = self.patience.answer.min(left);
@@ -121,21 +125,27 @@ impl<'c, Q: Question> Asking<'c, Q> {
             }
             let question = self.waiting.pop_front()?;
             match question.ask(self.connection, patience) {
-                Ok(call) => self.asked.push(Asked { question, call, patience }),
-                Err(error) => return Some((question, Err(Failure::of_call(error, patience)))),
+                Ok(call) => self.asked.push(PendingAnswer { question, call, patience }),
+                Err(error) => {
+                    return Some((question, Err(InspectorFailure::of_call(error, patience))));
+                }
             }
         }
         None
     }
 
-    fn take_answer(&mut self) -> Option<(Q, Result<Received, Failure>)> {
-        let polled = |(place, asked): (usize, &mut Asked<Q>)| Some((place, asked.call.poll()?));
+    fn take_answer(&mut self) -> Option<(Q, Result<ReceivedMessage, InspectorFailure>)> {
+        let polled =
+            |(place, asked): (usize, &mut PendingAnswer<Q>)| Some((place, asked.call.poll()?));
         let (place, answer) = self.asked.iter_mut().enumerate().find_map(polled)?;
-        let Asked { question, patience, .. } = self.asked.swap_remove(place);
+        let PendingAnswer { question, patience, .. } = self.asked.swap_remove(place);
         Some((question, checked(answer, patience)))
     }
 
-    fn give_up(&mut self, failure: Failure) -> Option<(Q, Result<Received, Failure>)> {
+    fn give_up(
+        &mut self,
+        failure: InspectorFailure,
+    ) -> Option<(Q, Result<ReceivedMessage, InspectorFailure>)> {
         self.asked.pop().map(|asked| (asked.question, Err(failure)))
     }
 }
@@ -151,7 +161,7 @@ pub fn start_introspect<'a>(
     service: impl IntoName<BusName<'a>>,
     path: impl IntoName<ObjectPath<'a>>,
     patience: Duration,
-) -> Result<PendingCall, CallError> {
+) -> Result<StartedCall, CallError> {
     introspect(connection, service.into_name()?, path.into_name()?, Starting::Never, patience)
 }
 
@@ -161,7 +171,7 @@ pub(crate) fn introspect(
     path: ObjectPath<'_>,
     starting: Starting,
     patience: Duration,
-) -> Result<PendingCall, CallError> {
+) -> Result<StartedCall, CallError> {
     let message = Builder::method_call(path, INTROSPECT)
         .interface(INTROSPECTABLE)
         .destination(service)
@@ -171,18 +181,18 @@ pub(crate) fn introspect(
 
 /// What came of a call that was waited for so long.
 pub(crate) fn checked(
-    answer: Result<Received, CallError>,
+    answer: Result<ReceivedMessage, CallError>,
     waited: Duration,
-) -> Result<Received, Failure> {
-    let message = answer.map_err(|error| Failure::of_call(error, waited))?;
+) -> Result<ReceivedMessage, InspectorFailure> {
+    let message = answer.map_err(|error| InspectorFailure::of_call(error, waited))?;
     check_len(&message)?;
     Ok(message)
 }
 
 /// Values take many times the memory of their bytes, so nobody may send too many.
-pub(crate) fn check_len(message: &Received) -> Result<(), Failure> {
+pub(crate) fn check_len(message: &ReceivedMessage) -> Result<(), InspectorFailure> {
     match message.bytes().len() {
-        len if len > MESSAGE_MAX => Err(Failure::TooLong { len }),
+        len if len > MESSAGE_MAX => Err(InspectorFailure::TooLong { len }),
         _ => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use client::{CallOptions, Connection, Flushed, IntoName, PendingCall, Received, Values};
+use client::{CallOptions, Connection, Flushed, IntoName, ReceivedMessage, StartedCall, Values};
 use serde::{Deserialize, Serialize};
 use wire::body::{ReadError, Value};
 use wire::message::{Builder, Flags};
@@ -15,7 +15,7 @@ use crate::asking::{checked, introspect, within};
 use crate::introspection::Introspection;
 use crate::json::{Json, read_arguments};
 use crate::tree::read;
-use crate::{Failure, Inspector, Starting, TypedValue};
+use crate::{Inspector, InspectorFailure, Starting, TypedValue};
 
 /// A method of somebody.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -35,7 +35,8 @@ pub struct MethodName {
 /// A method to be called.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Call {
+#[cfg_attr(feature = "schema", schemars(rename = "Call"))]
+pub struct ObjectCall {
     /// The method.
     #[serde(flatten)]
     pub method: MethodName,
@@ -57,7 +58,7 @@ pub struct Manner {
     /// Whether the service may be started.
     pub starting: Starting,
     /// Whether there is an answer.
-    pub reply: Reply,
+    pub reply: ReplyExpectation,
     /// Whether somebody may be asked for a password.
     pub authorization: Authorization,
 }
@@ -65,8 +66,9 @@ pub struct Manner {
 /// Whether a call is answered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Reply"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Reply {
+pub enum ReplyExpectation {
     /// It is, by results or an error.
     #[default]
     Expected,
@@ -90,10 +92,10 @@ pub enum Authorization {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "CallAnswer"))]
-pub struct Answer {
+pub struct CallAnswer {
     /// Results, an error, or nothing.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: ObjectCallOutcome,
     /// Nanoseconds from the call to its answer.
     pub took_ns: u64,
 }
@@ -103,7 +105,7 @@ pub struct Answer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "CallOutcome"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum ObjectCallOutcome {
     /// It was done.
     Returned {
         /// The unique name of who answered.
@@ -114,17 +116,17 @@ pub enum Outcome {
         descriptors: Vec<Descriptor>,
         /// What else dbus-send tells of an answer.
         #[serde(skip)]
-        heading: Heading,
+        heading: ReplyHeading,
     },
     /// It was not, or nobody said so.
-    Failed(Failure),
+    Failed(InspectorFailure),
     /// It was sent, and no answer is wanted.
     Sent {},
 }
 
 /// What the header of an answer says besides.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Heading {
+pub struct ReplyHeading {
     /// To whom it goes: our own name.
     pub destination: String,
     /// Its number.
@@ -143,14 +145,14 @@ pub struct Descriptor {
 
 /// What is sent along.
 #[derive(Debug, Default)]
-pub struct Load {
+pub struct CallPayload {
     /// The arguments.
     pub arguments: Vec<Value>,
     /// The descriptors, which arguments name by their places.
     pub descriptors: Vec<OwnedFd>,
 }
 
-impl Call {
+impl ObjectCall {
     /// A call without arguments that names no interface.
     pub fn new(service: &str, path: &str, method: &str) -> Self {
         Self {
@@ -166,15 +168,15 @@ impl Call {
     }
 }
 
-impl From<Vec<Value>> for Load {
+impl From<Vec<Value>> for CallPayload {
     fn from(arguments: Vec<Value>) -> Self {
         Self { arguments, descriptors: Vec::new() }
     }
 }
 
-impl Outcome {
+impl ObjectCallOutcome {
     /// Why it was not done.
-    pub const fn failure(&self) -> Option<&Failure> {
+    pub const fn failure(&self) -> Option<&InspectorFailure> {
         match self {
             Self::Failed(failure) => Some(failure),
             Self::Returned { .. } | Self::Sent {} => None,
@@ -188,7 +190,7 @@ impl Default for Manner {
         Self {
             timeout_ms: 25_000,
             starting: Starting::default(),
-            reply: Reply::default(),
+            reply: ReplyExpectation::default(),
             authorization: Authorization::default(),
         }
     }
@@ -200,10 +202,10 @@ impl Inspector {
     /// # Errors
     ///
     /// If nothing was sent: names or arguments are none, or their types are not known. An error that
-    /// comes as the answer is an [`Outcome::Failed`].
-    pub fn call(&self, call: &Call, manner: &Manner) -> Result<Answer, Failure> {
+    /// comes as the answer is an [`ObjectCallOutcome::Failed`].
+    pub fn call(&self, call: &ObjectCall, manner: &Manner) -> Result<CallAnswer, InspectorFailure> {
         let begun = Instant::now();
-        let target = Target::of(&call.method)?;
+        let target = MethodTarget::of(&call.method)?;
         let signature = match &call.signature {
             Some(signature) => signature.clone(),
             None => self.signature_of(&call.method, &target, manner)?,
@@ -219,14 +221,14 @@ impl Inspector {
     /// # Errors
     ///
     /// If nothing was sent: names are none. An error that comes as the answer is an
-    /// [`Outcome::Failed`].
+    /// [`ObjectCallOutcome::Failed`].
     pub fn invoke(
         &self,
         method: &MethodName,
-        load: Load,
+        load: CallPayload,
         manner: &Manner,
-    ) -> Result<Answer, Failure> {
-        self.send(&Target::of(method)?, load, manner, manner.timeout())
+    ) -> Result<CallAnswer, InspectorFailure> {
+        self.send(&MethodTarget::of(method)?, load, manner, manner.timeout())
     }
 
     /// What an object says it has.
@@ -239,7 +241,7 @@ impl Inspector {
         service: &str,
         path: &str,
         manner: &Manner,
-    ) -> Result<Introspection, Failure> {
+    ) -> Result<Introspection, InspectorFailure> {
         self.introspect(service.into_name()?, path.into_name()?, manner)
     }
 
@@ -247,9 +249,9 @@ impl Inspector {
     fn signature_of(
         &self,
         called: &MethodName,
-        target: &Target<'_>,
+        target: &MethodTarget<'_>,
         manner: &Manner,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, InspectorFailure> {
         let found = self.introspect(target.service, target.path, manner)?;
         let mut interfaces = found.interfaces.iter();
         let method = match &called.interface {
@@ -267,30 +269,30 @@ impl Inspector {
         service: BusName<'_>,
         path: ObjectPath<'_>,
         manner: &Manner,
-    ) -> Result<Introspection, Failure> {
+    ) -> Result<Introspection, InspectorFailure> {
         let patience = self.patience.answer.min(manner.timeout());
         let call = introspect(&self.connection, service, path, manner.starting, patience);
-        read(&checked(call.and_then(PendingCall::wait), patience)?)
+        read(&checked(call.and_then(StartedCall::wait), patience)?)
     }
 
     /// Sends a call, and waits for its answer if one is wanted.
     pub(crate) fn send(
         &self,
-        target: &Target<'_>,
-        load: Load,
+        target: &MethodTarget<'_>,
+        load: CallPayload,
         manner: &Manner,
         patience: Duration,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<CallAnswer, InspectorFailure> {
         let message = target.message(manner);
         let begun = Instant::now();
         let outcome = match manner.reply {
-            Reply::Expected => wait(&self.connection, &message, load, patience)?,
-            Reply::Unwanted => {
+            ReplyExpectation::Expected => wait(&self.connection, &message, load, patience)?,
+            ReplyExpectation::Unwanted => {
                 self.post(&message, load, patience)?;
-                Outcome::Sent {}
+                ObjectCallOutcome::Sent {}
             }
         };
-        Ok(Answer { outcome, took_ns: nanos(begun.elapsed()) })
+        Ok(CallAnswer { outcome, took_ns: nanos(begun.elapsed()) })
     }
 }
 
@@ -299,29 +301,29 @@ impl Inspector {
     pub(crate) fn post(
         &self,
         message: &Builder<'_>,
-        load: Load,
+        load: CallPayload,
         patience: Duration,
-    ) -> Result<(), Failure> {
-        let Load { arguments, descriptors } = load;
+    ) -> Result<(), InspectorFailure> {
+        let CallPayload { arguments, descriptors } = load;
         let sent = self.connection.send(message, &Values(&arguments), descriptors);
-        sent.map_err(Failure::Unsendable)?;
+        sent.map_err(InspectorFailure::Unsendable)?;
         match self.connection.flush_within(patience)? {
             Flushed::Whole => Ok(()),
-            Flushed::InPart => Err(Failure::Untaken { after: patience }),
+            Flushed::InPart => Err(InspectorFailure::Untaken { after: patience }),
         }
     }
 }
 
 /// What is called, by names that are names.
-pub(crate) struct Target<'a> {
+pub(crate) struct MethodTarget<'a> {
     pub(crate) service: BusName<'a>,
     pub(crate) path: ObjectPath<'a>,
     pub(crate) interface: Option<InterfaceName<'a>>,
     pub(crate) method: MemberName<'a>,
 }
 
-impl<'a> Target<'a> {
-    fn of(called: &'a MethodName) -> Result<Self, Failure> {
+impl<'a> MethodTarget<'a> {
+    fn of(called: &'a MethodName) -> Result<Self, InspectorFailure> {
         let interface = called.interface.as_deref().map(IntoName::into_name).transpose()?;
         Ok(Self {
             service: called.service.as_str().into_name()?,
@@ -350,8 +352,8 @@ impl Manner {
 
     fn flags(&self) -> Flags {
         let reply = match self.reply {
-            Reply::Expected => Flags::NONE,
-            Reply::Unwanted => Flags::NO_REPLY_EXPECTED,
+            ReplyExpectation::Expected => Flags::NONE,
+            ReplyExpectation::Unwanted => Flags::NO_REPLY_EXPECTED,
         };
         let authorization = match self.authorization {
             Authorization::Silent => Flags::NONE,
@@ -364,20 +366,20 @@ impl Manner {
 fn wait(
     connection: &Connection,
     message: &Builder<'_>,
-    load: Load,
+    load: CallPayload,
     patience: Duration,
-) -> Result<Outcome, Failure> {
-    let failed = |error| Failure::of_call(error, patience);
-    let Load { arguments, descriptors } = load;
+) -> Result<ObjectCallOutcome, InspectorFailure> {
+    let failed = |error| InspectorFailure::of_call(error, patience);
+    let CallPayload { arguments, descriptors } = load;
     let options = CallOptions { descriptors, ..within(patience) };
     let call = connection.start_call(message, &Values(&arguments), options);
     let answer = checked(call.map_err(failed)?.wait(), patience);
     let returned = answer.and_then(|reply| Ok(returned(&reply)?));
-    Ok(returned.unwrap_or_else(Outcome::Failed))
+    Ok(returned.unwrap_or_else(ObjectCallOutcome::Failed))
 }
 
-fn returned(reply: &Received) -> Result<Outcome, ReadError> {
-    Ok(Outcome::Returned {
+fn returned(reply: &ReceivedMessage) -> Result<ObjectCallOutcome, ReadError> {
+    Ok(ObjectCallOutcome::Returned {
         sender: reply.sender().unwrap_or_default().to_owned(),
         results: values(reply)?,
         descriptors: reply.descriptors().iter().map(descriptor).collect(),
@@ -385,9 +387,9 @@ fn returned(reply: &Received) -> Result<Outcome, ReadError> {
     })
 }
 
-fn heading(reply: &Received) -> Heading {
+fn heading(reply: &ReceivedMessage) -> ReplyHeading {
     let message = reply.message();
-    Heading {
+    ReplyHeading {
         destination: message.destination().map(|name| name.to_string()).unwrap_or_default(),
         serial: message.serial().get(),
         reply_serial: message.reply_serial().map_or(0, NonZeroU32::get),
@@ -395,7 +397,7 @@ fn heading(reply: &Received) -> Heading {
 }
 
 /// All arguments of a message.
-pub(crate) fn values(message: &Received) -> Result<Vec<TypedValue>, ReadError> {
+pub(crate) fn values(message: &ReceivedMessage) -> Result<Vec<TypedValue>, ReadError> {
     let mut reader = message.reader();
     let types = message.signature().types();
     types.map(|kind| Value::read(kind, &mut reader).map(TypedValue)).collect()
@@ -408,7 +410,11 @@ pub(crate) fn descriptor(descriptor: &OwnedFd) -> Descriptor {
 }
 
 /// That the types of a member are not known.
-pub(crate) fn undescribed(what: &'static str, name: &str, interface: &Option<String>) -> Failure {
+pub(crate) fn undescribed(
+    what: &'static str,
+    name: &str,
+    interface: &Option<String>,
+) -> InspectorFailure {
     let interface = interface.clone();
-    Failure::Undescribed { what, member: name.to_owned(), interface }
+    InspectorFailure::Undescribed { what, member: name.to_owned(), interface }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use capture::record::{Process, Time};
-use client::Received;
+use capture::record::{RecordedProcess, RecordedTime};
+use client::ReceivedMessage;
 use sys::{clock, process};
 use wire::body::Value;
 
 /// What a bus knows of a connection: its answer to GetConnectionCredentials. What it does not tell
 /// is absent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Credentials {
+pub struct BusCredentials {
     /// The process.
     pub pid: Option<u32>,
     /// The user it runs as.
@@ -21,9 +21,9 @@ pub struct Credentials {
     pub label: Option<String>,
 }
 
-impl Credentials {
+impl BusCredentials {
     /// Reads the answer of a bus. Of one that is none it is as if it told nothing.
-    pub fn read(reply: &Received) -> Self {
+    pub fn read(reply: &ReceivedMessage) -> Self {
         let entries = reply.read::<(HashMap<String, Value>,)>().map(|(entries,)| entries);
         let entries = entries.unwrap_or_default();
         let number = |key: &str| entries.get(key).and_then(number);
@@ -37,9 +37,11 @@ impl Credentials {
 
     /// All that can be learnt about the process, while it can still be looked at. Of one that has
     /// ended it is only what the bus knew. `now` is the time of day.
-    pub fn process(&self, now: Time) -> Process {
-        let Some(pid) = self.pid else { return Process { uid: self.uid, ..Process::default() } };
-        Process {
+    pub fn process(&self, now: RecordedTime) -> RecordedProcess {
+        let Some(pid) = self.pid else {
+            return RecordedProcess { uid: self.uid, ..RecordedProcess::default() };
+        };
+        RecordedProcess {
             pid: self.pid,
             uid: self.uid,
             comm: process::comm(pid),
@@ -53,11 +55,11 @@ impl Credentials {
 }
 
 /// When it was started. The kernel counts from the start of the machine, in steps of 10 ms.
-fn started(pid: u32, now: Time) -> Option<Time> {
+fn started(pid: u32, now: RecordedTime) -> Option<RecordedTime> {
     let since_boot = process::started(pid)?;
     let age = clock::boottime().saturating_sub(since_boot);
     let age = i64::try_from(age.as_nanos()).ok()?;
-    Some(Time(now.0 - age))
+    Some(RecordedTime(now.0 - age))
 }
 
 const fn number(value: &Value) -> Option<u32> {

@@ -6,7 +6,7 @@ use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use crate::json::{Json, read_arguments};
-use crate::{Failure, Inspector, Load};
+use crate::{CallPayload, Inspector, InspectorFailure};
 
 /// A signal of an object, and to whom it goes. The bus puts our own name under it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ impl Inspector {
     /// # Errors
     ///
     /// If it was not sent: names or arguments are none, or the connection has ended.
-    pub fn emit(&self, emission: &Emission) -> Result<(), Failure> {
+    pub fn emit(&self, emission: &Emission) -> Result<(), InspectorFailure> {
         let arguments = read_arguments(&emission.signature, &emission.arguments)?;
         self.broadcast(&emission.signal, arguments.into())
     }
@@ -52,7 +52,11 @@ impl Inspector {
     /// # Errors
     ///
     /// If it was not sent: names are none, or the connection has ended.
-    pub fn broadcast(&self, signal: &SignalName, load: Load) -> Result<(), Failure> {
+    pub fn broadcast(
+        &self,
+        signal: &SignalName,
+        load: CallPayload,
+    ) -> Result<(), InspectorFailure> {
         let path: ObjectPath<'_> = signal.path.as_str().into_name()?;
         let interface: InterfaceName<'_> = signal.interface.as_str().into_name()?;
         let member: MemberName<'_> = signal.signal.as_str().into_name()?;

@@ -16,7 +16,7 @@ use crate::asking::MESSAGE_MAX;
 /// As JSON it is a [`FailureRecord`].
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum InspectorFailure {
     /// A name is invalid.
     #[error(transparent)]
     Name(#[from] InvalidName),
@@ -58,7 +58,7 @@ pub enum Failure {
     },
     /// A limit prevented the request, or the use of its reply.
     #[error("{0}")]
-    LeftOut(Bound),
+    LeftOut(InspectionBound),
     /// The message cannot be sent.
     #[error(transparent)]
     Unsendable(SendError),
@@ -85,7 +85,7 @@ pub enum Failure {
 /// A limit on what is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Bound {
+pub enum InspectionBound {
     /// On time.
     Time,
     /// On how deep objects are below each other.
@@ -94,7 +94,7 @@ pub enum Bound {
     Size,
 }
 
-impl Failure {
+impl InspectorFailure {
     /// The word for the kind of failure in JSON.
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -143,7 +143,7 @@ fn to_milliseconds(span: Duration) -> Duration {
     Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX))
 }
 
-impl fmt::Display for Bound {
+impl fmt::Display for InspectionBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Time => "left out: the time for all questions was used up",
@@ -173,28 +173,30 @@ pub struct FailureRecord {
     pub argument: Option<usize>,
 }
 
-impl From<&Failure> for FailureRecord {
-    fn from(failure: &Failure) -> Self {
+impl From<&InspectorFailure> for FailureRecord {
+    fn from(failure: &InspectorFailure) -> Self {
         let (name, message) = match failure {
-            Failure::Refused { name, message } => (Some(name.clone()), Some(message.clone())),
+            InspectorFailure::Refused { name, message } => {
+                (Some(name.clone()), Some(message.clone()))
+            }
             _ => (None, None),
         };
         let argument = match failure {
-            Failure::Arguments(error) => error.argument(),
+            InspectorFailure::Arguments(error) => error.argument(),
             _ => None,
         };
         Self { kind: failure.kind(), sentence: failure.to_string(), name, message, argument }
     }
 }
 
-impl Serialize for Failure {
+impl Serialize for InspectorFailure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         FailureRecord::from(self).serialize(serializer)
     }
 }
 
 #[cfg(feature = "schema")]
-impl schemars::JsonSchema for Failure {
+impl schemars::JsonSchema for InspectorFailure {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         FailureRecord::schema_name()
     }

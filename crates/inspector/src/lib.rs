@@ -20,7 +20,7 @@
 //!
 //! Looking starts nothing: what would have the bus start a service says so in its options
 //! ([`Starting`]). Everything ends in time: each answer is waited for so long, and all of them
-//! together so long ([`Patience`]); what a hostile service can cost is bounded.
+//! together so long ([`InspectorPatience`]); what a hostile service can cost is bounded.
 //!
 //! The modules, in the order of reading:
 //!
@@ -44,38 +44,39 @@ mod survey;
 pub mod tree;
 pub mod watch;
 
-pub use asking::{MESSAGE_MAX, Patience, Starting, start_introspect};
+pub use asking::{InspectorPatience, MESSAGE_MAX, Starting, start_introspect};
 pub use call::{
-    Answer, Authorization, Call, Descriptor, Heading, Load, Manner, MethodName, Outcome, Reply,
+    Authorization, CallAnswer, CallPayload, Descriptor, Manner, MethodName, ObjectCall,
+    ObjectCallOutcome, ReplyExpectation, ReplyHeading,
 };
 pub use capture::introspection;
 pub use client::Connection;
-pub use credentials::Credentials;
+pub use credentials::BusCredentials;
 pub use emission::{Emission, SignalName};
-pub use failure::{Bound, Failure};
-pub use names::{Name, Who};
+pub use failure::{InspectionBound, InspectorFailure};
+pub use names::{Name, NameOwner};
 pub use notation::ArgumentError;
 pub use notation::json::{self, TypedValue};
-pub use object::{Object, ObjectInterface, ObjectProperty, Reading};
+pub use object::{InspectedObject, ObjectInterface, ObjectProperty, PropertyReading};
 pub use property::PropertyName;
-pub use tree::{Node, Told, Tree, TreeOptions};
-pub use watch::{Carried, Heard, HeardSignal, Watch};
+pub use tree::{NodeContent, Tree, TreeNode, TreeOptions};
+pub use watch::{Carried, Heard, HeardSignal, ObjectWatch};
 
 /// Asks a bus, one question after the other as far as its user can tell.
 #[derive(Clone, Debug)]
 pub struct Inspector {
     connection: Connection,
-    patience: Patience,
+    patience: InspectorPatience,
 }
 
 impl Inspector {
     /// One that asks over `connection`, which nobody else should read from meanwhile.
     pub fn new(connection: Connection) -> Self {
-        Self::with_patience(connection, Patience::default())
+        Self::with_patience(connection, InspectorPatience::default())
     }
 
     /// The same with other limits on how long it waits.
-    pub fn with_patience(connection: Connection, patience: Patience) -> Self {
+    pub fn with_patience(connection: Connection, patience: InspectorPatience) -> Self {
         connection.set_call_timeout(Some(patience.answer));
         Self { connection, patience }
     }

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use capture::record::{Process, Time};
-use client::{CallError, Connection, IntoName, PendingCall, Received};
+use capture::record::{RecordedProcess, RecordedTime};
+use client::{CallError, Connection, IntoName, ReceivedMessage, StartedCall};
 use serde::Serialize;
 use sys::clock;
-use sys::users::User;
+use sys::users::UserAccount;
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
 
-use crate::asking::{Asking, Question, within};
-use crate::{Credentials, Failure, Inspector};
+use crate::asking::{Asking, InspectorQuestion, within};
+use crate::{BusCredentials, Inspector, InspectorFailure};
 
 /// A name on a bus: of a connection, of a service, or of one that can be started.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -28,20 +28,20 @@ pub struct Name {
     pub is_activatable: bool,
     /// Who that is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub who: Option<Who>,
+    pub who: Option<NameOwner>,
     /// Why the owner, or who it is, is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
+    pub failure: Option<InspectorFailure>,
 }
 
 /// A program with a connection.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "NameOwner"))]
-pub struct Who {
+pub struct NameOwner {
     /// The process.
     #[serde(flatten)]
-    pub process: Process,
+    pub process: RecordedProcess,
     /// The name of the user it runs as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
@@ -61,8 +61,10 @@ impl Inspector {
     ///
     /// If the bus does not tell its names. What it does not tell of one of them is that one's
     /// [`failure`](Name::failure).
-    pub fn names(&self) -> Result<Vec<Name>, Failure> {
-        Ok(self.census(Census::default(), vec![Ask::Names, Ask::Activatable])?.finish())
+    pub fn names(&self) -> Result<Vec<Name>, InspectorFailure> {
+        Ok(self
+            .census(NameCensus::default(), vec![OwnerQuestion::Names, OwnerQuestion::Activatable])?
+            .finish())
     }
 
     /// The same of one name; `None` if nobody has it and nobody can be started for it.
@@ -70,15 +72,20 @@ impl Inspector {
     /// # Errors
     ///
     /// If it is no name, or the bus does not tell which names can be started.
-    pub fn name(&self, name: &str) -> Result<Option<Name>, Failure> {
+    pub fn name(&self, name: &str) -> Result<Option<Name>, InspectorFailure> {
         let name: BusName<'_> = name.into_name()?;
-        let mut census = Census::default();
+        let mut census = NameCensus::default();
         let questions = census.found(name.as_str().to_owned()).into_iter();
-        let census = self.census(census, questions.chain([Ask::Activatable]).collect())?;
+        let census =
+            self.census(census, questions.chain([OwnerQuestion::Activatable]).collect())?;
         Ok(census.finish().into_iter().find(|found| found.name == name.as_str()))
     }
 
-    fn census(&self, mut census: Census, questions: Vec<Ask>) -> Result<Census, Failure> {
+    fn census(
+        &self,
+        mut census: NameCensus,
+        questions: Vec<OwnerQuestion>,
+    ) -> Result<NameCensus, InspectorFailure> {
         let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
         questions.into_iter().for_each(|question| asking.push(question));
         while let Some((question, answer)) = asking.next() {
@@ -92,15 +99,15 @@ impl Inspector {
 }
 
 #[derive(Debug)]
-enum Ask {
+enum OwnerQuestion {
     Names,
     Activatable,
     Owner(String),
     Who(String),
 }
 
-impl Question for Ask {
-    fn ask(&self, connection: &Connection, patience: Duration) -> Result<PendingCall, CallError> {
+impl InspectorQuestion for OwnerQuestion {
+    fn ask(&self, connection: &Connection, patience: Duration) -> Result<StartedCall, CallError> {
         let message = |member| {
             Builder::method_call(PATH, member).interface(DRIVER).destination(BusName::from(BUS))
         };
@@ -116,37 +123,37 @@ impl Question for Ask {
 
 /// What is known so far.
 #[derive(Default)]
-struct Census {
+struct NameCensus {
     names: BTreeMap<String, Name>,
     /// By unique name; of the bus by its own.
-    who: HashMap<String, Who>,
+    who: HashMap<String, NameOwner>,
     /// Of whom it was asked who they are.
     asked: HashSet<String>,
     users: HashMap<u32, Option<String>>,
 }
 
-impl Census {
+impl NameCensus {
     /// Takes an answer, and gives what is to be asked because of it.
     fn answered(
         &mut self,
-        question: Ask,
-        answer: Result<Received, Failure>,
-    ) -> Result<Vec<Ask>, Failure> {
+        question: OwnerQuestion,
+        answer: Result<ReceivedMessage, InspectorFailure>,
+    ) -> Result<Vec<OwnerQuestion>, InspectorFailure> {
         match question {
-            Ask::Names => {
+            OwnerQuestion::Names => {
                 let names = list(&answer?)?;
                 return Ok(names.into_iter().filter_map(|name| self.found(name)).collect());
             }
-            Ask::Activatable => self.activatable(list(&answer?)?),
-            Ask::Owner(name) => match answer.and_then(|reply| owner(&reply)) {
+            OwnerQuestion::Activatable => self.activatable(list(&answer?)?),
+            OwnerQuestion::Owner(name) => match answer.and_then(|reply| owner(&reply)) {
                 Ok(owner) => {
                     self.name(name).owner = Some(owner.clone());
                     return Ok(self.ask_who(owner).into_iter().collect());
                 }
                 Err(failure) => self.failed(name, failure),
             },
-            Ask::Who(name) => match answer {
-                Ok(reply) => self.learn(name, Credentials::read(&reply)),
+            OwnerQuestion::Who(name) => match answer {
+                Ok(reply) => self.learn(name, BusCredentials::read(&reply)),
                 Err(failure) => self.failed(name, failure),
             },
         }
@@ -154,37 +161,37 @@ impl Census {
     }
 
     /// What is to be asked first about a name that somebody has.
-    fn found(&mut self, name: String) -> Option<Ask> {
+    fn found(&mut self, name: String) -> Option<OwnerQuestion> {
         match name.starts_with(':') || name == BUS.as_str() {
             true => self.ask_who(name),
-            false => Some(Ask::Owner(name)),
+            false => Some(OwnerQuestion::Owner(name)),
         }
     }
 
     /// Who it is, unless that has been asked. Only the bus itself has no connection.
-    fn ask_who(&mut self, name: String) -> Option<Ask> {
+    fn ask_who(&mut self, name: String) -> Option<OwnerQuestion> {
         if name.starts_with(':') {
             self.name(name.clone()).owner = Some(name.clone());
         }
-        self.asked.insert(name.clone()).then_some(Ask::Who(name))
+        self.asked.insert(name.clone()).then_some(OwnerQuestion::Who(name))
     }
 
     fn activatable(&mut self, names: Vec<String>) {
         names.into_iter().for_each(|name| self.name(name).is_activatable = true);
     }
 
-    fn learn(&mut self, name: String, credentials: Credentials) {
+    fn learn(&mut self, name: String, credentials: BusCredentials) {
         let process = credentials.process(now());
         let user = process.uid.and_then(|uid| {
-            let found = || User::by_id(uid).ok().flatten().map(|user| user.name());
+            let found = || UserAccount::by_id(uid).ok().flatten().map(|user| user.name());
             self.users.entry(uid).or_insert_with(found).clone()
         });
-        let Credentials { groups, label, .. } = credentials;
-        self.who.insert(name, Who { process, user, groups, label });
+        let BusCredentials { groups, label, .. } = credentials;
+        self.who.insert(name, NameOwner { process, user, groups, label });
     }
 
     /// A name that nobody has any more is gone, if nobody can be started for it either.
-    fn failed(&mut self, name: String, failure: Failure) {
+    fn failed(&mut self, name: String, failure: InspectorFailure) {
         if failure.error_name() != Some(NOBODY) {
             self.name(name).failure = Some(failure);
         } else if let Some(known) = self.names.get_mut(&name) {
@@ -195,9 +202,10 @@ impl Census {
         }
     }
 
-    fn left_out(&mut self, question: &Ask) {
-        if let Ask::Owner(name) | Ask::Who(name) = question {
-            self.name(name.clone()).failure = Some(Failure::LeftOut(crate::Bound::Time));
+    fn left_out(&mut self, question: &OwnerQuestion) {
+        if let OwnerQuestion::Owner(name) | OwnerQuestion::Who(name) = question {
+            self.name(name.clone()).failure =
+                Some(InspectorFailure::LeftOut(crate::InspectionBound::Time));
         }
     }
 
@@ -222,12 +230,12 @@ impl Census {
     }
 }
 
-fn list(reply: &Received) -> Result<Vec<String>, Failure> {
+fn list(reply: &ReceivedMessage) -> Result<Vec<String>, InspectorFailure> {
     let (names,) = reply.read()?;
     Ok(names)
 }
 
-fn owner(reply: &Received) -> Result<String, Failure> {
+fn owner(reply: &ReceivedMessage) -> Result<String, InspectorFailure> {
     let (owner,) = reply.read()?;
     Ok(owner)
 }
@@ -238,8 +246,8 @@ fn unique_number(name: &str) -> Vec<u64> {
     numbers.map(|number| number.parse().unwrap_or(u64::MAX)).collect()
 }
 
-fn now() -> Time {
-    Time(i64::try_from(clock::realtime().as_nanos()).unwrap_or(i64::MAX))
+fn now() -> RecordedTime {
+    RecordedTime(i64::try_from(clock::realtime().as_nanos()).unwrap_or(i64::MAX))
 }
 
 const BUS: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");

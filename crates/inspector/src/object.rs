@@ -5,21 +5,21 @@ use std::time::{Duration, Instant};
 
 use capture::introspection::{Annotation, Interface, Introspection, Method, Property, Signal};
 use capture::record::nanos;
-use client::{CallError, Connection, IntoName, PendingCall, Received};
+use client::{CallError, Connection, IntoName, ReceivedMessage, StartedCall};
 use serde::Serialize;
 use wire::body::Value;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::asking::{Asking, Question, checked, introspect, within};
+use crate::asking::{Asking, InspectorQuestion, checked, introspect, within};
 use crate::tree::read;
-use crate::{Bound, Failure, Inspector, MESSAGE_MAX, Starting, TypedValue};
+use crate::{InspectionBound, Inspector, InspectorFailure, MESSAGE_MAX, Starting, TypedValue};
 
 /// What an object has.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "BusObject"))]
-pub struct Object {
+pub struct InspectedObject {
     /// The name by which its service was asked.
     pub service: String,
     /// Its path.
@@ -54,7 +54,7 @@ pub struct ObjectInterface {
     pub documentation: Option<String>,
     /// Why GetAll had no values. Each property without one was asked for by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Failure>,
+    pub failure: Option<InspectorFailure>,
 }
 
 /// A property with its value.
@@ -66,18 +66,18 @@ pub struct ObjectProperty {
     pub description: Property,
     /// What came of reading it; `None` if it can only be set.
     #[serde(flatten)]
-    pub reading: Option<Reading>,
+    pub reading: Option<PropertyReading>,
 }
 
 /// What came of reading a property.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Reading {
+pub enum PropertyReading {
     /// The value. Its type can be another than the one that the object told.
     Value(TypedValue),
     /// None, and why.
-    Failure(Failure),
+    Failure(InspectorFailure),
 }
 
 impl Inspector {
@@ -86,8 +86,8 @@ impl Inspector {
     /// # Errors
     ///
     /// If the object does not tell what it has. A property that cannot be read is its own
-    /// [`Reading::Failure`], and the others are still there.
-    pub fn object(&self, service: &str, path: &str) -> Result<Object, Failure> {
+    /// [`PropertyReading::Failure`], and the others are still there.
+    pub fn object(&self, service: &str, path: &str) -> Result<InspectedObject, InspectorFailure> {
         self.object_of(service, path, Starting::Never)
     }
 
@@ -101,11 +101,11 @@ impl Inspector {
         service: &str,
         path: &str,
         starting: Starting,
-    ) -> Result<Object, Failure> {
+    ) -> Result<InspectedObject, InspectorFailure> {
         let begun = Instant::now();
         let found = read(&self.told(service.into_name()?, path.into_name()?, starting)?)?;
         let object = self.object_with(service, path, found)?;
-        Ok(Object { took_ns: nanos(begun.elapsed()), ..object })
+        Ok(InspectedObject { took_ns: nanos(begun.elapsed()), ..object })
     }
 
     /// Reads the properties of what an object has said, or of a part of it.
@@ -118,12 +118,12 @@ impl Inspector {
         service: &str,
         path: &str,
         found: Introspection,
-    ) -> Result<Object, Failure> {
+    ) -> Result<InspectedObject, InspectorFailure> {
         let begun = Instant::now();
-        let place = Place { service: service.into_name()?, path: path.into_name()? };
+        let place = InspectedPlace { service: service.into_name()?, path: path.into_name()? };
         let mut interfaces: Vec<_> = found.interfaces.into_iter().map(unread).collect();
         self.read_properties(place, &mut interfaces);
-        Ok(Object {
+        Ok(InspectedObject {
             service: service.to_owned(),
             path: path.to_owned(),
             interfaces,
@@ -142,7 +142,7 @@ impl Inspector {
         service: &str,
         path: &str,
         starting: Starting,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, InspectorFailure> {
         let reply = self.told(service.into_name()?, path.into_name()?, starting)?;
         let (document,) = reply.read()?;
         Ok(document)
@@ -153,36 +153,40 @@ impl Inspector {
         service: BusName<'_>,
         path: ObjectPath<'_>,
         starting: Starting,
-    ) -> Result<Received, Failure> {
+    ) -> Result<ReceivedMessage, InspectorFailure> {
         let patience = self.patience.answer;
         let call = introspect(&self.connection, service, path, starting, patience);
-        checked(call.and_then(PendingCall::wait), patience)
+        checked(call.and_then(StartedCall::wait), patience)
     }
 
     /// Reads all at once, and one by one where that fails.
-    fn read_properties(&self, place: Place<'_>, interfaces: &mut [ObjectInterface]) {
+    fn read_properties(&self, place: InspectedPlace<'_>, interfaces: &mut [ObjectInterface]) {
         let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
         for (number, interface) in interfaces.iter().enumerate() {
             if interface.properties.iter().any(|one| one.description.access.is_readable()) {
                 let name = interface.name.clone();
-                asking.push(Ask { place, interface: name, part: Part::All { number } });
+                asking.push(PropertyQuestion {
+                    place,
+                    interface: name,
+                    part: ObjectPart::All { number },
+                });
             }
         }
         let mut room = VALUES_MAX;
-        while let Some((Ask { interface: name, part, .. }, answer)) = asking.next() {
+        while let Some((PropertyQuestion { interface: name, part, .. }, answer)) = asking.next() {
             let answer = answer.and_then(|reply| take_room(&mut room, reply));
             match part {
-                Part::All { number } => {
+                ObjectPart::All { number } => {
                     let interface = &mut interfaces[number];
                     match answer.and_then(|reply| all(&reply)) {
                         Ok(values) => interface.take_all(values),
                         Err(failure) => interface.failure = Some(failure),
                     }
                     for part in interface.one_by_one(number) {
-                        asking.push(Ask { place, interface: name.clone(), part });
+                        asking.push(PropertyQuestion { place, interface: name.clone(), part });
                     }
                 }
-                Part::One { number, property, .. } => {
+                ObjectPart::One { number, property, .. } => {
                     let value = answer.and_then(|reply| one(&reply));
                     interfaces[number].properties[property].reading = Some(value.into());
                 }
@@ -193,26 +197,26 @@ impl Inspector {
 
 /// The object that is asked.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct InspectedPlace<'a> {
     service: BusName<'a>,
     path: ObjectPath<'a>,
 }
 
-struct Ask<'a> {
-    place: Place<'a>,
+struct PropertyQuestion<'a> {
+    place: InspectedPlace<'a>,
     interface: String,
-    part: Part,
+    part: ObjectPart,
 }
 
 /// What is asked of the interface with this number.
-enum Part {
+enum ObjectPart {
     All { number: usize },
     One { number: usize, property: usize, name: String },
 }
 
-impl Question for Ask<'_> {
-    fn ask(&self, connection: &Connection, patience: Duration) -> Result<PendingCall, CallError> {
-        let Place { service, path } = self.place;
+impl InspectorQuestion for PropertyQuestion<'_> {
+    fn ask(&self, connection: &Connection, patience: Duration) -> Result<StartedCall, CallError> {
+        let InspectedPlace { service, path } = self.place;
         let message = |member| {
             Builder::method_call(path, member)
                 .interface(PROPERTIES)
@@ -221,10 +225,10 @@ impl Question for Ask<'_> {
         };
         let interface = self.interface.as_str();
         match &self.part {
-            Part::All { .. } => {
+            ObjectPart::All { .. } => {
                 connection.start_call(&message(GET_ALL), &(interface,), within(patience))
             }
-            Part::One { name, .. } => {
+            ObjectPart::One { name, .. } => {
                 connection.start_call(&message(GET), &(interface, name), within(patience))
             }
         }
@@ -236,7 +240,8 @@ fn unread(interface: Interface) -> ObjectInterface {
     let Interface { name, methods, signals, properties, annotations, documentation } = interface;
     let properties = properties.into_iter().map(|description| {
         let is_readable = description.access.is_readable();
-        let reading = is_readable.then_some(Reading::Failure(Failure::LeftOut(Bound::Time)));
+        let reading = is_readable
+            .then_some(PropertyReading::Failure(InspectorFailure::LeftOut(InspectionBound::Time)));
         ObjectProperty { description, reading }
     });
     ObjectInterface {
@@ -256,7 +261,7 @@ impl ObjectInterface {
     fn take_all(&mut self, mut values: BTreeMap<String, Value>) {
         for property in &mut self.properties {
             if let Some(value) = values.remove(&property.description.name) {
-                property.reading = Some(Reading::Value(value.into()));
+                property.reading = Some(PropertyReading::Value(value.into()));
             }
         }
         let values = values.into_iter().map(|(name, value)| (name, TypedValue(value)));
@@ -264,11 +269,12 @@ impl ObjectInterface {
     }
 
     /// Each property that can be read and has no value.
-    fn one_by_one(&self, number: usize) -> Vec<Part> {
-        let is_missing = |one: &ObjectProperty| matches!(one.reading, Some(Reading::Failure(_)));
+    fn one_by_one(&self, number: usize) -> Vec<ObjectPart> {
+        let is_missing =
+            |one: &ObjectProperty| matches!(one.reading, Some(PropertyReading::Failure(_)));
         let properties = self.properties.iter().enumerate();
         let missing = properties.filter(|(_, one)| is_missing(one));
-        let ask = |(property, one): (usize, &ObjectProperty)| Part::One {
+        let ask = |(property, one): (usize, &ObjectProperty)| ObjectPart::One {
             number,
             property,
             name: one.description.name.clone(),
@@ -277,8 +283,8 @@ impl ObjectInterface {
     }
 }
 
-impl From<Result<Value, Failure>> for Reading {
-    fn from(read: Result<Value, Failure>) -> Self {
+impl From<Result<Value, InspectorFailure>> for PropertyReading {
+    fn from(read: Result<Value, InspectorFailure>) -> Self {
         match read {
             Ok(value) => Self::Value(value.into()),
             Err(failure) => Self::Failure(failure),
@@ -287,18 +293,23 @@ impl From<Result<Value, Failure>> for Reading {
 }
 
 /// Gives the answer if there is room for it among the others.
-fn take_room(room: &mut usize, reply: Received) -> Result<Received, Failure> {
-    *room = room.checked_sub(reply.bytes().len()).ok_or(Failure::LeftOut(Bound::Size))?;
+fn take_room(
+    room: &mut usize,
+    reply: ReceivedMessage,
+) -> Result<ReceivedMessage, InspectorFailure> {
+    *room = room
+        .checked_sub(reply.bytes().len())
+        .ok_or(InspectorFailure::LeftOut(InspectionBound::Size))?;
     Ok(reply)
 }
 
-fn all(reply: &Received) -> Result<BTreeMap<String, Value>, Failure> {
+fn all(reply: &ReceivedMessage) -> Result<BTreeMap<String, Value>, InspectorFailure> {
     let (values,) = reply.read()?;
     Ok(values)
 }
 
 /// The value in the answer to Get.
-pub(crate) fn one(reply: &Received) -> Result<Value, Failure> {
+pub(crate) fn one(reply: &ReceivedMessage) -> Result<Value, InspectorFailure> {
     let (value,) = reply.read()?;
     Ok(value)
 }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use wire::body::Value;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::call::{Answer, Load, Manner, Outcome, Target, undescribed};
+use crate::call::{CallAnswer, CallPayload, Manner, MethodTarget, ObjectCallOutcome, undescribed};
 use crate::json::{Json, read_value};
 use crate::object::{GET, PROPERTIES};
-use crate::{Failure, Inspector, TypedValue};
+use crate::{Inspector, InspectorFailure, TypedValue};
 
 /// Which property of whom.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -32,14 +32,18 @@ impl Inspector {
     /// # Errors
     ///
     /// If nothing was sent, since a name is none.
-    pub fn get(&self, property: &PropertyName, manner: &Manner) -> Result<Answer, Failure> {
+    pub fn get(
+        &self,
+        property: &PropertyName,
+        manner: &Manner,
+    ) -> Result<CallAnswer, InspectorFailure> {
         let mut answer = self.send(
             &property.target(GET)?,
             property.arguments().into(),
             manner,
             manner.timeout(),
         )?;
-        if let Outcome::Returned { results, .. } = &mut answer.outcome
+        if let ObjectCallOutcome::Returned { results, .. } = &mut answer.outcome
             && let [TypedValue(Value::Variant(inside))] = results.as_mut_slice()
         {
             let value = std::mem::replace(&mut **inside, Value::Byte(0));
@@ -60,7 +64,7 @@ impl Inspector {
         signature: Option<&str>,
         value: &Json,
         manner: &Manner,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<CallAnswer, InspectorFailure> {
         let begun = Instant::now();
         let target = property.target(SET)?;
         let signature = match signature {
@@ -81,18 +85,18 @@ impl Inspector {
     pub fn put(
         &self,
         property: &PropertyName,
-        load: Load,
+        load: CallPayload,
         manner: &Manner,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<CallAnswer, InspectorFailure> {
         self.send(&property.target(SET)?, property.setting(load), manner, manner.timeout())
     }
 
     fn type_of(
         &self,
         property: &PropertyName,
-        target: &Target<'_>,
+        target: &MethodTarget<'_>,
         manner: &Manner,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, InspectorFailure> {
         let found = self.introspect(target.service, target.path, manner)?;
         let PropertyName { interface, property, .. } = property;
         let described = found.interface(interface).and_then(|one| one.property(property));
@@ -102,17 +106,17 @@ impl Inspector {
 }
 
 impl PropertyName {
-    fn target<'a>(&'a self, method: MemberName<'a>) -> Result<Target<'a>, Failure> {
+    fn target<'a>(&'a self, method: MemberName<'a>) -> Result<MethodTarget<'a>, InspectorFailure> {
         // The object checks its interface and property; that they are names is checked here.
         let _: (InterfaceName<'_>, MemberName<'_>) =
             (self.interface.as_str().into_name()?, self.property.as_str().into_name()?);
         let service: BusName<'_> = self.service.as_str().into_name()?;
         let path: ObjectPath<'_> = self.path.as_str().into_name()?;
-        Ok(Target { service, path, interface: Some(PROPERTIES), method })
+        Ok(MethodTarget { service, path, interface: Some(PROPERTIES), method })
     }
 
     /// The arguments of Set.
-    fn setting(&self, mut load: Load) -> Load {
+    fn setting(&self, mut load: CallPayload) -> CallPayload {
         let values = load.arguments.into_iter().map(|value| Value::Variant(Box::new(value)));
         load.arguments = self.arguments().into_iter().chain(values).collect();
         load

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use capture::introspection::Introspection;
 use capture::record::nanos;
-use client::{CallError, Connection, IntoName, PendingCall, Received};
+use client::{CallError, Connection, IntoName, ReceivedMessage, StartedCall};
 use serde::Serialize;
 use wire::names::{BusName, ObjectPath};
 
-use crate::asking::{Asking, Question, introspect};
-use crate::{Bound, Failure, Inspector, Patience, Starting};
+use crate::asking::{Asking, InspectorQuestion, introspect};
+use crate::{InspectionBound, Inspector, InspectorFailure, InspectorPatience, Starting};
 
 /// The objects of a service, as far as they tell of each other.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -19,7 +19,7 @@ pub struct Tree {
     /// The service.
     pub service: String,
     /// The objects, each before those below it, which follow in the order of their names.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TreeNode>,
     /// Objects that are not among them, as there are too many.
     pub left_out: usize,
     /// Nanoseconds that it took.
@@ -30,23 +30,23 @@ pub struct Tree {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "TreeNode"))]
-pub struct Node {
-    /// Its path. If it failed by [`Failure::Name`] it is what its parent tells, and no path.
+pub struct TreeNode {
+    /// Its path. If it failed by [`InspectorFailure::Name`] it is what its parent tells, and no path.
     pub path: String,
     /// What it told.
     #[serde(flatten)]
-    pub told: Told,
+    pub told: NodeContent,
 }
 
 /// What an object told of itself.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Told {
+pub enum NodeContent {
     /// The names of its interfaces.
     Interfaces(Vec<String>),
     /// Nothing, and why. Of what is below it nothing is known.
-    Failure(Failure),
+    Failure(InspectorFailure),
 }
 
 /// Which objects are asked, and how.
@@ -57,7 +57,7 @@ pub struct TreeOptions {
     /// Whether the service may be started.
     pub starting: Starting,
     /// How long is waited.
-    pub patience: Patience,
+    pub patience: InspectorPatience,
     /// Questions under way at once.
     pub at_once: usize,
     /// How many objects may be below each other.
@@ -74,7 +74,7 @@ impl Default for TreeOptions {
         Self {
             root: ObjectPath::ROOT.as_str().into(),
             starting: Starting::Never,
-            patience: Patience::default(),
+            patience: InspectorPatience::default(),
             at_once: 32,
             depth: 64,
             nodes: 10_000,
@@ -90,12 +90,12 @@ impl Inspector {
     /// # Errors
     ///
     /// If the name or the path to begin with is none.
-    pub fn tree(&self, service: &str, options: &TreeOptions) -> Result<Tree, Failure> {
+    pub fn tree(&self, service: &str, options: &TreeOptions) -> Result<Tree, InspectorFailure> {
         let begun = Instant::now();
         let service: BusName<'_> = service.into_name()?;
         let root: ObjectPath<'_> = options.root.as_str().into_name()?;
         let mut asking = Asking::new(&self.connection, options.patience, options.at_once);
-        let mut growth = Growth::new(service, options);
+        let mut growth = TreeGrowth::new(service, options);
         asking.push(growth.ask(root.as_str(), 0));
         while let Some((question, answer)) = asking.next() {
             for child in growth.answered(&question, answer) {
@@ -103,57 +103,61 @@ impl Inspector {
             }
         }
         for question in asking.unasked() {
-            growth.failed(question.path, Failure::LeftOut(Bound::Time));
+            growth.failed(question.path, InspectorFailure::LeftOut(InspectionBound::Time));
         }
         Ok(growth.finish(begun.elapsed()))
     }
 }
 
 /// An object to be asked, so deep below the first one.
-struct Ask<'a> {
+struct NodeQuestion<'a> {
     service: BusName<'a>,
     path: String,
     depth: usize,
     starting: Starting,
 }
 
-impl Question for Ask<'_> {
-    fn ask(&self, connection: &Connection, patience: Duration) -> Result<PendingCall, CallError> {
+impl InspectorQuestion for NodeQuestion<'_> {
+    fn ask(&self, connection: &Connection, patience: Duration) -> Result<StartedCall, CallError> {
         let path = self.path.as_str().into_name()?;
         introspect(connection, self.service, path, self.starting, patience)
     }
 }
 
 /// A tree that is not whole yet.
-struct Growth<'a> {
+struct TreeGrowth<'a> {
     service: BusName<'a>,
     options: &'a TreeOptions,
     /// All that were or will be asked, or are not to be.
     seen: HashSet<String>,
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     left_out: usize,
     /// What is remembered.
     bytes: usize,
 }
 
-impl<'a> Growth<'a> {
+impl<'a> TreeGrowth<'a> {
     fn new(service: BusName<'a>, options: &'a TreeOptions) -> Self {
         let (seen, nodes) = (HashSet::new(), Vec::new());
         Self { service, options, seen, nodes, left_out: 0, bytes: 0 }
     }
 
-    fn ask(&mut self, path: &str, depth: usize) -> Ask<'a> {
+    fn ask(&mut self, path: &str, depth: usize) -> NodeQuestion<'a> {
         self.seen.insert(path.to_owned());
         let (service, starting) = (self.service, self.options.starting);
-        Ask { service, path: path.to_owned(), depth, starting }
+        NodeQuestion { service, path: path.to_owned(), depth, starting }
     }
 
     /// Takes what an object told, and gives those below it that are to be asked.
-    fn answered(&mut self, question: &Ask<'a>, answer: Result<Received, Failure>) -> Vec<Ask<'a>> {
+    fn answered(
+        &mut self,
+        question: &NodeQuestion<'a>,
+        answer: Result<ReceivedMessage, InspectorFailure>,
+    ) -> Vec<NodeQuestion<'a>> {
         match answer.and_then(|reply| read(&reply)) {
             Ok(found) => {
                 let interfaces = found.interfaces.into_iter().map(|one| one.name).collect();
-                self.add(question.path.clone(), Told::Interfaces(interfaces));
+                self.add(question.path.clone(), NodeContent::Interfaces(interfaces));
                 let children = found.children.iter();
                 children.filter_map(|child| self.child(question, child)).collect()
             }
@@ -165,7 +169,7 @@ impl<'a> Growth<'a> {
     }
 
     /// The question for an object below another, unless it is not to be asked.
-    fn child(&mut self, parent: &Ask<'a>, name: &str) -> Option<Ask<'a>> {
+    fn child(&mut self, parent: &NodeQuestion<'a>, name: &str) -> Option<NodeQuestion<'a>> {
         let path = format!("{}/{name}", parent.path.trim_end_matches('/'));
         if self.seen.contains(&path) {
             return None;
@@ -179,21 +183,22 @@ impl<'a> Growth<'a> {
         if depth <= self.options.depth && self.bytes < self.options.bytes {
             return Some(ask);
         }
-        let bound = if depth > self.options.depth { Bound::Depth } else { Bound::Size };
-        self.failed(path, Failure::LeftOut(bound));
+        let bound =
+            if depth > self.options.depth { InspectionBound::Depth } else { InspectionBound::Size };
+        self.failed(path, InspectorFailure::LeftOut(bound));
         None
     }
 
-    fn failed(&mut self, path: String, failure: Failure) {
-        self.add(path, Told::Failure(failure));
+    fn failed(&mut self, path: String, failure: InspectorFailure) {
+        self.add(path, NodeContent::Failure(failure));
     }
 
-    fn add(&mut self, path: String, told: Told) {
+    fn add(&mut self, path: String, told: NodeContent) {
         self.bytes += 2 * path.len();
-        if let Told::Interfaces(names) = &told {
+        if let NodeContent::Interfaces(names) = &told {
             self.bytes += names.iter().map(String::len).sum::<usize>();
         }
-        self.nodes.push(Node { path, told });
+        self.nodes.push(TreeNode { path, told });
     }
 
     fn finish(mut self, took: Duration) -> Tree {
@@ -208,7 +213,7 @@ impl<'a> Growth<'a> {
 }
 
 /// What an object says it has.
-pub(crate) fn read(reply: &Received) -> Result<Introspection, Failure> {
+pub(crate) fn read(reply: &ReceivedMessage) -> Result<Introspection, InspectorFailure> {
     let (document,): (&str,) = reply.read()?;
     Ok(Introspection::parse(document)?)
 }

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use client::{IntoName, Received, Subscription, SubscriptionError};
+use client::{IntoName, ReceivedMessage, Subscription, SubscriptionError};
 use serde::Serialize;
 use sys::clock;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use crate::asking::check_len;
 use crate::call::{descriptor, values};
-use crate::{Descriptor, Failure, Inspector, TypedValue};
+use crate::{Descriptor, Inspector, InspectorFailure, TypedValue};
 
 /// Signals of a kind. It ends when it is dropped.
 #[derive(Debug)]
 #[must_use = "a watch that is dropped has ended"]
-pub struct Watch {
+pub struct ObjectWatch {
     subscription: Subscription,
 }
 
@@ -62,7 +62,7 @@ pub enum Carried {
     /// Its arguments.
     Arguments(Vec<TypedValue>),
     /// Nothing that is read, and why.
-    Failure(Failure),
+    Failure(InspectorFailure),
 }
 
 impl Inspector {
@@ -72,7 +72,7 @@ impl Inspector {
     /// # Errors
     ///
     /// If a name is none, or the bus does not take the match rule.
-    pub fn watch(&self, service: &str, path: &str) -> Result<Watch, Failure> {
+    pub fn watch(&self, service: &str, path: &str) -> Result<ObjectWatch, InspectorFailure> {
         let path: ObjectPath<'_> = path.into_name()?;
         self.subscribe(service, &format!("path='{path}'"))
     }
@@ -83,7 +83,7 @@ impl Inspector {
     /// # Errors
     ///
     /// As of [`watch`](Self::watch).
-    pub fn watch_objects(&self, service: &str) -> Result<Watch, Failure> {
+    pub fn watch_objects(&self, service: &str) -> Result<ObjectWatch, InspectorFailure> {
         self.subscribe(service, "interface='org.freedesktop.DBus.ObjectManager'")
     }
 
@@ -93,7 +93,7 @@ impl Inspector {
     /// # Errors
     ///
     /// As of [`watch`](Self::watch).
-    pub fn watch_names(&self) -> Result<Watch, Failure> {
+    pub fn watch_names(&self) -> Result<ObjectWatch, InspectorFailure> {
         self.watch("org.freedesktop.DBus", "/org/freedesktop/DBus")
     }
 
@@ -102,7 +102,7 @@ impl Inspector {
     /// # Errors
     ///
     /// As of [`watch`](Self::watch).
-    pub fn watch_name(&self, name: &str) -> Result<Watch, Failure> {
+    pub fn watch_name(&self, name: &str) -> Result<ObjectWatch, InspectorFailure> {
         let name: BusName<'_> = name.into_name()?;
         let of = format!(
             "path='/org/freedesktop/DBus',interface='org.freedesktop.DBus',\
@@ -122,7 +122,7 @@ impl Inspector {
         path: &str,
         interface: &str,
         member: &str,
-    ) -> Result<Watch, Failure> {
+    ) -> Result<ObjectWatch, InspectorFailure> {
         let path: ObjectPath<'_> = path.into_name()?;
         let interface: InterfaceName<'_> = interface.into_name()?;
         let member: MemberName<'_> = member.into_name()?;
@@ -134,24 +134,24 @@ impl Inspector {
     }
 
     /// Returns when the bus has the rule, so what is asked afterwards is not older than what is heard.
-    fn subscribe(&self, sender: &str, of: &str) -> Result<Watch, Failure> {
+    fn subscribe(&self, sender: &str, of: &str) -> Result<ObjectWatch, InspectorFailure> {
         let sender: BusName<'_> = sender.into_name()?;
         self.subscribe_to(&format!("type='signal',sender='{sender}',{of}"))
     }
 
-    fn subscribe_to(&self, rule: &str) -> Result<Watch, Failure> {
+    fn subscribe_to(&self, rule: &str) -> Result<ObjectWatch, InspectorFailure> {
         let subscription = self.connection.subscribe(rule);
-        Ok(Watch { subscription: subscription.map_err(Failure::Unwatchable)? })
+        Ok(ObjectWatch { subscription: subscription.map_err(InspectorFailure::Unwatchable)? })
     }
 }
 
-impl Watch {
+impl ObjectWatch {
     /// Waits for the next signal, for at most `timeout`, or for ever; `None` when none came.
     ///
     /// # Errors
     ///
     /// If the connection has ended.
-    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Heard>, Failure> {
+    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Heard>, InspectorFailure> {
         heard(self.subscription.next(timeout))
     }
 
@@ -161,22 +161,24 @@ impl Watch {
     /// # Errors
     ///
     /// As of [`next`](Self::next).
-    pub fn poll(&self) -> Result<Option<Heard>, Failure> {
+    pub fn poll(&self) -> Result<Option<Heard>, InspectorFailure> {
         heard(self.subscription.poll())
     }
 }
 
-fn heard(found: Result<Option<Received>, SubscriptionError>) -> Result<Option<Heard>, Failure> {
+fn heard(
+    found: Result<Option<ReceivedMessage>, SubscriptionError>,
+) -> Result<Option<Heard>, InspectorFailure> {
     match found {
         Ok(Some(signal)) => Ok(Some(Heard::Signal(HeardSignal::read(&signal)))),
         Ok(None) => Ok(None),
         Err(SubscriptionError::Lost { count }) => Ok(Some(Heard::Lost { count })),
-        Err(SubscriptionError::Disconnected(ended)) => Err(Failure::Disconnected(ended)),
+        Err(SubscriptionError::Disconnected(ended)) => Err(InspectorFailure::Disconnected(ended)),
     }
 }
 
 impl HeardSignal {
-    fn read(signal: &Received) -> Self {
+    fn read(signal: &ReceivedMessage) -> Self {
         let text = |field: Option<&str>| field.unwrap_or_default().to_owned();
         Self {
             at_us: u64::try_from(clock::realtime().as_micros()).unwrap_or(u64::MAX),
@@ -191,7 +193,7 @@ impl HeardSignal {
 }
 
 impl Carried {
-    fn read(signal: &Received) -> Result<Self, Failure> {
+    fn read(signal: &ReceivedMessage) -> Result<Self, InspectorFailure> {
         check_len(signal)?;
         Ok(Self::Arguments(values(signal)?))
     }

@@ -10,22 +10,22 @@ use services::{Folder, system_folders};
 
 /// Who the bus runs as, and where its services are described.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Config {
+pub struct HelperConfig {
     /// The user, by name or number.
     pub user: String,
     /// The folders, the first of which counts most.
     pub folders: Vec<Folder>,
 }
 
-impl Config {
+impl HelperConfig {
     /// Reads a file, and nothing that it includes: what others may add to the configuration does
     /// not decide what root does.
     ///
     /// # Errors
     ///
-    /// See [`ConfigError`].
-    pub fn read(file: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(file).map_err(ConfigError::Unreadable)?;
+    /// See [`HelperConfigError`].
+    pub fn read(file: &Path) -> Result<Self, HelperConfigError> {
+        let text = fs::read_to_string(file).map_err(HelperConfigError::Unreadable)?;
         let folder = file.parent().unwrap_or(Path::new("/"));
         Self::parse(&text, folder)
     }
@@ -34,13 +34,13 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// See [`ConfigError`].
-    pub fn parse(text: &str, folder: &Path) -> Result<Self, ConfigError> {
+    /// See [`HelperConfigError`].
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, HelperConfigError> {
         let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-        let tree = Document::parse_with_options(text, options).map_err(ConfigError::Xml)?;
+        let tree = Document::parse_with_options(text, options).map_err(HelperConfigError::Xml)?;
         let root = tree.root_element();
         if !root.has_tag_name("busconfig") {
-            return Err(ConfigError::NoBusconfig);
+            return Err(HelperConfigError::NoBusconfig);
         }
         let mut user = None;
         let mut folders = Vec::new();
@@ -52,7 +52,7 @@ impl Config {
                 _ => {}
             }
         }
-        let user = user.filter(|user| !user.is_empty()).ok_or(ConfigError::NoUser)?;
+        let user = user.filter(|user| !user.is_empty()).ok_or(HelperConfigError::NoUser)?;
         Ok(Self { user, folders })
     }
 }
@@ -63,7 +63,7 @@ fn text_of(element: Node<'_, '_>) -> String {
 
 /// Why a configuration cannot be used.
 #[derive(Debug)]
-pub enum ConfigError {
+pub enum HelperConfigError {
     /// It cannot be read.
     Unreadable(io::Error),
     /// It is not XML.
@@ -76,7 +76,7 @@ pub enum ConfigError {
     UnknownUser,
 }
 
-impl fmt::Display for ConfigError {
+impl fmt::Display for HelperConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the configuration of the system bus ")?;
         match self {
@@ -89,15 +89,15 @@ impl fmt::Display for ConfigError {
     }
 }
 
-impl std::error::Error for ConfigError {}
+impl std::error::Error for HelperConfigError {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn parse(elements: &str) -> Result<Config, ConfigError> {
-        Config::parse(&format!("<busconfig>{elements}</busconfig>"), Path::new("/conf"))
+    fn parse(elements: &str) -> Result<HelperConfig, HelperConfigError> {
+        HelperConfig::parse(&format!("<busconfig>{elements}</busconfig>"), Path::new("/conf"))
     }
 
     #[test]
@@ -117,12 +117,12 @@ mod tests {
     #[test]
     fn what_is_no_configuration_is_told_apart() {
         let check = |elements: &str| parse(elements).expect_err(elements);
-        assert!(matches!(check("<type>system</type>"), ConfigError::NoUser));
-        assert!(matches!(check("<user> </user>"), ConfigError::NoUser));
-        assert!(matches!(check("<user>"), ConfigError::Xml(_)));
-        let other = Config::parse("<x><user>a</user></x>", Path::new("/"));
-        assert!(matches!(other, Err(ConfigError::NoBusconfig)));
-        let missing = Config::read(Path::new("/nonexistent.conf"));
-        assert!(matches!(missing, Err(ConfigError::Unreadable(_))));
+        assert!(matches!(check("<type>system</type>"), HelperConfigError::NoUser));
+        assert!(matches!(check("<user> </user>"), HelperConfigError::NoUser));
+        assert!(matches!(check("<user>"), HelperConfigError::Xml(_)));
+        let other = HelperConfig::parse("<x><user>a</user></x>", Path::new("/"));
+        assert!(matches!(other, Err(HelperConfigError::NoBusconfig)));
+        let missing = HelperConfig::read(Path::new("/nonexistent.conf"));
+        assert!(matches!(missing, Err(HelperConfigError::Unreadable(_))));
     }
 }

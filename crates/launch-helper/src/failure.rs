@@ -6,17 +6,17 @@ use std::path::PathBuf;
 
 use services::{CommandError, ServiceFileError};
 
-use crate::config::ConfigError;
+use crate::config::HelperConfigError;
 
 /// Why a service is not started.
 #[derive(Debug)]
-pub enum Failure {
+pub enum LaunchFailure {
     /// There is not exactly one argument.
     Usage,
     /// The argument is no name of a service.
     NameInvalid,
     /// The configuration cannot be used.
-    Config(ConfigError),
+    Config(HelperConfigError),
     /// The caller is neither the user that the bus runs as nor root.
     WrongCaller,
     /// The program is not installed set-user-ID root.
@@ -41,7 +41,7 @@ pub enum Failure {
     Exec(io::Error),
 }
 
-impl Failure {
+impl LaunchFailure {
     /// What the bus is told.
     #[must_use]
     pub const fn exit_status(&self) -> u8 {
@@ -58,7 +58,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for LaunchFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage => f.write_str("expected one argument, the name of a service"),
@@ -83,4 +83,4 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for LaunchFailure {}

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use services::{Folder, ServiceFile};
 
-use crate::failure::Failure;
+use crate::failure::LaunchFailure;
 
 /// A service with all that is needed to start it as another user.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,26 +24,27 @@ pub struct Startable {
 /// # Errors
 ///
 /// There is none, or it cannot be used.
-pub fn find(name: &str, folders: &[Folder]) -> Result<Startable, Failure> {
+pub fn find(name: &str, folders: &[Folder]) -> Result<Startable, LaunchFailure> {
     for folder in folders {
         let path = folder.path.join(format!("{name}.service"));
         match fs::read(&path) {
             Ok(bytes) => return startable(name, &path, &bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Failure::Unreadable(path, error)),
+            Err(error) => return Err(LaunchFailure::Unreadable(path, error)),
         }
     }
-    Err(Failure::ServiceNotFound)
+    Err(LaunchFailure::ServiceNotFound)
 }
 
-fn startable(name: &str, path: &Path, bytes: &[u8]) -> Result<Startable, Failure> {
+fn startable(name: &str, path: &Path, bytes: &[u8]) -> Result<Startable, LaunchFailure> {
     let path = || path.to_owned();
-    let service = ServiceFile::parse(bytes).map_err(|error| Failure::FileInvalid(path(), error))?;
+    let service =
+        ServiceFile::parse(bytes).map_err(|error| LaunchFailure::FileInvalid(path(), error))?;
     if service.name != name {
-        return Err(Failure::Misnamed(path()));
+        return Err(LaunchFailure::Misnamed(path()));
     }
-    let user = service.user.ok_or_else(|| Failure::NoUser(path()))?;
-    let command = service.command.map_err(|error| Failure::Command(path(), error))?;
+    let user = service.user.ok_or_else(|| LaunchFailure::NoUser(path()))?;
+    let command = service.command.map_err(|error| LaunchFailure::Command(path(), error))?;
     let arguments = command.words().iter().skip(1).cloned().collect();
     Ok(Startable { user, program: command.program().to_owned(), arguments })
 }

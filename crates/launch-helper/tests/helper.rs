@@ -12,9 +12,9 @@ use launch_helper::{SYSTEM_BUS, find, run};
 use services::Folder;
 
 /// A folder that is removed at the end.
-struct Scratch(PathBuf);
+struct HelperScratch(PathBuf);
 
-impl Scratch {
+impl HelperScratch {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("diligence-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a folder for tests");
@@ -32,7 +32,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for HelperScratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -46,7 +46,7 @@ fn status(arguments: &[&str], config: &Path) -> u8 {
 /// Every refusal comes before anything is changed, so these run in the process of the tests.
 #[test]
 fn what_is_refused_has_its_exit_status() {
-    let scratch = Scratch::new("helper-refuses");
+    let scratch = HelperScratch::new("helper-refuses");
     let config = |user: &str| {
         let text = format!("<busconfig><user>{user}</user></busconfig>");
         scratch.file("system.conf", &text)
@@ -67,7 +67,7 @@ fn what_is_refused_has_its_exit_status() {
 
 #[test]
 fn a_service_is_what_its_own_file_says() {
-    let scratch = Scratch::new("helper-finds");
+    let scratch = HelperScratch::new("helper-finds");
     let check = |file: &str, text: &str, expected: Result<&[&str], u8>| {
         let path = scratch.file(file, text);
         let found = find("a.b", &scratch.folders());
@@ -119,14 +119,15 @@ fn only_the_user_of_the_bus_and_root_may_ask() {
     if !is_root() {
         return;
     }
-    let scratch = Scratch::new("helper-callers");
+    let scratch = HelperScratch::new("helper-callers");
     // The other user may not be able to reach the place where it was built.
     let helper = scratch.0.join("helper");
     let own = std::env::current_exe().expect("this program has a file");
     fs::copy(own, &helper).expect("a folder for tests");
     let config = scratch.file("system.conf", "<busconfig><user>daemon</user></busconfig>");
     let asked_by = |user: &str| {
-        let user = sys::users::User::by_name(user).expect("users").expect("a user of that name");
+        let user =
+            sys::users::UserAccount::by_name(user).expect("users").expect("a user of that name");
         Command::new(&helper)
             .args(["--exact", "the_helper", "--quiet"])
             .env(CONFIG, &config)
@@ -142,7 +143,7 @@ fn only_the_user_of_the_bus_and_root_may_ask() {
 }
 
 /// A copy of this program that is set-user-ID root, and makes its caller the helper.
-fn set_user_id_copy(scratch: &Scratch) -> PathBuf {
+fn set_user_id_copy(scratch: &HelperScratch) -> PathBuf {
     let helper = scratch.0.join("helper");
     fs::copy(std::env::current_exe().expect("this program has a file"), &helper)
         .expect("a folder for tests");
@@ -160,7 +161,7 @@ fn a_service_inherits_no_setting_of_the_caller() {
     if !is_root() {
         return;
     }
-    let scratch = Scratch::new("helper-inherits");
+    let scratch = HelperScratch::new("helper-inherits");
     fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let helper = set_user_id_copy(&scratch);
     let look = scratch.file("look", LOOK);
@@ -230,7 +231,7 @@ fn a_service_gets_its_own_user_alone() {
     if !is_root() {
         return;
     }
-    let scratch = Scratch::new("helper-starts");
+    let scratch = HelperScratch::new("helper-starts");
     let script = "id -u; id -G; env";
     let service = format!("[D-BUS Service]\nName=a.b\nExec=/bin/sh -c '{script}'\nUser=nobody\n");
     scratch.file("a.b.service", &service);
@@ -246,7 +247,8 @@ fn a_service_gets_its_own_user_alone() {
         .expect("it can be executed");
     let output = String::from_utf8_lossy(&ran.stdout);
     let lines: Vec<_> = output.lines().filter(|line| !line.starts_with("running")).collect();
-    let nobody = sys::users::User::by_name("nobody").expect("users").expect("a user of that name");
+    let nobody =
+        sys::users::UserAccount::by_name("nobody").expect("users").expect("a user of that name");
     let groups = nobody.groups().expect("groups");
     let groups: Vec<_> = groups.iter().map(u32::to_string).collect();
     assert!(lines.contains(&nobody.uid().to_string().as_str()), "{output}");

@@ -82,7 +82,7 @@ impl ArgumentError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Misfit {
     /// The way to the part, from the outside.
-    pub steps: Vec<Step>,
+    pub steps: Vec<MisfitStep>,
     /// The type.
     pub types: String,
     /// What it asks for, in words.
@@ -95,12 +95,12 @@ pub struct Misfit {
     /// What would do.
     pub example: String,
     /// What is wrong with it.
-    pub reason: Reason,
+    pub reason: MisfitReason,
 }
 
 /// A step into a container.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum MisfitStep {
     /// To an element of an array, counted from 1.
     Element(usize),
     /// To a field of a struct, or to the key (1) or value (2) of a pair.
@@ -115,7 +115,7 @@ pub enum Step {
 
 /// What is wrong with a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Reason {
+pub enum MisfitReason {
     /// It is something else.
     Kind,
     /// There is none.
@@ -160,7 +160,12 @@ pub enum Reason {
 
 impl Misfit {
     /// `given` is not a value of this type, for which `example` is one.
-    pub(crate) fn new(kind: Type<'_>, given: String, example: String, reason: Reason) -> Box<Self> {
+    pub(crate) fn new(
+        kind: Type<'_>,
+        given: String,
+        example: String,
+        reason: MisfitReason,
+    ) -> Box<Self> {
         Box::new(Self {
             steps: Vec::new(),
             types: kind.to_string(),
@@ -179,7 +184,7 @@ impl Misfit {
     }
 
     /// The same, seen from one container further out.
-    pub(crate) fn inside(mut self: Box<Self>, step: Step) -> Box<Self> {
+    pub(crate) fn inside(mut self: Box<Self>, step: MisfitStep) -> Box<Self> {
         self.steps.insert(0, step);
         self
     }
@@ -200,27 +205,29 @@ impl fmt::Display for Misfit {
         self.steps.iter().try_for_each(|step| write!(f, ", {step}"))?;
         write!(f, " must be {} ({}), and is {}", self.expected, self.types, self.given)?;
         match &self.reason {
-            Reason::Kind | Reason::Missing | Reason::Range => {}
-            Reason::Nul => f.write_str(", which has a 0 byte")?,
-            Reason::Path(error) => write!(f, ": {error}")?,
-            Reason::Signature(error) => write!(f, ": {error}")?,
-            Reason::Unopened(why) => write!(f, ": {why}")?,
-            Reason::Typed(types) => write!(f, ", which is of type {types}")?,
-            Reason::Syntax { column, expected } => {
+            MisfitReason::Kind | MisfitReason::Missing | MisfitReason::Range => {}
+            MisfitReason::Nul => f.write_str(", which has a 0 byte")?,
+            MisfitReason::Path(error) => write!(f, ": {error}")?,
+            MisfitReason::Signature(error) => write!(f, ": {error}")?,
+            MisfitReason::Unopened(why) => write!(f, ": {why}")?,
+            MisfitReason::Typed(types) => write!(f, ", which is of type {types}")?,
+            MisfitReason::Syntax { column, expected } => {
                 write!(f, ": {expected} should stand at character {column}")?;
             }
-            Reason::Count => f.write_str(", which is not their number")?,
-            Reason::Untyped => f.write_str(", of which nothing says the type")?,
-            Reason::VariantNotSingle => f.write_str(": a variant has one type")?,
-            Reason::Fields { expected, given } => write!(f, ": {given} instead of {expected}")?,
-            Reason::Descriptor => return f.write_str("; descriptors cannot be written so"),
-            Reason::TooDeep => return f.write_str("; more than 64 containers are nested"),
+            MisfitReason::Count => f.write_str(", which is not their number")?,
+            MisfitReason::Untyped => f.write_str(", of which nothing says the type")?,
+            MisfitReason::VariantNotSingle => f.write_str(": a variant has one type")?,
+            MisfitReason::Fields { expected, given } => {
+                write!(f, ": {given} instead of {expected}")?
+            }
+            MisfitReason::Descriptor => return f.write_str("; descriptors cannot be written so"),
+            MisfitReason::TooDeep => return f.write_str("; more than 64 containers are nested"),
         }
         write!(f, "; an example is {}", self.example)
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for MisfitStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Element(number) => write!(f, "element {number}"),

@@ -11,7 +11,7 @@
 //!
 //! Which of these somebody wrote, [`guess`] decides. What is read is checked against the type that it must have, and what does not fit is said so that
 //! one can mend it ([`ArgumentError`]). Nothing here opens or asks anything: descriptors come from
-//! whom they are asked of ([`Open`]).
+//! whom they are asked of ([`DescriptorOpener`]).
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +26,7 @@ pub mod json;
 mod number;
 mod scalar;
 
-pub use error::{ArgumentError, Misfit, Reason, Step};
+pub use error::{ArgumentError, Misfit, MisfitReason, MisfitStep};
 pub use scalar::text;
 
 use wire::body::Value;
@@ -34,7 +34,7 @@ use wire::signature::Signature;
 
 /// Opens what a word names, and gives its place among the descriptors of the message; or a sentence why
 /// not.
-pub type Open<'o> = &'o mut dyn FnMut(&str) -> Result<u32, String>;
+pub type DescriptorOpener<'o> = &'o mut dyn FnMut(&str) -> Result<u32, String>;
 
 /// The type of a value.
 pub fn signature(value: &Value) -> String {

@@ -4,7 +4,7 @@ use wire::body::Value;
 use wire::names::ObjectPath;
 use wire::signature::{Signature, Type};
 
-use crate::{Reason, number};
+use crate::{MisfitReason, number};
 
 /// A basic value as plain text, with all of its digits; a container is empty.
 pub fn text(value: &Value) -> String {
@@ -33,31 +33,33 @@ pub fn text(value: &Value) -> String {
 ///
 /// Numbers may be decimal, hexadecimal behind `0x`, octal behind `0o` or `0`, and binary behind `0b`;
 /// truth is told by the words that busctl knows.
-pub(crate) fn read(kind: Type<'_>, word: &str) -> Result<Value, Reason> {
+pub(crate) fn read(kind: Type<'_>, word: &str) -> Result<Value, MisfitReason> {
     Ok(match kind {
         Type::Byte => Value::Byte(whole(word)?),
-        Type::Boolean => Value::Boolean(truth(word).ok_or(Reason::Kind)?),
+        Type::Boolean => Value::Boolean(truth(word).ok_or(MisfitReason::Kind)?),
         Type::Int16 => Value::Int16(whole(word)?),
         Type::Uint16 => Value::Uint16(whole(word)?),
         Type::Int32 => Value::Int32(whole(word)?),
         Type::Uint32 => Value::Uint32(whole(word)?),
         Type::Int64 => Value::Int64(whole(word)?),
         Type::Uint64 => Value::Uint64(whole(word)?),
-        Type::Double => Value::Double(double(word).ok_or(Reason::Kind)?),
-        Type::String if word.contains('\0') => return Err(Reason::Nul),
+        Type::Double => Value::Double(double(word).ok_or(MisfitReason::Kind)?),
+        Type::String if word.contains('\0') => return Err(MisfitReason::Nul),
         Type::String => Value::from(word),
-        Type::ObjectPath => Value::ObjectPath(ObjectPath::new(word).map_err(Reason::Path)?.into()),
+        Type::ObjectPath => {
+            Value::ObjectPath(ObjectPath::new(word).map_err(MisfitReason::Path)?.into())
+        }
         Type::Signature => {
-            Value::Signature(Signature::new(word).map_err(Reason::Signature)?.into())
+            Value::Signature(Signature::new(word).map_err(MisfitReason::Signature)?.into())
         }
         Type::UnixFd | Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_) => {
-            return Err(Reason::Kind);
+            return Err(MisfitReason::Kind);
         }
     })
 }
 
 /// A whole number that the type can hold.
-pub(crate) fn whole<T: TryFrom<i128>>(word: &str) -> Result<T, Reason> {
+pub(crate) fn whole<T: TryFrom<i128>>(word: &str) -> Result<T, MisfitReason> {
     let (sign, digits) = match word.as_bytes() {
         [b'-', ..] => (-1, &word[1..]),
         [b'+', ..] => (1, &word[1..]),
@@ -72,10 +74,10 @@ pub(crate) fn whole<T: TryFrom<i128>>(word: &str) -> Result<T, Reason> {
     };
     // A second sign is none of the digits.
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
-        return Err(Reason::Kind);
+        return Err(MisfitReason::Kind);
     }
-    let number = i128::from_str_radix(digits, radix).map_err(|_| Reason::Range)?;
-    T::try_from(sign * number).map_err(|_| Reason::Range)
+    let number = i128::from_str_radix(digits, radix).map_err(|_| MisfitReason::Range)?;
+    T::try_from(sign * number).map_err(|_| MisfitReason::Range)
 }
 
 /// A number, which may be `inf` or `nan`, or whole in another base.

@@ -3,29 +3,29 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
-use capture::record::{BusId, Fact, Record, Totals};
+use capture::record::{BusId, Fact, RecordedTotals, RecordingRecord};
 use client::wire::body::Value;
 use client::wire::names::{InterfaceName, MemberName};
 use client::{
-    CallError, CallOptions, Connection, Ended, PendingCall, Processed, Received, SubscribeError,
-    Subscription, SubscriptionError, driver,
+    CallError, CallOptions, Connection, Ended, Processed, ReceivedMessage, StartedCall,
+    SubscribeError, Subscription, SubscriptionError, driver,
 };
-use inspector::Credentials;
+use inspector::BusCredentials;
 
-use crate::clock::Clock;
-use crate::objects::{Introspector, Objects};
+use crate::clock::RecordingClock;
+use crate::objects::{Introspector, ObjectIntrospection};
 use crate::punctuality::PROBE;
 use crate::statistics::{BusStatistics, CONNECTIONS_MAX, number};
 
 /// Asks who is there, and about everybody who comes, at once: a program may be short-lived.
 /// Nothing here waits for the bus.
 #[derive(Debug)]
-pub(crate) struct Census {
+pub(crate) struct BusCensus {
     connection: Connection,
     bus: BusId,
     changes: Subscription,
-    waiting: VecDeque<Question>,
-    asked: Vec<(Question, PendingCall)>,
+    waiting: VecDeque<CensusQuestion>,
+    asked: Vec<(CensusQuestion, StartedCall)>,
     /// Asks objects too, if that is wanted.
     introspector: Option<Introspector>,
     /// The last answers about the bus and its connections.
@@ -34,7 +34,7 @@ pub(crate) struct Census {
 
 /// What is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Question {
+enum CensusQuestion {
     /// Which names there are.
     Names,
     /// Which names can be started.
@@ -57,19 +57,24 @@ enum Question {
     Probe,
 }
 
-impl Census {
+impl BusCensus {
     /// Begins to ask.
     pub(crate) fn open(
         connection: Connection,
         bus: BusId,
-        objects: Objects,
+        objects: ObjectIntrospection,
     ) -> Result<Self, SubscribeError> {
         let changes = connection.subscribe(CHANGES)?;
-        let waiting = [Question::Bus, Question::Names, Question::Rules, Question::Activatable];
+        let waiting = [
+            CensusQuestion::Bus,
+            CensusQuestion::Names,
+            CensusQuestion::Rules,
+            CensusQuestion::Activatable,
+        ];
         let waiting = waiting.into();
         let introspector = match objects {
-            Objects::Ignored => None,
-            Objects::Introspected => Some(Introspector::default()),
+            ObjectIntrospection::Ignored => None,
+            ObjectIntrospection::Introspected => Some(Introspector::default()),
         };
         let statistics = None;
         Ok(Self { connection, bus, changes, waiting, asked: Vec::new(), introspector, statistics })
@@ -77,17 +82,17 @@ impl Census {
 
     /// Asks a bus of ours what it has counted so far, before all other questions.
     pub(crate) fn ask_totals(&mut self) {
-        self.waiting.push_front(Question::Totals);
+        self.waiting.push_front(CensusQuestion::Totals);
         self.ask_more();
     }
 
     /// Asks a bus of ours about itself and its connections, unless an earlier question is still open.
     pub(crate) fn ask_statistics(&mut self) {
-        let is_open = |question: &Question| matches!(question, Question::Connections);
+        let is_open = |question: &CensusQuestion| matches!(question, CensusQuestion::Connections);
         if self.waiting.iter().any(is_open) || self.asked.iter().any(|(one, _)| is_open(one)) {
             return;
         }
-        self.waiting.extend([Question::Statistics, Question::Connections]);
+        self.waiting.extend([CensusQuestion::Statistics, CensusQuestion::Connections]);
         self.ask_more();
     }
 
@@ -110,13 +115,15 @@ impl Census {
 
     /// Sends a probe, before anything else that is to be asked.
     pub(crate) fn send_probe(&mut self) {
-        self.waiting.push_front(Question::Probe);
+        self.waiting.push_front(CensusQuestion::Probe);
         self.ask_more();
     }
 
     /// Looks at what has been heard: it may be about objects that are to be asked.
-    pub(crate) fn see(&mut self, record: &Record<'_>) {
-        if let (Some(introspector), Record::Message(raw)) = (&mut self.introspector, record) {
+    pub(crate) fn see(&mut self, record: &RecordingRecord<'_>) {
+        if let (Some(introspector), RecordingRecord::Message(raw)) =
+            (&mut self.introspector, record)
+        {
             introspector.see(raw.bytes, self.connection.unique_name().as_str());
         }
     }
@@ -124,12 +131,12 @@ impl Census {
     /// Takes what has come, and gives what was learnt to `each`.
     pub(crate) fn take(
         &mut self,
-        clock: Clock,
-        each: &mut dyn FnMut(Record<'_>),
+        clock: RecordingClock,
+        each: &mut dyn FnMut(RecordingRecord<'_>),
     ) -> Result<(), Ended> {
         while self.connection.process(Some(Duration::ZERO))? != Processed::Nothing {}
         let bus = self.bus;
-        let mut learn = |fact| each(Record::Fact { at: clock.now(), bus, fact });
+        let mut learn = |fact| each(RecordingRecord::Fact { at: clock.now(), bus, fact });
         self.take_changes(clock, &mut learn)?;
         for (question, mut call) in std::mem::take(&mut self.asked) {
             match call.poll() {
@@ -145,32 +152,42 @@ impl Census {
         self.connection.flush()
     }
 
-    fn take_changes(&mut self, clock: Clock, learn: &mut dyn FnMut(Fact)) -> Result<(), Ended> {
+    fn take_changes(
+        &mut self,
+        clock: RecordingClock,
+        learn: &mut dyn FnMut(Fact),
+    ) -> Result<(), Ended> {
         loop {
             match self.changes.poll() {
                 Ok(Some(signal)) => self.changed(&signal, clock, learn),
                 Ok(None) => return Ok(()),
                 // Who came and was not seen is among the names.
-                Err(SubscriptionError::Lost { .. }) => self.waiting.push_back(Question::Names),
+                Err(SubscriptionError::Lost { .. }) => {
+                    self.waiting.push_back(CensusQuestion::Names)
+                }
                 Err(SubscriptionError::Disconnected(ended)) => return Err(ended),
             }
         }
     }
 
-    fn changed(&mut self, signal: &Received, clock: Clock, learn: &mut dyn FnMut(Fact)) {
+    fn changed(
+        &mut self,
+        signal: &ReceivedMessage,
+        clock: RecordingClock,
+        learn: &mut dyn FnMut(Fact),
+    ) {
         let Ok((name, _, new)) = signal.read::<(&str, &str, &str)>() else { return };
         let new = (!new.is_empty()).then(|| new.to_owned());
         match (name.starts_with(':'), new) {
             // Before all other questions: it may be gone soon.
-            (true, Some(_)) => self.waiting.push_front(Question::Process(name.to_owned())),
+            (true, Some(_)) => self.waiting.push_front(CensusQuestion::Process(name.to_owned())),
             (true, None) => learn(Fact::Left { unique: name.to_owned(), why: None }),
             (false, unique) => {
                 if let Some(introspector) = &mut self.introspector {
                     introspector.changed_hands(name);
                 }
                 // The signal says more than a reply that is on its way, and may be younger.
-                let is_answered =
-                    |question: &Question| matches!(question, Question::Owner(of) if of == name);
+                let is_answered = |question: &CensusQuestion| matches!(question, CensusQuestion::Owner(of) if of == name);
                 self.waiting.retain(|question| !is_answered(question));
                 self.asked.retain(|(question, _)| !is_answered(question));
                 let since = unique.is_some().then(|| clock.now());
@@ -181,53 +198,53 @@ impl Census {
 
     fn answer(
         &mut self,
-        question: Question,
-        reply: &Received,
-        clock: Clock,
+        question: CensusQuestion,
+        reply: &ReceivedMessage,
+        clock: RecordingClock,
         learn: &mut dyn FnMut(Fact),
     ) {
         match question {
-            Question::Names => self.found_names(reply),
-            Question::Activatable => {
+            CensusQuestion::Names => self.found_names(reply),
+            CensusQuestion::Activatable => {
                 let Ok((names,)) = reply.read::<(Vec<String>,)>() else { return };
                 names.into_iter().for_each(|name| learn(Fact::Activatable { name }));
             }
-            Question::Rules => {
+            CensusQuestion::Rules => {
                 let Ok((rules,)) = reply.read::<(HashMap<String, Vec<String>>,)>() else { return };
                 found_rules(rules, learn);
             }
-            Question::Owner(name) => {
+            CensusQuestion::Owner(name) => {
                 let Ok((unique,)) = reply.read::<(String,)>() else { return };
                 learn(Fact::Owner { name, unique: Some(unique), since: None });
             }
-            Question::Bus => {
-                learn(Fact::Bus { process: Credentials::read(reply).process(clock.now()) })
+            CensusQuestion::Bus => {
+                learn(Fact::Bus { process: BusCredentials::read(reply).process(clock.now()) })
             }
-            Question::Totals => {
+            CensusQuestion::Totals => {
                 let Ok((totals,)) = reply.read::<(HashMap<String, Value>,)>() else { return };
                 learn(Fact::Totals(read_totals(&totals)));
             }
-            Question::Statistics => {
+            CensusQuestion::Statistics => {
                 let Ok((totals,)) = reply.read::<(HashMap<String, Value>,)>() else { return };
                 self.statistics.get_or_insert_default().read_totals(&totals);
             }
-            Question::Connections => {
+            CensusQuestion::Connections => {
                 self.statistics.get_or_insert_default().read_connections(reply);
             }
-            Question::Probe => {}
-            Question::Process(unique) => {
-                let process = Some(Credentials::read(reply).process(clock.now()));
+            CensusQuestion::Probe => {}
+            CensusQuestion::Process(unique) => {
+                let process = Some(BusCredentials::read(reply).process(clock.now()));
                 learn(Fact::Peer { unique, process });
             }
         }
     }
 
-    fn found_names(&mut self, reply: &Received) {
+    fn found_names(&mut self, reply: &ReceivedMessage) {
         let Ok((names,)) = reply.read::<(Vec<String>,)>() else { return };
         for name in names.into_iter().filter(|name| *name != driver::NAME.as_str()) {
             self.waiting.push_back(match name.starts_with(':') {
-                true => Question::Process(name),
-                false => Question::Owner(name),
+                true => CensusQuestion::Process(name),
+                false => CensusQuestion::Owner(name),
             });
         }
     }
@@ -239,7 +256,7 @@ impl Census {
             let message = driver::method(member).interface(interface);
             let options = CallOptions::default();
             let started = match (&question, name) {
-                (Question::Connections, _) => {
+                (CensusQuestion::Connections, _) => {
                     self.connection.start_call(&message, &(CONNECTIONS_MAX,), options)
                 }
                 (_, Some(name)) => self.connection.start_call(&message, &(name,), options),
@@ -253,7 +270,7 @@ impl Census {
     }
 }
 
-impl Question {
+impl CensusQuestion {
     /// The interface, the method and the name that it is about.
     const fn call(&self) -> (InterfaceName<'static>, MemberName<'static>, Option<&str>) {
         let (interface, member, name) = match self {
@@ -273,15 +290,15 @@ impl Question {
 
 /// A question that has no answer. Of who has gone before the bus could tell of him it is known that
 /// he was there.
-fn refused(question: Question, error: &CallError, learn: &mut dyn FnMut(Fact)) {
-    if let (Question::Process(unique), CallError::Remote { .. }) = (question, error) {
+fn refused(question: CensusQuestion, error: &CallError, learn: &mut dyn FnMut(Fact)) {
+    if let (CensusQuestion::Process(unique), CallError::Remote { .. }) = (question, error) {
         learn(Fact::Peer { unique, process: None });
     }
 }
 
-fn read_totals(totals: &HashMap<String, Value>) -> Totals {
+fn read_totals(totals: &HashMap<String, Value>) -> RecordedTotals {
     let number = |key| number(totals.get(key));
-    Totals {
+    RecordedTotals {
         messages: number("Messages"),
         bytes: number("Bytes"),
         written_bytes: number("WrittenBytes"),

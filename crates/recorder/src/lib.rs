@@ -1,6 +1,6 @@
 //! Listens to buses, and writes recordings.
 //!
-//! A [`Watch`] listens to several buses at once, and gives what it hears as records. A [`Tape`]
+//! A [`BusWatch`] listens to several buses at once, and gives what it hears as records. A [`Tape`]
 //! takes records, and writes them to files. The modules, in the order of reading:
 //!
 //! - [`place`], [`clock`]: which bus, and what time it is.
@@ -38,16 +38,19 @@ pub mod tape;
 pub mod wanted;
 pub mod watch;
 
-pub use clock::Clock;
-pub use listener::{ListenError, Notice};
-pub use objects::Objects;
+pub use clock::RecordingClock;
+pub use listener::{BusListenError, Notice};
+pub use objects::ObjectIntrospection;
 pub use origin::origin;
-pub use place::Place;
+pub use place::BusPlace;
 pub use rolling::Rolling;
 pub use scheduler::{SchedulerNotice, Watching};
-pub use session::{Lateness, Limits, Session, StartError, Summary, Told, Turn};
+pub use session::{
+    ReadingLateness, RecordingSession, SessionLimits, SessionNotice, SessionReport,
+    SessionStartError, SessionTurn,
+};
 pub use source::Drained;
 pub use statistics::{BusStatistics, ConnectionStatistics};
-pub use tape::{Destination, Tally, Tape, TapeError, TapeNotice, Unfinished};
-pub use wanted::{Beside, Pace, Wanted};
-pub use watch::Watch;
+pub use tape::{RecordingTally, Tape, TapeDestination, TapeError, TapeNotice, UnfinishedRecording};
+pub use wanted::{Beside, RecordingOptions, RecordingPace};
+pub use watch::BusWatch;

@@ -3,41 +3,43 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use capture::record::{Bus, BusId, Fact, Gap, GapCause, Method, Record};
+use capture::record::{
+    BusId, CaptureMethod, Fact, GapCause, RecordedBus, RecordingGap, RecordingRecord,
+};
 use client::{CallError, ConnectError, Ended, SubscribeError};
 use sys::poll::{Interest, Poller};
 use wire::guid::Guid;
 
-use crate::census::Census;
-use crate::clock::Clock;
-use crate::place::Place;
+use crate::census::BusCensus;
+use crate::clock::RecordingClock;
+use crate::place::BusPlace;
 use crate::punctuality::{Probing, Punctuality};
-use crate::source::{self, Drained, Source};
+use crate::source::{self, Drained, MessageSource};
 use crate::statistics::BusStatistics;
-use crate::wanted::Wanted;
+use crate::wanted::RecordingOptions;
 
 /// One bus.
 #[derive(Debug)]
-pub(crate) struct Listener {
-    place: Place,
-    wanted: Wanted,
+pub(crate) struct BusListener {
+    place: BusPlace,
+    wanted: RecordingOptions,
     bus: BusId,
     guid: Option<Guid>,
-    state: State,
+    state: ListenerState,
 }
 
 #[derive(Debug)]
-enum State {
-    Live(Box<Live>),
+enum ListenerState {
+    Live(Box<ConnectedBus>),
     /// The bus has closed the connections.
     Away(Away),
     Over,
 }
 
 #[derive(Debug)]
-struct Live {
-    source: Box<dyn Source>,
-    census: Census,
+struct ConnectedBus {
+    source: Box<dyn MessageSource>,
+    census: BusCensus,
     /// `None` if the times of messages are those of the bus.
     punctuality: Option<Punctuality>,
 }
@@ -54,18 +56,18 @@ struct Away {
 #[derive(Debug)]
 pub enum Notice {
     /// The bus did not let us become a monitor, so only what can be overheard is there.
-    Overhearing(Place, CallError),
+    Overhearing(BusPlace, CallError),
     /// The bus has closed the connections; messages are missing from here on.
-    Lost(Place, Ended),
+    Lost(BusPlace, Ended),
     /// The bus can be listened to again.
-    Found(Place),
+    Found(BusPlace),
     /// The bus did not come back.
-    Gone(Place),
+    Gone(BusPlace),
 }
 
 /// Why a bus cannot be recorded.
 #[derive(Debug, thiserror::Error)]
-pub enum ListenError {
+pub enum BusListenError {
     /// Connecting failed.
     #[error(transparent)]
     Connect(#[from] ConnectError),
@@ -80,73 +82,87 @@ pub enum ListenError {
     System(#[from] std::io::Error),
 }
 
-impl Listener {
+impl BusListener {
     /// Connects to a bus, which gets this number if there is none of before.
     pub(crate) fn open(
-        place: Place,
-        wanted: Wanted,
+        place: BusPlace,
+        wanted: RecordingOptions,
         bus: BusId,
-        each: &mut Each<'_>,
-    ) -> Result<Self, ListenError> {
-        let state = State::Over;
+        each: &mut RecordReceiver<'_>,
+    ) -> Result<Self, BusListenError> {
+        let state = ListenerState::Over;
         let mut listener = Self { place, wanted, bus, guid: None, state };
         listener.connect(bus, each)?;
         Ok(listener)
     }
 
     /// Connects, and tells of the bus if it is not the one of before.
-    fn connect(&mut self, next_bus: BusId, each: &mut Each<'_>) -> Result<(), ListenError> {
+    fn connect(
+        &mut self,
+        next_bus: BusId,
+        each: &mut RecordReceiver<'_>,
+    ) -> Result<(), BusListenError> {
         let listening = self.place.connect()?;
         let asking = self.place.connect()?;
         let own = [&listening, &asking].map(|connection| connection.unique_name().to_string());
         let guid = listening.server_guid();
         let is_same = self.guid.is_some() && self.guid == guid;
         let bus = if is_same { self.bus } else { next_bus };
-        let mut census = Census::open(asking, bus, self.wanted.objects)?;
-        let found =
-            source::find(listening, bus, &self.wanted, each.clock).map_err(ListenError::Refused)?;
+        let mut census = BusCensus::open(asking, bus, self.wanted.objects)?;
+        let found = source::find(listening, bus, &self.wanted, each.clock)
+            .map_err(BusListenError::Refused)?;
         if let Some(error) = found.refused {
             each.notices.push(Notice::Overhearing(self.place.clone(), error));
         }
         if !is_same {
-            each.give(Record::Bus(self.description(found.source.as_ref())));
+            each.give(RecordingRecord::Bus(self.description(found.source.as_ref())));
         }
         let punctuality = self.punctuality(found.source.as_ref(), &own[1]);
         for unique in own {
-            each.give(Record::Fact { at: each.clock.now(), bus, fact: Fact::Recorder { unique } });
+            each.give(RecordingRecord::Fact {
+                at: each.clock.now(),
+                bus,
+                fact: Fact::Recorder { unique },
+            });
         }
-        if found.source.method() == Method::Trace {
+        if found.source.method() == CaptureMethod::Trace {
             census.ask_totals();
         }
         (self.bus, self.guid) = (bus, guid);
-        self.state = State::Live(Box::new(Live { source: found.source, census, punctuality }));
+        self.state = ListenerState::Live(Box::new(ConnectedBus {
+            source: found.source,
+            census,
+            punctuality,
+        }));
         Ok(())
     }
 
     /// Measures how late copies are read, if the messages are copies. The probes come from the connection
     /// `asking`; an eavesdropper gets no copies of calls to the bus.
-    fn punctuality(&self, source: &dyn Source, asking: &str) -> Option<Punctuality> {
+    fn punctuality(&self, source: &dyn MessageSource, asking: &str) -> Option<Punctuality> {
         let probing = match source.method() {
-            Method::Trace => return None,
-            Method::Monitor if self.wanted.filters.is_empty() => Probing::By(asking.to_owned()),
+            CaptureMethod::Trace => return None,
+            CaptureMethod::Monitor if self.wanted.filters.is_empty() => {
+                Probing::By(asking.to_owned())
+            }
             _ => Probing::Impossible,
         };
         Some(Punctuality::new(probing, sys::clock::monotonic()))
     }
 
-    fn description(&self, source: &dyn Source) -> Bus {
-        Bus {
+    fn description(&self, source: &dyn MessageSource) -> RecordedBus {
+        RecordedBus {
             name: self.place.name().to_owned(),
             address: self.place.address(),
             method: source.method(),
             filters: self.wanted.filters.clone(),
-            ..Bus::default()
+            ..RecordedBus::default()
         }
     }
 
     /// Lets a poller know what is readable when there is something to take.
     pub(crate) fn watch(&self, poller: &Poller, token: u64) -> std::io::Result<()> {
-        let State::Live(live) = &self.state else { return Ok(()) };
+        let ListenerState::Live(live) = &self.state else { return Ok(()) };
         if let Some(descriptor) = live.source.descriptor() {
             poller.add(descriptor, token, Interest::Read)?;
         }
@@ -160,42 +176,46 @@ impl Listener {
 
     /// Whether nothing more will come.
     pub(crate) const fn is_over(&self) -> bool {
-        matches!(self.state, State::Over)
+        matches!(self.state, ListenerState::Over)
     }
 
     /// Whether all questions of the start have been answered.
     pub(crate) fn is_settled(&self) -> bool {
-        !matches!(&self.state, State::Live(live) if !live.census.is_settled())
+        !matches!(&self.state, ListenerState::Live(live) if !live.census.is_settled())
     }
 
     /// How long there is nothing to do here unless something is readable.
     pub(crate) fn patience(&self, now: Duration) -> Option<Duration> {
         match &self.state {
-            State::Live(live) => live.source.descriptor().is_none().then_some(LOOK_AGAIN),
-            State::Away(away) => Some(away.next.saturating_sub(now)),
-            State::Over => None,
+            ListenerState::Live(live) => live.source.descriptor().is_none().then_some(LOOK_AGAIN),
+            ListenerState::Away(away) => Some(away.next.saturating_sub(now)),
+            ListenerState::Over => None,
         }
     }
 
     /// Takes what has come. Says whether it is connected anew, so that it must be watched.
-    pub(crate) fn take(&mut self, next_bus: BusId, each: &mut Each<'_>) -> Taken {
+    pub(crate) fn take(
+        &mut self,
+        next_bus: BusId,
+        each: &mut RecordReceiver<'_>,
+    ) -> ListenerProgress {
         match &mut self.state {
-            State::Live(live) => match live.take(self.bus, each) {
-                Ok(drained) => Taken::Share(drained),
+            ListenerState::Live(live) => match live.take(self.bus, each) {
+                Ok(drained) => ListenerProgress::Share(drained),
                 Err(ended) => self.lose(ended, each),
             },
-            State::Away(away) => {
+            ListenerState::Away(away) => {
                 let away = *away;
                 self.look_for(away, next_bus, each)
             }
-            State::Over => Taken::Share(Drained::Empty),
+            ListenerState::Over => ListenerProgress::Share(Drained::Empty),
         }
     }
 
     /// Asks a bus of ours about itself and its connections.
     pub(crate) fn ask_statistics(&mut self) {
-        if let State::Live(live) = &mut self.state
-            && live.source.method() == Method::Trace
+        if let ListenerState::Live(live) = &mut self.state
+            && live.source.method() == CaptureMethod::Trace
         {
             live.census.ask_statistics();
         }
@@ -203,22 +223,22 @@ impl Listener {
 
     /// What the bus told of itself and its connections last.
     pub(crate) fn statistics(&self) -> Option<&BusStatistics> {
-        let State::Live(live) = &self.state else { return None };
+        let ListenerState::Live(live) = &self.state else { return None };
         live.census.statistics()
     }
 
     /// The recording is about to end: asks for what the bus has counted until then.
     pub(crate) fn ask_totals(&mut self) {
-        if let State::Live(live) = &mut self.state
-            && live.source.method() == Method::Trace
+        if let ListenerState::Live(live) = &mut self.state
+            && live.source.method() == CaptureMethod::Trace
         {
             live.census.ask_totals();
         }
     }
 
     /// Nothing more will be taken: gives what was still waiting for more.
-    pub(crate) fn finish(&mut self, each: &mut Each<'_>) {
-        if let State::Live(live) = &mut self.state {
+    pub(crate) fn finish(&mut self, each: &mut RecordReceiver<'_>) {
+        if let ListenerState::Live(live) = &mut self.state {
             live.source.finish(&mut |record| each.give(record));
             let (now, clock) = (sys::clock::monotonic(), each.clock);
             let late = live.punctuality.as_mut().and_then(|it| it.finish(now, clock));
@@ -226,9 +246,9 @@ impl Listener {
         }
     }
 
-    fn lose(&mut self, ended: Ended, each: &mut Each<'_>) -> Taken {
+    fn lose(&mut self, ended: Ended, each: &mut RecordReceiver<'_>) -> ListenerProgress {
         let at = Some(each.clock.now());
-        each.give(Record::Gap(Gap {
+        each.give(RecordingRecord::Gap(RecordingGap {
             at,
             bus: self.bus,
             cause: GapCause::Disconnected,
@@ -237,32 +257,37 @@ impl Listener {
         each.notices.push(Notice::Lost(self.place.clone(), ended));
         let since = sys::clock::monotonic();
         let pause = PAUSE_FIRST;
-        self.state = State::Away(Away { since, next: since + pause, pause });
-        Taken::Share(Drained::Empty)
+        self.state = ListenerState::Away(Away { since, next: since + pause, pause });
+        ListenerProgress::Share(Drained::Empty)
     }
 
-    fn look_for(&mut self, away: Away, next_bus: BusId, each: &mut Each<'_>) -> Taken {
+    fn look_for(
+        &mut self,
+        away: Away,
+        next_bus: BusId,
+        each: &mut RecordReceiver<'_>,
+    ) -> ListenerProgress {
         let now = sys::clock::monotonic();
         if now < away.next {
-            return Taken::Share(Drained::Empty);
+            return ListenerProgress::Share(Drained::Empty);
         }
         if self.connect(next_bus, each).is_ok() {
             each.notices.push(Notice::Found(self.place.clone()));
-            return Taken::Connected;
+            return ListenerProgress::Connected;
         }
         if now - away.since >= SEARCH_MAX {
             each.notices.push(Notice::Gone(self.place.clone()));
-            self.state = State::Over;
+            self.state = ListenerState::Over;
         } else {
             let pause = away.pause * 2;
-            self.state = State::Away(Away { next: now + pause, pause, ..away });
+            self.state = ListenerState::Away(Away { next: now + pause, pause, ..away });
         }
-        Taken::Share(Drained::Empty)
+        ListenerProgress::Share(Drained::Empty)
     }
 }
 
-impl Live {
-    fn take(&mut self, bus: BusId, each: &mut Each<'_>) -> Result<Drained, Ended> {
+impl ConnectedBus {
+    fn take(&mut self, bus: BusId, each: &mut RecordReceiver<'_>) -> Result<Drained, Ended> {
         let clock = each.clock;
         // Messages first: what the bus says in them holds from then on, not from when it was asked.
         let Self { source, census, punctuality } = self;
@@ -271,7 +296,9 @@ impl Live {
             punctuality.begin(sys::clock::monotonic(), *due);
         }
         let drained = source.take(clock, &mut |record| {
-            if let (Some((punctuality, _)), Record::Message(raw)) = (&mut punctuality, &record) {
+            if let (Some((punctuality, _)), RecordingRecord::Message(raw)) =
+                (&mut punctuality, &record)
+            {
                 punctuality.see(raw, clock.monotonic(raw.at));
             }
             census.see(&record);
@@ -291,7 +318,7 @@ impl Live {
 
 /// What came of taking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Taken {
+pub(crate) enum ListenerProgress {
     /// A share of what had come.
     Share(Drained),
     /// New connections, which must be watched.
@@ -299,22 +326,22 @@ pub(crate) enum Taken {
 }
 
 /// Where what is heard goes.
-pub(crate) struct Each<'e> {
-    pub(crate) clock: Clock,
+pub(crate) struct RecordReceiver<'e> {
+    pub(crate) clock: RecordingClock,
     /// Until when it was going to be looked at the buses, by the monotonic clock; `None` if nobody has said.
     pub(crate) due: Option<Duration>,
-    pub(crate) records: &'e mut dyn FnMut(Record<'_>),
+    pub(crate) records: &'e mut dyn FnMut(RecordingRecord<'_>),
     pub(crate) notices: &'e mut Vec<Notice>,
 }
 
-impl Each<'_> {
-    fn give(&mut self, record: Record<'_>) {
+impl RecordReceiver<'_> {
+    fn give(&mut self, record: RecordingRecord<'_>) {
         (self.records)(record);
     }
 
     fn learn(&mut self, bus: BusId, fact: Option<Fact>) {
         if let Some(fact) = fact {
-            self.give(Record::Fact { at: self.clock.now(), bus, fact });
+            self.give(RecordingRecord::Fact { at: self.clock.now(), bus, fact });
         }
     }
 }

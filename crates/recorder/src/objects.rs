@@ -8,13 +8,13 @@ use capture::introspection::Introspection;
 use capture::record::Fact;
 use client::wire::message::MessageType;
 use client::wire::names::{BusName, InterfaceName, ObjectPath};
-use client::{CallError, Connection, PendingCall, Received, driver, error_name};
+use client::{CallError, Connection, ReceivedMessage, StartedCall, driver, error_name};
 use inspector::start_introspect;
 use wire::Message;
 
 /// Whether objects are asked what they have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Objects {
+pub enum ObjectIntrospection {
     /// They are left alone.
     #[default]
     Ignored,
@@ -28,9 +28,9 @@ pub enum Objects {
 /// not described yet.
 #[derive(Debug, Default)]
 pub(crate) struct Introspector {
-    services: HashMap<String, Service>,
-    waiting: VecDeque<Object>,
-    asked: Vec<(Object, PendingCall)>,
+    services: HashMap<String, IntrospectedService>,
+    waiting: VecDeque<IntrospectedObject>,
+    asked: Vec<(IntrospectedObject, StartedCall)>,
     /// Questions that were put.
     questions: usize,
     /// Bytes of documents that were learnt.
@@ -39,7 +39,7 @@ pub(crate) struct Introspector {
 
 /// What is known of a service, by the name that messages have for it.
 #[derive(Debug, Default)]
-struct Service {
+struct IntrospectedService {
     /// Interfaces that it has described.
     described: HashSet<String>,
     /// Objects that were seen while they were of interest.
@@ -57,7 +57,7 @@ enum Silence {
 
 /// An object, and the interface of which a message spoke; empty if it spoke of none.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Object {
+struct IntrospectedObject {
     service: String,
     path: String,
     interface: String,
@@ -76,7 +76,7 @@ impl Introspector {
         let Some(known) = self.service(service.as_str()) else { return };
         if known.is_of_interest(path.as_str(), interface) {
             known.paths.insert(path.as_str().to_owned());
-            self.waiting.push_back(Object {
+            self.waiting.push_back(IntrospectedObject {
                 service: service.as_str().to_owned(),
                 path: path.as_str().to_owned(),
                 interface: interface.to_owned(),
@@ -85,9 +85,9 @@ impl Introspector {
     }
 
     /// What is known of a service, unless there are too many.
-    fn service(&mut self, name: &str) -> Option<&mut Service> {
+    fn service(&mut self, name: &str) -> Option<&mut IntrospectedService> {
         if !self.services.contains_key(name) && self.services.len() < SERVICES_MAX {
-            self.services.insert(name.to_owned(), Service::default());
+            self.services.insert(name.to_owned(), IntrospectedService::default());
         }
         self.services.get_mut(name)
     }
@@ -123,7 +123,7 @@ impl Introspector {
     }
 
     /// The next object whose service is not busy with a question, and still has to be asked.
-    fn next(&mut self) -> Option<Object> {
+    fn next(&mut self) -> Option<IntrospectedObject> {
         if self.questions >= QUESTIONS_MAX || self.learnt >= LEARNT_MAX {
             self.waiting.clear();
         }
@@ -133,15 +133,17 @@ impl Introspector {
                 .get(&object.service)
                 .is_some_and(|known| known.is_to_be_asked(&object.interface))
         });
-        let is_busy = |object: &Object| asked.iter().any(|(one, _)| one.service == object.service);
+        let is_busy = |object: &IntrospectedObject| {
+            asked.iter().any(|(one, _)| one.service == object.service)
+        };
         let place = waiting.iter().position(|object| !is_busy(object))?;
         waiting.remove(place)
     }
 
     fn answered(
         &mut self,
-        object: Object,
-        answer: Result<Received, CallError>,
+        object: IntrospectedObject,
+        answer: Result<ReceivedMessage, CallError>,
         learn: &mut dyn FnMut(Fact),
     ) {
         let Some(known) = self.services.get_mut(&object.service) else { return };
@@ -153,7 +155,7 @@ impl Introspector {
                 // An answer is as much as can be learnt for calls that name no interface.
                 known.described.insert(String::new());
                 self.learnt += xml.len();
-                let Object { service: name, path, .. } = object;
+                let IntrospectedObject { service: name, path, .. } = object;
                 learn(Fact::Introspection { name, path, xml: xml.to_owned() });
             }
             Err(CallError::TimedOut) => known.silence = Silence::Kept,
@@ -166,7 +168,7 @@ impl Introspector {
     }
 }
 
-impl Service {
+impl IntrospectedService {
     fn is_to_be_asked(&self, interface: &str) -> bool {
         self.silence == Silence::Unknown && !self.described.contains(interface)
     }
@@ -206,24 +208,24 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
-    use testkit::recording::Recording;
+    use testkit::recording::TestRecording;
 
     use super::*;
 
     /// The objects that are of interest after a recording.
-    fn seen(introspector: &mut Introspector, recording: &Recording) -> Vec<String> {
+    fn seen(introspector: &mut Introspector, recording: &TestRecording) -> Vec<String> {
         recording.each(|record| {
-            if let capture::Record::Message(raw) = record {
+            if let capture::RecordingRecord::Message(raw) = record {
                 introspector.see(raw.bytes, ":1.9");
             }
         });
         let all = std::mem::take(&mut introspector.waiting).into_iter();
-        all.map(|Object { service, path, .. }| format!("{service} {path}")).collect()
+        all.map(|IntrospectedObject { service, path, .. }| format!("{service} {path}")).collect()
     }
 
     #[test]
     fn objects_are_asked_that_messages_name() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         let call = recording.call(":1.5", "org.x.Mail", "/a org.x.Mail.Get", &());
         recording.reply(&call, ":1.6", &());
         recording.call(":1.5", "org.x.Mail", "/a org.x.Mail.Get", &());
@@ -244,7 +246,7 @@ mod tests {
         let mut introspector = Introspector::default();
         let known = introspector.service("org.x.Mail").expect("there is room");
         known.described.insert("org.x.Mail".into());
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.call(":1.5", "org.x.Mail", "/a org.x.Mail.Get", &());
         recording.call(":1.5", "org.x.Mail", "/a org.x.Other.Get", &());
         for number in 0..2 * PATHS_MAX {
@@ -258,11 +260,11 @@ mod tests {
     #[test]
     fn who_keeps_silence_is_left_alone() {
         let mut introspector = Introspector::default();
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.call(":1.5", "org.x.Mail", "/a org.x.Mail.Get", &());
         recording.call(":1.5", "org.x.Mail", "/b org.x.Mail.Get", &());
         recording.each(|record| {
-            if let capture::Record::Message(raw) = record {
+            if let capture::RecordingRecord::Message(raw) = record {
                 introspector.see(raw.bytes, ":1.9");
             }
         });

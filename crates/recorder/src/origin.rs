@@ -2,11 +2,11 @@
 
 use std::{env, fs};
 
-use capture::record::Origin;
+use capture::record::RecordingOrigin;
 
 /// What is known about this machine and this program.
-pub fn origin(program: &str) -> Origin {
-    Origin {
+pub fn origin(program: &str) -> RecordingOrigin {
+    RecordingOrigin {
         program: Some(program.to_owned()),
         hardware: Some(env::consts::ARCH.to_owned()),
         system: system(),

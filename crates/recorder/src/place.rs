@@ -4,7 +4,7 @@ use client::{ConnectError, Connection, StandardBus};
 
 /// A bus that can be listened to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum BusPlace {
     /// The bus of the user's session.
     Session,
     /// The bus of the machine.
@@ -13,7 +13,7 @@ pub enum Place {
     Address(String),
 }
 
-impl Place {
+impl BusPlace {
     /// What recordings call it; empty if it is known by its address only.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for BusPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Session => f.write_str("the session bus"),

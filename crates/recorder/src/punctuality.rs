@@ -19,7 +19,7 @@ use client::wire::Message;
 use client::wire::message::MessageType;
 use sys::run_delay::RunDelay;
 
-use crate::clock::Clock;
+use crate::clock::RecordingClock;
 use crate::source::Drained;
 
 /// Measures how late the messages of one bus are read. All times are of the monotonic clock.
@@ -32,7 +32,7 @@ pub(crate) struct Punctuality {
     /// When there was nothing to read, last.
     empty: Duration,
     delay: RunDelay,
-    backlog: Option<Backlog>,
+    backlog: Option<ReadingBacklog>,
 }
 
 /// How it is found out that everything that waited was read.
@@ -46,7 +46,7 @@ pub(crate) enum Probing {
 
 /// Messages that had to wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Backlog {
+struct ReadingBacklog {
     /// The recorder kept up until then, as far as it knows.
     from: Duration,
     /// When it went on to read.
@@ -106,7 +106,12 @@ impl Punctuality {
 
     /// The recorder has taken its share. Says whether there were messages that waited, once they are all
     /// read.
-    pub(crate) fn end(&mut self, now: Duration, drained: Drained, clock: Clock) -> Option<Fact> {
+    pub(crate) fn end(
+        &mut self,
+        now: Duration,
+        drained: Drained,
+        clock: RecordingClock,
+    ) -> Option<Fact> {
         self.alive = now;
         let is_empty = drained == Drained::Empty;
         match self.backlog {
@@ -144,13 +149,13 @@ impl Punctuality {
             Some(backlog) => backlog.by = backlog.by.max(by),
             None => {
                 let probe = Probe::Wanted;
-                self.backlog = Some(Backlog { from, resumed: now, by, messages: 0, probe });
+                self.backlog = Some(ReadingBacklog { from, resumed: now, by, messages: 0, probe });
             }
         }
     }
 
     /// All that has come is read, or nothing more will be: reports the messages that waited.
-    pub(crate) fn finish(&mut self, now: Duration, clock: Clock) -> Option<Fact> {
+    pub(crate) fn finish(&mut self, now: Duration, clock: RecordingClock) -> Option<Fact> {
         self.empty = now;
         let backlog = self.backlog.take()?;
         let late = Late {
@@ -165,7 +170,7 @@ impl Punctuality {
 
     fn is_probe(&self, raw: &RawMessage<'_>) -> bool {
         let Probing::By(unique) = &self.probing else { return false };
-        let is_under_way = |backlog: Backlog| matches!(backlog.probe, Probe::Sent(_));
+        let is_under_way = |backlog: ReadingBacklog| matches!(backlog.probe, Probe::Sent(_));
         if !self.backlog.is_some_and(is_under_way) || raw.bytes.len() > PROBE_MAX {
             return false;
         }
@@ -192,14 +197,14 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use capture::record::{BusId, Time};
+    use capture::record::{BusId, RecordedTime};
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
     }
 
     fn raw(bytes: &[u8]) -> RawMessage<'_> {
-        let (at, bus, len) = (Time(0), BusId(0), bytes.len() as u32);
+        let (at, bus, len) = (RecordedTime(0), BusId(0), bytes.len() as u32);
         RawMessage { at, bus, bytes, len, place: None, trace: None }
     }
 
@@ -217,7 +222,7 @@ mod tests {
     #[test]
     fn a_recorder_that_looks_when_it_was_going_to_is_not_late() {
         let mut it = punctuality();
-        let clock = Clock::start();
+        let clock = RecordingClock::start();
         for turn in 1..100 {
             it.begin(ms(turn * 200), ms(turn * 200));
             it.see(&raw(b"x"), ms(turn * 200));
@@ -228,7 +233,7 @@ mod tests {
     #[test]
     fn messages_that_waited_while_the_recorder_was_stopped_are_counted() {
         let mut it = punctuality();
-        let clock = Clock::start();
+        let clock = RecordingClock::start();
         it.begin(ms(2200), ms(200));
         (0..5).for_each(|_| it.see(&raw(b"x"), ms(2200)));
         assert_eq!(late(it.end(ms(2201), Drained::More, clock)), None, "not all is read");
@@ -243,7 +248,7 @@ mod tests {
     #[test]
     fn nothing_is_late_if_nothing_came_while_the_recorder_was_stopped() {
         let mut it = punctuality();
-        let clock = Clock::start();
+        let clock = RecordingClock::start();
         it.begin(ms(5000), ms(200));
         assert_eq!(late(it.end(ms(5001), Drained::Empty, clock)), None);
         assert_eq!(late(it.finish(ms(5002), clock)), None);
@@ -252,7 +257,7 @@ mod tests {
     #[test]
     fn a_stop_between_two_messages_of_one_look_counts() {
         let mut it = punctuality();
-        let clock = Clock::start();
+        let clock = RecordingClock::start();
         it.begin(ms(10), ms(200));
         it.see(&raw(b"x"), ms(10));
         it.see(&raw(b"x"), ms(510));
@@ -270,7 +275,7 @@ mod tests {
         let probe = Builder::method_call(path, member).sender(sender);
         probe.write(&mut bytes, NonZeroU32::MIN, &()).expect("a small message");
         let mut it = Punctuality::new(Probing::By(":1.7".into()), ms(0));
-        let clock = Clock::start();
+        let clock = RecordingClock::start();
         it.begin(ms(1000), ms(200));
         it.see(&raw(b"x"), ms(1000));
         assert_eq!(late(it.end(ms(1001), Drained::Empty, clock)), None, "the bus may have more");

@@ -1,15 +1,15 @@
 //! The last messages of a bus that is listened to, so that they can be asked about.
 
-use capture::record::{Fact, Origin, Record, Time};
-use capture::{Capture, MessageId};
+use capture::record::{Fact, RecordedTime, RecordingOrigin, RecordingRecord};
+use capture::{Capture, CapturedMessageId};
 
-use crate::standing::Standing;
+use crate::standing::StandingFacts;
 
 /// A capture of what came last. It does not grow for ever: when it is full, a second one that was
 /// begun halfway takes its place, so each message finds at least so many before it.
 #[derive(Debug)]
 pub struct Rolling {
-    standing: Standing,
+    standing: StandingFacts,
     /// What is asked.
     full: Capture,
     /// What will be.
@@ -24,7 +24,7 @@ impl Rolling {
     /// Keeps at least `kept` messages and at most twice as many; fewer if they have more than
     /// 32 MiB.
     pub fn new(kept: usize) -> Self {
-        let standing = Standing::new(Origin::default());
+        let standing = StandingFacts::new(RecordingOrigin::default());
         Self {
             standing,
             full: Capture::default(),
@@ -35,9 +35,9 @@ impl Rolling {
     }
 
     /// Takes in what comes next. Of a message, says where it is now.
-    pub fn push(&mut self, record: Record<'_>) -> Option<MessageId> {
+    pub fn push(&mut self, record: RecordingRecord<'_>) -> Option<CapturedMessageId> {
         let message = match &record {
-            Record::Message(raw) => Some((raw.at, raw.bytes.len())),
+            RecordingRecord::Message(raw) => Some((raw.at, raw.bytes.len())),
             _ => None,
         };
         self.standing.learn(&record);
@@ -51,12 +51,13 @@ impl Rolling {
         self.full.messages().next_back().map(|message| message.id())
     }
 
-    fn turn_over(&mut self, at: Time) {
+    fn turn_over(&mut self, at: RecordedTime) {
         let mut fresh = Capture::default();
         // Rules were found when it began, and come and go since. Told again, they would stand for all
         // that there are.
-        let is_rule =
-            |record: &Record<'_>| matches!(record, Record::Fact { fact: Fact::Rule { .. }, .. });
+        let is_rule = |record: &RecordingRecord<'_>| {
+            matches!(record, RecordingRecord::Fact { fact: Fact::Rule { .. }, .. })
+        };
         let records = self.standing.records(at).filter(|record| !is_rule(record));
         records.for_each(|record| fresh.push(record));
         self.full = std::mem::replace(&mut self.next, fresh);
@@ -75,15 +76,15 @@ const KEPT_LEN: usize = 32 << 20;
 #[cfg(test)]
 mod tests {
     use capture::bodies::Bodies;
-    use capture::record::Bus;
+    use capture::record::RecordedBus;
     use testkit::findings::findings;
-    use testkit::recording::Recording;
+    use testkit::recording::TestRecording;
 
     use super::*;
 
     #[test]
     fn calls_are_found_however_many_messages_come() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.owner("org.example.Mail", ":1.6");
         for _ in 0..100 {
             let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
@@ -104,8 +105,8 @@ mod tests {
 
     #[test]
     fn what_is_kept_can_be_written() {
-        let mut recording = Recording::new();
-        recording.bus(Bus::default()).process(":1.5", 42, "mailer");
+        let mut recording = TestRecording::new();
+        recording.bus(RecordedBus::default()).process(":1.5", 42, "mailer");
         let mut rolling = Rolling::new(10);
         for _ in 0..25 {
             let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn long_messages_are_not_kept_for_ever() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         let text = "x".repeat(1 << 20);
         recording.signal(":1.5", "/ org.example.Mail.Came", &(text.as_str(),));
         let mut rolling = Rolling::new(1_000_000);
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_the_recorder_does_is_its_own() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.fact(Fact::Recorder { unique: ":1.9".into() });
         recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));
         recording.ask_bus(":1.5", "ListNames", &(), &(vec![":1.9"],));

@@ -5,19 +5,21 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use capture::record::{BusId, Fact, Method, Process, Ran, Record, nanos};
+use capture::record::{
+    BusId, CaptureMethod, Fact, ProcessorUse, RecordedProcess, RecordingRecord, nanos,
+};
 use sys::rlimit::OpenFiles;
 use sys::switches::{Followed, Switch, SwitchKind, SwitchTrace, Switches};
 
-use crate::clock::Clock;
+use crate::clock::RecordingClock;
 
 /// Watches the processes that a recording tells of: those of connections, and those of buses.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
-    clock: Clock,
+    clock: RecordingClock,
     /// How each bus is recorded, by its number.
-    methods: Vec<Method>,
-    watched: BTreeMap<u32, Watched>,
+    methods: Vec<CaptureMethod>,
+    watched: BTreeMap<u32, WatchedProcess>,
     /// How many were watched, those that have ended among them.
     started: u64,
     refused: BTreeSet<u32>,
@@ -30,7 +32,7 @@ pub(crate) struct Scheduler {
 
 /// A process that is watched.
 #[derive(Debug)]
-struct Watched {
+struct WatchedProcess {
     trace: SwitchTrace,
     bus: BusId,
     /// Until when it was told.
@@ -62,7 +64,7 @@ pub enum SchedulerNotice {
 
 impl Scheduler {
     /// Nobody yet.
-    pub(crate) fn new(clock: Clock) -> Self {
+    pub(crate) fn new(clock: RecordingClock) -> Self {
         Self {
             clock,
             methods: Vec::new(),
@@ -76,19 +78,22 @@ impl Scheduler {
     }
 
     /// Begins to watch the process that a record tells of. Says so if it cannot be.
-    pub(crate) fn learn(&mut self, record: &Record<'_>) -> Option<Record<'static>> {
+    pub(crate) fn learn(
+        &mut self,
+        record: &RecordingRecord<'_>,
+    ) -> Option<RecordingRecord<'static>> {
         let (at, bus, fact) = match record {
-            Record::Bus(bus) => {
+            RecordingRecord::Bus(bus) => {
                 self.methods.push(bus.method);
                 return None;
             }
-            Record::Fact { at, bus, fact } => (at, bus, fact),
+            RecordingRecord::Fact { at, bus, fact } => (at, bus, fact),
             _ => return None,
         };
         let (Fact::Bus { process } | Fact::Peer { process: Some(process), .. }) = fact else {
             return None;
         };
-        let Process { pid: Some(pid), .. } = *process else { return None };
+        let RecordedProcess { pid: Some(pid), .. } = *process else { return None };
         if self.is_known(pid) {
             return None;
         }
@@ -101,7 +106,7 @@ impl Scheduler {
             self.notices.push(SchedulerNotice::Refused { pid, why: why.clone() });
         }
         self.refused.insert(pid);
-        Some(Record::Fact { at: *at, bus: *bus, fact: Fact::Unwatched { pid, why } })
+        Some(RecordingRecord::Fact { at: *at, bus: *bus, fact: Fact::Unwatched { pid, why } })
     }
 
     /// Our own process would not run so without the recording.
@@ -116,7 +121,7 @@ impl Scheduler {
     fn followed(&self, bus: BusId, fact: &Fact) -> Followed {
         let method = self.methods.get(usize::from(bus.0));
         match (fact, method) {
-            (Fact::Bus { .. }, Some(Method::Trace)) => Followed::First,
+            (Fact::Bus { .. }, Some(CaptureMethod::Trace)) => Followed::First,
             _ => Followed::All,
         }
     }
@@ -128,7 +133,7 @@ impl Scheduler {
         let told = sys::clock::monotonic();
         let trace = SwitchTrace::start(pid, followed, SWITCHES_MAX)?;
         self.started += 1;
-        self.watched.insert(pid, Watched { trace, bus, told, held_up: HashMap::new() });
+        self.watched.insert(pid, WatchedProcess { trace, bus, told, held_up: HashMap::new() });
         Ok(())
     }
 
@@ -139,7 +144,7 @@ impl Scheduler {
     }
 
     /// Takes what the kernel has written, if it is time to.
-    pub(crate) fn take(&mut self, now: Duration, each: &mut dyn FnMut(Record<'_>)) {
+    pub(crate) fn take(&mut self, now: Duration, each: &mut dyn FnMut(RecordingRecord<'_>)) {
         if now >= self.next {
             self.next = now + EVERY;
             self.take_all(each);
@@ -147,14 +152,14 @@ impl Scheduler {
     }
 
     /// Takes all that the kernel has written.
-    pub(crate) fn take_all(&mut self, each: &mut dyn FnMut(Record<'_>)) {
+    pub(crate) fn take_all(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {
         let (clock, mut room) = (self.clock, self.room());
         self.watched.retain(|&pid, watched| {
             let before = watched.trace.threads();
             let Ok(switches) = watched.trace.take_and_follow(room) else { return false };
             room = (room + before).saturating_sub(watched.trace.threads());
             let ran = watched.tell(pid, &switches, clock);
-            each(Record::Fact { at: ran.until, bus: watched.bus, fact: Fact::Ran(ran) });
+            each(RecordingRecord::Fact { at: ran.until, bus: watched.bus, fact: Fact::Ran(ran) });
             !has_ended(pid, &switches)
         });
     }
@@ -175,9 +180,9 @@ impl Scheduler {
     }
 }
 
-impl Watched {
+impl WatchedProcess {
     /// What the process has done since it was told last.
-    fn tell(&mut self, pid: u32, switches: &Switches, clock: Clock) -> Ran {
+    fn tell(&mut self, pid: u32, switches: &Switches, clock: RecordingClock) -> ProcessorUse {
         let ends = switches.running.last().map(|span| span.end);
         let from = self.told;
         let until = ends.unwrap_or(from).max(sys::clock::monotonic());
@@ -187,7 +192,7 @@ impl Watched {
             (nanos(start - from), nanos(span.end - start))
         });
         let count = |kind| switches.switches.iter().filter(|switch| switch.kind == kind).count();
-        Ran {
+        ProcessorUse {
             pid,
             from: clock.at(from),
             until: clock.at(until),
@@ -252,28 +257,28 @@ const THREADS_MAX: usize = 1024;
 
 #[cfg(test)]
 mod tests {
-    use capture::record::Time;
+    use capture::record::RecordedTime;
 
     use super::*;
 
-    fn learn(scheduler: &mut Scheduler, pid: u32) -> Option<Record<'static>> {
-        let process = Some(Process { pid: Some(pid), ..Process::default() });
+    fn learn(scheduler: &mut Scheduler, pid: u32) -> Option<RecordingRecord<'static>> {
+        let process = Some(RecordedProcess { pid: Some(pid), ..RecordedProcess::default() });
         let fact = Fact::Peer { unique: ":1.7".into(), process };
-        scheduler.learn(&Record::Fact { at: Time(1), bus: BusId(0), fact })
+        scheduler.learn(&RecordingRecord::Fact { at: RecordedTime(1), bus: BusId(0), fact })
     }
 
     #[test]
     fn who_cannot_be_watched_is_told_once() {
-        let mut scheduler = Scheduler::new(Clock::start());
+        let mut scheduler = Scheduler::new(RecordingClock::start());
         scheduler.threads_max = 1;
         // What it watches does not matter here, if the kernel lets us watch anything.
         let Ok(trace) = SwitchTrace::start(std::process::id(), Followed::All, 1) else { return };
         let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
         // Linux numbers no process so.
-        scheduler.watched.insert(u32::MAX, Watched { trace, bus, told, held_up });
+        scheduler.watched.insert(u32::MAX, WatchedProcess { trace, bus, told, held_up });
         let told = learn(&mut scheduler, 1);
         let is_told = |fact: &Fact| matches!(fact, Fact::Unwatched { pid: 1, .. });
-        assert!(matches!(told, Some(Record::Fact { fact, .. }) if is_told(&fact)));
+        assert!(matches!(told, Some(RecordingRecord::Fact { fact, .. }) if is_told(&fact)));
         assert!(learn(&mut scheduler, 1).is_none(), "that is known");
         assert!(learn(&mut scheduler, 2).is_some());
         assert_eq!(scheduler.notices().len(), 1);
@@ -289,7 +294,7 @@ mod tests {
 
     #[test]
     fn who_is_gone_and_who_records_is_not_told() {
-        let mut scheduler = Scheduler::new(Clock::start());
+        let mut scheduler = Scheduler::new(RecordingClock::start());
         assert!(learn(&mut scheduler, std::process::id()).is_none());
         assert!(learn(&mut scheduler, i32::MAX as u32).is_none(), "there is none");
         assert_eq!(scheduler.watching(), Watching::default());
@@ -299,14 +304,14 @@ mod tests {
     fn threads_that_could_go_on_are_held_up_until_they_do() {
         let Ok(trace) = SwitchTrace::start(std::process::id(), Followed::All, 1) else { return };
         let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
-        let mut watched = Watched { trace, bus, told, held_up };
+        let mut watched = WatchedProcess { trace, bus, told, held_up };
         let mut tell = |history: &[(u64, u32, SwitchKind)]| {
             let switches = history.iter().map(|&(micros, thread, kind)| {
                 let time = Duration::from_micros(micros);
                 Switch { time, thread, kind }
             });
             let switches = Switches { switches: switches.collect(), ..Switches::default() };
-            let ran = watched.tell(7, &switches, Clock::start());
+            let ran = watched.tell(7, &switches, RecordingClock::start());
             (ran.resumed, ran.preempted, ran.held_up_ns)
         };
         use SwitchKind::{Ended, Preempted, Resumed, Waited};

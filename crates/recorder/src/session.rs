@@ -4,48 +4,48 @@ use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use capture::record::{EndCause, Fact, Record};
+use capture::record::{EndCause, Fact, RecordingRecord};
 use sys::clock;
 
-use crate::listener::{ListenError, Notice};
-use crate::place::Place;
+use crate::listener::{BusListenError, Notice};
+use crate::place::BusPlace;
 use crate::scheduler::{Scheduler, SchedulerNotice, Watching};
 use crate::source::Drained;
-use crate::tape::{Tally, Tape, TapeError, TapeNotice};
-use crate::wanted::{Beside, Wanted};
-use crate::watch::{Watch, shorter};
+use crate::tape::{RecordingTally, Tape, TapeError, TapeNotice};
+use crate::wanted::{Beside, RecordingOptions};
+use crate::watch::{BusWatch, shorter};
 
 /// A recording while it is made.
 ///
 /// It is readable when there is something to do; otherwise [`turn`](Self::turn) says when there
 /// will be.
 #[derive(Debug)]
-pub struct Session {
-    watch: Watch,
+pub struct RecordingSession {
+    watch: BusWatch,
     scheduler: Option<Scheduler>,
     tape: Tape,
-    limits: Limits,
-    told: Vec<Told>,
+    limits: SessionLimits,
+    told: Vec<SessionNotice>,
     started: Duration,
     /// When what was recorded is in the file next.
     flush_at: Duration,
     /// What this process had used before.
     used_before: Duration,
-    late: Lateness,
+    late: ReadingLateness,
 }
 
 /// Messages whose times are too late, because the recorder was stopped or had no processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Lateness {
+pub struct ReadingLateness {
     /// How many.
     pub messages: u64,
     /// How late at most.
     pub by: Duration,
 }
 
-impl Lateness {
-    fn learn(&mut self, record: &Record<'_>) {
-        if let Record::Fact { fact: Fact::Late(late), .. } = record {
+impl ReadingLateness {
+    fn learn(&mut self, record: &RecordingRecord<'_>) {
+        if let RecordingRecord::Fact { fact: Fact::Late(late), .. } = record {
             self.messages += late.messages;
             self.by = self.by.max(late.by());
         }
@@ -54,7 +54,7 @@ impl Lateness {
 
 /// When a recording ends by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Limits {
+pub struct SessionLimits {
     /// Before its file is larger than so many bytes.
     pub bytes: Option<u64>,
     /// After so long.
@@ -63,7 +63,7 @@ pub struct Limits {
 
 /// What comes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turn {
+pub enum SessionTurn {
     /// There is more to do at once.
     More,
     /// There is nothing to do for so long, unless it becomes readable.
@@ -74,7 +74,7 @@ pub enum Turn {
 
 /// Something to be told at once.
 #[derive(Debug)]
-pub enum Told {
+pub enum SessionNotice {
     /// Of a bus.
     Bus(Notice),
     /// Of a file.
@@ -85,9 +85,9 @@ pub enum Told {
 
 /// What was recorded, and what that has cost.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Summary {
+pub struct SessionReport {
     /// What was recorded.
-    pub tally: Tally,
+    pub tally: RecordingTally,
     /// How long.
     pub span: Duration,
     /// Why it ended.
@@ -95,35 +95,35 @@ pub struct Summary {
     /// How long the recorder had a processor.
     pub used: Duration,
     /// Which messages were read late.
-    pub late: Lateness,
+    pub late: ReadingLateness,
     /// Of how many processes it was recorded when they had a processor, if that was asked for.
     pub watching: Option<Watching>,
 }
 
 /// Why a recording did not start.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum SessionStartError {
     /// A bus cannot be recorded.
     #[error("cannot record {0}: {1}")]
-    Bus(Place, ListenError),
+    Bus(BusPlace, BusListenError),
     /// The file cannot be written.
     #[error(transparent)]
     File(#[from] TapeError),
 }
 
-impl Session {
+impl RecordingSession {
     /// Begins to record. `open` creates the files, once all buses are connected: a bus that cannot be
     /// recorded leaves no file behind.
     pub fn start(
-        places: &[Place],
-        wanted: &Wanted,
+        places: &[BusPlace],
+        wanted: &RecordingOptions,
         open: impl FnOnce() -> Result<Tape, TapeError>,
-        limits: Limits,
-    ) -> Result<Self, StartError> {
+        limits: SessionLimits,
+    ) -> Result<Self, SessionStartError> {
         let used_before = clock::used();
         let mut first = Vec::new();
-        let watch = Watch::open_for(places, wanted, &mut |record| first.extend(owned(&record)));
-        let watch = watch.map_err(|(place, error)| StartError::Bus(place, error))?;
+        let watch = BusWatch::open_for(places, wanted, &mut |record| first.extend(owned(&record)));
+        let watch = watch.map_err(|(place, error)| SessionStartError::Bus(place, error))?;
         let mut tape = open()?.limited(limits.bytes);
         let mut scheduler = match wanted.beside {
             Beside::Nothing => None,
@@ -136,7 +136,7 @@ impl Session {
             put(&mut tape, unwatched, &mut told);
         }
         let started = clock::monotonic();
-        let late = Lateness::default();
+        let late = ReadingLateness::default();
         let flush_at = started;
         Ok(Self { watch, scheduler, tape, limits, told, started, flush_at, used_before, late })
     }
@@ -147,30 +147,31 @@ impl Session {
     }
 
     /// Takes what has come, a share of it.
-    pub fn turn(&mut self) -> Turn {
+    pub fn turn(&mut self) -> SessionTurn {
         let drained = self.take(|watch, each| watch.take(each));
-        self.told.extend(self.watch.notices().into_iter().map(Told::Bus));
+        self.told.extend(self.watch.notices().into_iter().map(SessionNotice::Bus));
         let now = clock::monotonic();
         if let Some(scheduler) = &mut self.scheduler {
             let Self { tape, told, .. } = self;
             scheduler.take(now, &mut |record| put(tape, Some(record), told));
-            told.extend(scheduler.notices().into_iter().map(Told::Scheduler));
+            told.extend(scheduler.notices().into_iter().map(SessionNotice::Scheduler));
         }
         if now >= self.flush_at {
-            self.told.extend(self.tape.flush(now).map(Told::File));
+            self.told.extend(self.tape.flush(now).map(SessionNotice::File));
             self.flush_at = now + FLUSH_EVERY;
         }
         let turn = match (self.end(now), drained) {
-            (Some(end), _) => Turn::Over(end),
-            (None, Drained::More) => Turn::More,
-            (None, Drained::Empty) => Turn::Rest(self.rest(now)),
+            (Some(end), _) => SessionTurn::Over(end),
+            (None, Drained::More) => SessionTurn::More,
+            (None, Drained::Empty) => SessionTurn::Rest(self.rest(now)),
         };
-        self.watch.promise(now + if let Turn::Rest(rest) = turn { rest } else { Duration::ZERO });
+        self.watch
+            .promise(now + if let SessionTurn::Rest(rest) = turn { rest } else { Duration::ZERO });
         turn
     }
 
     /// Has the watch give what it has, and writes it.
-    fn take<T>(&mut self, take: impl FnOnce(&mut Watch, Each<'_>) -> T) -> T {
+    fn take<T>(&mut self, take: impl FnOnce(&mut BusWatch, RecordConsumer<'_>) -> T) -> T {
         let Self { watch, scheduler, tape, told, late, .. } = self;
         take(watch, &mut |record| {
             late.learn(&record);
@@ -201,12 +202,12 @@ impl Session {
     }
 
     /// What should be told at once.
-    pub fn told(&mut self) -> Vec<Told> {
+    pub fn told(&mut self) -> Vec<SessionNotice> {
         std::mem::take(&mut self.told)
     }
 
     /// What has been recorded so far.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> RecordingTally {
         self.tape.tally()
     }
 
@@ -216,7 +217,7 @@ impl Session {
     }
 
     /// Ends the recording, which says why.
-    pub fn finish(mut self, cause: EndCause) -> Result<Summary, TapeError> {
+    pub fn finish(mut self, cause: EndCause) -> Result<SessionReport, TapeError> {
         let span = self.span();
         self.take(|watch, each| watch.finish(each));
         let Self { watch, scheduler, tape, told, .. } = &mut self;
@@ -225,38 +226,41 @@ impl Session {
         }
         let at = watch.clock().now();
         for bus in watch.buses() {
-            tape.put(Record::Fact { at, bus, fact: Fact::Ended { cause } });
+            tape.put(RecordingRecord::Fact { at, bus, fact: Fact::Ended { cause } });
         }
         let watching = self.scheduler.as_ref().map(Scheduler::watching);
         let tally = self.tape.finish()?;
         let used = clock::used().saturating_sub(self.used_before);
-        Ok(Summary { tally, span, cause, used, late: self.late, watching })
+        Ok(SessionReport { tally, span, cause, used, late: self.late, watching })
     }
 }
 
-fn put(tape: &mut Tape, record: Option<Record<'_>>, told: &mut Vec<Told>) {
-    told.extend(record.and_then(|record| tape.put(record)).map(Told::File));
+fn put(tape: &mut Tape, record: Option<RecordingRecord<'_>>, told: &mut Vec<SessionNotice>) {
+    told.extend(record.and_then(|record| tape.put(record)).map(SessionNotice::File));
 }
 
 /// A copy of a record that is given when a bus is connected.
-fn owned(record: &Record<'_>) -> Option<Record<'static>> {
+fn owned(record: &RecordingRecord<'_>) -> Option<RecordingRecord<'static>> {
     match record {
-        Record::Bus(bus) => Some(Record::Bus(bus.clone())),
-        Record::Fact { at, bus, fact } => {
-            Some(Record::Fact { at: *at, bus: *bus, fact: fact.clone() })
+        RecordingRecord::Bus(bus) => Some(RecordingRecord::Bus(bus.clone())),
+        RecordingRecord::Fact { at, bus, fact } => {
+            Some(RecordingRecord::Fact { at: *at, bus: *bus, fact: fact.clone() })
         }
         // Messages are taken later.
-        Record::Message(_) | Record::Origin(_) | Record::Gap(_) | Record::Damage(_) => None,
+        RecordingRecord::Message(_)
+        | RecordingRecord::Origin(_)
+        | RecordingRecord::Gap(_)
+        | RecordingRecord::Damage(_) => None,
     }
 }
 
-impl AsFd for Session {
+impl AsFd for RecordingSession {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.watch.as_fd()
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for SessionNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bus(notice) => notice.fmt(f),
@@ -267,7 +271,7 @@ impl fmt::Display for Told {
 }
 
 /// Who gets records.
-type Each<'e> = &'e mut dyn FnMut(Record<'_>);
+type RecordConsumer<'e> = &'e mut dyn FnMut(RecordingRecord<'_>);
 
 /// How long what was recorded may be in memory alone.
 const FLUSH_EVERY: Duration = Duration::from_millis(200);

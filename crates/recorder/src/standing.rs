@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use capture::record::{Bus, BusId, Fact, Origin, Process, Record, Time};
+use capture::record::{
+    BusId, Fact, RecordedBus, RecordedProcess, RecordedTime, RecordingOrigin, RecordingRecord,
+};
 
 /// What was learnt and still holds.
 #[derive(Debug)]
-pub struct Standing {
-    origin: Origin,
-    buses: Vec<Bus>,
-    facts: BTreeMap<(BusId, Topic), (Time, Fact)>,
+pub struct StandingFacts {
+    origin: RecordingOrigin,
+    buses: Vec<RecordedBus>,
+    facts: BTreeMap<(BusId, FactTopic), (RecordedTime, Fact)>,
     /// Connections that are gone, the last ones last.
-    departed: VecDeque<(Time, BusId, Fact)>,
+    departed: VecDeque<(RecordedTime, BusId, Fact)>,
 }
 
 /// What a fact is about. Of each topic the last fact holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Topic {
+enum FactTopic {
     Bus,
     Recorder(String),
     Peer(String),
@@ -26,31 +28,31 @@ enum Topic {
     Introspection(String, String),
 }
 
-impl Standing {
+impl StandingFacts {
     /// Nothing yet.
-    pub const fn new(origin: Origin) -> Self {
+    pub const fn new(origin: RecordingOrigin) -> Self {
         Self { origin, buses: Vec::new(), facts: BTreeMap::new(), departed: VecDeque::new() }
     }
 
     /// Who records.
-    pub const fn origin(&self) -> &Origin {
+    pub const fn origin(&self) -> &RecordingOrigin {
         &self.origin
     }
 
     /// Takes in what a record says that holds for longer.
-    pub fn learn(&mut self, record: &Record<'_>) {
+    pub fn learn(&mut self, record: &RecordingRecord<'_>) {
         match record {
-            Record::Bus(bus) => self.buses.push(bus.clone()),
-            Record::Fact { at, bus, fact } => self.learn_fact(*at, *bus, fact),
+            RecordingRecord::Bus(bus) => self.buses.push(bus.clone()),
+            RecordingRecord::Fact { at, bus, fact } => self.learn_fact(*at, *bus, fact),
             _ => {}
         }
     }
 
-    fn learn_fact(&mut self, at: Time, bus: BusId, fact: &Fact) {
+    fn learn_fact(&mut self, at: RecordedTime, bus: BusId, fact: &Fact) {
         match fact {
             Fact::Left { unique, .. } => self.depart(at, bus, unique),
             Fact::Owner { name, unique: None, .. } => {
-                self.facts.remove(&(bus, Topic::Owner(name.clone())));
+                self.facts.remove(&(bus, FactTopic::Owner(name.clone())));
             }
             Fact::Peer { unique, process: Some(process) } => {
                 self.identify(at, bus, unique, process.clone());
@@ -64,38 +66,38 @@ impl Standing {
     }
 
     /// What a process is may be learnt bit by bit, and only after it is gone.
-    fn identify(&mut self, at: Time, bus: BusId, unique: &str, process: Process) {
+    fn identify(&mut self, at: RecordedTime, bus: BusId, unique: &str, process: RecordedProcess) {
         if let Some(fact) = self.departed(bus, unique) {
             return complete(fact, process);
         }
         let unique = unique.to_owned();
-        let key = (bus, Topic::Peer(unique.clone()));
+        let key = (bus, FactTopic::Peer(unique.clone()));
         let nothing = || (at, Fact::Peer { unique, process: None });
         complete(&mut self.facts.entry(key).or_insert_with(nothing).1, process);
     }
 
     /// What is known of who is gone.
     fn departed(&mut self, bus: BusId, unique: &str) -> Option<&mut Fact> {
-        let is_same = |(_, on, fact): &&mut (Time, BusId, Fact)| {
+        let is_same = |(_, on, fact): &&mut (RecordedTime, BusId, Fact)| {
             *on == bus && matches!(fact, Fact::Peer { unique: one, .. } if one == unique)
         };
         self.departed.iter_mut().rev().find(is_same).map(|(.., fact)| fact)
     }
 
     /// Who is gone has no rules any more; who it was may be asked of messages that are still kept.
-    fn depart(&mut self, at: Time, bus: BusId, unique: &str) {
+    fn depart(&mut self, at: RecordedTime, bus: BusId, unique: &str) {
         // The trace tells it, and the bus in a signal.
         if self.departed(bus, unique).is_some() {
             return;
         }
-        let known = self.facts.remove(&(bus, Topic::Peer(unique.to_owned())));
+        let known = self.facts.remove(&(bus, FactTopic::Peer(unique.to_owned())));
         let nothing = || Fact::Peer { unique: unique.to_owned(), process: None };
         self.departed.push_back((at, bus, known.map_or_else(nothing, |(_, fact)| fact)));
         self.departed.drain(..self.departed.len().saturating_sub(DEPARTED_MAX));
-        let first = (bus, Topic::Rule(unique.to_owned(), String::new()));
+        let first = (bus, FactTopic::Rule(unique.to_owned(), String::new()));
         let rules = self.facts.range(first..).map(|(key, _)| key);
         let rules = rules.take_while(|(on, topic)| {
-            *on == bus && matches!(topic, Topic::Rule(of, _) if of == unique)
+            *on == bus && matches!(topic, FactTopic::Rule(of, _) if of == unique)
         });
         for key in rules.cloned().collect::<Vec<_>>() {
             self.facts.remove(&key);
@@ -103,13 +105,13 @@ impl Standing {
     }
 
     /// All that was so when messages from `since` on were sent, for a file that begins there.
-    pub fn records(&self, since: Time) -> impl Iterator<Item = Record<'static>> {
-        let buses = self.buses.iter().map(|bus| Record::Bus(bus.clone()));
+    pub fn records(&self, since: RecordedTime) -> impl Iterator<Item = RecordingRecord<'static>> {
+        let buses = self.buses.iter().map(|bus| RecordingRecord::Bus(bus.clone()));
         let departed = self.departed.iter().filter(move |(left, ..)| *left >= since);
         let departed = departed.map(|(at, bus, fact)| (*at, *bus, fact));
         let facts = self.facts.iter().map(|((bus, _), (at, fact))| (*at, *bus, fact));
         let facts = facts.filter(move |(at, _, fact)| holds_before(*at, fact, since));
-        let facts = departed.chain(facts).map(|(at, bus, fact)| Record::Fact {
+        let facts = departed.chain(facts).map(|(at, bus, fact)| RecordingRecord::Fact {
             at,
             bus,
             fact: fact.clone(),
@@ -119,7 +121,7 @@ impl Standing {
 }
 
 /// Adds to what is known of a connection.
-fn complete(fact: &mut Fact, learnt: Process) {
+fn complete(fact: &mut Fact, learnt: RecordedProcess) {
     if let Fact::Peer { process, .. } = fact {
         let known = process.take().unwrap_or_default();
         *process = Some(learnt.or(known));
@@ -127,19 +129,21 @@ fn complete(fact: &mut Fact, learnt: Process) {
 }
 
 /// Who owns a name only since then is told by what follows; who somebody is never changes.
-fn holds_before(at: Time, fact: &Fact, since: Time) -> bool {
+fn holds_before(at: RecordedTime, fact: &Fact, since: RecordedTime) -> bool {
     at < since || !matches!(fact, Fact::Owner { .. })
 }
 
-fn topic(fact: &Fact) -> Option<Topic> {
+fn topic(fact: &Fact) -> Option<FactTopic> {
     Some(match fact {
-        Fact::Bus { .. } => Topic::Bus,
-        Fact::Recorder { unique } => Topic::Recorder(unique.clone()),
-        Fact::Peer { unique, .. } => Topic::Peer(unique.clone()),
-        Fact::Owner { name, .. } => Topic::Owner(name.clone()),
-        Fact::Activatable { name } => Topic::Activatable(name.clone()),
-        Fact::Rule { unique, rule, .. } => Topic::Rule(unique.clone(), rule.clone()),
-        Fact::Introspection { name, path, .. } => Topic::Introspection(name.clone(), path.clone()),
+        Fact::Bus { .. } => FactTopic::Bus,
+        Fact::Recorder { unique } => FactTopic::Recorder(unique.clone()),
+        Fact::Peer { unique, .. } => FactTopic::Peer(unique.clone()),
+        Fact::Owner { name, .. } => FactTopic::Owner(name.clone()),
+        Fact::Activatable { name } => FactTopic::Activatable(name.clone()),
+        Fact::Rule { unique, rule, .. } => FactTopic::Rule(unique.clone(), rule.clone()),
+        Fact::Introspection { name, path, .. } => {
+            FactTopic::Introspection(name.clone(), path.clone())
+        }
         _ => return None,
     })
 }
@@ -151,23 +155,23 @@ const DEPARTED_MAX: usize = 1024;
 mod tests {
     use super::*;
 
-    fn told(standing: &Standing, since: i64) -> Vec<String> {
-        let facts = standing.records(Time(since)).filter_map(|record| match record {
-            Record::Fact { fact: Fact::Peer { unique, .. }, .. } => Some(unique),
-            Record::Fact { fact: Fact::Owner { name, .. }, .. } => Some(name),
-            Record::Fact { fact: Fact::Rule { rule, .. }, .. } => Some(rule),
+    fn told(standing: &StandingFacts, since: i64) -> Vec<String> {
+        let facts = standing.records(RecordedTime(since)).filter_map(|record| match record {
+            RecordingRecord::Fact { fact: Fact::Peer { unique, .. }, .. } => Some(unique),
+            RecordingRecord::Fact { fact: Fact::Owner { name, .. }, .. } => Some(name),
+            RecordingRecord::Fact { fact: Fact::Rule { rule, .. }, .. } => Some(rule),
             _ => None,
         });
         facts.collect()
     }
 
-    fn learn(standing: &mut Standing, at: i64, fact: Fact) {
-        standing.learn(&Record::Fact { at: Time(at), bus: BusId(0), fact });
+    fn learn(standing: &mut StandingFacts, at: i64, fact: Fact) {
+        standing.learn(&RecordingRecord::Fact { at: RecordedTime(at), bus: BusId(0), fact });
     }
 
     #[test]
     fn who_is_gone_is_told_while_its_messages_are_kept() {
-        let mut standing = Standing::new(Origin::default());
+        let mut standing = StandingFacts::new(RecordingOrigin::default());
         let unique = || ":1.5".to_owned();
         learn(&mut standing, 1, Fact::Peer { unique: unique(), process: None });
         learn(
@@ -190,8 +194,8 @@ mod tests {
 
     #[test]
     fn who_was_gone_when_it_was_asked_about_does_not_stay() {
-        let mut standing = Standing::new(Origin::default());
-        let process = |pid| Some(Process { pid: Some(pid), ..Process::default() });
+        let mut standing = StandingFacts::new(RecordingOrigin::default());
+        let process = |pid| Some(RecordedProcess { pid: Some(pid), ..RecordedProcess::default() });
         learn(&mut standing, 1, Fact::Left { unique: ":1.5".into(), why: None });
         learn(&mut standing, 2, Fact::Peer { unique: ":1.5".into(), process: process(7) });
         assert_eq!(told(&standing, 1), [":1.5"]);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use client::Received;
+use client::ReceivedMessage;
 use client::wire::body::Value;
 
 /// What a bus of ours tells of itself and of its busiest connections.
@@ -37,7 +37,7 @@ impl BusStatistics {
     }
 
     /// Takes in the answer to GetConnections.
-    pub(crate) fn read_connections(&mut self, reply: &Received) {
+    pub(crate) fn read_connections(&mut self, reply: &ReceivedMessage) {
         let (connections,) = reply.read::<(Vec<HashMap<&str, Value>>,)>().unwrap_or_default();
         let connections = connections.into_iter().filter_map(|connection| {
             let Some(Value::String(unique)) = connection.get("UniqueName") else { return None };

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use capture::trace::Patience;
+use capture::trace::AssemblerPatience;
 
-use crate::objects::Objects;
+use crate::objects::ObjectIntrospection;
 
 /// What is wanted of buses that are listened to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Wanted {
+pub struct RecordingOptions {
     /// Only messages that match one of these rules; all if there are none.
     pub filters: Vec<String>,
     /// Whether messages come soon, or with all that will be known of them.
-    pub pace: Pace,
+    pub pace: RecordingPace,
     /// Whether objects are asked what they have.
-    pub objects: Objects,
+    pub objects: ObjectIntrospection,
     /// What is recorded besides.
     pub beside: Beside,
 }
@@ -22,7 +22,7 @@ pub struct Wanted {
 /// When a message comes of which the bus itself tells when its copies have left. Messages come in
 /// the order of routing, so one that waits holds up those behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Pace {
+pub enum RecordingPace {
     /// When all copies have left, or a recipient has not read for a second.
     #[default]
     Complete,
@@ -41,18 +41,18 @@ pub enum Beside {
     Switches,
 }
 
-impl Wanted {
+impl RecordingOptions {
     /// What somebody wants who looks at messages while they come.
     pub fn live(filters: &[String]) -> Self {
-        Self { filters: filters.to_vec(), pace: Pace::Prompt, ..Self::default() }
+        Self { filters: filters.to_vec(), pace: RecordingPace::Prompt, ..Self::default() }
     }
 }
 
-impl Pace {
-    pub(crate) fn patience(self) -> Patience {
+impl RecordingPace {
+    pub(crate) fn patience(self) -> AssemblerPatience {
         match self {
-            Self::Complete => Patience::default(),
-            Self::Prompt => Patience { time: PROMPT, ..Patience::default() },
+            Self::Complete => AssemblerPatience::default(),
+            Self::Prompt => AssemblerPatience { time: PROMPT, ..AssemblerPatience::default() },
         }
     }
 }

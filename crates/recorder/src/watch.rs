@@ -3,53 +3,53 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use capture::record::{BusId, Record};
+use capture::record::{BusId, RecordingRecord};
 use sys::poll::{Events, Poller};
 
-use crate::clock::Clock;
-use crate::listener::{Each, ListenError, Listener, Notice, Taken};
-use crate::place::Place;
+use crate::clock::RecordingClock;
+use crate::listener::{BusListenError, BusListener, ListenerProgress, Notice, RecordReceiver};
+use crate::place::BusPlace;
 use crate::source::Drained;
 use crate::statistics::BusStatistics;
-use crate::wanted::Wanted;
+use crate::wanted::RecordingOptions;
 
 /// Buses that are listened to, on one clock.
 ///
 /// It is readable when there is something to [take](Self::take); where nothing is readable, look
 /// again after its [patience](Self::patience).
 #[derive(Debug)]
-pub struct Watch {
+pub struct BusWatch {
     poller: Poller,
-    clock: Clock,
-    listeners: Vec<Listener>,
+    clock: RecordingClock,
+    listeners: Vec<BusListener>,
     next_bus: BusId,
     notices: Vec<Notice>,
     /// Until when it was going to be looked at the buses again.
     due: Option<Duration>,
 }
 
-impl Watch {
+impl BusWatch {
     /// Begins to listen, for who looks at messages while they come. What is known of the buses at
     /// the start is given to `each`; only messages that match one of `filters` will be, or all if
     /// there are none.
     pub fn open(
-        places: &[Place],
+        places: &[BusPlace],
         filters: &[String],
-        each: &mut dyn FnMut(Record<'_>),
-    ) -> Result<Self, (Place, ListenError)> {
-        Self::open_for(places, &Wanted::live(filters), each)
+        each: &mut dyn FnMut(RecordingRecord<'_>),
+    ) -> Result<Self, (BusPlace, BusListenError)> {
+        Self::open_for(places, &RecordingOptions::live(filters), each)
     }
 
     /// Begins to listen, for whoever wants this.
     pub fn open_for(
-        places: &[Place],
-        wanted: &Wanted,
-        each: &mut dyn FnMut(Record<'_>),
-    ) -> Result<Self, (Place, ListenError)> {
+        places: &[BusPlace],
+        wanted: &RecordingOptions,
+        each: &mut dyn FnMut(RecordingRecord<'_>),
+    ) -> Result<Self, (BusPlace, BusListenError)> {
         let poller = Poller::new().map_err(|error| (places[0].clone(), error.into()))?;
         let mut watch = Self {
             poller,
-            clock: Clock::start(),
+            clock: RecordingClock::start(),
             listeners: Vec::new(),
             next_bus: BusId(0),
             notices: Vec::new(),
@@ -63,14 +63,18 @@ impl Watch {
 
     fn add(
         &mut self,
-        place: &Place,
-        wanted: &Wanted,
-        each: &mut dyn FnMut(Record<'_>),
-    ) -> Result<(), ListenError> {
-        let mut each =
-            Each { clock: self.clock, due: None, records: each, notices: &mut self.notices };
+        place: &BusPlace,
+        wanted: &RecordingOptions,
+        each: &mut dyn FnMut(RecordingRecord<'_>),
+    ) -> Result<(), BusListenError> {
+        let mut each = RecordReceiver {
+            clock: self.clock,
+            due: None,
+            records: each,
+            notices: &mut self.notices,
+        };
         let wanted = wanted.clone();
-        let listener = Listener::open(place.clone(), wanted, self.next_bus, &mut each)?;
+        let listener = BusListener::open(place.clone(), wanted, self.next_bus, &mut each)?;
         listener.watch(&self.poller, self.listeners.len() as u64)?;
         self.listeners.push(listener);
         self.next_bus.0 += 1;
@@ -79,11 +83,11 @@ impl Watch {
 
     /// The buses as they are now; one that was started anew is another one.
     pub fn buses(&self) -> impl Iterator<Item = BusId> {
-        self.listeners.iter().map(Listener::bus)
+        self.listeners.iter().map(BusListener::bus)
     }
 
     /// The clock of all records.
-    pub const fn clock(&self) -> Clock {
+    pub const fn clock(&self) -> RecordingClock {
         self.clock
     }
 
@@ -94,15 +98,19 @@ impl Watch {
     }
 
     /// Takes what has come, a share of each bus, without waiting.
-    pub fn take(&mut self, records: &mut dyn FnMut(Record<'_>)) -> Drained {
+    pub fn take(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) -> Drained {
         let mut all = Drained::Empty;
         for (index, listener) in self.listeners.iter_mut().enumerate() {
-            let mut each =
-                Each { clock: self.clock, due: self.due, records, notices: &mut self.notices };
+            let mut each = RecordReceiver {
+                clock: self.clock,
+                due: self.due,
+                records,
+                notices: &mut self.notices,
+            };
             match listener.take(self.next_bus, &mut each) {
-                Taken::Share(Drained::Empty) => {}
-                Taken::Share(Drained::More) => all = Drained::More,
-                Taken::Connected => {
+                ListenerProgress::Share(Drained::Empty) => {}
+                ListenerProgress::Share(Drained::More) => all = Drained::More,
+                ListenerProgress::Connected => {
                     // A bus that cannot be watched is looked at when its patience ends.
                     let _ = listener.watch(&self.poller, index as u64);
                     if listener.bus() == self.next_bus {
@@ -118,19 +126,19 @@ impl Watch {
     /// Asks buses of ours about themselves and their connections. The answers come with what is
     /// [taken](Self::take).
     pub fn ask_statistics(&mut self) {
-        self.listeners.iter_mut().for_each(Listener::ask_statistics);
+        self.listeners.iter_mut().for_each(BusListener::ask_statistics);
     }
 
     /// What the first of these buses told of itself and its connections last; `None` if it told nothing.
     pub fn statistics(&self) -> Option<&BusStatistics> {
-        self.listeners.iter().find_map(Listener::statistics)
+        self.listeners.iter().find_map(BusListener::statistics)
     }
 
     /// Takes what has come, and waits a moment for what is on its way: answers about who came last.
-    pub fn finish(&mut self, records: &mut dyn FnMut(Record<'_>)) {
+    pub fn finish(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) {
         let now = sys::clock::monotonic;
         let (deadline, answered) = (now() + BACKLOG_MAX, now() + LAST_MOMENT);
-        self.listeners.iter_mut().for_each(Listener::ask_totals);
+        self.listeners.iter_mut().for_each(BusListener::ask_totals);
         loop {
             // Who floods the bus may do so for ever.
             while self.take(records) == Drained::More && now() < deadline {}
@@ -140,8 +148,12 @@ impl Watch {
             }
         }
         for listener in &mut self.listeners {
-            let mut each =
-                Each { clock: self.clock, due: self.due, records, notices: &mut self.notices };
+            let mut each = RecordReceiver {
+                clock: self.clock,
+                due: self.due,
+                records,
+                notices: &mut self.notices,
+            };
             listener.finish(&mut each);
         }
     }
@@ -165,16 +177,16 @@ impl Watch {
 
     /// Whether no bus is left to listen to.
     pub fn is_over(&self) -> bool {
-        self.listeners.iter().all(Listener::is_over)
+        self.listeners.iter().all(BusListener::is_over)
     }
 
     /// Whether all who were there at the start have been asked about.
     pub fn is_settled(&self) -> bool {
-        self.listeners.iter().all(Listener::is_settled)
+        self.listeners.iter().all(BusListener::is_settled)
     }
 }
 
-impl AsFd for Watch {
+impl AsFd for BusWatch {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.poller.as_fd()
     }

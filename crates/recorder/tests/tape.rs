@@ -11,14 +11,17 @@ use std::time::Duration;
 use capture::Capture;
 use capture::bodies::Bodies;
 use capture::model::Health;
-use capture::record::{Bus, BusId, Content, EndCause, Fact, Origin, Record, Time};
-use recorder::{Destination, Tape, TapeError, TapeNotice};
-use testkit::recording::Recording;
+use capture::record::{
+    BusId, EndCause, Fact, MessageContent, RecordedBus, RecordedTime, RecordingOrigin,
+    RecordingRecord,
+};
+use recorder::{Tape, TapeDestination, TapeError, TapeNotice};
+use testkit::recording::TestRecording;
 
 /// A folder that is gone with the test.
-struct Folder(PathBuf);
+struct TapeFolder(PathBuf);
 
-impl Folder {
+impl TapeFolder {
     fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -33,17 +36,17 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TapeFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-fn tape(destination: Destination, bodies: Bodies) -> Tape {
-    Tape::open(destination, bodies, Origin::default()).expect("the folder is ours")
+fn tape(destination: TapeDestination, bodies: Bodies) -> Tape {
+    Tape::open(destination, bodies, RecordingOrigin::default()).expect("the folder is ours")
 }
 
-fn put_all(tape: &mut Tape, recording: &Recording) -> Vec<TapeNotice> {
+fn put_all(tape: &mut Tape, recording: &TestRecording) -> Vec<TapeNotice> {
     let mut notices = Vec::new();
     recording.each(|record| notices.extend(tape.put(record)));
     notices
@@ -54,9 +57,9 @@ fn read(path: &Path) -> Capture {
 }
 
 /// A bus, somebody on it, and `calls` calls that are answered after a millisecond each.
-fn busy(calls: usize) -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus { name: "session".into(), ..Bus::default() });
+fn busy(calls: usize) -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus { name: "session".into(), ..RecordedBus::default() });
     recording.process(":1.5", 42, "caller").process(":1.6", 43, "mail");
     recording.owner("org.example.Mail", ":1.6").wait_ms(1);
     for _ in 0..calls {
@@ -68,10 +71,10 @@ fn busy(calls: usize) -> Recording {
 
 #[test]
 fn a_ring_holds_the_last_part_and_who_is_who() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("ring.pcapng");
     let size = 20_000;
-    let mut tape = tape(Destination::Ring { path: path.clone(), size }, Bodies::Whole);
+    let mut tape = tape(TapeDestination::Ring { path: path.clone(), size }, Bodies::Whole);
     put_all(&mut tape, &busy(200));
     let tally = tape.finish().expect("there is room");
     assert_eq!(tally.messages, 400);
@@ -103,19 +106,19 @@ fn a_ring_holds_the_last_part_and_who_is_who() {
 
 #[test]
 fn a_part_of_an_earlier_recording_is_not_taken_for_one_of_this() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
     let before = folder.join("a.pcapng.1");
     for (there, stays) in [(&b"\x0a\x0d\x0d\x0a and more"[..], false), (b".TH A 1", true)] {
         fs::write(&before, there).expect("the folder is ours");
-        let tape = tape(Destination::File(path.clone()), Bodies::Whole);
+        let tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
         tape.finish().expect("there is room");
         assert_eq!(before.exists(), stays, "{there:?}");
     }
 }
 
 /// The names in the folder.
-fn names(folder: &Folder) -> Vec<String> {
+fn names(folder: &TapeFolder) -> Vec<String> {
     let entries = fs::read_dir(&folder.0).expect("the folder is ours");
     let name = |entry: io::Result<fs::DirEntry>| entry.expect("it can be read").file_name();
     let mut names: Vec<_> =
@@ -125,7 +128,7 @@ fn names(folder: &Folder) -> Vec<String> {
 }
 
 /// The file that will take the place of `target`.
-fn unfinished(folder: &Folder, target: &str) -> PathBuf {
+fn unfinished(folder: &TapeFolder, target: &str) -> PathBuf {
     let mut found = names(folder).into_iter().filter(|name| name.ends_with(".unfinished"));
     let name = found.next().expect("it is beside the target");
     assert!(name.starts_with(&format!("{target}.")) && found.next().is_none(), "{name}");
@@ -134,9 +137,9 @@ fn unfinished(folder: &Folder, target: &str) -> PathBuf {
 
 #[test]
 fn a_new_recording_grows_under_its_own_name() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
-    let mut tape = tape(Destination::File(path.clone()), Bodies::Whole);
+    let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
     put_all(&mut tape, &busy(10));
     assert_eq!(tape.flush(Duration::ZERO), None);
     assert_eq!(read(&path).len(), 20);
@@ -147,14 +150,14 @@ fn a_new_recording_grows_under_its_own_name() {
 
 #[test]
 fn a_recording_is_kept_until_the_new_one_is_complete() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
-    let first = tape(Destination::File(path.clone()), Bodies::Whole);
+    let first = tape(TapeDestination::File(path.clone()), Bodies::Whole);
     first.finish().expect("there is room");
     let old = fs::read(&path).expect("it is there");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
 
-    let mut second = tape(Destination::File(path.clone()), Bodies::Whole);
+    let mut second = tape(TapeDestination::File(path.clone()), Bodies::Whole);
     put_all(&mut second, &busy(10));
     assert_eq!(second.flush(Duration::ZERO), None);
     assert_eq!(fs::read(&path).expect("it is there"), old);
@@ -164,7 +167,7 @@ fn a_recording_is_kept_until_the_new_one_is_complete() {
     drop(second);
     assert_eq!((fs::read(&path).expect("it is there"), read(&growing).len()), (old, 20));
 
-    let mut third = tape(Destination::File(path.clone()), Bodies::Whole);
+    let mut third = tape(TapeDestination::File(path.clone()), Bodies::Whole);
     put_all(&mut third, &busy(5));
     let files = third.finish().expect("there is room").files;
     assert_eq!(files, std::slice::from_ref(&path));
@@ -175,9 +178,9 @@ fn a_recording_is_kept_until_the_new_one_is_complete() {
 
 #[test]
 fn both_parts_of_a_ring_are_kept_until_the_new_one_is_complete() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("ring.pcapng");
-    let destination = || Destination::Ring { path: path.clone(), size: 20_000 };
+    let destination = || TapeDestination::Ring { path: path.clone(), size: 20_000 };
     let mut first = tape(destination(), Bodies::Whole);
     put_all(&mut first, &busy(200));
     first.finish().expect("there is room");
@@ -203,12 +206,12 @@ fn both_parts_of_a_ring_are_kept_until_the_new_one_is_complete() {
 
 #[test]
 fn a_ring_replaces_only_recordings() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("ring");
     fs::write(folder.join("ring.1"), ".TH A 1").expect("the folder is ours");
     let open = |path| {
-        let destination = Destination::Ring { path, size: 20_000 };
-        Tape::open(destination, Bodies::Whole, Origin::default()).map(drop)
+        let destination = TapeDestination::Ring { path, size: 20_000 };
+        Tape::open(destination, Bodies::Whole, RecordingOrigin::default()).map(drop)
     };
     let error = open(path).expect_err("it is a manual page").to_string();
     assert!(error.contains("ring.1, which is not a recording"), "{error}");
@@ -219,7 +222,7 @@ fn a_ring_replaces_only_recordings() {
 
 #[test]
 fn a_recording_follows_a_link_of_its_own_user() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let precious = folder.join("precious");
     let path = folder.join("a.pcapng");
     for content in [Some("precious"), None] {
@@ -229,7 +232,7 @@ fn a_recording_follows_a_link_of_its_own_user() {
         }
         let _ = fs::remove_file(&path);
         symlink(&precious, &path).expect("the folder is ours");
-        let tape = tape(Destination::File(path.clone()), Bodies::Whole);
+        let tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
         assert_eq!(
             fs::read_to_string(&precious).is_ok_and(|text| text == "precious"),
             content.is_some()
@@ -239,7 +242,7 @@ fn a_recording_follows_a_link_of_its_own_user() {
         read(&precious);
     }
     // Both parts of a ring are where the link leads to, and are found by it.
-    let mut ring = tape(Destination::Ring { path: path.clone(), size: 20_000 }, Bodies::Whole);
+    let mut ring = tape(TapeDestination::Ring { path: path.clone(), size: 20_000 }, Bodies::Whole);
     put_all(&mut ring, &busy(200));
     let part = folder.join("precious.1");
     assert_eq!(ring.finish().expect("there is room").files, [part, precious]);
@@ -249,12 +252,12 @@ fn a_recording_follows_a_link_of_its_own_user() {
 
 #[test]
 fn a_pipe_is_written_directly() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("pipe");
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
     // Opened for both, so that neither end waits for the other.
     let mut pipe = File::options().read(true).write(true).open(&path).expect("it is ours");
-    let tape = tape(Destination::File(path), Bodies::Whole);
+    let tape = tape(TapeDestination::File(path), Bodies::Whole);
     let written = tape.finish().expect("there is room").written;
     let mut start = vec![0; usize::try_from(written).expect("a few bytes")];
     pipe.read_exact(&mut start).expect("it was written");
@@ -264,10 +267,10 @@ fn a_pipe_is_written_directly() {
 
 #[test]
 fn a_discarded_recording_leaves_no_file_and_the_old_one_alone() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
     let record = || {
-        let mut tape = tape(Destination::File(path.clone()), Bodies::Whole);
+        let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
         put_all(&mut tape, &busy(1));
         tape.flush(Duration::ZERO);
         tape.discard();
@@ -284,14 +287,18 @@ fn a_discarded_recording_leaves_no_file_and_the_old_one_alone() {
 fn a_limited_file_is_never_larger_than_its_limit() {
     let mut refused = 0;
     for max in (2000..30_000).step_by(997) {
-        let folder = Folder::new();
+        let folder = TapeFolder::new();
         let path = folder.join("a.pcapng");
-        let mut tape = tape(Destination::File(path.clone()), Bodies::Whole).limited(Some(max));
+        let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole).limited(Some(max));
         put_all(&mut tape, &busy(20));
         let is_complete = tape.is_complete();
         refused += usize::from(is_complete);
         let cause = EndCause::Size;
-        tape.put(Record::Fact { at: Time(0), bus: BusId(0), fact: Fact::Ended { cause } });
+        tape.put(RecordingRecord::Fact {
+            at: RecordedTime(0),
+            bus: BusId(0),
+            fact: Fact::Ended { cause },
+        });
         let tally = tape.finish().expect("there is room");
         let len = fs::metadata(&path).expect("it is there").len();
         assert!(len <= max, "{len} bytes are more than {max}");
@@ -306,17 +313,17 @@ fn a_limited_file_is_never_larger_than_its_limit() {
 
 #[test]
 fn a_trigger_writes_what_came_before_it_and_a_little_after() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("slow.pcapng");
     let query = "dur>50ms".parse().expect("a query");
-    let destination = Destination::Trigger { path: path.clone(), size: 1 << 20, query };
+    let destination = TapeDestination::Trigger { path: path.clone(), size: 1 << 20, query };
     let mut tape = tape(destination, Bodies::Whole);
     let mut recording = busy(20);
     put_all(&mut tape, &recording);
     assert_eq!(tape.flush(Duration::from_secs(1)), None);
     assert!(!path.exists(), "nothing was slow");
 
-    recording = Recording::new();
+    recording = TestRecording::new();
     recording.at_ms(500);
     let call = recording.call(":1.7", "org.example.Mail", "/ org.example.Mail.Slow", &());
     recording.wait_ms(80).reply(&call, ":1.6", &());
@@ -331,7 +338,7 @@ fn a_trigger_writes_what_came_before_it_and_a_little_after() {
     assert_eq!(slow.duration(), Some(Duration::from_millis(80)));
     assert_eq!(capture.label(slow.from().expect("it is known")), "org.example.Mail");
 
-    let mut again = Recording::new();
+    let mut again = TestRecording::new();
     again.at_ms(700);
     let call = again.call(":1.8", "org.example.Mail", "/ org.example.Mail.Slow", &());
     again.wait_ms(90).reply(&call, ":1.6", &());
@@ -346,13 +353,17 @@ fn a_trigger_writes_what_came_before_it_and_a_little_after() {
 #[test]
 fn a_trigger_sees_what_is_crossed_out() {
     for bodies in [Bodies::Whole, Bodies::Cut(100), Bodies::Redacted] {
-        let folder = Folder::new();
+        let folder = TapeFolder::new();
         let path = folder.join("met.pcapng");
         let query = "arg0:secret".parse().expect("a query");
         let mut tape =
-            tape(Destination::Trigger { path: path.clone(), size: 1 << 20, query }, bodies);
-        let mut recording = Recording::new();
-        recording.bus(Bus::default()).signal(":1.6", "/ org.example.Mail.New", &("secret",));
+            tape(TapeDestination::Trigger { path: path.clone(), size: 1 << 20, query }, bodies);
+        let mut recording = TestRecording::new();
+        recording.bus(RecordedBus::default()).signal(
+            ":1.6",
+            "/ org.example.Mail.New",
+            &("secret",),
+        );
         put_all(&mut tape, &recording);
         let files = tape.finish().expect("there is room").files;
         assert_eq!(files, std::slice::from_ref(&path), "{bodies:?}");
@@ -364,17 +375,17 @@ fn a_trigger_sees_what_is_crossed_out() {
 
 #[test]
 fn a_trigger_replaces_the_file_it_was_given_and_no_other() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("met.pcapng");
     let second = folder.join("met-2.pcapng");
     fs::write(&path, "old").expect("the folder is ours");
     fs::write(&second, "of another day").expect("the folder is ours");
     let query = "member:New".parse().expect("a query");
     let mut tape =
-        tape(Destination::Trigger { path: path.clone(), size: 4096, query }, Bodies::Whole);
-    tape.put(Record::Bus(Bus::default()));
+        tape(TapeDestination::Trigger { path: path.clone(), size: 4096, query }, Bodies::Whole);
+    tape.put(RecordingRecord::Bus(RecordedBus::default()));
     for second in [1_u32, 10] {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.at_ms(1000 * i64::from(second)).signal(":1.6", "/ org.example.Mail.New", &());
         put_all(&mut tape, &recording);
         assert_eq!(tape.flush(Duration::from_secs(second.into())), None);
@@ -391,11 +402,11 @@ fn a_trigger_replaces_the_file_it_was_given_and_no_other() {
 
 #[test]
 fn a_trigger_that_never_comes_leaves_no_file() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("slow.pcapng");
     let query = "dur>50ms".parse().expect("a query");
     let mut tape =
-        tape(Destination::Trigger { path: path.clone(), size: 4096, query }, Bodies::Whole);
+        tape(TapeDestination::Trigger { path: path.clone(), size: 4096, query }, Bodies::Whole);
     put_all(&mut tape, &busy(500));
     let tally = tape.finish().expect("there is room");
     assert_eq!((tally.messages, tally.written), (1000, 0));
@@ -404,8 +415,8 @@ fn a_trigger_that_never_comes_leaves_no_file() {
 
 #[test]
 fn what_is_not_to_be_kept_is_not_in_the_file() {
-    let mut recording = Recording::new();
-    recording.bus(Bus::default()).process(":1.5", 42, "caller");
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus::default()).process(":1.5", 42, "caller");
     recording.rule(":1.5", "type='signal',arg0='secret'").rule(":1.5", "type='signal'");
     recording.signal(
         ":1.5",
@@ -417,9 +428,9 @@ fn what_is_not_to_be_kept_is_not_in_the_file() {
         (Bodies::Cut(120), false, Some(120)),
         (Bodies::Redacted, false, None),
     ] {
-        let folder = Folder::new();
+        let folder = TapeFolder::new();
         let path = folder.join("a.pcapng");
-        let mut tape = tape(Destination::File(path.clone()), bodies);
+        let mut tape = tape(TapeDestination::File(path.clone()), bodies);
         put_all(&mut tape, &recording);
         tape.finish().expect("there is room");
         let bytes = fs::read(&path).expect("it was written");
@@ -432,7 +443,7 @@ fn what_is_not_to_be_kept_is_not_in_the_file() {
         assert_eq!((signal.interface(), signal.member()), ("org.example.Mail", "Came"));
         assert_eq!(holds(b"secret"), bodies != Bodies::Redacted, "a rule asks for it");
         let is_redacted = bodies == Bodies::Redacted;
-        assert_eq!(capture.buses()[0].content == Content::Redacted, is_redacted);
+        assert_eq!(capture.buses()[0].content == MessageContent::Redacted, is_redacted);
         assert_eq!(signal.health() == Health::BodyRedacted, is_redacted);
         if is_redacted {
             assert!(capture.invalid().is_empty(), "{:?}", capture.invalid());
@@ -443,7 +454,7 @@ fn what_is_not_to_be_kept_is_not_in_the_file() {
 #[test]
 fn a_full_disk_is_told_and_counted() {
     let full = File::options().write(true).open("/dev/full").expect("every Linux has it");
-    let mut tape = tape(Destination::Open(full), Bodies::Whole);
+    let mut tape = tape(TapeDestination::Open(full), Bodies::Whole);
     put_all(&mut tape, &busy(10));
     assert_eq!(tape.flush(Duration::from_secs(1)), Some(TapeNotice::Full));
     assert_eq!(put_all(&mut tape, &busy(15)), []);
@@ -460,21 +471,21 @@ fn a_full_disk_is_told_and_counted() {
 #[test]
 fn a_file_that_cannot_be_made_is_named() {
     let path = PathBuf::from("/nonexistent/a.pcapng");
-    let made = Tape::open(Destination::File(path), Bodies::Whole, Origin::default());
+    let made = Tape::open(TapeDestination::File(path), Bodies::Whole, RecordingOrigin::default());
     let text = made.expect_err("there is no such folder").to_string();
     assert!(text.starts_with("cannot create /nonexistent/a.pcapng: "), "{text}");
 }
 
 #[test]
 fn messages_of_the_recorder_are_counted_apart() {
-    let folder = Folder::new();
+    let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.90".into() });
     recording.signal(":1.5", "/ org.x.Y.Changed", &());
     let call = recording.call(":1.90", "org.freedesktop.DBus", "/ org.freedesktop.DBus.GetId", &());
     recording.reply(&call, "org.freedesktop.DBus", &("x",));
-    let mut tape = tape(Destination::File(path.clone()), Bodies::Whole);
+    let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
     put_all(&mut tape, &recording);
     let tally = tape.finish().expect("there is room");
     assert_eq!((tally.messages, tally.of_recorder), (1, 2));

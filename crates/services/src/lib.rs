@@ -38,4 +38,4 @@ pub use command::{Command, CommandError};
 pub use desktop_file::{DesktopFile, SyntaxError, SyntaxErrorKind};
 pub use folder::{Folder, Naming, SessionPlaces, session_folders, system_folders};
 pub use service_file::{ServiceFile, ServiceFileError};
-pub use table::{Entry, Table, Warning, WarningKind};
+pub use table::{ServiceEntry, Table, Warning, WarningKind};

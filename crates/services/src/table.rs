@@ -12,12 +12,12 @@ use crate::service_file::{ServiceFile, ServiceFileError};
 /// The services of some folders, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, ServiceEntry>,
 }
 
 /// A service, and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub struct ServiceEntry {
     /// The file.
     pub path: PathBuf,
     /// What it says.
@@ -30,19 +30,19 @@ impl Table {
     /// warning, and a folder that does not exist without one.
     #[must_use]
     pub fn read(folders: &[Folder]) -> (Self, Vec<Warning>) {
-        let mut reader = Reader::default();
+        let mut reader = ServiceReader::default();
         folders.iter().for_each(|folder| reader.folder(folder));
         (reader.table, reader.warnings)
     }
 
     /// Finds a service.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&ServiceEntry> {
         self.entries.get(name)
     }
 
     /// All services, sorted by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+    pub fn iter(&self) -> impl Iterator<Item = &ServiceEntry> {
         self.entries.values()
     }
 }
@@ -104,12 +104,12 @@ impl fmt::Display for Warning {
 }
 
 #[derive(Default)]
-struct Reader {
+struct ServiceReader {
     table: Table,
     warnings: Vec<Warning>,
 }
 
-impl Reader {
+impl ServiceReader {
     fn folder(&mut self, folder: &Folder) {
         let entries = match fs::read_dir(&folder.path) {
             Ok(entries) => entries,
@@ -141,7 +141,7 @@ impl Reader {
         }
         match self.table.entries.get(&name) {
             None => {
-                self.table.entries.insert(name, Entry { path: path.to_owned(), service });
+                self.table.entries.insert(name, ServiceEntry { path: path.to_owned(), service });
                 Ok(())
             }
             Some(first) if first.path.parent() == path.parent() => Err(WarningKind::Repeated(name)),

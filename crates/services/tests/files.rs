@@ -5,7 +5,7 @@ use services::{ServiceFile, ServiceFileError, SyntaxErrorKind};
 
 /// What the reference makes of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Taken {
+enum ServiceFileVerdict {
     Yes,
     /// The first mistake is of this kind.
     Syntax(SyntaxErrorKind),
@@ -14,12 +14,12 @@ enum Taken {
     OddName,
 }
 
+use ServiceFileVerdict::{OddName, Syntax, Without, Yes};
 use SyntaxErrorKind as Kind;
-use Taken::{OddName, Syntax, Without, Yes};
 
 /// `@` stands for `[D-BUS Service]\nName=a.b\nExec=/bin/true\n`.
 #[rustfmt::skip]
-const ROWS: &[(&[u8], Taken)] = &[
+const ROWS: &[(&[u8], ServiceFileVerdict)] = &[
     (b"@", Yes),
     (b"", Without("Name")),
     (b"[D-BUS Service]", Without("Name")),

@@ -10,9 +10,9 @@ use services::{
 };
 
 /// Some folders that are removed at the end.
-struct Scratch(PathBuf);
+struct ServicesScratch(PathBuf);
 
-impl Scratch {
+impl ServicesScratch {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("diligence-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a folder for tests");
@@ -26,7 +26,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ServicesScratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -44,7 +44,7 @@ fn program(table: &Table, name: &str) -> Option<String> {
 
 #[test]
 fn the_first_folder_counts_and_in_it_the_first_file() {
-    let scratch = Scratch::new("first");
+    let scratch = ServicesScratch::new("first");
     let [first, second] = ["first", "second"].map(|name| scratch.folder(name, Naming::Any));
     write(&first, "b.service", "a.Both", "/first/b");
     write(&first, "a.service", "a.Both", "/first/a");
@@ -62,7 +62,7 @@ fn the_first_folder_counts_and_in_it_the_first_file() {
 
 #[test]
 fn only_files_by_the_right_ending_are_read() {
-    let scratch = Scratch::new("endings");
+    let scratch = ServicesScratch::new("endings");
     let folder = scratch.folder("services", Naming::Any);
     for (index, file) in ["x.service", ".service", ".y.service", "y", "y.SERVICE", "y.service.old"]
         .iter()
@@ -82,7 +82,7 @@ fn only_files_by_the_right_ending_are_read() {
 #[test]
 fn names_of_files_matter_where_it_is_said() {
     let check = |naming, is_used: bool, expected: Option<WarningKind>| {
-        let scratch = Scratch::new("naming");
+        let scratch = ServicesScratch::new("naming");
         let folder = scratch.folder("services", naming);
         write(&folder, "a.Good.service", "a.Good", "/good");
         write(&folder, "other.service", "a.Misnamed", "/misnamed");
@@ -99,7 +99,7 @@ fn names_of_files_matter_where_it_is_said() {
 
 #[test]
 fn what_cannot_be_used_is_named() {
-    let scratch = Scratch::new("unusable");
+    let scratch = ServicesScratch::new("unusable");
     let folder = scratch.folder("services", Naming::Any);
     fs::write(folder.path.join("a.service"), "nonsense").unwrap();
     fs::write(folder.path.join("b.service"), vec![b'#'; 200_000]).unwrap();

@@ -24,9 +24,9 @@ pub struct Ids {
 
 /// The identity of a process.
 #[derive(Debug)]
-pub struct Credentials {
+pub struct PeerCredentials {
     /// Its number, or `None` when it has none in our PID namespace. The number can be given to
-    /// another process once this one has ended; [`Credentials::pidfd`] cannot.
+    /// another process once this one has ended; [`PeerCredentials::pidfd`] cannot.
     pub pid: Option<u32>,
     /// The effective user number.
     pub uid: u32,
@@ -63,10 +63,10 @@ pub fn peer_ids(socket: impl AsFd) -> io::Result<Ids> {
 ///
 /// [`io::ErrorKind::Unsupported`] when `socket` is not a connected Unix socket, so that the kernel
 /// knows no credentials.
-pub fn peer_credentials(socket: impl AsFd) -> io::Result<Credentials> {
+pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
     let socket = socket.as_fd();
     let Ids { pid, uid, gid } = peer_ids(socket)?;
-    Ok(Credentials {
+    Ok(PeerCredentials {
         pid,
         uid,
         gid,
@@ -128,7 +128,7 @@ pub fn peer_label(socket: impl AsFd) -> io::Result<Option<Vec<u8>>> {
 /// # Errors
 ///
 /// Only when descriptors or memory run out.
-pub fn own_credentials() -> io::Result<Credentials> {
+pub fn own_credentials() -> io::Result<PeerCredentials> {
     // Both ends of a pair have the credentials of who made it.
     let (here, _there) = socket_pair()?;
     peer_credentials(here)

@@ -9,7 +9,7 @@ use std::io;
 /// Which of the two processes one is in after [`fork`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Fork {
+pub enum ForkSide {
     /// The one that called, with the number of the new one.
     Parent {
         /// The process number of the child.
@@ -30,10 +30,10 @@ pub enum Fork {
 /// # Errors
 ///
 /// Those of fork(2), or that `/proc` cannot be read.
-pub fn fork() -> io::Result<Fork> {
+pub fn fork() -> io::Result<ForkSide> {
     Ok(match raw::fork()? {
-        Some(child) => Fork::Parent { child },
-        None => Fork::Child,
+        Some(child) => ForkSide::Parent { child },
+        None => ForkSide::Child,
     })
 }
 

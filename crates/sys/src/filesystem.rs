@@ -71,7 +71,7 @@ pub fn allow_everyone(path: &Path) -> io::Result<()> {
 
 /// Whose a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub struct FileOwner {
     /// The user.
     pub uid: u32,
     /// The group.
@@ -84,12 +84,12 @@ pub struct Owner {
 /// # Errors
 ///
 /// Those of open(2) and chown(2), and [`io::ErrorKind::InvalidInput`] if there is no socket.
-pub fn give_socket(path: &Path, owner: Owner) -> io::Result<()> {
+pub fn give_socket(path: &Path, owner: FileOwner) -> io::Result<()> {
     let file = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     if !FileType::from_raw_mode(fstat(&file)?.st_mode).is_socket() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let Owner { uid, gid } = owner;
+    let FileOwner { uid, gid } = owner;
     let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
     Ok(chownat(&file, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH)?)
 }

@@ -6,13 +6,13 @@ use std::fs;
 
 /// As whom a process runs, and what it may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct ProcessIdentity {
     /// The process that started it, or took it over.
     pub parent: u32,
     /// Its users.
-    pub users: Four,
+    pub users: IdSet,
     /// Its groups.
-    pub groups: Four,
+    pub groups: IdSet,
     /// The other groups that it is in.
     pub supplementary: Vec<u32>,
     /// What it may do.
@@ -29,7 +29,7 @@ pub struct Identity {
 
 /// The four numbers that the kernel keeps of users and of groups (credentials(7)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Four {
+pub struct IdSet {
     /// Who started it.
     pub real: u32,
     /// Whose rights it has.
@@ -53,11 +53,11 @@ pub struct Capabilities {
     pub bounding: u64,
 }
 
-impl Identity {
+impl ProcessIdentity {
     /// That of a process; `None` when it is gone.
     #[must_use]
     pub fn of_process(pid: u32) -> Option<Self> {
-        let status = Status(read(pid, "status")?);
+        let status = IdentityStatus(read(pid, "status")?);
         Some(Self {
             parent: status.field("PPid")?.parse().ok()?,
             users: status.four("Uid")?,
@@ -89,9 +89,9 @@ fn read(pid: u32, file: &str) -> Option<String> {
 }
 
 /// Lines of a key and values.
-struct Status(String);
+struct IdentityStatus(String);
 
-impl Status {
+impl IdentityStatus {
     fn field(&self, key: &str) -> Option<&str> {
         let value = self.0.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         value.map(str::trim)
@@ -102,10 +102,10 @@ impl Status {
         words.filter_map(|number| number.parse().ok())
     }
 
-    fn four(&self, key: &str) -> Option<Four> {
+    fn four(&self, key: &str) -> Option<IdSet> {
         let numbers: Vec<_> = self.numbers(key).collect();
         let [real, effective, saved, filesystem] = *numbers.as_slice() else { return None };
-        Some(Four { real, effective, saved, filesystem })
+        Some(IdSet { real, effective, saved, filesystem })
     }
 
     fn capabilities(&self) -> Option<Capabilities> {
@@ -200,13 +200,13 @@ mod tests {
 
     #[test]
     fn a_status_says_as_whom() {
-        let status = Status(
+        let status = IdentityStatus(
             "Name:\tcat\nPPid:\t7\nUid:\t1\t2\t3\t4\nGid:\t5\t6\nGroups:\t8 9 \n\
              CapInh:\t0000000000000000\nCapPrm:\t0000000000000003\nCapEff:\t1\n\
              CapBnd:\t000001ffffffffff\n"
                 .into(),
         );
-        let users = Four { real: 1, effective: 2, saved: 3, filesystem: 4 };
+        let users = IdSet { real: 1, effective: 2, saved: 3, filesystem: 4 };
         assert_eq!(status.four("Uid"), Some(users));
         assert_eq!(status.four("Gid"), None);
         assert_eq!(status.numbers("Groups").collect::<Vec<_>>(), [8, 9]);
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn we_are_who_we_are() {
-        let own = Identity::of_process(std::process::id()).expect("we run");
+        let own = ProcessIdentity::of_process(std::process::id()).expect("we run");
         assert_eq!(own.users.effective, rustix::process::geteuid().as_raw());
-        assert_eq!(Identity::of_process(u32::MAX), None);
+        assert_eq!(ProcessIdentity::of_process(u32::MAX), None);
     }
 }

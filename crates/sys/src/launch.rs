@@ -2,7 +2,7 @@
 //! may be on a disk that sleeps or on another machine.
 //!
 //! [`std::process::Command`] waits for that, because it returns what went wrong. Here the new
-//! process says so itself, by a pipe that is read when it has ended ([`Child::ending`]).
+//! process says so itself, by a pipe that is read when it has ended ([`ChildProcess::ending`]).
 //!
 //! The program inherits what is not close-on-exec, which is nothing but the standard streams, and
 //! an ignored `SIGPIPE`.
@@ -20,12 +20,12 @@ use std::os::unix::ffi::OsStringExt;
 
 /// A program to start, with all that it is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct LaunchedProgram {
     words: Vec<CString>,
     environment: Vec<CString>,
 }
 
-impl Program {
+impl LaunchedProgram {
     /// A program by its path, which stands first, and its arguments; and the variables that it
     /// gets, no others.
     ///
@@ -53,27 +53,27 @@ impl Program {
     /// # Errors
     ///
     /// No process could be made, or no descriptors. That the file cannot be executed is no error
-    /// here, but an [`Ending`].
-    pub fn start(&self, setup: &ChildSetup) -> io::Result<(Child, PipeReader)> {
+    /// here, but an [`ChildEnding`].
+    pub fn start(&self, setup: &ChildSetup) -> io::Result<(ChildProcess, PipeReader)> {
         let (report, reporting) = io::pipe()?;
         let (output, writing) = io::pipe()?;
         ioctl_fionbio(&report, true)?;
         ioctl_fionbio(&output, true)?;
-        let outputs = raw::Outputs { stderr: writing.as_fd(), report: reporting.as_fd() };
+        let outputs = raw::LaunchOutputs { stderr: writing.as_fd(), report: reporting.as_fd() };
         let pid = raw::launch(&self.words, &self.environment, setup, &outputs)?;
-        Ok((Child::new(pid, report)?, output))
+        Ok((ChildProcess::new(pid, report)?, output))
     }
 }
 
 /// A process that was started.
 #[derive(Debug)]
-pub struct Child {
+pub struct ChildProcess {
     pidfd: OwnedFd,
     report: PipeReader,
 }
 
 /// A child is readable when it has ended.
-impl AsFd for Child {
+impl AsFd for ChildProcess {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
@@ -81,7 +81,7 @@ impl AsFd for Child {
 
 /// How a process has ended.
 #[derive(Debug)]
-pub enum Ending {
+pub enum ChildEnding {
     /// The program could not be executed, because of this.
     NotExecuted(io::Error),
     /// With this exit status.
@@ -92,7 +92,7 @@ pub enum Ending {
     Unknown,
 }
 
-impl Child {
+impl ChildProcess {
     fn new(pid: u32, report: PipeReader) -> io::Result<Self> {
         let number = crate::process::to_pid(pid)?;
         // Nobody waits for it before `ending` does, so the number is still its own.
@@ -104,17 +104,17 @@ impl Child {
     /// # Errors
     ///
     /// None that a correct caller can cause.
-    pub fn ending(&self) -> io::Result<Option<Ending>> {
+    pub fn ending(&self) -> io::Result<Option<ChildEnding>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         let status = match waitid(WaitId::PidFd(self.pidfd.as_fd()), options) {
             Ok(Some(status)) => status,
             Ok(None) => return Ok(None),
-            Err(rustix::io::Errno::CHILD) => return Ok(Some(Ending::Unknown)),
+            Err(rustix::io::Errno::CHILD) => return Ok(Some(ChildEnding::Unknown)),
             Err(error) => return Err(error.into()),
         };
         Ok(Some(match self.report() {
-            Some(error) => Ending::NotExecuted(error),
-            None => Ending::of(&status),
+            Some(error) => ChildEnding::NotExecuted(error),
+            None => ChildEnding::of(&status),
         }))
     }
 
@@ -135,7 +135,7 @@ impl Child {
     }
 }
 
-impl Ending {
+impl ChildEnding {
     fn of(status: &WaitIdStatus) -> Self {
         let exited = status.exit_status().map(Self::Exited);
         let signaled = || status.terminating_signal().map(Self::Signaled);

@@ -118,7 +118,7 @@ fn look_up(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u32>> {
 
 /// Looks for the socket whose own address is `peer` and whose other end is `local`.
 fn find(table: &str, local: SocketAddr, peer: SocketAddr) -> Option<u32> {
-    let sockets = table.lines().skip(1).filter_map(Socket::parse);
+    let sockets = table.lines().skip(1).filter_map(LoopbackSocket::parse);
     let wanted = (canonical(peer), canonical(local));
     sockets
         .filter(|socket| socket.state == ESTABLISHED && socket.inode != 0)
@@ -128,7 +128,7 @@ fn find(table: &str, local: SocketAddr, peer: SocketAddr) -> Option<u32> {
 
 /// A line of a table (proc_net_tcp.rst in the kernel's documentation).
 #[derive(Clone, Copy, Debug)]
-struct Socket {
+struct LoopbackSocket {
     address: SocketAddr,
     other_end: SocketAddr,
     state: u8,
@@ -137,7 +137,7 @@ struct Socket {
     inode: u64,
 }
 
-impl Socket {
+impl LoopbackSocket {
     fn parse(line: &str) -> Option<Self> {
         let mut fields = line.split_ascii_whitespace().skip(1);
         let address = parse_address(fields.next()?)?;

@@ -127,8 +127,8 @@ impl Events {
     }
 
     /// The events of the latest wait.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> {
-        self.ready.iter().map(|event| Event { token: event.data.u64(), flags: event.flags })
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = PollEvent> {
+        self.ready.iter().map(|event| PollEvent { token: event.data.u64(), flags: event.flags })
     }
 
     /// Whether the latest wait ended without an event: the timeout was over, or a signal came.
@@ -146,12 +146,12 @@ impl fmt::Debug for Events {
 
 /// One ready descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct PollEvent {
     token: u64,
     flags: EventFlags,
 }
 
-impl Event {
+impl PollEvent {
     /// The token that [`Poller::add`] or [`Poller::modify`] gave the descriptor.
     #[must_use]
     pub fn token(self) -> u64 {

@@ -5,7 +5,7 @@ use std::io;
 
 /// The numbers by which the kernel judges a process (credentials(7)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity<'a> {
+pub struct PrivilegeIdentity<'a> {
     /// The user.
     pub uid: u32,
     /// The group.
@@ -42,8 +42,8 @@ pub fn has_more_rights_than_caller() -> bool {
 /// [`io::ErrorKind::PermissionDenied`] when the process is not root;
 /// [`io::ErrorKind::InvalidInput`] for the numbers `u32::MAX`, which mean "unchanged" to the
 /// kernel. After an error some of the groups may be changed already, so do not go on.
-pub fn switch_to(identity: Identity<'_>) -> io::Result<()> {
-    let Identity { uid, gid, groups } = identity;
+pub fn switch_to(identity: PrivilegeIdentity<'_>) -> io::Result<()> {
+    let PrivilegeIdentity { uid, gid, groups } = identity;
     if uid == UNCHANGED || gid == UNCHANGED {
         return Err(io::ErrorKind::InvalidInput.into());
     }

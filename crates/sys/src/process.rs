@@ -117,11 +117,12 @@ pub struct Usage {
 #[must_use]
 pub fn usage(pid: u32) -> Option<Usage> {
     let processor_time = processor_time(pid)?;
-    let memory = Status::read(&format!("/proc/{pid}/status"))?;
+    let memory = ProcessStatus::read(&format!("/proc/{pid}/status"))?;
     // A thread that has ended since it was listed has taken its counts with it.
     let path = |thread: Pid| format!("/proc/{pid}/task/{thread}/status");
-    let threads = threads(pid).ok()?.into_iter().filter_map(|thread| Status::read(&path(thread)));
-    let threads: Vec<Status> = threads.collect();
+    let threads =
+        threads(pid).ok()?.into_iter().filter_map(|thread| ProcessStatus::read(&path(thread)));
+    let threads: Vec<ProcessStatus> = threads.collect();
     let sum = |key| threads.iter().map(|thread| thread.number(key)).sum();
     Some(Usage {
         processor_time,
@@ -135,7 +136,7 @@ pub fn usage(pid: u32) -> Option<Usage> {
 
 /// Memory that the process occupies now.
 pub(crate) fn resident_bytes(pid: u32) -> Option<u64> {
-    Some(Status::read(&format!("/proc/{pid}/status"))?.bytes("VmRSS"))
+    Some(ProcessStatus::read(&format!("/proc/{pid}/status"))?.bytes("VmRSS"))
 }
 
 /// How long the process had a processor, in user programs and in the kernel, with all threads that
@@ -188,9 +189,9 @@ fn path_of_cgroup(text: &str) -> Option<&str> {
 
 /// What the kernel writes into a file `status`: lines of a key and a value.
 #[derive(Debug)]
-struct Status(String);
+struct ProcessStatus(String);
 
-impl Status {
+impl ProcessStatus {
     fn read(path: &str) -> Option<Self> {
         Some(Self(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned()))
     }
@@ -233,7 +234,7 @@ mod tests {
     fn a_status_is_read_by_exact_key() {
         let text = "VmRSS:\t      12 kB\nvoluntary_ctxt_switches:\t5\n\
                     nonvoluntary_ctxt_switches:\t7\nVmHWM2:\t1 kB\nRssAnon:\tmany\n";
-        let status = Status(text.to_owned());
+        let status = ProcessStatus(text.to_owned());
         let check = |key: &str, number| assert_eq!(status.number(key), number, "{key}");
         check("voluntary_ctxt_switches", 5);
         check("nonvoluntary_ctxt_switches", 7);

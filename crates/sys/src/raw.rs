@@ -8,7 +8,7 @@ mod start;
 pub(crate) mod unfinished;
 
 use crate::inherited::InheritError;
-use crate::transfer::{MAX_DESCRIPTORS, Wait};
+use crate::transfer::{MAX_DESCRIPTORS, TransferWait};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
@@ -25,7 +25,7 @@ use std::time::Duration;
 use std::{io, ptr, slice};
 
 pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
-pub(crate) use start::{Outputs, fork, launch, run_before_exec};
+pub(crate) use start::{LaunchOutputs, fork, launch, run_before_exec};
 
 /// Whether the value of a socket option fitted into the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(crate) fn receive_into(
     socket: BorrowedFd<'_>,
     space: &mut [u8],
     descriptors: &mut Vec<OwnedFd>,
-    wait: Wait,
+    wait: TransferWait,
 ) -> io::Result<(usize, c_int)> {
     let space = libc::iovec { iov_base: space.as_mut_ptr().cast(), iov_len: space.len() };
     // SAFETY: the slice may be written for its length.
@@ -83,7 +83,7 @@ pub(crate) fn receive_behind(
     buffer: &mut Vec<u8>,
     room: usize,
     descriptors: &mut Vec<OwnedFd>,
-    wait: Wait,
+    wait: TransferWait,
 ) -> io::Result<(usize, c_int)> {
     buffer.reserve(room);
     let spare = &mut buffer.spare_capacity_mut()[..room];
@@ -106,11 +106,11 @@ unsafe fn receive_message(
     socket: BorrowedFd<'_>,
     mut space: libc::iovec,
     descriptors: &mut Vec<OwnedFd>,
-    wait: Wait,
+    wait: TransferWait,
 ) -> io::Result<(usize, c_int)> {
     let flags = match wait {
-        Wait::Never => libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT,
-        Wait::Block => libc::MSG_CMSG_CLOEXEC,
+        TransferWait::Never => libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT,
+        TransferWait::Block => libc::MSG_CMSG_CLOEXEC,
     };
     let mut control = MaybeUninit::<ControlSpace>::uninit();
     // SAFETY: zeroes are valid for all fields of this C structure.
@@ -558,14 +558,14 @@ fn unread_parts(head: u64, tail: u64, room: usize) -> [Range<usize>; 2] {
 
 /// The key of an entry in the user or group database.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Key<'a> {
+pub(crate) enum DatabaseKey<'a> {
     Name(&'a CStr),
     Id(u32),
 }
 
 /// The fields of a `struct passwd` that this crate uses.
 #[derive(Debug)]
-pub(crate) struct Account {
+pub(crate) struct PasswdEntry {
     pub(crate) uid: u32,
     pub(crate) gid: u32,
     pub(crate) name: CString,
@@ -573,21 +573,21 @@ pub(crate) struct Account {
 }
 
 /// Finds a user (getpwnam_r(3), getpwuid_r(3)).
-pub(crate) fn account(key: Key<'_>) -> io::Result<Option<Account>> {
+pub(crate) fn account(key: DatabaseKey<'_>) -> io::Result<Option<PasswdEntry>> {
     let call = |entry: *mut _, scratch: &mut [c_char], found: *mut *mut _| {
         let (start, length) = (scratch.as_mut_ptr(), scratch.len());
         match key {
             // SAFETY: `entry` and `found` are from `look_up`, which passes pointers to its own variables. `start` may be
             // written for `length` characters, and `name` is NUL-terminated.
-            Key::Name(name) => unsafe {
+            DatabaseKey::Name(name) => unsafe {
                 libc::getpwnam_r(name.as_ptr(), entry, start, length, found)
             },
             // SAFETY: `entry` and `found` are from `look_up`, which passes pointers to its own variables. `start` may be
             // written for `length` characters.
-            Key::Id(id) => unsafe { libc::getpwuid_r(id, entry, start, length, found) },
+            DatabaseKey::Id(id) => unsafe { libc::getpwuid_r(id, entry, start, length, found) },
         }
     };
-    let copy = |entry: &libc::passwd| Account {
+    let copy = |entry: &libc::passwd| PasswdEntry {
         uid: entry.pw_uid,
         gid: entry.pw_gid,
         // SAFETY: the library has filled in the entry. Its strings are null or NUL-terminated, and are in the scratch

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::random;
-use crate::raw::unfinished::{self, Place};
+use crate::raw::unfinished::{self, UnfinishedSlot};
 
 /// A file that takes the place of another one when it is [committed](Self::commit).
 ///
@@ -30,22 +30,22 @@ use crate::raw::unfinished::{self, Place};
 #[derive(Debug)]
 pub struct ReplacedFile {
     file: File,
-    unfinished: Option<Unfinished>,
+    unfinished: Option<UnfinishedFile>,
 }
 
 /// The new file until it is committed.
 #[derive(Debug)]
-struct Unfinished {
-    file: Temporary,
+struct UnfinishedFile {
+    file: TemporaryFile,
     target: PathBuf,
 }
 
 /// A file that is removed when this is dropped, or when a signal ends the process.
 #[derive(Debug)]
-struct Temporary {
+struct TemporaryFile {
     path: PathBuf,
     /// Absent if the handler of signals has no place for it.
-    place: Option<Place>,
+    place: Option<UnfinishedSlot>,
 }
 
 /// What a path names.
@@ -87,8 +87,8 @@ impl ReplacedFile {
             let options = options.read(true).write(true).create_new(true).mode(0o600);
             match options.custom_flags(NOFOLLOW).open(&path) {
                 Ok(file) => {
-                    let (made, target) = (Temporary::new(path)?, target.to_owned());
-                    let unfinished = Some(Unfinished { file: made, target });
+                    let (made, target) = (TemporaryFile::new(path)?, target.to_owned());
+                    let unfinished = Some(UnfinishedFile { file: made, target });
                     return Ok(Self { file, unfinished });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -218,7 +218,7 @@ impl Write for ReplacedFile {
     }
 }
 
-impl Temporary {
+impl TemporaryFile {
     /// Takes responsibility for a file that was just created.
     fn new(path: PathBuf) -> io::Result<Self> {
         let place = unfinished::remember(CString::new(path.as_os_str().as_bytes())?);
@@ -234,7 +234,7 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         // The error that made the caller give up is the one to report.
         let _ = fs::remove_file(&self.path);

@@ -23,16 +23,16 @@ use std::{fmt, io};
 
 /// A set of processors, at least one, by the numbers that the kernel gives them from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Processors(CpuSet);
+pub struct ProcessorSet(CpuSet);
 
-impl Processors {
-    /// One processor. `None` for a number of [`Processors::LIMIT`] or more.
+impl ProcessorSet {
+    /// One processor. `None` for a number of [`ProcessorSet::LIMIT`] or more.
     #[must_use]
     pub fn one(number: usize) -> Option<Self> {
         Self::new([number])
     }
 
-    /// All processors of these numbers. `None` if there is none, or one of [`Processors::LIMIT`]
+    /// All processors of these numbers. `None` if there is none, or one of [`ProcessorSet::LIMIT`]
     /// or more.
     #[must_use]
     pub fn new(numbers: impl IntoIterator<Item = usize>) -> Option<Self> {
@@ -68,7 +68,7 @@ impl Processors {
 }
 
 /// As the kernel writes such sets: `0-3,7`.
-impl fmt::Display for Processors {
+impl fmt::Display for ProcessorSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let begins = |number: &usize| *number == 0 || !self.contains(number - 1);
         for (index, first) in self.iter().filter(begins).enumerate() {
@@ -87,9 +87,9 @@ impl fmt::Display for Processors {
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::InvalidInput`] on a machine that may have more than [`Processors::LIMIT`].
-pub fn own_processors() -> io::Result<Processors> {
-    Ok(Processors(sched_getaffinity(None)?))
+/// [`io::ErrorKind::InvalidInput`] on a machine that may have more than [`ProcessorSet::LIMIT`].
+pub fn own_processors() -> io::Result<ProcessorSet> {
+    Ok(ProcessorSet(sched_getaffinity(None)?))
 }
 
 /// Confines this thread, and what it starts from now on, to `processors`. Allowed between fork and
@@ -98,7 +98,7 @@ pub fn own_processors() -> io::Result<Processors> {
 /// # Errors
 ///
 /// [`io::ErrorKind::InvalidInput`] if none of them is there for us to use.
-pub fn set_own_processors(processors: &Processors) -> io::Result<()> {
+pub fn set_own_processors(processors: &ProcessorSet) -> io::Result<()> {
     Ok(sched_setaffinity(None, &processors.0)?)
 }
 
@@ -107,8 +107,8 @@ pub fn set_own_processors(processors: &Processors) -> io::Result<()> {
 /// # Errors
 ///
 /// See [the module](self), and those of [`own_processors`].
-pub fn processors(pid: u32) -> io::Result<Processors> {
-    sched_getaffinity(Some(to_pid(pid)?)).map(Processors).map_err(named)
+pub fn processors(pid: u32) -> io::Result<ProcessorSet> {
+    sched_getaffinity(Some(to_pid(pid)?)).map(ProcessorSet).map_err(named)
 }
 
 /// Confines a process to `processors`.
@@ -116,7 +116,7 @@ pub fn processors(pid: u32) -> io::Result<Processors> {
 /// # Errors
 ///
 /// See [the module](self), and those of [`set_own_processors`].
-pub fn set_processors(pid: u32, processors: &Processors) -> io::Result<()> {
+pub fn set_processors(pid: u32, processors: &ProcessorSet) -> io::Result<()> {
     for_each_thread(pid, |thread| Ok(sched_setaffinity(Some(thread), &processors.0)?))
 }
 
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn a_set_of_processors_is_written_as_the_kernel_does() {
         let check = |numbers: &[usize], text: &str| {
-            let processors = Processors::new(numbers.iter().copied()).unwrap();
+            let processors = ProcessorSet::new(numbers.iter().copied()).unwrap();
             assert_eq!(processors.to_string(), text);
             assert_eq!(processors.iter().collect::<Vec<_>>(), numbers);
             assert_eq!(processors.count(), numbers.len());
@@ -272,15 +272,15 @@ mod tests {
         check(&[0], "0");
         check(&[0, 1, 2, 3, 7], "0-3,7");
         check(&[5, 6, 8, 10, 11], "5-6,8,10-11");
-        check(&[Processors::LIMIT - 1], "1023");
-        check(&[Processors::LIMIT - 2, Processors::LIMIT - 1], "1022-1023");
+        check(&[ProcessorSet::LIMIT - 1], "1023");
+        check(&[ProcessorSet::LIMIT - 2, ProcessorSet::LIMIT - 1], "1022-1023");
     }
 
     #[test]
     fn there_is_no_set_of_nothing() {
-        assert_eq!(Processors::new([]), None);
-        assert_eq!(Processors::new([0, Processors::LIMIT]), None);
-        assert_eq!(Processors::one(usize::MAX), None);
+        assert_eq!(ProcessorSet::new([]), None);
+        assert_eq!(ProcessorSet::new([0, ProcessorSet::LIMIT]), None);
+        assert_eq!(ProcessorSet::one(usize::MAX), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The signals that a program here reacts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub enum ProcessSignal {
     /// `SIGTERM`: end in an orderly way.
     Terminate,
     /// `SIGINT`: the same, from the terminal.
@@ -33,7 +33,7 @@ pub enum Signal {
     Suspend,
 }
 
-impl Signal {
+impl ProcessSignal {
     /// All of them.
     pub const ALL: [Self; 9] = [
         Self::Terminate,
@@ -78,7 +78,7 @@ impl SignalSource {
     /// # Errors
     ///
     /// Only when descriptors or memory run out.
-    pub fn block(signals: &[Signal]) -> io::Result<Self> {
+    pub fn block(signals: &[ProcessSignal]) -> io::Result<Self> {
         let numbers = || signals.iter().map(|signal| signal.number());
         raw::change_signal_mask(MaskChange::Block, numbers())?;
         Ok(Self { descriptor: raw::signal_descriptor(numbers())? })
@@ -90,7 +90,7 @@ impl SignalSource {
     /// # Errors
     ///
     /// None that a correct caller can cause.
-    pub fn take(&self) -> io::Result<Option<Signal>> {
+    pub fn take(&self) -> io::Result<Option<ProcessSignal>> {
         let mut record = [0; RECORD];
         match retry_on_intr(|| rustix::io::read(&self.descriptor, &mut record)) {
             Ok(_) => Ok(decode(&record)),
@@ -108,7 +108,7 @@ impl AsFd for SignalSource {
 }
 
 /// Stops this process until another process continues it, and returns then: what `SIGTSTP` does by
-/// default, for a program that reads [`Signal::Suspend`] and has put the terminal in order. If no
+/// default, for a program that reads [`ProcessSignal::Suspend`] and has put the terminal in order. If no
 /// shell could continue the process (its process group is orphaned), the kernel ignores the signal and
 /// this function returns at once. `SIGTSTP` is blocked afterwards.
 ///
@@ -126,12 +126,12 @@ pub fn suspend() -> io::Result<()> {
 
 /// Lets signals interrupt this thread again. Allowed between fork and exec.
 pub(crate) fn unblock_all() -> io::Result<()> {
-    raw::change_signal_mask(MaskChange::Unblock, Signal::ALL.map(Signal::number))
+    raw::change_signal_mask(MaskChange::Unblock, ProcessSignal::ALL.map(ProcessSignal::number))
 }
 
-fn decode(record: &[u8; RECORD]) -> Option<Signal> {
+fn decode(record: &[u8; RECORD]) -> Option<ProcessSignal> {
     let number = i32::from_ne_bytes(*record.first_chunk()?);
-    Signal::ALL.into_iter().find(|signal| signal.number().as_raw() == number)
+    ProcessSignal::ALL.into_iter().find(|signal| signal.number().as_raw() == number)
 }
 
 /// Bytes that the kernel writes per signal.

@@ -229,7 +229,7 @@ pub fn local_address(socket: impl AsFd) -> io::Result<LocalAddress> {
     }
 }
 
-/// Limits how long a [blocking](crate::transfer::Wait::Block) receive waits; `None` is for ever
+/// Limits how long a [blocking](crate::transfer::TransferWait::Block) receive waits; `None` is for ever
 /// (`SO_RCVTIMEO`, socket(7)).
 ///
 /// # Errors

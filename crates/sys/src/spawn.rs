@@ -2,8 +2,8 @@
 
 use crate::raw;
 use crate::rlimit::OpenFiles;
-use crate::scheduling::{Processors, set_own_processors};
-use crate::signals::{self, Signal};
+use crate::scheduling::{ProcessorSet, set_own_processors};
+use crate::signals::{self, ProcessSignal};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, getpid, getppid, set_parent_process_death_signal};
 use std::io;
@@ -20,7 +20,7 @@ use std::process::Command;
 /// use std::process::Command;
 ///
 /// # fn main() -> std::io::Result<()> {
-/// let signals = SignalSource::block(&[Signal::Terminate])?;
+/// let signals = SignalSource::block(&[ProcessSignal::Terminate])?;
 /// let mut command = Command::new("true");
 /// ChildSetup::new().end_with_parent(Signal::Terminate).install(&mut command);
 /// assert!(command.status()?.success());
@@ -33,7 +33,7 @@ use std::process::Command;
 pub struct ChildSetup {
     open_files: Option<OpenFiles>,
     end_with_parent: Option<ParentDeath>,
-    processors: Option<Processors>,
+    processors: Option<ProcessorSet>,
     oom_score: OomScore,
 }
 
@@ -48,7 +48,7 @@ enum OomScore {
 #[derive(Clone, Copy, Debug)]
 struct ParentDeath {
     parent: Pid,
-    signal: Signal,
+    signal: ProcessSignal,
 }
 
 impl ChildSetup {
@@ -65,12 +65,12 @@ impl ChildSetup {
     /// Sends the child `signal` when the thread that started it ends (prctl(2),
     /// `PR_SET_PDEATHSIG`). The child can undo it. Call this in the process that starts the child,
     /// not before a fork of it.
-    pub fn end_with_parent(self, signal: Signal) -> Self {
+    pub fn end_with_parent(self, signal: ProcessSignal) -> Self {
         Self { end_with_parent: Some(ParentDeath { parent: getpid(), signal }), ..self }
     }
 
     /// Confines the child to `processors`.
-    pub fn processors(self, processors: Processors) -> Self {
+    pub fn processors(self, processors: ProcessorSet) -> Self {
         Self { processors: Some(processors), ..self }
     }
 

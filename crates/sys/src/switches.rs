@@ -207,7 +207,7 @@ struct ThreadTrace {
     thread: Pid,
     ring: EventRing,
     tracker: Tracker,
-    counted: Counters,
+    counted: SwitchCounters,
     /// How long the thread has had a processor by all spans so far.
     told: Duration,
 }
@@ -225,7 +225,7 @@ impl ThreadTrace {
         // In this order a thread that has run by the counters, but has no records, ran all the
         // time: had it been switched before it was counted, there would be a record.
         let end = clock::monotonic();
-        let counters = Counters::read(self.ring.event())?;
+        let counters = SwitchCounters::read(self.ring.event())?;
         let mut bytes = Vec::new();
         self.ring.drain(&mut bytes);
 
@@ -233,11 +233,11 @@ impl ThreadTrace {
         for record in records(&bytes) {
             self.tracker.record(record);
             match record.event {
-                Event::Switch(kind) => {
+                SwitchEvent::Switch(kind) => {
                     all.switches.push(Switch { time: record.time, thread, kind });
                 }
-                Event::Began { thread } => drop(began.insert(thread)),
-                Event::Lost => {}
+                SwitchEvent::Began { thread } => drop(began.insert(thread)),
+                SwitchEvent::Lost => {}
             }
         }
         let lost = counters.lost - self.counted.lost;
@@ -260,14 +260,14 @@ impl ThreadTrace {
 
 /// What an event has counted since it was opened, as [`attributes`] asks.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counters {
+struct SwitchCounters {
     /// Nanoseconds that the thread had a processor.
     running: u64,
     /// Records for which there was no room.
     lost: u64,
 }
 
-impl Counters {
+impl SwitchCounters {
     fn read(event: &OwnedFd) -> io::Result<Self> {
         let mut bytes = [0; 24];
         rustix::io::read(event, &mut bytes)?;
@@ -278,7 +278,7 @@ impl Counters {
 
 /// Whether a thread has a processor, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ProcessorState {
     /// Nothing was heard of it since then. The next record will tell.
     Unknown { since: Duration },
     /// It has one since then.
@@ -292,7 +292,7 @@ enum State {
 /// Makes spans of records.
 #[derive(Debug)]
 struct Tracker {
-    state: State,
+    state: ProcessorState,
     spans: Vec<Range<Duration>>,
     /// Whether the first span began when nothing was known of the thread.
     is_first_guessed: bool,
@@ -301,7 +301,7 @@ struct Tracker {
 impl Tracker {
     /// Nothing is known of the thread before this time.
     fn new(since: Duration) -> Self {
-        let state = State::Unknown { since };
+        let state = ProcessorState::Unknown { since };
         Self { state, spans: Vec::new(), is_first_guessed: false }
     }
 
@@ -314,12 +314,12 @@ impl Tracker {
     /// may have lost its processor before `end` without a record, or got it only after it was followed.
     fn shorten(&mut self, excess: Duration, end: Duration) -> Duration {
         let mut left = excess;
-        let is_open = self.state == State::Running { since: end };
+        let is_open = self.state == ProcessorState::Running { since: end };
         if let Some(last) = self.spans.last_mut().filter(|last| is_open && last.end == end) {
             let cut = left.min(last.end - last.start);
             last.end -= cut;
             left -= cut;
-            self.state = State::Off;
+            self.state = ProcessorState::Off;
         }
         if let (true, Some(first)) = (self.is_first_guessed, self.spans.first_mut()) {
             let cut = left.min(first.end - first.start);
@@ -330,60 +330,69 @@ impl Tracker {
         excess - left
     }
 
-    fn record(&mut self, record: Record) {
+    fn record(&mut self, record: SwitchRecord) {
         match record.event {
-            Event::Switch(SwitchKind::Resumed) => {
-                self.state = State::Running { since: record.time };
+            SwitchEvent::Switch(SwitchKind::Resumed) => {
+                self.state = ProcessorState::Running { since: record.time };
             }
-            Event::Switch(kind) => {
+            SwitchEvent::Switch(kind) => {
                 self.close(record.time);
-                self.state = if kind == SwitchKind::Ended { State::Ended } else { State::Off };
+                self.state = if kind == SwitchKind::Ended {
+                    ProcessorState::Ended
+                } else {
+                    ProcessorState::Off
+                };
             }
-            Event::Lost => self.state = State::Off,
-            Event::Began { .. } => {}
+            SwitchEvent::Lost => self.state = ProcessorState::Off,
+            SwitchEvent::Began { .. } => {}
         }
     }
 
     fn has_ended(&self) -> bool {
-        self.state == State::Ended
+        self.state == ProcessorState::Ended
     }
 
     /// Ends the part that is taken, at `end`. Records that came later may be in it already.
     fn finish(&mut self, end: Duration, has_run: bool, lost: u64) {
         self.state = match self.state {
-            State::Ended => State::Ended,
+            ProcessorState::Ended => ProcessorState::Ended,
             // What is lost is always what came last.
-            _ if lost > 0 => State::Off,
-            State::Unknown { .. } if !has_run => State::Off,
-            State::Running { since } if since >= end => self.state,
-            State::Unknown { .. } | State::Running { .. } => {
+            _ if lost > 0 => ProcessorState::Off,
+            ProcessorState::Unknown { .. } if !has_run => ProcessorState::Off,
+            ProcessorState::Running { since } if since >= end => self.state,
+            ProcessorState::Unknown { .. } | ProcessorState::Running { .. } => {
                 self.close(end);
-                State::Running { since: end }
+                ProcessorState::Running { since: end }
             }
-            State::Off => State::Off,
+            ProcessorState::Off => ProcessorState::Off,
         };
     }
 
     fn close(&mut self, end: Duration) {
         match self.state {
-            State::Unknown { since } | State::Running { since } if since < end => {
-                self.is_first_guessed |= matches!(self.state, State::Unknown { .. });
+            ProcessorState::Unknown { since } | ProcessorState::Running { since }
+                if since < end =>
+            {
+                self.is_first_guessed |= matches!(self.state, ProcessorState::Unknown { .. });
                 self.spans.push(since..end);
             }
-            State::Unknown { .. } | State::Running { .. } | State::Off | State::Ended => {}
+            ProcessorState::Unknown { .. }
+            | ProcessorState::Running { .. }
+            | ProcessorState::Off
+            | ProcessorState::Ended => {}
         }
     }
 }
 
 /// One record of the kernel, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Record {
+struct SwitchRecord {
     time: Duration,
-    event: Event,
+    event: SwitchEvent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
+enum SwitchEvent {
     Switch(SwitchKind),
     /// It has made another thread of its process.
     Began {
@@ -396,7 +405,7 @@ enum Event {
 
 /// The records in `bytes` that are of a kind known here. Each begins with `struct
 /// perf_event_header` and, since the attributes say so, ends with its time.
-fn records(mut bytes: &[u8]) -> impl Iterator<Item = Record> {
+fn records(mut bytes: &[u8]) -> impl Iterator<Item = SwitchRecord> {
     std::iter::from_fn(move || {
         let header = bytes.first_chunk::<8>()?;
         let [k0, k1, k2, k3, m0, m1, s0, s1] = *header;
@@ -411,27 +420,29 @@ fn records(mut bytes: &[u8]) -> impl Iterator<Item = Record> {
         };
         Some((u64_at(record, size - 8)?, event))
     })
-    .filter_map(|(time, event)| Some(Record { time: Duration::from_nanos(time), event: event? }))
+    .filter_map(|(time, event)| {
+        Some(SwitchRecord { time: Duration::from_nanos(time), event: event? })
+    })
 }
 
 /// What a fork has made, if it is another thread and not a process: the numbers of the process and of
 /// that which made it come first, then those of both threads.
-fn thread_begun(record: &[u8]) -> Option<Event> {
+fn thread_begun(record: &[u8]) -> Option<SwitchEvent> {
     let [process, maker, thread] = [8, 12, 16].map(|at| u32_at(record, at));
-    (process? == maker?).then_some(Event::Began { thread: thread? })
+    (process? == maker?).then_some(SwitchEvent::Began { thread: thread? })
 }
 
-fn event(kind: u32, misc: u16) -> Option<Event> {
+fn event(kind: u32, misc: u16) -> Option<SwitchEvent> {
     match kind {
-        PERF_RECORD_LOST => Some(Event::Lost),
-        PERF_RECORD_EXIT => Some(Event::Switch(SwitchKind::Ended)),
+        PERF_RECORD_LOST => Some(SwitchEvent::Lost),
+        PERF_RECORD_EXIT => Some(SwitchEvent::Switch(SwitchKind::Ended)),
         PERF_RECORD_SWITCH if misc & PERF_RECORD_MISC_SWITCH_OUT == 0 => {
-            Some(Event::Switch(SwitchKind::Resumed))
+            Some(SwitchEvent::Switch(SwitchKind::Resumed))
         }
         PERF_RECORD_SWITCH if misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT != 0 => {
-            Some(Event::Switch(SwitchKind::Preempted))
+            Some(SwitchEvent::Switch(SwitchKind::Preempted))
         }
-        PERF_RECORD_SWITCH => Some(Event::Switch(SwitchKind::Waited)),
+        PERF_RECORD_SWITCH => Some(SwitchEvent::Switch(SwitchKind::Waited)),
         _ => None,
     }
 }
@@ -520,43 +531,48 @@ mod tests {
 
     #[test]
     fn records_are_read() {
-        let check = |bytes: &[u8], expected: &[(u64, Event)]| {
-            let read: Vec<Record> = records(bytes).collect();
+        let check = |bytes: &[u8], expected: &[(u64, SwitchEvent)]| {
+            let read: Vec<SwitchRecord> = records(bytes).collect();
             let expected = expected.iter().map(|&(time, event)| (nanoseconds(time), event));
-            let expected: Vec<_> = expected.map(|(time, event)| Record { time, event }).collect();
+            let expected: Vec<_> =
+                expected.map(|(time, event)| SwitchRecord { time, event }).collect();
             assert_eq!(read, expected, "{bytes:?}");
         };
         let switch = |misc, time| bytes(PERF_RECORD_SWITCH, misc, &[], time);
         check(&[], &[]);
-        check(&switch(0, 7), &[(7, Event::Switch(Resumed))]);
-        check(&switch(OUT, 8), &[(8, Event::Switch(Waited))]);
-        check(&switch(PREEMPTED, 9), &[(9, Event::Switch(Preempted))]);
+        check(&switch(0, 7), &[(7, SwitchEvent::Switch(Resumed))]);
+        check(&switch(OUT, 8), &[(8, SwitchEvent::Switch(Waited))]);
+        check(&switch(PREEMPTED, 9), &[(9, SwitchEvent::Switch(Preempted))]);
         // Other bits say other things.
-        check(&switch(0x1fff, 7), &[(7, Event::Switch(Resumed))]);
-        check(&bytes(PERF_RECORD_EXIT, 2, &[1, 2, 3], 4), &[(4, Event::Switch(Ended))]);
-        check(&bytes(PERF_RECORD_LOST, 0, &[1, 77], 5), &[(5, Event::Lost)]);
+        check(&switch(0x1fff, 7), &[(7, SwitchEvent::Switch(Resumed))]);
+        check(&bytes(PERF_RECORD_EXIT, 2, &[1, 2, 3], 4), &[(4, SwitchEvent::Switch(Ended))]);
+        check(&bytes(PERF_RECORD_LOST, 0, &[1, 77], 5), &[(5, SwitchEvent::Lost)]);
         // Process 1 makes a thread with the number 3, and then a process.
         let pair = |low: u64, high: u64| {
             if cfg!(target_endian = "big") { low << 32 | high } else { high << 32 | low }
         };
         let fork = |process| bytes(PERF_RECORD_FORK, 0, &[pair(process, 1), pair(3, 1), 6], 6);
-        check(&fork(1), &[(6, Event::Began { thread: 3 })]);
-        check(&[fork(2), switch(0, 5)].concat(), &[(5, Event::Switch(Resumed))]);
+        check(&fork(1), &[(6, SwitchEvent::Began { thread: 3 })]);
+        check(&[fork(2), switch(0, 5)].concat(), &[(5, SwitchEvent::Switch(Resumed))]);
         // A record of a kind that is not known is passed over.
         let unknown = bytes(99, 0, &[1, 2, 3], 4);
-        check(&[unknown, switch(0, 5)].concat(), &[(5, Event::Switch(Resumed))]);
+        check(&[unknown, switch(0, 5)].concat(), &[(5, SwitchEvent::Switch(Resumed))]);
         // Nothing is made of what is cut off or cannot be.
         check(&switch(0, 5)[..15], &[]);
         check(&[0; 64], &[]);
-        check(&[switch(0, 5), vec![1; 7]].concat(), &[(5, Event::Switch(Resumed))]);
+        check(&[switch(0, 5), vec![1; 7]].concat(), &[(5, SwitchEvent::Switch(Resumed))]);
     }
 
     /// Follows a thread of which nothing was known at time 10 up to the time 100.
-    fn follow(history: &[(u64, Event)], has_run: bool, lost: u64) -> (State, Vec<(u64, u64)>) {
+    fn follow(
+        history: &[(u64, SwitchEvent)],
+        has_run: bool,
+        lost: u64,
+    ) -> (ProcessorState, Vec<(u64, u64)>) {
         let since = nanoseconds(10);
         let mut tracker = Tracker::new(since);
         for &(time, event) in history {
-            tracker.record(Record { time: nanoseconds(time), event });
+            tracker.record(SwitchRecord { time: nanoseconds(time), event });
         }
         tracker.finish(nanoseconds(100), has_run, lost);
         (tracker.state, numbers(&tracker.spans))
@@ -569,40 +585,40 @@ mod tests {
 
     #[test]
     fn spans_are_made_of_records() {
-        let check = |history: &[(u64, Event)], state, spans: &[(u64, u64)]| {
+        let check = |history: &[(u64, SwitchEvent)], state, spans: &[(u64, u64)]| {
             assert_eq!(follow(history, true, 0), (state, spans.to_vec()), "{history:?}");
         };
-        let [on, off] = [Resumed, Waited].map(Event::Switch);
-        let running = |since| State::Running { since: nanoseconds(since) };
-        check(&[(20, on), (30, off)], State::Off, &[(20, 30)]);
-        check(&[(20, off)], State::Off, &[(10, 20)]);
+        let [on, off] = [Resumed, Waited].map(SwitchEvent::Switch);
+        let running = |since| ProcessorState::Running { since: nanoseconds(since) };
+        check(&[(20, on), (30, off)], ProcessorState::Off, &[(20, 30)]);
+        check(&[(20, off)], ProcessorState::Off, &[(10, 20)]);
         check(&[(20, off), (30, on)], running(100), &[(10, 20), (30, 100)]);
-        check(&[(20, on), (30, Event::Switch(Ended))], State::Ended, &[(20, 30)]);
+        check(&[(20, on), (30, SwitchEvent::Switch(Ended))], ProcessorState::Ended, &[(20, 30)]);
         // Losses hide when it got and lost the processor.
-        check(&[(20, on), (40, Event::Lost), (50, off)], State::Off, &[]);
-        check(&[(40, Event::Lost), (50, on), (60, off)], State::Off, &[(50, 60)]);
+        check(&[(20, on), (40, SwitchEvent::Lost), (50, off)], ProcessorState::Off, &[]);
+        check(&[(40, SwitchEvent::Lost), (50, on), (60, off)], ProcessorState::Off, &[(50, 60)]);
         // Records from after the end of the part that is taken.
-        check(&[(20, on), (110, off)], State::Off, &[(20, 110)]);
+        check(&[(20, on), (110, off)], ProcessorState::Off, &[(20, 110)]);
         check(&[(110, on)], running(110), &[]);
     }
 
     #[test]
     fn counters_tell_what_no_record_does() {
-        let on = [(20, Event::Switch(Resumed))];
-        let running = State::Running { since: nanoseconds(100) };
+        let on = [(20, SwitchEvent::Switch(Resumed))];
+        let running = ProcessorState::Running { since: nanoseconds(100) };
         assert_eq!(follow(&[], true, 0), (running, vec![(10, 100)]));
-        assert_eq!(follow(&[], false, 0), (State::Off, vec![]));
+        assert_eq!(follow(&[], false, 0), (ProcessorState::Off, vec![]));
         assert_eq!(follow(&on, true, 0), (running, vec![(20, 100)]));
-        assert_eq!(follow(&on, true, 1), (State::Off, vec![]));
+        assert_eq!(follow(&on, true, 1), (ProcessorState::Off, vec![]));
     }
 
     #[test]
     fn spans_are_no_longer_than_the_counter() {
-        let [on, off] = [Resumed, Waited].map(Event::Switch);
-        let check = |history: &[(u64, Event)], excess, state, spans: &[(u64, u64)]| {
+        let [on, off] = [Resumed, Waited].map(SwitchEvent::Switch);
+        let check = |history: &[(u64, SwitchEvent)], excess, state, spans: &[(u64, u64)]| {
             let mut tracker = Tracker::new(nanoseconds(10));
             for &(time, event) in history {
-                tracker.record(Record { time: nanoseconds(time), event });
+                tracker.record(SwitchRecord { time: nanoseconds(time), event });
             }
             tracker.finish(nanoseconds(100), true, 0);
             let before = tracker.length();
@@ -611,15 +627,15 @@ mod tests {
             assert_eq!((tracker.state, numbers(&tracker.spans)), (state, spans.to_vec()));
         };
         // It has lost the processor without a record.
-        check(&[(20, on)], 30, State::Off, &[(20, 70)]);
-        check(&[(20, on), (30, off), (40, on)], 100, State::Off, &[(20, 30)]);
+        check(&[(20, on)], 30, ProcessorState::Off, &[(20, 70)]);
+        check(&[(20, on), (30, off), (40, on)], 100, ProcessorState::Off, &[(20, 30)]);
         // It has got the processor only after it was followed.
-        check(&[(50, off)], 30, State::Off, &[(40, 50)]);
-        check(&[(50, off), (60, on), (70, off)], 60, State::Off, &[(60, 70)]);
-        check(&[], 30, State::Off, &[(10, 70)]);
-        check(&[(50, off), (60, on)], 50, State::Off, &[(20, 50)]);
+        check(&[(50, off)], 30, ProcessorState::Off, &[(40, 50)]);
+        check(&[(50, off), (60, on), (70, off)], 60, ProcessorState::Off, &[(60, 70)]);
+        check(&[], 30, ProcessorState::Off, &[(10, 70)]);
+        check(&[(50, off), (60, on)], 50, ProcessorState::Off, &[(20, 50)]);
         // What the records tell stays.
-        check(&[(20, on), (30, off)], 5, State::Off, &[(20, 30)]);
+        check(&[(20, on), (30, off)], 5, ProcessorState::Off, &[(20, 30)]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub const MAX_DESCRIPTORS: usize = 253;
 
 /// What a call does when it would have to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum TransferWait {
     /// It fails with [`io::ErrorKind::WouldBlock`], however the socket is set.
     Never,
     /// It waits, unless the socket is set non-blocking or a timeout of it is over; it then fails
@@ -40,18 +40,18 @@ pub enum Wait {
 /// What one [`receive`] brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub struct Received {
+pub struct ReceiveOutcome {
     /// How many bytes of the buffer were filled. Zero is the end of the stream, as long as the
     /// buffer has room. Fewer than the buffer has room for means that the socket was empty, or
     /// that descriptors ended the chunk.
     pub bytes: usize,
     /// Whether the descriptors of the chunk are complete.
-    pub descriptors: Descriptors,
+    pub descriptors: DescriptorDelivery,
 }
 
 /// Whether all descriptors that the peer sent have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Descriptors {
+pub enum DescriptorDelivery {
     /// All did, if there were any.
     Complete,
     /// Some were lost (`MSG_CTRUNC`). There always is room for as many as can be sent, so this
@@ -65,15 +65,15 @@ pub enum Descriptors {
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::WouldBlock`] when nothing can be read, see [`Wait`];
+/// [`io::ErrorKind::WouldBlock`] when nothing can be read, see [`TransferWait`];
 /// [`io::ErrorKind::ConnectionReset`] when the peer closed while it had data left to read.
 pub fn receive(
     socket: impl AsFd,
     buffer: &mut [u8],
     descriptors: &mut Vec<OwnedFd>,
-    wait: Wait,
-) -> io::Result<Received> {
-    raw::receive_into(socket.as_fd(), buffer, descriptors, wait).map(Received::new)
+    wait: TransferWait,
+) -> io::Result<ReceiveOutcome> {
+    raw::receive_into(socket.as_fd(), buffer, descriptors, wait).map(ReceiveOutcome::new)
 }
 
 /// As [`receive`], but appends up to `room` bytes to `buffer`. The memory behind what it holds need
@@ -87,9 +87,9 @@ pub fn receive_more(
     buffer: &mut Vec<u8>,
     room: usize,
     descriptors: &mut Vec<OwnedFd>,
-    wait: Wait,
-) -> io::Result<Received> {
-    raw::receive_behind(socket.as_fd(), buffer, room, descriptors, wait).map(Received::new)
+    wait: TransferWait,
+) -> io::Result<ReceiveOutcome> {
+    raw::receive_behind(socket.as_fd(), buffer, room, descriptors, wait).map(ReceiveOutcome::new)
 }
 
 /// Writes `slices` to `socket` once, `descriptors` going with the first byte, and returns how many
@@ -101,15 +101,15 @@ pub fn receive_more(
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::WouldBlock`] when the socket is full, see [`Wait`];
+/// [`io::ErrorKind::WouldBlock`] when the socket is full, see [`TransferWait`];
 /// [`io::ErrorKind::BrokenPipe`] or [`io::ErrorKind::ConnectionReset`] when the peer is gone;
 /// [`io::ErrorKind::InvalidInput`] for more than [`MAX_DESCRIPTORS`]; an error for which
-/// [`Shortage::of`] returns a reason when the peer is there and the kernel cannot take the data.
+/// [`TransferShortage::of`] returns a reason when the peer is there and the kernel cannot take the data.
 pub fn send(
     socket: impl AsFd,
     slices: &[IoSlice<'_>],
     descriptors: &[BorrowedFd<'_>],
-    wait: Wait,
+    wait: TransferWait,
 ) -> io::Result<usize> {
     if descriptors.is_empty() {
         // The kernel has less to copy and to check when there is nothing but bytes.
@@ -131,7 +131,7 @@ pub fn send(
 
 /// Why the kernel does not take data for a peer that is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shortage {
+pub enum TransferShortage {
     /// `ETOOMANYREFS`: this user has sent more descriptors that nobody has received yet than it may
     /// have open files, or (before Linux 6.10) sockets are nested too deeply in one another.
     Descriptors,
@@ -141,7 +141,7 @@ pub enum Shortage {
     Size,
 }
 
-impl Shortage {
+impl TransferShortage {
     /// The shortage that an error of [`send`] reports, if it is one.
     #[must_use]
     pub fn of(error: &io::Error) -> Option<Self> {
@@ -178,13 +178,13 @@ fn send_with(
     socket: impl AsFd,
     slices: &[IoSlice<'_>],
     control: &mut SendAncillaryBuffer<'_, '_, '_>,
-    wait: Wait,
+    wait: TransferWait,
 ) -> io::Result<usize> {
     let slices = &slices[..slices.len().min(MAX_SLICES)];
     Ok(retry_on_intr(|| sendmsg(&socket, slices, control, wait.send_flags()))?)
 }
 
-impl Wait {
+impl TransferWait {
     fn send_flags(self) -> SendFlags {
         match self {
             Self::Never => SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
@@ -193,11 +193,11 @@ impl Wait {
     }
 }
 
-impl Received {
+impl ReceiveOutcome {
     fn new((bytes, flags): (usize, c_int)) -> Self {
         let descriptors = match flags & libc::MSG_CTRUNC {
-            0 => Descriptors::Complete,
-            _ => Descriptors::Truncated,
+            0 => DescriptorDelivery::Complete,
+            _ => DescriptorDelivery::Truncated,
         };
         Self { bytes, descriptors }
     }

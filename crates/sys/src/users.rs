@@ -3,7 +3,7 @@
 //! A lookup may ask a server over the network, or even over the message bus. So a bus looks up
 //! what its configuration names when it starts or reloads, never while it routes messages.
 
-use crate::raw::{self, Account, Key};
+use crate::raw::{self, DatabaseKey, PasswdEntry};
 use std::ffi::{CString, OsString};
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 
 /// An entry of the user database (passwd(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct User {
+pub struct UserAccount {
     uid: u32,
     gid: u32,
     name: CString,
     home: PathBuf,
 }
 
-impl User {
+impl UserAccount {
     /// Finds a user by name; `None` when there is none.
     ///
     /// # Errors
@@ -27,7 +27,7 @@ impl User {
     pub fn by_name(name: &str) -> io::Result<Option<Self>> {
         // A name with a NUL byte is nobody's.
         let Ok(name) = CString::new(name) else { return Ok(None) };
-        Ok(raw::account(Key::Name(&name))?.map(Self::from))
+        Ok(raw::account(DatabaseKey::Name(&name))?.map(Self::from))
     }
 
     /// Finds a user by number; `None` when there is none.
@@ -36,7 +36,7 @@ impl User {
     ///
     /// Those of getpwuid(3): the database cannot be read.
     pub fn by_id(uid: u32) -> io::Result<Option<Self>> {
-        Ok(raw::account(Key::Id(uid))?.map(Self::from))
+        Ok(raw::account(DatabaseKey::Id(uid))?.map(Self::from))
     }
 
     /// The user number.
@@ -74,9 +74,9 @@ impl User {
     }
 }
 
-impl From<Account> for User {
-    fn from(account: Account) -> Self {
-        let Account { uid, gid, name, home } = account;
+impl From<PasswdEntry> for UserAccount {
+    fn from(account: PasswdEntry) -> Self {
+        let PasswdEntry { uid, gid, name, home } = account;
         Self { uid, gid, name, home: OsString::from_vec(home.into_bytes()).into() }
     }
 }

@@ -24,7 +24,7 @@ pub struct WatchId(i32);
 
 /// What has happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change<'a> {
+pub enum DirectoryChange<'a> {
     /// An entry of a directory came, went, or has another content.
     Entry {
         /// The directory.
@@ -69,7 +69,7 @@ impl DirectoryWatch {
     /// # Errors
     ///
     /// None that a correct caller can cause.
-    pub fn take(&self, mut each: impl FnMut(Change<'_>)) -> io::Result<()> {
+    pub fn take(&self, mut each: impl FnMut(DirectoryChange<'_>)) -> io::Result<()> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER_LEN];
         let mut reader = Reader::new(&self.inotify, &mut buffer);
         loop {
@@ -94,15 +94,19 @@ impl AsFd for DirectoryWatch {
     }
 }
 
-fn change(events: ReadFlags, directory: WatchId, name: Option<&OsStr>) -> Option<Change<'_>> {
+fn change(
+    events: ReadFlags,
+    directory: WatchId,
+    name: Option<&OsStr>,
+) -> Option<DirectoryChange<'_>> {
     if events.contains(ReadFlags::QUEUE_OVERFLOW) {
-        return Some(Change::Lost);
+        return Some(DirectoryChange::Lost);
     }
     if events.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::UNMOUNT) {
-        return Some(Change::Gone(directory));
+        return Some(DirectoryChange::Gone(directory));
     }
     // What is left without a name is the end of a watch, of which there was word before.
-    name.map(|name| Change::Entry { directory, name })
+    name.map(|name| DirectoryChange::Entry { directory, name })
 }
 
 /// An entry that is written to has changed when the writer is done. A link is never written to.

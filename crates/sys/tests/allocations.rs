@@ -14,7 +14,7 @@ use std::time::Duration;
 use sys::clock;
 use sys::poll::{Events, Interest, Poller};
 use sys::socket::{UnixAddress, accept, listen_unix, socket_pair};
-use sys::transfer::{MAX_DESCRIPTORS, Wait, receive, send};
+use sys::transfer::{MAX_DESCRIPTORS, TransferWait, receive, send};
 
 struct CountingAllocator;
 
@@ -69,10 +69,10 @@ fn a_turn_allocates_nothing() {
     let mut descriptors = Vec::new();
     let turn = || {
         let slices = [IoSlice::new(b"head"), IoSlice::new(b"body")];
-        assert_eq!(send(&here, &slices, &[], Wait::Never).expect("there is room"), 8);
+        assert_eq!(send(&here, &slices, &[], TransferWait::Never).expect("there is room"), 8);
         poller.wait(&mut events, Some(Duration::from_secs(1))).expect("a wait does not fail");
         assert_eq!(events.iter().len(), 1);
-        let received = receive(&there, &mut buffer, &mut descriptors, Wait::Never);
+        let received = receive(&there, &mut buffer, &mut descriptors, TransferWait::Never);
         assert_eq!(received.expect("there is data").bytes, 8);
         poller.modify(&there, 1, Interest::Read).expect("it is watched");
         assert!(clock::monotonic() > Duration::ZERO);
@@ -85,8 +85,8 @@ fn descriptors_allocate_nothing() {
     let sent = [here.as_fd(); MAX_DESCRIPTORS];
     let mut descriptors = Vec::with_capacity(MAX_DESCRIPTORS);
     let turn = || {
-        send(&here, &[IoSlice::new(b"x")], &sent, Wait::Never).expect("there is room");
-        let received = receive(&there, &mut [0; 8], &mut descriptors, Wait::Never);
+        send(&here, &[IoSlice::new(b"x")], &sent, TransferWait::Never).expect("there is room");
+        let received = receive(&there, &mut [0; 8], &mut descriptors, TransferWait::Never);
         assert_eq!(received.expect("there is data").bytes, 1);
         assert_eq!(descriptors.len(), MAX_DESCRIPTORS);
         descriptors.clear();
@@ -99,7 +99,7 @@ fn refusals_allocate_nothing() {
     let name = format!("diligence-sys-allocations-{}", std::process::id());
     let listener = listen_unix(UnixAddress::Abstract(name.as_bytes())).expect("it is free");
     let turn = || {
-        let received = receive(&there, &mut [0; 8], &mut Vec::new(), Wait::Never);
+        let received = receive(&there, &mut [0; 8], &mut Vec::new(), TransferWait::Never);
         assert_eq!(received.expect_err("there is nothing").kind(), ErrorKind::WouldBlock);
         drop(accept(&listener).expect("it listens"));
     };

@@ -5,10 +5,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::fd::AsRawFd;
-use sys::credentials::{Credentials, own_credentials, peer_credentials};
+use sys::credentials::{PeerCredentials, own_credentials, peer_credentials};
 use sys::socket::{UnixAddress, connect_unix, listen_unix, socket_pair};
 
-fn check_is_this_process(credentials: &Credentials) {
+fn check_is_this_process(credentials: &PeerCredentials) {
     assert_eq!(credentials.pid, Some(std::process::id()));
     assert_eq!(credentials.uid, geteuid().as_raw());
     assert_eq!(credentials.gid, getegid().as_raw());

@@ -6,7 +6,7 @@ use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd};
 use sys::rlimit::OpenFiles;
 use sys::socket::{Accepted, UnixAddress, accept, connect_unix, listen_unix, socket_pair};
-use sys::transfer::{Descriptors, Received, Wait, receive, send};
+use sys::transfer::{DescriptorDelivery, ReceiveOutcome, TransferWait, receive, send};
 
 #[test]
 fn running_out_of_descriptors_is_reported_not_hidden() {
@@ -14,7 +14,7 @@ fn running_out_of_descriptors_is_reported_not_hidden() {
     let name = format!("diligence-sys-exhaustion-{}", std::process::id());
     let listener = listen_unix(UnixAddress::Abstract(name.as_bytes())).unwrap();
     let client = connect_unix(UnixAddress::Abstract(name.as_bytes())).unwrap();
-    send(&here, &[IoSlice::new(b"x")], &[here.as_fd(); 5], Wait::Never).unwrap();
+    send(&here, &[IoSlice::new(b"x")], &[here.as_fd(); 5], TransferWait::Never).unwrap();
 
     // Room for two more: numbers are given out from the lowest that is free.
     let lowest_free = File::open("/dev/null").unwrap().as_raw_fd();
@@ -23,8 +23,8 @@ fn running_out_of_descriptors_is_reported_not_hidden() {
     setrlimit(Resource::Nofile, Rlimit { current: Some(soft), maximum: before.hard() }).unwrap();
 
     let mut descriptors = Vec::new();
-    let received = receive(&there, &mut [0; 8], &mut descriptors, Wait::Never).unwrap();
-    assert_eq!(received, Received { bytes: 1, descriptors: Descriptors::Truncated });
+    let received = receive(&there, &mut [0; 8], &mut descriptors, TransferWait::Never).unwrap();
+    assert_eq!(received, ReceiveOutcome { bytes: 1, descriptors: DescriptorDelivery::Truncated });
     assert_eq!(descriptors.len(), 2);
 
     let accepted = accept(&listener).unwrap();

@@ -9,8 +9,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use sys::filesystem::{
-    LockFile, Owner, Privacy, StaleSocket, allow_everyone, ensure_private_directory, give_socket,
-    remove_stale_socket,
+    FileOwner, LockFile, Privacy, StaleSocket, allow_everyone, ensure_private_directory,
+    give_socket, remove_stale_socket,
 };
 use temp::TempDir;
 
@@ -93,7 +93,7 @@ fn only_a_socket_is_given_away() {
     symlink(&file, &link).unwrap();
     let _listener = UnixListener::bind(&socket).unwrap();
     let own = fs::metadata(&file).unwrap();
-    let owner = Owner { uid: own.uid(), gid: own.gid() };
+    let owner = FileOwner { uid: own.uid(), gid: own.gid() };
     give_socket(&socket, owner).unwrap();
     for (path, kind) in [
         (&file, ErrorKind::InvalidInput),

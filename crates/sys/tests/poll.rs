@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
-use sys::poll::{Event, Events, Interest, Poller};
+use sys::poll::{Events, Interest, PollEvent, Poller};
 use sys::socket::socket_pair;
 
 const TOKEN: u64 = u64::MAX - 1;
@@ -19,7 +19,7 @@ fn watched(interest: Interest) -> (Poller, OwnedFd, OwnedFd) {
 }
 
 /// What is ready now.
-fn ready(poller: &Poller) -> Vec<Event> {
+fn ready(poller: &Poller) -> Vec<PollEvent> {
     let mut events = Events::with_capacity(8);
     poller.wait(&mut events, Some(Duration::ZERO)).expect("a wait does not fail");
     assert_eq!(events.is_empty(), events.iter().len() == 0);
@@ -27,7 +27,7 @@ fn ready(poller: &Poller) -> Vec<Event> {
 }
 
 /// The token and `rwhe`, the letters of what is not reported replaced by dots.
-fn describe(event: Event) -> (u64, String) {
+fn describe(event: PollEvent) -> (u64, String) {
     let letters = [
         ('r', event.is_readable()),
         ('w', event.is_writable()),
@@ -113,7 +113,7 @@ fn more_than_there_is_room_for_comes_in_turn() {
     let mut seen = BTreeSet::new();
     for _ in 0..pairs.len() {
         poller.wait(&mut events, None).unwrap();
-        seen.extend(events.iter().map(Event::token));
+        seen.extend(events.iter().map(PollEvent::token));
     }
     assert_eq!(seen.len(), pairs.len(), "nobody starves");
 }

@@ -21,24 +21,24 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 use sys::crash;
 use sys::credentials::peer_credentials;
-use sys::daemonize::{self, Fork, StandardStream};
+use sys::daemonize::{self, ForkSide, StandardStream};
 use sys::inherited::{self, InheritError, ListenVariables};
-use sys::launch::{Child, Ending, Program};
+use sys::launch::{ChildEnding, ChildProcess, LaunchedProgram};
 use sys::memory;
 use sys::poll::{Events, Interest, Poller};
-use sys::privileges::{Identity, switch_to};
+use sys::privileges::{PrivilegeIdentity, switch_to};
 use sys::process::usage;
 use sys::rlimit::OpenFiles;
 use sys::scheduling::{
-    Nice, Processors, Slice, nice, own_processors, processors, set_nice, set_own_processors,
+    Nice, ProcessorSet, Slice, nice, own_processors, processors, set_nice, set_own_processors,
     set_processors, set_slice, slice,
 };
-use sys::signals::Signal;
+use sys::signals::ProcessSignal;
 use sys::socket::{
     Accepted, UnixAddress, accept, connect_unix, listen_unix, set_receive_timeout, socket_pair,
 };
 use sys::spawn::ChildSetup;
-use sys::transfer::{Wait, receive, send};
+use sys::transfer::{TransferWait, receive, send};
 use temp::TempDir;
 
 fn main() {
@@ -97,8 +97,8 @@ fn output(mut command: Command) -> String {
 /// Runs `work` in a forked child.
 fn in_child(work: impl FnOnce()) -> Pid {
     match daemonize::fork().expect("a process can be made") {
-        Fork::Parent { child } => Pid::from_raw(child.cast_signed()).expect("not zero"),
-        Fork::Child => {
+        ForkSide::Parent { child } => Pid::from_raw(child.cast_signed()).expect("not zero"),
+        ForkSide::Child => {
             // A panic would unwind into the parent's part of the program.
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
             exit(i32::from(result.is_err()));
@@ -136,13 +136,13 @@ fn a_peer_of_another_user_is_recognised() {
     // More than are asked for at first, and not in order.
     let groups: Vec<u32> = (1000..1200).rev().chain([5, 5]).collect();
     let child = in_child(|| {
-        let identity = Identity { uid: 1234, gid: 777, groups: &groups };
+        let identity = PrivilegeIdentity { uid: 1234, gid: 777, groups: &groups };
         switch_to(identity).expect("root may");
-        let back = switch_to(Identity { uid: 0, gid: 0, groups: &[] });
+        let back = switch_to(PrivilegeIdentity { uid: 0, gid: 0, groups: &[] });
         assert_eq!(back.expect_err("there is no way back").kind(), ErrorKind::PermissionDenied);
         let _connection = connect_unix(address).expect("the parent listens");
         // The connection stays open until the parent has seen enough.
-        let _ = receive(&there, &mut [0], &mut Vec::new(), Wait::Block);
+        let _ = receive(&there, &mut [0], &mut Vec::new(), TransferWait::Block);
     });
     let connection = loop {
         match accept(&listener).expect("it listens") {
@@ -155,13 +155,14 @@ fn a_peer_of_another_user_is_recognised() {
     assert_eq!(peer.pid, Some(child.as_raw_nonzero().get().cast_unsigned()));
     assert_eq!((peer.uid, peer.gid), (1234, 777));
     assert_eq!(peer.groups, Some([5, 777].into_iter().chain(1000..1200).collect()));
-    send(&here, &[IoSlice::new(b"x")], &[], Wait::Block).expect("the child waits");
+    send(&here, &[IoSlice::new(b"x")], &[], TransferWait::Block).expect("the child waits");
     join(child);
 }
 
 fn unchanged_numbers_are_refused() {
     for (uid, gid) in [(u32::MAX, 1), (1, u32::MAX)] {
-        let error = switch_to(Identity { uid, gid, groups: &[] }).expect_err("it is refused");
+        let error =
+            switch_to(PrivilegeIdentity { uid, gid, groups: &[] }).expect_err("it is refused");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
     }
 }
@@ -189,13 +190,13 @@ fn an_interrupted_receive_goes_on() {
     set_receive_timeout(&there, Some(Duration::from_secs(10))).expect("not zero");
     let child = in_child(|| {
         let mut buffer = [0; 8];
-        let received = receive(&there, &mut buffer, &mut Vec::new(), Wait::Block);
+        let received = receive(&there, &mut buffer, &mut Vec::new(), TransferWait::Block);
         assert_eq!(received.expect("it went on").bytes, 4);
     });
     for _ in 0..20 {
         assert!(interrupt(child).stopped());
     }
-    send(&here, &[IoSlice::new(b"late")], &[], Wait::Block).expect("there is room");
+    send(&here, &[IoSlice::new(b"late")], &[], TransferWait::Block).expect("there is room");
     join(child);
 }
 
@@ -219,7 +220,7 @@ fn a_daemon_is_detached() {
 
 fn be_a_daemon() {
     let report = env::var("REPORT").expect("the test sets it");
-    if let Fork::Parent { .. } = daemonize::fork().expect("a process can be made") {
+    if let ForkSide::Parent { .. } = daemonize::fork().expect("a process can be made") {
         println!("parent leaves");
         return;
     }
@@ -324,14 +325,14 @@ fn a_child_ends_with_its_parent() {
 fn be_a_parent_that_dies() {
     let mut command = Command::new("sleep");
     command.arg("1000").stdout(Stdio::null());
-    ChildSetup::new().end_with_parent(Signal::Terminate).install(&mut command);
+    ChildSetup::new().end_with_parent(ProcessSignal::Terminate).install(&mut command);
     println!("{}", command.spawn().expect("sleep runs").id());
 }
 
 /// The last of the processors that we may use.
-fn last_processor() -> Processors {
+fn last_processor() -> ProcessorSet {
     let allowed = own_processors().expect("there are not too many");
-    allowed.iter().last().and_then(Processors::one).expect("there is one")
+    allowed.iter().last().and_then(ProcessorSet::one).expect("there is one")
 }
 
 fn a_child_is_confined_to_processors() {
@@ -385,13 +386,13 @@ fn the_switches_of_all_threads_count() {
 
 const SLEEPS: u64 = 50;
 
-fn program(words: &[&str], environment: &[(&str, &str)]) -> Program {
+fn program(words: &[&str], environment: &[(&str, &str)]) -> LaunchedProgram {
     let environment = environment.iter().map(|(name, value)| (name.into(), value.into()));
-    Program::new(words.iter().map(Into::into), environment).expect("no zero bytes")
+    LaunchedProgram::new(words.iter().map(Into::into), environment).expect("no zero bytes")
 }
 
 /// Waits for a child as an event loop does: a signal can interrupt a wait.
-fn end_of(child: &Child) -> Ending {
+fn end_of(child: &ChildProcess) -> ChildEnding {
     let poller = Poller::new().expect("a descriptor");
     poller.add(child, 0, Interest::Read).expect("it can be watched");
     let deadline = Instant::now() + CHILD_TIME;
@@ -413,7 +414,7 @@ fn a_program_is_started_and_not_waited_for() {
         let started = program(words, &[]).start(&ChildSetup::new());
         let (child, _output) = started.expect("a process");
         let ending = match end_of(&child) {
-            Ending::NotExecuted(error) => format!("{:?}", error.kind()),
+            ChildEnding::NotExecuted(error) => format!("{:?}", error.kind()),
             other => format!("{other:?}"),
         };
         assert_eq!(ending, expected, "{words:?}");
@@ -432,8 +433,8 @@ fn a_program_is_started_and_not_waited_for() {
     let (child, _output) = program(&words, &[]).start(&ChildSetup::new()).expect("a process");
     assert!(child.ending().expect("it is a child").is_none(), "it runs");
     child.kill().expect("it is ours");
-    assert!(matches!(end_of(&child), Ending::Signaled(9)));
-    let zero = Program::new(["a\0b".into()], []).expect_err("a zero byte");
+    assert!(matches!(end_of(&child), ChildEnding::Signaled(9)));
+    let zero = LaunchedProgram::new(["a\0b".into()], []).expect_err("a zero byte");
     assert_eq!(zero.kind(), ErrorKind::InvalidInput);
 }
 
@@ -445,7 +446,7 @@ fn a_started_program_has_what_it_was_given() {
     let words = ["/bin/sh", "-c", script];
     let started = program(&words, &environment).start(&ChildSetup::new().without_protection());
     let (child, mut output) = started.expect("a process");
-    assert!(matches!(end_of(&child), Ending::Exited(0)));
+    assert!(matches!(end_of(&child), ChildEnding::Exited(0)));
     // Reading does not wait, although somebody else still holds the other end.
     let mut text = String::new();
     let error = output.read_to_string(&mut text).expect_err("it does not wait");

@@ -6,14 +6,14 @@ use std::thread;
 use std::time::Duration;
 use sys::load;
 use sys::scheduling::{
-    Nice, Processors, Slice, nice, own_processors, processors, reset_slice, set_nice,
+    Nice, ProcessorSet, Slice, nice, own_processors, processors, reset_slice, set_nice,
     set_own_processors, set_processors, set_slice, slice,
 };
 
 /// A process that waits until it is dropped.
-struct Waiter(Child);
+struct WaitingProcess(Child);
 
-impl Waiter {
+impl WaitingProcess {
     fn start() -> Self {
         Self(Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat runs"))
     }
@@ -23,7 +23,7 @@ impl Waiter {
     }
 }
 
-impl Drop for Waiter {
+impl Drop for WaitingProcess {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
         self.0.wait().expect("it is ours");
@@ -33,10 +33,10 @@ impl Drop for Waiter {
 #[test]
 fn a_process_is_confined_and_set_free() {
     let allowed = own_processors().unwrap();
-    let waiter = Waiter::start();
+    let waiter = WaitingProcess::start();
     assert_eq!(processors(waiter.pid()).unwrap(), allowed);
     for number in allowed.iter() {
-        let one = Processors::one(number).unwrap();
+        let one = ProcessorSet::one(number).unwrap();
         set_processors(waiter.pid(), &one).unwrap();
         assert_eq!(processors(waiter.pid()).unwrap(), one);
     }
@@ -48,25 +48,25 @@ fn a_process_is_confined_and_set_free() {
 fn what_a_thread_starts_inherits_its_processors() {
     // In a thread, so that the other tests keep theirs.
     let confined = thread::spawn(|| {
-        let one = own_processors().unwrap().iter().next().and_then(Processors::one).unwrap();
+        let one = own_processors().unwrap().iter().next().and_then(ProcessorSet::one).unwrap();
         set_own_processors(&one).unwrap();
         assert_eq!(own_processors().unwrap(), one);
-        assert_eq!(processors(Waiter::start().pid()).unwrap(), one);
+        assert_eq!(processors(WaitingProcess::start().pid()).unwrap(), one);
     });
     confined.join().unwrap();
 }
 
 #[test]
 fn processors_that_are_not_there_are_refused() {
-    let missing = Processors::one(Processors::LIMIT - 1).unwrap();
-    let waiter = Waiter::start();
+    let missing = ProcessorSet::one(ProcessorSet::LIMIT - 1).unwrap();
+    let waiter = WaitingProcess::start();
     let refused = set_processors(waiter.pid(), &missing).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
 }
 
 #[test]
 fn a_process_yields() {
-    let waiter = Waiter::start();
+    let waiter = WaitingProcess::start();
     let before = nice(waiter.pid()).unwrap();
     let quieter = Nice::new((before.get() + 2).min(19)).unwrap();
     set_nice(waiter.pid(), quieter).unwrap();
@@ -75,7 +75,7 @@ fn a_process_yields() {
 
 #[test]
 fn a_slice_is_set_and_taken_back() {
-    let waiter = Waiter::start();
+    let waiter = WaitingProcess::start();
     let usual = match slice(waiter.pid()) {
         Err(error) if error.kind() == ErrorKind::Unsupported => {
             println!("not tested: this kernel has no slices, that takes Linux 6.12");
@@ -97,7 +97,7 @@ fn a_slice_is_set_and_taken_back() {
 
 #[test]
 fn nobody_cannot_be_scheduled() {
-    let ended = Waiter::start();
+    let ended = WaitingProcess::start();
     let gone = ended.pid();
     drop(ended);
     let all = own_processors().unwrap();

@@ -8,7 +8,7 @@ use rustix::process::{Signal as Number, getpid, kill_process};
 use std::process::Command;
 use std::time::Duration;
 use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
+use sys::signals::{ProcessSignal, SignalSource};
 use sys::spawn::ChildSetup;
 
 fn main() {
@@ -22,14 +22,14 @@ fn main() {
 }
 
 fn source() -> SignalSource {
-    SignalSource::block(&Signal::ALL).expect("there are descriptors left")
+    SignalSource::block(&ProcessSignal::ALL).expect("there are descriptors left")
 }
 
 fn raise(number: Number) {
     kill_process(getpid(), number).expect("a process may signal itself");
 }
 
-fn take(source: &SignalSource) -> Option<Signal> {
+fn take(source: &SignalSource) -> Option<ProcessSignal> {
     source.take().expect("reading a signalfd does not fail")
 }
 
@@ -39,14 +39,14 @@ fn each_signal_is_read_once() {
     poller.add(&source, 1, Interest::Read).expect("a signalfd can be polled");
     let mut events = Events::with_capacity(1);
     for (number, signal) in [
-        (Number::TERM, Signal::Terminate),
-        (Number::INT, Signal::Interrupt),
-        (Number::HUP, Signal::HangUp),
-        (Number::USR1, Signal::User1),
-        (Number::USR2, Signal::User2),
-        (Number::CHILD, Signal::Child),
-        (Number::WINCH, Signal::Resized),
-        (Number::TSTP, Signal::Suspend),
+        (Number::TERM, ProcessSignal::Terminate),
+        (Number::INT, ProcessSignal::Interrupt),
+        (Number::HUP, ProcessSignal::HangUp),
+        (Number::USR1, ProcessSignal::User1),
+        (Number::USR2, ProcessSignal::User2),
+        (Number::CHILD, ProcessSignal::Child),
+        (Number::WINCH, ProcessSignal::Resized),
+        (Number::TSTP, ProcessSignal::Suspend),
     ] {
         assert_eq!(take(&source), None);
         raise(number);
@@ -63,17 +63,17 @@ fn several_signals_wait_for_each_other() {
     raise(Number::TERM);
     raise(Number::HUP);
     let mut taken = [take(&source), take(&source)];
-    taken.sort_by_key(|signal| *signal != Some(Signal::HangUp));
-    assert_eq!(taken, [Some(Signal::HangUp), Some(Signal::Terminate)]);
+    taken.sort_by_key(|signal| *signal != Some(ProcessSignal::HangUp));
+    assert_eq!(taken, [Some(ProcessSignal::HangUp), Some(ProcessSignal::Terminate)]);
     assert_eq!(take(&source), None);
 }
 
 fn only_the_signals_asked_for_are_read() {
     let all = source();
-    let some = SignalSource::block(&[Signal::User1]).expect("there are descriptors left");
+    let some = SignalSource::block(&[ProcessSignal::User1]).expect("there are descriptors left");
     raise(Number::USR2);
     assert_eq!(take(&some), None);
-    assert_eq!(take(&all), Some(Signal::User2));
+    assert_eq!(take(&all), Some(ProcessSignal::User2));
 }
 
 /// The signals that `command` finds blocked, in hexadecimal, as it sees them itself.
@@ -89,7 +89,7 @@ fn children_let_the_signals_through() {
     let plain = Command::new("grep");
     let mut set_up = Command::new("grep");
     ChildSetup::new().install(&mut set_up);
-    assert_eq!(blocked_in(plain).count_ones() as usize, Signal::ALL.len());
+    assert_eq!(blocked_in(plain).count_ones() as usize, ProcessSignal::ALL.len());
     assert_eq!(blocked_in(set_up), 0);
 }
 
@@ -100,5 +100,5 @@ fn an_ended_child_is_announced() {
     ChildSetup::new().install(&mut command);
     let mut child = command.spawn().expect("true runs");
     child.wait().expect("it is our child");
-    assert_eq!(take(&source), Some(Signal::Child));
+    assert_eq!(take(&source), Some(ProcessSignal::Child));
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 use sys::clock;
 use sys::process::processor_time;
-use sys::scheduling::{Processors, own_processors, set_own_processors, set_processors};
+use sys::scheduling::{ProcessorSet, own_processors, set_own_processors, set_processors};
 use sys::switches::SwitchKind::{Ended, Preempted, Resumed, Waited};
 use sys::switches::{Followed, SwitchKind, SwitchTrace, Switches};
 
@@ -27,13 +27,13 @@ fn record(pid: u32, capacity: usize) -> Option<SwitchTrace> {
 
 /// A process that sleeps until it is woken, and then says so. It has one processor together with
 /// the thread that wakes it; so whenever that one goes on, it got the processor and lost it.
-struct Echo {
+struct EchoProcess {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
 }
 
-impl Echo {
+impl EchoProcess {
     fn start() -> Self {
         set_own_processors(&last_processor()).expect("it is ours to use");
         let mut command = Command::new("cat");
@@ -61,9 +61,9 @@ impl Echo {
     }
 }
 
-fn last_processor() -> Processors {
+fn last_processor() -> ProcessorSet {
     let allowed = own_processors().expect("there are not too many");
-    allowed.iter().last().and_then(Processors::one).expect("there is one")
+    allowed.iter().last().and_then(ProcessorSet::one).expect("there is one")
 }
 
 fn count(switches: &Switches, kind: SwitchKind) -> usize {
@@ -78,7 +78,7 @@ fn assert_is_ordered(switches: &Switches) {
 
 #[test]
 fn a_process_that_is_woken_gets_the_processor_each_time() {
-    let mut echo = Echo::start();
+    let mut echo = EchoProcess::start();
     let Some(mut trace) = record(echo.child.id(), 10_000) else { return };
     let before = clock::monotonic();
     echo.wake(100);
@@ -138,7 +138,7 @@ fn spans_add_up_to_the_time_that_the_process_ran() {
 
 #[test]
 fn what_does_not_fit_is_counted() {
-    let mut echo = Echo::start();
+    let mut echo = EchoProcess::start();
     // The smallest ring is a page.
     let Some(mut trace) = record(echo.child.id(), 0) else { return };
     echo.wake(10_000);
@@ -159,7 +159,7 @@ fn what_does_not_fit_is_counted() {
 
 #[test]
 fn the_ring_goes_round() {
-    let mut echo = Echo::start();
+    let mut echo = EchoProcess::start();
     let Some(mut trace) = record(echo.child.id(), 256) else { return };
     for _ in 0..200 {
         echo.wake(7);
@@ -224,7 +224,7 @@ fn threads_that_begin_later_are_followed_or_counted() {
 
 #[test]
 fn nobody_cannot_be_recorded() {
-    let echo = Echo::start();
+    let echo = EchoProcess::start();
     let gone = echo.child.id();
     echo.end();
     for nobody in [0, gone, u32::MAX] {

@@ -8,11 +8,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 use std::time::Duration;
 use sys::socket::{set_receive_timeout, socket_pair};
-use sys::transfer::{Descriptors, MAX_DESCRIPTORS, Received, Wait, receive, send};
+use sys::transfer::{
+    DescriptorDelivery, MAX_DESCRIPTORS, ReceiveOutcome, TransferWait, receive, send,
+};
 
 /// Sends all of `data` with `descriptors`, without waiting.
 fn give(socket: &OwnedFd, data: &[u8], descriptors: &[BorrowedFd<'_>]) {
-    let sent = send(socket, &[IoSlice::new(data)], descriptors, Wait::Never);
+    let sent = send(socket, &[IoSlice::new(data)], descriptors, TransferWait::Never);
     assert_eq!(sent.expect("there is room"), data.len());
 }
 
@@ -20,8 +22,8 @@ fn give(socket: &OwnedFd, data: &[u8], descriptors: &[BorrowedFd<'_>]) {
 fn take(socket: &OwnedFd, room: usize) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut buffer = vec![0; room];
     let mut descriptors = Vec::new();
-    let received = receive(socket, &mut buffer, &mut descriptors, Wait::Never)?;
-    assert_eq!(received.descriptors, Descriptors::Complete);
+    let received = receive(socket, &mut buffer, &mut descriptors, TransferWait::Never)?;
+    assert_eq!(received.descriptors, DescriptorDelivery::Complete);
     buffer.truncate(received.bytes);
     Ok((buffer, descriptors))
 }
@@ -59,7 +61,7 @@ fn every_number_of_descriptors_arrives_in_order() {
 fn too_many_descriptors_are_refused() {
     let (here, there) = socket_pair().unwrap();
     let sent = vec![here.as_fd(); MAX_DESCRIPTORS + 1];
-    let error = send(&here, &[IoSlice::new(b"x")], &sent, Wait::Never).unwrap_err();
+    let error = send(&here, &[IoSlice::new(b"x")], &sent, TransferWait::Never).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert_eq!(take(&there, 10).unwrap_err().kind(), ErrorKind::WouldBlock, "nothing was sent");
 }
@@ -93,8 +95,11 @@ fn descriptors_are_appended_to_what_the_vector_holds() {
     let mut descriptors = Vec::new();
     for count in 1..4 {
         give(&here, b"x", &[here.as_fd()]);
-        let received = receive(&there, &mut [0], &mut descriptors, Wait::Never).unwrap();
-        assert_eq!(received, Received { bytes: 1, descriptors: Descriptors::Complete });
+        let received = receive(&there, &mut [0], &mut descriptors, TransferWait::Never).unwrap();
+        assert_eq!(
+            received,
+            ReceiveOutcome { bytes: 1, descriptors: DescriptorDelivery::Complete }
+        );
         assert_eq!(descriptors.len(), count);
     }
 }
@@ -114,11 +119,11 @@ fn received_descriptors_outlive_the_senders() {
 fn slices_are_joined_in_order_up_to_the_limit_of_the_kernel() {
     let (here, there) = socket_pair().unwrap();
     let slices = [IoSlice::new(b"ab"), IoSlice::new(b""), IoSlice::new(b"c")];
-    assert_eq!(send(&here, &slices, &[], Wait::Never).unwrap(), 3);
+    assert_eq!(send(&here, &slices, &[], TransferWait::Never).unwrap(), 3);
     expect(&there, 100, b"abc", 0);
 
     let many = vec![IoSlice::new(b"x"); 1500];
-    assert_eq!(send(&here, &many, &[], Wait::Never).unwrap(), 1024);
+    assert_eq!(send(&here, &many, &[], TransferWait::Never).unwrap(), 1024);
 }
 
 #[test]
@@ -131,7 +136,7 @@ fn nothing_waits_that_should_not() {
     let mut total = 0;
     let chunk = [7; 100_000];
     let full = loop {
-        match send(&here, &[IoSlice::new(&chunk)], &[], Wait::Never) {
+        match send(&here, &[IoSlice::new(&chunk)], &[], TransferWait::Never) {
             Ok(bytes) => total += bytes,
             Err(error) => break Err(error),
         }
@@ -150,13 +155,14 @@ fn a_blocking_receive_waits_for_data_or_its_timeout() {
     let (here, there) = socket_pair().unwrap();
     let receiver = thread::spawn(move || {
         let mut buffer = [0; 8];
-        let bytes = receive(&there, &mut buffer, &mut Vec::new(), Wait::Block).unwrap().bytes;
+        let bytes =
+            receive(&there, &mut buffer, &mut Vec::new(), TransferWait::Block).unwrap().bytes;
         assert_eq!(&buffer[..bytes], b"late");
         set_receive_timeout(&there, Some(Duration::from_millis(20))).unwrap();
-        receive(&there, &mut buffer, &mut Vec::new(), Wait::Block).unwrap_err().kind()
+        receive(&there, &mut buffer, &mut Vec::new(), TransferWait::Block).unwrap_err().kind()
     });
     thread::sleep(Duration::from_millis(20));
-    assert_eq!(send(&here, &[IoSlice::new(b"late")], &[], Wait::Block).unwrap(), 4);
+    assert_eq!(send(&here, &[IoSlice::new(b"late")], &[], TransferWait::Block).unwrap(), 4);
     assert_eq!(receiver.join().unwrap(), ErrorKind::WouldBlock);
     let zero = set_receive_timeout(&here, Some(Duration::ZERO)).unwrap_err();
     assert_eq!(zero.kind(), ErrorKind::InvalidInput);
@@ -170,7 +176,7 @@ fn the_end_of_the_stream_is_zero_bytes_and_then_an_error_to_write() {
     drop(here);
     expect(&there, 100, b"last", 0);
     expect(&there, 100, b"", 0);
-    let error = send(&there, &[IoSlice::new(b"x")], &[], Wait::Never).unwrap_err();
+    let error = send(&there, &[IoSlice::new(b"x")], &[], TransferWait::Never).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BrokenPipe);
 }
 
@@ -187,11 +193,11 @@ fn tcp_carries_the_bytes_but_not_the_descriptors() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (server, _) = listener.accept().unwrap();
-    let sent = send(&client, &[IoSlice::new(b"bytes")], &[client.as_fd()], Wait::Block);
+    let sent = send(&client, &[IoSlice::new(b"bytes")], &[client.as_fd()], TransferWait::Block);
     assert_eq!(sent.unwrap(), 5);
     let mut descriptors = Vec::new();
     let mut buffer = [0; 100];
-    let received = receive(&server, &mut buffer, &mut descriptors, Wait::Block).unwrap();
-    assert_eq!(received, Received { bytes: 5, descriptors: Descriptors::Complete });
+    let received = receive(&server, &mut buffer, &mut descriptors, TransferWait::Block).unwrap();
+    assert_eq!(received, ReceiveOutcome { bytes: 5, descriptors: DescriptorDelivery::Complete });
     assert_eq!(descriptors.len(), 0);
 }

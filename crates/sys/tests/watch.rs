@@ -7,21 +7,21 @@ use temp::TempDir;
 
 use std::fs;
 
-use sys::watch::{Change, DirectoryWatch, WatchId};
+use sys::watch::{DirectoryChange, DirectoryWatch, WatchId};
 
 /// What has happened, as text: `a` for an entry, `-` for the directory itself.
 fn taken(watch: &DirectoryWatch, directory: WatchId) -> Vec<String> {
     let mut all = Vec::new();
-    let note = |change: Change<'_>| match change {
-        Change::Entry { directory: found, name } => {
+    let note = |change: DirectoryChange<'_>| match change {
+        DirectoryChange::Entry { directory: found, name } => {
             assert_eq!(found, directory);
             all.push(name.to_string_lossy().into_owned());
         }
-        Change::Gone(found) => {
+        DirectoryChange::Gone(found) => {
             assert_eq!(found, directory);
             all.push("-".into());
         }
-        Change::Lost => panic!("so little is not lost"),
+        DirectoryChange::Lost => panic!("so little is not lost"),
     };
     watch.take(note).expect("it can be read");
     all.dedup();
@@ -66,7 +66,7 @@ fn too_many_changes_are_told_as_such() {
         fs::File::create(file).unwrap();
     }
     let mut last_is_lost = false;
-    watch.take(|change| last_is_lost = matches!(change, Change::Lost)).unwrap();
+    watch.take(|change| last_is_lost = matches!(change, DirectoryChange::Lost)).unwrap();
     assert!(last_is_lost);
 }
 

@@ -1,11 +1,11 @@
 //! Connections that do anything, in any order. Everything that is sent is checked by the
-//! [`World`](crate::world), and nothing of anybody may be left when all have gone.
+//! [`BusWorld`](crate::world), and nothing of anybody may be left when all have gone.
 
 use std::time::Duration;
 
 use bus::{
-    Configuration, Credentials, Details, FdPassing, Input, Limits, PeerId, PidFd, Policy, Service,
-    ServiceHelper, ServiceManager, Services, StartFailure, StartId,
+    BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, Details, Input, PeerId,
+    PidFd, Policy, Service, ServiceHelper, ServiceManager, Services, StartFailure, StartId,
 };
 use wire::Message;
 use wire::body::Value;
@@ -16,13 +16,14 @@ use wire::signature::Signature;
 use crate::random::Random;
 use crate::rules::rule;
 use crate::world::{
-    Reads, Seen, World, build, driver_method, foreign_error, interface, member, name, path,
+    BusWorld, ReadingMode, SeenEffect, build, driver_method, foreign_error, interface, member,
+    name, path,
 };
 
 /// A bus, and those who do as they like with it.
 #[derive(Debug)]
 pub struct Chaos {
-    world: World,
+    world: BusWorld,
     random: Random,
     peers: Vec<PeerId>,
     starts: Vec<StartId>,
@@ -31,7 +32,7 @@ pub struct Chaos {
 impl Chaos {
     /// A bus with any configuration, and nobody there yet.
     pub fn new(mut random: Random) -> Self {
-        let world = World::new(configuration(&mut random));
+        let world = BusWorld::new(configuration(&mut random));
         Self { world, random, peers: Vec::new(), starts: Vec::new() }
     }
 
@@ -53,11 +54,11 @@ impl Chaos {
             7..55 => self.call_bus(peer),
             55..90 => self.message(peer),
             90..93 => {
-                self.world.set_reads(peer, Reads::WhenTold);
+                self.world.set_reads(peer, ReadingMode::WhenTold);
                 Vec::new()
             }
             93..96 => {
-                self.world.set_reads(peer, Reads::AtOnce);
+                self.world.set_reads(peer, ReadingMode::AtOnce);
                 let count = self.random.below(20);
                 self.world.write(peer, count)
             }
@@ -75,28 +76,28 @@ impl Chaos {
         self.random
     }
 
-    fn carry_out(&mut self, seen: Vec<Seen>) {
+    fn carry_out(&mut self, seen: Vec<SeenEffect>) {
         for seen in seen {
             match seen {
-                Seen::Disconnect(peer, _) => self.disconnect(peer),
-                Seen::Start(start, _) => self.starts.push(start),
-                Seen::Reload(_) => {
+                SeenEffect::Disconnect(peer, _) => self.disconnect(peer),
+                SeenEffect::Start(start, _) => self.starts.push(start),
+                SeenEffect::Reload(_) => {
                     let seen = self.reconfigure();
                     self.carry_out(seen);
                 }
-                Seen::Sent { .. }
-                | Seen::Abandon(_)
-                | Seen::CloseRing(_)
-                | Seen::Traced { .. }
-                | Seen::Joined(_)
-                | Seen::Owner(_)
-                | Seen::Log(_) => {}
+                SeenEffect::Sent { .. }
+                | SeenEffect::Abandon(_)
+                | SeenEffect::CloseRing(_)
+                | SeenEffect::Traced { .. }
+                | SeenEffect::Joined(_)
+                | SeenEffect::Owner(_)
+                | SeenEffect::Log(_) => {}
             }
         }
     }
 
     /// One of the starts that there were goes wrong, or says so late.
-    fn start_fails(&mut self) -> Vec<Seen> {
+    fn start_fails(&mut self) -> Vec<SeenEffect> {
         if self.starts.is_empty() {
             return Vec::new();
         }
@@ -116,7 +117,7 @@ impl Chaos {
     fn connect(&mut self) {
         let random = &mut self.random;
         let uid = random.pick(&[0, 500, 1000, 1001]);
-        let credentials = Credentials {
+        let credentials = ConnectionCredentials {
             pid: (!random.once_in(5)).then_some(42),
             uid: (!random.once_in(5)).then_some(uid),
         };
@@ -132,7 +133,7 @@ impl Chaos {
         }
         let uid = self.random.pick(&[None, Some(0), Some(500), Some(1000), Some(1000)]);
         let refuses = self.random.once_in(4);
-        let fds = if refuses { FdPassing::Refused } else { FdPassing::Agreed };
+        let fds = if refuses { DescriptorPassing::Refused } else { DescriptorPassing::Agreed };
         self.world.authenticate(peer, uid, fds);
         if !self.random.once_in(10) {
             self.world.call_bus(peer, "Hello", &[]);
@@ -144,7 +145,7 @@ impl Chaos {
         self.world.disconnect(peer);
     }
 
-    fn call_bus(&mut self, peer: PeerId) -> Vec<Seen> {
+    fn call_bus(&mut self, peer: PeerId) -> Vec<SeenEffect> {
         let method = self.random.pick(&METHODS);
         let args = match self.random.below(4) {
             0 => self.args(),
@@ -200,7 +201,7 @@ impl Chaos {
     }
 
     /// Sends any message to anybody.
-    fn message(&mut self, peer: PeerId) -> Vec<Seen> {
+    fn message(&mut self, peer: PeerId) -> Vec<SeenEffect> {
         let serial = 1 + self.random.below(30) as u32;
         let reply = (1 + self.random.below(30) as u32).try_into().expect("not 0");
         let (of, what) = (interface("a.b"), member(self.random.pick(&["S", "Ping", "Hello"])));
@@ -259,13 +260,13 @@ impl Chaos {
         Flags::from_bits(if self.random.once_in(3) { self.random.number() as u8 } else { 0 })
     }
 
-    fn time_passes(&mut self) -> Vec<Seen> {
+    fn time_passes(&mut self) -> Vec<SeenEffect> {
         let step = Duration::from_millis(self.random.below(5000) as u64);
         self.world.now = self.world.now.after(step);
         self.world.input(Input::DeadlinePassed)
     }
 
-    fn reconfigure(&mut self) -> Vec<Seen> {
+    fn reconfigure(&mut self) -> Vec<SeenEffect> {
         let outcome = match self.random.once_in(3) {
             true => Err(foreign_error("text with \0 in it")),
             false => Ok(Box::new(configuration(&mut self.random))),
@@ -279,7 +280,7 @@ fn configuration(random: &mut Random) -> Configuration {
     let time = |random: &mut Random| {
         (!random.once_in(3)).then(|| Duration::from_millis(random.below(9000) as u64))
     };
-    let limits = Limits {
+    let limits = BusLimits {
         max_outgoing_bytes: random.pick(&[0, 1000, 10_000, 1 << 20, 1 << 20]),
         max_outgoing_unix_fds: random.below(4) as u64,
         auth_timeout: time(random),
@@ -293,7 +294,7 @@ fn configuration(random: &mut Random) -> Configuration {
         max_pending_service_starts: random.pick(&[0, 5, 1000]),
         service_start_timeout: Some(Duration::from_millis(random.below(9000) as u64)),
         max_incoming_bytes: random.pick(&[100, 1 << 20]),
-        ..Limits::default()
+        ..BusLimits::default()
     };
     let policy = policy(random);
     let service_helper = random.pick(&[ServiceHelper::Absent, ServiceHelper::Present]);

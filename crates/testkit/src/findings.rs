@@ -3,9 +3,9 @@
 use capture::Capture;
 use capture::activation::failed_starts;
 use capture::lint::report::{Extent, to_text};
-use capture::lint::{Report, Rule, Source};
-use capture::statistics::{Caveat, Subject, Summary};
-use capture::table::Table;
+use capture::lint::{LintRule, Report, ReportSource};
+use capture::statistics::{Caveat, Summary, TableSubject};
+use capture::table::DataTable;
 use capture::text::Style;
 use capture::timeline::{
     blocked, blocked_table, bus_shares, chrome_trace, failed_starts_table, parties, shares,
@@ -18,7 +18,7 @@ use wire::body::Value;
 pub fn findings(capture: &Capture) -> Vec<(String, String)> {
     let mut found = statistics(capture);
     found.extend(timeline(capture));
-    let report = Report::new(Source::Recording("it".into()), capture, Rule::all());
+    let report = Report::new(ReportSource::Recording("it".into()), capture, LintRule::all());
     found.push(("lint".to_owned(), to_text(&report, Extent::All, Style::plain(120))));
     found.extend(known(capture));
     found
@@ -29,7 +29,7 @@ fn statistics(capture: &Capture) -> Vec<(String, String)> {
     capture.messages().for_each(|message| summary.add(&message));
     summary.complete(capture, |_| true);
     let caveats = Caveat::of(capture, &summary);
-    let tables = Subject::all().map(|subject| {
+    let tables = TableSubject::all().map(|subject| {
         let table = subject.table(capture, |_| true, None);
         (subject.as_str().to_owned(), table.map_or_else(|error| error.to_string(), csv))
     });
@@ -136,7 +136,7 @@ fn collect(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-fn csv(table: Table) -> String {
+fn csv(table: DataTable) -> String {
     table.to_csv()
 }
 

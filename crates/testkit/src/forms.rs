@@ -2,7 +2,7 @@
 
 /// A value, and how it is written.
 #[derive(Clone, Copy, Debug)]
-pub struct Form {
+pub struct ValueForm {
     /// Its type.
     pub types: &'static str,
     /// The words that busctl has behind the type.
@@ -15,7 +15,7 @@ pub struct Form {
     pub json: &'static str,
 }
 
-impl Form {
+impl ValueForm {
     /// Whether dbus-send has words for it.
     pub fn is_known_to_dbus_send(&self) -> bool {
         !self.dbus_send.starts_with(&format!("{}:", self.types))
@@ -35,12 +35,12 @@ const fn form(
     gvariant: &'static str,
     dbus_send: &'static str,
     json: &'static str,
-) -> Form {
-    Form { types, busctl, gvariant, dbus_send, json }
+) -> ValueForm {
+    ValueForm { types, busctl, gvariant, dbus_send, json }
 }
 
 /// All types, containers in each other, and empty ones.
-pub const FORMS: &[Form] = &[
+pub const FORMS: &[ValueForm] = &[
     form("y", &["7"], "0x07", "byte:7", "7"),
     form("b", &["true"], "true", "boolean:true", "true"),
     form("n", &["-7"], "-7", "int16:-7", "-7"),

@@ -19,8 +19,8 @@ use std::{env, fs, io};
 #[track_caller]
 pub fn check(path: impl AsRef<Path>, actual: &str) {
     let mode = match env::var_os("DILIGENCE_BLESS") {
-        Some(value) if value == "1" => Mode::Bless,
-        _ => Mode::Compare,
+        Some(value) if value == "1" => GoldenMode::Bless,
+        _ => GoldenMode::Compare,
     };
     if let Err(error) = settle(path.as_ref(), actual, mode) {
         panic!("{error}");
@@ -29,7 +29,7 @@ pub fn check(path: impl AsRef<Path>, actual: &str) {
 
 /// What to do with a text that a test has made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
+pub enum GoldenMode {
     /// Compare it with the file.
     Compare,
     /// Write it to the file.
@@ -52,11 +52,11 @@ pub enum Mode {
 /// # std::fs::remove_file(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn settle(path: &Path, actual: &str, mode: Mode) -> Result<(), Mismatch> {
+pub fn settle(path: &Path, actual: &str, mode: GoldenMode) -> Result<(), Mismatch> {
     match mode {
-        Mode::Bless => bless(path, actual)
+        GoldenMode::Bless => bless(path, actual)
             .map_err(|error| Mismatch::Unwritable { path: path.to_owned(), error }),
-        Mode::Compare => {
+        GoldenMode::Compare => {
             let expected = fs::read_to_string(path)
                 .map_err(|error| Mismatch::Unreadable { path: path.to_owned(), error })?;
             if expected == actual {

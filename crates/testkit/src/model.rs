@@ -9,16 +9,16 @@ use wire::body::Value;
 /// Who owns which well-known name and who waits for it, as the specification says it
 /// ("Message Bus Messages", RequestName).
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct ModelNames {
     queues: BTreeMap<String, Vec<(PeerId, u32)>>,
     /// Names in the order in which each connection came into their queues.
     joined: Vec<(PeerId, String)>,
 }
 
 /// A name has gone from one owner to another.
-pub type Change = (String, Option<PeerId>, Option<PeerId>);
+pub type OwnershipChange = (String, Option<PeerId>, Option<PeerId>);
 
-impl Names {
+impl ModelNames {
     /// Who owns a name.
     pub fn owner(&self, name: &str) -> Option<PeerId> {
         Some(self.queues.get(name)?.first()?.0)
@@ -35,7 +35,12 @@ impl Names {
     }
 
     /// RequestName: the number that it returns, and what has changed.
-    pub fn request(&mut self, name: &str, peer: PeerId, flags: u32) -> (u32, Option<Change>) {
+    pub fn request(
+        &mut self,
+        name: &str,
+        peer: PeerId,
+        flags: u32,
+    ) -> (u32, Option<OwnershipChange>) {
         let before = self.owner(name);
         let queue = self.queues.entry(name.to_owned()).or_default();
         let place = queue.iter().position(|(other, _)| *other == peer);
@@ -69,7 +74,7 @@ impl Names {
     }
 
     /// ReleaseName: the number that it returns, and what has changed.
-    pub fn release(&mut self, name: &str, peer: PeerId) -> (u32, Option<Change>) {
+    pub fn release(&mut self, name: &str, peer: PeerId) -> (u32, Option<OwnershipChange>) {
         let before = self.owner(name);
         let Some(queue) = self.queues.get_mut(name) else { return (2, None) };
         let len = queue.len();
@@ -102,7 +107,7 @@ impl Names {
 
 /// What a rule asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Rule {
+pub struct ModelRule {
     /// `type`
     pub kind: Option<&'static str>,
     /// `sender`
@@ -125,7 +130,7 @@ pub struct Rule {
 
 /// A message as rules see it.
 #[derive(Clone, Debug)]
-pub struct Subject<'a> {
+pub struct ModelSubject<'a> {
     /// The word for its type.
     pub kind: &'static str,
     /// All names of its sender.
@@ -142,7 +147,7 @@ pub struct Subject<'a> {
     pub args: &'a [Value],
 }
 
-impl Rule {
+impl ModelRule {
     /// The rule as text.
     pub fn text(&self) -> String {
         let mut keys = Vec::new();
@@ -164,7 +169,7 @@ impl Rule {
     }
 
     /// Whether the rule's keys agree with a message.
-    pub fn selects(&self, subject: &Subject<'_>) -> bool {
+    pub fn selects(&self, subject: &ModelSubject<'_>) -> bool {
         let same = |wanted: Option<&str>, found: Option<&str>| wanted.is_none() || wanted == found;
         let named = |wanted: &Option<String>, names: &[String]| {
             wanted.as_ref().is_none_or(|wanted| names.contains(wanted))

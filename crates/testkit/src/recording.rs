@@ -16,10 +16,10 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::file::Writer;
+use capture::file::PcapngWriter;
 use capture::record::{
-    Bus, BusId, Delivery, Fact, Gap, Origin, Process, RawMessage, Record, Routing, Stages, Time,
-    Trace,
+    BusId, Fact, RawMessage, RecordedBus, RecordedProcess, RecordedTime, RecordingGap,
+    RecordingOrigin, RecordingRecord, Routing, Stages, Trace, TracedDelivery,
 };
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags};
@@ -27,16 +27,16 @@ use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 
 /// A recording in the making. Time stands still until it is told to go on.
 #[derive(Debug)]
-pub struct Recording {
-    entries: Vec<Entry>,
-    now: Time,
+pub struct TestRecording {
+    entries: Vec<RecordedEntry>,
+    now: RecordedTime,
     bus: BusId,
     serials: HashMap<String, u32>,
 }
 
 /// A call that can be answered.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Call {
+pub struct RecordedCall {
     /// The unique name of the caller.
     pub caller: String,
     /// The serial that it gave the call.
@@ -44,43 +44,43 @@ pub struct Call {
 }
 
 #[derive(Debug)]
-enum Entry {
-    Bus(Bus),
+enum RecordedEntry {
+    Bus(RecordedBus),
     Message(Stored),
-    Fact(Time, BusId, Fact),
-    Gap(Gap),
+    Fact(RecordedTime, BusId, Fact),
+    Gap(RecordingGap),
 }
 
 #[derive(Debug)]
 struct Stored {
-    at: Time,
+    at: RecordedTime,
     bus: BusId,
     bytes: Vec<u8>,
     len: u32,
-    trace: Option<(Routing, Vec<Delivery>)>,
+    trace: Option<(Routing, Vec<TracedDelivery>)>,
 }
 
 /// The name of the bus itself, and of its interface.
 pub const DRIVER: &str = "org.freedesktop.DBus";
 
 /// When recordings begin: some day in 2026.
-const START: Time = Time(1_790_000_000_000_000_000);
+const START: RecordedTime = RecordedTime(1_790_000_000_000_000_000);
 
-impl Default for Recording {
+impl Default for TestRecording {
     fn default() -> Self {
         Self { entries: Vec::new(), now: START, bus: BusId(0), serials: HashMap::new() }
     }
 }
 
-impl Recording {
+impl TestRecording {
     /// An empty recording.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Describes a bus; the first one is bus 0.
-    pub fn bus(&mut self, bus: Bus) -> &mut Self {
-        self.entries.push(Entry::Bus(bus));
+    pub fn bus(&mut self, bus: RecordedBus) -> &mut Self {
+        self.entries.push(RecordedEntry::Bus(bus));
         self
     }
 
@@ -91,7 +91,7 @@ impl Recording {
     }
 
     /// The time now.
-    pub const fn now(&self) -> Time {
+    pub const fn now(&self) -> RecordedTime {
         self.now
     }
 
@@ -120,13 +120,17 @@ impl Recording {
 
     /// A recorder has found this.
     pub fn fact(&mut self, fact: Fact) -> &mut Self {
-        self.entries.push(Entry::Fact(self.now, self.bus, fact));
+        self.entries.push(RecordedEntry::Fact(self.now, self.bus, fact));
         self
     }
 
     /// A recorder has found a connection, and what runs there.
     pub fn process(&mut self, unique: &str, pid: u32, comm: &str) -> &mut Self {
-        let process = Process { pid: Some(pid), comm: Some(comm.to_owned()), ..Process::default() };
+        let process = RecordedProcess {
+            pid: Some(pid),
+            comm: Some(comm.to_owned()),
+            ..RecordedProcess::default()
+        };
         self.fact(Fact::Peer { unique: unique.to_owned(), process: Some(process) })
     }
 
@@ -140,7 +144,7 @@ impl Recording {
     pub fn rule(&mut self, unique: &str, rule: &str) -> &mut Self {
         let on = self.bus;
         let same = self.entries.iter_mut().find_map(|entry| match entry {
-            Entry::Fact(_, bus, Fact::Rule { unique: of, rule: known, times }) => {
+            RecordedEntry::Fact(_, bus, Fact::Rule { unique: of, rule: known, times }) => {
                 (*bus == on && of == unique && known == rule).then_some(times)
             }
             _ => None,
@@ -156,13 +160,19 @@ impl Recording {
     }
 
     /// Messages are missing.
-    pub fn gap(&mut self, gap: Gap) -> &mut Self {
-        self.entries.push(Entry::Gap(gap));
+    pub fn gap(&mut self, gap: RecordingGap) -> &mut Self {
+        self.entries.push(RecordedEntry::Gap(gap));
         self
     }
 
     /// A call that wants an answer. `what` is the path and the method: `/org/x org.x.Iface.Method`.
-    pub fn call(&mut self, from: &str, to: &str, what: &str, args: &impl EncodeArgs) -> Call {
+    pub fn call(
+        &mut self,
+        from: &str,
+        to: &str,
+        what: &str,
+        args: &impl EncodeArgs,
+    ) -> RecordedCall {
         self.call_with(Flags::NONE, from, to, what, args)
     }
 
@@ -174,25 +184,25 @@ impl Recording {
         to: &str,
         what: &str,
         args: &impl EncodeArgs,
-    ) -> Call {
+    ) -> RecordedCall {
         let (path, interface, member) = split(what);
         let mut message = Builder::method_call(path, member).destination(bus_name(to)).flags(flags);
         if let Some(interface) = interface {
             message = message.interface(interface);
         }
         let serial = self.send(from, message, args);
-        Call { caller: from.to_owned(), serial }
+        RecordedCall { caller: from.to_owned(), serial }
     }
 
     /// The results of a call.
-    pub fn reply(&mut self, call: &Call, from: &str, args: &impl EncodeArgs) -> &mut Self {
+    pub fn reply(&mut self, call: &RecordedCall, from: &str, args: &impl EncodeArgs) -> &mut Self {
         let message = Builder::method_return(call.serial).destination(bus_name(&call.caller));
         self.send(from, message.flags(Flags::NO_REPLY_EXPECTED), args);
         self
     }
 
     /// A call has failed.
-    pub fn error(&mut self, call: &Call, from: &str, name: &str, text: &str) -> &mut Self {
+    pub fn error(&mut self, call: &RecordedCall, from: &str, name: &str, text: &str) -> &mut Self {
         let name = ErrorName::new(name).expect("the name of an error");
         let message = Builder::error(name, call.serial).destination(bus_name(&call.caller));
         self.send(from, message.flags(Flags::NO_REPLY_EXPECTED), &(text,));
@@ -203,7 +213,7 @@ impl Recording {
     pub fn reply_refused(&mut self, sender: &str, name: &str) -> &mut Self {
         let last = self.serials.get(sender).copied().and_then(NonZeroU32::new);
         let serial = last.expect("the sender has sent a message");
-        let call = Call { caller: sender.to_owned(), serial };
+        let call = RecordedCall { caller: sender.to_owned(), serial };
         self.error(&call, DRIVER, name, "it is not there")
     }
 
@@ -248,7 +258,7 @@ impl Recording {
     /// The bus has written how it passed on the last message: to whom, how many microseconds after
     /// it came, for how many rules.
     pub fn delivered(&mut self, routed_us: u64, deliveries: &[(u64, u64, u32)]) -> &mut Self {
-        let copy = |&(recipient, micros, rules)| Delivery {
+        let copy = |&(recipient, micros, rules)| TracedDelivery {
             recipient,
             begun_after: Some(Duration::from_micros(micros)),
             written_after: Some(Duration::from_micros(micros)),
@@ -298,20 +308,20 @@ impl Recording {
         let len = bytes.len() as u32;
         let bytes = bytes.to_vec();
         let message = Stored { at: self.now, bus: self.bus, bytes, len, trace: None };
-        self.entries.push(Entry::Message(message));
+        self.entries.push(RecordedEntry::Message(message));
         self
     }
 
     /// Gives every record to `take`, in order.
-    pub fn each(&self, mut take: impl FnMut(Record<'_>)) {
+    pub fn each(&self, mut take: impl FnMut(RecordingRecord<'_>)) {
         for entry in &self.entries {
             take(match entry {
-                Entry::Bus(bus) => Record::Bus(bus.clone()),
-                Entry::Message(stored) => Record::Message(stored.raw()),
-                Entry::Fact(at, bus, fact) => {
-                    Record::Fact { at: *at, bus: *bus, fact: fact.clone() }
+                RecordedEntry::Bus(bus) => RecordingRecord::Bus(bus.clone()),
+                RecordedEntry::Message(stored) => RecordingRecord::Message(stored.raw()),
+                RecordedEntry::Fact(at, bus, fact) => {
+                    RecordingRecord::Fact { at: *at, bus: *bus, fact: fact.clone() }
                 }
-                Entry::Gap(gap) => Record::Gap(gap.clone()),
+                RecordedEntry::Gap(gap) => RecordingRecord::Gap(gap.clone()),
             });
         }
     }
@@ -335,7 +345,7 @@ impl Recording {
             file.extend_from_slice(&word.to_le_bytes());
         }
         for entry in &self.entries {
-            if let Entry::Message(stored) = entry {
+            if let RecordedEntry::Message(stored) = entry {
                 let micros = stored.at.0 / 1000;
                 let time = [micros / 1_000_000, micros % 1_000_000].map(|part| part as u32);
                 let lens = [stored.bytes.len() as u32, stored.len];
@@ -350,8 +360,9 @@ impl Recording {
 
     /// As our recorder writes it.
     pub fn pcapng(&self) -> Vec<u8> {
-        let origin = Origin { program: Some("a test".to_owned()), ..Origin::default() };
-        let mut writer = Writer::new(Vec::new(), &origin).expect("memory takes all");
+        let origin =
+            RecordingOrigin { program: Some("a test".to_owned()), ..RecordingOrigin::default() };
+        let mut writer = PcapngWriter::new(Vec::new(), &origin).expect("memory takes all");
         self.each(|record| writer.write(&record).expect("memory takes all"));
         writer.finish().expect("memory takes all")
     }
@@ -369,7 +380,7 @@ impl Recording {
 
     fn last(&mut self) -> &mut Stored {
         match self.entries.last_mut() {
-            Some(Entry::Message(stored)) => stored,
+            Some(RecordedEntry::Message(stored)) => stored,
             other => panic!("the last thing recorded is {other:?}, not a message"),
         }
     }

@@ -13,8 +13,8 @@
 //! everybody and before all others.
 
 use bus::policy::{
-    Audience, ConnectSubject, MessageMatch, NamePattern, ReceiveMatch, RecipientRole, Replies,
-    Rule, RuleSubject, Scope, SendMatch, Verdict,
+    Audience, ConnectSubject, MessageMatch, NamePattern, PolicyRule, PolicyVerdict, ReceiveMatch,
+    RecipientRole, Replies, RuleSubject, Scope, SendMatch,
 };
 use wire::message::MessageType;
 
@@ -23,11 +23,11 @@ use wire::message::MessageType;
 /// # Panics
 ///
 /// When the line is none.
-pub fn rule(line: &str) -> Rule {
+pub fn rule(line: &str) -> PolicyRule {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_verdict = |word: &&str| matches!(*word, "allow" | "deny");
     let at = words.iter().position(is_verdict).unwrap_or_else(|| panic!("{line}: no verdict"));
-    let verdict = if words[at] == "allow" { Verdict::Allow } else { Verdict::Deny };
+    let verdict = if words[at] == "allow" { PolicyVerdict::Allow } else { PolicyVerdict::Deny };
     let scope = words[..at].first().map_or(Scope::Default, |word| scope(word));
     let right = *words.get(at + 1).unwrap_or_else(|| panic!("{line}: no right"));
     let rest = &words[at + 2..];
@@ -42,7 +42,7 @@ pub fn rule(line: &str) -> Rule {
         "receive" => RuleSubject::Receive(receive(rest)),
         _ => panic!("{line}: {right} is no right"),
     };
-    Rule { scope, verdict, subject, log: rest.contains(&"log") }
+    PolicyRule { scope, verdict, subject, log: rest.contains(&"log") }
 }
 
 fn scope(word: &str) -> Scope {

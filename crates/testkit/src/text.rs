@@ -17,11 +17,11 @@ use wire::signature::{Signature, Type};
 
 /// What is left to be read of a text.
 #[derive(Clone, Copy, Debug)]
-pub struct Cursor<'a> {
+pub struct ValueCursor<'a> {
     rest: &'a str,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> ValueCursor<'a> {
     /// Starts at the first word of `text`.
     pub fn new(text: &'a str) -> Self {
         Self { rest: text.trim() }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use bus::{
-    Amount, Body, Bus, Configuration, Credentials, Delivery, Details, DisconnectReason, Effect,
-    Effects, End, FdPassing, Fds, ForeignError, HeldFds, Identity, Input, LogEvent, PeerId,
-    RingFacts, StartId, Time, TraceAudience, TraceRequest, Traced, TracedMessage, TracedOwner,
-    Urgency,
+    Amount, Body, Bus, BusIdentity, Configuration, ConnectionCredentials, Delivery,
+    DescriptorPassing, Details, DisconnectReason, Effect, Effects, End, Fds, ForeignError, HeldFds,
+    Input, LogEvent, PeerId, RingFacts, StartId, Time, TraceAudience, TraceRequest, Traced,
+    TracedMessage, TracedOwner, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -23,12 +23,12 @@ pub fn foreign_error(text: &str) -> ForeignError {
 
 /// A bus, and what a daemon around it would know.
 #[derive(Debug)]
-pub struct World {
+pub struct BusWorld {
     /// The bus itself, to ask it things.
     pub bus: Bus,
     /// The time that the next input brings.
     pub now: Time,
-    peers: BTreeMap<PeerId, Peer>,
+    peers: BTreeMap<PeerId, WorldPeer>,
     generations: Vec<u32>,
     last_serial: u32,
     /// Descriptors that the bus has asked to keep.
@@ -37,10 +37,10 @@ pub struct World {
 
 /// What the daemon knows of a connection.
 #[derive(Debug)]
-struct Peer {
+struct WorldPeer {
     serial: u32,
     takes_fds: bool,
-    reads: Reads,
+    reads: ReadingMode,
     /// Messages that it has not read.
     queue: Vec<Amount>,
     /// What there is to know of its process.
@@ -51,7 +51,7 @@ struct Peer {
 
 /// Whether a connection reads what it is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reads {
+pub enum ReadingMode {
     /// All of it, after each input.
     AtOnce,
     /// Only when it is told to.
@@ -60,7 +60,7 @@ pub enum Reads {
 
 /// An effect, with bytes instead of places in a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Seen {
+pub enum SeenEffect {
     /// A message.
     Sent {
         /// To whom.
@@ -97,21 +97,25 @@ pub enum Seen {
     Log(LogEvent),
 }
 
-impl World {
+impl BusWorld {
     /// A bus without connections that calls itself [`identity`].
     pub fn new(configuration: Configuration) -> Self {
         Self::with_identity(configuration, identity())
     }
 
     /// A bus without connections.
-    pub fn with_identity(configuration: Configuration, identity: Identity) -> Self {
+    pub fn with_identity(configuration: Configuration, identity: BusIdentity) -> Self {
         let bus = Bus::new(identity, configuration, 7);
         let (peers, generations, held) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
         Self { bus, now: Time::default(), peers, generations, last_serial: 0, held }
     }
 
     /// Accepts a connection, in the first place that is free.
-    pub fn connect(&mut self, credentials: Credentials, details: Details) -> (PeerId, Vec<Seen>) {
+    pub fn connect(
+        &mut self,
+        credentials: ConnectionCredentials,
+        details: Details,
+    ) -> (PeerId, Vec<SeenEffect>) {
         let taken = |index: &u32| self.peers.keys().any(|peer| peer.index() == *index as usize);
         let index = (0..).find(|index| !taken(index)).expect("there is always a place");
         if self.generations.len() <= index as usize {
@@ -120,29 +124,34 @@ impl World {
         let generation = &mut self.generations[index as usize];
         let peer = PeerId::new(index, *generation);
         *generation += 1;
-        let (serial, takes_fds, reads, queue) = (0, false, Reads::AtOnce, Vec::new());
+        let (serial, takes_fds, reads, queue) = (0, false, ReadingMode::AtOnce, Vec::new());
         let unwanted = None;
-        self.peers.insert(peer, Peer { serial, takes_fds, reads, queue, details, unwanted });
+        self.peers.insert(peer, WorldPeer { serial, takes_fds, reads, queue, details, unwanted });
         (peer, self.input(Input::Connected { peer, credentials }))
     }
 
     /// Ends the handshake of a connection.
-    pub fn authenticate(&mut self, peer: PeerId, uid: Option<u32>, fds: FdPassing) -> Vec<Seen> {
-        self.peer(peer).takes_fds = fds == FdPassing::Agreed;
+    pub fn authenticate(
+        &mut self,
+        peer: PeerId,
+        uid: Option<u32>,
+        fds: DescriptorPassing,
+    ) -> Vec<SeenEffect> {
+        self.peer(peer).takes_fds = fds == DescriptorPassing::Agreed;
         self.input(Input::Authenticated { peer, uid, fds })
     }
 
     /// A connection of a user that has said Hello.
     pub fn join(&mut self, uid: u32) -> PeerId {
-        let credentials = Credentials { uid: Some(uid), pid: Some(1) };
+        let credentials = ConnectionCredentials { uid: Some(uid), pid: Some(1) };
         let (peer, _) = self.connect(credentials, Details::default());
-        self.authenticate(peer, Some(uid), FdPassing::Agreed);
+        self.authenticate(peer, Some(uid), DescriptorPassing::Agreed);
         self.call_bus(peer, "Hello", &[]);
         peer
     }
 
     /// Calls a method of the bus itself.
-    pub fn call_bus(&mut self, from: PeerId, method: &str, args: &[Value]) -> Vec<Seen> {
+    pub fn call_bus(&mut self, from: PeerId, method: &str, args: &[Value]) -> Vec<SeenEffect> {
         let (interface, member) = driver_method(method);
         let builder = Builder::method_call(path("/org/freedesktop/DBus"), self::member(member))
             .interface(self::interface(&interface))
@@ -151,7 +160,7 @@ impl World {
     }
 
     /// Sends a message with the next serial of the connection.
-    pub fn send(&mut self, from: PeerId, builder: Builder<'_>, args: &[Value]) -> Vec<Seen> {
+    pub fn send(&mut self, from: PeerId, builder: Builder<'_>, args: &[Value]) -> Vec<SeenEffect> {
         let serial = self.next_serial(from);
         self.send_bytes(from, &build(builder, serial, args))
     }
@@ -164,24 +173,24 @@ impl World {
     }
 
     /// Sends a message, which must have a valid header.
-    pub fn send_bytes(&mut self, from: PeerId, bytes: &[u8]) -> Vec<Seen> {
+    pub fn send_bytes(&mut self, from: PeerId, bytes: &[u8]) -> Vec<SeenEffect> {
         let message = Message::parse(bytes).expect("a message with a valid header");
         self.input(Input::Message { from, message })
     }
 
     /// Ends a connection: because the bus wants that, or else because the peer has left.
-    pub fn disconnect(&mut self, peer: PeerId) -> Vec<Seen> {
+    pub fn disconnect(&mut self, peer: PeerId) -> Vec<SeenEffect> {
         let reason = self.peers.remove(&peer).and_then(|peer| peer.unwanted);
         self.input(Input::Disconnected { peer, end: reason.map_or(End::Closed, End::Bus) })
     }
 
     /// Says when a connection reads.
-    pub fn set_reads(&mut self, peer: PeerId, reads: Reads) {
+    pub fn set_reads(&mut self, peer: PeerId, reads: ReadingMode) {
         self.peer(peer).reads = reads;
     }
 
     /// Lets a connection read some of the messages that wait for it.
-    pub fn write(&mut self, to: PeerId, messages: usize) -> Vec<Seen> {
+    pub fn write(&mut self, to: PeerId, messages: usize) -> Vec<SeenEffect> {
         let queue = &mut self.peer(to).queue;
         let mut amount = Amount::default();
         for one in queue.drain(..messages.min(queue.len())) {
@@ -193,9 +202,9 @@ impl World {
     }
 
     /// Hands an input to the bus, and lets those who read at once read what came of it.
-    pub fn input(&mut self, input: Input<'_>) -> Vec<Seen> {
+    pub fn input(&mut self, input: Input<'_>) -> Vec<SeenEffect> {
         let mut seen = self.input_without_reading(input);
-        let reading = self.peers.iter().filter(|(_, peer)| peer.reads == Reads::AtOnce);
+        let reading = self.peers.iter().filter(|(_, peer)| peer.reads == ReadingMode::AtOnce);
         let full = reading.filter(|(_, peer)| !peer.queue.is_empty());
         let full: Vec<_> = full.map(|(id, peer)| (*id, peer.queue.len())).collect();
         for (peer, messages) in full {
@@ -204,7 +213,7 @@ impl World {
         seen
     }
 
-    fn input_without_reading(&mut self, input: Input<'_>) -> Vec<Seen> {
+    fn input_without_reading(&mut self, input: Input<'_>) -> Vec<SeenEffect> {
         let message = match &input {
             Input::Message { from, message } => Some((*from, *message)),
             _ => None,
@@ -213,18 +222,18 @@ impl World {
         self.bus.handle(self.now, input, &mut effects);
         // Asked afterwards, since Hello is shown with the name that it gives.
         let sender = message.map(|(from, _)| self.name_of(from));
-        let mut seen: Vec<Seen> = effects
+        let mut seen: Vec<SeenEffect> = effects
             .traced()
             .iter()
             .map(|traced| match traced {
-                Traced::Joined(peer) => Seen::Joined(*peer),
-                Traced::Owner(owner) => Seen::Owner(owner.clone()),
+                Traced::Joined(peer) => SeenEffect::Joined(*peer),
+                Traced::Owner(owner) => SeenEffect::Owner(owner.clone()),
                 &Traced::Message(TracedMessage { head, body, audience, .. }) => {
                     let mut bytes = effects.bytes(head).to_vec();
                     if body == Body::OfInput {
                         bytes.extend_from_slice(message.expect("one was handled").1.body());
                     }
-                    Seen::Traced { bytes, audience }
+                    SeenEffect::Traced { bytes, audience }
                 }
             })
             .collect();
@@ -237,12 +246,12 @@ impl World {
                 }
                 Effect::Disconnect { peer, reason } => {
                     self.peer(*peer).unwanted = Some(*reason);
-                    Seen::Disconnect(*peer, *reason)
+                    SeenEffect::Disconnect(*peer, *reason)
                 }
-                Effect::Reload { caller } => Seen::Reload(*caller),
-                Effect::Log(event) => Seen::Log((**event).clone()),
-                Effect::Start { start, name } => Seen::Start(*start, name.to_string()),
-                Effect::Abandon { start } => Seen::Abandon(*start),
+                Effect::Reload { caller } => SeenEffect::Reload(*caller),
+                Effect::Log(event) => SeenEffect::Log((**event).clone()),
+                Effect::Start { start, name } => SeenEffect::Start(*start, name.to_string()),
+                Effect::Abandon { start } => SeenEffect::Abandon(*start),
                 Effect::HoldFds(fds) => {
                     let (_, message) = message.as_ref().expect("a message was handled");
                     assert!(message.unix_fds() > 0, "there are some to keep");
@@ -267,7 +276,7 @@ impl World {
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }
-                Effect::CloseRing { peer } => Seen::CloseRing(*peer),
+                Effect::CloseRing { peer } => SeenEffect::CloseRing(*peer),
                 Effect::ReadDetails { peer, call } => {
                     let details = self.peer(*peer).details.clone();
                     let input = Input::DetailsRead { peer: *peer, details, call: *call };
@@ -285,7 +294,7 @@ impl World {
         delivery: &Delivery,
         effects: &Effects,
         input: Option<(&Message<'_>, &str)>,
-    ) -> Seen {
+    ) -> SeenEffect {
         let Delivery { to, head, body, fds, urgency } = *delivery;
         let mut bytes = effects.bytes(head).to_vec();
         bytes.extend_from_slice(match body {
@@ -320,7 +329,7 @@ impl World {
         assert!(count == 0 || peer.takes_fds, "{to} takes no descriptors");
         let amount = Amount { messages: 1, bytes: bytes.len() as u64, fds: count.into() };
         peer.queue.push(amount);
-        Seen::Sent { to, bytes, fds, urgency }
+        SeenEffect::Sent { to, bytes, fds, urgency }
     }
 
     /// Checks a message of the bus itself.
@@ -382,15 +391,15 @@ impl World {
         stats
     }
 
-    fn peer(&mut self, peer: PeerId) -> &mut Peer {
+    fn peer(&mut self, peer: PeerId) -> &mut WorldPeer {
         self.peers.get_mut(&peer).unwrap_or_else(|| panic!("{peer} is not connected"))
     }
 }
 
 /// The messages among what was seen that went to one connection.
-pub fn messages_to(seen: &[Seen], peer: PeerId) -> Vec<&[u8]> {
+pub fn messages_to(seen: &[SeenEffect], peer: PeerId) -> Vec<&[u8]> {
     let sent = seen.iter().filter_map(|seen| match seen {
-        Seen::Sent { to, bytes, .. } if *to == peer => Some(&**bytes),
+        SeenEffect::Sent { to, bytes, .. } if *to == peer => Some(&**bytes),
         _ => None,
     });
     sent.collect()
@@ -445,8 +454,8 @@ pub fn driver_method(text: &str) -> (String, &str) {
 }
 
 /// A bus of user 500.
-pub fn identity() -> Identity {
-    Identity {
+pub fn identity() -> BusIdentity {
+    BusIdentity {
         id: Guid::from_bytes([0xab; 16]),
         machine_id: Some("0123456789abcdef0123456789abcdef".to_owned()),
         pid: 99,

@@ -73,12 +73,12 @@ fn cycles_are_found_through_reexports_and_nested_imports() {
 /// The source files of a crate, and which others each uses.
 struct Modules {
     /// Files by module path: `a::b` is `["a", "b"]`, and the root of the crate is empty.
-    files: BTreeMap<Vec<String>, Source>,
+    files: BTreeMap<Vec<String>, SourceFile>,
     edges: BTreeMap<String, BTreeSet<String>>,
 }
 
 #[derive(Default)]
-struct Source {
+struct SourceFile {
     path: String,
     /// Absolute paths that the file uses.
     used: Vec<Vec<String>>,
@@ -101,10 +101,11 @@ impl Modules {
         let paths: BTreeSet<_> = sources.keys().map(|path| module_path(path)).collect();
         for (path, text) in sources {
             let module = module_path(&path);
-            let mut finder = Finder { module: &module, paths: &paths, source: Source::default() };
+            let mut finder =
+                UseFinder { module: &module, paths: &paths, source: SourceFile::default() };
             let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
             finder.visit_file(&file);
-            let source = Source { path: path.clone(), ..finder.source };
+            let source = SourceFile { path: path.clone(), ..finder.source };
             files.insert(module, source);
         }
         let mut modules = Self { files, edges: BTreeMap::new() };
@@ -112,7 +113,7 @@ impl Modules {
         modules
     }
 
-    fn edges_of(&self, source: &Source) -> (String, BTreeSet<String>) {
+    fn edges_of(&self, source: &SourceFile) -> (String, BTreeSet<String>) {
         let used = source.used.iter().filter_map(|path| self.resolve(path, REEXPORTS_MAX));
         let others = used.filter(|path| *path != source.path);
         (source.path.clone(), others.collect())
@@ -161,13 +162,13 @@ impl Modules {
 const REEXPORTS_MAX: usize = 8;
 
 /// Finds what one file uses.
-struct Finder<'f> {
+struct UseFinder<'f> {
     module: &'f [String],
     paths: &'f BTreeSet<Vec<String>>,
-    source: Source,
+    source: SourceFile,
 }
 
-impl Finder<'_> {
+impl UseFinder<'_> {
     /// Makes a path absolute, if it is one of this crate.
     fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
         let (first, rest) = path.split_first()?;
@@ -215,7 +216,7 @@ impl Finder<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Finder<'_> {
+impl<'ast> Visit<'ast> for UseFinder<'_> {
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
         if !is_for_tests(&item.attrs) {
             let is_exported = !matches!(item.vis, Visibility::Inherited);

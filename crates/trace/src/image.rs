@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use crate::layout::{Header, Layout, MAGIC, RECORD_HEADER, RING_MAX, RING_MIN, SEGMENTS, at};
-use crate::record::{Entry, Kind, Missed, Place, Record};
+use crate::record::{Entry, Missed, RecordKind, RecordPlace, TraceRecord};
 
 /// The records of a ring that was written to a file. No content of the file makes reading panic or go on for ever.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Image {
     position: u64,
     end: u64,
     /// The place of the record that should come next, once one has come.
-    expected: Option<Place>,
+    expected: Option<RecordPlace>,
     /// True if the file is cut, and the records before the next one are behind its end.
     skips_cut: bool,
 }
@@ -23,7 +23,7 @@ pub struct Image {
 #[derive(Debug)]
 pub enum Piece<'a> {
     /// A record.
-    Record(Record<'a>),
+    Record(TraceRecord<'a>),
     /// So many records are missing here.
     Missed(Missed),
     /// Records are missing here because the file is cut; `None` if they cannot be counted.
@@ -110,7 +110,7 @@ impl Image {
                 }
                 return Some(Piece::Damage((at::RING + start) as u64));
             };
-            if header.kind == Kind::Padding as u32 {
+            if header.kind == RecordKind::Padding as u32 {
                 self.position += u64::from(header.len);
                 continue;
             }
@@ -124,15 +124,17 @@ impl Image {
                 };
             }
             self.position += u64::from(header.len);
-            let kind = Kind::from_code(header.kind);
-            self.expected = Some(header.place.after(kind.unwrap_or(Kind::Padding)));
+            let kind = RecordKind::from_code(header.kind);
+            self.expected = Some(header.place.after(kind.unwrap_or(RecordKind::Padding)));
             let body = at::RING + start + RECORD_HEADER..at::RING + start + header.len as usize;
             let decode = |kind| Entry::decode(self.layout, kind, &self.bytes[body]);
             let entry = kind.and_then(decode);
             return Some(match entry {
-                Some(entry) => {
-                    Piece::Record(Record { number: header.place.records, at: header.at, entry })
-                }
+                Some(entry) => Piece::Record(TraceRecord {
+                    number: header.place.records,
+                    at: header.at,
+                    entry,
+                }),
                 None => Piece::Damage((at::RING + start) as u64),
             });
         }
@@ -142,7 +144,7 @@ impl Image {
     fn header(&self, start: usize) -> Option<Header> {
         let (header, room) = self.header_bytes(start);
         let len = header.len as usize;
-        let shortest = if header.kind == Kind::Padding as u32 { 8 } else { RECORD_HEADER };
+        let shortest = if header.kind == RecordKind::Padding as u32 { 8 } else { RECORD_HEADER };
         (len >= shortest && len <= room && len.is_multiple_of(8)).then_some(header)
     }
 

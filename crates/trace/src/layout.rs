@@ -25,14 +25,14 @@
 //!
 //! | word | content |
 //! | --- | --- |
-//! | 0 | lower half: length of the record in bytes, header included; upper half: its [`Kind`](crate::record::Kind) |
+//! | 0 | lower half: length of the record in bytes, header included; upper half: its [`RecordKind`](crate::record::RecordKind) |
 //! | 1 | lower half: number of records before it; upper half: number of messages before it; both wrap around |
 //! | 2 | time, in nanoseconds of the monotonic clock |
 //! | 3 | body, which depends on the kind |
 
 use std::time::Duration;
 
-use crate::record::{MESSAGE_FIXED, Place, halves};
+use crate::record::{MESSAGE_FIXED, RecordPlace, halves};
 
 /// The first bytes of the memory.
 pub const MAGIC: [u8; 8] = *b"DLGTRACE";
@@ -106,7 +106,7 @@ pub const RECORD_PART: usize = 4;
 pub(crate) struct Header {
     pub(crate) len: u32,
     pub(crate) kind: u32,
-    pub(crate) place: Place,
+    pub(crate) place: RecordPlace,
     pub(crate) at: Duration,
 }
 
@@ -114,7 +114,7 @@ impl Header {
     pub(crate) fn parse(bytes: &[u8; RECORD_HEADER]) -> Self {
         let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_ne_bytes(*b));
         let ((len, kind), (records, messages)) = (halves(word(0)), halves(word(8)));
-        let place = Place { records, messages };
+        let place = RecordPlace { records, messages };
         Self { len, kind, place, at: Duration::from_nanos(word(16)) }
     }
 }

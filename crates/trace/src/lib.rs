@@ -21,7 +21,7 @@ pub mod record;
 pub mod ring;
 
 pub use image::{Image, Piece};
-pub use program::{Participant, Program};
-pub use record::{Delivered, Entry, Missed, Party, Record};
+pub use program::{Participant, TracedProgram};
+pub use record::{Delivered, Entry, Missed, Party, TraceRecord};
 #[cfg(not(target_family = "wasm"))]
-pub use ring::{Follower, Step, Writer};
+pub use ring::{Follower, RingWriter, Step};

@@ -14,14 +14,14 @@ pub struct Participant<'a> {
     /// When the process started, in nanoseconds of the monotonic clock, or `None` if it is unknown. Negative if the machine
     /// has slept since then for longer than the clock shows: the clock stops while the machine sleeps.
     pub started: Option<i64>,
-    /// The program as [`Program::to_text`] writes it, or an empty text if it is unknown.
+    /// The program as [`TracedProgram::to_text`] writes it, or an empty text if it is unknown.
     pub program: &'a str,
 }
 
 /// How a process describes itself, to be shown to people. Most of it was chosen by the process, so no decision may
 /// depend on it. Unknown parts are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Program<'a> {
+pub struct TracedProgram<'a> {
     /// The name of the process, at most 15 bytes.
     pub comm: &'a str,
     /// The path of the file that the process executes.
@@ -34,7 +34,7 @@ pub struct Program<'a> {
     pub command: &'a str,
 }
 
-impl<'a> Program<'a> {
+impl<'a> TracedProgram<'a> {
     /// Writes all parts into one text, in their order, separated by zeros. A part that is longer than [`PART_LEN_MAX`] is
     /// cut, and ends with [`CUT`].
     #[must_use]
@@ -67,7 +67,7 @@ pub(crate) fn start_of(text: &str, len: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// The maximum length in bytes of each part of a [`Program`] in a record.
+/// The maximum length in bytes of each part of a [`TracedProgram`] in a record.
 pub const PART_LEN_MAX: usize = 1024;
 
 /// The end of a part that was cut.
@@ -84,22 +84,22 @@ mod tests {
     #[test]
     fn a_program_is_read_as_it_was_written() {
         for command in ["", "a", "a\0", "a\0\0b c\0ü", "\0"] {
-            let program = Program {
+            let program = TracedProgram {
                 comm: "(a b",
                 executable: "/usr/bin/a",
                 unit: "",
                 control_group: "/system.slice/a.service",
                 command,
             };
-            assert_eq!(Program::parse(&program.to_text()), program, "{command:?}");
+            assert_eq!(TracedProgram::parse(&program.to_text()), program, "{command:?}");
         }
-        assert_eq!(Program::parse(""), Program::default());
+        assert_eq!(TracedProgram::parse(""), TracedProgram::default());
     }
 
     #[test]
     fn long_parts_are_cut_and_say_so() {
         let long = "ü".repeat(PART_LEN_MAX);
-        let program = Program {
+        let program = TracedProgram {
             comm: &long,
             executable: &long,
             unit: &long,
@@ -109,7 +109,7 @@ mod tests {
         let text = program.to_text();
         assert!(text.len() <= TEXT_LEN_MAX, "{}", text.len());
         let expected = format!("{}…", "ü".repeat(PART_LEN_MAX / 2));
-        let Program { comm, command, .. } = Program::parse(&text);
+        let TracedProgram { comm, command, .. } = TracedProgram::parse(&text);
         assert_eq!((comm, command), (&*expected, &*expected));
     }
 }

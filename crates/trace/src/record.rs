@@ -8,7 +8,7 @@ use crate::program::Participant;
 /// The kind of a record, with its number in the ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum Kind {
+pub enum RecordKind {
     /// Padding: the next record is at the start of the ring.
     Padding = 0,
     /// A message was routed.
@@ -33,7 +33,7 @@ pub enum Kind {
     OwnerChanged = 10,
 }
 
-impl Kind {
+impl RecordKind {
     pub(crate) const fn from_code(code: u32) -> Option<Self> {
         Some(match code {
             0 => Self::Padding,
@@ -77,7 +77,7 @@ impl Party {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry<'a> {
     /// A message was routed. The time of the record is the time at which the bus received it.
-    Message(Message<'a>),
+    Message(MessageRecord<'a>),
     /// Bytes were written to the socket of a connection. All copies whose [`Delivered::end`] is at most `total` were
     /// written completely.
     Written {
@@ -147,7 +147,7 @@ pub enum Entry<'a> {
 
 /// A message as its recipients get it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Message<'a> {
+pub struct MessageRecord<'a> {
     /// The time from receiving the message until it was routed.
     pub routed_after: Duration,
     /// The stages of that time, or `None` if the bus did not measure them.
@@ -161,7 +161,7 @@ pub struct Message<'a> {
     /// The recipients. A long list is cut.
     pub recipients: Recipients<'a>,
     /// Why the first recipient gets a copy. All others have a match rule for the message.
-    pub first: First,
+    pub first: FirstRecipient,
 }
 
 /// The stages of the time from receiving a message until it was routed. Each time counts from when the bus began to
@@ -251,7 +251,7 @@ impl Stages {
 /// Why a recipient gets a copy of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
-pub enum First {
+pub enum FirstRecipient {
     /// It has a match rule for the message.
     Listener = 0,
     /// It is the destination of the message.
@@ -355,16 +355,16 @@ impl Eq for Recipients<'_> {}
 
 /// The number of records before a record, and the number of messages among them. Both wrap around.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct RecordPlace {
     pub(crate) records: u32,
     pub(crate) messages: u32,
 }
 
-impl Place {
+impl RecordPlace {
     /// The place behind a record of this kind that has this place.
     #[inline]
-    pub(crate) const fn after(self, kind: Kind) -> Self {
-        let messages = self.messages.wrapping_add(matches!(kind, Kind::Message) as u32);
+    pub(crate) const fn after(self, kind: RecordKind) -> Self {
+        let messages = self.messages.wrapping_add(matches!(kind, RecordKind::Message) as u32);
         Self { records: self.records.wrapping_add(1), messages }
     }
 
@@ -390,7 +390,7 @@ pub struct Missed {
 
 /// A decoded record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Record<'a> {
+pub struct TraceRecord<'a> {
     /// The number of records before it. It wraps around.
     pub number: u32,
     /// The time, by the monotonic clock.
@@ -401,28 +401,28 @@ pub struct Record<'a> {
 
 impl<'a> Entry<'a> {
     /// Decodes the body of a record. Returns `None` if it is malformed.
-    pub(crate) fn decode(layout: Layout, kind: Kind, bytes: &'a [u8]) -> Option<Self> {
-        if kind == Kind::Message {
-            return Message::decode(layout, bytes).map(Self::Message);
+    pub(crate) fn decode(layout: Layout, kind: RecordKind, bytes: &'a [u8]) -> Option<Self> {
+        if kind == RecordKind::Message {
+            return MessageRecord::decode(layout, bytes).map(Self::Message);
         }
         let (numbers, text) = bytes.split_at_checked(NUMBERS)?;
         let number = |index: usize| u64_at(numbers, 8 * index);
         let text = std::str::from_utf8(text).ok()?.trim_end_matches('\0');
         Some(match kind {
-            Kind::Padding | Kind::Message => return None,
-            Kind::Written => Self::Written { to: number(0), total: number(1) },
-            Kind::Joined => {
+            RecordKind::Padding | RecordKind::Message => return None,
+            RecordKind::Written => Self::Written { to: number(0), total: number(1) },
+            RecordKind::Joined => {
                 Self::Joined { peer: number(0), pid: number(1) as u32, uid: number(2) as u32 }
             }
-            Kind::Left => Self::Left { peer: number(0), why: text },
-            Kind::Starting => Self::Starting { name: text, by: Party::from_code(number(0)) },
-            Kind::Started => {
+            RecordKind::Left => Self::Left { peer: number(0), why: text },
+            RecordKind::Starting => Self::Starting { name: text, by: Party::from_code(number(0)) },
+            RecordKind::Started => {
                 let (name, failure) = text.split_at_checked(usize::try_from(number(0)).ok()?)?;
                 Self::Started { name, failure }
             }
-            Kind::Dropped => Self::Dropped { to: number(0), count: number(1), why: text },
-            Kind::Owned => Self::Owned { name: text, peer: number(0) },
-            Kind::Participant => {
+            RecordKind::Dropped => Self::Dropped { to: number(0), count: number(1), why: text },
+            RecordKind::Owned => Self::Owned { name: text, peer: number(0) },
+            RecordKind::Participant => {
                 let ((pid, uid), started) = (halves(number(1)), number(2) as i64);
                 Self::Participant(Participant {
                     who: Party::from_code(number(0)),
@@ -433,7 +433,7 @@ impl<'a> Entry<'a> {
                     program: text.strip_suffix(TEXT_END)?,
                 })
             }
-            Kind::OwnerChanged => {
+            RecordKind::OwnerChanged => {
                 let owner = |index| Some(number(index)).filter(|&owner| owner != NO_OWNER);
                 Self::OwnerChanged { name: text, old: owner(0), new: owner(1) }
             }
@@ -441,7 +441,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl<'a> Message<'a> {
+impl<'a> MessageRecord<'a> {
     fn decode(layout: Layout, bytes: &'a [u8]) -> Option<Self> {
         let (fixed, rest) = bytes.split_at_checked(layout.message_fixed())?;
         let word = |index: usize| u64_at(fixed, 8 * index);
@@ -461,7 +461,7 @@ impl<'a> Message<'a> {
             len,
             bytes: Parts(rest.get(..kept as usize)?, &[]),
             recipients: Recipients::Bytes(recipients),
-            first: if first == 0 { First::Listener } else { First::Addressee },
+            first: if first == 0 { FirstRecipient::Listener } else { FirstRecipient::Addressee },
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The ring in shared memory: [`Writer`] and [`Follower`].
+//! The ring in shared memory: [`RingWriter`] and [`Follower`].
 //!
 //! Writer and readers share no lock. The writer announces in `RESERVED` up to which position it is about to
 //! write, then writes the record, then moves `COMMITTED` behind it. A reader copies a record, and then looks at
@@ -17,24 +17,26 @@ use sys::shared::{ReadOnly, Unprovided, Writable};
 use crate::layout::{
     Header, Layout, MAGIC, RECORD_HEADER, RECORD_PART, RING_MAX, RING_MIN, SEGMENTS, VERSION, at,
 };
-use crate::record::{DELIVERED, Entry, Kind, Message, Missed, Place, Recipients, Record};
+use crate::record::{
+    DELIVERED, Entry, MessageRecord, Missed, Recipients, RecordKind, RecordPlace, TraceRecord,
+};
 use encode::{Encoded, pair};
 
 /// Writes records into a ring. Writing neither waits nor fails.
 #[derive(Debug)]
-pub struct Writer {
+pub struct RingWriter {
     memory: Writable,
     /// The length of the ring in bytes, a power of two.
     len: usize,
     /// How many bytes of each message are written at most.
     kept: usize,
     position: u64,
-    next: Place,
+    next: RecordPlace,
     /// The position at which the segment ends in which the last record began.
     segment_end: u64,
 }
 
-impl Writer {
+impl RingWriter {
     /// Makes a ring of at least `len` bytes, and the descriptor with which other processes can read it.
     /// `clock` is how many nanoseconds the time of day is ahead of the monotonic clock. Of each message
     /// at most the first `kept` bytes are written. The length is rounded up to a power of two, and is
@@ -57,7 +59,7 @@ impl Writer {
         }
         let kept = usize::try_from(kept).unwrap_or(usize::MAX);
         Ok((
-            Self { memory, len, kept, position: 0, next: Place::default(), segment_end: 0 },
+            Self { memory, len, kept, position: 0, next: RecordPlace::default(), segment_end: 0 },
             descriptor,
         ))
     }
@@ -89,7 +91,7 @@ impl Writer {
 
     /// Appends a message. One that would take more than a quarter of the ring is cut.
     #[inline]
-    pub fn write_message(&mut self, time: Duration, message: &Message<'_>) {
+    pub fn write_message(&mut self, time: Duration, message: &MessageRecord<'_>) {
         let len_max = self.len / RECORD_PART - RECORD_HEADER;
         self.append(time, &message.encode(len_max, self.kept));
     }
@@ -142,7 +144,7 @@ impl Writer {
         let len = self.len - start;
         self.memory.store(at::RESERVED, self.position + len as u64);
         fence(Ordering::Release);
-        self.memory.write_words(at::RING + start, [pair(len as u32, Kind::Padding as u32)]);
+        self.memory.write_words(at::RING + start, [pair(len as u32, RecordKind::Padding as u32)]);
         self.position += len as u64;
         0
     }
@@ -183,7 +185,7 @@ pub struct Follower {
     len: usize,
     position: u64,
     /// The place of the record that should come next; `None` if the follower began in the middle.
-    expected: Option<Place>,
+    expected: Option<RecordPlace>,
     /// The body of the last record, and what longer records have left behind it.
     record: Vec<u8>,
 }
@@ -192,7 +194,7 @@ pub struct Follower {
 #[derive(Debug)]
 pub enum Step<'a> {
     /// The next record.
-    Record(Record<'a>),
+    Record(TraceRecord<'a>),
     /// So many records were overwritten before they were read, or cannot be decoded.
     Missed(Missed),
     /// Nothing more has been written yet.
@@ -214,8 +216,14 @@ impl Follower {
             io::Error::new(io::ErrorKind::InvalidData, "the memory holds no trace of this version")
         })?;
         let record = Vec::new();
-        let mut follower =
-            Self { memory, layout, len, position: 0, expected: Some(Place::default()), record };
+        let mut follower = Self {
+            memory,
+            layout,
+            len,
+            position: 0,
+            expected: Some(RecordPlace::default()),
+            record,
+        };
         if follower.reserved() > follower.len as u64 {
             follower.position = follower.oldest();
             follower.expected = None;
@@ -241,11 +249,13 @@ impl Follower {
             Found::Missed(missed) => Step::Missed(missed),
             Found::Record { header, kind } => {
                 match Entry::decode(self.layout, kind, self.body(header)) {
-                    Some(entry) => {
-                        Step::Record(Record { number: header.place.records, at: header.at, entry })
-                    }
+                    Some(entry) => Step::Record(TraceRecord {
+                        number: header.place.records,
+                        at: header.at,
+                        entry,
+                    }),
                     None => {
-                        let messages = (kind == Kind::Message).into();
+                        let messages = (kind == RecordKind::Message).into();
                         Step::Missed(Missed { records: 1, messages })
                     }
                 }
@@ -279,8 +289,8 @@ impl Follower {
                 self.position = oldest;
                 continue;
             };
-            let kind = Kind::from_code(header.kind);
-            if kind != Some(Kind::Padding)
+            let kind = RecordKind::from_code(header.kind);
+            if kind != Some(RecordKind::Padding)
                 && let Some(missed) = header.place.since(self.expected.unwrap_or(header.place))
             {
                 // The next step finds the record itself again.
@@ -288,7 +298,7 @@ impl Follower {
                 return Found::Missed(missed);
             }
             self.position += u64::from(header.len);
-            if let Some(kind) = kind.filter(|&kind| kind != Kind::Padding) {
+            if let Some(kind) = kind.filter(|&kind| kind != RecordKind::Padding) {
                 self.expected = Some(header.place.after(kind));
                 return Found::Record { header, kind };
             }
@@ -306,7 +316,7 @@ impl Follower {
         let header = Header::parse(&bytes);
         let len = header.len as usize;
         let is_possible = len >= 8 && len <= room && len.is_multiple_of(8);
-        if header.kind != Kind::Padding as u32 && is_possible && len >= RECORD_HEADER {
+        if header.kind != RecordKind::Padding as u32 && is_possible && len >= RECORD_HEADER {
             let body = len - RECORD_HEADER;
             if self.record.len() < body {
                 self.record.resize(body, 0);
@@ -343,7 +353,7 @@ impl Follower {
 /// A [`Step`] whose record is in the follower's buffer.
 #[derive(Clone, Copy, Debug)]
 enum Found {
-    Record { header: Header, kind: Kind },
+    Record { header: Header, kind: RecordKind },
     Missed(Missed),
     Nothing,
     Stopped,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use testkit::random::Random;
 use trace::layout::RING_MIN;
 use trace::record::Party;
-use trace::{Delivered, Entry, Image, Piece, Writer};
+use trace::{Delivered, Entry, Image, Piece, RingWriter};
 
 #[test]
 fn a_ring_that_has_gone_round_is_read_from_its_oldest_record_on() {
@@ -118,7 +118,7 @@ fn a_file_that_claims_to_have_no_end_is_refused() {
 
 #[test]
 fn messages_of_the_first_version_are_read_without_stages() {
-    let (mut writer, descriptor) = Writer::new(RING_MIN, 7, 8).expect("a ring");
+    let (mut writer, descriptor) = RingWriter::new(RING_MIN, 7, 8).expect("a ring");
     writer.stop();
     let mut bytes = file_bytes(descriptor);
     let lens = 4 | 4 << 32;
@@ -145,7 +145,7 @@ fn messages_of_the_first_version_are_read_without_stages() {
 
 /// The bytes of a ring with so many records.
 fn ring(count: u64) -> Vec<u8> {
-    let (mut writer, descriptor) = Writer::new(RING_MIN, 7, 8).expect("a ring");
+    let (mut writer, descriptor) = RingWriter::new(RING_MIN, 7, 8).expect("a ring");
     for number in 0..count {
         writer.write(Duration::ZERO, Entry::Written { to: number, total: number });
     }

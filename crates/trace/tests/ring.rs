@@ -7,14 +7,14 @@ use std::time::Duration;
 use sys::shared::Writable;
 use testkit::random::Random;
 use trace::layout::{MAGIC, RING_MIN, SEGMENTS, VERSION, at};
-use trace::record::{First, Message, Parts, Party, Recipients, Stages};
-use trace::{Delivered, Entry, Follower, Participant, Step, Writer};
+use trace::record::{FirstRecipient, MessageRecord, Parts, Party, Recipients, Stages};
+use trace::{Delivered, Entry, Follower, Participant, RingWriter, Step};
 
 const KEPT: u32 = u32::MAX;
 
 #[test]
 fn every_kind_of_record_comes_back() {
-    let (mut writer, descriptor) = Writer::new(RING_MIN, -5, 8).expect("a ring");
+    let (mut writer, descriptor) = RingWriter::new(RING_MIN, -5, 8).expect("a ring");
     let copies = [Delivered { to: 3, end: 900 }, Delivered { to: u64::MAX, end: 1 }];
     let entries = [
         message(12, b"head", b"body", &copies),
@@ -56,7 +56,7 @@ fn participant(who: Party, started: Option<i64>, program: &str) -> Entry<'_> {
 
 #[test]
 fn who_reads_late_starts_at_the_oldest_that_is_left() {
-    let (mut writer, descriptor) = Writer::new(RING_MIN, 0, KEPT).expect("a ring");
+    let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, KEPT).expect("a ring");
     let mut early = Follower::new(descriptor.as_fd()).expect("the ring");
     let count = 10_000;
     for number in 0..count {
@@ -77,7 +77,7 @@ fn no_more_of_a_message_is_written_than_is_kept() {
     for (kept, expected) in
         [(0, &b""[..]), (3, b"hea"), (4, b"head"), (6, b"headbo"), (9, b"headbody")]
     {
-        let (mut writer, descriptor) = Writer::new(RING_MIN, 0, kept).expect("a ring");
+        let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, kept).expect("a ring");
         writer.write(Duration::ZERO, message(1, b"head", b"body", &[]));
         let mut follower = Follower::new(descriptor.as_fd()).expect("the ring");
         let Step::Record(record) = follower.step() else { panic!("there is one") };
@@ -88,7 +88,7 @@ fn no_more_of_a_message_is_written_than_is_kept() {
 
 #[test]
 fn what_is_too_long_loses_its_end() {
-    let (mut writer, descriptor) = Writer::new(RING_MIN, 0, KEPT).expect("a ring");
+    let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, KEPT).expect("a ring");
     let body = vec![7; 100_000];
     let copies: Vec<_> = (0..10_000).map(|to| Delivered { to, end: to }).collect();
     writer.write(Duration::ZERO, message(1, b"head", &body, &[]));
@@ -107,7 +107,7 @@ fn what_is_too_long_loses_its_end() {
 #[test]
 fn a_reader_beside_the_writer_gets_all_or_knows_how_many_it_missed() {
     let mut random = Random::from_env();
-    let (mut writer, descriptor) = Writer::new(RING_MIN, 0, KEPT).expect("a ring");
+    let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, KEPT).expect("a ring");
     let mut follower = Follower::new(descriptor.as_fd()).expect("the ring");
     let count = 300_000_u64;
     let reader = thread::spawn(move || drain(&mut follower, count));
@@ -181,7 +181,7 @@ fn drain(follower: &mut Follower, count: u64) -> (u64, u64) {
     (read, missed)
 }
 
-fn check_bytes(message: &Message<'_>) {
+fn check_bytes(message: &MessageRecord<'_>) {
     let bytes = message.bytes.0;
     if let Some((head, body)) = bytes.split_first_chunk::<8>()
         && Party::Peer(u64::from_ne_bytes(*head)) == message.from
@@ -203,13 +203,13 @@ fn stages(from: u64) -> Option<Stages> {
 }
 
 fn message<'a>(from: u64, head: &'a [u8], body: &'a [u8], copies: &'a [Delivered]) -> Entry<'a> {
-    Entry::Message(Message {
+    Entry::Message(MessageRecord {
         routed_after: Duration::from_nanos(from),
         stages: stages(from),
         from: Party::Peer(from),
         len: (head.len() + body.len()) as u32,
         bytes: Parts(head, body),
         recipients: Recipients::List(copies),
-        first: if copies.len() == 2 { First::Addressee } else { First::Listener },
+        first: if copies.len() == 2 { FirstRecipient::Addressee } else { FirstRecipient::Listener },
     })
 }

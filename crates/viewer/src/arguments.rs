@@ -2,7 +2,7 @@
 
 use analyst::value_type::TypeTable;
 use inspector::json::{self, Json, TypedValue};
-use notation::{ArgumentError, Reason, gvariant};
+use notation::{ArgumentError, MisfitReason, gvariant};
 use serde::Serialize;
 
 /// The result of reading a text.
@@ -54,8 +54,8 @@ fn data(value: &TypedValue) -> Json {
 fn sentence(error: &ArgumentError) -> String {
     let ArgumentError::Misfit { misfit, .. } = error else { return error.to_string() };
     match &misfit.reason {
-        Reason::Syntax { expected, .. } => format!("expected {expected}"),
-        Reason::Unopened(why) => why.to_string(),
+        MisfitReason::Syntax { expected, .. } => format!("expected {expected}"),
+        MisfitReason::Unopened(why) => why.to_string(),
         _ => format!("must be {} ({}), such as {}", misfit.expected, misfit.types, misfit.example),
     }
 }

@@ -13,15 +13,16 @@ use analyst::value_type::{TypeTable, ValueType, value_types};
 use axum::body::{Body, Bytes};
 use capture::show::{CommandBus, CommandKind, CommandParts};
 use futures_util::stream;
-use inspector::call::{Answer, Outcome};
+use inspector::call::{CallAnswer, ObjectCallOutcome};
 use inspector::json::{self, Json};
 use inspector::names::Name;
-use inspector::object::{Object, Reading};
+use inspector::object::{InspectedObject, PropertyReading};
 use inspector::tree::Tree;
 use inspector::{
-    ArgumentError, Call, Failure, Inspector, Manner, MethodName, PropertyName, TreeOptions,
+    ArgumentError, Inspector, InspectorFailure, Manner, MethodName, ObjectCall, PropertyName,
+    TreeOptions,
 };
-use recorder::Place;
+use recorder::BusPlace;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
@@ -30,7 +31,7 @@ use crate::watch::{self, WatchEvent, Watched};
 
 /// Whether the page may call methods, and set properties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Calls {
+pub enum CallPermission {
     /// It may not.
     #[default]
     Refused,
@@ -82,7 +83,7 @@ pub(crate) enum BusRequest {
     /// Calls a method.
     Call {
         /// The call.
-        call: Call,
+        call: ObjectCall,
         /// How the call is made.
         #[serde(default)]
         manner: Manner,
@@ -104,7 +105,7 @@ pub(crate) enum BusRequest {
     /// Commands that make a call. Nothing is sent to the bus.
     Commands {
         /// The call.
-        call: Call,
+        call: ObjectCall,
     },
     /// Parses a signature. Nothing is sent to the bus.
     Types {
@@ -125,13 +126,13 @@ pub(crate) enum BusAnswer {
     /// The objects.
     Tree(Tree),
     /// The object.
-    Object(Object),
+    Object(InspectedObject),
     /// The answer to the call of Get.
-    Get(Answer),
+    Get(CallAnswer),
     /// The answer to the call of Set.
-    Set(Answer),
+    Set(CallAnswer),
     /// The answer to the call.
-    Call(Answer),
+    Call(CallAnswer),
     /// The arguments, or what is wrong with the text.
     Read(ReadText),
     /// The text.
@@ -157,7 +158,7 @@ pub(crate) struct CallCommands {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Reply{T}"))]
 #[serde(untagged)]
-pub(crate) enum Reply<T> {
+pub(crate) enum PageReply<T> {
     /// There is an answer.
     Answered {
         /// The answer.
@@ -174,9 +175,9 @@ pub(crate) enum Reply<T> {
 
 /// A bus that requests are for.
 #[derive(Debug)]
-pub(crate) struct Bus {
-    place: Place,
-    calls: Calls,
+pub(crate) struct PageBus {
+    place: BusPlace,
+    calls: CallPermission,
     queue: Arc<RequestQueue>,
     listeners: Arc<Mutex<HashMap<String, std::sync::mpsc::Sender<Watched>>>>,
 }
@@ -190,24 +191,24 @@ struct RequestQueue {
 
 #[derive(Debug, Default)]
 struct QueueState {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<QueuedRequest>,
     /// Threads that wait for a request.
     idle: usize,
     threads: usize,
 }
 
 #[derive(Debug)]
-struct Job {
+struct QueuedRequest {
     request: BusRequest,
-    reply: oneshot::Sender<Reply<BusAnswer>>,
+    reply: oneshot::Sender<PageReply<BusAnswer>>,
 }
 
-impl Bus {
-    pub(crate) fn new(place: Place, calls: Calls) -> Self {
+impl PageBus {
+    pub(crate) fn new(place: BusPlace, calls: CallPermission) -> Self {
         Self { place, calls, queue: Arc::default(), listeners: Arc::default() }
     }
 
-    pub(crate) const fn calls(&self) -> Calls {
+    pub(crate) const fn calls(&self) -> CallPermission {
         self.calls
     }
 
@@ -217,16 +218,16 @@ impl Bus {
     }
 
     /// Serves a request.
-    pub(crate) async fn reply(&self, request: BusRequest) -> Reply<BusAnswer> {
-        if request.changes_something() && self.calls == Calls::Refused {
-            return Reply::failed(NOT_ALLOWED);
+    pub(crate) async fn reply(&self, request: BusRequest) -> PageReply<BusAnswer> {
+        if request.changes_something() && self.calls == CallPermission::Refused {
+            return PageReply::failed(NOT_ALLOWED);
         }
         let (reply, replied) = oneshot::channel();
-        self.add(Job { request, reply });
-        replied.await.unwrap_or_else(|_| Reply::failed("the connection to the bus has ended"))
+        self.add(QueuedRequest { request, reply });
+        replied.await.unwrap_or_else(|_| PageReply::failed("the connection to the bus has ended"))
     }
 
-    fn add(&self, job: Job) {
+    fn add(&self, job: QueuedRequest) {
         let mut state = self.queue.lock();
         state.jobs.push_back(job);
         if state.idle < state.jobs.len() && state.threads < THREADS_MAX {
@@ -255,7 +256,7 @@ impl Bus {
         let (place, listeners) = (self.place.clone(), Arc::clone(&self.listeners));
         thread::spawn(move || {
             if let Err(failure) = watch::listen(&place, watched, &turns, &lines) {
-                let reply = Reply::<WatchEvent>::failed(&failure.to_string());
+                let reply = PageReply::<WatchEvent>::failed(&failure.to_string());
                 let _ = lines.blocking_send(reply.to_line());
             }
             lock(&listeners).remove(&name);
@@ -294,17 +295,17 @@ impl RequestQueue {
     }
 
     /// Serves requests until none has come for a while.
-    fn serve(&self, place: &Place) {
+    fn serve(&self, place: &BusPlace) {
         let mut inspector = None;
-        while let Some(Job { request, reply }) = self.next() {
+        while let Some(QueuedRequest { request, reply }) = self.next() {
             let served = serve(&mut inspector, place, request);
             // The page may be closed by now.
-            let _ = reply.send(served.unwrap_or_else(|reason| Reply::failed(&reason)));
+            let _ = reply.send(served.unwrap_or_else(|reason| PageReply::failed(&reason)));
         }
     }
 
     /// The next request; `None` if none has come for a while.
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<QueuedRequest> {
         let mut state = self.lock();
         state.idle += 1;
         let is_empty = |state: &mut QueueState| state.jobs.is_empty();
@@ -321,9 +322,9 @@ impl RequestQueue {
 
 fn serve(
     kept: &mut Option<Inspector>,
-    place: &Place,
+    place: &BusPlace,
     request: BusRequest,
-) -> Result<Reply<BusAnswer>, String> {
+) -> Result<PageReply<BusAnswer>, String> {
     let inspector = match kept.take() {
         Some(inspector) => inspector,
         None => Inspector::new(place.connect().map_err(|error| error.to_string())?),
@@ -352,7 +353,11 @@ impl BusRequest {
         }
     }
 
-    fn serve(self, inspector: &Inspector, place: &Place) -> Result<Reply<BusAnswer>, Failure> {
+    fn serve(
+        self,
+        inspector: &Inspector,
+        place: &BusPlace,
+    ) -> Result<PageReply<BusAnswer>, InspectorFailure> {
         let mut types = TypeTable::default();
         let answer = match self {
             Self::Names => BusAnswer::Names(inspector.names()?),
@@ -385,18 +390,18 @@ impl BusRequest {
             Self::Commands { call } => BusAnswer::Commands(CallCommands::of(&call, place)?),
             Self::Types { signature } => BusAnswer::Types(value_types(&signature)),
         };
-        Ok(Reply::Answered { answer, types })
+        Ok(PageReply::Answered { answer, types })
     }
 }
 
-fn with_types(answer: Answer, types: &mut TypeTable) -> Answer {
-    if let Outcome::Returned { results, .. } = &answer.outcome {
+fn with_types(answer: CallAnswer, types: &mut TypeTable) -> CallAnswer {
+    if let ObjectCallOutcome::Returned { results, .. } = &answer.outcome {
         results.iter().for_each(|value| types.add_value(&value.0));
     }
     answer
 }
 
-fn add_object_types(object: &Object, types: &mut TypeTable) {
+fn add_object_types(object: &InspectedObject, types: &mut TypeTable) {
     for interface in &object.interfaces {
         let methods = interface.methods.iter();
         let arguments = methods.flat_map(|method| method.arguments.iter().chain(&method.results));
@@ -404,7 +409,7 @@ fn add_object_types(object: &Object, types: &mut TypeTable) {
         arguments.chain(signals).for_each(|argument| types.add(&argument.types));
         for property in &interface.properties {
             types.add(&property.description.types);
-            if let Some(Reading::Value(value)) = &property.reading {
+            if let Some(PropertyReading::Value(value)) = &property.reading {
                 types.add_value(&value.0);
             }
         }
@@ -416,7 +421,7 @@ impl CallCommands {
     /// # Errors
     ///
     /// If the arguments are not of the types of the call.
-    fn of(call: &Call, place: &Place) -> Result<Self, ArgumentError> {
+    fn of(call: &ObjectCall, place: &BusPlace) -> Result<Self, ArgumentError> {
         let signature = call.signature.as_deref().unwrap_or_default();
         let values = json::read_arguments(signature, &call.arguments)?;
         let address = place.address().unwrap_or_default();
@@ -435,7 +440,7 @@ impl CallCommands {
     }
 }
 
-impl<T: Serialize> Reply<T> {
+impl<T: Serialize> PageReply<T> {
     pub(crate) fn failed(reason: &str) -> Self {
         Self::Failed { failure: reason.to_owned() }
     }

@@ -29,8 +29,8 @@ pub fn export(
     title: &str,
     bodies: Bodies,
     out: impl Write,
-) -> Result<(), ExportError> {
-    let part = |path| assets::bytes(path).ok_or(ExportError::NotBuilt);
+) -> Result<(), PageExportError> {
+    let part = |path| assets::bytes(path).ok_or(PageExportError::NotBuilt);
     let (script, style, analyst) = (part("page.js")?, part("page.css")?, part("analyst.wasm")?);
     let mut out = BufWriter::new(out);
     let nonce = Token::random()?;
@@ -76,8 +76,8 @@ impl About<'_> {
 fn data(
     out: &mut impl Write,
     id: &str,
-    fill: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
-) -> Result<(), ExportError> {
+    fill: impl FnOnce(&mut dyn Write) -> Result<(), PageExportError>,
+) -> Result<(), PageExportError> {
     write!(out, "<script type=\"application/octet-stream\" id=\"{id}\">")?;
     {
         let mut text = EncoderWriter::new(&mut *out, &STANDARD);
@@ -98,20 +98,20 @@ fn as_inline_script(script: &[u8]) -> Vec<u8> {
 
 /// Why there is no such file.
 #[derive(Debug)]
-pub enum ExportError {
+pub enum PageExportError {
     /// The program was built without the page.
     NotBuilt,
     /// The recording cannot be read, or the file cannot be written.
     Io(io::Error),
 }
 
-impl From<io::Error> for ExportError {
+impl From<io::Error> for PageExportError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl fmt::Display for ExportError {
+impl fmt::Display for PageExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotBuilt => f.write_str(
@@ -122,4 +122,4 @@ impl fmt::Display for ExportError {
     }
 }
 
-impl std::error::Error for ExportError {}
+impl std::error::Error for PageExportError {}

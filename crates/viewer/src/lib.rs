@@ -34,7 +34,7 @@ mod stream;
 pub mod subject;
 mod watch;
 
-pub use bus::Calls;
-pub use export::{ExportError, export};
-pub use server::Server;
-pub use subject::Subject;
+pub use bus::CallPermission;
+pub use export::{PageExportError, export};
+pub use server::PageServer;
+pub use subject::ViewerSubject;

@@ -1,10 +1,10 @@
 //! What went over a bus and was not heard.
 
-use capture::record::{Gap, GapCause, Record};
+use capture::record::{GapCause, RecordingGap, RecordingRecord};
 
 /// What is missing of a bus since it was listened to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Missing {
+pub(crate) struct MissedMessages {
     /// Messages that were gone before they were read, as the bus has counted them.
     pub(crate) overrun: u64,
     /// How often the bus has ended the connection. Nobody knows what went over it until it was there
@@ -12,10 +12,10 @@ pub(crate) struct Missing {
     pub(crate) disconnected: u64,
 }
 
-impl Missing {
+impl MissedMessages {
     /// Counts what a record says is missing.
-    pub(crate) fn learn(&mut self, record: &Record<'_>) {
-        let Record::Gap(Gap { cause, lost, .. }) = record else { return };
+    pub(crate) fn learn(&mut self, record: &RecordingRecord<'_>) {
+        let RecordingRecord::Gap(RecordingGap { cause, lost, .. }) = record else { return };
         match cause {
             GapCause::Overrun => self.overrun += lost.unwrap_or(0),
             GapCause::Disconnected => self.disconnected += 1,
@@ -33,15 +33,20 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_counted_by_its_cause() {
-        let mut missing = Missing::default();
+        let mut missing = MissedMessages::default();
         for (cause, lost, overrun, disconnected) in [
             (GapCause::Overrun, Some(7), 7, 0),
             (GapCause::Disconnected, None, 7, 1),
             (GapCause::Overrun, Some(3), 10, 1),
             (GapCause::CutFile, None, 10, 1),
         ] {
-            missing.learn(&Record::Gap(Gap { at: None, bus: BusId(0), cause, lost }));
-            assert_eq!(missing, Missing { overrun, disconnected });
+            missing.learn(&RecordingRecord::Gap(RecordingGap {
+                at: None,
+                bus: BusId(0),
+                cause,
+                lost,
+            }));
+            assert_eq!(missing, MissedMessages { overrun, disconnected });
         }
     }
 }

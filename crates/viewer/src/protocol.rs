@@ -9,14 +9,14 @@ use std::path::Path;
 use analyst::frame::{ColumnHead, VERSION};
 use analyst::selection::Selection;
 use analyst::value_type::TypeTable;
-use analyst::{FrameHead, Question};
+use analyst::{FrameHead, PageQuestion};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 use testkit::golden;
 
-use crate::bus::{BusAnswer, BusRequest, Reply};
+use crate::bus::{BusAnswer, BusRequest, PageReply};
 use crate::export::About;
 use crate::watch::WatchEvent;
 
@@ -28,7 +28,7 @@ fn the_types_of_the_page_are_those_of_the_program() {
 
 /// Which way a value travels.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
+enum SchemaDirection {
     /// The program writes it. An absent value is written as `null`, or left out, and never both.
     ToPage,
     /// The page writes it. What has a default can be left out.
@@ -43,23 +43,23 @@ fn generated() -> String {
         root::<FrameHead<'_>>(&mut answers),
         root::<ColumnHead>(&mut answers),
         root::<About<'_>>(&mut answers),
-        root::<Reply<BusAnswer>>(&mut answers),
-        root::<Reply<WatchEvent>>(&mut answers),
+        root::<PageReply<BusAnswer>>(&mut answers),
+        root::<PageReply<WatchEvent>>(&mut answers),
     ];
     let answers = answers.take_definitions(true);
     let mut requests = settings.for_deserialize().into_generator();
-    root::<Question>(&mut requests);
+    root::<PageQuestion>(&mut requests);
     root::<Selection>(&mut requests);
     root::<BusRequest>(&mut requests);
     let requests = requests.take_definitions(true);
 
     let mut file = format!("{HEADER}\nexport const VERSION = {VERSION};\n\n{JSON}");
     for (name, schema) in &answers {
-        file += &declaration(name, schema, Direction::ToPage);
+        file += &declaration(name, schema, SchemaDirection::ToPage);
     }
     for (name, schema) in &requests {
         match answers.get(name) {
-            None => file += &declaration(name, schema, Direction::FromPage),
+            None => file += &declaration(name, schema, SchemaDirection::FromPage),
             Some(answer) => assert_eq!(schema, answer, "{name} has two meanings"),
         }
     }
@@ -142,7 +142,7 @@ fn exclude_absent(schema: &mut Schema) {
 }
 
 /// A named type with its description.
-fn declaration(name: &str, schema: &Value, direction: Direction) -> String {
+fn declaration(name: &str, schema: &Value, direction: SchemaDirection) -> String {
     let comment = comment("", schema);
     let has_fields = ["oneOf", "anyOf", "$ref"].iter().all(|key| schema.get(key).is_none());
     match schema.get("properties").and_then(Value::as_object) {
@@ -161,20 +161,20 @@ fn declaration(name: &str, schema: &Value, direction: Direction) -> String {
     }
 }
 
-fn field_text(name: &str, field: &Value, object: &Value, direction: Direction) -> String {
+fn field_text(name: &str, field: &Value, object: &Value, direction: SchemaDirection) -> String {
     let required = object["required"].as_array();
     let is_required = required.is_some_and(|all| all.contains(&name.into()));
     let text = text(field, direction);
     match (is_required, direction) {
         (true, _) => format!("readonly {name}: {text}"),
-        (false, Direction::ToPage) => format!("readonly {name}?: {text}"),
+        (false, SchemaDirection::ToPage) => format!("readonly {name}?: {text}"),
         // The page may say that it leaves a field out.
-        (false, Direction::FromPage) => format!("readonly {name}?: {text} | undefined"),
+        (false, SchemaDirection::FromPage) => format!("readonly {name}?: {text} | undefined"),
     }
 }
 
 /// A schema as a type.
-fn text(schema: &Value, direction: Direction) -> String {
+fn text(schema: &Value, direction: SchemaDirection) -> String {
     let all = |key: &str| {
         distinct(schema[key].as_array().into_iter().flatten().map(|one| text(one, direction)))
     };
@@ -209,7 +209,7 @@ fn text(schema: &Value, direction: Direction) -> String {
 }
 
 /// The type that the keyword `type` names.
-fn of_type(name: &Value, schema: &Value, direction: Direction) -> String {
+fn of_type(name: &Value, schema: &Value, direction: SchemaDirection) -> String {
     let one = |schema: &Value| text(schema, direction);
     match name.as_str() {
         Some("integer" | "number") => "number".into(),

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::{fmt, io, thread};
 
-use analyst::{Frame, FrameHead};
+use analyst::{FrameHead, PageFrame};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
@@ -18,32 +18,32 @@ use serde::Deserialize;
 use tokio::task::spawn_blocking;
 
 use crate::browser::{RedirectFile, redirect};
-use crate::bus::{Bus, Calls, WatchRefusal};
-use crate::export::{ExportError, export};
+use crate::bus::{CallPermission, PageBus, WatchRefusal};
+use crate::export::{PageExportError, export};
 use crate::peers::OwnConnections;
-use crate::session::{CodeSource, OPEN, Session};
-use crate::subject::Subject;
+use crate::session::{CodeSource, OPEN, PageSession};
+use crate::subject::ViewerSubject;
 use crate::watch::Watched;
 use crate::{assets, guard, stream};
 
 /// Shows a page to the user who started it.
 #[derive(Debug)]
-pub struct Server {
-    site: Arc<Site>,
+pub struct PageServer {
+    site: Arc<PageSite>,
 }
 
-struct Site {
+struct PageSite {
     address: SocketAddr,
-    session: Session,
+    session: PageSession,
     redirect_file: RedirectFile,
     /// Called with the address that takes the place of the printed one.
     on_new_address: Box<dyn Fn(String) + Send + Sync>,
-    subject: Subject,
+    subject: ViewerSubject,
     /// The bus, if it is one that is looked at.
-    bus: Option<Bus>,
+    bus: Option<PageBus>,
 }
 
-impl Server {
+impl PageServer {
     /// Answers on this port of the loopback address, or on any that is free, in a thread of its own for
     /// as long as the program runs. `calls` is what the page may do on a bus.
     ///
@@ -51,18 +51,19 @@ impl Server {
     /// been used.
     pub fn start(
         port: Option<u16>,
-        subject: Subject,
-        calls: Calls,
+        subject: ViewerSubject,
+        calls: CallPermission,
         on_new_address: impl Fn(String) + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0)))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let session = Session::new(address)?;
-        let bus = subject.place().map(|place| Bus::new(place.clone(), calls));
+        let session = PageSession::new(address)?;
+        let bus = subject.place().map(|place| PageBus::new(place.clone(), calls));
         let redirect_file = RedirectFile::default();
         let on_new_address = Box::new(on_new_address);
-        let site = Arc::new(Site { address, session, redirect_file, on_new_address, subject, bus });
+        let site =
+            Arc::new(PageSite { address, session, redirect_file, on_new_address, subject, bus });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let routes = routes(Arc::clone(&site));
         let serve = async move {
@@ -90,20 +91,20 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PageServer {
     fn drop(&mut self) {
         // The thread goes on until the program ends, which does not wait for it.
         self.site.redirect_file.remove();
     }
 }
 
-impl fmt::Debug for Site {
+impl fmt::Debug for PageSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Site").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
-fn routes(site: Arc<Site>) -> Router {
+fn routes(site: Arc<PageSite>) -> Router {
     let page = Router::new()
         .route("/", get(page))
         .route("/stream", get(told))
@@ -120,7 +121,7 @@ fn routes(site: Arc<Site>) -> Router {
 }
 
 /// Answers only requests to this address, and says with each answer what browsers may do with it.
-async fn guarded(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+async fn guarded(State(site): State<Arc<PageSite>>, request: Request, next: Next) -> Response {
     let mut response = match guard::check(&request, site.address) {
         Ok(()) => next.run(request).await,
         Err(status) => status.into_response(),
@@ -130,7 +131,7 @@ async fn guarded(State(site): State<Arc<Site>>, request: Request, next: Next) ->
 }
 
 /// Answers only the user's browser.
-async fn with_cookie(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+async fn with_cookie(State(site): State<Arc<PageSite>>, request: Request, next: Next) -> Response {
     match site.session.has_cookie(request.headers()) && guard::is_same_origin(&request) {
         true => next.run(request).await,
         false => (StatusCode::FORBIDDEN, Html(NO_COOKIE)).into_response(),
@@ -148,7 +149,7 @@ async fn not_opened() -> StatusCode {
 ///
 /// This is not a redirect by status: the cookie would not be sent to its target if the browser came here
 /// from another site or a file.
-async fn opened(State(site): State<Arc<Site>>, Path(code): Path<String>) -> Response {
+async fn opened(State(site): State<Arc<PageSite>>, Path(code): Path<String>) -> Response {
     let to_page = || Html(redirect("/"));
     match site.session.redeem(&code) {
         Ok(None) => (StatusCode::FORBIDDEN, to_page()).into_response(),
@@ -171,29 +172,29 @@ async fn file(Path(path): Path<String>) -> Response {
     assets::file(&path)
 }
 
-async fn told(State(site): State<Arc<Site>>) -> Response {
-    let calls = site.bus.as_ref().map(Bus::calls);
+async fn told(State(site): State<Arc<PageSite>>) -> Response {
+    let calls = site.bus.as_ref().map(PageBus::calls);
     framed(stream::body(site.subject.clone(), calls))
 }
 
 /// What the page knows that asks.
 #[derive(Debug, Deserialize)]
-struct Known {
+struct KnownMessages {
     /// How many messages there were before the first one that it has.
     #[serde(default)]
     before: u64,
 }
 
 async fn asked(
-    State(site): State<Arc<Site>>,
-    Query(known): Query<Known>,
+    State(site): State<Arc<PageSite>>,
+    Query(known): Query<KnownMessages>,
     question: Bytes,
 ) -> Response {
     let answer = move || {
         let frame = site.subject.with(|shown| match shown.before() {
             before if before == known.before => analyst::answer(shown.capture(), &question),
             // The rows and times of the question are no longer those of this capture.
-            before => Frame::new(&FrameHead::Moved { before }),
+            before => PageFrame::new(&FrameHead::Moved { before }),
         });
         frame.into_bytes()
     };
@@ -204,7 +205,7 @@ async fn asked(
 }
 
 /// Serves a request for the bus.
-async fn bus_requested(State(site): State<Arc<Site>>, request: Bytes) -> Response {
+async fn bus_requested(State(site): State<Arc<PageSite>>, request: Bytes) -> Response {
     let Some(bus) = &site.bus else { return StatusCode::NOT_FOUND.into_response() };
     match serde_json::from_slice(&request) {
         Ok(request) => {
@@ -216,7 +217,7 @@ async fn bus_requested(State(site): State<Arc<Site>>, request: Bytes) -> Respons
 }
 
 async fn watched(
-    State(site): State<Arc<Site>>,
+    State(site): State<Arc<PageSite>>,
     Path(name): Path<String>,
     Query(watched): Query<Watched>,
 ) -> Response {
@@ -235,7 +236,7 @@ async fn watched(
 
 /// Turns what a page hears of a bus to something else.
 async fn turned(
-    State(site): State<Arc<Site>>,
+    State(site): State<Arc<PageSite>>,
     Path(name): Path<String>,
     Query(watched): Query<Watched>,
 ) -> StatusCode {
@@ -244,7 +245,7 @@ async fn turned(
 }
 
 /// The whole as one file, to be saved.
-async fn saved(State(site): State<Arc<Site>>, Path(bodies): Path<String>) -> Response {
+async fn saved(State(site): State<Arc<PageSite>>, Path(bodies): Path<String>) -> Response {
     let bodies = match bodies.as_str() {
         "whole" => Bodies::Whole,
         "redacted" => Bodies::Redacted,
@@ -262,7 +263,7 @@ async fn saved(State(site): State<Arc<Site>>, Path(bodies): Path<String>) -> Res
             let disposition = format!("attachment; filename=\"{name}\"");
             ([(CONTENT_DISPOSITION, disposition)], file).into_response()
         }
-        Ok(Err(error @ ExportError::NotBuilt)) => {
+        Ok(Err(error @ PageExportError::NotBuilt)) => {
             (StatusCode::NOT_FOUND, error.to_string()).into_response()
         }
         Ok(Err(error)) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),

@@ -47,7 +47,7 @@ impl fmt::Debug for Token {
 
 /// The codes that can still be used, and the cookie that they are exchanged for.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct PageSession {
     address: SocketAddr,
     cookie: Token,
     codes: Mutex<Codes>,
@@ -69,7 +69,7 @@ pub(crate) enum CodeSource {
     File,
 }
 
-impl Session {
+impl PageSession {
     pub(crate) fn new(address: SocketAddr) -> io::Result<Self> {
         let codes = Codes { printed: Token::random()?, file: None };
         Ok(Self { address, cookie: Token::random()?, codes: Mutex::new(codes) })
@@ -146,8 +146,8 @@ const TOKEN_BYTES: usize = 16;
 mod tests {
     use super::*;
 
-    fn session() -> Session {
-        Session::new("127.0.0.1:8080".parse().unwrap()).unwrap()
+    fn session() -> PageSession {
+        PageSession::new("127.0.0.1:8080".parse().unwrap()).unwrap()
     }
 
     fn code(address: &str) -> &str {

@@ -3,23 +3,23 @@
 use std::time::Duration;
 
 use analyst::frame::{HelloHead, PageMode, VERSION};
-use analyst::{Feed, Frame, FrameHead};
+use analyst::{Feed, FrameHead, PageFrame};
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::bus::Calls;
-use crate::missing::Missing;
-use crate::subject::{Shown, State, Subject};
+use crate::bus::CallPermission;
+use crate::missing::MissedMessages;
+use crate::subject::{SubjectContent, SubjectState, ViewerSubject};
 
 /// All frames as the body of an HTTP response. It ends with the recording, or when the page is closed.
 /// `calls` is what the page may do on the bus; `None` for a recording.
-pub(crate) fn body(subject: Subject, calls: Option<Calls>) -> Body {
+pub(crate) fn body(subject: ViewerSubject, calls: Option<CallPermission>) -> Body {
     subject.look();
     let changes = subject.changes();
-    let (stage, feed) = (Stage::Start, Feed::default());
-    let missing = Missing::default();
+    let (stage, feed) = (StreamStage::Start, Feed::default());
+    let missing = MissedMessages::default();
     let page = PageStream { subject, calls, changes, stage, feed, before: 0, missing };
     Body::from_stream(stream::unfold(page, |mut page| async move {
         let frame = page.next().await?;
@@ -30,18 +30,18 @@ pub(crate) fn body(subject: Subject, calls: Option<Calls>) -> Body {
 /// The stream of one page.
 #[derive(Debug)]
 struct PageStream {
-    subject: Subject,
-    calls: Option<Calls>,
-    changes: watch::Receiver<State>,
-    stage: Stage,
+    subject: ViewerSubject,
+    calls: Option<CallPermission>,
+    changes: watch::Receiver<SubjectState>,
+    stage: StreamStage,
     feed: Feed,
     /// How many messages were dropped before the first one that the page has.
     before: u64,
-    missing: Missing,
+    missing: MissedMessages,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum StreamStage {
     Start,
     Running,
     End,
@@ -49,46 +49,46 @@ enum Stage {
 
 impl PageStream {
     /// The next frame; `None` at the end.
-    async fn next(&mut self) -> Option<Frame> {
+    async fn next(&mut self) -> Option<PageFrame> {
         match self.stage {
-            Stage::Start => {
-                self.stage = Stage::Running;
+            StreamStage::Start => {
+                self.stage = StreamStage::Running;
                 Some(self.hello())
             }
-            Stage::Running => Some(self.wait().await),
-            Stage::End => None,
+            StreamStage::Running => Some(self.wait().await),
+            StreamStage::End => None,
         }
     }
 
-    fn hello(&self) -> Frame {
+    fn hello(&self) -> PageFrame {
         let mode = match self.subject.place() {
             Some(_) => PageMode::Live,
             None => PageMode::Recording,
         };
-        Frame::new(&FrameHead::Hello(HelloHead {
+        PageFrame::new(&FrameHead::Hello(HelloHead {
             version: VERSION,
             program: env!("CARGO_PKG_VERSION"),
             title: self.subject.title(),
             mode,
             objects: self.calls.is_some(),
-            calls: self.calls == Some(Calls::Allowed),
+            calls: self.calls == Some(CallPermission::Allowed),
         }))
     }
 
     /// Waits until something is new.
-    async fn wait(&mut self) -> Frame {
+    async fn wait(&mut self) -> PageFrame {
         loop {
             let state = self.changes.borrow_and_update().clone();
             match &state {
-                State::Loading => {}
-                State::Failed(error) => return self.end(Some(error.to_string())),
-                State::Whole | State::Live | State::Gone => {
+                SubjectState::Loading => {}
+                SubjectState::Failed(error) => return self.end(Some(error.to_string())),
+                SubjectState::Whole | SubjectState::Live | SubjectState::Gone => {
                     if let Some(frame) = self.news() {
                         return frame;
                     }
                     match state {
-                        State::Whole => return self.end(None),
-                        State::Gone => return self.end(Some("the bus is gone".into())),
+                        SubjectState::Whole => return self.end(None),
+                        SubjectState::Gone => return self.end(Some("the bus is gone".into())),
                         _ => sleep(REST).await,
                     }
                 }
@@ -99,12 +99,12 @@ impl PageStream {
         }
     }
 
-    fn news(&mut self) -> Option<Frame> {
+    fn news(&mut self) -> Option<PageFrame> {
         let subject = self.subject.clone();
         subject.with(|shown| self.news_of(shown))
     }
 
-    fn news_of(&mut self, shown: &Shown) -> Option<Frame> {
+    fn news_of(&mut self, shown: &SubjectContent) -> Option<PageFrame> {
         if let Some(frame) = self.news_of_missing(shown.missing()) {
             return Some(frame);
         }
@@ -112,23 +112,23 @@ impl PageStream {
         if before != self.before {
             // The oldest messages were dropped, so all others have other rows.
             (self.before, self.feed) = (before, Feed::default());
-            return Some(Frame::new(&FrameHead::Reset { before }));
+            return Some(PageFrame::new(&FrameHead::Reset { before }));
         }
         self.feed.next(shown.capture())
     }
 
-    fn news_of_missing(&mut self, missing: Missing) -> Option<Frame> {
+    fn news_of_missing(&mut self, missing: MissedMessages) -> Option<PageFrame> {
         if missing == self.missing {
             return None;
         }
         self.missing = missing;
-        let Missing { overrun, disconnected } = missing;
-        Some(Frame::new(&FrameHead::Missing { overrun, disconnected }))
+        let MissedMessages { overrun, disconnected } = missing;
+        Some(PageFrame::new(&FrameHead::Missing { overrun, disconnected }))
     }
 
-    fn end(&mut self, why: Option<String>) -> Frame {
-        self.stage = Stage::End;
-        Frame::new(&FrameHead::End { why })
+    fn end(&mut self, why: Option<String>) -> PageFrame {
+        self.stage = StreamStage::End;
+        PageFrame::new(&FrameHead::End { why })
     }
 }
 

@@ -6,36 +6,36 @@ use std::{fmt, thread};
 
 use capture::Capture;
 use capture::model::OpenError;
-use capture::record::Record;
-use recorder::{Drained, ListenError, Place, Rolling, Watch};
+use capture::record::RecordingRecord;
+use recorder::{BusListenError, BusPlace, BusWatch, Drained, Rolling};
 use tokio::sync::watch;
 
-use crate::missing::Missing;
+use crate::missing::MissedMessages;
 
 /// What is looked at.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct ViewerSubject {
     title: String,
     /// Where it is, if it is a bus.
-    place: Option<Place>,
-    shared: Arc<RwLock<Shown>>,
-    changes: watch::Receiver<State>,
+    place: Option<BusPlace>,
+    shared: Arc<RwLock<SubjectContent>>,
+    changes: watch::Receiver<SubjectState>,
     /// Told when somebody looks, if that makes a difference.
     looks: Option<mpsc::SyncSender<()>>,
 }
 
 /// Why there is nothing to look at.
 #[derive(Debug)]
-pub enum Failure {
+pub enum SubjectFailure {
     /// A recording cannot be read.
     Open(OpenError),
     /// The bus does not let us.
-    Listen(Place, ListenError),
+    Listen(BusPlace, BusListenError),
 }
 
 /// How far it is.
 #[derive(Clone, Debug)]
-pub enum State {
+pub enum SubjectState {
     /// It is read.
     Loading,
     /// It is there, and will not change any more.
@@ -45,35 +45,35 @@ pub enum State {
     /// The bus has gone. What was seen of it is there.
     Gone,
     /// Nothing can be shown.
-    Failed(Arc<Failure>),
+    Failed(Arc<SubjectFailure>),
 }
 
 /// What there is to show.
 #[derive(Debug)]
-pub(crate) enum Shown {
+pub(crate) enum SubjectContent {
     Recording(Box<Capture>),
     Bus {
         rolling: Box<Rolling>,
         /// Messages that there were in all.
         messages: u64,
-        missing: Missing,
+        missing: MissedMessages,
     },
 }
 
-impl Subject {
+impl ViewerSubject {
     /// Recordings, which are read by a thread from now on.
     pub fn recordings(paths: Vec<PathBuf>) -> Self {
         let title = title(&paths);
-        let shared = Arc::new(RwLock::new(Shown::Recording(Box::default())));
-        let (sender, changes) = watch::channel(State::Loading);
+        let shared = Arc::new(RwLock::new(SubjectContent::Recording(Box::default())));
+        let (sender, changes) = watch::channel(SubjectState::Loading);
         let place = Arc::clone(&shared);
         thread::spawn(move || {
             let state = match Capture::open_side_by_side(&paths) {
                 Ok(capture) => {
-                    *write(&place) = Shown::Recording(Box::new(capture));
-                    State::Whole
+                    *write(&place) = SubjectContent::Recording(Box::new(capture));
+                    SubjectState::Whole
                 }
-                Err(error) => State::Failed(Arc::new(Failure::Open(error))),
+                Err(error) => SubjectState::Failed(Arc::new(SubjectFailure::Open(error))),
             };
             sender.send_replace(state);
         });
@@ -85,26 +85,27 @@ impl Subject {
     /// # Errors
     ///
     /// If the bus does not let us.
-    pub fn bus(place: Place) -> Result<Self, Arc<Failure>> {
+    pub fn bus(place: BusPlace) -> Result<Self, Arc<SubjectFailure>> {
         let subject = Self::bus_when_looked_at(place);
         subject.look();
         let mut changes = subject.changes();
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("without drivers it needs nothing of the system");
-        let opened = runtime.block_on(changes.wait_for(|state| !matches!(state, State::Loading)));
+        let opened =
+            runtime.block_on(changes.wait_for(|state| !matches!(state, SubjectState::Loading)));
         match opened.map(|state| state.clone()) {
-            Ok(State::Failed(failure)) => Err(failure),
+            Ok(SubjectState::Failed(failure)) => Err(failure),
             // The thread tells what has become of it before it ends.
             Ok(_) | Err(_) => Ok(subject),
         }
     }
 
     /// A bus, which a thread listens to once somebody looks.
-    pub fn bus_when_looked_at(place: Place) -> Self {
+    pub fn bus_when_looked_at(place: BusPlace) -> Self {
         let rolling = Box::new(Rolling::new(MESSAGES_KEPT));
-        let bus = Shown::Bus { rolling, messages: 0, missing: Missing::default() };
+        let bus = SubjectContent::Bus { rolling, messages: 0, missing: MissedMessages::default() };
         let shared = Arc::new(RwLock::new(bus));
-        let (sender, changes) = watch::channel(State::Loading);
+        let (sender, changes) = watch::channel(SubjectState::Loading);
         let (looks, looked_at) = mpsc::sync_channel(1);
         let subject = Self {
             title: place.to_string(),
@@ -131,7 +132,7 @@ impl Subject {
     }
 
     /// Where it is, if it is a bus.
-    pub(crate) const fn place(&self) -> Option<&Place> {
+    pub(crate) const fn place(&self) -> Option<&BusPlace> {
         self.place.as_ref()
     }
 
@@ -141,22 +142,22 @@ impl Subject {
     }
 
     /// How far it is.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SubjectState {
         self.changes.borrow().clone()
     }
 
     /// Tells whenever it has changed.
-    pub(crate) fn changes(&self) -> watch::Receiver<State> {
+    pub(crate) fn changes(&self) -> watch::Receiver<SubjectState> {
         self.changes.clone()
     }
 
     /// What there is to see of it now.
-    pub(crate) fn with<T>(&self, look: impl FnOnce(&Shown) -> T) -> T {
+    pub(crate) fn with<T>(&self, look: impl FnOnce(&SubjectContent) -> T) -> T {
         look(&self.shared.read().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 }
 
-impl Shown {
+impl SubjectContent {
     pub(crate) const fn capture(&self) -> &Capture {
         match self {
             Self::Recording(capture) => capture,
@@ -173,16 +174,16 @@ impl Shown {
     }
 
     /// What of a bus was not heard.
-    pub(crate) fn missing(&self) -> Missing {
+    pub(crate) fn missing(&self) -> MissedMessages {
         match self {
-            Self::Recording(_) => Missing::default(),
+            Self::Recording(_) => MissedMessages::default(),
             Self::Bus { missing, .. } => *missing,
         }
     }
 
-    fn push(&mut self, record: Record<'_>) {
+    fn push(&mut self, record: RecordingRecord<'_>) {
         if let Self::Bus { rolling, messages, missing } = self {
-            *messages += u64::from(matches!(record, Record::Message(_)));
+            *messages += u64::from(matches!(record, RecordingRecord::Message(_)));
             missing.learn(&record);
             rolling.push(record);
         }
@@ -199,43 +200,48 @@ pub fn title(paths: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-fn open(place: Place, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
-    match Watch::open(&[place], &[], &mut pusher(shared)) {
+fn open(place: BusPlace, shared: &RwLock<SubjectContent>, sender: &watch::Sender<SubjectState>) {
+    match BusWatch::open(&[place], &[], &mut pusher(shared)) {
         Ok(watch) => {
-            sender.send_replace(State::Live);
+            sender.send_replace(SubjectState::Live);
             listen(watch, shared, sender);
         }
         Err((place, error)) => {
-            sender.send_replace(State::Failed(Arc::new(Failure::Listen(place, error))));
+            sender
+                .send_replace(SubjectState::Failed(Arc::new(SubjectFailure::Listen(place, error))));
         }
     }
 }
 
 /// Takes what comes from the bus until it has gone.
-fn listen(mut watch: Watch, shared: &RwLock<Shown>, sender: &watch::Sender<State>) {
+fn listen(
+    mut watch: BusWatch,
+    shared: &RwLock<SubjectContent>,
+    sender: &watch::Sender<SubjectState>,
+) {
     loop {
         let drained = watch.take(&mut pusher(shared));
-        sender.send_replace(State::Live);
+        sender.send_replace(SubjectState::Live);
         // Who waits while there is more to take falls behind.
         let is_more = drained == Drained::More;
         if watch.is_over() || (!is_more && watch.wait(watch.patience()).is_err()) {
             break;
         }
     }
-    sender.send_replace(State::Gone);
+    sender.send_replace(SubjectState::Gone);
 }
 
 /// Takes in records. Who wants to look waits for one of them at most: not until all that has come is
 /// taken, and not for the bus.
-fn pusher(shared: &RwLock<Shown>) -> impl FnMut(Record<'_>) {
+fn pusher(shared: &RwLock<SubjectContent>) -> impl FnMut(RecordingRecord<'_>) {
     |record| write(shared).push(record)
 }
 
-fn write(shared: &RwLock<Shown>) -> std::sync::RwLockWriteGuard<'_, Shown> {
+fn write(shared: &RwLock<SubjectContent>) -> std::sync::RwLockWriteGuard<'_, SubjectContent> {
     shared.write().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for SubjectFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open(error) => write!(f, "cannot read {error}"),
@@ -244,7 +250,7 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for SubjectFailure {}
 
 /// Messages of a bus that can be looked at, at least, once so many have come; at most it is twice as
 /// many.

@@ -12,12 +12,12 @@ use std::time::Duration;
 use analyst::value_type::TypeTable;
 use axum::body::Bytes;
 use inspector::watch::Carried;
-use inspector::{Failure, Heard, Inspector, Watch};
-use recorder::Place;
+use inspector::{Heard, Inspector, InspectorFailure, ObjectWatch};
+use recorder::BusPlace;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::Sender;
 
-use crate::bus::Reply;
+use crate::bus::PageReply;
 
 /// What is watched: names always, the objects of `service`, and the signals of the object at `path`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub(crate) enum WatchEvent {
         /// What it is.
         what: WatchKind,
         /// The reason.
-        failure: Failure,
+        failure: InspectorFailure,
     },
     /// A signal, or how many were lost.
     Heard {
@@ -75,13 +75,13 @@ pub(crate) enum WatchEvent {
 
 /// Sends events until the receiver of `lines` is dropped. `changes` says what else is to be watched.
 pub(crate) fn listen(
-    place: &Place,
+    place: &BusPlace,
     first: Watched,
     changes: &Receiver<Watched>,
     lines: &Sender<Bytes>,
 ) -> Result<(), Box<dyn Error>> {
     let inspector = Inspector::new(place.connect()?);
-    let mut listener = Listener { inspector: &inspector, watches: Vec::new(), lines };
+    let mut listener = WatchListener { inspector: &inspector, watches: Vec::new(), lines };
     listener.change_to(first);
     while !lines.is_closed() {
         if let Some(last) = changes.try_iter().last() {
@@ -94,13 +94,13 @@ pub(crate) fn listen(
 }
 
 /// The match rules of one page, and where its events go.
-struct Listener<'a> {
+struct WatchListener<'a> {
     inspector: &'a Inspector,
-    watches: Vec<(WatchSubject, Watch)>,
+    watches: Vec<(WatchSubject, ObjectWatch)>,
     lines: &'a Sender<Bytes>,
 }
 
-impl Listener<'_> {
+impl WatchListener<'_> {
     /// Watches something else. Rules that are needed before and after stay, so no event is missed.
     fn change_to(&mut self, watched: Watched) {
         let wanted = watched.subjects();
@@ -117,7 +117,7 @@ impl Listener<'_> {
         self.send(WatchEvent::Begun(watched));
     }
 
-    fn send_heard(&self) -> Result<(), Failure> {
+    fn send_heard(&self) -> Result<(), InspectorFailure> {
         for (subject, watch) in &self.watches {
             while let Some(what) = watch.poll()? {
                 self.send(WatchEvent::Heard { of: subject.kind(), what });
@@ -129,7 +129,7 @@ impl Listener<'_> {
     fn send(&self, event: WatchEvent) {
         let types = event.types();
         // If the page reads too slowly, the subscription itself reports how many signals were lost.
-        let _ = self.lines.blocking_send(Reply::Answered { answer: event, types }.to_line());
+        let _ = self.lines.blocking_send(PageReply::Answered { answer: event, types }.to_line());
     }
 }
 
@@ -159,7 +159,7 @@ impl Watched {
 }
 
 impl WatchSubject {
-    fn watch(&self, inspector: &Inspector) -> Result<Watch, Failure> {
+    fn watch(&self, inspector: &Inspector) -> Result<ObjectWatch, InspectorFailure> {
         match self {
             Self::Names => inspector.watch_names(),
             Self::Objects { service } => inspector.watch_objects(service),

@@ -24,7 +24,7 @@ use core::num::NonZeroU16;
 use core::str::FromStr;
 
 pub use error::{AddressError, AddressErrorKind};
-use keys::{Keys, pieces};
+use keys::{AddressKeys, pieces};
 
 use crate::guid::Guid;
 
@@ -90,7 +90,7 @@ pub struct Address {
     pub guid: Option<Guid>,
     /// Keys that the transport has no use for. They change nothing, and are kept so that the
     /// address can be shown as it was written.
-    pub ignored: Vec<Key>,
+    pub ignored: Vec<AddressKey>,
 }
 
 impl Address {
@@ -103,7 +103,7 @@ impl Address {
     pub fn is_connectable(&self) -> bool {
         match &self.transport {
             Transport::Unix(unix) => {
-                matches!(unix, UnixAddress::Path(_) | UnixAddress::Abstract(_))
+                matches!(unix, UnixTransport::Path(_) | UnixTransport::Abstract(_))
             }
             Transport::Tcp(tcp) => tcp.port.is_some(),
             Transport::NonceTcp { tcp, noncefile } => tcp.port.is_some() && noncefile.is_some(),
@@ -137,7 +137,7 @@ impl Address {
         if name.is_empty() {
             return Err(AddressErrorKind::EmptyTransport.at(at));
         }
-        let mut keys = Keys::parse(rest, at + name.len() + 1)?;
+        let mut keys = AddressKeys::parse(rest, at + name.len() + 1)?;
         let guid = keys.take("guid").map(|raw| raw.guid()).transpose()?;
         let transport = Transport::from_keys(name, &mut keys)?;
         Ok(Self { transport, guid, ignored: keys.into_rest() })
@@ -161,7 +161,7 @@ impl FromStr for Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.transport.name())?;
-        let mut keys = KeyWriter { f, separator: "" };
+        let mut keys = AddressKeyWriter { f, separator: "" };
         self.transport.write_keys(&mut keys)?;
         keys.all(&self.ignored)?;
         self.guid.map_or(Ok(()), |guid| keys.number("guid", guid))
@@ -170,7 +170,7 @@ impl fmt::Display for Address {
 
 /// A key of an address that no field here stands for, with its value unescaped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Key {
+pub struct AddressKey {
     /// The text before the `=`.
     pub name: String,
     /// The bytes after it.
@@ -182,7 +182,7 @@ pub struct Key {
 #[non_exhaustive]
 pub enum Transport {
     /// `unix:` A Unix domain socket.
-    Unix(UnixAddress),
+    Unix(UnixTransport),
     /// `tcp:` A TCP socket.
     Tcp(TcpAddress),
     /// `nonce-tcp:` A TCP socket on which the client first proves that it can read a file.
@@ -216,7 +216,7 @@ pub enum Transport {
         /// The text before the colon.
         name: String,
         /// Its keys, without `guid`, in the order in which they were written.
-        keys: Vec<Key>,
+        keys: Vec<AddressKey>,
     },
 }
 
@@ -235,9 +235,9 @@ impl Transport {
         }
     }
 
-    fn from_keys(name: &str, keys: &mut Keys<'_>) -> Result<Self, AddressError> {
+    fn from_keys(name: &str, keys: &mut AddressKeys<'_>) -> Result<Self, AddressError> {
         Ok(match name {
-            "unix" => Self::Unix(UnixAddress::from_keys(keys)?),
+            "unix" => Self::Unix(UnixTransport::from_keys(keys)?),
             "tcp" => Self::Tcp(TcpAddress::from_keys(keys)?),
             "nonce-tcp" => Self::NonceTcp {
                 tcp: TcpAddress::from_keys(keys)?,
@@ -252,7 +252,7 @@ impl Transport {
     }
 
     /// Arguments count up to the first number that is missing; any after it are ignored.
-    fn unixexec(keys: &mut Keys<'_>) -> Result<Self, AddressError> {
+    fn unixexec(keys: &mut AddressKeys<'_>) -> Result<Self, AddressError> {
         let path = keys.require("path")?.path()?;
         let own_name = keys.take("argv0").map_or_else(|| path.clone(), |raw| raw.value);
         let arguments = (1_usize..).map_while(|n| keys.take(&alloc::format!("argv{n}")));
@@ -260,7 +260,7 @@ impl Transport {
         Ok(Self::Unixexec { path, argv })
     }
 
-    fn write_keys(&self, keys: &mut KeyWriter<'_, '_>) -> fmt::Result {
+    fn write_keys(&self, keys: &mut AddressKeyWriter<'_, '_>) -> fmt::Result {
         match self {
             Self::Unix(unix) => unix.write_keys(keys),
             Self::Tcp(tcp) => tcp.write_keys(keys),
@@ -279,7 +279,7 @@ impl Transport {
 
 /// Where a Unix domain socket is, or is to be made.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum UnixAddress {
+pub enum UnixTransport {
     /// `path`: a socket in the file system.
     Path(Vec<u8>),
     /// `abstract`: a name that is in no file system. Only Linux has these.
@@ -292,8 +292,8 @@ pub enum UnixAddress {
     Runtime,
 }
 
-impl UnixAddress {
-    fn from_keys(keys: &mut Keys<'_>) -> Result<Self, AddressError> {
+impl UnixTransport {
+    fn from_keys(keys: &mut AddressKeys<'_>) -> Result<Self, AddressError> {
         let end = keys.end();
         let mut found = keys.take_any(&["path", "abstract", "dir", "tmpdir", "runtime"]);
         if let Some(second) = found.get(1) {
@@ -310,7 +310,7 @@ impl UnixAddress {
         }
     }
 
-    fn write_keys(&self, keys: &mut KeyWriter<'_, '_>) -> fmt::Result {
+    fn write_keys(&self, keys: &mut AddressKeyWriter<'_, '_>) -> fmt::Result {
         match self {
             Self::Path(path) => keys.bytes("path", path),
             Self::Abstract(name) => keys.bytes("abstract", name),
@@ -331,7 +331,7 @@ pub struct TcpAddress {
     /// The port; without one (0 in the text, or no such key) a server takes any free port.
     pub port: Option<NonZeroU16>,
     /// Which version of the internet protocol; absent if any will do.
-    pub family: Option<Family>,
+    pub family: Option<HostFamily>,
 }
 
 impl TcpAddress {
@@ -340,7 +340,7 @@ impl TcpAddress {
         self.host.as_deref().unwrap_or("localhost")
     }
 
-    fn from_keys(keys: &mut Keys<'_>) -> Result<Self, AddressError> {
+    fn from_keys(keys: &mut AddressKeys<'_>) -> Result<Self, AddressError> {
         // The family first, whose mistakes the reference implementation finds before all others.
         let family = keys.take("family").map(|raw| raw.family()).transpose()?;
         Ok(Self {
@@ -351,7 +351,7 @@ impl TcpAddress {
         })
     }
 
-    fn write_keys(&self, keys: &mut KeyWriter<'_, '_>) -> fmt::Result {
+    fn write_keys(&self, keys: &mut AddressKeyWriter<'_, '_>) -> fmt::Result {
         keys.optional("host", self.host.as_deref().map(str::as_bytes))?;
         keys.optional("bind", self.bind.as_deref().map(str::as_bytes))?;
         self.port.map_or(Ok(()), |port| keys.number("port", port))?;
@@ -361,14 +361,14 @@ impl TcpAddress {
 
 /// A version of the internet protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Family {
+pub enum HostFamily {
     /// `ipv4`
     V4,
     /// `ipv6`
     V6,
 }
 
-impl Family {
+impl HostFamily {
     /// The word for it in an address.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -379,12 +379,12 @@ impl Family {
 }
 
 /// Writes `key=value`, with commas between.
-struct KeyWriter<'w, 'f> {
+struct AddressKeyWriter<'w, 'f> {
     f: &'w mut fmt::Formatter<'f>,
     separator: &'static str,
 }
 
-impl KeyWriter<'_, '_> {
+impl AddressKeyWriter<'_, '_> {
     fn bytes(&mut self, name: &str, value: &[u8]) -> fmt::Result {
         self.name(name)?;
         value.iter().try_for_each(|&byte| {
@@ -405,7 +405,7 @@ impl KeyWriter<'_, '_> {
         value.map_or(Ok(()), |value| self.bytes(name, value))
     }
 
-    fn all(&mut self, keys: &[Key]) -> fmt::Result {
+    fn all(&mut self, keys: &[AddressKey]) -> fmt::Result {
         keys.iter().try_for_each(|key| self.bytes(&key.name, &key.value))
     }
 
@@ -415,7 +415,11 @@ impl KeyWriter<'_, '_> {
     }
 }
 
-fn write_command(keys: &mut KeyWriter<'_, '_>, path: &[u8], argv: &[Vec<u8>]) -> fmt::Result {
+fn write_command(
+    keys: &mut AddressKeyWriter<'_, '_>,
+    path: &[u8],
+    argv: &[Vec<u8>],
+) -> fmt::Result {
     keys.bytes("path", path)?;
     for (n, argument) in argv.iter().enumerate() {
         if n > 0 || argument != path {

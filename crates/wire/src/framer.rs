@@ -36,11 +36,11 @@ use alloc::vec::Vec;
 use core::mem;
 
 use crate::limits::{ARRAY_LEN_MAX, FORWARDED_LEN_MAX, MESSAGE_LEN_MAX, STAMP_LEN_MAX};
-use crate::message::{FieldCode, FixedHeader, InvalidMessage, Message, Reason, at};
+use crate::message::{FieldCode, FixedHeader, InvalidMessage, InvalidReason, Message, at};
 
 /// What one connection may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct FramerLimits {
     /// Bytes in one message. A bus, which passes messages on, allows at most
     /// [`FORWARDED_LEN_MAX`].
     pub message_len_max: usize,
@@ -48,7 +48,7 @@ pub struct Limits {
     pub message_fds_max: u32,
 }
 
-impl Default for Limits {
+impl Default for FramerLimits {
     /// What the protocol itself and the kernel (253 descriptors in one call) allow.
     fn default() -> Self {
         Self { message_len_max: MESSAGE_LEN_MAX, message_fds_max: 253 }
@@ -101,8 +101,8 @@ impl Space<'_> {
 /// Cuts one connection's stream into messages.
 #[derive(Debug)]
 pub struct Framer {
-    limits: Limits,
-    kept: Kept,
+    limits: FramerLimits,
+    kept: KeptBytes,
     /// What of the scratch buffer holds bytes of this stream: `start <= end <= scratch.len()`.
     start: usize,
     end: usize,
@@ -113,14 +113,14 @@ pub struct Framer {
     cut: u64,
     /// Where in the stream the message that was cut last begins.
     message_start: u64,
-    gap: Option<Gap>,
+    gap: Option<MissingBytes>,
     /// Bytes that were moved in memory, because a message did not come whole.
     moved: u64,
 }
 
 /// Descriptors of the stream that the receiver lost.
 #[derive(Clone, Copy, Debug)]
-struct Gap {
+struct MissingBytes {
     /// Descriptors that came before the lost ones and belong to no message yet.
     before: u32,
     /// Where in the stream the bytes end that the lost descriptors came with.
@@ -129,7 +129,7 @@ struct Gap {
 
 /// What waits for more bytes while the scratch buffer serves others.
 #[derive(Debug)]
-enum Kept {
+enum KeptBytes {
     /// Less than a message, or messages that were not asked for yet.
     Bytes(Vec<u8>),
     /// The part of a large message that has come; it has `len` bytes in all.
@@ -138,10 +138,10 @@ enum Kept {
 
 impl Framer {
     /// A framer at the start of a stream of messages.
-    pub const fn new(limits: Limits) -> Self {
+    pub const fn new(limits: FramerLimits) -> Self {
         Self {
             limits,
-            kept: Kept::Bytes(Vec::new()),
+            kept: KeptBytes::Bytes(Vec::new()),
             start: 0,
             end: 0,
             fds: 0,
@@ -154,7 +154,7 @@ impl Framer {
     }
 
     /// Replaces the limits, for messages that are not cut yet.
-    pub const fn set_limits(&mut self, limits: Limits) {
+    pub const fn set_limits(&mut self, limits: FramerLimits) {
         self.limits = limits;
     }
 
@@ -170,18 +170,18 @@ impl Framer {
         }
         self.end -= mem::take(&mut self.start);
         match &mut self.kept {
-            Kept::Large { buffer, len } => {
+            KeptBytes::Large { buffer, len } => {
                 let room = *len - buffer.len();
                 Space::Large { buffer, room }
             }
-            Kept::Bytes(_) => Space::Scratch(&mut scratch[self.end..]),
+            KeptBytes::Bytes(_) => Space::Scratch(&mut scratch[self.end..]),
         }
     }
 
     /// Puts what was kept back into the scratch buffer, to go on with [`next`](Self::next)
     /// without reading.
     pub fn unpark(&mut self, scratch: &mut [u8]) {
-        if let Kept::Bytes(bytes) = &mut self.kept
+        if let KeptBytes::Bytes(bytes) = &mut self.kept
             && !bytes.is_empty()
         {
             debug_assert_eq!(self.end, 0, "what the scratch buffer holds is parked first");
@@ -197,17 +197,17 @@ impl Framer {
     pub const fn received(&mut self, count: usize) {
         self.came += count as u64;
         match &mut self.kept {
-            Kept::Large { buffer, len } => {
+            KeptBytes::Large { buffer, len } => {
                 debug_assert!(buffer.len() <= *len, "no more came than there was space for");
             }
-            Kept::Bytes(_) => self.end += count,
+            KeptBytes::Bytes(_) => self.end += count,
         }
     }
 
     /// Takes bytes that came before the stream of messages began to be read through
     /// [`space`](Self::space): those behind the end of the handshake.
     pub fn keep(&mut self, bytes: &[u8]) {
-        if let Kept::Bytes(kept) = &mut self.kept {
+        if let KeptBytes::Bytes(kept) = &mut self.kept {
             kept.extend_from_slice(bytes);
             self.came += bytes.len() as u64;
         }
@@ -228,7 +228,7 @@ impl Framer {
             Some(gap) => gap.before,
             None => self.fds,
         };
-        self.gap = Some(Gap { before, end: self.came });
+        self.gap = Some(MissingBytes { before, end: self.came });
     }
 
     /// Whether descriptors of a message that was cut were lost, so that it cannot be used. Then this
@@ -259,14 +259,14 @@ impl Framer {
     ///
     /// Its descriptors are to be [claimed](Self::claim_fds) before the next call.
     pub fn next<'s>(&mut self, scratch: &'s [u8]) -> Result<Option<Frame<'s>>, InvalidMessage> {
-        if let Kept::Large { buffer, len } = &mut self.kept {
+        if let KeptBytes::Large { buffer, len } = &mut self.kept {
             if buffer.len() < *len {
                 return self.wait_for_more();
             }
             let message = mem::take(buffer);
             self.message_start = self.cut;
             self.cut += message.len() as u64;
-            self.kept = Kept::Bytes(Vec::new());
+            self.kept = KeptBytes::Bytes(Vec::new());
             return Ok(Some(Frame::Owned(message)));
         }
         let bytes = &scratch[self.start..self.end];
@@ -289,9 +289,9 @@ impl Framer {
     /// or that what came can never be one. What is parked counts too.
     pub fn has_message(&self, scratch: &[u8]) -> bool {
         let bytes = match &self.kept {
-            Kept::Large { buffer, len } => return buffer.len() == *len,
-            Kept::Bytes(kept) if !kept.is_empty() => kept,
-            Kept::Bytes(_) => &scratch[self.start..self.end],
+            KeptBytes::Large { buffer, len } => return buffer.len() == *len,
+            KeptBytes::Bytes(kept) if !kept.is_empty() => kept,
+            KeptBytes::Bytes(_) => &scratch[self.start..self.end],
         };
         match self.message_len(bytes) {
             Ok(Some(len)) => len <= bytes.len(),
@@ -305,9 +305,9 @@ impl Framer {
         let announced = message.unix_fds();
         let (received, limit) = (self.fds, self.limits.message_fds_max);
         let reason = if announced > limit {
-            Reason::DescriptorsOverLimit { received: announced, limit }
+            InvalidReason::DescriptorsOverLimit { received: announced, limit }
         } else if announced > received {
-            Reason::DescriptorsMissing { announced, received }
+            InvalidReason::DescriptorsMissing { announced, received }
         } else {
             self.fds -= announced;
             return Ok(announced);
@@ -318,7 +318,7 @@ impl Framer {
     /// Takes out of the scratch buffer what is left of this stream.
     pub fn park(&mut self, scratch: &[u8]) {
         let rest = &scratch[mem::take(&mut self.start)..mem::take(&mut self.end)];
-        if let Kept::Bytes(bytes) = &mut self.kept {
+        if let KeptBytes::Bytes(bytes) = &mut self.kept {
             if rest.is_empty() && bytes.is_empty() {
                 // An idle stream keeps no memory.
                 *bytes = Vec::new();
@@ -336,7 +336,7 @@ impl Framer {
     /// Bytes that came and are not cut into messages yet, the scratch buffer aside.
     pub const fn kept_len(&self) -> usize {
         match &self.kept {
-            Kept::Bytes(bytes) | Kept::Large { buffer: bytes, .. } => bytes.len(),
+            KeptBytes::Bytes(bytes) | KeptBytes::Large { buffer: bytes, .. } => bytes.len(),
         }
     }
 
@@ -360,7 +360,7 @@ impl Framer {
     fn wait_for_more<'s>(&self) -> Result<Option<Frame<'s>>, InvalidMessage> {
         let (received, limit) = (self.fds, self.limits.message_fds_max);
         if received > limit {
-            return Err(Reason::DescriptorsOverLimit { received, limit }.at(0));
+            return Err(InvalidReason::DescriptorsOverLimit { received, limit }.at(0));
         }
         Ok(None)
     }
@@ -373,7 +373,7 @@ impl Framer {
         let mut buffer = Vec::with_capacity(len);
         buffer.extend_from_slice(part);
         self.moved += part.len() as u64;
-        self.kept = Kept::Large { buffer, len };
+        self.kept = KeptBytes::Large { buffer, len };
         self.start = self.end;
     }
 }
@@ -386,18 +386,18 @@ pub const LARGE_MESSAGE: usize = 128 * 1024;
 /// What is wrong with a message that is longer than this bus was told to allow. No length reaches
 /// what a `u32` cannot hold, since the protocol allows no such message.
 #[cold]
-fn over_limit(len: usize, limit: usize) -> Reason {
+fn over_limit(len: usize, limit: usize) -> InvalidReason {
     if limit == FORWARDED_LEN_MAX {
         return no_room(len, limit);
     }
     let [len, limit] = [len, limit].map(length);
-    Reason::OverConfiguredLimit { len, limit }
+    InvalidReason::OverConfiguredLimit { len, limit }
 }
 
 #[cold]
-fn no_room(len: usize, limit: usize) -> Reason {
+fn no_room(len: usize, limit: usize) -> InvalidReason {
     let [len, limit] = [len, limit].map(length);
-    Reason::NoRoomForSender { len, limit }
+    InvalidReason::NoRoomForSender { len, limit }
 }
 
 fn length(bytes: usize) -> u32 {

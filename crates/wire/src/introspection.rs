@@ -108,7 +108,7 @@ pub struct Property {
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub types: String,
     /// Whether it can be read and set.
-    pub access: Access,
+    pub access: PropertyAccess,
     /// How the object announces changes.
     pub emits_change: EmitsChange,
     /// Its annotations.
@@ -133,7 +133,8 @@ pub struct Annotation {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Access {
+#[cfg_attr(feature = "schema", schemars(rename = "Access"))]
+pub enum PropertyAccess {
     /// It can be read. A reader also uses this for words that the specification does not have, since an
     /// attempt to read harms nobody.
     #[default]
@@ -185,7 +186,7 @@ impl Method {
     }
 }
 
-impl Access {
+impl PropertyAccess {
     /// Whether the property can be read.
     pub const fn is_readable(self) -> bool {
         matches!(self, Self::Read | Self::ReadWrite)
@@ -249,12 +250,12 @@ impl XmlWriter {
 
     /// Adds the name of an object below this one.
     pub fn child(&mut self, name: &str) {
-        self.line(format_args!("  <node name=\"{}\"/>", Escaped(name)));
+        self.line(format_args!("  <node name=\"{}\"/>", EscapedXml(name)));
     }
 
     /// Adds an interface. Documentation is left out.
     pub fn interface(&mut self, interface: &Interface) {
-        self.line(format_args!("  <interface name=\"{}\">", Escaped(&interface.name)));
+        self.line(format_args!("  <interface name=\"{}\">", EscapedXml(&interface.name)));
         for Method { name, arguments, results, annotations, .. } in &interface.methods {
             self.element("method", name, format_args!(""), |xml| {
                 xml.arguments(arguments, " direction=\"in\"");
@@ -270,7 +271,7 @@ impl XmlWriter {
         }
         for Property { name, types, access, emits_change, annotations, .. } in &interface.properties
         {
-            let (types, access) = (Escaped(types), access.as_str());
+            let (types, access) = (EscapedXml(types), access.as_str());
             let attributes = format_args!(" type=\"{types}\" access=\"{access}\"");
             self.element("property", name, attributes, |xml| {
                 let is_said = annotations.iter().any(|one| one.name == EMITS_CHANGE);
@@ -298,7 +299,7 @@ impl XmlWriter {
         attributes: fmt::Arguments<'_>,
         content: impl FnOnce(&mut Self),
     ) {
-        self.line(format_args!("    <{tag} name=\"{}\"{attributes}>", Escaped(name)));
+        self.line(format_args!("    <{tag} name=\"{}\"{attributes}>", EscapedXml(name)));
         let before = self.text.len();
         content(self);
         if self.text.len() == before {
@@ -313,9 +314,9 @@ impl XmlWriter {
         for Argument { name, types, annotations } in arguments {
             self.raw("      <arg");
             if let Some(name) = name {
-                self.write(format_args!(" name=\"{}\"", Escaped(name)));
+                self.write(format_args!(" name=\"{}\"", EscapedXml(name)));
             }
-            self.write(format_args!(" type=\"{}\"{direction}", Escaped(types)));
+            self.write(format_args!(" type=\"{}\"{direction}", EscapedXml(types)));
             if annotations.is_empty() {
                 self.raw("/>\n");
             } else {
@@ -333,7 +334,7 @@ impl XmlWriter {
     }
 
     fn annotation(&mut self, indent: usize, name: &str, value: &str) {
-        let (name, value) = (Escaped(name), Escaped(value));
+        let (name, value) = (EscapedXml(name), EscapedXml(value));
         self.line(format_args!("{:indent$}<annotation name=\"{name}\" value=\"{value}\"/>", ""));
     }
 
@@ -354,9 +355,9 @@ impl Default for XmlWriter {
 }
 
 /// A text as the value of an attribute. A parser would replace line breaks and tabs by spaces.
-struct Escaped<'t>(&'t str);
+struct EscapedXml<'t>(&'t str);
 
-impl fmt::Display for Escaped<'_> {
+impl fmt::Display for EscapedXml<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|character| match character {
             '&' => f.write_str("&amp;"),

@@ -129,7 +129,7 @@ impl FromStr for MatchRule {
 
 impl fmt::Display for MatchRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut keys = KeyWriter { f, separator: "" };
+        let mut keys = RuleKeyWriter { f, separator: "" };
         keys.key("type", self.message_type.map(MessageType::as_str))?;
         keys.key("interface", self.interface())?;
         keys.key("member", self.member())?;
@@ -178,15 +178,18 @@ pub struct ArgRule {
 
 impl ArgRule {
     /// Whether an argument agrees; a message that has no such argument does not.
-    pub fn selects(&self, arg: Option<Arg<'_>>) -> bool {
+    pub fn selects(&self, arg: Option<MatchArgument<'_>>) -> bool {
         let wanted = &*self.value;
         match (self.how, arg) {
-            (ArgMatch::Equal, Some(Arg::String(found))) => found == wanted,
-            (ArgMatch::Path, Some(Arg::String(found) | Arg::ObjectPath(found))) => {
-                found == wanted || is_under(found, wanted) || is_under(wanted, found)
+            (ArgMatch::Equal, Some(MatchArgument::String(found))) => found == wanted,
+            (
+                ArgMatch::Path,
+                Some(MatchArgument::String(found) | MatchArgument::ObjectPath(found)),
+            ) => found == wanted || is_under(found, wanted) || is_under(wanted, found),
+            (ArgMatch::Namespace, Some(MatchArgument::String(found))) => {
+                is_at_or_below(found, wanted, '.')
             }
-            (ArgMatch::Namespace, Some(Arg::String(found))) => is_at_or_below(found, wanted, '.'),
-            (_, None | Some(Arg::ObjectPath(_) | Arg::Other)) => false,
+            (_, None | Some(MatchArgument::ObjectPath(_) | MatchArgument::Other)) => false,
         }
     }
 }
@@ -222,7 +225,7 @@ impl ArgMatch {
 
 /// An argument of a message, as far as rules can see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arg<'a> {
+pub enum MatchArgument<'a> {
     /// Of type STRING.
     String(&'a str),
     /// Of type OBJECT_PATH.
@@ -252,7 +255,7 @@ pub trait MatchSubject {
     fn is_destination(&self, name: &str) -> bool;
 
     /// The argument with this index, if the message has so many.
-    fn arg(&self, index: u8) -> Option<Arg<'_>>;
+    fn arg(&self, index: u8) -> Option<MatchArgument<'_>>;
 }
 
 /// Bytes in the text of a rule. A bus answers a longer one with `LimitsExceeded`.
@@ -278,12 +281,12 @@ enum Reach {
 }
 
 /// Writes `key='value'`, with commas between.
-struct KeyWriter<'w, 'f> {
+struct RuleKeyWriter<'w, 'f> {
     f: &'w mut fmt::Formatter<'f>,
     separator: &'static str,
 }
 
-impl KeyWriter<'_, '_> {
+impl RuleKeyWriter<'_, '_> {
     fn key(&mut self, name: impl fmt::Display, value: Option<&str>) -> fmt::Result {
         let Some(value) = value else { return Ok(()) };
         let separator = core::mem::replace(&mut self.separator, ",");

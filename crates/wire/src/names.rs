@@ -82,7 +82,7 @@ impl fmt::Display for NameError {
 impl core::error::Error for NameError {}
 
 /// Any kind of name.
-pub(crate) trait Name<'a>: Sized {
+pub(crate) trait CheckedName<'a>: Sized {
     fn new(text: &'a str) -> Result<Self, NameError>;
 
     fn from_bytes(bytes: &'a [u8]) -> Result<Self, NameError>;
@@ -121,7 +121,7 @@ macro_rules! name {
             }
         }
 
-        impl<'a> Name<'a> for $name<'a> {
+        impl<'a> CheckedName<'a> for $name<'a> {
             #[inline]
             fn new(text: &'a str) -> Result<Self, NameError> {
                 Self::new(text)
@@ -288,9 +288,9 @@ mod tests {
     use super::NameErrorKind::*;
     use super::*;
 
-    type Row = (&'static str, Result<(), (NameErrorKind, usize)>);
+    type GrammarCase = (&'static str, Result<(), (NameErrorKind, usize)>);
 
-    fn check(rows: &[Row], error: impl Fn(&'static str) -> Option<NameError>) {
+    fn check(rows: &[GrammarCase], error: impl Fn(&'static str) -> Option<NameError>) {
         for &(text, expected) in rows {
             let found = error(text).map_or(Ok(()), |e| Err((e.kind, e.at)));
             assert_eq!(found, expected, "{text:?}");

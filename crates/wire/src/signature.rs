@@ -90,8 +90,8 @@ impl<'a> Signature<'a> {
 
     /// The complete types in order.
     #[inline]
-    pub const fn types(self) -> Types<'a> {
-        Types { rest: self.0 }
+    pub const fn types(self) -> CompleteTypes<'a> {
+        CompleteTypes { rest: self.0 }
     }
 
     /// The type, when there is exactly one: what a variant must hold.
@@ -219,18 +219,18 @@ impl fmt::Display for Type<'_> {
 
 /// The complete types of a [`Signature`], in order.
 #[derive(Clone, Debug)]
-pub struct Types<'a> {
+pub struct CompleteTypes<'a> {
     rest: &'a str,
 }
 
-impl<'a> Types<'a> {
+impl<'a> CompleteTypes<'a> {
     /// What has not been yielded yet.
     pub const fn rest(&self) -> Signature<'a> {
         Signature(self.rest)
     }
 }
 
-impl<'a> Iterator for Types<'a> {
+impl<'a> Iterator for CompleteTypes<'a> {
     type Item = Type<'a>;
 
     fn next(&mut self) -> Option<Type<'a>> {

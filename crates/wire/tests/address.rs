@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 
 use diligence_wire::address::AddressErrorKind as Kind;
 use diligence_wire::address::{
-    Address, AddressList, Family, Key, TcpAddress, Transport, UnixAddress,
+    Address, AddressKey, AddressList, HostFamily, TcpAddress, Transport, UnixTransport,
 };
 use diligence_wire::guid::GuidError;
 
@@ -25,12 +25,12 @@ fn check_transports(cases: &[(&str, Transport)]) {
 fn unix_has_five_forms() {
     let unix = Transport::Unix;
     check_transports(&[
-        ("unix:path=/tmp/x", unix(UnixAddress::Path(b"/tmp/x".into()))),
-        ("unix:path=/a%20b%41\\*,", unix(UnixAddress::Path(b"/a bA\\*".into()))),
-        ("unix:abstract=a%00b", unix(UnixAddress::Abstract(b"a\0b".into()))),
-        ("unix:dir=/tmp", unix(UnixAddress::Dir(b"/tmp".into()))),
-        ("unix:tmpdir=/tmp", unix(UnixAddress::Tmpdir(b"/tmp".into()))),
-        ("unix:runtime=yes", unix(UnixAddress::Runtime)),
+        ("unix:path=/tmp/x", unix(UnixTransport::Path(b"/tmp/x".into()))),
+        ("unix:path=/a%20b%41\\*,", unix(UnixTransport::Path(b"/a bA\\*".into()))),
+        ("unix:abstract=a%00b", unix(UnixTransport::Abstract(b"a\0b".into()))),
+        ("unix:dir=/tmp", unix(UnixTransport::Dir(b"/tmp".into()))),
+        ("unix:tmpdir=/tmp", unix(UnixTransport::Tmpdir(b"/tmp".into()))),
+        ("unix:runtime=yes", unix(UnixTransport::Runtime)),
     ]);
 }
 
@@ -39,7 +39,7 @@ fn tcp_fills_in_what_is_missing() {
     let port = NonZeroU16::new(4242);
     let local = TcpAddress { host: Some("127.0.0.1".into()), ..TcpAddress::default() };
     let full =
-        TcpAddress { bind: Some("*".into()), port, family: Some(Family::V4), ..local.clone() };
+        TcpAddress { bind: Some("*".into()), port, family: Some(HostFamily::V4), ..local.clone() };
     check_transports(&[
         ("tcp:", Transport::Tcp(TcpAddress::default())),
         ("tcp:host=127.0.0.1,port=0", Transport::Tcp(local.clone())),
@@ -72,8 +72,8 @@ fn the_other_transports() {
             Transport::Other {
                 name: "vsock".into(),
                 keys: vec![
-                    Key { name: "cid".into(), value: b"2".into() },
-                    Key { name: "port".into(), value: b"9".into() },
+                    AddressKey { name: "cid".into(), value: b"2".into() },
+                    AddressKey { name: "port".into(), value: b"9".into() },
                 ],
             },
         ),

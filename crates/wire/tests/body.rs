@@ -17,7 +17,7 @@ use diligence_wire::body::{
     signature_of,
 };
 use diligence_wire::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
-use diligence_wire::message::{Builder, Message, Reason, WriteError};
+use diligence_wire::message::{Builder, InvalidReason, Message, WriteError};
 use diligence_wire::names::{
     BusName, ErrorName, InterfaceName, MemberName, ObjectPath, ObjectPathBuf, WellKnownName,
 };
@@ -235,10 +235,10 @@ fn a_text_that_is_no_name_is_not_read_as_one() {
 fn what_is_invalid_is_not_read() {
     let types = signature("ab");
     for (words, expected) in [
-        ("u4 u2", Reason::Boolean.at(4)),
-        ("u8 u1", Reason::ValueTruncated.at(0)),
-        ("u67108865", Reason::ArrayTooLong.at(0)),
-        ("u3 u1", Reason::ArrayLength.at(7)),
+        ("u4 u2", InvalidReason::Boolean.at(4)),
+        ("u8 u1", InvalidReason::ValueTruncated.at(0)),
+        ("u67108865", InvalidReason::ArrayTooLong.at(0)),
+        ("u3 u1", InvalidReason::ArrayLength.at(7)),
     ] {
         for endian in ORDERS {
             let bytes = bytes(endian, words);
@@ -316,8 +316,8 @@ fn what_cannot_be_valid_is_not_written() {
     let error = WriteError::Signature(SignatureErrorKind::DictEntryKeyNotBasic);
     check_unwritable(&(&key,), error);
     check_unwritable(&(Variant(key),), error);
-    type Four = (u8, u8, u8, u8);
-    type Sixteen = (Four, Four, Four, Four);
+    type FourBytes = (u8, u8, u8, u8);
+    type Sixteen = (FourBytes, FourBytes, FourBytes, FourBytes);
     let sixteen = Sixteen::default();
     let long = (sixteen, sixteen, sixteen, sixteen, sixteen, sixteen, sixteen, sixteen);
     let error = WriteError::Signature(SignatureErrorKind::TooLong);

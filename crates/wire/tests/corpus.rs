@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use diligence_wire::message::{FixedHeader, InvalidMessage, Message, Reason};
+use diligence_wire::message::{FixedHeader, InvalidMessage, InvalidReason, Message};
 
 #[test]
 fn messages_that_the_reference_accepts_are_accepted() {
@@ -24,7 +24,7 @@ fn messages_that_the_reference_refuses_are_refused() {
 
 /// Checks the first message in a file, as if the rest came behind it in a stream.
 fn check(bytes: &[u8]) -> Result<(), InvalidMessage> {
-    let start = bytes.first_chunk().ok_or(Reason::Truncated.at(bytes.len()))?;
+    let start = bytes.first_chunk().ok_or(InvalidReason::Truncated.at(bytes.len()))?;
     let len = FixedHeader::parse(start)?.message_len();
     Message::parse(bytes.get(..len).unwrap_or(bytes))?.validate_body()
 }

@@ -9,9 +9,9 @@ mod random;
 use std::num::NonZeroU32;
 
 use diligence_wire::Endian;
-use diligence_wire::framer::{Frame, Framer, LARGE_MESSAGE, Limits, SCRATCH_LEN_MIN};
+use diligence_wire::framer::{Frame, Framer, FramerLimits, LARGE_MESSAGE, SCRATCH_LEN_MIN};
 use diligence_wire::limits::{ARRAY_LEN_MAX, FORWARDED_LEN_MAX, STAMP_LEN_MAX};
-use diligence_wire::message::{Builder, FixedHeader, InvalidMessage, Message, Reason};
+use diligence_wire::message::{Builder, FixedHeader, InvalidMessage, InvalidReason, Message};
 use random::{Messages as _, Random};
 
 /// A return of exactly `len` bytes, at least 36.
@@ -30,14 +30,14 @@ fn reply() -> Builder<'static> {
 const HEADER_LEN: usize = 32;
 
 /// One side of a stream: the framer, its scratch buffer, and what came out.
-struct Stream {
+struct FramedStream {
     framer: Framer,
     scratch: Vec<u8>,
     messages: Vec<Vec<u8>>,
 }
 
-impl Stream {
-    fn new(limits: Limits, scratch_len: usize) -> Self {
+impl FramedStream {
+    fn new(limits: FramerLimits, scratch_len: usize) -> Self {
         let scratch = vec![0xaa; scratch_len];
         Self { framer: Framer::new(limits), scratch, messages: Vec::new() }
     }
@@ -69,21 +69,21 @@ impl Stream {
 
 /// What becomes of the scratch buffer after each piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Scratch {
+enum ScratchMode {
     Own,
     Shared,
 }
 
 /// Lets `messages` come in pieces whose lengths `piece` says.
-fn check(messages: &[Vec<u8>], scratch: Scratch, mut piece: impl FnMut() -> usize) {
+fn check(messages: &[Vec<u8>], scratch: ScratchMode, mut piece: impl FnMut() -> usize) {
     let bytes = messages.concat();
-    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     let mut at = 0;
     while at < bytes.len() {
         let end = bytes.len().min(at + piece().max(1));
         at += stream.receive(&bytes[at..end]);
         stream.cut().unwrap();
-        if scratch == Scratch::Shared {
+        if scratch == ScratchMode::Shared {
             stream.park();
         }
     }
@@ -109,7 +109,7 @@ fn any_pieces_give_the_same_messages() {
         50,
     ];
     let messages = lens.map(message);
-    for scratch in [Scratch::Own, Scratch::Shared] {
+    for scratch in [ScratchMode::Own, ScratchMode::Shared] {
         for len in [7, 15, 16, 17, 44, 1000, LARGE_MESSAGE, SCRATCH_LEN_MIN, 1 << 30] {
             check(&messages, scratch, || len);
         }
@@ -128,7 +128,7 @@ fn random_messages_in_random_pieces_come_out_the_same() {
                 _ => random.message(),
             })
             .collect();
-        let scratch = random.pick(&[Scratch::Own, Scratch::Shared]);
+        let scratch = random.pick(&[ScratchMode::Own, ScratchMode::Shared]);
         let longest = random.pick(&[10, 300, 5_000, 100_000]);
         check(&messages, scratch, || random.below(longest));
     }
@@ -144,7 +144,7 @@ fn small_messages_are_cut_in_place_and_large_ones_get_a_buffer_of_their_own() {
     ];
     for (len, first, owned) in cases {
         let bytes = message(len);
-        let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+        let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
         let mut at = stream.receive(&bytes[..first]);
         while at < len {
             assert_eq!(stream.framer.next(&stream.scratch), Ok(None));
@@ -160,7 +160,7 @@ fn what_followed_the_handshake_comes_first() {
     let (first, second) = (message(50), message(60));
     let bytes = [first.clone(), second.clone()].concat();
     for kept in [0, 10, 50, 70, 110] {
-        let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+        let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
         stream.framer.keep(&bytes[..kept]);
         assert_eq!(stream.framer.has_message(&stream.scratch), kept >= 50, "{kept}");
         stream.framer.unpark(&mut stream.scratch);
@@ -185,7 +185,7 @@ fn a_framer_tells_whether_it_has_more_to_say_parked_or_not() {
         (message(LARGE_MESSAGE)[..1000].to_vec(), false),
     ];
     for (bytes, expected) in cases {
-        let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+        let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
         stream.receive(&bytes);
         assert_eq!(stream.framer.has_message(&stream.scratch), expected);
         stream.park();
@@ -198,7 +198,7 @@ fn a_framer_tells_whether_it_has_more_to_say_parked_or_not() {
 #[test]
 fn a_large_message_that_is_whole_is_something_to_say() {
     let bytes = message(LARGE_MESSAGE);
-    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     stream.receive(&bytes[..1000]);
     stream.cut().unwrap();
     stream.park();
@@ -214,7 +214,7 @@ fn messages_may_be_left_for_later() {
     // More messages than one turn routes, parked and gone on with while others come.
     let messages: Vec<_> = (0..100).map(|n| message(44 + n)).collect();
     let bytes = messages.concat();
-    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     let (mut at, mut cut) = (0, Vec::new());
     while cut.len() < messages.len() {
         if at < bytes.len() {
@@ -235,36 +235,39 @@ fn messages_may_be_left_for_later() {
 
 #[test]
 fn limits_on_length_hold_as_soon_as_the_length_is_known() {
-    let small = Limits { message_len_max: 100, ..Limits::default() };
+    let small = FramerLimits { message_len_max: 100, ..FramerLimits::default() };
     assert_eq!(first(small, &message(100)), Ok(()));
-    let over = |len, limit, at| Err(Reason::OverConfiguredLimit { len, limit }.at(at));
+    let over = |len, limit, at| Err(InvalidReason::OverConfiguredLimit { len, limit }.at(at));
     assert_eq!(first(small, &message(101)[..16]), over(101, 100, 4));
     let fields = (ARRAY_LEN_MAX - STAMP_LEN_MAX) as u32;
-    assert_eq!(first(Limits::default(), &header_with_fields(fields)), Ok(()));
-    let too_long = Err(Reason::NoRoomForSender { len: fields + 1, limit: fields }.at(12));
-    assert_eq!(first(Limits::default(), &header_with_fields(fields + 1)), too_long);
+    assert_eq!(first(FramerLimits::default(), &header_with_fields(fields)), Ok(()));
+    let too_long = Err(InvalidReason::NoRoomForSender { len: fields + 1, limit: fields }.at(12));
+    assert_eq!(first(FramerLimits::default(), &header_with_fields(fields + 1)), too_long);
     let most = FORWARDED_LEN_MAX as u32;
-    let forwarded = Limits { message_len_max: FORWARDED_LEN_MAX, ..Limits::default() };
+    let forwarded = FramerLimits { message_len_max: FORWARDED_LEN_MAX, ..FramerLimits::default() };
     let mut large = message(100);
     large[4..8].copy_from_slice(&(most - HEADER_LEN as u32 + 1).to_le_bytes());
-    let too_long = Err(Reason::NoRoomForSender { len: most + 1, limit: most }.at(4));
+    let too_long = Err(InvalidReason::NoRoomForSender { len: most + 1, limit: most }.at(4));
     assert_eq!(first(forwarded, &large[..16]), too_long);
-    assert_eq!(first(Limits::default(), b"x---------------"), Err(Reason::ByteOrder.at(0)));
+    assert_eq!(
+        first(FramerLimits::default(), b"x---------------"),
+        Err(InvalidReason::ByteOrder.at(0))
+    );
 }
 
 #[test]
 fn limits_can_be_changed_between_messages() {
-    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     stream.receive(&[message(90), message(90)].concat());
     assert!(stream.framer.next(&stream.scratch).is_ok());
-    stream.framer.set_limits(Limits { message_len_max: 80, ..Limits::default() });
-    let over = Reason::OverConfiguredLimit { len: 90, limit: 80 };
+    stream.framer.set_limits(FramerLimits { message_len_max: 80, ..FramerLimits::default() });
+    let over = InvalidReason::OverConfiguredLimit { len: 90, limit: 80 };
     assert_eq!(stream.framer.next(&stream.scratch), Err(over.at(4)));
 }
 
 /// What is said of the first bytes of a stream.
-fn first(limits: Limits, bytes: &[u8]) -> Result<(), InvalidMessage> {
-    let mut stream = Stream::new(limits, SCRATCH_LEN_MIN);
+fn first(limits: FramerLimits, bytes: &[u8]) -> Result<(), InvalidMessage> {
+    let mut stream = FramedStream::new(limits, SCRATCH_LEN_MIN);
     stream.receive(bytes);
     stream.cut()
 }
@@ -277,14 +280,14 @@ fn header_with_fields(len: u32) -> [u8; FixedHeader::LEN] {
 
 #[test]
 fn descriptors_are_counted() {
-    let limits = Limits { message_fds_max: 3, ..Limits::default() };
-    let cases: &[(u32, u32, Result<u32, Reason>)] = &[
+    let limits = FramerLimits { message_fds_max: 3, ..FramerLimits::default() };
+    let cases: &[(u32, u32, Result<u32, InvalidReason>)] = &[
         (0, 0, Ok(0)),
         (3, 3, Ok(3)),
         // The rest belongs to what comes next.
         (3, 1, Ok(1)),
-        (1, 2, Err(Reason::DescriptorsMissing { announced: 2, received: 1 })),
-        (9, 4, Err(Reason::DescriptorsOverLimit { received: 4, limit: 3 })),
+        (1, 2, Err(InvalidReason::DescriptorsMissing { announced: 2, received: 1 })),
+        (9, 4, Err(InvalidReason::DescriptorsOverLimit { received: 4, limit: 3 })),
     ];
     for &(received, announced, expected) in cases {
         let mut bytes = Vec::new();
@@ -307,7 +310,7 @@ fn with_descriptors(count: u32) -> Vec<u8> {
 }
 
 /// What becomes of the next message: how many descriptors it gets, or that it is incomplete.
-fn claim(stream: &mut Stream) -> Result<u32, &'static str> {
+fn claim(stream: &mut FramedStream) -> Result<u32, &'static str> {
     let Ok(Some(Frame::Scratch(bytes))) = stream.framer.next(&stream.scratch) else {
         return Err("no message");
     };
@@ -320,7 +323,7 @@ fn claim(stream: &mut Stream) -> Result<u32, &'static str> {
 
 #[test]
 fn only_the_message_whose_descriptors_were_lost_is_incomplete() {
-    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     stream.framer.received_fds(2);
     // The first message has its descriptors; those of the third were lost.
     stream.receive(&[with_descriptors(2), with_descriptors(0), with_descriptors(3)].concat());
@@ -338,7 +341,7 @@ fn only_the_message_whose_descriptors_were_lost_is_incomplete() {
 
 #[test]
 fn a_message_that_comes_in_parts_loses_all_its_descriptors() {
-    let mut stream = Stream::new(Limits::default(), SCRATCH_LEN_MIN);
+    let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     let bytes = with_descriptors(3);
     stream.framer.received_fds(1);
     stream.receive(&bytes[..20]);
@@ -354,13 +357,13 @@ fn a_message_that_comes_in_parts_loses_all_its_descriptors() {
 
 #[test]
 fn a_peer_cannot_heap_up_descriptors() {
-    let limits = Limits { message_fds_max: 3, ..Limits::default() };
-    let mut stream = Stream::new(limits, SCRATCH_LEN_MIN);
+    let limits = FramerLimits { message_fds_max: 3, ..FramerLimits::default() };
+    let mut stream = FramedStream::new(limits, SCRATCH_LEN_MIN);
     let bytes = [message(50), message(50)].concat();
     stream.framer.received_fds(4);
     stream.receive(&bytes[..60]);
     // They may belong to the first message, of which we are not told yet.
     assert!(matches!(stream.framer.next(&stream.scratch), Ok(Some(_))));
-    let error = Reason::DescriptorsOverLimit { received: 4, limit: 3 }.at(0);
+    let error = InvalidReason::DescriptorsOverLimit { received: 4, limit: 3 }.at(0);
     assert_eq!(stream.framer.next(&stream.scratch), Err(error));
 }

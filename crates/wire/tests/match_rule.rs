@@ -1,7 +1,7 @@
 //! Match rules: what is accepted, how it is listed, what it selects.
 
 use diligence_wire::match_rule::MatchRuleErrorKind as Kind;
-use diligence_wire::match_rule::{Arg, ArgMatch, MatchRule, MatchSubject, PathMatch};
+use diligence_wire::match_rule::{ArgMatch, MatchArgument, MatchRule, MatchSubject, PathMatch};
 use diligence_wire::message::MessageType;
 use diligence_wire::names::{NameError, NameErrorKind};
 
@@ -201,9 +201,9 @@ fn the_parts_of_a_rule_can_be_asked_for() {
 }
 
 /// A signal of the owner of `org.example.A` to the owner of `org.example.B`, with four arguments.
-struct Sample;
+struct SampleMessage;
 
-impl MatchSubject for Sample {
+impl MatchSubject for SampleMessage {
     fn message_type(&self) -> MessageType {
         MessageType::Signal
     }
@@ -228,12 +228,12 @@ impl MatchSubject for Sample {
         [":1.8", "org.example.B"].contains(&name)
     }
 
-    fn arg(&self, index: u8) -> Option<Arg<'_>> {
+    fn arg(&self, index: u8) -> Option<MatchArgument<'_>> {
         let args = [
-            Arg::String("com.example.backend1"),
-            Arg::ObjectPath("/aa/bb/"),
-            Arg::Other,
-            Arg::String("/aa"),
+            MatchArgument::String("com.example.backend1"),
+            MatchArgument::ObjectPath("/aa/bb/"),
+            MatchArgument::Other,
+            MatchArgument::String("/aa"),
         ];
         args.get(usize::from(index)).copied()
     }
@@ -263,7 +263,7 @@ fn a_rule_selects_what_agrees_with_every_key() {
         ("arg4=''", false),
         ("arg63path='/'", false),
     ] {
-        assert_eq!(parse(text).matches(&Sample), selected, "{text:?}");
+        assert_eq!(parse(text).matches(&SampleMessage), selected, "{text:?}");
     }
 }
 
@@ -282,10 +282,10 @@ fn arg_paths_match_in_both_directions() {
         ("/aa/bb", false),
         ("", false),
     ] {
-        assert_eq!(rule.selects(Some(Arg::String(found))), selected, "{found:?}");
-        assert_eq!(rule.selects(Some(Arg::ObjectPath(found))), selected, "{found:?}");
+        assert_eq!(rule.selects(Some(MatchArgument::String(found))), selected, "{found:?}");
+        assert_eq!(rule.selects(Some(MatchArgument::ObjectPath(found))), selected, "{found:?}");
     }
-    assert!(!rule.selects(Some(Arg::Other)));
+    assert!(!rule.selects(Some(MatchArgument::Other)));
     assert!(!rule.selects(None));
 }
 
@@ -300,7 +300,7 @@ fn arg_namespaces_end_at_dots() {
         ("com.example", false),
         ("", false),
     ] {
-        assert_eq!(rule.selects(Some(Arg::String(found))), selected, "{found:?}");
+        assert_eq!(rule.selects(Some(MatchArgument::String(found))), selected, "{found:?}");
     }
-    assert!(!rule.selects(Some(Arg::ObjectPath("com.example.backend1"))));
+    assert!(!rule.selects(Some(MatchArgument::ObjectPath("com.example.backend1"))));
 }

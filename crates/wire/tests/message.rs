@@ -11,9 +11,9 @@ use std::num::NonZeroU32;
 
 use diligence_wire::Endian;
 use diligence_wire::limits::STAMP_LEN_MAX;
-use diligence_wire::match_rule::Arg;
+use diligence_wire::match_rule::MatchArgument;
 use diligence_wire::message::{
-    Builder, FieldCode, Flags, InvalidMessage, Message, MessageType, Reason, SenderField,
+    Builder, FieldCode, Flags, InvalidMessage, InvalidReason, Message, MessageType, SenderField,
 };
 use diligence_wire::names::{
     BusName, ErrorName, InterfaceName, MemberName, NameErrorKind, ObjectPath,
@@ -21,10 +21,10 @@ use diligence_wire::names::{
 use diligence_wire::signature::SignatureErrorKind;
 use notation::{ORDERS, bytes};
 
-type Verdict = Result<(), InvalidMessage>;
+type HeaderVerdict = Result<(), InvalidMessage>;
 
 /// Checks what is said of a message, in either byte order.
-fn check(words: &str, expected: Verdict) {
+fn check(words: &str, expected: HeaderVerdict) {
     for endian in ORDERS {
         let message = bytes(endian, words);
         let found = Message::parse(&message).and_then(|message| message.validate_body());
@@ -64,35 +64,35 @@ fn the_fixed_part_is_checked() {
     let rest = format!("u0 u1 u8 {SERIAL}");
     check(&format!("@ 02 00 01 {rest}"), Ok(()));
     check(&format!("@ 02 ff 01 {rest}"), Ok(()));
-    check(&format!("'x' 02 00 01 {rest}"), Err(Reason::ByteOrder.at(0)));
-    check(&format!("@ 00 00 01 {rest}"), Err(Reason::TypeZero.at(1)));
-    check(&format!("@ 02 00 02 {rest}"), Err(Reason::Version.at(3)));
-    check(&format!("@ 02 00 01 u0 u0 u8 {SERIAL}"), Err(Reason::SerialZero.at(8)));
+    check(&format!("'x' 02 00 01 {rest}"), Err(InvalidReason::ByteOrder.at(0)));
+    check(&format!("@ 00 00 01 {rest}"), Err(InvalidReason::TypeZero.at(1)));
+    check(&format!("@ 02 00 02 {rest}"), Err(InvalidReason::Version.at(3)));
+    check(&format!("@ 02 00 01 u0 u0 u8 {SERIAL}"), Err(InvalidReason::SerialZero.at(8)));
 }
 
 #[test]
 fn lengths_are_checked() {
-    check("", Err(Reason::Truncated.at(0)));
-    check("@ 02 00 01 u0 u1", Err(Reason::Truncated.at(12)));
-    check("@ 02 00 01 u0 u1 u8 05 01 'u' 00", Err(Reason::Truncated.at(20)));
-    check("@ 02 00 01 u0 u1 u8 05 01 'u' 00 u7 00", Err(Reason::Surplus.at(24)));
-    check("@ 02 00 01 u0 u1 u67108864", Err(Reason::Truncated.at(16)));
-    check("@ 02 00 01 u0 u1 u67108865", Err(Reason::FieldsTooLong.at(12)));
-    check("@ 02 00 01 u0 u1 u4294967295", Err(Reason::FieldsTooLong.at(12)));
-    check("@ 02 00 01 u134217712 u1 u0", Err(Reason::Truncated.at(16)));
-    check("@ 02 00 01 u134217713 u1 u0", Err(Reason::TooLong.at(4)));
-    check("@ 02 00 01 u4294967295 u1 u67108864", Err(Reason::TooLong.at(4)));
+    check("", Err(InvalidReason::Truncated.at(0)));
+    check("@ 02 00 01 u0 u1", Err(InvalidReason::Truncated.at(12)));
+    check("@ 02 00 01 u0 u1 u8 05 01 'u' 00", Err(InvalidReason::Truncated.at(20)));
+    check("@ 02 00 01 u0 u1 u8 05 01 'u' 00 u7 00", Err(InvalidReason::Surplus.at(24)));
+    check("@ 02 00 01 u0 u1 u67108864", Err(InvalidReason::Truncated.at(16)));
+    check("@ 02 00 01 u0 u1 u67108865", Err(InvalidReason::FieldsTooLong.at(12)));
+    check("@ 02 00 01 u0 u1 u4294967295", Err(InvalidReason::FieldsTooLong.at(12)));
+    check("@ 02 00 01 u134217712 u1 u0", Err(InvalidReason::Truncated.at(16)));
+    check("@ 02 00 01 u134217713 u1 u0", Err(InvalidReason::TooLong.at(4)));
+    check("@ 02 00 01 u4294967295 u1 u67108864", Err(InvalidReason::TooLong.at(4)));
 }
 
 #[test]
 fn header_fields_are_checked() {
     use NameErrorKind::*;
-    let name = |field, kind| Reason::FieldName(field, kind);
+    let name = |field, kind| InvalidReason::FieldName(field, kind);
     let rows = [
-        ("00 01 's' 00 u0 00", Reason::FieldCodeZero.at(24)),
-        ("05 01 'u' 00 u7", Reason::FieldDuplicate(FieldCode::ReplySerial).at(24)),
-        ("01 01 's' 00 u1 '/' 00", Reason::FieldType(FieldCode::Path).at(24)),
-        ("08 01 's' 00 u0 00", Reason::FieldType(FieldCode::Signature).at(24)),
+        ("00 01 's' 00 u0 00", InvalidReason::FieldCodeZero.at(24)),
+        ("05 01 'u' 00 u7", InvalidReason::FieldDuplicate(FieldCode::ReplySerial).at(24)),
+        ("01 01 's' 00 u1 '/' 00", InvalidReason::FieldType(FieldCode::Path).at(24)),
+        ("08 01 's' 00 u0 00", InvalidReason::FieldType(FieldCode::Signature).at(24)),
         ("01 01 'o' 00 u1 c3 00", name(FieldCode::Path, NotAbsolute).at(32)),
         ("01 01 'o' 00 u2 '/' c3 00", name(FieldCode::Path, InvalidByte).at(33)),
         ("02 01 's' 00 u1 'a' 00", name(FieldCode::Interface, SingleElement).at(33)),
@@ -100,26 +100,26 @@ fn header_fields_are_checked() {
         ("04 01 's' 00 u2 c3a9 00", name(FieldCode::ErrorName, InvalidByte).at(32)),
         ("06 01 's' 00 u2 'a.' 00", name(FieldCode::Destination, EmptyElement).at(34)),
         ("07 01 's' 00 u0 00", name(FieldCode::Sender, Empty).at(32)),
-        ("02 02 'ii' 00 u1 u2", Reason::VariantNotSingle.at(25)),
-        ("64 00 00", Reason::VariantNotSingle.at(25)),
-        ("64 01 'z' 00 00", Reason::Signature(SignatureErrorKind::UnknownType).at(26)),
-        ("64 01 'b' 00 u2", Reason::Boolean.at(28)),
-        ("09", Reason::ValueTruncated.at(25)),
-        ("03 01 's' 00 u1", Reason::ValueTruncated.at(32)),
-        ("03 01 's' 00 u1 'a'", Reason::ValueTruncated.at(32)),
-        ("03 01 's' 00 u4294967295 'a' 00", Reason::ValueTruncated.at(32)),
-        ("03 01 's' 00 u1 'ab'", Reason::StringNotTerminated.at(33)),
-        ("08 01 'g' 00 01 'i' 01", Reason::SignatureNotTerminated.at(30)),
-        ("08 01 'g' 00 01 'i' 00 00", Reason::ValueTruncated.at(32)),
-        ("08 01 'g' 00 01 'i' 00 01 09", Reason::PaddingNotZero.at(31)),
+        ("02 02 'ii' 00 u1 u2", InvalidReason::VariantNotSingle.at(25)),
+        ("64 00 00", InvalidReason::VariantNotSingle.at(25)),
+        ("64 01 'z' 00 00", InvalidReason::Signature(SignatureErrorKind::UnknownType).at(26)),
+        ("64 01 'b' 00 u2", InvalidReason::Boolean.at(28)),
+        ("09", InvalidReason::ValueTruncated.at(25)),
+        ("03 01 's' 00 u1", InvalidReason::ValueTruncated.at(32)),
+        ("03 01 's' 00 u1 'a'", InvalidReason::ValueTruncated.at(32)),
+        ("03 01 's' 00 u4294967295 'a' 00", InvalidReason::ValueTruncated.at(32)),
+        ("03 01 's' 00 u1 'ab'", InvalidReason::StringNotTerminated.at(33)),
+        ("08 01 'g' 00 01 'i' 01", InvalidReason::SignatureNotTerminated.at(30)),
+        ("08 01 'g' 00 01 'i' 00 00", InvalidReason::ValueTruncated.at(32)),
+        ("08 01 'g' 00 01 'i' 00 01 09", InvalidReason::PaddingNotZero.at(31)),
     ];
     for (field, expected) in rows {
         check(&with_field(field), Err(expected));
     }
     let zero = header("02", 0, &["05 01 'u' 00 u0"]);
-    check(&zero, Err(Reason::ReplySerialZero.at(20)));
+    check(&zero, Err(InvalidReason::ReplySerialZero.at(20)));
     let padding = "@ 02 00 01 u0 u1 u14 05 01 'u' 00 u7 08 01 'g' 00 00 00 00 01";
-    check(padding, Err(Reason::PaddingNotZero.at(31)));
+    check(padding, Err(InvalidReason::PaddingNotZero.at(31)));
 }
 
 #[test]
@@ -141,8 +141,8 @@ fn each_type_has_fields_that_it_needs() {
     let interface = "02 01 's' 00 u3 'a.b' 00";
     let member = "03 01 's' 00 u1 'M' 00";
     let error = "04 01 's' 00 u3 'a.b' 00";
-    let missing = |field, at| Err(Reason::FieldMissing(field).at(at));
-    let rows: &[(&str, &[&str], Verdict)] = &[
+    let missing = |field, at| Err(InvalidReason::FieldMissing(field).at(at));
+    let rows: &[(&str, &[&str], HeaderVerdict)] = &[
         ("01", &[path, member], Ok(())),
         ("01", &[member], missing(FieldCode::Path, 26)),
         ("01", &[path], missing(FieldCode::Member, 26)),
@@ -166,9 +166,15 @@ fn each_type_has_fields_that_it_needs() {
 #[test]
 fn what_is_reserved_for_use_inside_a_process_is_refused() {
     let local = "'org.freedesktop.DBus.Local'";
-    check(&with_field(&format!("02 01 's' 00 u26 {local} 00")), Err(Reason::LocalInterface.at(32)));
+    check(
+        &with_field(&format!("02 01 's' 00 u26 {local} 00")),
+        Err(InvalidReason::LocalInterface.at(32)),
+    );
     let local = "'/org/freedesktop/DBus/Local'";
-    check(&with_field(&format!("01 01 'o' 00 u27 {local} 00")), Err(Reason::LocalPath.at(32)));
+    check(
+        &with_field(&format!("01 01 'o' 00 u27 {local} 00")),
+        Err(InvalidReason::LocalPath.at(32)),
+    );
     let below = "'/org/freedesktop/DBus/Local/x'";
     check(&with_field(&format!("01 01 'o' 00 u29 {below} 00")), Ok(()));
 }
@@ -177,46 +183,46 @@ fn what_is_reserved_for_use_inside_a_process_is_refused() {
 fn values_of_a_body_are_checked() {
     use SignatureErrorKind as Kind;
     let rows = [
-        ("y", "", Reason::ValueTruncated.at(32)),
-        ("x", "u1 000000", Reason::ValueTruncated.at(32)),
-        ("yi", "01 00 00", Reason::ValueTruncated.at(33)),
-        ("yi", "01 00 01 00 u7", Reason::PaddingNotZero.at(34)),
-        ("b", "u2", Reason::Boolean.at(32)),
-        ("s", "u3 'ab' 00", Reason::ValueTruncated.at(36)),
-        ("s", "u3 'abc'", Reason::ValueTruncated.at(36)),
-        ("s", "u2 'abc' 00", Reason::StringNotTerminated.at(38)),
-        ("s", "u3 'a' 00 'c' 00", Reason::StringContainsNul.at(37)),
-        ("s", "u12 'abcdefghi' 00 'kl' 00", Reason::StringContainsNul.at(45)),
-        ("s", "u3 'ab' ff 00", Reason::StringNotUtf8.at(38)),
-        ("s", "u2 c0 80 00", Reason::StringNotUtf8.at(36)),
-        ("s", "u3 eda080 00", Reason::StringNotUtf8.at(36)),
-        ("s", "u4 f4908080 00", Reason::StringNotUtf8.at(36)),
-        ("s", "u3 ff 00 'a' 00", Reason::StringNotUtf8.at(36)),
-        ("o", "u0 00", Reason::ObjectPath(NameErrorKind::Empty).at(36)),
-        ("o", "u3 '/a/' 00", Reason::ObjectPath(NameErrorKind::TrailingSlash).at(38)),
-        ("g", "02 'i' 00", Reason::ValueTruncated.at(33)),
-        ("g", "01 'i' 01", Reason::SignatureNotTerminated.at(34)),
-        ("g", "02 'ia' 00", Reason::Signature(Kind::ArrayWithoutElement).at(34)),
-        ("v", "00 00", Reason::VariantNotSingle.at(32)),
-        ("v", "02 'yy' 00 01 01", Reason::VariantNotSingle.at(32)),
-        ("v", "01 '(' 00 01", Reason::Signature(Kind::StructNotClosed).at(33)),
-        ("v", "01 'b' 00 00 u3", Reason::Boolean.at(36)),
-        ("ay", "u67108865", Reason::ArrayTooLong.at(32)),
-        ("ay", "u2 01", Reason::ValueTruncated.at(32)),
-        ("ai", "u5 u1 00", Reason::ArrayLength.at(41)),
-        ("as", "u5 u1 'a' 00", Reason::ArrayLength.at(41)),
-        ("ax", "u0 00 01 00 00", Reason::PaddingNotZero.at(37)),
-        ("ax", "u0", Reason::ValueTruncated.at(36)),
-        ("y", "01 02", Reason::BodyTooLong.at(33)),
-        ("ab", "u8 u1 u2", Reason::Boolean.at(40)),
-        ("(yb)", "01 000000 u2", Reason::Boolean.at(44)),
-        ("a{yb}", "u8 00000000 01 000000 u2", Reason::Boolean.at(52)),
+        ("y", "", InvalidReason::ValueTruncated.at(32)),
+        ("x", "u1 000000", InvalidReason::ValueTruncated.at(32)),
+        ("yi", "01 00 00", InvalidReason::ValueTruncated.at(33)),
+        ("yi", "01 00 01 00 u7", InvalidReason::PaddingNotZero.at(34)),
+        ("b", "u2", InvalidReason::Boolean.at(32)),
+        ("s", "u3 'ab' 00", InvalidReason::ValueTruncated.at(36)),
+        ("s", "u3 'abc'", InvalidReason::ValueTruncated.at(36)),
+        ("s", "u2 'abc' 00", InvalidReason::StringNotTerminated.at(38)),
+        ("s", "u3 'a' 00 'c' 00", InvalidReason::StringContainsNul.at(37)),
+        ("s", "u12 'abcdefghi' 00 'kl' 00", InvalidReason::StringContainsNul.at(45)),
+        ("s", "u3 'ab' ff 00", InvalidReason::StringNotUtf8.at(38)),
+        ("s", "u2 c0 80 00", InvalidReason::StringNotUtf8.at(36)),
+        ("s", "u3 eda080 00", InvalidReason::StringNotUtf8.at(36)),
+        ("s", "u4 f4908080 00", InvalidReason::StringNotUtf8.at(36)),
+        ("s", "u3 ff 00 'a' 00", InvalidReason::StringNotUtf8.at(36)),
+        ("o", "u0 00", InvalidReason::ObjectPath(NameErrorKind::Empty).at(36)),
+        ("o", "u3 '/a/' 00", InvalidReason::ObjectPath(NameErrorKind::TrailingSlash).at(38)),
+        ("g", "02 'i' 00", InvalidReason::ValueTruncated.at(33)),
+        ("g", "01 'i' 01", InvalidReason::SignatureNotTerminated.at(34)),
+        ("g", "02 'ia' 00", InvalidReason::Signature(Kind::ArrayWithoutElement).at(34)),
+        ("v", "00 00", InvalidReason::VariantNotSingle.at(32)),
+        ("v", "02 'yy' 00 01 01", InvalidReason::VariantNotSingle.at(32)),
+        ("v", "01 '(' 00 01", InvalidReason::Signature(Kind::StructNotClosed).at(33)),
+        ("v", "01 'b' 00 00 u3", InvalidReason::Boolean.at(36)),
+        ("ay", "u67108865", InvalidReason::ArrayTooLong.at(32)),
+        ("ay", "u2 01", InvalidReason::ValueTruncated.at(32)),
+        ("ai", "u5 u1 00", InvalidReason::ArrayLength.at(41)),
+        ("as", "u5 u1 'a' 00", InvalidReason::ArrayLength.at(41)),
+        ("ax", "u0 00 01 00 00", InvalidReason::PaddingNotZero.at(37)),
+        ("ax", "u0", InvalidReason::ValueTruncated.at(36)),
+        ("y", "01 02", InvalidReason::BodyTooLong.at(33)),
+        ("ab", "u8 u1 u2", InvalidReason::Boolean.at(40)),
+        ("(yb)", "01 000000 u2", InvalidReason::Boolean.at(44)),
+        ("a{yb}", "u8 00000000 01 000000 u2", InvalidReason::Boolean.at(52)),
     ];
     for (signature, body, expected) in rows {
         check(&with_body(signature, body), Err(expected));
     }
     // Without a signature there is no body.
-    check(&(header("02", 1, &[SERIAL]) + "00"), Err(Reason::BodyTooLong.at(24)));
+    check(&(header("02", 1, &[SERIAL]) + "00"), Err(InvalidReason::BodyTooLong.at(24)));
 }
 
 #[test]
@@ -259,13 +265,13 @@ fn sixty_four_containers_may_be_nested() {
         (64, "02 'ay' 00 000000 u0", 196),
         (64, "03 '(y)' 00 000000000000 07", 200),
     ] {
-        check(&nested(count, last), Err(Reason::TooDeep.at(32 + at)));
+        check(&nested(count, last), Err(InvalidReason::TooDeep.at(32 + at)));
     }
     // In a header, the array of fields, the field and its variant count too.
     let in_field = |variants: usize| "01 'v' 00 ".repeat(variants - 1) + "01 'y' 00 07";
     check(&with_field(&format!("64 {}", in_field(62))), Ok(()));
     let at = 24 + 1 + 62 * 3;
-    check(&with_field(&format!("64 {}", in_field(63))), Err(Reason::TooDeep.at(at)));
+    check(&with_field(&format!("64 {}", in_field(63))), Err(InvalidReason::TooDeep.at(at)));
 }
 
 fn path(text: &str) -> ObjectPath<'_> {
@@ -449,16 +455,28 @@ fn a_sender_field_knows_its_name() {
 
 #[test]
 fn match_rules_see_strings_and_paths_and_where_the_others_stand() {
-    let rows: &[(&str, &str, &[Arg<'_>])] = &[
+    let rows: &[(&str, &str, &[MatchArgument<'_>])] = &[
         ("", "", &[]),
-        ("ss", "u1 'a' 00 0000 u1 'b' 00", &[Arg::String("a"), Arg::String("b")]),
-        ("os", "u2 '/x' 00 00 u1 'b' 00", &[Arg::ObjectPath("/x"), Arg::String("b")]),
-        ("ys", "01 000000 u1 'a' 00", &[Arg::Other, Arg::String("a")]),
-        ("(s)s", "u1 'a' 00 0000 u1 'b' 00", &[Arg::Other, Arg::String("b")]),
-        ("vs", "01 's' 00 00 u1 'a' 00 0000 u1 'b' 00", &[Arg::Other, Arg::String("b")]),
-        ("ayg", "u1 01 00 00", &[Arg::Other, Arg::Other]),
+        (
+            "ss",
+            "u1 'a' 00 0000 u1 'b' 00",
+            &[MatchArgument::String("a"), MatchArgument::String("b")],
+        ),
+        (
+            "os",
+            "u2 '/x' 00 00 u1 'b' 00",
+            &[MatchArgument::ObjectPath("/x"), MatchArgument::String("b")],
+        ),
+        ("ys", "01 000000 u1 'a' 00", &[MatchArgument::Other, MatchArgument::String("a")]),
+        ("(s)s", "u1 'a' 00 0000 u1 'b' 00", &[MatchArgument::Other, MatchArgument::String("b")]),
+        (
+            "vs",
+            "01 's' 00 00 u1 'a' 00 0000 u1 'b' 00",
+            &[MatchArgument::Other, MatchArgument::String("b")],
+        ),
+        ("ayg", "u1 01 00 00", &[MatchArgument::Other, MatchArgument::Other]),
         // The rest of a body that is not valid is not there.
-        ("ssb", "u1 'a' 00 0000 u9 'b' 00", &[Arg::String("a")]),
+        ("ssb", "u1 'a' 00 0000 u9 'b' 00", &[MatchArgument::String("a")]),
         ("bs", "u2 u1 'a' 00", &[]),
     ];
     for endian in ORDERS {

@@ -10,7 +10,7 @@ mod random;
 use diligence_wire::Endian;
 use diligence_wire::body::{Reader, Value, Writer};
 use diligence_wire::limits::STAMP_LEN_MAX;
-use diligence_wire::message::{Message, Reason, SenderField};
+use diligence_wire::message::{InvalidReason, Message, SenderField};
 use diligence_wire::names::{
     BusName, InterfaceName, MemberName, NameError, NameErrorKind, ObjectPath, WellKnownName,
 };
@@ -55,7 +55,7 @@ fn reads_as_it_validates(message: &Message<'_>) -> bool {
     let args = message.args().count();
     if let Err(error) = verdict {
         // Reading fails too, or does not see what follows the last value.
-        assert_eq!(values.is_ok(), error.reason == Reason::BodyTooLong, "{message:?}");
+        assert_eq!(values.is_ok(), error.reason == InvalidReason::BodyTooLong, "{message:?}");
         return false;
     }
     let values = values.unwrap();

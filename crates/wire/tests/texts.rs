@@ -7,7 +7,7 @@ use diligence_wire::body::ReadError;
 use diligence_wire::guid::{Guid, GuidError};
 use diligence_wire::hex::HexError;
 use diligence_wire::match_rule::MatchRuleErrorKind;
-use diligence_wire::message::{Flags, Reason, WriteError};
+use diligence_wire::message::{Flags, InvalidReason, WriteError};
 use diligence_wire::sasl::client;
 use diligence_wire::sasl::cookie::{Cookie, CookieError};
 use diligence_wire::sasl::line::{ClientLine, LineError};
@@ -61,12 +61,12 @@ fn addresses() {
 
 #[test]
 fn messages() {
-    let surplus = Reason::Surplus.at(7);
+    let surplus = InvalidReason::Surplus.at(7);
     check(&[
-        (&Reason::Truncated, "the message is shorter than its header says"),
-        (&Reason::Surplus, "the message is longer than its header says"),
+        (&InvalidReason::Truncated, "the message is shorter than its header says"),
+        (&InvalidReason::Surplus, "the message is longer than its header says"),
         (
-            &Reason::NoRoomForSender { len: 9, limit: 8 },
+            &InvalidReason::NoRoomForSender { len: 9, limit: 8 },
             "it has 9 bytes, more than the 8 that leave room for a sender's name",
         ),
         (&ReadError::Value("no boolean".to_owned()), "no boolean"),
@@ -102,7 +102,10 @@ fn texts_in_other_texts() {
 #[test]
 fn the_handshake() {
     let not_ascii = LineError::NotAscii { at: 2 };
-    let rejected = |offered: &str| client::Failure::Rejected { at: 1, offered: offered.to_owned() };
+    let rejected = |offered: &str| client::AuthenticationFailure::Rejected {
+        at: 1,
+        offered: offered.to_owned(),
+    };
     check(&[
         (&ClientLine::ListMechanisms, "AUTH"),
         (&ClientLine::Unknown("WHAT ever"), "WHAT ever"),
@@ -111,16 +114,19 @@ fn the_handshake() {
         (&rejected(""), "the server rejected the authentication"),
         (&rejected("EXTERNAL"), "the server rejected the authentication; it offers EXTERNAL"),
         (
-            &client::Failure::Unexpected { at: 9, found: "OK".to_owned() },
+            &client::AuthenticationFailure::Unexpected { at: 9, found: "OK".to_owned() },
             "the server's line \"OK\" at byte 9 is out of place",
         ),
         (
-            &client::Failure::NotAscii { at: 9, error: not_ascii },
+            &client::AuthenticationFailure::NotAscii { at: 9, error: not_ascii },
             "the server's line at byte 9 is not text: byte 2 of the line is NUL or not ASCII",
         ),
-        (&client::Failure::LineTooLong { at: 9 }, "the server's line at byte 9 is too long"),
         (
-            &client::Failure::TooManyAnswers { at: 9 },
+            &client::AuthenticationFailure::LineTooLong { at: 9 },
+            "the server's line at byte 9 is too long",
+        ),
+        (
+            &client::AuthenticationFailure::TooManyAnswers { at: 9 },
             "the server's line at byte 9 is one more than 256",
         ),
         (&CookieError::NotText, "the data is not UTF-8"),

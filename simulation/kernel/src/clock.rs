@@ -7,7 +7,7 @@ use crate::machine;
 /// The time since the start of the machine.
 #[must_use]
 pub fn monotonic() -> Duration {
-    machine::with(machine::Machine::tick)
+    machine::with(machine::SimulatedMachine::tick)
 }
 
 /// The same: this machine does not sleep.

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-pub use real::credentials::{Credentials, Ids, PeerProcess, own_credentials};
+pub use real::credentials::{Ids, PeerCredentials, PeerProcess, own_credentials};
 
 use crate::machine;
 
@@ -22,11 +22,11 @@ pub fn peer_ids(socket: impl AsFd) -> io::Result<Ids> {
 /// # Errors
 ///
 /// As [`peer_ids`].
-pub fn peer_credentials(socket: impl AsFd) -> io::Result<Credentials> {
+pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
     let socket = socket.as_fd();
     let Ids { pid, uid, gid } = peer_ids(socket)?;
     let groups = peer_groups(socket)?;
-    Ok(Credentials { pid, uid, gid, groups, security_label: None, pidfd: None })
+    Ok(PeerCredentials { pid, uid, gid, groups, security_label: None, pidfd: None })
 }
 
 /// The process that connected: its number is no real one.

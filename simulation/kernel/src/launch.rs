@@ -4,18 +4,18 @@ use std::ffi::OsString;
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-pub use real::launch::Ending;
+pub use real::launch::ChildEnding;
 
-use crate::machine::{self, File};
+use crate::machine::{self, SimulatedFile};
 use crate::spawn::ChildSetup;
 
 /// A program to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct LaunchedProgram {
     words: Vec<OsString>,
 }
 
-impl Program {
+impl LaunchedProgram {
     /// A program by its path and arguments.
     ///
     /// # Errors
@@ -33,36 +33,36 @@ impl Program {
     /// # Errors
     ///
     /// When this process has no descriptors left.
-    pub fn start(&self, _: &ChildSetup) -> io::Result<(Child, PipeReader)> {
+    pub fn start(&self, _: &ChildSetup) -> io::Result<(ChildProcess, PipeReader)> {
         let (output, _) = io::pipe()?;
         machine::with(|machine| {
             let pid = machine.start(self.words.clone());
-            let descriptor = machine.open(File::Process(pid))?;
-            Ok((Child { pid, descriptor }, output))
+            let descriptor = machine.open(SimulatedFile::Process(pid))?;
+            Ok((ChildProcess { pid, descriptor }, output))
         })
     }
 }
 
 /// A process that was started.
 #[derive(Debug)]
-pub struct Child {
+pub struct ChildProcess {
     pid: u32,
     descriptor: OwnedFd,
 }
 
-impl AsFd for Child {
+impl AsFd for ChildProcess {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
 }
 
-impl Child {
+impl ChildProcess {
     /// How it has ended, and `None` while it runs.
     ///
     /// # Errors
     ///
     /// None.
-    pub fn ending(&self) -> io::Result<Option<Ending>> {
+    pub fn ending(&self) -> io::Result<Option<ChildEnding>> {
         Ok(machine::with(|machine| machine.ending(self.pid)))
     }
 
@@ -72,7 +72,7 @@ impl Child {
     ///
     /// None.
     pub fn kill(&self) -> io::Result<()> {
-        machine::with(|machine| machine.end(self.pid, machine::End::Killed));
+        machine::with(|machine| machine.end(self.pid, machine::ProcessEnd::Killed));
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The daemon is compiled against this crate in place of `sys` (see `simulation/broker`). When it
-//! waits, the [`World`](machine::World) acts: that is when others connect, send, read, vanish, and
+//! waits, the [`KernelWorld`](machine::KernelWorld) acts: that is when others connect, send, read, vanish, and
 //! when the clock goes on. Everything is one thread.
 //!
 //! What has no part in this (files, users) is the real thing.

@@ -12,22 +12,22 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 pub use chance::Chance;
-pub use process::{End, Process};
+pub use process::{ProcessEnd, SimulatedProcess};
 pub use shortage::FailedWrite;
-pub use socket::{Arrived, Socket, SocketId};
+pub use socket::{Arrived, SimulatedSocket, SocketId};
 
-use crate::poll::{Event, Interest, Ready};
-use crate::signals::Signal;
+use crate::poll::{Interest, PollEvent, Ready};
+use crate::signals::ProcessSignal;
 
 /// Everybody but the daemon.
-pub trait World {
+pub trait KernelWorld {
     /// Does the next thing, by [`with`].
-    fn act(&mut self) -> Activity;
+    fn act(&mut self) -> MachineActivity;
 }
 
 /// What came of it when the world acted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Activity {
+pub enum MachineActivity {
     /// Something was done, and more may be.
     Acted,
     /// Nothing is to be done before the daemon does something, or time passes.
@@ -38,22 +38,22 @@ pub enum Activity {
 
 /// The state of a machine.
 #[derive(Debug)]
-pub struct Machine {
+pub struct SimulatedMachine {
     /// What decides where nothing else does.
     pub chance: Chance,
     now: Duration,
-    sockets: HashMap<SocketId, Socket>,
+    sockets: HashMap<SocketId, SimulatedSocket>,
     next_socket: u64,
     /// Those who have connected and were not accepted.
     pub(crate) waiting: VecDeque<SocketId>,
     // Those are never gone through in their order, which is any.
-    files: HashMap<RawFd, Opened>,
-    watches: HashMap<RawFd, Watch>,
+    files: HashMap<RawFd, OpenDescriptor>,
+    watches: HashMap<RawFd, SimulatedWatch>,
     timers: Vec<RawFd>,
     /// Of what is watched, what may be ready.
     candidates: BTreeSet<RawFd>,
-    signals: VecDeque<Signal>,
-    processes: BTreeMap<u32, Process>,
+    signals: VecDeque<ProcessSignal>,
+    processes: BTreeMap<u32, SimulatedProcess>,
     /// What was written to the journal last.
     journal: VecDeque<String>,
     shortages: shortage::Shortages,
@@ -63,7 +63,7 @@ pub struct Machine {
 
 /// What a descriptor of the daemon is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum File {
+pub(crate) enum SimulatedFile {
     Listener,
     Socket(SocketId),
     Timer { at: Option<Duration> },
@@ -75,20 +75,20 @@ pub(crate) enum File {
 /// The number that the daemon has is that of the end of a pipe, of which the other end tells when it
 /// is closed.
 #[derive(Debug)]
-struct Opened {
-    file: File,
+struct OpenDescriptor {
+    file: SimulatedFile,
     _closing: PipeReader,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Watch {
+struct SimulatedWatch {
     token: u64,
     interest: Interest,
 }
 
 thread_local! {
-    static MACHINE: RefCell<Option<Machine>> = const { RefCell::new(None) };
-    static WORLD: RefCell<Option<Box<dyn World>>> = const { RefCell::new(None) };
+    static MACHINE: RefCell<Option<SimulatedMachine>> = const { RefCell::new(None) };
+    static WORLD: RefCell<Option<Box<dyn KernelWorld>>> = const { RefCell::new(None) };
 }
 
 /// Starts a machine in this thread, in place of any before, with this seed and everybody but the
@@ -97,8 +97,8 @@ thread_local! {
 /// # Errors
 ///
 /// When this process has no descriptors left.
-pub fn start(seed: u64, world: Box<dyn World>) -> io::Result<()> {
-    let machine = Machine {
+pub fn start(seed: u64, world: Box<dyn KernelWorld>) -> io::Result<()> {
+    let machine = SimulatedMachine {
         chance: Chance::new(seed),
         // So that what is a while ago is no time before the start.
         now: Duration::from_secs(1000),
@@ -121,7 +121,7 @@ pub fn start(seed: u64, world: Box<dyn World>) -> io::Result<()> {
 }
 
 /// Ends the machine of this thread; gives back its world.
-pub fn stop() -> Option<Box<dyn World>> {
+pub fn stop() -> Option<Box<dyn KernelWorld>> {
     MACHINE.set(None);
     WORLD.take()
 }
@@ -131,35 +131,35 @@ pub fn stop() -> Option<Box<dyn World>> {
 /// # Panics
 ///
 /// If there is none.
-pub fn with<T>(act: impl FnOnce(&mut Machine) -> T) -> T {
+pub fn with<T>(act: impl FnOnce(&mut SimulatedMachine) -> T) -> T {
     MACHINE.with_borrow_mut(|machine| act(machine.as_mut().expect("the machine was started")))
 }
 
 /// Lets the world act until something is ready or `timeout` is over.
-pub(crate) fn wait(ready: &mut Vec<Event>, capacity: usize, timeout: Option<Duration>) {
+pub(crate) fn wait(ready: &mut Vec<PollEvent>, capacity: usize, timeout: Option<Duration>) {
     let end = with(|machine| {
         machine.begin_turn();
         timeout.map(|timeout| machine.now + timeout)
     });
     loop {
         let times = with(|machine| machine.chance.below(ACTS_MAX) + 1);
-        let mut activity = Activity::Acted;
+        let mut activity = MachineActivity::Acted;
         for _ in 0..times {
             // The world looks at the machine while it acts.
             let mut world = WORLD.take().expect("the world was started");
             activity = world.act();
             WORLD.set(Some(world));
-            if activity != Activity::Acted {
+            if activity != MachineActivity::Acted {
                 break;
             }
         }
         let is_over = with(|machine| {
-            if activity == Activity::Ended && machine.signals.is_empty() {
-                machine.send_signal(Signal::Terminate);
+            if activity == MachineActivity::Ended && machine.signals.is_empty() {
+                machine.send_signal(ProcessSignal::Terminate);
             }
             machine.note_closed();
             machine.collect(ready, capacity);
-            if ready.is_empty() && activity == Activity::Idle {
+            if ready.is_empty() && activity == MachineActivity::Idle {
                 machine.sleep(end);
             }
             !ready.is_empty() || end.is_some_and(|end| machine.now >= end)
@@ -171,7 +171,7 @@ pub(crate) fn wait(ready: &mut Vec<Event>, capacity: usize, timeout: Option<Dura
 }
 
 /// Time.
-impl Machine {
+impl SimulatedMachine {
     /// What time it is. The next one who looks sees a little more.
     pub fn tick(&mut self) -> Duration {
         self.now += Duration::from_nanos(self.chance.below(TICK_NS_MAX) as u64);
@@ -186,7 +186,7 @@ impl Machine {
     /// Lets time pass until a timer rings, or until `end`.
     fn sleep(&mut self, end: Option<Duration>) {
         let timers = self.timers.iter().filter_map(|timer| match self.files.get(timer)?.file {
-            File::Timer { at } => at,
+            SimulatedFile::Timer { at } => at,
             _ => None,
         });
         let next = timers.chain(end).filter(|at| *at > self.now).min();
@@ -196,27 +196,27 @@ impl Machine {
     pub(crate) fn set_timer(&mut self, timer: impl AsFd, at: Option<Duration>) {
         let number = timer.as_fd().as_raw_fd();
         if let Some(opened) = self.files.get_mut(&number) {
-            opened.file = File::Timer { at };
+            opened.file = SimulatedFile::Timer { at };
         }
         self.candidates.insert(number);
     }
 }
 
 /// Signals.
-impl Machine {
+impl SimulatedMachine {
     /// Sends a signal to the daemon.
-    pub fn send_signal(&mut self, signal: Signal) {
+    pub fn send_signal(&mut self, signal: ProcessSignal) {
         self.signals.push_back(signal);
-        self.note_all(|file| file == File::Signals);
+        self.note_all(|file| file == SimulatedFile::Signals);
     }
 
-    pub(crate) fn take_signal(&mut self) -> Option<Signal> {
+    pub(crate) fn take_signal(&mut self) -> Option<ProcessSignal> {
         self.signals.pop_front()
     }
 }
 
 /// What is logged.
-impl Machine {
+impl SimulatedMachine {
     pub(crate) fn log(&mut self, entry: &[u8]) {
         if self.journal.len() >= ENTRIES_MAX {
             self.journal.pop_front();
@@ -231,22 +231,22 @@ impl Machine {
 }
 
 /// Descriptors of the daemon.
-impl Machine {
-    pub(crate) fn open(&mut self, file: File) -> io::Result<OwnedFd> {
+impl SimulatedMachine {
+    pub(crate) fn open(&mut self, file: SimulatedFile) -> io::Result<OwnedFd> {
         let (closing, descriptor) = io::pipe()?;
         let descriptor = OwnedFd::from(descriptor);
         let number = descriptor.as_raw_fd();
         // A number that is given again was given back.
         self.closed(number);
         self.closings.add(&closing, number as u64, Interest::Hangup)?;
-        self.files.insert(number, Opened { file, _closing: closing });
+        self.files.insert(number, OpenDescriptor { file, _closing: closing });
         match file {
-            File::Socket(id) => {
+            SimulatedFile::Socket(id) => {
                 if let Some(socket) = self.sockets.get_mut(&id) {
                     socket.number = Some(number);
                 }
             }
-            File::Timer { .. } => self.timers.push(number),
+            SimulatedFile::Timer { .. } => self.timers.push(number),
             _ => {}
         }
         Ok(descriptor)
@@ -268,12 +268,14 @@ impl Machine {
         self.watches.remove(&number);
         self.candidates.remove(&number);
         self.timers.retain(|timer| *timer != number);
-        if let Some(Opened { file: File::Socket(socket), .. }) = self.files.remove(&number) {
+        if let Some(OpenDescriptor { file: SimulatedFile::Socket(socket), .. }) =
+            self.files.remove(&number)
+        {
             self.closed_by_daemon(socket);
         }
     }
 
-    fn note_all(&mut self, is_meant: impl Fn(File) -> bool) {
+    fn note_all(&mut self, is_meant: impl Fn(SimulatedFile) -> bool) {
         let numbers = self.files.iter().filter(|(_, opened)| is_meant(opened.file));
         self.candidates.extend(numbers.map(|(number, _)| *number));
     }
@@ -286,7 +288,7 @@ impl Machine {
 }
 
 /// What is watched.
-impl Machine {
+impl SimulatedMachine {
     pub(crate) fn watch(
         &mut self,
         source: BorrowedFd<'_>,
@@ -307,7 +309,7 @@ impl Machine {
             (false, true) => return Err(io::ErrorKind::NotFound.into()),
             _ => {}
         }
-        self.watches.insert(number, Watch { token, interest });
+        self.watches.insert(number, SimulatedWatch { token, interest });
         self.candidates.insert(number);
         Ok(())
     }
@@ -319,7 +321,7 @@ impl Machine {
     }
 
     /// What is ready, in any order; some of it if there is much.
-    fn collect(&mut self, ready: &mut Vec<Event>, capacity: usize) {
+    fn collect(&mut self, ready: &mut Vec<PollEvent>, capacity: usize) {
         self.candidates.extend(&self.timers);
         let candidates: Vec<_> = self.candidates.iter().copied().collect();
         for number in candidates {
@@ -334,17 +336,17 @@ impl Machine {
         ready.truncate(capacity);
     }
 
-    fn event(&self, number: RawFd) -> Option<Event> {
+    fn event(&self, number: RawFd) -> Option<PollEvent> {
         let watch = self.watches.get(&number)?;
         let is = match self.files.get(&number)?.file {
-            File::Listener => Ready { read: !self.waiting.is_empty(), ..Ready::default() },
-            File::Socket(socket) => self.sockets.get(&socket)?.ready(),
-            File::Timer { at } => {
+            SimulatedFile::Listener => Ready { read: !self.waiting.is_empty(), ..Ready::default() },
+            SimulatedFile::Socket(socket) => self.sockets.get(&socket)?.ready(),
+            SimulatedFile::Timer { at } => {
                 Ready { read: at.is_some_and(|at| at <= self.now), ..Ready::default() }
             }
-            File::Signals => Ready { read: !self.signals.is_empty(), ..Ready::default() },
-            File::Process(pid) => Ready { read: self.has_ended(pid), ..Ready::default() },
-            File::Poller => Ready::default(),
+            SimulatedFile::Signals => Ready { read: !self.signals.is_empty(), ..Ready::default() },
+            SimulatedFile::Process(pid) => Ready { read: self.has_ended(pid), ..Ready::default() },
+            SimulatedFile::Poller => Ready::default(),
         };
         let (reads, writes) = match watch.interest {
             Interest::Read => (true, false),
@@ -353,7 +355,7 @@ impl Machine {
             Interest::Hangup => (false, false),
         };
         let ready = Ready { read: is.read && reads, write: is.write && writes, ..is };
-        (ready != Ready::default()).then_some(Event { token: watch.token, ready })
+        (ready != Ready::default()).then_some(PollEvent { token: watch.token, ready })
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 pub use real::poll::{Interest, has_room};
 
-use crate::machine::{self, File};
+use crate::machine::{self, SimulatedFile};
 
 /// A set of watched descriptors. All pollers of a machine are one: the daemon has one.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Poller {
     ///
     /// When this process has no descriptors left.
     pub fn new() -> io::Result<Self> {
-        Ok(Self { descriptor: machine::with(|machine| machine.open(File::Poller))? })
+        Ok(Self { descriptor: machine::with(|machine| machine.open(SimulatedFile::Poller))? })
     }
 
     /// Starts to watch `source`.
@@ -72,7 +72,7 @@ impl AsFd for Poller {
 /// The events of one wait.
 #[derive(Debug)]
 pub struct Events {
-    ready: Vec<Event>,
+    ready: Vec<PollEvent>,
     capacity: usize,
 }
 
@@ -84,7 +84,7 @@ impl Events {
     }
 
     /// The events of the latest wait.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = PollEvent> {
         self.ready.iter().copied()
     }
 
@@ -97,7 +97,7 @@ impl Events {
 
 /// One ready descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct PollEvent {
     pub(crate) token: u64,
     pub(crate) ready: Ready,
 }
@@ -112,7 +112,7 @@ pub(crate) struct Ready {
     pub(crate) error: bool,
 }
 
-impl Event {
+impl PollEvent {
     /// The token of the descriptor.
     #[must_use]
     pub const fn token(self) -> u64 {

@@ -3,9 +3,9 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-pub use real::signals::Signal;
+pub use real::signals::ProcessSignal;
 
-use crate::machine::{self, File};
+use crate::machine::{self, SimulatedFile};
 
 /// Where signals arrive.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ impl SignalSource {
     /// # Errors
     ///
     /// When this process has no descriptors left.
-    pub fn block(_: &[Signal]) -> io::Result<Self> {
-        let descriptor = machine::with(|machine| machine.open(File::Signals))?;
+    pub fn block(_: &[ProcessSignal]) -> io::Result<Self> {
+        let descriptor = machine::with(|machine| machine.open(SimulatedFile::Signals))?;
         Ok(Self { descriptor })
     }
 
@@ -29,8 +29,8 @@ impl SignalSource {
     /// # Errors
     ///
     /// None.
-    pub fn take(&self) -> io::Result<Option<Signal>> {
-        Ok(machine::with(machine::Machine::take_signal))
+    pub fn take(&self) -> io::Result<Option<ProcessSignal>> {
+        Ok(machine::with(machine::SimulatedMachine::take_signal))
     }
 }
 

@@ -8,7 +8,7 @@ pub use real::socket::{
     listen_unix_for_owner, local_address, send_at_once, socket_kind, socket_pair,
 };
 
-use crate::machine::{self, File};
+use crate::machine::{self, SimulatedFile};
 
 /// Listens: whoever connects comes there, whatever the address.
 ///
@@ -16,7 +16,7 @@ use crate::machine::{self, File};
 ///
 /// When this process has no descriptors left.
 pub fn listen_unix(_: UnixAddress<'_>) -> io::Result<OwnedFd> {
-    machine::with(|machine| machine.open(File::Listener))
+    machine::with(|machine| machine.open(SimulatedFile::Listener))
 }
 
 /// Takes one who waits.
@@ -27,7 +27,7 @@ pub fn listen_unix(_: UnixAddress<'_>) -> io::Result<OwnedFd> {
 pub fn accept(_: impl AsFd) -> io::Result<Accepted> {
     Ok(machine::with(|machine| match machine.waiting.pop_front() {
         None => Accepted::NoneWaiting,
-        Some(socket) => match machine.open(File::Socket(socket)) {
+        Some(socket) => match machine.open(SimulatedFile::Socket(socket)) {
             Ok(descriptor) => Accepted::Connection(descriptor),
             Err(error) => {
                 machine.waiting.push_front(socket);

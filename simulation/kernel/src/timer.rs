@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use crate::machine::{self, File};
+use crate::machine::{self, SimulatedFile};
 
 /// A timer, readable from the moment that it was set to.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl Timer {
     ///
     /// When this process has no descriptors left.
     pub fn new() -> io::Result<Self> {
-        let descriptor = machine::with(|machine| machine.open(File::Timer { at: None }))?;
+        let descriptor = machine::with(|machine| machine.open(SimulatedFile::Timer { at: None }))?;
         Ok(Self { descriptor })
     }
 

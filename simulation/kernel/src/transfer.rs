@@ -3,7 +3,9 @@
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-pub use real::transfer::{Descriptors, MAX_DESCRIPTORS, Received, Shortage, Wait};
+pub use real::transfer::{
+    DescriptorDelivery, MAX_DESCRIPTORS, ReceiveOutcome, TransferShortage, TransferWait,
+};
 
 use crate::machine;
 
@@ -17,8 +19,8 @@ pub fn receive(
     socket: impl AsFd,
     buffer: &mut [u8],
     descriptors: &mut Vec<OwnedFd>,
-    _: Wait,
-) -> io::Result<Received> {
+    _: TransferWait,
+) -> io::Result<ReceiveOutcome> {
     let room = buffer.len();
     let put = |at: usize, bytes: &[u8]| buffer[at..at + bytes.len()].copy_from_slice(bytes);
     machine::with(|machine| machine.take(socket.as_fd(), room, put, descriptors))
@@ -34,8 +36,8 @@ pub fn receive_more(
     buffer: &mut Vec<u8>,
     room: usize,
     descriptors: &mut Vec<OwnedFd>,
-    _: Wait,
-) -> io::Result<Received> {
+    _: TransferWait,
+) -> io::Result<ReceiveOutcome> {
     let put = |_: usize, bytes: &[u8]| buffer.extend_from_slice(bytes);
     machine::with(|machine| machine.take(socket.as_fd(), room, put, descriptors))
 }
@@ -45,13 +47,13 @@ pub fn receive_more(
 /// # Errors
 ///
 /// [`io::ErrorKind::WouldBlock`] when the socket is full, [`io::ErrorKind::BrokenPipe`] when nobody is
-/// at its other end; an error for which [`Shortage::of`] returns a reason when the world made the
+/// at its other end; an error for which [`TransferShortage::of`] returns a reason when the world made the
 /// machine short of something.
 pub fn send(
     socket: impl AsFd,
     slices: &[IoSlice<'_>],
     descriptors: &[BorrowedFd<'_>],
-    _: Wait,
+    _: TransferWait,
 ) -> io::Result<usize> {
     assert!(descriptors.len() <= MAX_DESCRIPTORS, "the kernel takes no more");
     machine::with(|machine| machine.give(socket.as_fd(), slices, descriptors))

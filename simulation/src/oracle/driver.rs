@@ -1,12 +1,12 @@
 //! What the bus itself is asked.
 
-use testkit::model::Rule;
+use testkit::model::ModelRule;
 use wire::Message;
 use wire::body::Value;
 
 use super::listening::To;
 use super::owed::{ACCESS_DENIED, LIMITS_EXCEEDED, NAME_HAS_NO_OWNER, Owed, RULE_NOT_FOUND};
-use super::starting::Starting;
+use super::starting::ExpectedStart;
 use super::{Oracle, Wrong, arguments, peer_id, unique};
 use crate::setting::{Feature, NAMES_MAX, OWNER, RULES_MAX};
 
@@ -18,7 +18,7 @@ pub(super) struct ShownLater {
 }
 
 /// What is answered: values, if they are known, or an error.
-type Answer = Result<Option<Vec<Value>>, &'static str>;
+type DriverAnswer = Result<Option<Vec<Value>>, &'static str>;
 
 impl Oracle {
     pub(super) fn driver_called(&mut self, from: u64, message: &Message<'_>) -> Result<(), Wrong> {
@@ -46,9 +46,9 @@ impl Oracle {
                 Ok(Some(Vec::new()))
             }
             "StartServiceByName" => match self.start(from, message, text(0)) {
-                Starting::Done(values) => Ok(Some(values)),
-                Starting::Refused(name) => Err(name),
-                Starting::Waits => {
+                ExpectedStart::Done(values) => Ok(Some(values)),
+                ExpectedStart::Refused(name) => Err(name),
+                ExpectedStart::Waits => {
                     self.show(message, Vec::new());
                     return Ok(());
                 }
@@ -106,7 +106,7 @@ impl Oracle {
         }
     }
 
-    fn request_name(&mut self, by: u64, name: &str, flags: u32) -> Answer {
+    fn request_name(&mut self, by: u64, name: &str, flags: u32) -> DriverAnswer {
         if !self.may_own(by, name) {
             return Err(ACCESS_DENIED);
         }
@@ -120,7 +120,7 @@ impl Oracle {
         Ok(Some(vec![Value::Uint32(result)]))
     }
 
-    fn add_rule(&mut self, by: u64, text: &str) -> Result<Answer, Wrong> {
+    fn add_rule(&mut self, by: u64, text: &str) -> Result<DriverAnswer, Wrong> {
         let rule = rule_by_text(text)?;
         let has_few = self.setting.has(Feature::FewPlaces);
         if has_few && self.account(by).rules.len() >= RULES_MAX {
@@ -134,7 +134,7 @@ impl Oracle {
         Ok(Ok(Some(Vec::new())))
     }
 
-    fn remove_rule(&mut self, by: u64, text: &str) -> Result<Answer, Wrong> {
+    fn remove_rule(&mut self, by: u64, text: &str) -> Result<DriverAnswer, Wrong> {
         let rule = rule_by_text(text)?;
         let rules = &mut self.account(by).rules;
         let Some(place) = rules.iter().position(|known| *known == rule) else {
@@ -146,7 +146,7 @@ impl Oracle {
 }
 
 /// What a rule asks for: those that are added are known by their texts.
-fn rule_by_text(text: &str) -> Result<Rule, Wrong> {
+fn rule_by_text(text: &str) -> Result<ModelRule, Wrong> {
     crate::world::rules()
         .into_iter()
         .find(|rule| rule.text() == text)

@@ -1,11 +1,11 @@
 //! Who gets a message without being its recipient.
 
-use testkit::model::{Rule, Subject};
+use testkit::model::{ModelRule, ModelSubject};
 use wire::Message;
 use wire::body::Value;
 
 use super::owed::Owed;
-use super::{Account, DRIVER, Oracle, arguments, id_of};
+use super::{DRIVER, Oracle, OracleAccount, arguments, id_of};
 
 /// To whom a message is addressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ impl Oracle {
     fn listeners(&self, message: &Message<'_>, to: To) -> Vec<u64> {
         let args: Vec<Value> = arguments(message);
         let sender = message.sender().map(|name| name.as_str().to_owned()).unwrap_or_default();
-        let subject = Subject {
+        let subject = ModelSubject {
             kind: message.message_type().as_str(),
             senders: id_of(&sender).map_or(vec![sender], |id| self.names_of(id)),
             destinations: match to {
@@ -34,8 +34,8 @@ impl Oracle {
             path: message.path().map(|path| path.as_str()),
             args: &args,
         };
-        let wants = |rule: &Rule| (to == To::All || rule.eavesdrops) && rule.selects(&subject);
-        let listens = |account: &Account| !account.is_gone && account.rules.iter().any(wants);
+        let wants = |rule: &ModelRule| (to == To::All || rule.eavesdrops) && rule.selects(&subject);
+        let listens = |account: &OracleAccount| !account.is_gone && account.rules.iter().any(wants);
         let all = self.accounts.iter().filter(|(_, account)| listens(account));
         all.map(|(id, _)| *id).filter(|id| To::One(*id) != to).collect()
     }

@@ -7,7 +7,7 @@ use super::listening::To;
 use super::owed::{
     ACCESS_DENIED, LIMITS_EXCEEDED, NAME_HAS_NO_OWNER, NOT_SUPPORTED, Owed, SERVICE_UNKNOWN,
 };
-use super::starting::{Held, Waiting};
+use super::starting::{ExpectedHold, WaitingMessage};
 use super::{Oracle, Wrong};
 use crate::setting::{Feature, REPLIES_MAX};
 
@@ -45,8 +45,8 @@ impl Oracle {
         match why {
             Some(name) => self.owed.push(Owed::Error { to: from, serial, name }),
             None => {
-                let what = Waiting::Message(message.bytes().to_vec());
-                self.held.push(Held { name: name.to_owned(), from, what });
+                let what = WaitingMessage::Message(message.bytes().to_vec());
+                self.held.push(ExpectedHold { name: name.to_owned(), from, what });
             }
         }
     }

@@ -5,7 +5,7 @@ use wire::message::MessageType;
 
 use super::Oracle;
 use crate::setting::{
-    DEAFENED, MUTED, Policy, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
+    DEAFENED, MUTED, SimulatedPolicy, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
 };
 
 impl Oracle {
@@ -18,7 +18,7 @@ impl Oracle {
     pub(super) fn may_send(&self, from: u64, message: &Message<'_>) -> bool {
         let is_muted = self.who(from).uid == MUTED;
         match (message.message_type(), interface(message)) {
-            (MessageType::Signal, UNSENT) => self.policy == Policy::Open,
+            (MessageType::Signal, UNSENT) => self.policy == SimulatedPolicy::Open,
             (MessageType::MethodCall, UNCALLED) => !is_muted,
             _ => true,
         }
@@ -27,7 +27,7 @@ impl Oracle {
     fn may_receive(&self, to: u64, message: &Message<'_>) -> bool {
         let is_deafened = self.who(to).uid == DEAFENED;
         match (message.message_type(), interface(message)) {
-            (MessageType::MethodCall, UNRECEIVED) => self.policy == Policy::Open,
+            (MessageType::MethodCall, UNRECEIVED) => self.policy == SimulatedPolicy::Open,
             (MessageType::Signal, UNHEARD) => !is_deafened,
             _ => true,
         }
@@ -41,7 +41,7 @@ impl Oracle {
 
     /// Whether somebody may have a name.
     pub(super) fn may_own(&self, by: u64, name: &str) -> bool {
-        name != UNOWNED || (self.policy == Policy::Open && self.who(by).uid != DEAFENED)
+        name != UNOWNED || (self.policy == SimulatedPolicy::Open && self.who(by).uid != DEAFENED)
     }
 }
 

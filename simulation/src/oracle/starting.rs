@@ -9,14 +9,14 @@ use crate::setting::{Feature, STARTS_MAX};
 
 /// What waits for a service.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct ExpectedHold {
     pub(super) name: String,
     pub(super) from: u64,
-    pub(super) what: Waiting,
+    pub(super) what: WaitingMessage,
 }
 
 #[derive(Debug)]
-pub(super) enum Waiting {
+pub(super) enum WaitingMessage {
     /// A message that goes to it.
     Message(Vec<u8>),
     /// StartServiceByName, with this serial.
@@ -34,33 +34,33 @@ impl Oracle {
     }
 
     /// StartServiceByName: what is answered now, and nothing if that waits.
-    pub(super) fn start(&mut self, from: u64, message: &Message<'_>, name: &str) -> Starting {
+    pub(super) fn start(&mut self, from: u64, message: &Message<'_>, name: &str) -> ExpectedStart {
         if !self.is_startable(name) {
-            return Starting::Refused(super::owed::SERVICE_UNKNOWN);
+            return ExpectedStart::Refused(super::owed::SERVICE_UNKNOWN);
         }
         if self.find(name).is_some() {
-            return Starting::Done(vec![Value::Uint32(ALREADY_RUNNING)]);
+            return ExpectedStart::Done(vec![Value::Uint32(ALREADY_RUNNING)]);
         }
         if self.is_held_enough() {
-            return Starting::Refused(super::owed::LIMITS_EXCEEDED);
+            return ExpectedStart::Refused(super::owed::LIMITS_EXCEEDED);
         }
-        let what = Waiting::Question(message.serial().get());
-        self.held.push(Held { name: name.to_owned(), from, what });
-        Starting::Waits
+        let what = WaitingMessage::Question(message.serial().get());
+        self.held.push(ExpectedHold { name: name.to_owned(), from, what });
+        ExpectedStart::Waits
     }
 
     /// Somebody was told that it has a name: what has waited for that comes next.
     pub(super) fn give_held(&mut self, to: u64, name: &str) -> Result<(), Wrong> {
         let all: Vec<_> = self.held.extract_if(.., |held| held.name == name).collect();
-        for Held { from, what, .. } in all {
+        for ExpectedHold { from, what, .. } in all {
             // So that what is said of one comes behind it, and before the next.
             self.routed += 1;
             match what {
-                Waiting::Message(bytes) => {
+                WaitingMessage::Message(bytes) => {
                     let message = Message::parse(&bytes).map_err(|error| error.to_string())?;
                     self.pass_on(from, to, &message);
                 }
-                Waiting::Question(serial) => {
+                WaitingMessage::Question(serial) => {
                     let body = Some(format!("{:?}", [Value::Uint32(STARTED)]));
                     self.placed.push((from, serial, self.routed));
                     self.owed.push(Owed::Reply { to: from, serial, body });
@@ -72,11 +72,11 @@ impl Oracle {
 
     /// A service does not come: all that wait for it are told.
     pub(super) fn give_up(&mut self, explanation: &str, why: &'static str) {
-        let is_meant = |held: &mut Held| explanation.contains(held.name.as_str());
-        for Held { from, what, .. } in self.held.extract_if(.., is_meant) {
+        let is_meant = |held: &mut ExpectedHold| explanation.contains(held.name.as_str());
+        for ExpectedHold { from, what, .. } in self.held.extract_if(.., is_meant) {
             let serial = match what {
-                Waiting::Question(serial) => serial,
-                Waiting::Message(bytes) => {
+                WaitingMessage::Question(serial) => serial,
+                WaitingMessage::Message(bytes) => {
                     Message::parse(&bytes).expect("it was read before").serial().get()
                 }
             };
@@ -91,7 +91,7 @@ impl Oracle {
 }
 
 /// What StartServiceByName leads to.
-pub(super) enum Starting {
+pub(super) enum ExpectedStart {
     Done(Vec<Value>),
     Refused(&'static str),
     Waits,

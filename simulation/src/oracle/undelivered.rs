@@ -12,7 +12,7 @@ use crate::setting::Feature;
 
 /// A dropped message because of which somebody waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Dropped {
+struct ExpectedDrop {
     kind: DroppedKind,
     /// The connection that was to get it.
     to: u64,
@@ -28,7 +28,7 @@ enum DroppedKind {
     Reply,
 }
 
-impl Dropped {
+impl ExpectedDrop {
     /// `None` if nobody waits because of this message.
     fn of(to: u64, message: &Message<'_>) -> Option<Self> {
         let id = |name: Option<&str>| name.and_then(id_of);
@@ -46,13 +46,13 @@ impl Dropped {
 
 /// What is known of dropped messages.
 #[derive(Debug, Default)]
-pub(super) struct Undelivered {
+pub(super) struct ExpectedUndelivered {
     /// Those that the kernel did not take and of which the bus has not said anything yet.
-    unsaid: Vec<Dropped>,
+    unsaid: Vec<ExpectedDrop>,
     /// Those that are missing although the kernel was not asked to take them.
-    missing: Vec<Dropped>,
+    missing: Vec<ExpectedDrop>,
     /// What the bus has said of messages that the kernel was not asked to take.
-    claimed: Vec<Dropped>,
+    claimed: Vec<ExpectedDrop>,
 }
 
 impl Oracle {
@@ -60,13 +60,13 @@ impl Oracle {
     pub fn failed_write(&mut self, to: u64, bytes: &[u8]) {
         let message = whole_message(bytes).and_then(|bytes| Message::parse(bytes).ok());
         let message = message.filter(|message| !is_retried(message));
-        self.undelivered.unsaid.extend(message.and_then(|message| Dropped::of(to, &message)));
+        self.undelivered.unsaid.extend(message.and_then(|message| ExpectedDrop::of(to, &message)));
     }
 
     /// Somebody has not got a message with descriptors, and the kernel was not asked to take it.
     pub fn missing(&mut self, to: u64, bytes: &[u8]) {
         let message = Message::parse(bytes).expect("it was routed");
-        self.undelivered.missing.extend(Dropped::of(to, &message));
+        self.undelivered.missing.extend(ExpectedDrop::of(to, &message));
     }
 
     /// The bus says to a caller that its call, or the reply, could not be delivered.
@@ -76,7 +76,7 @@ impl Oracle {
         }
         let pending = self.pending.iter();
         let callee = pending.copied().find(|call| (call.0, call.1) == (caller, serial));
-        let is_meant = |one: &Dropped| {
+        let is_meant = |one: &ExpectedDrop| {
             let is_pending = callee == Some((caller, serial, one.to));
             let is_owed = one.kind == DroppedKind::Reply || is_pending;
             (one.caller, one.serial) == (caller, serial) && is_owed
@@ -89,7 +89,7 @@ impl Oracle {
                 Some((.., callee)) => (DroppedKind::Call, callee),
                 None => (DroppedKind::Reply, caller),
             };
-            let claim = Dropped { kind, to, caller, serial };
+            let claim = ExpectedDrop { kind, to, caller, serial };
             self.undelivered.claimed.push(claim);
             claim
         };
@@ -101,8 +101,8 @@ impl Oracle {
 
     /// Each call that was dropped, or whose reply was, has ended with an error, and no other has.
     pub(super) fn undelivered_settled(&self) -> Result<(), Wrong> {
-        let Undelivered { unsaid, missing, claimed } = &self.undelivered;
-        let waits = |one: &Dropped| match one.kind {
+        let ExpectedUndelivered { unsaid, missing, claimed } = &self.undelivered;
+        let waits = |one: &ExpectedDrop| match one.kind {
             DroppedKind::Call => self.pending.contains(&(one.caller, one.serial, one.to)),
             DroppedKind::Reply => true,
         };
@@ -113,7 +113,8 @@ impl Oracle {
             return Err(format!("{one:?} is missing, and nobody was told"));
         }
         // What somebody who has left would have got is not known.
-        let is_there = |one: &&Dropped| !self.accounts.get(&one.to).is_none_or(|it| it.is_gone);
+        let is_there =
+            |one: &&ExpectedDrop| !self.accounts.get(&one.to).is_none_or(|it| it.is_gone);
         match claimed.iter().filter(is_there).find(|one| !missing.contains(one)) {
             Some(one) => Err(format!("the bus says that it dropped {one:?}, which came")),
             None => Ok(()),

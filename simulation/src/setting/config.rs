@@ -4,24 +4,25 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use broker::activation::{self, Activation};
+use broker::activation::{self, UnitActivation};
 use broker::busconfig::{self, Environment};
 use broker::event_loop::Loaded;
 
 use super::{
     ANY, CONNECTIONS_MAX, DEAFENED, Feature, MESSAGE_FDS_MAX, MESSAGE_LEN_MAX, MUTED, NAMES_MAX,
-    Policy, QUEUE_MAX, REPLIES_MAX, REPLY_TIMEOUT_MS, RULES_MAX, START_TIMEOUT_MS, STARTS_MAX,
-    Setting, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
+    QUEUE_MAX, REPLIES_MAX, REPLY_TIMEOUT_MS, RULES_MAX, START_TIMEOUT_MS, STARTS_MAX,
+    SimulatedPolicy, SimulationSetting, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED,
+    UNSENT,
 };
 
-impl Setting {
+impl SimulationSetting {
     /// The configuration, with the services.
     ///
     /// # Panics
     ///
     /// If it cannot be written to files, or read from them.
-    pub fn load(self, policy: Policy) -> Loaded {
-        let folder = Folder::new();
+    pub fn load(self, policy: SimulatedPolicy) -> Loaded {
+        let folder = ConfigFolder::new();
         // What the oracle expects follows from what the monitor saw, so the monitor, the only connection of
         // root while others talk, must see every message. A signal can make a copy of an error for each
         // connection that the policy keeps it from, which exceeds `QUEUE_MAX`.
@@ -48,7 +49,7 @@ impl Setting {
         let environment = Environment::of_this_system();
         let mut config = busconfig::load(&file, &environment).expect("the configuration is sound");
         let (catalog, _) = activation::read(&config.document.service_dirs, None);
-        config.configuration.services = catalog.services(&Activation::Direct);
+        config.configuration.services = catalog.services(&UnitActivation::Direct);
         Loaded { config, catalog }
     }
 
@@ -96,7 +97,7 @@ impl Setting {
     }
 }
 
-impl Policy {
+impl SimulatedPolicy {
     fn rules(self) -> String {
         match self {
             Self::Open => String::new(),
@@ -110,9 +111,9 @@ impl Policy {
 }
 
 /// A folder that is removed when it is not needed any longer.
-struct Folder(PathBuf);
+struct ConfigFolder(PathBuf);
 
-impl Folder {
+impl ConfigFolder {
     fn new() -> Self {
         let path = std::env::temp_dir().join(format!("simulation-{}", std::process::id()));
         fs::create_dir_all(&path).expect("there is a place for files");
@@ -120,7 +121,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ConfigFolder {
     fn drop(&mut self) {
         // What is left is small, and in a folder for such things.
         let _ = fs::remove_dir_all(&self.0);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use kernel::machine::{self, End};
-use kernel::signals::Signal;
+use kernel::machine::{self, ProcessEnd};
+use kernel::signals::ProcessSignal;
 use testkit::world::{build, interface, member, path};
 use wire::Message;
 use wire::body::Value;
@@ -11,12 +11,12 @@ use wire::message::{Builder, MessageType};
 
 use super::choice::{INTERFACES, MEMBERS, PATHS};
 use super::message::{call_bus, hello};
-use super::{Phase, World};
+use super::{SimulatedWorld, WorldPhase};
 use crate::oracle::id_of;
-use crate::peer::{Mood, Peer, Stage};
+use crate::peer::{Mood, SimulatedPeer, Stage};
 use crate::setting::{Fate, Feature, SERVICES};
 
-impl World {
+impl SimulatedWorld {
     /// One step.
     pub(super) fn be_busy(&mut self) -> bool {
         let step = {
@@ -25,9 +25,9 @@ impl World {
             tally.steps
         };
         if step >= self.plan.steps {
-            self.phase = Phase::Quiet;
+            self.phase = WorldPhase::Quiet;
             // What is left should not take for ever, byte by byte.
-            self.peers.iter_mut().for_each(Peer::hurry);
+            self.peers.iter_mut().for_each(SimulatedPeer::hurry);
             return true;
         }
         let most = self.plan.peers.min(self.setting.peers_max());
@@ -79,7 +79,7 @@ impl World {
             }
             // Where it does not change, nobody sees that it is read again.
             74 if !self.setting.has(Feature::ChangingPolicy) && self.chance.once_in(100) => {
-                machine::with(|machine| machine.send_signal(Signal::HangUp));
+                machine::with(|machine| machine.send_signal(ProcessSignal::HangUp));
             }
             _ => self.speak(place),
         }
@@ -106,7 +106,7 @@ impl World {
             1 => 1 + self.chance.below(5000),
             _ => 200_000,
         };
-        let mut peer = Peer::connect(100 + count as u32, self.anybody(), capacity);
+        let mut peer = SimulatedPeer::connect(100 + count as u32, self.anybody(), capacity);
         let serial = peer.next_serial();
         if self.chance.once_in(60) {
             // To others nobody speaks before that.
@@ -141,7 +141,7 @@ impl World {
                         request_name(peer, named);
                     }
                 }
-                Fate::Ends => machine::with(|machine| machine.end(pid, End::Exited(1))),
+                Fate::Ends => machine::with(|machine| machine.end(pid, ProcessEnd::Exited(1))),
                 Fate::Comes | Fate::Hangs => continue,
             }
             acted = true;
@@ -212,7 +212,7 @@ impl World {
     }
 }
 
-fn request_name(peer: &mut Peer, named: &str) {
+fn request_name(peer: &mut SimulatedPeer, named: &str) {
     let serial = peer.next_serial();
     let args = [Value::from(named), Value::Uint32(0)];
     peer.send(call_bus("RequestName", serial, &args));

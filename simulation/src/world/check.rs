@@ -5,12 +5,12 @@ use wire::Message;
 use wire::message::MessageType;
 
 use super::message::shown;
-use super::{Plan, World};
+use super::{SimulatedWorld, WorldPlan};
 use crate::oracle::{Expected, id_of};
-use crate::peer::{Arrival, Peer, Stage};
+use crate::peer::{ArrivedMessage, SimulatedPeer, Stage};
 use crate::setting::{Feature, UNREAD_DESCRIPTORS_MAX};
 
-impl World {
+impl SimulatedWorld {
     /// Compares what was said with what was routed, and what came with what had to come, up to the
     /// message with this number.
     pub(super) fn compare(&mut self, end: u64) {
@@ -43,8 +43,8 @@ impl World {
                 let is_next = peer.received[0].bytes() == expected.bytes;
                 if is_next && let Some(arrival) = peer.received.pop_front() {
                     match arrival {
-                        Arrival::Received(_) => self.tally.borrow_mut().delivered += 1,
-                        Arrival::Dropped(bytes) => {
+                        ArrivedMessage::Received(_) => self.tally.borrow_mut().delivered += 1,
+                        ArrivedMessage::Dropped(bytes) => {
                             peer.lost.push(bytes);
                             self.tally.borrow_mut().lost += 1;
                         }
@@ -58,8 +58,8 @@ impl World {
                 } else {
                     let (came, expected) = (&peer.received[0], shown(&expected.bytes));
                     let (came, how) = match came {
-                        Arrival::Received(bytes) => (shown(bytes), "got"),
-                        Arrival::Dropped(bytes) => (shown(bytes), "was to get"),
+                        ArrivedMessage::Received(bytes) => (shown(bytes), "got"),
+                        ArrivedMessage::Dropped(bytes) => (shown(bytes), "was to get"),
                     };
                     wrong = Some(format!(":1.{id} {how} {came}, and not {expected}"));
                     break;
@@ -169,7 +169,7 @@ impl World {
 
     /// Ends the run.
     pub(super) fn fail(&self, why: &str) -> ! {
-        let Plan { seed, steps, peers } = self.plan;
+        let WorldPlan { seed, steps, peers } = self.plan;
         let done = self.tally.borrow().steps;
         let journal = machine::with(|machine| {
             let lines = machine.journal().map(|entry| entry.lines().next().unwrap_or_default());
@@ -185,7 +185,7 @@ impl World {
 }
 
 /// The name that the first answer tells.
-fn learn_name(peer: &mut Peer) {
+fn learn_name(peer: &mut SimulatedPeer) {
     if peer.stage != Stage::Nameless {
         return;
     }

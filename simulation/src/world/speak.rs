@@ -6,14 +6,14 @@ use wire::endian::Endian;
 use wire::message::{Builder, Flags};
 use wire::names::ErrorName;
 
-use super::World;
+use super::SimulatedWorld;
 use super::choice::{INTERFACES, MEMBERS, NAMES, PATHS, WORDS};
 use super::message::call_bus;
 use crate::peer::Stage;
 use crate::setting::{Feature, OWNER, SERVICES};
-use crate::who::Who;
+use crate::who::SimulatedUser;
 
-impl World {
+impl SimulatedWorld {
     /// Says something, if it has a name; who has none yet says more behind the question for it.
     pub(super) fn speak(&mut self, place: usize) {
         if self.peers[place].backlog() > self.setting.backlog_max() || self.peers[place].is_rude {
@@ -118,11 +118,11 @@ impl World {
     }
 
     /// Any user, on any kind of connection.
-    pub(super) fn anybody(&mut self) -> Who {
+    pub(super) fn anybody(&mut self) -> SimulatedUser {
         let users = self.setting.users();
         let uid = users[self.chance.below(users.len())];
         let is_limited = self.setting.has(Feature::WithoutDescriptors) && self.chance.once_in(2);
-        Who { uid, passes_descriptors: !is_limited }
+        SimulatedUser { uid, passes_descriptors: !is_limited }
     }
 
     /// The next serial, or one that was there before.

@@ -9,11 +9,11 @@ use wire::body::Value;
 use wire::message::Builder;
 
 use super::message::{call_bus, hello, shown};
-use super::{SUPERVISOR, World};
-use crate::oracle::{DRIVER, Told};
-use crate::peer::{Peer, Stage};
+use super::{SUPERVISOR, SimulatedWorld};
+use crate::oracle::{DRIVER, NotificationCounts};
+use crate::peer::{SimulatedPeer, Stage};
 
-impl World {
+impl SimulatedWorld {
     /// Everybody who is there asks what the bus knows of it.
     pub(super) fn ask_for_accounts(&mut self) {
         for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
@@ -70,7 +70,7 @@ impl World {
         if connections > 1 {
             self.fail(&format!("{connections} connections are left"));
         }
-        let open = machine::with(machine::Machine::open_count);
+        let open = machine::with(machine::SimulatedMachine::open_count);
         if open != self.open_before {
             self.fail(&format!("{} descriptors were open, and now {open}", self.open_before));
         }
@@ -78,7 +78,7 @@ impl World {
 
     /// One comes who asks what is left of the others.
     pub(super) fn ask_for_totals(&mut self) {
-        let mut peer = Peer::connect(3, SUPERVISOR, TOTALS_CAPACITY);
+        let mut peer = SimulatedPeer::connect(3, SUPERVISOR, TOTALS_CAPACITY);
         let serial = peer.next_serial();
         peer.send(hello(serial));
         let call = Builder::method_call(path("/org/freedesktop/DBus"), member("GetTotals"));
@@ -92,7 +92,7 @@ impl World {
     pub(super) fn check_totals(&mut self) {
         let asker = self.peers.last_mut().expect("it was there last");
         let answers = asker.take_unseen();
-        let Told { refused, withheld } = self.oracle.told();
+        let NotificationCounts { refused, withheld } = self.oracle.told();
         let expected = [
             ("Connections", 2),
             ("IncompleteConnections", 0),

@@ -5,7 +5,7 @@ use capture::compare::{differences, members, table as difference_table, unlike_d
 use serde::Serialize;
 
 use super::table::TableData;
-use crate::selection::Selected;
+use crate::selection::SelectedMessages;
 
 /// Differences between two recordings.
 #[derive(Clone, Debug, Serialize)]
@@ -22,7 +22,7 @@ pub(crate) fn compare(
     capture: &Capture,
     before: &[u16],
     after: &[u16],
-    selected: &Selected,
+    selected: &SelectedMessages,
 ) -> CompareAnswer {
     let groups = |buses: &[u16]| {
         let mut selector = selected.selector();

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use capture::Capture;
-use capture::model::{Health, Message, PeerId};
+use capture::model::{CapturedMessage, Health, RecordedPeerId};
 use capture::record::nanos;
-use capture::show::Command;
-use capture::timeline::{BusPhase, BusTime, Phase, Processors, Way};
+use capture::show::SendCommand;
+use capture::timeline::{BusPhase, BusTime, CallPhase, CallTimes, ProcessorRecord};
 use serde::Serialize;
 use wire::body::Value;
 use wire::message::{Flags, Message as WireMessage};
 
-use super::value::{ValueNode, Values};
-use crate::question::Refusal;
+use super::value::{ValueNode, ValueTreeBuilder};
+use crate::question::QuestionRefusal;
 use crate::selection::start;
 use crate::value_type::TypeTable;
 
@@ -152,8 +152,8 @@ pub enum CommandText {
 }
 
 /// Everything about the message in this row.
-pub(crate) fn message(capture: &Capture, id: u32) -> Result<MessageDetails, Refusal> {
-    let found = capture.messages_from(id as usize).next().ok_or(Refusal::NoMessage(id))?;
+pub(crate) fn message(capture: &Capture, id: u32) -> Result<MessageDetails, QuestionRefusal> {
+    let found = capture.messages_from(id as usize).next().ok_or(QuestionRefusal::NoMessage(id))?;
     let mut buffer = Vec::new();
     let values = read(&found, &mut buffer)?;
     let mut types = TypeTable::default();
@@ -190,9 +190,13 @@ pub(crate) fn message(capture: &Capture, id: u32) -> Result<MessageDetails, Refu
     })
 }
 
-fn named_peer(message: &Message<'_>, name: &str, peer: Option<PeerId>) -> NamedPeer {
+fn named_peer(
+    message: &CapturedMessage<'_>,
+    name: &str,
+    peer: Option<RecordedPeerId>,
+) -> NamedPeer {
     let label = peer.map(|peer| message.capture().label(peer).into());
-    NamedPeer { name: name.to_owned(), peer: peer.map(PeerId::index), label }
+    NamedPeer { name: name.to_owned(), peer: peer.map(RecordedPeerId::index), label }
 }
 
 fn flags(flags: Flags) -> Vec<&'static str> {
@@ -205,7 +209,7 @@ fn flags(flags: Flags) -> Vec<&'static str> {
 }
 
 /// Why the contents are unknown or not to be trusted.
-fn problem(message: &Message<'_>) -> Option<String> {
+fn problem(message: &CapturedMessage<'_>) -> Option<String> {
     let rule = || {
         let broken = message.capture().invalid().iter().find(|(id, _)| *id == message.id());
         broken.map_or_else(String::new, |(_, rule)| format!(": {rule}"))
@@ -222,17 +226,20 @@ fn problem(message: &Message<'_>) -> Option<String> {
 }
 
 /// The arguments with their names, if these are known.
-fn arguments(message: &Message<'_>, values: &[Value]) -> Vec<ValueNode> {
+fn arguments(message: &CapturedMessage<'_>, values: &[Value]) -> Vec<ValueNode> {
     let names = message.argument_names().map(Iterator::collect::<Vec<_>>).unwrap_or_default();
     let mut names = names.into_iter().chain(std::iter::repeat(None));
-    let mut nodes = Values::new();
+    let mut nodes = ValueTreeBuilder::new();
     let node =
         |value| ValueNode { name: names.next().flatten().map(Into::into), ..nodes.node(value) };
     values.iter().map(node).collect()
 }
 
 /// The values of the arguments; none if they cannot be read.
-fn read(message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<Vec<Value>, Refusal> {
+fn read(
+    message: &CapturedMessage<'_>,
+    buffer: &mut Vec<u8>,
+) -> Result<Vec<Value>, QuestionRefusal> {
     if !matches!(message.health(), Health::Whole | Health::BodyRedacted) {
         return Ok(Vec::new());
     }
@@ -242,15 +249,15 @@ fn read(message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<Vec<Value>, Refus
 }
 
 /// The phases of a call and its reply, if the bus recorded them.
-fn phases(message: &Message<'_>) -> Option<Vec<PhaseTime>> {
-    let way = Way::of(&message.call()?, &Processors::of(message.capture()))?;
-    let phase = |phase: Phase| PhaseTime { phase: phase.as_str(), ns: nanos(way.time(phase)) };
-    let passed = |phase: &Phase| !phase.is_rare() || !way.time(*phase).is_zero();
-    Some(Phase::ALL.into_iter().filter(passed).map(phase).collect())
+fn phases(message: &CapturedMessage<'_>) -> Option<Vec<PhaseTime>> {
+    let way = CallTimes::of(&message.call()?, &ProcessorRecord::of(message.capture()))?;
+    let phase = |phase: CallPhase| PhaseTime { phase: phase.as_str(), ns: nanos(way.time(phase)) };
+    let passed = |phase: &CallPhase| !phase.is_rare() || !way.time(*phase).is_zero();
+    Some(CallPhase::ALL.into_iter().filter(passed).map(phase).collect())
 }
 
 /// The phases of a message inside the bus, if the bus recorded them.
-fn in_bus(message: &Message<'_>) -> Option<InBus> {
+fn in_bus(message: &CapturedMessage<'_>) -> Option<InBus> {
     let time = BusTime::of(message)?;
     let phase =
         |(phase, time): (BusPhase, Duration)| PhaseTime { phase: phase.as_str(), ns: nanos(time) };
@@ -262,7 +269,7 @@ fn in_bus(message: &Message<'_>) -> Option<InBus> {
 }
 
 /// The copies of a message, if the bus recorded them.
-fn copies(message: &Message<'_>) -> Option<Vec<CopyEntry>> {
+fn copies(message: &CapturedMessage<'_>) -> Option<Vec<CopyEntry>> {
     let copies = message.copies()?.map(|copy| CopyEntry {
         recipient: format!(":1.{}", copy.recipient),
         begun_after_ns: copy.begun_after.map(nanos),
@@ -273,7 +280,7 @@ fn copies(message: &Message<'_>) -> Option<Vec<CopyEntry>> {
 }
 
 /// For each program, the command that sends a message like this one, or why there is none.
-fn commands(message: &Message<'_>, buffer: &mut Vec<u8>) -> Vec<CommandText> {
+fn commands(message: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> Vec<CommandText> {
     let texts = COMMANDS.iter().map(|&(command, name)| match command.of(message, buffer) {
         Ok(text) => CommandText::Text { name, text },
         Err(why) => CommandText::Why { name, why: why.to_string() },
@@ -281,10 +288,10 @@ fn commands(message: &Message<'_>, buffer: &mut Vec<u8>) -> Vec<CommandText> {
     texts.collect()
 }
 
-const COMMANDS: [(Command, &str); 5] = [
-    (Command::Busctl, "busctl"),
-    (Command::Gdbus, "gdbus"),
-    (Command::DbusSend, "dbus-send"),
-    (Command::Python, "Python"),
-    (Command::MatchRule, "match rule"),
+const COMMANDS: [(SendCommand, &str); 5] = [
+    (SendCommand::Busctl, "busctl"),
+    (SendCommand::Gdbus, "gdbus"),
+    (SendCommand::DbusSend, "dbus-send"),
+    (SendCommand::Python, "Python"),
+    (SendCommand::MatchRule, "match rule"),
 ];

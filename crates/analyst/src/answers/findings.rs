@@ -1,8 +1,8 @@
 //! What the linter found.
 
 use capture::Capture;
-use capture::lint::report::{Report, ReportContent, Source};
-use capture::lint::rule::{Rule, Threshold};
+use capture::lint::report::{Report, ReportContent, ReportSource};
+use capture::lint::rule::{LintRule, Threshold};
 use capture::lint::{INCOMPLETE, lint};
 use serde::Serialize;
 
@@ -48,19 +48,19 @@ pub struct EndingAnswer {
 
 /// What the linter found.
 pub(crate) fn findings(capture: &Capture) -> FindingsAnswer {
-    let report = Report::new(Source::Recording(String::new()), capture, Rule::all());
-    let rules = Rule::all().iter().map(RuleEntry::of).collect();
+    let report = Report::new(ReportSource::Recording(String::new()), capture, LintRule::all());
+    let rules = LintRule::all().iter().map(RuleEntry::of).collect();
     FindingsAnswer { report: ReportContent::of(&report), rules }
 }
 
 /// Why the recording is incomplete.
 pub(crate) fn ending(capture: &Capture) -> EndingAnswer {
-    let found = lint(capture, Rule::find(INCOMPLETE));
+    let found = lint(capture, LintRule::find(INCOMPLETE));
     EndingAnswer { incomplete: found.into_iter().map(|finding| finding.says).collect() }
 }
 
 impl RuleEntry {
-    fn of(rule: &Rule) -> Self {
+    fn of(rule: &LintRule) -> Self {
         Self {
             id: rule.id.to_string(),
             title: rule.title,
@@ -79,13 +79,13 @@ fn threshold(one: &Threshold) -> String {
 
 #[cfg(test)]
 mod tests {
-    use testkit::recording::Recording;
+    use testkit::recording::TestRecording;
 
     use super::*;
 
     #[test]
     fn each_finding_has_its_rule() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.owner("org.example.Mail", ":1.6");
         for _ in 0..20 {
             let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());

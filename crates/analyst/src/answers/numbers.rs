@@ -2,12 +2,12 @@
 
 use capture::Capture;
 use capture::record::EndCause;
-use capture::statistics::{Caveat, Subject, Summary};
+use capture::statistics::{Caveat, Summary, TableSubject};
 use serde::Serialize;
 
 use super::table::TableData;
-use crate::question::Refusal;
-use crate::selection::Selected;
+use crate::question::QuestionRefusal;
+use crate::selection::SelectedMessages;
 
 /// Totals of a selection.
 #[derive(Clone, Debug, Serialize)]
@@ -34,7 +34,7 @@ pub struct StatisticsAnswer {
 }
 
 /// Totals of the selected messages.
-pub(crate) fn summary(capture: &Capture, selected: &Selected) -> SummaryAnswer {
+pub(crate) fn summary(capture: &Capture, selected: &SelectedMessages) -> SummaryAnswer {
     let mut summary = Summary::default();
     let mut selector = selected.selector();
     capture
@@ -57,12 +57,13 @@ pub(crate) fn summary(capture: &Capture, selected: &Selected) -> SummaryAnswer {
 pub(crate) fn statistics(
     capture: &Capture,
     subject: &str,
-    selected: &Selected,
-) -> Result<StatisticsAnswer, Refusal> {
-    let subject: Subject = subject.parse().map_err(|_| Refusal::Subject(subject.to_owned()))?;
+    selected: &SelectedMessages,
+) -> Result<StatisticsAnswer, QuestionRefusal> {
+    let subject: TableSubject =
+        subject.parse().map_err(|_| QuestionRefusal::Subject(subject.to_owned()))?;
     let mut selector = selected.selector();
     let found = subject.table(capture, |message| selector.selects(message), None);
-    let found = found.map_err(Refusal::Unknowable)?;
+    let found = found.map_err(QuestionRefusal::Unknowable)?;
     Ok(StatisticsAnswer {
         subject: subject.as_str(),
         about: subject.about(),

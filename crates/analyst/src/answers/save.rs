@@ -1,13 +1,13 @@
 //! Messages as a file that other programs read.
 
 use capture::Capture;
-use capture::model::Chosen;
+use capture::model::MessageSelection;
 use capture::save::{self, FileFormat};
 use serde::Serialize;
 
 use super::AnswerBody;
-use crate::frame::{Column, ColumnName, Frame};
-use crate::question::Refusal;
+use crate::frame::{ColumnName, FrameColumn, PageFrame};
+use crate::question::QuestionRefusal;
 use crate::selection::Selection;
 
 /// A file with messages.
@@ -24,15 +24,17 @@ pub(crate) fn save(
     capture: &Capture,
     selection: &Selection,
     format: FileFormat,
-) -> Result<Frame, Refusal> {
+) -> Result<PageFrame, QuestionRefusal> {
     let selected = selection.parse(capture)?;
     let mut selector = selected.selector();
     let chosen = match selection.is_everything() && format == FileFormat::Pcapng {
-        true => Chosen::all(capture),
-        false => Chosen::find(capture, &selection.words(), |message| selector.selects(message)),
+        true => MessageSelection::all(capture),
+        false => {
+            MessageSelection::find(capture, &selection.words(), |message| selector.selects(message))
+        }
     };
     let mut file = Vec::new();
     save::save(capture, &chosen, format, &mut file)?;
-    let frame = Frame::answer(AnswerBody::Save(SaveAnswer { messages: chosen.len() }));
-    Ok(frame.with_column(ColumnName::File, Column::U8(&file)))
+    let frame = PageFrame::answer(AnswerBody::Save(SaveAnswer { messages: chosen.len() }));
+    Ok(frame.with_column(ColumnName::File, FrameColumn::U8(&file)))
 }

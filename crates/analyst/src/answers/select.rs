@@ -5,8 +5,8 @@ use capture::query;
 use serde::Serialize;
 
 use super::AnswerBody;
-use crate::frame::{Column, ColumnName, Frame};
-use crate::selection::{InvalidQuery, Selected, Selection};
+use crate::frame::{ColumnName, FrameColumn, PageFrame};
+use crate::selection::{InvalidQuery, SelectedMessages, Selection};
 
 /// Which messages are selected.
 #[derive(Clone, Debug, Serialize)]
@@ -59,7 +59,7 @@ pub struct OfferEntry {
 }
 
 /// Which messages are selected, as a frame.
-pub(crate) fn select(capture: &Capture, selected: &Selected) -> Frame {
+pub(crate) fn select(capture: &Capture, selected: &SelectedMessages) -> PageFrame {
     let (count, bits) = selection_counts(capture, selected);
     let (hidden, total) = selected.of_recorder(capture);
     let answer = SelectAnswer {
@@ -68,11 +68,12 @@ pub(crate) fn select(capture: &Capture, selected: &Selected) -> Frame {
         recorder: hidden.sentence(),
         note: note(capture, selected, count),
     };
-    Frame::answer(AnswerBody::Select(answer)).with_column(ColumnName::Selected, Column::U8(&bits))
+    PageFrame::answer(AnswerBody::Select(answer))
+        .with_column(ColumnName::Selected, FrameColumn::U8(&bits))
 }
 
 /// How many messages are selected, and a bit for each message, the lowest bit first.
-fn selection_counts(capture: &Capture, selected: &Selected) -> (u32, Vec<u8>) {
+fn selection_counts(capture: &Capture, selected: &SelectedMessages) -> (u32, Vec<u8>) {
     let mut bits = vec![0_u8; capture.len().div_ceil(8)];
     let mut count = 0;
     let mut selector = selected.selector();
@@ -87,7 +88,7 @@ fn selection_counts(capture: &Capture, selected: &Selected) -> (u32, Vec<u8>) {
 }
 
 /// Why a query that selects `count` messages selects none, as a sentence.
-fn note(capture: &Capture, selected: &Selected, count: u32) -> Option<String> {
+fn note(capture: &Capture, selected: &SelectedMessages, count: u32) -> Option<String> {
     if let Some(reason) = selected.unknown_recipients(capture) {
         return Some(format!(
             "Recipients are unknown in this recording, so recipients matches nothing: {reason}"

@@ -1,13 +1,13 @@
 //! When processes ran on a processor.
 
 use capture::Capture;
-use capture::record::Time;
-use capture::timeline::{Processors, processes};
+use capture::record::RecordedTime;
+use capture::timeline::{ProcessorRecord, processes};
 use serde::Serialize;
 
 use super::AnswerBody;
-use crate::frame::{Column, ColumnName, Frame};
-use crate::selection::{Stretch, start};
+use crate::frame::{ColumnName, FrameColumn, PageFrame};
+use crate::selection::{SelectionSpan, start};
 
 /// When processes ran.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -19,36 +19,36 @@ pub struct SwitchesAnswer {
 
 /// When processes ran within a stretch of time, one process after the other, each named by the
 /// connection that stands for it.
-pub(crate) fn switches(capture: &Capture, stretch: &Stretch) -> Frame {
-    let processors = Processors::of(capture);
+pub(crate) fn switches(capture: &Capture, stretch: &SelectionSpan) -> PageFrame {
+    let processors = ProcessorRecord::of(capture);
     let start = start(capture);
-    let since = |at: Time| (at.0 - start.0) as f64;
+    let since = |at: RecordedTime| (at.0 - start.0) as f64;
     let peers = processes(capture);
-    let mut rows = Rows::default();
+    let mut rows = SwitchRows::default();
     for (pid, from, until) in processors.spans() {
         let Some(peer) = peers.get(&pid) else { continue };
         rows.add(stretch, peer.index() as u32, since(from), since(until));
     }
     let answer = SwitchesAnswer { is_recorded: !processors.is_empty() };
-    Frame::answer(AnswerBody::Switches(answer))
-        .with_column(ColumnName::Peer, Column::U32(&rows.peer))
-        .with_column(ColumnName::From, Column::F64(&rows.from))
-        .with_column(ColumnName::Until, Column::F64(&rows.until))
-        .with_column(ColumnName::On, Column::F64(&rows.on))
+    PageFrame::answer(AnswerBody::Switches(answer))
+        .with_column(ColumnName::Peer, FrameColumn::U32(&rows.peer))
+        .with_column(ColumnName::From, FrameColumn::F64(&rows.from))
+        .with_column(ColumnName::Until, FrameColumn::F64(&rows.until))
+        .with_column(ColumnName::On, FrameColumn::F64(&rows.on))
 }
 
 /// Stretches of time in which processes ran. `on` is how many nanoseconds a process ran within a
 /// stretch: less than the length of the stretch if several stretches were merged.
 #[derive(Debug, Default)]
-struct Rows {
+struct SwitchRows {
     peer: Vec<u32>,
     from: Vec<f64>,
     until: Vec<f64>,
     on: Vec<f64>,
 }
 
-impl Rows {
-    fn add(&mut self, stretch: &Stretch, peer: u32, from: f64, until: f64) {
+impl SwitchRows {
+    fn add(&mut self, stretch: &SelectionSpan, peer: u32, from: f64, until: f64) {
         let is_seen = stretch.from.is_none_or(|start| start < until)
             && stretch.until.is_none_or(|end| from < end);
         if !is_seen {
@@ -73,23 +73,32 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
-    use capture::record::{Fact, Ran};
-    use testkit::recording::Recording;
+    use capture::record::{Fact, ProcessorUse};
+    use testkit::recording::TestRecording;
 
     use super::*;
 
     #[test]
     fn what_is_close_together_is_told_as_one() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.process(":1.5", 500, "mail").call(":1.5", ":1.6", "/ org.example.Mail.Get", &());
         let capture = recording.capture();
         let at = start(&capture);
         let spans = vec![(10, 5), (20, 5), (100, 50)];
-        let until = Time(at.0 + 1000);
-        recording.fact(Fact::Ran(Ran { pid: 500, from: at, until, spans, ..Ran::default() }));
+        let until = RecordedTime(at.0 + 1000);
+        recording.fact(Fact::Ran(ProcessorUse {
+            pid: 500,
+            from: at,
+            until,
+            spans,
+            ..ProcessorUse::default()
+        }));
         let capture = recording.capture();
         for (stretch, expected) in [
-            (Stretch::default(), vec![(10.0, 15.0, 5.0), (20.0, 25.0, 5.0), (100.0, 150.0, 50.0)]),
+            (
+                SelectionSpan::default(),
+                vec![(10.0, 15.0, 5.0), (20.0, 25.0, 5.0), (100.0, 150.0, 50.0)],
+            ),
             (at_most(6.0), vec![(10.0, 25.0, 10.0), (100.0, 150.0, 50.0)]),
             (between(16.0, 100.0), vec![(20.0, 25.0, 5.0)]),
             (between(149.0, 900.0), vec![(100.0, 150.0, 50.0)]),
@@ -98,16 +107,16 @@ mod tests {
         }
     }
 
-    fn at_most(finest: f64) -> Stretch {
-        Stretch { finest, ..Stretch::default() }
+    fn at_most(finest: f64) -> SelectionSpan {
+        SelectionSpan { finest, ..SelectionSpan::default() }
     }
 
-    fn between(from: f64, until: f64) -> Stretch {
-        Stretch { from: Some(from), until: Some(until), finest: 0.0 }
+    fn between(from: f64, until: f64) -> SelectionSpan {
+        SelectionSpan { from: Some(from), until: Some(until), finest: 0.0 }
     }
 
     /// The last three columns, row by row.
-    fn told(capture: &Capture, stretch: &Stretch) -> Vec<(f64, f64, f64)> {
+    fn told(capture: &Capture, stretch: &SelectionSpan) -> Vec<(f64, f64, f64)> {
         let bytes = switches(capture, stretch).into_bytes();
         let json = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
         let head: serde_json::Value = serde_json::from_slice(&bytes[8..8 + json]).unwrap();

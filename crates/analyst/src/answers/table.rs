@@ -1,6 +1,6 @@
 //! Tables, with what the page needs for their layout.
 
-use capture::table::{Cell, Table, Unit};
+use capture::table::{Cell, ColumnUnit, DataTable};
 use serde::Serialize;
 
 /// A table. Times are in nanoseconds, shares from 0 to 1.
@@ -24,11 +24,11 @@ pub struct TableColumn {
     /// Its name in the JSON that commands print.
     pub key: String,
     /// What its numbers mean.
-    pub unit: Unit,
+    pub unit: ColumnUnit,
 }
 
 impl TableData {
-    pub(super) fn of(table: &Table) -> Self {
+    pub(super) fn of(table: &DataTable) -> Self {
         let columns = table.columns().iter().map(|column| TableColumn {
             name: column.name,
             key: column.key().into(),

@@ -2,17 +2,17 @@
 
 use capture::Capture;
 use capture::activation::failed_starts;
-use capture::model::MessageId;
-use capture::record::Time;
+use capture::model::CapturedMessageId;
+use capture::record::RecordedTime;
 use capture::timeline::start_ups;
 use capture::timeline::{
-    Activity, Milestone, StartUp, Step, blocked, blocked_table, failed_starts_table, shares,
-    slowest, slowest_table,
+    Activity, CriticalPathStep, Milestone, StartUp, blocked, blocked_table, failed_starts_table,
+    shares, slowest, slowest_table,
 };
 use serde::Serialize;
 
 use super::table::TableData;
-use crate::selection::{Selected, start};
+use crate::selection::{SelectedMessages, start};
 
 /// Where time went.
 #[derive(Clone, Debug, Serialize)]
@@ -87,7 +87,7 @@ pub enum StepKind {
 }
 
 /// Where the time of the selected calls went.
-pub(crate) fn timeline(capture: &Capture, selected: &Selected) -> TimelineAnswer {
+pub(crate) fn timeline(capture: &Capture, selected: &SelectedMessages) -> TimelineAnswer {
     let mut selector = selected.selector();
     let waits = blocked(capture, |call| selector.selects(call));
     let calls = slowest(capture, |call| selector.selects(call), SLOWEST_MAX);
@@ -104,13 +104,13 @@ pub(crate) fn timeline(capture: &Capture, selected: &Selected) -> TimelineAnswer
 
 impl StartUpEntry {
     fn of(capture: &Capture, one: &StartUp) -> Self {
-        let since = |at: Time| at.0 - start(capture).0;
+        let since = |at: RecordedTime| at.0 - start(capture).0;
         let milestone = |milestone: &Milestone| MilestoneEntry {
             at: since(milestone.at),
             what: milestone.kind.as_str(),
-            message: milestone.message.map(MessageId::index),
+            message: milestone.message.map(CapturedMessageId::index),
         };
-        let step = |step: &Step| {
+        let step = |step: &CriticalPathStep| {
             let (what, id) = match step.what {
                 Activity::Works(peer) => (StepKind::Works, peer.index()),
                 Activity::Waits(call) => (StepKind::Waits, call.index()),

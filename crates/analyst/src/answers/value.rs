@@ -63,12 +63,12 @@ pub enum ValueContent {
 
 /// Makes nodes of values until there are too many.
 #[derive(Debug)]
-pub(super) struct Values {
+pub(super) struct ValueTreeBuilder {
     /// How many more nodes can be made.
     left: usize,
 }
 
-impl Values {
+impl ValueTreeBuilder {
     pub(super) const fn new() -> Self {
         Self { left: VALUES_MAX }
     }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn told(value: &Value) -> serde_json::Value {
-        serde_json::to_value(Values::new().node(value)).expect("texts and numbers")
+        serde_json::to_value(ValueTreeBuilder::new().node(value)).expect("texts and numbers")
     }
 
     #[test]

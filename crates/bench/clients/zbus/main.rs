@@ -45,10 +45,10 @@ fn run(words: &[&str]) -> Result<(), Failure> {
 }
 
 /// The object that is served.
-struct Bench;
+struct BenchObject;
 
 #[interface(name = "org.diligence.Bench1")]
-impl Bench {
+impl BenchObject {
     fn echo(&self, text: String) -> String {
         text
     }
@@ -66,7 +66,7 @@ trait Bench {
 }
 
 async fn serve(address: &str) -> Result<(), Failure> {
-    let builder = connection::Builder::address(address).serve_at(PATH, Bench);
+    let builder = connection::Builder::address(address).serve_at(PATH, BenchObject);
     let connection = builder.build().await?;
     print_line(unique_name(&connection)?)?;
     thread::spawn(|| {

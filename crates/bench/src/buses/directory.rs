@@ -5,15 +5,15 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use sys::private_directory::PrivateDirectory;
-use wire::address::{Address, AddressList, Transport, UnixAddress};
+use wire::address::{Address, AddressList, Transport, UnixTransport};
 
 /// Where the files of one bus are.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Files {
+pub(super) struct BusFiles {
     directory: PathBuf,
 }
 
-impl Files {
+impl BusFiles {
     /// The files in a directory, which need not exist.
     pub(super) fn new_in(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
@@ -26,7 +26,7 @@ impl Files {
 
     pub(super) fn address(&self) -> AddressList {
         let path = self.socket().into_os_string().into_vec();
-        Address::from(Transport::Unix(UnixAddress::Path(path))).into()
+        Address::from(Transport::Unix(UnixTransport::Path(path))).into()
     }
 
     pub(super) fn config(&self) -> PathBuf {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn strange_names_are_escaped_in_the_address() {
-        let address = Files::new_in("/a b").address();
+        let address = BusFiles::new_in("/a b").address();
         assert_eq!(address.to_string(), "unix:path=/a%20b/bus");
     }
 }

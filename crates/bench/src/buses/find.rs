@@ -11,10 +11,10 @@ use daemon_command::locate::{self, DaemonMissing};
 use sys::credentials;
 
 use super::BusKind;
-use super::directory::Files;
-use super::journal::{self, Journal};
-use super::launch::{Launch, Start};
-use crate::body_validation::BodyValidation;
+use super::directory::BusFiles;
+use super::journal::{self, JournalReader};
+use super::launch::{BusCommand, Launch};
+use crate::body_validation::BenchBodyValidation;
 use crate::result::{Absence, SubjectInfo};
 
 /// Where the programs of buses are looked for.
@@ -90,13 +90,13 @@ impl BusKind {
         Ok(Launch::Program(match self {
             Self::Diligence => {
                 let program = places.daemon.clone().map_err(MissingBus::Diligence)?;
-                Start::Diligence { program }
+                BusCommand::Diligence { program }
             }
             Self::DbusDaemon => {
-                Start::DbusDaemon { program: find("dbus-daemon", MissingBus::DbusDaemon)? }
+                BusCommand::DbusDaemon { program: find("dbus-daemon", MissingBus::DbusDaemon)? }
             }
             Self::DbusBroker => find_broker(places)?,
-            Self::Busd => Start::Busd { program: find("busd", MissingBus::Busd)? },
+            Self::Busd => BusCommand::Busd { program: find("busd", MissingBus::Busd)? },
             Self::Address(addresses) => return Ok(Launch::Runs(addresses.clone())),
         }))
     }
@@ -121,7 +121,7 @@ impl InstalledBus {
     pub fn info(&self) -> SubjectInfo {
         let command = match &self.launch {
             Launch::Program(start) => {
-                start.words(&Files::new_in("DIRECTORY"), BodyValidation::default())
+                start.words(&BusFiles::new_in("DIRECTORY"), BenchBodyValidation::default())
             }
             Launch::Runs(_) => Vec::new(),
         };
@@ -182,12 +182,12 @@ impl MissingBus {
     }
 }
 
-fn find_broker(places: &ProgramPaths) -> Result<Start, MissingBus> {
+fn find_broker(places: &ProgramPaths) -> Result<BusCommand, MissingBus> {
     let launcher = places.program("dbus-broker-launch").ok_or(MissingBus::DbusBroker)?;
     let activator =
         places.program("systemd-socket-activate").ok_or(MissingBus::SocketActivation)?;
-    if Journal::is_read() || is_root() {
-        Ok(Start::DbusBroker { activator, launcher })
+    if JournalReader::is_read() || is_root() {
+        Ok(BusCommand::DbusBroker { activator, launcher })
     } else {
         Err(MissingBus::Journal)
     }
@@ -207,7 +207,7 @@ fn is_root() -> bool {
 }
 
 /// What the program prints as its version: the last word of the first line.
-fn version_of(start: &Start) -> String {
+fn version_of(start: &BusCommand) -> String {
     let output = Command::new(start.versioned()).arg("--version").stdin(Stdio::null()).output();
     output.map_or_else(|_| String::new(), |output| version_in(&output.stdout))
 }

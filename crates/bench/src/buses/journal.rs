@@ -17,14 +17,14 @@ use super::log_tail::tail;
 
 /// The reader of what is written to the journal.
 #[derive(Debug)]
-pub(super) enum Journal {
+pub(super) enum JournalReader {
     /// The journal, or another process that stands in for it.
     Others,
     /// This process, as long as this is held.
-    Ours(Share),
+    Ours(StandInShare),
 }
 
-impl Journal {
+impl JournalReader {
     /// Whether a process reads there now.
     pub(super) fn is_read() -> bool {
         is_read_at(Path::new(SOCKET))
@@ -34,27 +34,27 @@ impl Journal {
     pub(super) fn ensure() -> io::Result<Self> {
         let mut shared = lock();
         if let Some(stand_in) = shared.upgrade() {
-            return Ok(Self::Ours(Share(Some(stand_in))));
+            return Ok(Self::Ours(StandInShare(Some(stand_in))));
         }
         if Self::is_read() {
             return Ok(Self::Others);
         }
         let stand_in = Arc::new(StandIn::at(Path::new(SOCKET))?);
         *shared = Arc::downgrade(&stand_in);
-        Ok(Self::Ours(Share(Some(stand_in))))
+        Ok(Self::Ours(StandInShare(Some(stand_in))))
     }
 
     /// What was written there lately, if this process has read it.
     pub(super) fn last_words(&self) -> String {
         match self {
-            Self::Ours(Share(Some(stand_in))) => stand_in.inbox.words().clone(),
+            Self::Ours(StandInShare(Some(stand_in))) => stand_in.inbox.words().clone(),
             Self::Ours(_) | Self::Others => String::new(),
         }
     }
 
     /// Forgets what was written there until now.
     pub(super) fn forget(&self) {
-        if let Self::Ours(Share(Some(stand_in))) = self {
+        if let Self::Ours(StandInShare(Some(stand_in))) = self {
             stand_in.inbox.words().clear();
         }
     }
@@ -62,9 +62,9 @@ impl Journal {
 
 /// A share in the one stand-in of this process; the last to go ends it.
 #[derive(Debug)]
-pub(super) struct Share(Option<Arc<StandIn>>);
+pub(super) struct StandInShare(Option<Arc<StandIn>>);
 
-impl Drop for Share {
+impl Drop for StandInShare {
     fn drop(&mut self) {
         // Under the lock, so that nobody takes a socket that is about to close for the journal.
         let _lock = lock();

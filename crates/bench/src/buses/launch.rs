@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use wire::address::AddressList;
 
-use super::directory::Files;
-use crate::body_validation::BodyValidation;
+use super::directory::BusFiles;
+use crate::body_validation::BenchBodyValidation;
 
 /// How a bus comes to run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Launch {
-    Program(Start),
+    Program(BusCommand),
     Runs(AddressList),
 }
 
 /// Which program is started, and how.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Start {
+pub(super) enum BusCommand {
     Diligence {
         program: PathBuf,
     },
@@ -35,13 +35,13 @@ pub(super) enum Start {
     },
 }
 
-impl Start {
-    pub(super) fn words(&self, files: &Files, validation: BodyValidation) -> Vec<OsString> {
+impl BusCommand {
+    pub(super) fn words(&self, files: &BusFiles, validation: BenchBodyValidation) -> Vec<OsString> {
         match self {
             Self::Diligence { program } => {
                 let mut words = vec![word(program)];
                 words.extend(daemon_options(files));
-                if validation == BodyValidation::Off {
+                if validation == BenchBodyValidation::Off {
                     words.push("--without-body-validation".into());
                 }
                 words
@@ -65,13 +65,13 @@ impl Start {
     }
 }
 
-fn daemon_options(files: &Files) -> [OsString; 3] {
+fn daemon_options(files: &BusFiles) -> [OsString; 3] {
     ["--nofork".into(), "--nopidfile".into(), with_value("--config-file=", &files.config())]
 }
 
 /// The launcher is also a client, of the bus that it finds in the environment: its own one here,
 /// where there may be no other.
-fn broker_words(activator: &Path, launcher: &Path, files: &Files) -> Vec<OsString> {
+fn broker_words(activator: &Path, launcher: &Path, files: &BusFiles) -> Vec<OsString> {
     vec![
         word(activator),
         with_value("--listen=", &files.socket()),
@@ -99,25 +99,25 @@ mod tests {
 
     #[test]
     fn words_of_each() {
-        let check = |start: &Start, validation, expected: &str| {
-            let words = start.words(&Files::new_in("D"), validation);
+        let check = |start: &BusCommand, validation, expected: &str| {
+            let words = start.words(&BusFiles::new_in("D"), validation);
             let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
             assert_eq!(words.join(" "), expected);
         };
         let program = || PathBuf::from("P");
-        let on = BodyValidation::On;
-        let start = Start::Diligence { program: program() };
+        let on = BenchBodyValidation::On;
+        let start = BusCommand::Diligence { program: program() };
         check(&start, on, "P --nofork --nopidfile --config-file=D/bus.conf");
         check(
             &start,
-            BodyValidation::Off,
+            BenchBodyValidation::Off,
             "P --nofork --nopidfile --config-file=D/bus.conf --without-body-validation",
         );
-        let start = Start::DbusDaemon { program: program() };
+        let start = BusCommand::DbusDaemon { program: program() };
         check(&start, on, "P --nofork --nopidfile --config-file=D/bus.conf");
-        check(&Start::Busd { program: program() }, on, "P --config=D/bus.conf");
+        check(&BusCommand::Busd { program: program() }, on, "P --config=D/bus.conf");
         check(
-            &Start::DbusBroker { activator: "A".into(), launcher: "L".into() },
+            &BusCommand::DbusBroker { activator: "A".into(), launcher: "L".into() },
             on,
             "A --listen=D/bus --fdname=dbus.socket \
              --setenv=DBUS_SESSION_BUS_ADDRESS=unix:path=D/bus L --scope=user \

@@ -36,9 +36,9 @@ pub(super) fn tail_of(file: &Path, from: u64) -> String {
 }
 
 /// The end of a sentence with what a program wrote; empty if it wrote nothing.
-pub(super) struct Quoted<'a>(pub(super) &'a str);
+pub(super) struct QuotedOutput<'a>(pub(super) &'a str);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for QuotedOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.trim().is_empty() {
             return Ok(());

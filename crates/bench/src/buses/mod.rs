@@ -43,10 +43,10 @@ use std::str::FromStr;
 pub use find::{InstalledBus, MissingBus, ProgramPaths};
 pub use list::{BusList, BusListError};
 pub use running::{ExitReport, RunningBus};
-pub use start::{StartError, StartOptions};
+pub use start::{BusStartError, StartOptions};
 use wire::address::{Address, AddressError, AddressList};
 
-pub use crate::body_validation::BodyValidation;
+pub use crate::body_validation::BenchBodyValidation;
 
 /// A bus that takes part in a comparison.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

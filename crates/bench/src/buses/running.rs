@@ -11,9 +11,9 @@ use sys::clock;
 use sys::private_directory::PrivateDirectory;
 use wire::address::AddressList;
 
-use super::directory::Files;
-use super::journal::Journal;
-use super::log_tail::{Quoted, tail_of};
+use super::directory::BusFiles;
+use super::journal::JournalReader;
+use super::log_tail::{QuotedOutput, tail_of};
 use super::process_handle::ProcessHandle;
 
 /// A bus that runs. Dropped, it is ended and its files are removed, if it was started here.
@@ -100,7 +100,7 @@ impl fmt::Display for ExitReport {
             }
             None => f.write_str("the bus ended")?,
         }
-        Quoted(&self.last_words).fmt(f)
+        QuotedOutput(&self.last_words).fmt(f)
     }
 }
 
@@ -111,13 +111,17 @@ pub(super) struct BusProcess {
     log: PathBuf,
     /// How long the log was when the start was done.
     log_start: u64,
-    journal: Option<Journal>,
+    journal: Option<JournalReader>,
     directory: PrivateDirectory,
 }
 
 impl BusProcess {
-    pub(super) fn new(child: Child, directory: PrivateDirectory, journal: Option<Journal>) -> Self {
-        let log = Files::new_in(directory.path()).log();
+    pub(super) fn new(
+        child: Child,
+        directory: PrivateDirectory,
+        journal: Option<JournalReader>,
+    ) -> Self {
+        let log = BusFiles::new_in(directory.path()).log();
         Self { child, log, log_start: 0, journal, directory }
     }
 
@@ -125,8 +129,8 @@ impl BusProcess {
         self.child.id()
     }
 
-    fn files(&self) -> Files {
-        Files::new_in(self.directory.path())
+    fn files(&self) -> BusFiles {
+        BusFiles::new_in(self.directory.path())
     }
 
     /// How it has ended, if it has.
@@ -136,7 +140,7 @@ impl BusProcess {
 
     /// What it has written since it [ran](Self::settled), or since it was started.
     pub(super) fn last_words(&self) -> String {
-        let journal = self.journal.as_ref().map(Journal::last_words);
+        let journal = self.journal.as_ref().map(JournalReader::last_words);
         tail_of(&self.log, self.log_start) + &journal.unwrap_or_default()
     }
 

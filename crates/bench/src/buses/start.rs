@@ -11,20 +11,20 @@ use client::{ConnectError, ConnectOptions, Connection, SystemError};
 use sys::clock;
 use sys::process;
 use sys::rlimit::OpenFiles;
-use sys::scheduling::Processors;
-use sys::signals::Signal;
+use sys::scheduling::ProcessorSet;
+use sys::signals::ProcessSignal;
 use sys::spawn::ChildSetup;
 use wire::address::AddressList;
 
 use super::BusKind;
-use super::directory::{Files, private_directory};
+use super::directory::{BusFiles, private_directory};
 use super::find::InstalledBus;
-use super::journal::Journal;
-use super::launch::{Launch, Start};
-use super::log_tail::Quoted;
+use super::journal::JournalReader;
+use super::launch::{BusCommand, Launch};
+use super::log_tail::QuotedOutput;
 use super::process_handle::{ProcessHandle, first_child};
 use super::running::{BusProcess, ExitReport, RunningBus};
-use crate::body_validation::BodyValidation;
+use crate::body_validation::BenchBodyValidation;
 
 /// How a bus is started. A bus that runs already is taken as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,7 +32,7 @@ pub struct StartOptions {
     /// The only processor that it may use; `None` for any.
     pub processor: Option<usize>,
     /// Whether it checks the bodies of messages.
-    pub body_validation: BodyValidation,
+    pub body_validation: BenchBodyValidation,
 }
 
 impl InstalledBus {
@@ -40,11 +40,11 @@ impl InstalledBus {
     /// of this process is raised, for the bus and for those who connect to it.
     ///
     /// A bus ends with the thread that has started it, so call this in one that lasts.
-    pub fn start(&self, options: &StartOptions) -> Result<RunningBus, StartError> {
-        if options.body_validation == BodyValidation::Off && !self.kind.can_skip_validation() {
-            return Err(StartError::CannotSkipValidation(self.kind.clone()));
+    pub fn start(&self, options: &StartOptions) -> Result<RunningBus, BusStartError> {
+        if options.body_validation == BenchBodyValidation::Off && !self.kind.can_skip_validation() {
+            return Err(BusStartError::CannotSkipValidation(self.kind.clone()));
         }
-        OpenFiles::raise().map_err(|error| StartError::OpenFiles(error.into()))?;
+        OpenFiles::raise().map_err(|error| BusStartError::OpenFiles(error.into()))?;
         match &self.launch {
             Launch::Runs(addresses) => attach(addresses),
             Launch::Program(start) => start_program(start, options),
@@ -54,7 +54,7 @@ impl InstalledBus {
 
 /// Why a bus does not run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum StartError {
+pub enum BusStartError {
     /// It always checks the bodies of messages.
     #[error("{0} cannot be told not to check the bodies of messages")]
     CannotSkipValidation(BusKind),
@@ -88,7 +88,7 @@ pub enum StartError {
     #[error(
         "it did not answer within {} s: {error}{}",
         START_TIMEOUT.as_secs(),
-        Quoted(.last_words)
+        QuotedOutput(.last_words)
     )]
     Silent {
         /// Why the last attempt to connect failed.
@@ -105,48 +105,54 @@ pub enum StartError {
 }
 
 /// Checks that a bus answers at the address, and asks for its process.
-fn attach(addresses: &AddressList) -> Result<RunningBus, StartError> {
-    let connection = connect(addresses, START_TIMEOUT).map_err(StartError::Unreachable)?;
+fn attach(addresses: &AddressList) -> Result<RunningBus, BusStartError> {
+    let connection = connect(addresses, START_TIMEOUT).map_err(BusStartError::Unreachable)?;
     let router = asked_pid(&connection).and_then(router_of).and_then(ProcessHandle::new);
     Ok(RunningBus::of_others(addresses.clone(), router))
 }
 
-fn start_program(start: &Start, options: &StartOptions) -> Result<RunningBus, StartError> {
-    let journal = journal_for(start).map_err(|error| StartError::Journal(error.into()))?;
-    let place = |error: io::Error| StartError::Directory(error.into());
+fn start_program(start: &BusCommand, options: &StartOptions) -> Result<RunningBus, BusStartError> {
+    let journal = journal_for(start).map_err(|error| BusStartError::Journal(error.into()))?;
+    let place = |error: io::Error| BusStartError::Directory(error.into());
     let directory = private_directory().map_err(place)?;
-    let files = Files::new_in(directory.path());
+    let files = BusFiles::new_in(directory.path());
     let setup = child_setup(options.processor)?;
     let mut command = command(start, options.body_validation, &files).map_err(place)?;
     setup.install(&mut command);
     let processor = options.processor;
-    let program = |error: io::Error| StartError::Program { processor, error: error.into() };
+    let program = |error: io::Error| BusStartError::Program { processor, error: error.into() };
     let child = command.spawn().map_err(program)?;
     let mut process = BusProcess::new(child, directory, journal);
     wait_for_answer(&files.address(), &mut process)?;
     let router =
-        router_of(process.pid()).and_then(ProcessHandle::new).ok_or(StartError::NoRouter)?;
+        router_of(process.pid()).and_then(ProcessHandle::new).ok_or(BusStartError::NoRouter)?;
     Ok(RunningBus::ours(files.address(), router, process))
 }
 
 /// The reader of the journal that this bus needs, if it does.
-fn journal_for(start: &Start) -> io::Result<Option<Journal>> {
+fn journal_for(start: &BusCommand) -> io::Result<Option<JournalReader>> {
     match start {
-        Start::DbusBroker { .. } => Journal::ensure().map(Some),
-        Start::Diligence { .. } | Start::DbusDaemon { .. } | Start::Busd { .. } => Ok(None),
+        BusCommand::DbusBroker { .. } => JournalReader::ensure().map(Some),
+        BusCommand::Diligence { .. } | BusCommand::DbusDaemon { .. } | BusCommand::Busd { .. } => {
+            Ok(None)
+        }
     }
 }
 
 /// It ends with this process, and is confined to the processor, if there is one.
-fn child_setup(processor: Option<usize>) -> Result<ChildSetup, StartError> {
-    let setup = ChildSetup::new().end_with_parent(Signal::Terminate);
+fn child_setup(processor: Option<usize>) -> Result<ChildSetup, BusStartError> {
+    let setup = ChildSetup::new().end_with_parent(ProcessSignal::Terminate);
     let Some(number) = processor else { return Ok(setup) };
-    let only = Processors::one(number).ok_or(StartError::NoSuchProcessor(number))?;
+    let only = ProcessorSet::one(number).ok_or(BusStartError::NoSuchProcessor(number))?;
     Ok(setup.processors(only))
 }
 
 /// The command, with its configuration written. The keys of the terminal do not reach it.
-fn command(start: &Start, validation: BodyValidation, files: &Files) -> io::Result<Command> {
+fn command(
+    start: &BusCommand,
+    validation: BenchBodyValidation,
+    files: &BusFiles,
+) -> io::Result<Command> {
     fs::write(files.config(), configuration(&files.address()))?;
     let log = File::create(files.log())?;
     let words = start.words(files, validation);
@@ -163,16 +169,16 @@ fn configuration(addresses: &AddressList) -> String {
 }
 
 /// Connects until it works, the process has ended, or [time](START_TIMEOUT) is up.
-fn wait_for_answer(addresses: &AddressList, process: &mut BusProcess) -> Result<(), StartError> {
+fn wait_for_answer(addresses: &AddressList, process: &mut BusProcess) -> Result<(), BusStartError> {
     let deadline = clock::monotonic() + START_TIMEOUT;
     loop {
         let left = deadline.saturating_sub(clock::monotonic());
         let Err(error) = connect(addresses, left) else { return Ok(()) };
         if let Some(exit_report) = process.ended() {
-            return Err(StartError::Ended(exit_report));
+            return Err(BusStartError::Ended(exit_report));
         }
         if left.is_zero() {
-            return Err(StartError::Silent { error, last_words: process.last_words() });
+            return Err(BusStartError::Silent { error, last_words: process.last_words() });
         }
         thread::sleep(Duration::from_millis(1));
     }
@@ -224,7 +230,7 @@ mod tests {
             let error = installed.start(&options).unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");
         };
-        check(BodyValidation::On, "cannot connect: unix:path=/nowhere/bus: No such file");
-        check(BodyValidation::Off, "cannot be told not to check");
+        check(BenchBodyValidation::On, "cannot connect: unix:path=/nowhere/bus: No such file");
+        check(BenchBodyValidation::Off, "cannot be told not to check");
     }
 }

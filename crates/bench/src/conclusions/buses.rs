@@ -1,35 +1,36 @@
 //! This project's bus beside each of the others.
 
 use super::main_rows;
-use super::noise::Relation;
+use super::noise::FigureRelation;
 use crate::number;
-use crate::scenario_info::Heading;
-use crate::summary::{OURS, Role, Row, Scenario};
+use crate::scenario_info::ScenarioHeading;
+use crate::summary::{MetricRow, OURS, ScenarioSummary, SubjectRole};
 
 /// A sentence or two for each other bus.
-pub(super) fn sentences(heading: &Heading<'_>, scenario: &Scenario) -> Vec<String> {
+pub(super) fn sentences(heading: &ScenarioHeading<'_>, scenario: &ScenarioSummary) -> Vec<String> {
     let rows = main_rows(heading, scenario);
-    let peers = scenario.subjects.iter().filter(|subject| Role::of(subject) == Role::Peer);
+    let peers =
+        scenario.subjects.iter().filter(|subject| SubjectRole::of(subject) == SubjectRole::Peer);
     peers.filter_map(|peer| beside(peer, &rows)).collect()
 }
 
 /// How our bus compares with another, over all cases that both have; `None` if there are none.
-fn beside(peer: &str, rows: &[Row<'_>]) -> Option<String> {
-    let relation = |row: &Row<'_>| {
-        let relation = Relation::of(row.ours()?, row.figure(peer)?, row.metric.info().better);
+fn beside(peer: &str, rows: &[MetricRow<'_>]) -> Option<String> {
+    let relation = |row: &MetricRow<'_>| {
+        let relation = FigureRelation::of(row.ours()?, row.figure(peer)?, row.metric.info().better);
         Some((row.comparison.case.label.clone(), relation))
     };
-    let relations: Vec<(String, Relation)> = rows.iter().filter_map(relation).collect();
+    let relations: Vec<(String, FigureRelation)> = rows.iter().filter_map(relation).collect();
     if relations.is_empty() {
         return None;
     }
-    let chosen = |choose: fn(Relation) -> Option<f64>| -> Vec<(&str, f64)> {
+    let chosen = |choose: fn(FigureRelation) -> Option<f64>| -> Vec<(&str, f64)> {
         let chosen = relations
             .iter()
             .filter_map(|(case, relation)| Some((case.as_str(), choose(*relation)?)));
         chosen.collect()
     };
-    let (better, worse) = (chosen(Relation::better), chosen(Relation::worse));
+    let (better, worse) = (chosen(FigureRelation::better), chosen(FigureRelation::worse));
     let same = relations.len() - better.len() - worse.len();
     let mut parts = Vec::new();
     if !better.is_empty() {

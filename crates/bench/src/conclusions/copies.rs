@@ -2,13 +2,13 @@
 
 use crate::number::significant;
 use crate::result::Metric;
-use crate::summary::{Comparison, Outcome, Role, Scenario};
+use crate::summary::{CaseComparison, ScenarioSummary, SubjectOutcome, SubjectRole};
 use crate::wording::{capitalized, distinct};
 
 /// What the buses have counted, then what the model says of the others. What several cases have in
 /// common is said once.
-pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
-    let of_case = |comparison: &Comparison| {
+pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
+    let of_case = |comparison: &CaseComparison| {
         let counted = comparison.outcomes.iter().filter_map(|it| counted(comparison, it));
         counted.chain(modelled(comparison)).map(|text| capitalized(&text)).collect::<Vec<_>>()
     };
@@ -18,8 +18,8 @@ pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
 }
 
 /// How often a bus and the recipients have validated a message.
-fn validations(scenario: &Scenario, subject: &str) -> Option<String> {
-    let found = |comparison: &Comparison| {
+fn validations(scenario: &ScenarioSummary, subject: &str) -> Option<String> {
+    let found = |comparison: &CaseComparison| {
         let figure = comparison.find(subject)?.figures.get(&Metric::Validations)?;
         Some((comparison.case.label.clone(), significant(figure.median)))
     };
@@ -36,7 +36,7 @@ fn validations(scenario: &Scenario, subject: &str) -> Option<String> {
     Some(format!("Validations of a message through {subject}, in the bus and clients: {counts}."))
 }
 
-fn counted(comparison: &Comparison, outcome: &Outcome) -> Option<String> {
+fn counted(comparison: &CaseComparison, outcome: &SubjectOutcome) -> Option<String> {
     let figure = |metric: Metric| Some(outcome.figures.get(&metric)?.median);
     let kernel = figure(Metric::KernelCopies)?;
     let bus = figure(Metric::BusCopies)?;
@@ -55,9 +55,10 @@ fn counted(comparison: &Comparison, outcome: &Outcome) -> Option<String> {
 }
 
 /// What the model says of those that do not count.
-fn modelled(comparison: &Comparison) -> Option<String> {
+fn modelled(comparison: &CaseComparison) -> Option<String> {
     let modelled = |metric: Metric| {
-        let outcomes = comparison.outcomes.iter().filter(|it| Role::of(&it.subject).is_bus());
+        let outcomes =
+            comparison.outcomes.iter().filter(|it| SubjectRole::of(&it.subject).is_bus());
         outcomes.filter_map(|outcome| outcome.figures.get(&metric)).map(|it| it.median).next()
     };
     let copies = modelled(Metric::ModelCopies)?;
@@ -77,7 +78,7 @@ fn modelled(comparison: &Comparison) -> Option<String> {
 /// too.
 const BY_SENDER: f64 = 1.0;
 
-fn recipients(comparison: &Comparison) -> String {
+fn recipients(comparison: &CaseComparison) -> String {
     comparison
         .case
         .number("recipients")

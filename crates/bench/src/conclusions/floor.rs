@@ -1,19 +1,19 @@
 //! The buses beside the least that any bus must do.
 
-use super::noise::Relation;
+use super::noise::FigureRelation;
 use super::{WARNING, main_rows};
 use crate::number;
-use crate::scenario_info::Heading;
-use crate::summary::{Figure, OURS, Role, Row, Scenario};
+use crate::scenario_info::ScenarioHeading;
+use crate::summary::{Figure, MetricRow, OURS, ScenarioSummary, SubjectRole};
 
 /// How near our bus comes to the floor, and a warning if a bus is below it.
-pub(super) fn sentences(heading: &Heading<'_>, scenario: &Scenario) -> Vec<String> {
+pub(super) fn sentences(heading: &ScenarioHeading<'_>, scenario: &ScenarioSummary) -> Vec<String> {
     let rows = main_rows(heading, scenario);
     distance(&rows).into_iter().chain(warning(&rows)).collect()
 }
 
-fn distance(rows: &[Row<'_>]) -> Option<String> {
-    let mut shares: Vec<f64> = rows.iter().filter_map(Row::floor_share).collect();
+fn distance(rows: &[MetricRow<'_>]) -> Option<String> {
+    let mut shares: Vec<f64> = rows.iter().filter_map(MetricRow::floor_share).collect();
     shares.sort_unstable_by(f64::total_cmp);
     let (least, most) = (shares.first()?, shares.last()?);
     let [least, most] = [least, most].map(|share| number::percent(share.min(1.0)));
@@ -24,7 +24,7 @@ fn distance(rows: &[Row<'_>]) -> Option<String> {
 }
 
 /// No bus can do less than read and write, so the measurement of one of the two is wrong.
-fn warning(rows: &[Row<'_>]) -> Option<String> {
+fn warning(rows: &[MetricRow<'_>]) -> Option<String> {
     let beaten: Vec<String> = rows.iter().flat_map(beaten).collect();
     let (named, others) = beaten.split_at(beaten.len().min(NAMED_MAX));
     let others = match others.len() {
@@ -41,13 +41,13 @@ fn warning(rows: &[Row<'_>]) -> Option<String> {
 }
 
 /// The buses that are faster than the floor.
-fn beaten(row: &Row<'_>) -> Vec<String> {
+fn beaten(row: &MetricRow<'_>) -> Vec<String> {
     let Some(floor) = row.floor() else { return Vec::new() };
     let is_faster = |figure: &Figure| {
-        let relation = Relation::of(figure, floor, row.metric.info().better);
+        let relation = FigureRelation::of(figure, floor, row.metric.info().better);
         relation.better().is_some_and(|times| times >= TOLERANCE)
     };
-    let buses = row.figures().filter(|(subject, _)| Role::of(subject).is_bus());
+    let buses = row.figures().filter(|(subject, _)| SubjectRole::of(subject).is_bus());
     let faster = buses.filter(|(_, figure)| is_faster(figure));
     faster.map(|(bus, _)| format!("{bus} at {}", row.comparison.case.label)).collect()
 }

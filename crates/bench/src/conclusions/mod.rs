@@ -11,12 +11,15 @@ mod read_buffer;
 mod validation;
 mod wire_size;
 
-use crate::result::{Metric, Unit};
-use crate::scenario_info::Heading;
-use crate::summary::{Comparison, Row, Scenario};
+use crate::result::{Metric, MetricUnit};
+use crate::scenario_info::ScenarioHeading;
+use crate::summary::{CaseComparison, MetricRow, ScenarioSummary};
 
 /// The conclusions of a scenario, one or two sentences each.
-pub(crate) fn conclusions(heading: &Heading<'_>, scenario: &Scenario) -> Vec<String> {
+pub(crate) fn conclusions(
+    heading: &ScenarioHeading<'_>,
+    scenario: &ScenarioSummary,
+) -> Vec<String> {
     let mut sentences: Vec<String> = wire_size::sentences(scenario).into_iter().collect();
     sentences.extend(copies::sentences(scenario));
     let compared: Vec<String> = [
@@ -39,8 +42,11 @@ pub(crate) fn conclusions(heading: &Heading<'_>, scenario: &Scenario) -> Vec<Str
 pub(crate) const WARNING: &str = "Warning:";
 
 /// The first metric that each case has, as far as it is a time or a rate.
-fn main_rows<'a>(heading: &Heading<'_>, scenario: &'a Scenario) -> Vec<Row<'a>> {
-    let main = |comparison: &'a Comparison| comparison.rows(&heading.metrics).next();
+fn main_rows<'a>(
+    heading: &ScenarioHeading<'_>,
+    scenario: &'a ScenarioSummary,
+) -> Vec<MetricRow<'a>> {
+    let main = |comparison: &'a CaseComparison| comparison.rows(&heading.metrics).next();
     let rows = scenario.comparisons.iter().filter_map(main);
     rows.filter(|row| is_speed(row.metric)).collect()
 }
@@ -48,26 +54,26 @@ fn main_rows<'a>(heading: &Heading<'_>, scenario: &'a Scenario) -> Vec<Row<'a>> 
 const fn is_speed(metric: Metric) -> bool {
     matches!(
         metric.info().unit,
-        Unit::Nanoseconds
-            | Unit::Microseconds
-            | Unit::Milliseconds
-            | Unit::MibPerSecond
-            | Unit::PerSecond
+        MetricUnit::Nanoseconds
+            | MetricUnit::Microseconds
+            | MetricUnit::Milliseconds
+            | MetricUnit::MibPerSecond
+            | MetricUnit::PerSecond
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Case, Record, Sample};
+    use crate::result::{BenchCase, BenchRecord, BenchSample};
     use crate::scenario_info::ScenarioInfo;
-    use crate::summary::Summary;
+    use crate::summary::RunSummary;
 
     static INFO: ScenarioInfo =
         ScenarioInfo { name: "s", title: "s", about: "", metrics: &[Metric::RoundTripUs] };
 
     /// Samples of three rounds, which are one percent apart.
-    fn rounds(case: &Case, subject: &str, figures: &[(Metric, f64)]) -> Vec<Record> {
+    fn rounds(case: &BenchCase, subject: &str, figures: &[(Metric, f64)]) -> Vec<BenchRecord> {
         let sample = |round: u32| {
             let noise = 1.0 + (f64::from(round) - 2.0) / 100.0;
             let is_time = |metric: Metric| metric == Metric::RoundTripUs;
@@ -78,33 +84,40 @@ mod tests {
                 })
                 .collect();
             let (scenario, case, subject) = ("s".to_owned(), case.clone(), subject.to_owned());
-            Record::Sample(Sample { scenario, case, subject, round, figures, disturbance: 0.0 })
+            BenchRecord::Sample(BenchSample {
+                scenario,
+                case,
+                subject,
+                round,
+                figures,
+                disturbance: 0.0,
+            })
         };
         (1..=3).map(sample).collect()
     }
 
-    fn said(records: &[Record]) -> Vec<String> {
-        let summary = Summary::of(records);
-        conclusions(&Heading::new(&INFO), &summary.scenarios[0])
+    fn said(records: &[BenchRecord]) -> Vec<String> {
+        let summary = RunSummary::of(records);
+        conclusions(&ScenarioHeading::new(&INFO), &summary.scenarios[0])
     }
 
-    fn time(case: &Case, subject: &str, us: f64) -> Vec<Record> {
+    fn time(case: &BenchCase, subject: &str, us: f64) -> Vec<BenchRecord> {
         rounds(case, subject, &[(Metric::RoundTripUs, us)])
     }
 
     #[test]
     fn one_round_is_compared_with_nothing() {
-        let case = Case::new("1 B", []);
+        let case = BenchCase::new("1 B", []);
         let mut records = time(&case, "diligence", 10.0);
         records.extend(time(&case, "busd", 20.0));
         assert_eq!(said(&records), ["diligence is 2.00 times (at 1 B) as fast as busd."]);
-        records.retain(|record| matches!(record, Record::Sample(sample) if sample.round == 1));
+        records.retain(|record| matches!(record, BenchRecord::Sample(sample) if sample.round == 1));
         assert_eq!(said(&records), [noise::TOO_FEW_ROUNDS]);
     }
 
     #[test]
     fn buses_are_compared_case_by_case() {
-        let cases = ["1 B", "1 kB", "1 MB"].map(|label| Case::new(label, []));
+        let cases = ["1 B", "1 kB", "1 MB"].map(|label| BenchCase::new(label, []));
         let records: Vec<_> = [(10.0, 20.0), (10.0, 10.1), (30.0, 20.0)]
             .into_iter()
             .zip(&cases)
@@ -120,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_bus_below_the_floor_is_a_warning() {
-        let case = Case::new("1 B", []);
+        let case = BenchCase::new("1 B", []);
         let of = |floor: f64| {
             said(&[time(&case, "floor", floor), time(&case, "diligence", 100.0)].concat())
         };
@@ -137,8 +150,9 @@ mod tests {
     #[test]
     fn sizes_on_the_wire_are_told_in_both_directions() {
         let figures = [(Metric::CallBytes, 1140.0), (Metric::ReplyBytes, 1072.0)];
-        let case =
-            |reply: &str| Case::new("1 kB", [("size", 1000_u64.into()), ("reply", reply.into())]);
+        let case = |reply: &str| {
+            BenchCase::new("1 kB", [("size", 1000_u64.into()), ("reply", reply.into())])
+        };
         assert_eq!(
             said(&rounds(&case("echo"), "diligence", &figures)),
             ["On the wire, a call is 140 B larger than its payload, and its reply 72 B larger."]
@@ -148,14 +162,14 @@ mod tests {
             ["On the wire, a call is 140 B larger than its payload, and its reply is 1,072 B."]
         );
         assert_eq!(
-            said(&rounds(&Case::new("call", []), "diligence", &figures)),
+            said(&rounds(&BenchCase::new("call", []), "diligence", &figures)),
             ["On the wire, a call is 1,140 B, and its reply 1,072 B."]
         );
     }
 
     #[test]
     fn counted_copies_and_those_of_the_model_are_told_apart() {
-        let case = Case::new("1 to 10", [("recipients", 10_u64.into())]);
+        let case = BenchCase::new("1 to 10", [("recipients", 10_u64.into())]);
         let counted =
             [(Metric::KernelCopies, 22.0), (Metric::BusCopies, 11.0), (Metric::Validations, 1.0)];
         let model = [(Metric::ModelCopies, 24.0), (Metric::ModelValidations, 21.0)];
@@ -176,7 +190,10 @@ mod tests {
     #[test]
     fn validation_costs_what_is_saved_without() {
         let at = |bus: &str, client: &str| {
-            Case::new(format!("{bus} {client}"), [("bus", bus.into()), ("client", client.into())])
+            BenchCase::new(
+                format!("{bus} {client}"),
+                [("bus", bus.into()), ("client", client.into())],
+            )
         };
         let records = [
             time(&at("on", "on"), "diligence", 100.0),
@@ -192,7 +209,7 @@ mod tests {
     #[test]
     fn read_buffers_are_compared_by_size() {
         let at = |size: u64, buffer: &str| {
-            Case::new(
+            BenchCase::new(
                 format!("{size} {buffer}"),
                 [("size", size.into()), ("read_buffer", buffer.into())],
             )

@@ -1,18 +1,18 @@
 //! Differences and noise.
 
 use crate::result::Better;
-use crate::summary::{Figure, Scenario};
+use crate::summary::{Figure, ScenarioSummary};
 
 /// What can be said of two figures of the same metric.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Relation {
+pub(super) enum FigureRelation {
     /// The middle halves of their rounds overlap, or they differ by less than [`MARGIN`].
     WithinNoise,
     /// The first is so many times as good as the second; above 1 it is the better one.
     Times(f64),
 }
 
-impl Relation {
+impl FigureRelation {
     pub(super) fn of(one: &Figure, other: &Figure, better: Better) -> Self {
         let times = match better {
             Better::Lower => other.median / one.median,
@@ -44,7 +44,7 @@ impl Relation {
 }
 
 /// Whether all figures have enough rounds to tell a difference from noise.
-pub(super) fn is_measurable(scenario: &Scenario) -> bool {
+pub(super) fn is_measurable(scenario: &ScenarioSummary) -> bool {
     let outcomes = scenario.comparisons.iter().flat_map(|comparison| &comparison.outcomes);
     let rounds = outcomes.flat_map(|outcome| outcome.figures.values()).map(|figure| figure.rounds);
     // What instruments count is counted in the first round only.
@@ -72,20 +72,23 @@ mod tests {
     fn a_difference_has_to_exceed_the_noise() {
         let ten = figure(9.0, 10.0, 11.0);
         let check = |other: Figure, better, expected| {
-            assert_eq!(Relation::of(&ten, &other, better), expected, "{other:?}");
+            assert_eq!(FigureRelation::of(&ten, &other, better), expected, "{other:?}");
         };
-        check(figure(19.0, 20.0, 21.0), Better::Lower, Relation::Times(2.0));
-        check(figure(19.0, 20.0, 21.0), Better::Higher, Relation::Times(0.5));
-        check(figure(10.9, 20.0, 21.0), Better::Lower, Relation::WithinNoise);
+        check(figure(19.0, 20.0, 21.0), Better::Lower, FigureRelation::Times(2.0));
+        check(figure(19.0, 20.0, 21.0), Better::Higher, FigureRelation::Times(0.5));
+        check(figure(10.9, 20.0, 21.0), Better::Lower, FigureRelation::WithinNoise);
         let exact = |value| figure(value, value, value);
         let check = |one, other, expected| {
-            assert_eq!(Relation::of(&exact(one), &exact(other), Better::Lower), expected);
+            assert_eq!(FigureRelation::of(&exact(one), &exact(other), Better::Lower), expected);
         };
-        check(100.0, 101.0, Relation::WithinNoise);
-        check(100.0, 103.0, Relation::Times(1.03));
-        check(0.0, 103.0, Relation::WithinNoise);
+        check(100.0, 101.0, FigureRelation::WithinNoise);
+        check(100.0, 103.0, FigureRelation::Times(1.03));
+        check(0.0, 103.0, FigureRelation::WithinNoise);
         let one_round = Figure { rounds: 2, ..ten };
         let far = figure(50.0, 50.0, 50.0);
-        assert_eq!(Relation::of(&one_round, &far, Better::Lower), Relation::WithinNoise);
+        assert_eq!(
+            FigureRelation::of(&one_round, &far, Better::Lower),
+            FigureRelation::WithinNoise
+        );
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::noise::Relation;
+use super::noise::FigureRelation;
 use crate::buses::BusKind;
 use crate::number::percent;
 use crate::result::Metric;
 use crate::scenario::size_label;
-use crate::summary::{Comparison, Figure, Role, Scenario};
+use crate::summary::{CaseComparison, Figure, ScenarioSummary, SubjectRole};
 
 /// A sentence for each subject and each read buffer but the smallest.
-pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
+pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
     let sweeps = Sweeps::of(scenario);
     let Some((&smallest, larger)) = sweeps.buffers.split_first() else { return Vec::new() };
     let mut sentences = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
 }
 
 /// Which processes had these read buffers; `None` if they were not varied.
-pub(super) fn scope(scenario: &Scenario) -> Option<String> {
+pub(super) fn scope(scenario: &ScenarioSummary) -> Option<String> {
     if Sweeps::of(scenario).buffers.len() < 2 {
         return None;
     }
@@ -38,7 +38,8 @@ pub(super) fn scope(scenario: &Scenario) -> Option<String> {
         [] => String::new(),
         fixed => format!(" The read buffer of these buses is fixed: {}.", fixed.join("; ")),
     };
-    let has_relay = scenario.subjects.iter().any(|subject| Role::of(subject) == Role::Relay);
+    let has_relay =
+        scenario.subjects.iter().any(|subject| SubjectRole::of(subject) == SubjectRole::Relay);
     let relay = if has_relay { " and in the relay" } else { "" };
     Some(format!(
         "The read buffer was varied in the two clients{relay}; \"ours\" is up to 256 KiB, or the rest \
@@ -49,12 +50,12 @@ pub(super) fn scope(scenario: &Scenario) -> Option<String> {
 /// Round trips by read buffer and size.
 struct Sweeps<'a> {
     buffers: Vec<&'a str>,
-    comparisons: BTreeMap<(&'a str, i64), &'a Comparison>,
+    comparisons: BTreeMap<(&'a str, i64), &'a CaseComparison>,
 }
 
 impl<'a> Sweeps<'a> {
-    fn of(scenario: &'a Scenario) -> Self {
-        let at = |comparison: &'a Comparison| {
+    fn of(scenario: &'a ScenarioSummary) -> Self {
+        let at = |comparison: &'a CaseComparison| {
             let place = (comparison.case.word("read_buffer")?, comparison.case.number("size")?);
             Some((place, comparison))
         };
@@ -74,27 +75,27 @@ impl<'a> Sweeps<'a> {
     /// What a subject gains by the larger of two buffers; `None` if it was not measured with both.
     fn compare(&self, subject: &str, smaller: &str, larger: &str) -> Option<String> {
         let sizes = self.comparisons.keys().filter(|(buffer, _)| *buffer == larger);
-        let points: Vec<(i64, Relation)> = sizes
+        let points: Vec<(i64, FigureRelation)> = sizes
             .filter_map(|&(_, size)| {
                 let (one, other) =
                     (self.figure(subject, larger, size)?, self.figure(subject, smaller, size)?);
                 let better = Metric::RoundTripUs.info().better;
-                Some((size, Relation::of(one, other, better)))
+                Some((size, FigureRelation::of(one, other, better)))
             })
             .collect();
-        let effect = Effect::of(&points)?;
+        let effect = BufferEffect::of(&points)?;
         Some(format!("{subject}, reading {larger} in place of {smaller}: {effect}."))
     }
 }
 
 /// What a change does to round trips of different sizes, the smallest first.
-struct Effect {
-    spans: Vec<Span>,
+struct BufferEffect {
+    spans: Vec<SizeSpan>,
 }
 
 /// Neighboring sizes that a change affects in the same direction.
-struct Span {
-    direction: Direction,
+struct SizeSpan {
+    direction: ChangeDirection,
     /// The smallest and the largest of the sizes, in bytes.
     sizes: [i64; 2],
     /// The least and the greatest change, as a share of the time before.
@@ -104,33 +105,35 @@ struct Span {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Direction {
+enum ChangeDirection {
     Less,
     More,
     Noise,
 }
 
-impl Effect {
-    fn of(points: &[(i64, Relation)]) -> Option<Self> {
-        let mut spans: Vec<Span> = Vec::new();
+impl BufferEffect {
+    fn of(points: &[(i64, FigureRelation)]) -> Option<Self> {
+        let mut spans: Vec<SizeSpan> = Vec::new();
         for (index, &(size, relation)) in points.iter().enumerate() {
             let is_at = [index == 0, index + 1 == points.len()];
-            let (direction, share) = Direction::of(relation);
+            let (direction, share) = ChangeDirection::of(relation);
             match spans.last_mut() {
                 Some(span) if span.direction == direction => {
                     span.sizes[1] = size;
                     span.shares = [span.shares[0].min(share), span.shares[1].max(share)];
                     span.is_at[1] = is_at[1];
                 }
-                _ => spans.push(Span { direction, sizes: [size; 2], shares: [share; 2], is_at }),
+                _ => {
+                    spans.push(SizeSpan { direction, sizes: [size; 2], shares: [share; 2], is_at })
+                }
             }
         }
         (!spans.is_empty()).then_some(Self { spans })
     }
 }
 
-impl Direction {
-    fn of(relation: Relation) -> (Self, f64) {
+impl ChangeDirection {
+    fn of(relation: FigureRelation) -> (Self, f64) {
         match (relation.better(), relation.worse()) {
             (Some(times), _) => (Self::Less, 1.0 - times.recip()),
             (_, Some(times)) => (Self::More, times - 1.0),
@@ -139,12 +142,14 @@ impl Direction {
     }
 }
 
-impl std::fmt::Display for Effect {
+impl std::fmt::Display for BufferEffect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let of = |direction| self.spans.iter().filter(move |span| span.direction == direction);
-        let changes: Vec<_> =
-            of(Direction::Less).chain(of(Direction::More)).map(Span::to_string).collect();
-        match (&changes[..], of(Direction::Noise).next()) {
+        let changes: Vec<_> = of(ChangeDirection::Less)
+            .chain(of(ChangeDirection::More))
+            .map(SizeSpan::to_string)
+            .collect();
+        match (&changes[..], of(ChangeDirection::Noise).next()) {
             ([], _) => f.write_str("no difference beyond noise at any size"),
             (changes, None) => f.write_str(&changes.join("; ")),
             (changes, Some(_)) => {
@@ -154,11 +159,11 @@ impl std::fmt::Display for Effect {
     }
 }
 
-impl std::fmt::Display for Span {
+impl std::fmt::Display for SizeSpan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [least, most] = self.shares.map(percent);
         let by = if least == most { least } else { format!("{least} to {most}") };
-        let word = if self.direction == Direction::More { "more" } else { "less" };
+        let word = if self.direction == ChangeDirection::More { "more" } else { "less" };
         let [first, last] = self.sizes.map(|size| size_label(size as u64));
         write!(f, "{by} {word} time ")?;
         match self.is_at {
@@ -177,11 +182,11 @@ mod tests {
 
     #[test]
     fn effects_are_told_with_the_size_from_which_they_hold() {
-        use Relation::{Times, WithinNoise};
-        let check = |relations: &[Relation], expected: &str| {
+        use FigureRelation::{Times, WithinNoise};
+        let check = |relations: &[FigureRelation], expected: &str| {
             let sizes = [1, 1000, 100_000, 1_000_000];
             let points: Vec<_> = sizes.into_iter().zip(relations.iter().copied()).collect();
-            let effect = Effect::of(&points).map(|effect| effect.to_string());
+            let effect = BufferEffect::of(&points).map(|effect| effect.to_string());
             assert_eq!(effect.unwrap_or_default(), expected, "{relations:?}");
         };
         check(&[], "");

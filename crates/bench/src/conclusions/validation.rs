@@ -1,19 +1,19 @@
 //! What validation costs.
 
-use super::noise::Relation;
+use super::noise::FigureRelation;
 use crate::number::{percent, significant};
 use crate::result::Metric;
-use crate::summary::{Comparison, Figure, Scenario};
+use crate::summary::{CaseComparison, Figure, ScenarioSummary};
 
 /// A sentence for each subject that was measured with and without validation.
-pub(super) fn sentences(scenario: &Scenario) -> Vec<String> {
+pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
     let subjects = scenario.subjects.iter();
     subjects.filter_map(|subject| without(scenario, subject)).collect()
 }
 
-fn without(scenario: &Scenario, subject: &str) -> Option<String> {
+fn without(scenario: &ScenarioSummary, subject: &str) -> Option<String> {
     let find = |bus: &str, client: &str| {
-        let is_meant = |comparison: &&Comparison| {
+        let is_meant = |comparison: &&CaseComparison| {
             comparison.case.word("bus") == Some(bus)
                 && comparison.case.word("client") == Some(client)
         };
@@ -34,9 +34,9 @@ fn without(scenario: &Scenario, subject: &str) -> Option<String> {
 
 /// What a case saves against another.
 fn saved(before: &Figure, after: &Figure) -> String {
-    match Relation::of(after, before, Metric::RoundTripUs.info().better) {
-        Relation::WithinNoise => "no difference beyond noise".to_owned(),
-        Relation::Times(times) => {
+    match FigureRelation::of(after, before, Metric::RoundTripUs.info().better) {
+        FigureRelation::WithinNoise => "no difference beyond noise".to_owned(),
+        FigureRelation::Times(times) => {
             let (less, share) = (before.median - after.median, 1.0 - times.recip());
             let word = if less < 0.0 { "more" } else { "less" };
             format!("{} µs {word} ({})", significant(less.abs()), percent(share.abs()))

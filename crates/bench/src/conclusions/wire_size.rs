@@ -2,11 +2,11 @@
 
 use crate::number::grouped;
 use crate::result::Metric;
-use crate::summary::{Comparison, Role, Scenario};
+use crate::summary::{CaseComparison, ScenarioSummary, SubjectRole};
 
 /// How much larger calls and replies are than what they carry.
-pub(super) fn sentences(scenario: &Scenario) -> Option<String> {
-    let has = |setting: fn(&Comparison) -> bool| scenario.comparisons.iter().all(setting);
+pub(super) fn sentences(scenario: &ScenarioSummary) -> Option<String> {
+    let has = |setting: fn(&CaseComparison) -> bool| scenario.comparisons.iter().all(setting);
     let is_sized = has(|comparison| comparison.case.number("size").is_some());
     let is_empty = has(|comparison| comparison.case.word("reply") == Some("empty"));
     let calls = Range::of(scenario, Metric::CallBytes, is_sized)?;
@@ -30,11 +30,12 @@ struct Range {
 
 impl Range {
     /// With `beyond_payload`, how much larger they are than the payload.
-    fn of(scenario: &Scenario, metric: Metric, beyond_payload: bool) -> Option<Self> {
-        let of_case = |comparison: &Comparison| -> Vec<f64> {
+    fn of(scenario: &ScenarioSummary, metric: Metric, beyond_payload: bool) -> Option<Self> {
+        let of_case = |comparison: &CaseComparison| -> Vec<f64> {
             let payload =
                 comparison.case.number("size").filter(|_| beyond_payload).unwrap_or_default();
-            let buses = comparison.outcomes.iter().filter(|it| Role::of(&it.subject).is_bus());
+            let buses =
+                comparison.outcomes.iter().filter(|it| SubjectRole::of(&it.subject).is_bus());
             let figures = buses.filter_map(|outcome| outcome.figures.get(&metric));
             figures.map(|figure| figure.median - payload as f64).collect()
         };

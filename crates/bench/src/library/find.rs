@@ -19,12 +19,12 @@ pub struct FoundLibrary {
     /// Which library it is.
     pub library: Library,
     version: String,
-    program: Program,
+    program: LibraryProgram,
 }
 
 /// What its program will be.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Program {
+enum LibraryProgram {
     /// This one.
     Ours,
     /// A file in C, to be compiled with what pkg-config knows of the package.
@@ -55,18 +55,18 @@ impl Library {
     /// When it is not there, with what to install.
     pub fn find(self, cache: &Cache) -> Result<FoundLibrary, MissingLibrary> {
         let (version, program) = match self.recipe() {
-            Recipe::Ours => (env!("CARGO_PKG_VERSION").to_owned(), Program::Ours),
+            Recipe::Ours => (env!("CARGO_PKG_VERSION").to_owned(), LibraryProgram::Ours),
             Recipe::C { source, package, debian } => {
                 let files = [source, C_SHARED];
-                (c_version(package, debian)?, Program::Compiled { files, package })
+                (c_version(package, debian)?, LibraryProgram::Compiled { files, package })
             }
             Recipe::Python { source, version, remedy } => {
                 let (interpreter, version) = interpreter(self, cache, version, remedy)?;
-                (version, Program::Script { files: [source, PYTHON_SHARED], interpreter })
+                (version, LibraryProgram::Script { files: [source, PYTHON_SHARED], interpreter })
             }
             Recipe::Cargo => {
                 output(Command::new(CARGO).arg("--version"), CARGO, CARGO)?;
-                (ZBUS_VERSION.to_owned(), Program::Package)
+                (ZBUS_VERSION.to_owned(), LibraryProgram::Package)
             }
         };
         Ok(FoundLibrary { library: self, version, program })
@@ -78,7 +78,7 @@ impl FoundLibrary {
     /// more, and the packages that it needs come from the network; others take a second.
     #[must_use]
     pub fn is_built(&self, cache: &Cache) -> bool {
-        self.program == Program::Ours || cache.existing(&self.folder()).is_some()
+        self.program == LibraryProgram::Ours || cache.existing(&self.folder()).is_some()
     }
 
     /// Builds its program, unless the cache has it.
@@ -89,16 +89,18 @@ impl FoundLibrary {
     pub fn prepare(self, cache: &Cache) -> Result<BuiltLibrary, MissingLibrary> {
         let folder = self.folder();
         let (program, leading) = match self.program {
-            Program::Ours => (own_program()?, vec![ours::COMMAND.into()]),
-            Program::Compiled { files, package } => {
+            LibraryProgram::Ours => (own_program()?, vec![ours::COMMAND.into()]),
+            LibraryProgram::Compiled { files, package } => {
                 let build = |unfinished: &Path| compile(unfinished, files[0], package);
                 (cache.folder(&folder, &files, build)?.join(PROGRAM), vec![])
             }
-            Program::Script { files, interpreter } => {
+            LibraryProgram::Script { files, interpreter } => {
                 let folder = cache.folder(&folder, &files, |_| Ok(()))?;
                 (interpreter, vec![folder.join(files[0].name).into()])
             }
-            Program::Package => (cache.folder(&folder, &ZBUS, cargo_build)?.join(PROGRAM), vec![]),
+            LibraryProgram::Package => {
+                (cache.folder(&folder, &ZBUS, cargo_build)?.join(PROGRAM), vec![])
+            }
         };
         Ok(BuiltLibrary { library: self.library, version: self.version, program, leading })
     }
@@ -106,9 +108,9 @@ impl FoundLibrary {
     /// The name of its folder in the cache.
     fn folder(&self) -> String {
         let files: &[File] = match &self.program {
-            Program::Ours => &[],
-            Program::Compiled { files, .. } | Program::Script { files, .. } => files,
-            Program::Package => &ZBUS,
+            LibraryProgram::Ours => &[],
+            LibraryProgram::Compiled { files, .. } | LibraryProgram::Script { files, .. } => files,
+            LibraryProgram::Package => &ZBUS,
         };
         format!("{}-{}-{:016x}", self.library, self.version, fingerprint(files))
     }

@@ -38,7 +38,7 @@ use clap::ValueEnum;
 pub use find::{BuiltLibrary, FoundLibrary, MissingLibrary};
 pub use mode::{ModeError, ProgramMode};
 pub use report::{CallReport, EmitReport, ListenReport};
-pub use running::{RunError, RunningProgram};
+pub use running::{LibraryRunError, RunningProgram};
 
 /// A library by which programs use a bus: ours first, then from the lowest level to the highest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, ValueEnum)]

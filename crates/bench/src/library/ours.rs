@@ -8,8 +8,8 @@ use std::{process, thread};
 
 use client::wire::body::ReadError;
 use client::{
-    CallError, ConnectError, Connection, EmitError, Ended, Interface, InterfaceError, InvalidName,
-    Proxy, Received, ServeError, SubscribeError, SubscriptionError,
+    CallError, ConnectError, Connection, EmitError, Ended, InterfaceError, InvalidName, Proxy,
+    ReceivedMessage, ServeError, ServedInterface, SubscribeError, SubscriptionError,
 };
 use serde::Serialize;
 use sys::clock;
@@ -73,7 +73,7 @@ where
     I: Read + Send + 'static,
     O: Write,
 {
-    let echo = Interface::<()>::builder(INTERFACE)
+    let echo = ServedInterface::<()>::builder(INTERFACE)
         .method(METHOD, &["text"], &["back"], |(), _, (text,): (String,)| Ok((text,)))
         .signal::<(u64, Vec<u8>)>(SIGNAL, &["sent_ns", "payload"])
         .build()?;
@@ -179,7 +179,7 @@ struct ReceivedSignals {
 }
 
 impl ReceivedSignals {
-    fn take(&mut self, signal: &Received) -> Result<(), ProgramError> {
+    fn take(&mut self, signal: &ReceivedMessage) -> Result<(), ProgramError> {
         let (sent_ns, payload): (u64, Vec<u8>) = signal.read()?;
         let now = now_ns();
         if self.received == 0 {

@@ -25,7 +25,7 @@ pub struct RunningProgram {
 impl RunningProgram {
     /// Starts it, and waits until it is ready: it serves, has warmed up, is connected, or has its
     /// match rule.
-    pub fn start(mut command: Command) -> Result<Self, RunError> {
+    pub fn start(mut command: Command) -> Result<Self, LibraryRunError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let input = child.stdin.take();
@@ -35,7 +35,7 @@ impl RunningProgram {
         match program.line(START_LIMIT)? {
             line if line == "ready" => {}
             line if line.starts_with(':') => program.name = line,
-            line => return Err(RunError::Unexpected { line }),
+            line => return Err(LibraryRunError::Unexpected { line }),
         }
         Ok(program)
     }
@@ -59,31 +59,31 @@ impl RunningProgram {
     }
 
     /// Waits for its report.
-    pub fn report<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, RunError> {
+    pub fn report<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, LibraryRunError> {
         let line = self.line(limit)?;
-        serde_json::from_str(&line).map_err(|_| RunError::Unexpected { line })
+        serde_json::from_str(&line).map_err(|_| LibraryRunError::Unexpected { line })
     }
 
-    fn line(&mut self, limit: Duration) -> Result<String, RunError> {
+    fn line(&mut self, limit: Duration) -> Result<String, LibraryRunError> {
         match self.lines.recv_timeout(limit) {
             Ok(line) => Ok(line),
-            Err(RecvTimeoutError::Timeout) => Err(RunError::TimedOut { limit }),
+            Err(RecvTimeoutError::Timeout) => Err(LibraryRunError::TimedOut { limit }),
             Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
         }
     }
 
     /// How it ended, after it has closed its output.
-    fn ended(&mut self) -> RunError {
+    fn ended(&mut self) -> LibraryRunError {
         drop(self.input.take());
         let said = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
         for _ in 0..LOOKS_MAX {
             match self.child.try_wait() {
                 Ok(None) => thread::sleep(LOOK_EACH),
-                Ok(status) => return RunError::Ended { status, said },
+                Ok(status) => return LibraryRunError::Ended { status, said },
                 Err(error) => return error.into(),
             }
         }
-        RunError::Ended { status: None, said }
+        LibraryRunError::Ended { status: None, said }
     }
 }
 
@@ -98,7 +98,7 @@ impl Drop for RunningProgram {
 
 /// Why the program of a library failed.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub enum LibraryRunError {
     /// The system does not let it be started or talked to.
     #[error(transparent)]
     System(#[from] io::Error),

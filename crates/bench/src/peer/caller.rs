@@ -5,16 +5,17 @@ use sys::clock;
 use wire::message::{Message, MessageType};
 use wire::names::BusName;
 
-use super::{Control, Role};
-use crate::body_validation::BodyValidation;
+use super::{Control, WorkloadRole};
+use crate::body_validation::BenchBodyValidation;
 use crate::durations::{Distribution, Durations};
 use crate::raw::{
-    Connection, End, Endpoint, RawError, ReadBuffer, Template, Traffic, echo_member, member,
+    Endpoint, HubOrSpoke, RawConnection, RawError, ReadBuffer, SocketCalls, Template, echo_member,
+    member,
 };
 
 /// Calls a method again and again, and waits for the answers.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Caller {
+pub(crate) struct CallerPeer {
     pub(crate) endpoint: Endpoint,
     /// The name of the callee; empty if there is no bus.
     pub(crate) destination: String,
@@ -27,7 +28,7 @@ pub(crate) struct Caller {
     /// How much is read at once.
     pub(crate) read_buffer: ReadBuffer,
     /// Whether the bodies of replies are validated, as a library does.
-    pub(crate) body_validation: BodyValidation,
+    pub(crate) body_validation: BenchBodyValidation,
 }
 
 /// What calls carry.
@@ -42,26 +43,26 @@ pub(crate) enum Payload {
 
 /// What the calls took.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct CallReport {
+pub(crate) struct CallerReport {
     /// From the first call to the last answer, in nanoseconds.
     pub(crate) elapsed_ns: u64,
     /// Round trips; of calls one after another only.
     pub(crate) round_trips: Option<Distribution>,
     /// System calls, those of the warm-up not among them.
-    pub(crate) traffic: Traffic,
+    pub(crate) traffic: SocketCalls,
     /// Bytes of the last reply, header and body.
     pub(crate) reply_bytes: u64,
     /// Replies whose bodies were validated, those of the warm-up among them.
     pub(crate) validated: u64,
 }
 
-impl Role for Caller {
+impl WorkloadRole for CallerPeer {
     const NAME: &str = "caller";
 
-    type Report = CallReport;
+    type Report = CallerReport;
 
-    fn play(self, control: &mut Control) -> Result<CallReport, RawError> {
-        let mut connection = control.join(&self.endpoint, End::Hub, &[])?;
+    fn play(self, control: &mut Control) -> Result<CallerReport, RawError> {
+        let mut connection = control.join(&self.endpoint, HubOrSpoke::Hub, &[])?;
         connection.set_read_buffer(self.read_buffer);
         let mut call = self.template()?;
         control.wait()?;
@@ -72,7 +73,7 @@ impl Role for Caller {
     }
 }
 
-impl Caller {
+impl CallerPeer {
     fn template(&self) -> Result<Template, RawError> {
         let name = BusName::new(&self.destination).ok();
         match &self.payload {
@@ -83,9 +84,9 @@ impl Caller {
 
     fn one_by_one(
         &self,
-        connection: &mut Connection,
+        connection: &mut RawConnection,
         call: &mut Template,
-    ) -> Result<CallReport, RawError> {
+    ) -> Result<CallerReport, RawError> {
         for _ in 0..self.warm_up {
             self.round_trip(connection, call)?;
         }
@@ -100,7 +101,7 @@ impl Caller {
             round_trips.record(now - before);
             before = now;
         }
-        Ok(CallReport {
+        Ok(CallerReport {
             elapsed_ns: (before - start).as_nanos() as u64,
             round_trips: Some(round_trips.distribution()),
             traffic: connection.traffic().since(traffic),
@@ -111,14 +112,14 @@ impl Caller {
 
     fn many_at_once(
         &self,
-        connection: &mut Connection,
+        connection: &mut RawConnection,
         call: &mut Template,
-    ) -> Result<CallReport, RawError> {
+    ) -> Result<CallerReport, RawError> {
         self.pipeline(connection, call, self.warm_up)?;
         let traffic = connection.traffic();
         let start = clock::monotonic();
         let reply_bytes = self.pipeline(connection, call, self.count)?;
-        Ok(CallReport {
+        Ok(CallerReport {
             elapsed_ns: (clock::monotonic() - start).as_nanos() as u64,
             round_trips: None,
             traffic: connection.traffic().since(traffic),
@@ -131,7 +132,7 @@ impl Caller {
     /// calls as replies came at once are sent at once.
     fn pipeline(
         &self,
-        connection: &mut Connection,
+        connection: &mut RawConnection,
         call: &mut Template,
         count: u64,
     ) -> Result<usize, RawError> {
@@ -157,7 +158,7 @@ impl Caller {
     /// Calls once, and returns the size of the reply.
     fn round_trip(
         &self,
-        connection: &mut Connection,
+        connection: &mut RawConnection,
         call: &mut Template,
     ) -> Result<usize, RawError> {
         call.next_serial();
@@ -166,7 +167,7 @@ impl Caller {
     }
 
     /// Waits for a reply, and returns its size.
-    fn await_answer(&self, connection: &mut Connection) -> Result<usize, RawError> {
+    fn await_answer(&self, connection: &mut RawConnection) -> Result<usize, RawError> {
         loop {
             let message = connection.receive()?;
             if self.is_answer(message)? {
@@ -181,7 +182,7 @@ impl Caller {
         const RETURN: u8 = MessageType::MethodReturn.code();
         const SIGNAL: u8 = MessageType::Signal.code();
         match message[1] {
-            RETURN if self.body_validation == BodyValidation::On => {
+            RETURN if self.body_validation == BenchBodyValidation::On => {
                 Message::parse(message)?.validate_body()?;
                 Ok(true)
             }
@@ -194,8 +195,8 @@ impl Caller {
     /// How many replies were validated when all calls are answered.
     const fn validated(&self) -> u64 {
         match self.body_validation {
-            BodyValidation::On => self.warm_up + self.count,
-            BodyValidation::Off => 0,
+            BenchBodyValidation::On => self.warm_up + self.count,
+            BenchBodyValidation::Off => 0,
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use sys::poll::{Events, Interest, Poller};
 use sys::socket::{Accepted, UnixAddress, accept, listen_unix};
 
-use crate::raw::{Connection, End, Endpoint, RawError};
+use crate::raw::{Endpoint, HubOrSpoke, RawConnection, RawError};
 
 /// The peer's side of the conversation with the process that measures.
 #[derive(Debug)]
@@ -28,27 +28,27 @@ impl Control {
     pub(crate) fn join(
         &mut self,
         endpoint: &Endpoint,
-        end: End,
+        end: HubOrSpoke,
         rules: &[String],
-    ) -> Result<Connection, RawError> {
+    ) -> Result<RawConnection, RawError> {
         match (endpoint, end) {
             (Endpoint::Bus(address), _) => {
-                let (mut connection, name) = Connection::to_bus(address)?;
+                let (mut connection, name) = RawConnection::to_bus(address)?;
                 rules.iter().try_for_each(|rule| connection.add_match(rule))?;
                 self.ready(&name)?;
                 Ok(connection)
             }
             (Endpoint::Floor(path), _) => {
-                let connection = Connection::to_floor(path, end)?;
+                let connection = RawConnection::to_floor(path, end)?;
                 self.ready("")?;
                 Ok(connection)
             }
-            (Endpoint::Direct(path), End::Hub) => {
-                let connection = Connection::to_file(path)?;
+            (Endpoint::Direct(path), HubOrSpoke::Hub) => {
+                let connection = RawConnection::to_file(path)?;
                 self.ready("")?;
                 Ok(connection)
             }
-            (Endpoint::Direct(path), End::Spoke) => self.wait_for_hub(path),
+            (Endpoint::Direct(path), HubOrSpoke::Spoke) => self.wait_for_hub(path),
         }
     }
 
@@ -71,7 +71,7 @@ impl Control {
         say(&json!({ "report": report }))
     }
 
-    fn wait_for_hub(&mut self, path: &Path) -> Result<Connection, RawError> {
+    fn wait_for_hub(&mut self, path: &Path) -> Result<RawConnection, RawError> {
         let listener = listen_unix(UnixAddress::Path(path)).map_err(RawError::system)?;
         self.ready("")?;
         let poller = Poller::new().map_err(RawError::system)?;
@@ -83,7 +83,7 @@ impl Control {
         };
         // So that the next round can use the same path.
         fs::remove_file(path).map_err(RawError::system)?;
-        Connection::blocking(socket)
+        RawConnection::blocking(socket)
     }
 }
 

@@ -4,14 +4,16 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use wire::message::{Message, MessageType};
 
-use super::{Control, Role};
-use crate::body_validation::BodyValidation;
-use crate::raw::{Connection, End, Endpoint, RawError, ReadBuffer, Template, serial_bytes};
+use super::{Control, WorkloadRole};
+use crate::body_validation::BenchBodyValidation;
+use crate::raw::{
+    Endpoint, HubOrSpoke, RawConnection, RawError, ReadBuffer, Template, serial_bytes,
+};
 
 /// Answers calls. Calls that arrived together are answered together. All replies go to the sender of
 /// the first call, so one process may call.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Echo {
+pub(crate) struct EchoPeer {
     pub(crate) endpoint: Endpoint,
     /// How many calls it answers before it waits for the control to report; `None` for as long as calls
     /// arrive.
@@ -19,11 +21,11 @@ pub(crate) struct Echo {
     /// How much is read at once.
     pub(crate) read_buffer: ReadBuffer,
     /// Whether the bodies of calls are validated, as a library does.
-    pub(crate) body_validation: BodyValidation,
-    pub(crate) answer: Answer,
+    pub(crate) body_validation: BenchBodyValidation,
+    pub(crate) answer: ReplyPayload,
 }
 
-/// What an [`Echo`] has received.
+/// What an [`EchoPeer`] has received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EchoReport {
     pub(crate) calls: u64,
@@ -35,7 +37,7 @@ pub(crate) struct EchoReport {
 /// What calls are answered with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Answer {
+pub(crate) enum ReplyPayload {
     /// Nothing
     Empty,
     /// The payload of its call
@@ -43,7 +45,7 @@ pub(crate) enum Answer {
     Echo,
 }
 
-impl Answer {
+impl ReplyPayload {
     /// The word in cases and on the command line.
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -53,15 +55,15 @@ impl Answer {
     }
 }
 
-impl Role for Echo {
+impl WorkloadRole for EchoPeer {
     const NAME: &str = "echo";
 
     type Report = EchoReport;
 
     fn play(self, control: &mut Control) -> Result<EchoReport, RawError> {
-        let mut connection = control.join(&self.endpoint, End::Spoke, &[])?;
+        let mut connection = control.join(&self.endpoint, HubOrSpoke::Spoke, &[])?;
         connection.set_read_buffer(self.read_buffer);
-        let mut replies = Replies::new(self.answer);
+        let mut replies = PendingEchoReplies::new(self.answer);
         while self.calls.is_none_or(|calls| replies.report.calls < calls) {
             match self.serve(&mut connection, &mut replies) {
                 Ok(()) => {}
@@ -76,8 +78,12 @@ impl Role for Echo {
     }
 }
 
-impl Echo {
-    fn serve(&self, connection: &mut Connection, replies: &mut Replies) -> Result<(), RawError> {
+impl EchoPeer {
+    fn serve(
+        &self,
+        connection: &mut RawConnection,
+        replies: &mut PendingEchoReplies,
+    ) -> Result<(), RawError> {
         self.take(connection.receive()?, replies)?;
         while let Some(message) = connection.received()? {
             self.take(message, replies)?;
@@ -85,11 +91,11 @@ impl Echo {
         replies.send(connection)
     }
 
-    fn take(&self, message: &[u8], replies: &mut Replies) -> Result<(), RawError> {
+    fn take(&self, message: &[u8], replies: &mut PendingEchoReplies) -> Result<(), RawError> {
         if message[1] != MessageType::MethodCall.code() {
             return Ok(());
         }
-        if self.body_validation == BodyValidation::On {
+        if self.body_validation == BenchBodyValidation::On {
             Message::parse(message)?.validate_body()?;
             replies.report.validated += 1;
         }
@@ -98,16 +104,16 @@ impl Echo {
 }
 
 /// Replies that are not sent yet: the one in the template, if there is any, behind those in `out`.
-struct Replies {
-    answer: Answer,
+struct PendingEchoReplies {
+    answer: ReplyPayload,
     template: Option<Template>,
     is_waiting: bool,
     out: Vec<u8>,
     report: EchoReport,
 }
 
-impl Replies {
-    fn new(answer: Answer) -> Self {
+impl PendingEchoReplies {
+    fn new(answer: ReplyPayload) -> Self {
         let report = EchoReport::default();
         Self { answer, template: None, is_waiting: false, out: Vec::new(), report }
     }
@@ -116,8 +122,8 @@ impl Replies {
         let template = match &mut self.template {
             Some(template) => template,
             none => none.insert(match self.answer {
-                Answer::Empty => Template::empty_reply(call)?,
-                Answer::Echo => Template::same_reply(call)?,
+                ReplyPayload::Empty => Template::empty_reply(call)?,
+                ReplyPayload::Echo => Template::same_reply(call)?,
             }),
         };
         if self.is_waiting {
@@ -132,7 +138,7 @@ impl Replies {
     }
 
     /// Sends them at once. A single reply is not copied before.
-    fn send(&mut self, connection: &mut Connection) -> Result<(), RawError> {
+    fn send(&mut self, connection: &mut RawConnection) -> Result<(), RawError> {
         let Some(template) = self.template.as_ref().filter(|_| self.is_waiting) else {
             return Ok(());
         };

@@ -8,8 +8,8 @@ use sys::clock;
 use wire::names::BusName;
 
 use super::volumes::VolumeSignals;
-use super::{Control, Role, Volumes};
-use crate::raw::{Connection, End, Endpoint, RawError, Template, Traffic};
+use super::{Control, VolumeCounts, WorkloadRole};
+use crate::raw::{Endpoint, HubOrSpoke, RawConnection, RawError, SocketCalls, Template};
 
 /// Emits signals in bursts: each signal by one send, with a pause before each burst.
 #[derive(Debug, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub(crate) struct Emitter {
     pub(crate) endpoint: Endpoint,
     /// To whom alone; empty is to all.
     pub(crate) destination: String,
-    pub(crate) content: Content,
+    pub(crate) content: SignalContent,
     pub(crate) bursts: u64,
     pub(crate) per_burst: u64,
     /// The pause before each burst, in microseconds, in which recipients finish the burst before.
@@ -26,11 +26,11 @@ pub(crate) struct Emitter {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Content {
+pub(crate) enum SignalContent {
     /// All the same: a time stamp of 8 bytes, and an array of bytes.
     Bytes { size: usize, stamps: Stamps },
     /// Properties that have changed, of one volume after the other.
-    Volumes(Volumes),
+    Volumes(VolumeCounts),
 }
 
 /// Whether each signal says when it was sent.
@@ -43,7 +43,7 @@ pub(crate) enum Stamps {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct EmitReport {
+pub(crate) struct EmitterReport {
     /// When each burst began, in nanoseconds of the monotonic clock.
     pub(crate) begun_ns: Vec<u64>,
     pub(crate) ended_ns: u64,
@@ -52,16 +52,16 @@ pub(crate) struct EmitReport {
     pub(crate) bytes: u64,
     /// Sends that were given up, since the socket stayed full for too long.
     pub(crate) timeouts: u64,
-    pub(crate) traffic: Traffic,
+    pub(crate) traffic: SocketCalls,
 }
 
-impl Role for Emitter {
+impl WorkloadRole for Emitter {
     const NAME: &str = "emitter";
 
-    type Report = EmitReport;
+    type Report = EmitterReport;
 
-    fn play(self, control: &mut Control) -> Result<EmitReport, RawError> {
-        let mut connection = control.join(&self.endpoint, End::Hub, &[])?;
+    fn play(self, control: &mut Control) -> Result<EmitterReport, RawError> {
+        let mut connection = control.join(&self.endpoint, HubOrSpoke::Hub, &[])?;
         connection.set_patience(PATIENCE)?;
         let mut signals = self.signals()?;
         control.wait()?;
@@ -70,12 +70,12 @@ impl Role for Emitter {
 }
 
 /// The signals of an emitter.
-enum Signals {
+enum EmittedSignals {
     Same(Template, Stamps),
     Volumes(VolumeSignals),
 }
 
-impl Signals {
+impl EmittedSignals {
     fn next(&mut self) -> Result<&[u8], RawError> {
         match self {
             Self::Same(signal, stamps) => {
@@ -95,29 +95,31 @@ impl Emitter {
     pub(crate) fn of_stream(
         endpoint: &Endpoint,
         destination: String,
-        content: Content,
+        content: SignalContent,
         count: u64,
     ) -> Self {
         let endpoint = endpoint.clone();
         Self { endpoint, destination, content, bursts: 1, per_burst: count, pause_us: 0 }
     }
 
-    fn signals(&self) -> Result<Signals, RawError> {
+    fn signals(&self) -> Result<EmittedSignals, RawError> {
         let destination = BusName::new(&self.destination).ok();
         Ok(match self.content {
-            Content::Bytes { size, stamps } => {
+            SignalContent::Bytes { size, stamps } => {
                 let body = (0u64, vec![0u8; size]);
-                Signals::Same(Template::signal(destination, &body)?, stamps)
+                EmittedSignals::Same(Template::signal(destination, &body)?, stamps)
             }
-            Content::Volumes(volumes) => Signals::Volumes(VolumeSignals::new(volumes)?),
+            SignalContent::Volumes(volumes) => {
+                EmittedSignals::Volumes(VolumeSignals::new(volumes)?)
+            }
         })
     }
 
     fn emit(
         &self,
-        connection: &mut Connection,
-        signals: &mut Signals,
-    ) -> Result<EmitReport, RawError> {
+        connection: &mut RawConnection,
+        signals: &mut EmittedSignals,
+    ) -> Result<EmitterReport, RawError> {
         let before = connection.traffic();
         let mut begun_ns = Vec::with_capacity(self.bursts as usize);
         let (mut sent, mut bytes, mut timeouts) = (0, 0, 0);
@@ -140,7 +142,7 @@ impl Emitter {
             }
         }
         let traffic = connection.traffic().since(before);
-        Ok(EmitReport { begun_ns, ended_ns: now_ns(), sent, bytes, timeouts, traffic })
+        Ok(EmitterReport { begun_ns, ended_ns: now_ns(), sent, bytes, timeouts, traffic })
     }
 }
 

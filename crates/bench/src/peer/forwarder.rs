@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use sys::poll::{Events, Interest, Poller};
 use sys::socket::{Accepted, UnixAddress, accept, listen_unix};
 
-use super::{Control, Role};
-use crate::raw::{Connection, HUB, RawError};
+use super::{Control, WorkloadRole};
+use crate::raw::{HUB, RawConnection, RawError};
 
 /// Passes on what comes from the hub to all spokes, and what comes from a spoke to the hub,
 /// without a look at it. Every bus does at least this, so nothing through a bus is faster.
@@ -22,7 +22,7 @@ pub(crate) struct Forwarder {
     pub(crate) read_buffer: usize,
 }
 
-impl Role for Forwarder {
+impl WorkloadRole for Forwarder {
     const NAME: &str = "forwarder";
 
     type Report = ();
@@ -60,7 +60,7 @@ impl Forwarding {
         let Accepted::Connection(socket) = accept(&self.listener).map_err(RawError::system)? else {
             return Ok(());
         };
-        let socket = Connection::blocking(socket)?.into_socket();
+        let socket = RawConnection::blocking(socket)?.into_socket();
         let mut greeting = [0; 1];
         net::recv(&socket, &mut greeting, RecvFlags::WAITALL).map_err(RawError::system)?;
         let token = self.connections.len();

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Role};
-use crate::raw::{Connection, RawError};
+use super::{Control, WorkloadRole};
+use crate::raw::{RawConnection, RawError};
 
 /// Opens connections, adds match rules to each, and keeps them. After it was told to begin, it
 /// reports at once; the connections stay until it is ended.
@@ -18,7 +18,7 @@ pub(crate) struct IdleConnections {
     pub(crate) first: Option<(String, u64)>,
 }
 
-impl Role for IdleConnections {
+impl WorkloadRole for IdleConnections {
     const NAME: &str = "idle-connections";
 
     type Report = ();
@@ -27,7 +27,7 @@ impl Role for IdleConnections {
         let mut crowd = Vec::with_capacity(self.connections as usize);
         let mut first_name = String::new();
         for number in 0..self.connections {
-            let (mut connection, name) = Connection::to_bus(&self.address)?;
+            let (mut connection, name) = RawConnection::to_bus(&self.address)?;
             if number == 0 {
                 first_name = name;
             }

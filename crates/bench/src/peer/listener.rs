@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use wire::message::{Message, MessageType};
 
 use super::emitter::{Stamps, now_ns};
-use super::{Control, Role};
+use super::{Control, WorkloadRole};
 use crate::durations::{Distribution, Durations};
-use crate::raw::{Connection, End, Endpoint, RawError, Traffic};
+use crate::raw::{Endpoint, HubOrSpoke, RawConnection, RawError, SocketCalls};
 
 /// Receives the signals of an emitter.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Listener {
+pub(crate) struct ListenerPeer {
     pub(crate) endpoint: Endpoint,
     pub(crate) rules: Vec<String>,
     pub(crate) bursts: u64,
@@ -24,17 +24,17 @@ pub(crate) struct Listener {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct ListenReport {
+pub(crate) struct ListenerReport {
     /// When each burst was there whole, in nanoseconds of the monotonic clock.
     pub(crate) complete_ns: Vec<u64>,
     pub(crate) last_ns: u64,
     pub(crate) received: u64,
     /// From emission to receipt, if that was asked for.
     pub(crate) delays: Option<Distribution>,
-    pub(crate) traffic: Traffic,
+    pub(crate) traffic: SocketCalls,
 }
 
-impl Listener {
+impl ListenerPeer {
     /// A listener to `count` signals in one burst.
     pub(crate) fn of_stream(
         endpoint: &Endpoint,
@@ -47,13 +47,13 @@ impl Listener {
     }
 }
 
-impl Role for Listener {
+impl WorkloadRole for ListenerPeer {
     const NAME: &str = "listener";
 
-    type Report = ListenReport;
+    type Report = ListenerReport;
 
-    fn play(self, control: &mut Control) -> Result<ListenReport, RawError> {
-        let mut connection = control.join(&self.endpoint, End::Spoke, &self.rules)?;
+    fn play(self, control: &mut Control) -> Result<ListenerReport, RawError> {
+        let mut connection = control.join(&self.endpoint, HubOrSpoke::Spoke, &self.rules)?;
         connection.set_patience(Duration::from_millis(self.patience_ms))?;
         let mut counter = SignalCounter::new(&self, &connection);
         let expected = self.bursts * self.per_burst;
@@ -77,19 +77,19 @@ struct SignalCounter {
     per_burst: u64,
     stamps: Stamps,
     delays: Durations,
-    before: Traffic,
+    before: SocketCalls,
     waits: u32,
-    report: ListenReport,
+    report: ListenerReport,
 }
 
 impl SignalCounter {
-    fn new(listener: &Listener, connection: &Connection) -> Self {
-        let report = ListenReport {
+    fn new(listener: &ListenerPeer, connection: &RawConnection) -> Self {
+        let report = ListenerReport {
             complete_ns: Vec::with_capacity(listener.bursts as usize),
             last_ns: 0,
             received: 0,
             delays: None,
-            traffic: Traffic::default(),
+            traffic: SocketCalls::default(),
         };
         Self {
             per_burst: listener.per_burst,
@@ -101,7 +101,7 @@ impl SignalCounter {
         }
     }
 
-    fn receive_next(&mut self, connection: &mut Connection) -> Result<(), RawError> {
+    fn receive_next(&mut self, connection: &mut RawConnection) -> Result<(), RawError> {
         self.count(connection.receive()?)?;
         while let Some(message) = connection.received()? {
             self.count(message)?;
@@ -133,7 +133,7 @@ impl SignalCounter {
         Ok(())
     }
 
-    fn finish(mut self, connection: &Connection) -> ListenReport {
+    fn finish(mut self, connection: &RawConnection) -> ListenerReport {
         if self.stamps == Stamps::On && self.report.received > 0 {
             self.report.delays = Some(self.delays.distribution());
         }

@@ -30,19 +30,19 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-pub(crate) use caller::{CallReport, Caller, Payload};
+pub(crate) use caller::{CallerPeer, CallerReport, Payload};
 pub(crate) use control::Control;
-pub(crate) use echo::{Answer, Echo};
-pub(crate) use emitter::{Content, EmitReport, Emitter, Stamps};
+pub(crate) use echo::{EchoPeer, ReplyPayload};
+pub(crate) use emitter::{Emitter, EmitterReport, SignalContent, Stamps};
 pub(crate) use forwarder::Forwarder;
 pub(crate) use idle::IdleConnections;
-pub(crate) use listener::{ListenReport, Listener, PATIENCE_MS};
-pub(crate) use monitor::Monitor;
+pub(crate) use listener::{ListenerPeer, ListenerReport, PATIENCE_MS};
+pub(crate) use monitor::MonitorPeer;
 pub use process::COMMAND;
-pub(crate) use process::{Peer, PeerError};
+pub(crate) use process::{PeerError, RunningPeer};
 pub(crate) use repeater::{RepeatedAction, Repeater};
-pub(crate) use role::Role;
-pub(crate) use volumes::{RULE as VOLUMES_RULE, Volumes};
+pub(crate) use role::WorkloadRole;
+pub(crate) use volumes::{RULE as VOLUMES_RULE, VolumeCounts};
 
 /// Runs this process as a peer: the command [`COMMAND`] with this word.
 pub fn run(role: &str) -> ExitCode {
@@ -59,19 +59,19 @@ fn play(role: &str) -> Result<(), String> {
     let (name, role): (String, Value) =
         serde_json::from_str(role).map_err(|error| error.to_string())?;
     match &*name {
-        Caller::NAME => perform::<Caller>(role),
-        Echo::NAME => perform::<Echo>(role),
+        CallerPeer::NAME => perform::<CallerPeer>(role),
+        EchoPeer::NAME => perform::<EchoPeer>(role),
         Emitter::NAME => perform::<Emitter>(role),
-        Listener::NAME => perform::<Listener>(role),
+        ListenerPeer::NAME => perform::<ListenerPeer>(role),
         Forwarder::NAME => perform::<Forwarder>(role),
         Repeater::NAME => perform::<Repeater>(role),
         IdleConnections::NAME => perform::<IdleConnections>(role),
-        Monitor::NAME => perform::<Monitor>(role),
+        MonitorPeer::NAME => perform::<MonitorPeer>(role),
         _ => Err(format!("there is no role {name:?}")),
     }
 }
 
-fn perform<R: Role>(role: Value) -> Result<(), String> {
+fn perform<R: WorkloadRole>(role: Value) -> Result<(), String> {
     let role: R = serde_json::from_value(role).map_err(|error| error.to_string())?;
     let mut control = Control::new();
     let report = role.play(&mut control).map_err(|error| error.to_string())?;

@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Role};
-use crate::raw::{Connection, RawError, Template};
+use super::{Control, WorkloadRole};
+use crate::raw::{RawConnection, RawError, Template};
 
 /// Becomes a monitor and takes all copies without a look at them: the least that any program does
 /// that observes a bus from outside. It has nothing to report; it ends when it is dropped.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Monitor {
+pub(crate) struct MonitorPeer {
     pub(crate) address: String,
 }
 
-impl Role for Monitor {
+impl WorkloadRole for MonitorPeer {
     const NAME: &str = "monitor";
 
     type Report = ();
 
     fn play(self, control: &mut Control) -> Result<(), RawError> {
-        let (mut connection, name) = Connection::to_bus(&self.address)?;
+        let (mut connection, name) = RawConnection::to_bus(&self.address)?;
         connection.ask(&mut Template::become_monitor()?)?;
         control.ready(&name)?;
         loop {

@@ -6,12 +6,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::Deserialize;
 
-use super::Role;
+use super::WorkloadRole;
 use crate::stop::{StopCondition, WaitError};
 
 /// A peer: a process that plays a role. Dropped, it is ended.
 #[derive(Debug)]
-pub(crate) struct Peer<R> {
+pub(crate) struct RunningPeer<R> {
     process: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -23,12 +23,12 @@ pub(crate) struct Peer<R> {
 /// A line that a peer says.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Line<T> {
+enum PeerLine<T> {
     Ready(String),
     Report(T),
 }
 
-impl<R: Role> Peer<R> {
+impl<R: WorkloadRole> RunningPeer<R> {
     /// Starts the peer by a command of this program to which its role is added, and waits until it is ready. All
     /// waits for it end when `stop` says so.
     pub(crate) fn start(
@@ -45,8 +45,8 @@ impl<R: Role> Peer<R> {
         let name = String::new();
         let mut peer = Self { process, stdin, stdout, name, stop, role: PhantomData };
         match peer.read::<()>()? {
-            Line::Ready(name) => peer.name = name,
-            Line::Report(()) => return Err(PeerError::OutOfTurn),
+            PeerLine::Ready(name) => peer.name = name,
+            PeerLine::Report(()) => return Err(PeerError::OutOfTurn),
         }
         Ok(peer)
     }
@@ -70,12 +70,12 @@ impl<R: Role> Peer<R> {
 
     pub(crate) fn finish(&mut self) -> Result<R::Report, PeerError> {
         match self.read()? {
-            Line::Report(report) => Ok(report),
-            Line::Ready(_) => Err(PeerError::OutOfTurn),
+            PeerLine::Report(report) => Ok(report),
+            PeerLine::Ready(_) => Err(PeerError::OutOfTurn),
         }
     }
 
-    fn read<T: for<'d> Deserialize<'d>>(&mut self) -> Result<Line<T>, PeerError> {
+    fn read<T: for<'d> Deserialize<'d>>(&mut self) -> Result<PeerLine<T>, PeerError> {
         if self.stdout.buffer().is_empty() {
             self.stop.wait_for(self.stdout.get_ref())?;
         }
@@ -95,7 +95,7 @@ impl<R: Role> Peer<R> {
     }
 }
 
-impl<R> Drop for Peer<R> {
+impl<R> Drop for RunningPeer<R> {
     fn drop(&mut self) {
         drop(self.stdin.take());
         // It may have ended already.

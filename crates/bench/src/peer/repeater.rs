@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use sys::clock;
 
-use super::{Control, Role};
+use super::{Control, WorkloadRole};
 use crate::durations::{Distribution, Durations};
-use crate::raw::{Connection, RawError, Template};
+use crate::raw::{RawConnection, RawError, Template};
 
 /// Does something with a bus again and again, and measures how long each time takes.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub(crate) enum RepeatedAction {
     CycleName,
 }
 
-impl Role for Repeater {
+impl WorkloadRole for Repeater {
     const NAME: &str = "repeater";
 
     type Report = Distribution;
@@ -36,10 +36,10 @@ impl Role for Repeater {
         match self.action {
             RepeatedAction::Connect => {
                 control.ready("")?;
-                self.repeat(control, || Connection::to_bus(&self.address))
+                self.repeat(control, || RawConnection::to_bus(&self.address))
             }
             RepeatedAction::CycleName => {
-                let (mut connection, name) = Connection::to_bus(&self.address)?;
+                let (mut connection, name) = RawConnection::to_bus(&self.address)?;
                 control.ready(&name)?;
                 let mut request = Template::driver("RequestName", &(NAME, 0u32))?;
                 let mut release = Template::driver("ReleaseName", &(NAME,))?;

@@ -7,7 +7,7 @@ use super::Control;
 use crate::raw::RawError;
 
 /// What a peer does. Its fields are the parameters.
-pub(crate) trait Role: Serialize + DeserializeOwned {
+pub(crate) trait WorkloadRole: Serialize + DeserializeOwned {
     /// Its name on the command line of the process.
     const NAME: &str;
 

@@ -14,12 +14,12 @@ use crate::raw::{RawError, Template};
 /// How many volumes there are. A signal tells of each that its properties have changed: first of
 /// the physical ones, then of the logical ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Volumes {
+pub(crate) struct VolumeCounts {
     pub(crate) physical: u64,
     pub(crate) logical: u64,
 }
 
-impl Volumes {
+impl VolumeCounts {
     pub(crate) const fn count(self) -> u64 {
         self.physical + self.logical
     }
@@ -30,32 +30,32 @@ pub(crate) const RULE: &str = "type='signal',interface='org.freedesktop.DBus.Pro
      member='PropertiesChanged',path_namespace='/com/redhat/lvmdbus1'";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum VolumeKind {
     Physical,
     Logical,
 }
 
 /// The signals, one after the other. Those whose paths have the same length differ only there.
 pub(super) struct VolumeSignals {
-    volumes: Volumes,
+    volumes: VolumeCounts,
     next: u64,
-    kind: Kind,
+    kind: VolumeKind,
     template: Template,
     /// Where the number of the volume stands in the path.
     place: Range<usize>,
 }
 
 impl VolumeSignals {
-    pub(super) fn new(volumes: Volumes) -> Result<Self, RawError> {
-        let (template, place) = signal(Kind::Physical, "0")?;
-        Ok(Self { volumes, next: 0, kind: Kind::Physical, template, place })
+    pub(super) fn new(volumes: VolumeCounts) -> Result<Self, RawError> {
+        let (template, place) = signal(VolumeKind::Physical, "0")?;
+        Ok(Self { volumes, next: 0, kind: VolumeKind::Physical, template, place })
     }
 
     /// The next one; after the last one the first.
     pub(super) fn next(&mut self) -> Result<&[u8], RawError> {
         let (kind, number) = match self.next.checked_sub(self.volumes.physical) {
-            None => (Kind::Physical, self.next),
-            Some(number) => (Kind::Logical, number),
+            None => (VolumeKind::Physical, self.next),
+            Some(number) => (VolumeKind::Logical, number),
         };
         self.next = (self.next + 1) % self.volumes.count().max(1);
         let mut buffer = [0; DIGITS_MAX];
@@ -71,7 +71,7 @@ impl VolumeSignals {
         Ok(self.template.bytes())
     }
 
-    fn change_to(&mut self, kind: Kind, digits: &[u8]) -> Result<(), RawError> {
+    fn change_to(&mut self, kind: VolumeKind, digits: &[u8]) -> Result<(), RawError> {
         let serial = self.template.serial();
         (self.template, self.place) = signal(kind, &String::from_utf8_lossy(digits))?;
         self.template.continue_from(serial);
@@ -81,10 +81,10 @@ impl VolumeSignals {
 }
 
 /// The signal of a volume, and where its number stands in the path.
-fn signal(kind: Kind, number: &str) -> Result<(Template, Range<usize>), RawError> {
+fn signal(kind: VolumeKind, number: &str) -> Result<(Template, Range<usize>), RawError> {
     let (folder, interface) = match kind {
-        Kind::Physical => ("Pv", "com.redhat.lvmdbus1.Pv"),
-        Kind::Logical => ("Lv", "com.redhat.lvmdbus1.Lv"),
+        VolumeKind::Physical => ("Pv", "com.redhat.lvmdbus1.Pv"),
+        VolumeKind::Logical => ("Lv", "com.redhat.lvmdbus1.Lv"),
     };
     let text = format!("/com/redhat/lvmdbus1/{folder}/{number}");
     let path = ObjectPath::new(&text).expect("letters, digits and slashes make a path");
@@ -100,20 +100,20 @@ fn signal(kind: Kind, number: &str) -> Result<(Template, Range<usize>), RawError
 }
 
 /// What changes of a volume when it grows.
-fn properties(kind: Kind) -> BTreeMap<&'static str, Value> {
+fn properties(kind: VolumeKind) -> BTreeMap<&'static str, Value> {
     let group = ObjectPathBuf::from(ObjectPath::literal("/com/redhat/lvmdbus1/Vg/0"));
     let gigabytes = |count: u64| Value::Uint64(count << 30);
     let text = |text: &str| Value::String(text.to_owned());
     let common = [("SizeBytes", gigabytes(40)), ("Vg", Value::ObjectPath(group))];
     let special = match kind {
-        Kind::Physical => vec![
+        VolumeKind::Physical => vec![
             ("Allocatable", Value::Boolean(true)),
             ("FreeBytes", gigabytes(12)),
             ("PeAllocCount", Value::Uint64(7168)),
             ("PeCount", Value::Uint64(10_240)),
             ("UsedBytes", gigabytes(28)),
         ],
-        Kind::Logical => vec![
+        VolumeKind::Logical => vec![
             ("Active", Value::Boolean(true)),
             ("Attr", text("-wi-a-----")),
             ("DataPercent", Value::Uint32(0)),
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn each_volume_has_its_signal() {
-        let mut signals = VolumeSignals::new(Volumes { physical: 101, logical: 11 }).unwrap();
+        let mut signals = VolumeSignals::new(VolumeCounts { physical: 101, logical: 11 }).unwrap();
         for round in 0..2 {
             for number in 0..112 {
                 let bytes = signals.next().unwrap();

@@ -14,13 +14,13 @@ use super::RawError;
 
 /// A connection that moves whole messages and counts the system calls it takes.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct RawConnection {
     socket: OwnedFd,
     buffer: Vec<u8>,
     /// What of the buffer came and was not taken yet.
     unread: Range<usize>,
     read_at_most: usize,
-    traffic: Traffic,
+    traffic: SocketCalls,
 }
 
 /// How many bytes a peer reads at once.
@@ -35,16 +35,16 @@ pub(crate) enum ReadBuffer {
 
 /// System calls that moved something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Traffic {
+pub(crate) struct SocketCalls {
     pub sends: u64,
     pub receives: u64,
 }
 
-impl Connection {
+impl RawConnection {
     /// A connection through a blocking socket on which nothing was said yet.
     pub(super) fn new(socket: OwnedFd) -> Self {
         let buffer = vec![0; FIRST_BUFFER_LEN];
-        let traffic = Traffic::default();
+        let traffic = SocketCalls::default();
         Self { socket, buffer, unread: 0..0, read_at_most: usize::MAX, traffic }
     }
 
@@ -75,7 +75,7 @@ impl Connection {
         Ok(())
     }
 
-    pub(crate) const fn traffic(&self) -> Traffic {
+    pub(crate) const fn traffic(&self) -> SocketCalls {
         self.traffic
     }
 
@@ -164,7 +164,7 @@ impl Connection {
     }
 }
 
-impl Traffic {
+impl SocketCalls {
     pub(crate) const fn since(self, earlier: Self) -> Self {
         Self { sends: self.sends - earlier.sends, receives: self.receives - earlier.receives }
     }

@@ -9,12 +9,12 @@ use std::path::Path;
 
 use rustix::process::geteuid;
 use sys::socket::{UnixAddress as SocketAddress, connect_unix};
-use wire::address::{AddressList, Transport, UnixAddress};
+use wire::address::{AddressList, Transport, UnixTransport};
 use wire::message::{Message, MessageType};
 
-use super::{Connection, End, RawError, Template};
+use super::{HubOrSpoke, RawConnection, RawError, Template};
 
-impl Connection {
+impl RawConnection {
     /// Connects to the bus at `address`, and returns the connection with its unique name.
     pub(crate) fn to_bus(address: &str) -> Result<(Self, String), RawError> {
         let mut connection = Self::new(dial(address)?);
@@ -55,11 +55,11 @@ impl Connection {
     }
 
     /// Connects to the process that only reads and writes, as which end of it.
-    pub(crate) fn to_floor(path: &Path, end: End) -> Result<Self, RawError> {
+    pub(crate) fn to_floor(path: &Path, end: HubOrSpoke) -> Result<Self, RawError> {
         let mut connection = Self::to_file(path)?;
         connection.send(match end {
-            End::Hub => HUB,
-            End::Spoke => SPOKE,
+            HubOrSpoke::Hub => HUB,
+            HubOrSpoke::Spoke => SPOKE,
         })?;
         Ok(connection)
     }
@@ -84,11 +84,11 @@ fn dial(addresses: &str) -> Result<OwnedFd, RawError> {
 
 fn dial_one(transport: &Transport) -> Result<OwnedFd, RawError> {
     match transport {
-        Transport::Unix(UnixAddress::Path(path)) => {
+        Transport::Unix(UnixTransport::Path(path)) => {
             connect_unix(SocketAddress::Path(Path::new(OsStr::from_bytes(path))))
                 .map_err(RawError::system)
         }
-        Transport::Unix(UnixAddress::Abstract(name)) => {
+        Transport::Unix(UnixTransport::Abstract(name)) => {
             connect_unix(SocketAddress::Abstract(name)).map_err(RawError::system)
         }
         Transport::Tcp(tcp) => {

@@ -9,7 +9,7 @@ mod error;
 mod handshake;
 mod template;
 
-pub(crate) use connection::{Connection, ReadBuffer, Traffic};
+pub(crate) use connection::{RawConnection, ReadBuffer, SocketCalls};
 pub(crate) use error::RawError;
 pub(crate) use handshake::HUB;
 pub(crate) use template::serial_bytes;
@@ -34,7 +34,7 @@ pub(crate) enum Endpoint {
 
 /// The place of a peer in a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
+pub(crate) enum HubOrSpoke {
     /// It begins: it calls, or emits.
     Hub,
     Spoke,

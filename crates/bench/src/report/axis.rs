@@ -3,7 +3,7 @@
 /// An axis that fits some values.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Axis {
-    scale: Scale,
+    scale: AxisScale,
     /// The values at its ends.
     ends: (f64, f64),
     /// The values that have a label, ascending.
@@ -14,7 +14,7 @@ pub(super) struct Axis {
 
 /// What an axis is linear in.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Scale {
+enum AxisScale {
     Linear,
     /// The logarithm. Zero, which has none, lies where this value would: one step below the
     /// smallest.
@@ -28,13 +28,13 @@ impl Axis {
     /// they are few. It is logarithmic if the values are wide apart.
     pub(super) fn of_settings(values: &[f64]) -> Self {
         let values = distinct(values);
-        let scale = Scale::of_settings(&values);
+        let scale = AxisScale::of_settings(&values);
         let (start, end) = span(&values);
         let ends = scale.padded(start, end);
         let ticks = match scale {
             _ if values.len() <= TICKS_AT_VALUES_MAX => scale.apart(values, ends),
-            Scale::Linear => linear_ticks(start, end),
-            Scale::Logarithmic { .. } => decades(ends, &[1.0]),
+            AxisScale::Linear => linear_ticks(start, end),
+            AxisScale::Logarithmic { .. } => decades(ends, &[1.0]),
         };
         Self { scale, ends, ticks, fine: Vec::new() }
     }
@@ -47,14 +47,14 @@ impl Axis {
         }
         let ticks = linear_ticks(low.min(0.0), if high > 0.0 { high } else { 1.0 });
         let ends = span(&ticks);
-        Self { scale: Scale::Linear, ends, ticks, fine: Vec::new() }
+        Self { scale: AxisScale::Linear, ends, ticks, fine: Vec::new() }
     }
 
     /// An axis for the time since something began, which ends with the last value.
     pub(super) fn of_time(end: f64) -> Self {
         let ticks = linear_ticks(0.0, end);
         let ticks = ticks.into_iter().filter(|tick| *tick <= end).collect();
-        Self { scale: Scale::Linear, ends: (0.0, end), ticks, fine: Vec::new() }
+        Self { scale: AxisScale::Linear, ends: (0.0, end), ticks, fine: Vec::new() }
     }
 
     /// Where a value lies, from 0 at the start of the axis to 1 at its end. Values beyond its
@@ -66,12 +66,12 @@ impl Axis {
 
     /// Whether equal steps are equal ratios.
     pub(super) const fn is_logarithmic(&self) -> bool {
-        matches!(self.scale, Scale::Logarithmic { .. })
+        matches!(self.scale, AxisScale::Logarithmic { .. })
     }
 
     fn of_wide_figures(low: f64, high: f64) -> Self {
         // What is measured as zero lies at the end, since it cannot be anywhere else.
-        let scale = Scale::Logarithmic { zero: low };
+        let scale = AxisScale::Logarithmic { zero: low };
         let ends = scale.padded(low, high);
         let labelled: &[f64] = if high / low < FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let ticks = decades(ends, labelled);
@@ -79,7 +79,7 @@ impl Axis {
     }
 }
 
-impl Scale {
+impl AxisScale {
     fn of_settings(values: &[f64]) -> Self {
         let mut positive = values.iter().filter(|value| **value > 0.0);
         let (Some(&first), Some(&last)) = (positive.next(), values.last()) else {

@@ -1,13 +1,16 @@
 //! From the records of runs to their report.
 
 use super::losses;
-use super::model::{Block, Item, Labels, Report, Section, Span, Spread, Table, Text, described};
+use super::model::{
+    BenchReport, ListItem, MarkedSpan, MarkedText, ReportBlock, ReportSection, ReportTable,
+    RowLabels, Spread, described,
+};
 use super::plot::{self, Plot};
 use crate::conclusions::conclusions;
 use crate::number;
-use crate::result::{Record, Run, SubjectInfo};
-use crate::scenario_info::{Heading, ScenarioInfo};
-use crate::summary::{OURS, RunNoise, Scenario, Summary, absences, rows, runs};
+use crate::result::{BenchRecord, BenchRun, SubjectInfo};
+use crate::scenario_info::{ScenarioHeading, ScenarioInfo};
+use crate::summary::{OURS, RunNoise, RunSummary, ScenarioSummary, absences, rows, runs};
 use crate::wording;
 
 /// The report of records, whose summary the caller has made.
@@ -15,96 +18,105 @@ use crate::wording;
 /// Scenarios have the order of the records, except that [`HEADLINE_SCENARIO`] is the first. It is
 /// followed by what this project's bus does badly.
 pub(super) fn report<'a>(
-    records: &[Record],
-    summary: &'a Summary,
+    records: &[BenchRecord],
+    summary: &'a RunSummary,
     infos: &'a [ScenarioInfo],
-) -> Report<'a> {
+) -> BenchReport<'a> {
     let mut scenarios: Vec<_> = summary.scenarios.iter().collect();
     scenarios.sort_by_key(|scenario| scenario.name != HEADLINE_SCENARIO);
-    let scenarios: Vec<_> =
-        scenarios.into_iter().map(|scenario| (Heading::of(scenario, infos), scenario)).collect();
+    let scenarios: Vec<_> = scenarios
+        .into_iter()
+        .map(|scenario| (ScenarioHeading::of(scenario, infos), scenario))
+        .collect();
     let mut sections: Vec<_> =
         scenarios.iter().map(|(heading, scenario)| section(heading, scenario)).collect();
     let has_headline = scenarios.first().is_some_and(|(_, first)| first.name == HEADLINE_SCENARIO);
     sections.insert(usize::from(has_headline), losses::section(&scenarios));
     sections.push(method(records));
-    Report { title: "Benchmarks", introduction: introduction(records), sections }
+    BenchReport { title: "Benchmarks", introduction: introduction(records), sections }
 }
 
 /// The table of [`HEADLINE_SCENARIO`] and an explanation; `None` if that scenario was not run.
 pub(super) fn headline<'a>(
-    records: &[Record],
-    summary: &'a Summary,
+    records: &[BenchRecord],
+    summary: &'a RunSummary,
     infos: &[ScenarioInfo],
-) -> Option<Vec<Block<'a>>> {
+) -> Option<Vec<ReportBlock<'a>>> {
     let scenario = summary.find(HEADLINE_SCENARIO)?;
-    let heading = Heading::of(scenario, infos);
+    let heading = ScenarioHeading::of(scenario, infos);
     let rows = scenario.rows(&heading.metrics);
-    let table = Table::of_figures(&rows, &scenario.subjects, Labels::CaseAndMetric, Spread::Hidden);
+    let table = ReportTable::of_figures(
+        &rows,
+        &scenario.subjects,
+        RowLabels::CaseAndMetric,
+        Spread::Hidden,
+    );
     let runs = wording::distinct(runs(records).map(in_a_sentence)).join(" ");
-    let mut text = Text::marked(&format!(
+    let mut text = MarkedText::marked(&format!(
         "Medians; ↓ lower is better, ↑ higher is better; *to best* is {OURS} divided by the best \
          other bus. "
     ));
-    text.0.push(Span::Plain(runs));
-    Some(vec![Block::Table(table), Block::Paragraph(text)])
+    text.0.push(MarkedSpan::Plain(runs));
+    Some(vec![ReportBlock::Table(table), ReportBlock::Paragraph(text)])
 }
 
-fn introduction<'a>(records: &[Record]) -> Vec<Block<'a>> {
-    let runs = wording::distinct(runs(records).map(in_a_sentence)).into_iter().map(Text::from);
-    let noise = RunNoise::of(records).map(|noise| Text::from(noise.verdict()));
-    let figures = Text::marked(&format!(
+fn introduction<'a>(records: &[BenchRecord]) -> Vec<ReportBlock<'a>> {
+    let runs =
+        wording::distinct(runs(records).map(in_a_sentence)).into_iter().map(MarkedText::from);
+    let noise = RunNoise::of(records).map(|noise| MarkedText::from(noise.verdict()));
+    let figures = MarkedText::marked(&format!(
         "Figures are medians; behind ± is how far the middle half of the rounds reaches from it. \
          The best bus is bold. *To best* is {OURS} divided by the best other bus. The floor is a \
          process that only reads and writes, which no bus can beat; its share is the part of our \
          time that it takes too."
     ));
-    let texts = runs.chain(noise).chain([figures, Text::marked(WHAT_IS_MEASURED)]);
-    texts.map(Block::Paragraph).collect()
+    let texts = runs.chain(noise).chain([figures, MarkedText::marked(WHAT_IS_MEASURED)]);
+    texts.map(ReportBlock::Paragraph).collect()
 }
 
-fn section<'a>(heading: &Heading<'_>, scenario: &'a Scenario) -> Section<'a> {
+fn section<'a>(heading: &ScenarioHeading<'_>, scenario: &'a ScenarioSummary) -> ReportSection<'a> {
     let mut blocks = Vec::new();
     if !heading.about.is_empty() {
-        blocks.push(Block::Paragraph(heading.about.into()));
+        blocks.push(ReportBlock::Paragraph(heading.about.into()));
     }
     push_plots(&mut blocks, plot::lines(heading, scenario));
-    let table =
-        |rows: &[_], labels| Table::of_figures(rows, &scenario.subjects, labels, Spread::Shown);
+    let table = |rows: &[_], labels| {
+        ReportTable::of_figures(rows, &scenario.subjects, labels, Spread::Shown)
+    };
     if scenario.is_mixed() {
         let rows = scenario.rows(&heading.metrics);
-        blocks.push(Block::Table(table(&rows, Labels::CaseAndMetric)));
+        blocks.push(ReportBlock::Table(table(&rows, RowLabels::CaseAndMetric)));
     } else {
         for (index, metric) in heading.metrics.iter().enumerate() {
             let rows: Vec<_> = rows(&scenario.comparisons, *metric).collect();
-            let (title, table) = (described(*metric), table(&rows, Labels::Case));
+            let (title, table) = (described(*metric), table(&rows, RowLabels::Case));
             if index == 0 {
-                blocks.push(Block::Paragraph(format!("{title}:").into()));
-                blocks.push(Block::Table(table));
+                blocks.push(ReportBlock::Paragraph(format!("{title}:").into()));
+                blocks.push(ReportBlock::Table(table));
             } else {
-                blocks.push(Block::FoldedTable { title, table });
+                blocks.push(ReportBlock::FoldedTable { title, table });
             }
         }
     }
     push_list(&mut blocks, conclusions(heading, scenario));
     push_list(&mut blocks, failures(scenario));
     push_plots(&mut blocks, plot::timelines(scenario));
-    Section { name: heading.name.to_owned(), title: heading.title.to_owned(), blocks }
+    ReportSection { name: heading.name.to_owned(), title: heading.title.to_owned(), blocks }
 }
 
-fn push_plots<'a>(blocks: &mut Vec<Block<'a>>, plots: Vec<Plot<'a>>) {
+fn push_plots<'a>(blocks: &mut Vec<ReportBlock<'a>>, plots: Vec<Plot<'a>>) {
     if !plots.is_empty() {
-        blocks.push(Block::Plots(plots));
+        blocks.push(ReportBlock::Plots(plots));
     }
 }
 
-pub(super) fn push_list(blocks: &mut Vec<Block<'_>>, items: Vec<String>) {
+pub(super) fn push_list(blocks: &mut Vec<ReportBlock<'_>>, items: Vec<String>) {
     if !items.is_empty() {
-        blocks.push(Block::List(items.into_iter().map(Item::from).collect()));
+        blocks.push(ReportBlock::List(items.into_iter().map(ListItem::from).collect()));
     }
 }
 
-fn failures(scenario: &Scenario) -> Vec<String> {
+fn failures(scenario: &ScenarioSummary) -> Vec<String> {
     let mut failures = Vec::new();
     for comparison in &scenario.comparisons {
         for outcome in &comparison.outcomes {
@@ -117,9 +129,9 @@ fn failures(scenario: &Scenario) -> Vec<String> {
     failures
 }
 
-fn method<'a>(records: &[Record]) -> Section<'a> {
-    let of_runs = |text: fn(&Run) -> String| wording::distinct(runs(records).map(text));
-    let mut items: Vec<Item> = Vec::new();
+fn method<'a>(records: &[BenchRecord]) -> ReportSection<'a> {
+    let of_runs = |text: fn(&BenchRun) -> String| wording::distinct(runs(records).map(text));
+    let mut items: Vec<ListItem> = Vec::new();
     let machines = of_runs(|run| run.machine.to_string());
     items.extend(machines.into_iter().map(|machine| format!("Machine: {machine}").into()));
     let begun = of_runs(|run| wording::date_and_time(run.started)).join(", ");
@@ -127,9 +139,9 @@ fn method<'a>(records: &[Record]) -> Section<'a> {
     let requirements = of_runs(|run| {
         format!("{}; {}", wording::placement(run.placement), wording::rounds(run.rounds))
     });
-    items.extend(requirements.into_iter().map(Item::from));
+    items.extend(requirements.into_iter().map(ListItem::from));
     let subjects = runs(records).flat_map(|run| &run.subjects).map(subject);
-    items.push(Item { text: "Compared:".into(), nested: wording::distinct(subjects) });
+    items.push(ListItem { text: "Compared:".into(), nested: wording::distinct(subjects) });
     if let Some(noise) = RunNoise::of(records) {
         let [mean, worst] = [noise.mean, noise.worst].map(number::fine_percent);
         let text = format!(
@@ -142,23 +154,23 @@ fn method<'a>(records: &[Record]) -> Section<'a> {
     items.extend(absences);
     let commands = runs(records).map(|run| wording::command_line(&run.command)).collect();
     let blocks = vec![
-        Block::List(items),
-        Block::Paragraph("To repeat it:".into()),
-        Block::Commands(commands),
+        ReportBlock::List(items),
+        ReportBlock::Paragraph("To repeat it:".into()),
+        ReportBlock::Commands(commands),
     ];
     let title = "Machine and method".to_owned();
-    Section { name: "machine-and-method".to_owned(), title, blocks }
+    ReportSection { name: "machine-and-method".to_owned(), title, blocks }
 }
 
 /// A subject with its version and its command.
-fn subject(subject: &SubjectInfo) -> Text {
+fn subject(subject: &SubjectInfo) -> MarkedText {
     let SubjectInfo { name, version, command } = subject;
     let text = format!("{name} {version}").trim_end().to_owned();
     let Some((program, arguments)) = command.split_first() else { return text.into() };
     let program = without_private_folder(program).to_owned();
     let command: Vec<String> = [program].into_iter().chain(arguments.iter().cloned()).collect();
-    let command = Span::Code(wording::command_line(&command));
-    Text(vec![Span::Plain(text + ": "), command])
+    let command = MarkedSpan::Code(wording::command_line(&command));
+    MarkedText(vec![MarkedSpan::Plain(text + ": "), command])
 }
 
 /// The path of a program that is installed for all users, or otherwise its file name: the folder in
@@ -171,7 +183,7 @@ fn without_private_folder(program: &str) -> &str {
 }
 
 /// When, where and how a run was measured, in short.
-fn in_a_sentence(run: &Run) -> String {
+fn in_a_sentence(run: &BenchRun) -> String {
     let (date, machine) = (wording::date(run.started), &run.machine);
     let (placement, rounds) = (wording::placement(run.placement), wording::rounds(run.rounds));
     format!("Measured {date} with {OURS} {}: {machine}. {placement}, {rounds}.", run.version)

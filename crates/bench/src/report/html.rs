@@ -2,27 +2,30 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use super::model::{Block, Cell, Column, Report, Section, Span, Table, Text, Tone};
+use super::model::{
+    BenchReport, CellTone, MarkedSpan, MarkedText, ReportBlock, ReportCell, ReportColumn,
+    ReportSection, ReportTable,
+};
 use super::palette::Palette;
 use super::plot::{self, Plot};
-use crate::summary::{OURS, Summary};
+use crate::summary::{OURS, RunSummary};
 use crate::wording::distinct;
 
-pub(super) fn page(report: &Report<'_>, summary: &Summary) -> String {
-    let mut page = Page { out: String::new(), palette: Palette::new(summary) };
+pub(super) fn page(report: &BenchReport<'_>, summary: &RunSummary) -> String {
+    let mut page = HtmlPage { out: String::new(), palette: Palette::new(summary) };
     // Writing to a text cannot fail.
     let _ = page.report(report);
     page.out
 }
 
-struct Page {
+struct HtmlPage {
     out: String,
     palette: Palette,
 }
 
-impl Page {
-    fn report(&mut self, report: &Report<'_>) -> fmt::Result {
-        let title = Escaped(report.title);
+impl HtmlPage {
+    fn report(&mut self, report: &BenchReport<'_>) -> fmt::Result {
+        let title = HtmlEscaped(report.title);
         write!(
             self.out,
             "{HEAD}<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
@@ -30,13 +33,13 @@ impl Page {
         write!(self.out, "<header>\n<h1>{title}</h1>\n")?;
         self.blocks(&report.introduction)?;
         self.out.push_str("<nav aria-label=\"Sections\">\n<ul>\n");
-        for Section { name, title, .. } in &report.sections {
-            let (name, title) = (Escaped(name), Escaped(title));
+        for ReportSection { name, title, .. } in &report.sections {
+            let (name, title) = (HtmlEscaped(name), HtmlEscaped(title));
             writeln!(self.out, "<li><a href=\"#{name}\">{title}</a></li>")?;
         }
         self.out.push_str("</ul>\n</nav>\n</header>\n<main>\n");
-        for Section { name, title, blocks } in &report.sections {
-            let (name, title) = (Escaped(name), Escaped(title));
+        for ReportSection { name, title, blocks } in &report.sections {
+            let (name, title) = (HtmlEscaped(name), HtmlEscaped(title));
             write!(self.out, "<section id=\"{name}\">\n<h2>{title}</h2>\n")?;
             self.blocks(blocks)?;
             self.out.push_str("</section>\n");
@@ -45,14 +48,14 @@ impl Page {
         Ok(())
     }
 
-    fn blocks(&mut self, blocks: &[Block<'_>]) -> fmt::Result {
+    fn blocks(&mut self, blocks: &[ReportBlock<'_>]) -> fmt::Result {
         blocks.iter().try_for_each(|block| self.block(block))
     }
 
-    fn block(&mut self, block: &Block<'_>) -> fmt::Result {
+    fn block(&mut self, block: &ReportBlock<'_>) -> fmt::Result {
         match block {
-            Block::Paragraph(text) => writeln!(self.out, "<p>{}</p>", Inline(text)),
-            Block::List(items) => {
+            ReportBlock::Paragraph(text) => writeln!(self.out, "<p>{}</p>", Inline(text)),
+            ReportBlock::List(items) => {
                 self.out.push_str("<ul>\n");
                 for item in items {
                     write!(self.out, "<li>{}", Inline(&item.text))?;
@@ -68,31 +71,31 @@ impl Page {
                 self.out.push_str("</ul>\n");
                 Ok(())
             }
-            Block::Table(table) => self.table(table),
-            Block::FoldedTable { title, table } => {
-                writeln!(self.out, "<details><summary>{}</summary>", Escaped(title))?;
+            ReportBlock::Table(table) => self.table(table),
+            ReportBlock::FoldedTable { title, table } => {
+                writeln!(self.out, "<details><summary>{}</summary>", HtmlEscaped(title))?;
                 self.table(table)?;
                 self.out.push_str("</details>\n");
                 Ok(())
             }
-            Block::Commands(lines) => {
-                writeln!(self.out, "<pre>{}</pre>", Escaped(&lines.join("\n")))
+            ReportBlock::Commands(lines) => {
+                writeln!(self.out, "<pre>{}</pre>", HtmlEscaped(&lines.join("\n")))
             }
-            Block::Plots(plots) => self.plots(plots),
+            ReportBlock::Plots(plots) => self.plots(plots),
         }
     }
 
-    fn table(&mut self, table: &Table) -> fmt::Result {
+    fn table(&mut self, table: &ReportTable) -> fmt::Result {
         self.out.push_str("<div class=\"scroll\">\n<table>\n<thead>\n<tr>");
         for column in &table.columns {
             match column {
-                Column::Label => self.out.push_str("<th></th>"),
-                Column::Subject(name) => {
-                    let (class, name) = (self.palette.look(name).class, Escaped(name));
+                ReportColumn::Label => self.out.push_str("<th></th>"),
+                ReportColumn::Subject(name) => {
+                    let (class, name) = (self.palette.look(name).class, HtmlEscaped(name));
                     write!(self.out, "<th class=\"number\"><i class=\"{class}\"></i>{name}</th>")?;
                 }
-                Column::Number(title) => {
-                    write!(self.out, "<th class=\"number\">{}</th>", Escaped(title))?;
+                ReportColumn::Number(title) => {
+                    write!(self.out, "<th class=\"number\">{}</th>", HtmlEscaped(title))?;
                 }
             }
         }
@@ -108,33 +111,33 @@ impl Page {
         Ok(())
     }
 
-    fn cell(&mut self, cell: &Cell, column: &Column) -> fmt::Result {
-        let Cell { text, detail, range, share, tone } = cell;
-        let text = Escaped(text);
+    fn cell(&mut self, cell: &ReportCell, column: &ReportColumn) -> fmt::Result {
+        let ReportCell { text, detail, range, share, tone } = cell;
+        let text = HtmlEscaped(text);
         let tone = match tone {
-            Tone::Plain => "",
-            Tone::Best => " best",
-            Tone::Better => " better",
-            Tone::Worse => " worse",
+            CellTone::Plain => "",
+            CellTone::Best => " best",
+            CellTone::Better => " better",
+            CellTone::Worse => " worse",
         };
         match column {
-            Column::Label => return write!(self.out, "<th>{text}</th>"),
-            Column::Number(_) => write!(self.out, "<td class=\"number{tone}\"")?,
-            Column::Subject(name) => {
+            ReportColumn::Label => return write!(self.out, "<th>{text}</th>"),
+            ReportColumn::Number(_) => write!(self.out, "<td class=\"number{tone}\"")?,
+            ReportColumn::Subject(name) => {
                 let ours = if name == OURS { " ours" } else { "" };
                 let look = self.palette.look(name).class;
                 write!(self.out, "<td class=\"number figure {look}{ours}{tone}\"")?;
             }
         }
         if !range.is_empty() {
-            write!(self.out, " title=\"{}\"", Escaped(range))?;
+            write!(self.out, " title=\"{}\"", HtmlEscaped(range))?;
         }
         if let Some(share) = share {
             write!(self.out, " style=\"--share:{:.0}%\"", share * 100.0)?;
         }
         write!(self.out, ">{text}")?;
-        if matches!(column, Column::Subject(_)) {
-            write!(self.out, " <small>{}</small>", Escaped(detail))?;
+        if matches!(column, ReportColumn::Subject(_)) {
+            write!(self.out, " <small>{}</small>", HtmlEscaped(detail))?;
         }
         self.out.push_str("</td>");
         Ok(())
@@ -146,7 +149,7 @@ impl Page {
             self.out.push_str("<ul class=\"legend\">\n");
             for subject in subjects {
                 let key = plot::key(self.palette.look(subject));
-                writeln!(self.out, "<li>{key} {}</li>", Escaped(subject))?;
+                writeln!(self.out, "<li>{key} {}</li>", HtmlEscaped(subject))?;
             }
             self.out.push_str("</ul>\n");
         }
@@ -155,7 +158,7 @@ impl Page {
         writeln!(self.out, "<div class=\"{class}\">")?;
         for plot in plots {
             let (title, note) = (plot.title(), plot.note());
-            let (title, note) = (Escaped(&title), Escaped(&note));
+            let (title, note) = (HtmlEscaped(&title), HtmlEscaped(&note));
             let svg = plot.svg(&self.palette);
             writeln!(
                 self.out,
@@ -169,23 +172,23 @@ impl Page {
 }
 
 /// A text with its emphasis and code as elements.
-struct Inline<'a>(&'a Text);
+struct Inline<'a>(&'a MarkedText);
 
 impl Display for Inline<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.0.iter().try_for_each(|span| match span {
-            Span::Plain(text) => write!(f, "{}", Escaped(text)),
-            Span::Emphasis(text) => write!(f, "<em>{}</em>", Escaped(text)),
-            Span::Code(text) => write!(f, "<code>{}</code>", Escaped(text)),
+            MarkedSpan::Plain(text) => write!(f, "{}", HtmlEscaped(text)),
+            MarkedSpan::Emphasis(text) => write!(f, "<em>{}</em>", HtmlEscaped(text)),
+            MarkedSpan::Code(text) => write!(f, "<code>{}</code>", HtmlEscaped(text)),
         })
     }
 }
 
 /// A text whose characters have no meaning in HTML, neither in elements nor in quoted attributes.
 #[derive(Clone, Copy)]
-pub(super) struct Escaped<'a>(pub(super) &'a str);
+pub(super) struct HtmlEscaped<'a>(pub(super) &'a str);
 
-impl Display for Escaped<'_> {
+impl Display for HtmlEscaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|sign| match sign {
             '<' => f.write_str("&lt;"),

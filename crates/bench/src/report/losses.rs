@@ -1,17 +1,17 @@
 //! Where this project's bus does badly: a list that begins with the worst.
 
 use super::build::push_list;
-use super::model::{Block, Cell, Column, Section, Table};
+use super::model::{ReportBlock, ReportCell, ReportColumn, ReportSection, ReportTable};
 use crate::number;
-use crate::result::Unit;
-use crate::scenario_info::Heading;
-use crate::summary::{Figure, OURS, Row, Scenario};
+use crate::result::MetricUnit;
+use crate::scenario_info::ScenarioHeading;
+use crate::summary::{Figure, MetricRow, OURS, ScenarioSummary};
 use crate::wording;
 
 /// A figure of this project's bus, and the better figure of another bus or of the floor.
 struct Loss<'a> {
     title: &'a str,
-    row: Row<'a>,
+    row: MetricRow<'a>,
     ours: &'a Figure,
     winner: &'a str,
     theirs: &'a Figure,
@@ -21,32 +21,32 @@ struct Loss<'a> {
 }
 
 /// A scenario and what is known about it.
-type Described<'a> = (Heading<'a>, &'a Scenario);
+type DescribedScenario<'a> = (ScenarioHeading<'a>, &'a ScenarioSummary);
 
-pub(super) fn section<'a>(scenarios: &[Described<'_>]) -> Section<'a> {
+pub(super) fn section<'a>(scenarios: &[DescribedScenario<'_>]) -> ReportSection<'a> {
     let mut blocks = Vec::new();
     push_list(&mut blocks, failures(scenarios));
     let to_buses = losses(scenarios, |row| row.best_peer(), 1.0);
     let to_floor = losses(scenarios, |row| Some(("floor", row.floor()?)), FLOOR_FACTOR);
     if to_buses.is_empty() {
         let text = "No other bus has a better figure in this run.";
-        blocks.push(Block::Paragraph(text.into()));
+        blocks.push(ReportBlock::Paragraph(text.into()));
     } else {
         let text = "Another bus has the better figure, the worst first:";
-        blocks.push(Block::Paragraph(text.into()));
+        blocks.push(ReportBlock::Paragraph(text.into()));
         blocks.extend(tables(&to_buses));
     }
     if !to_floor.is_empty() {
         let margin = number::percent(FLOOR_FACTOR - 1.0);
         let text = format!("The floor is more than {margin} away, the worst first:");
-        blocks.push(Block::Paragraph(text.into()));
+        blocks.push(ReportBlock::Paragraph(text.into()));
         blocks.extend(tables(&to_floor));
     }
-    Section { name: "losses".to_owned(), title: "Where we do badly".to_owned(), blocks }
+    ReportSection { name: "losses".to_owned(), title: "Where we do badly".to_owned(), blocks }
 }
 
 /// What this project's bus did not do at all.
-fn failures(scenarios: &[Described<'_>]) -> Vec<String> {
+fn failures(scenarios: &[DescribedScenario<'_>]) -> Vec<String> {
     let mut failures = Vec::new();
     for (heading, scenario) in scenarios {
         for comparison in &scenario.comparisons {
@@ -63,11 +63,11 @@ fn failures(scenarios: &[Described<'_>]) -> Vec<String> {
 
 /// The figures of this bus that are more than `factor` times worse than those of a rival, worst first.
 fn losses<'a>(
-    scenarios: &'a [Described<'a>],
-    rival: fn(&Row<'a>) -> Option<(&'a str, &'a Figure)>,
+    scenarios: &'a [DescribedScenario<'a>],
+    rival: fn(&MetricRow<'a>) -> Option<(&'a str, &'a Figure)>,
     factor: f64,
 ) -> Vec<Loss<'a>> {
-    let loss = |title: &'a str, row: Row<'a>, is_main: bool| {
+    let loss = |title: &'a str, row: MetricRow<'a>, is_main: bool| {
         let (winner, theirs) = rival(&row)?;
         let (ours, times_worse) = (row.ours()?, row.times_worse(theirs)?);
         (times_worse > factor).then_some(Loss {
@@ -92,27 +92,28 @@ fn losses<'a>(
 }
 
 /// A table of the main metrics, and a folded table of the others.
-fn tables<'a>(losses: &[Loss<'_>]) -> Vec<Block<'a>> {
+fn tables<'a>(losses: &[Loss<'_>]) -> Vec<ReportBlock<'a>> {
     let (main, others): (Vec<&Loss<'_>>, Vec<&Loss<'_>>) =
         losses.iter().partition(|loss| loss.is_main);
     let title = format!("In the other metrics ({})", others.len());
-    let main = (!main.is_empty()).then(|| Block::Table(table(&main)));
-    let others = (!others.is_empty()).then(|| Block::FoldedTable { title, table: table(&others) });
+    let main = (!main.is_empty()).then(|| ReportBlock::Table(table(&main)));
+    let others =
+        (!others.is_empty()).then(|| ReportBlock::FoldedTable { title, table: table(&others) });
     main.into_iter().chain(others).collect()
 }
 
-fn table(losses: &[&Loss<'_>]) -> Table {
-    let numbers = ["ours", "theirs", "worse"].map(Column::Number);
-    let columns = [Column::Label, Column::Label].into_iter().chain(numbers).collect();
-    Table { columns, rows: losses.iter().map(|loss| cells(loss)).collect() }
+fn table(losses: &[&Loss<'_>]) -> ReportTable {
+    let numbers = ["ours", "theirs", "worse"].map(ReportColumn::Number);
+    let columns = [ReportColumn::Label, ReportColumn::Label].into_iter().chain(numbers).collect();
+    ReportTable { columns, rows: losses.iter().map(|loss| cells(loss)).collect() }
 }
 
-fn cells(loss: &Loss<'_>) -> Vec<Cell> {
+fn cells(loss: &Loss<'_>) -> Vec<ReportCell> {
     let Loss { title, row, ours, winner, theirs, times_worse, .. } = loss;
     let info = row.metric.info();
     let with_unit = |figure: &Figure| {
         let median = number::significant(figure.median);
-        if info.unit == Unit::Count { median } else { format!("{median} {}", info.unit) }
+        if info.unit == MetricUnit::Count { median } else { format!("{median} {}", info.unit) }
     };
     let remark = if ours.overlaps(theirs) { ", within the spread" } else { "" };
     let texts = [
@@ -122,7 +123,7 @@ fn cells(loss: &Loss<'_>) -> Vec<Cell> {
         format!("{winner}: {}", with_unit(theirs)),
         format!("×{}{remark}", number::ratio(*times_worse)),
     ];
-    texts.map(Cell::from).into()
+    texts.map(ReportCell::from).into()
 }
 
 /// How many times worse than the floor a figure of this bus must be to be listed.

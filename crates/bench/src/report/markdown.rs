@@ -2,27 +2,30 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use super::model::{Block, Cell, Column, Report, Span, Table, Text, Tone};
+use super::model::{
+    BenchReport, CellTone, MarkedSpan, MarkedText, ReportBlock, ReportCell, ReportColumn,
+    ReportTable,
+};
 
-pub(super) fn report(report: &Report<'_>) -> String {
+pub(super) fn report(report: &BenchReport<'_>) -> String {
     let mut parts = vec![format!("# {}\n", report.title), format!("{DO_NOT_EDIT}\n")];
     parts.extend(report.introduction.iter().filter_map(block));
     for section in &report.sections {
-        parts.push(format!("## {}\n", Escaped(&section.title)));
+        parts.push(format!("## {}\n", MarkdownEscaped(&section.title)));
         parts.extend(section.blocks.iter().filter_map(block));
     }
     parts.join("\n")
 }
 
-pub(super) fn blocks(blocks: &[Block<'_>]) -> String {
+pub(super) fn blocks(blocks: &[ReportBlock<'_>]) -> String {
     blocks.iter().filter_map(block).collect::<Vec<_>>().join("\n")
 }
 
 /// One block, with a newline at its end; `None` if Markdown cannot show it.
-fn block(block: &Block<'_>) -> Option<String> {
+fn block(block: &ReportBlock<'_>) -> Option<String> {
     Some(match block {
-        Block::Paragraph(text) => format!("{text}\n"),
-        Block::List(items) => {
+        ReportBlock::Paragraph(text) => format!("{text}\n"),
+        ReportBlock::List(items) => {
             let mut list = String::new();
             for item in items {
                 let _ = writeln!(list, "- {}", item.text);
@@ -32,38 +35,38 @@ fn block(block: &Block<'_>) -> Option<String> {
             }
             list
         }
-        Block::Table(table) => table.to_string(),
-        Block::FoldedTable { title, table } => {
-            let title = Escaped(title);
+        ReportBlock::Table(table) => table.to_string(),
+        ReportBlock::FoldedTable { title, table } => {
+            let title = MarkdownEscaped(title);
             format!("<details><summary>{title}</summary>\n\n{table}\n</details>\n")
         }
-        Block::Commands(lines) => format!("```sh\n{}\n```\n", lines.join("\n")),
-        Block::Plots(_) => return None,
+        ReportBlock::Commands(lines) => format!("```sh\n{}\n```\n", lines.join("\n")),
+        ReportBlock::Plots(_) => return None,
     })
 }
 
-impl Display for Text {
+impl Display for MarkedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|span| match span {
-            Span::Plain(text) => write!(f, "{}", Escaped(text)),
-            Span::Emphasis(text) => write!(f, "*{}*", Escaped(text)),
-            Span::Code(text) => write!(f, "`{text}`"),
+            MarkedSpan::Plain(text) => write!(f, "{}", MarkdownEscaped(text)),
+            MarkedSpan::Emphasis(text) => write!(f, "*{}*", MarkdownEscaped(text)),
+            MarkedSpan::Code(text) => write!(f, "`{text}`"),
         })
     }
 }
 
-impl Display for Table {
+impl Display for ReportTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for column in &self.columns {
             match column {
-                Column::Label => f.write_str("| ")?,
-                Column::Subject(title) => write!(f, "| {} ", Escaped(title))?,
-                Column::Number(title) => write!(f, "| {} ", Escaped(title))?,
+                ReportColumn::Label => f.write_str("| ")?,
+                ReportColumn::Subject(title) => write!(f, "| {} ", MarkdownEscaped(title))?,
+                ReportColumn::Number(title) => write!(f, "| {} ", MarkdownEscaped(title))?,
             }
         }
         f.write_str("|\n")?;
         for column in &self.columns {
-            f.write_str(if matches!(column, Column::Label) { "| --- " } else { "| ---: " })?;
+            f.write_str(if matches!(column, ReportColumn::Label) { "| --- " } else { "| ---: " })?;
         }
         f.write_str("|\n")?;
         for row in &self.rows {
@@ -74,21 +77,25 @@ impl Display for Table {
     }
 }
 
-impl Display for Cell {
+impl Display for ReportCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = Escaped(&self.text);
+        let text = MarkdownEscaped(&self.text);
         match self.tone {
-            Tone::Best => write!(f, "**{text}**")?,
-            Tone::Plain | Tone::Better | Tone::Worse => write!(f, "{text}")?,
+            CellTone::Best => write!(f, "**{text}**")?,
+            CellTone::Plain | CellTone::Better | CellTone::Worse => write!(f, "{text}")?,
         }
-        if self.detail.is_empty() { Ok(()) } else { write!(f, " {}", Escaped(&self.detail)) }
+        if self.detail.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " {}", MarkdownEscaped(&self.detail))
+        }
     }
 }
 
 /// A text whose characters have no meaning in Markdown.
-struct Escaped<'a>(&'a str);
+struct MarkdownEscaped<'a>(&'a str);
 
-impl Display for Escaped<'_> {
+impl Display for MarkdownEscaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = ' ';
         let mut signs = self.0.chars().peekable();

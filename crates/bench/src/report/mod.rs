@@ -21,34 +21,34 @@ mod svg;
 pub(crate) mod text;
 
 pub use headline::{HEADLINE_END, HEADLINE_START, MarkerError, replace_headline};
-pub use text::Style;
+pub use text::TableStyle;
 
-use crate::result::Record;
+use crate::result::BenchRecord;
 use crate::scenario_info::ScenarioInfo;
-use crate::summary::Summary;
+use crate::summary::RunSummary;
 
 /// The report as a page of HTML that loads nothing.
 #[must_use]
-pub fn html(records: &[Record], infos: &[ScenarioInfo]) -> String {
-    let summary = Summary::of(records);
+pub fn html(records: &[BenchRecord], infos: &[ScenarioInfo]) -> String {
+    let summary = RunSummary::of(records);
     html::page(&build::report(records, &summary, infos), &summary)
 }
 
 /// The report as a document in Markdown.
 #[must_use]
-pub fn markdown(records: &[Record], infos: &[ScenarioInfo]) -> String {
-    markdown::report(&build::report(records, &Summary::of(records), infos))
+pub fn markdown(records: &[BenchRecord], infos: &[ScenarioInfo]) -> String {
+    markdown::report(&build::report(records, &RunSummary::of(records), infos))
 }
 
 /// The table for the README, in Markdown; `None` if the scenario with this table was not run.
 #[must_use]
-pub fn headline(records: &[Record], infos: &[ScenarioInfo]) -> Option<String> {
-    let summary = Summary::of(records);
+pub fn headline(records: &[BenchRecord], infos: &[ScenarioInfo]) -> Option<String> {
+    let summary = RunSummary::of(records);
     Some(markdown::blocks(&build::headline(records, &summary, infos)?))
 }
 
 /// Tables of all scenarios for a terminal.
 #[must_use]
-pub fn text(records: &[Record], infos: &[ScenarioInfo], style: Style) -> String {
-    text::all(&Summary::of(records), infos, style)
+pub fn text(records: &[BenchRecord], infos: &[ScenarioInfo], style: TableStyle) -> String {
+    text::all(&RunSummary::of(records), infos, style)
 }

@@ -3,32 +3,32 @@
 use super::plot::Plot;
 use crate::number;
 use crate::result::Metric;
-use crate::summary::{Outcome, Row};
+use crate::summary::{MetricRow, SubjectOutcome};
 use crate::wording;
 
 /// A report of one or more runs.
-pub(super) struct Report<'a> {
+pub(super) struct BenchReport<'a> {
     pub(super) title: &'static str,
-    pub(super) introduction: Vec<Block<'a>>,
-    pub(super) sections: Vec<Section<'a>>,
+    pub(super) introduction: Vec<ReportBlock<'a>>,
+    pub(super) sections: Vec<ReportSection<'a>>,
 }
 
 /// A part of a report with a title.
-pub(super) struct Section<'a> {
+pub(super) struct ReportSection<'a> {
     pub(super) name: String,
     pub(super) title: String,
-    pub(super) blocks: Vec<Block<'a>>,
+    pub(super) blocks: Vec<ReportBlock<'a>>,
 }
 
 /// A part of a section.
-pub(super) enum Block<'a> {
-    Paragraph(Text),
-    List(Vec<Item>),
-    Table(Table),
+pub(super) enum ReportBlock<'a> {
+    Paragraph(MarkedText),
+    List(Vec<ListItem>),
+    Table(ReportTable),
     /// A table that the reader has to open.
     FoldedTable {
         title: String,
-        table: Table,
+        table: ReportTable,
     },
     Commands(Vec<String>),
     /// Only formats with pictures show these.
@@ -36,29 +36,29 @@ pub(super) enum Block<'a> {
 }
 
 /// An item of a list, with the items below it.
-pub(super) struct Item {
-    pub(super) text: Text,
-    pub(super) nested: Vec<Text>,
+pub(super) struct ListItem {
+    pub(super) text: MarkedText,
+    pub(super) nested: Vec<MarkedText>,
 }
 
 /// A text with emphasized parts and code.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Text(pub(super) Vec<Span>);
+pub(super) struct MarkedText(pub(super) Vec<MarkedSpan>);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Span {
+pub(super) enum MarkedSpan {
     Plain(String),
     Emphasis(String),
     Code(String),
 }
 
-pub(super) struct Table {
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: Vec<Vec<Cell>>,
+pub(super) struct ReportTable {
+    pub(super) columns: Vec<ReportColumn>,
+    pub(super) rows: Vec<Vec<ReportCell>>,
 }
 
 /// The head of a column.
-pub(super) enum Column {
+pub(super) enum ReportColumn {
     Label,
     Subject(String),
     /// Other numbers, under this title.
@@ -66,10 +66,10 @@ pub(super) enum Column {
 }
 
 #[derive(Default)]
-pub(super) struct Cell {
+pub(super) struct ReportCell {
     pub(super) text: String,
     pub(super) detail: String,
-    pub(super) tone: Tone,
+    pub(super) tone: CellTone,
     /// The middle half of the rounds, for formats with tooltips.
     pub(super) range: String,
     /// The figure as a share of the largest figure of its row, for formats with pictures.
@@ -78,7 +78,7 @@ pub(super) struct Cell {
 
 /// How a cell stands out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Tone {
+pub(super) enum CellTone {
     #[default]
     Plain,
     /// The figure of the best bus.
@@ -91,7 +91,7 @@ pub(super) enum Tone {
 
 /// Whether the label of a row names the metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Labels {
+pub(super) enum RowLabels {
     Case,
     CaseAndMetric,
 }
@@ -103,18 +103,18 @@ pub(super) enum Spread {
     Hidden,
 }
 
-impl Text {
+impl MarkedText {
     /// Reads a text of this program, in which `*` encloses emphasis and a backtick encloses code.
     pub(super) fn marked(text: &str) -> Self {
         let mut spans = Vec::new();
         for (index, part) in text.split('`').enumerate() {
             if index % 2 == 1 {
-                spans.push(Span::Code(part.to_owned()));
+                spans.push(MarkedSpan::Code(part.to_owned()));
                 continue;
             }
             for (index, part) in part.split('*').enumerate().filter(|(_, part)| !part.is_empty()) {
                 let is_emphasized = index % 2 == 1;
-                let span = if is_emphasized { Span::Emphasis } else { Span::Plain };
+                let span = if is_emphasized { MarkedSpan::Emphasis } else { MarkedSpan::Plain };
                 spans.push(span(part.to_owned()));
             }
         }
@@ -122,45 +122,47 @@ impl Text {
     }
 }
 
-impl<T: Into<String>> From<T> for Text {
+impl<T: Into<String>> From<T> for MarkedText {
     fn from(text: T) -> Self {
-        Self(vec![Span::Plain(text.into())])
+        Self(vec![MarkedSpan::Plain(text.into())])
     }
 }
 
-impl<T: Into<Text>> From<T> for Item {
+impl<T: Into<MarkedText>> From<T> for ListItem {
     fn from(text: T) -> Self {
         Self { text: text.into(), nested: Vec::new() }
     }
 }
 
-impl Table {
+impl ReportTable {
     /// A table with a column for each subject, how this project's bus compares with the best other
     /// bus, and, if any row has it, the share of the floor.
     pub(super) fn of_figures(
-        rows: &[Row<'_>],
+        rows: &[MetricRow<'_>],
         subjects: &[String],
-        labels: Labels,
+        labels: RowLabels,
         spread: Spread,
     ) -> Self {
         let has_floor = rows.iter().any(|row| row.floor_share().is_some());
-        let subject_columns = subjects.iter().cloned().map(Column::Subject);
-        let mut columns: Vec<_> = [Column::Label].into_iter().chain(subject_columns).collect();
-        columns.push(Column::Number(wording::RATIO_TITLE));
+        let subject_columns = subjects.iter().cloned().map(ReportColumn::Subject);
+        let mut columns: Vec<_> =
+            [ReportColumn::Label].into_iter().chain(subject_columns).collect();
+        columns.push(ReportColumn::Number(wording::RATIO_TITLE));
         if has_floor {
-            columns.push(Column::Number("floor's share"));
+            columns.push(ReportColumn::Number("floor's share"));
         }
-        let cells = |row: &Row<'_>| {
+        let cells = |row: &MetricRow<'_>| {
             let case = &row.comparison.case.label;
             let label = match labels {
-                Labels::Case => case.clone(),
-                Labels::CaseAndMetric => format!("{case}, {}", wording::unit(row.metric)),
+                RowLabels::Case => case.clone(),
+                RowLabels::CaseAndMetric => format!("{case}, {}", wording::unit(row.metric)),
             };
-            let mut cells = vec![Cell::from(label)];
-            cells.extend(subjects.iter().map(|subject| Cell::of_figure(row, subject, spread)));
-            cells.push(Cell::of_ratio(row));
+            let mut cells = vec![ReportCell::from(label)];
+            cells
+                .extend(subjects.iter().map(|subject| ReportCell::of_figure(row, subject, spread)));
+            cells.push(ReportCell::of_ratio(row));
             if has_floor {
-                cells.push(Cell::of_optional(row.floor_share(), number::percent));
+                cells.push(ReportCell::of_optional(row.floor_share(), number::percent));
             }
             cells
         };
@@ -168,17 +170,17 @@ impl Table {
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for ReportCell {
     fn from(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 }
 
-impl Cell {
-    pub(super) fn of_figure(row: &Row<'_>, subject: &str, spread: Spread) -> Self {
+impl ReportCell {
+    pub(super) fn of_figure(row: &MetricRow<'_>, subject: &str, spread: Spread) -> Self {
         let Some(figure) = row.figure(subject) else {
-            return match row.comparison.find(subject).is_some_and(Outcome::has_failed) {
-                true => Self { tone: Tone::Worse, ..Self::from("failed".to_owned()) },
+            return match row.comparison.find(subject).is_some_and(SubjectOutcome::has_failed) {
+                true => Self { tone: CellTone::Worse, ..Self::from("failed".to_owned()) },
                 false => Self::from(number::ABSENT.to_owned()),
             };
         };
@@ -193,18 +195,18 @@ impl Cell {
             } else {
                 String::new()
             },
-            tone: if row.is_best(subject) { Tone::Best } else { Tone::Plain },
+            tone: if row.is_best(subject) { CellTone::Best } else { CellTone::Plain },
             range: format!("{low} to {high}"),
             share: is_compared.then(|| (figure.median / largest).max(0.0)),
         }
     }
 
-    pub(super) fn of_ratio(row: &Row<'_>) -> Self {
+    pub(super) fn of_ratio(row: &MetricRow<'_>) -> Self {
         let worse = row.best_peer().and_then(|(_, figure)| row.times_worse(figure));
         let tone = match worse {
-            Some(worse) if worse > 1.0 => Tone::Worse,
-            Some(worse) if worse < 1.0 => Tone::Better,
-            _ => Tone::Plain,
+            Some(worse) if worse > 1.0 => CellTone::Worse,
+            Some(worse) if worse < 1.0 => CellTone::Better,
+            _ => CellTone::Plain,
         };
         Self { tone, ..Self::of_optional(row.ratio(), number::ratio) }
     }
@@ -231,13 +233,13 @@ mod tests {
     fn marked_texts_have_emphasis_and_code() {
         let span = |text: &str| text.to_owned();
         assert_eq!(
-            Text::marked("a *b* `c*d` e").0,
+            MarkedText::marked("a *b* `c*d` e").0,
             [
-                Span::Plain(span("a ")),
-                Span::Emphasis(span("b")),
-                Span::Plain(span(" ")),
-                Span::Code(span("c*d")),
-                Span::Plain(span(" e")),
+                MarkedSpan::Plain(span("a ")),
+                MarkedSpan::Emphasis(span("b")),
+                MarkedSpan::Plain(span(" ")),
+                MarkedSpan::Code(span("c*d")),
+                MarkedSpan::Plain(span(" e")),
             ]
         );
     }

@@ -1,7 +1,7 @@
 //! How each subject looks in all plots and tables of a page: a class of the style sheet, and the
 //! marker at the points of its lines for readers who cannot tell the colors apart.
 
-use crate::summary::{Role, Summary};
+use crate::summary::{RunSummary, SubjectRole};
 
 /// The looks of all subjects of a page.
 pub(super) struct Palette(Vec<(String, Look)>);
@@ -15,17 +15,17 @@ pub(super) struct Look {
 
 impl Palette {
     /// With more buses than colors, the colors repeat.
-    pub(super) fn new(summary: &Summary) -> Self {
+    pub(super) fn new(summary: &RunSummary) -> Self {
         let mut looks: Vec<(String, Look)> = Vec::new();
         let mut peers = PEERS.into_iter().cycle();
         for subject in summary.scenarios.iter().flat_map(|scenario| &scenario.subjects) {
             if looks.iter().all(|(known, _)| known != subject) {
-                let look = match Role::of(subject) {
-                    Role::Ours => OURS,
-                    Role::Floor => FLOOR,
-                    Role::Relay => RELAY,
-                    Role::Direct => DIRECT,
-                    Role::Peer => peers.next().unwrap_or(OURS),
+                let look = match SubjectRole::of(subject) {
+                    SubjectRole::Ours => OURS,
+                    SubjectRole::Floor => FLOOR,
+                    SubjectRole::Relay => RELAY,
+                    SubjectRole::Direct => DIRECT,
+                    SubjectRole::Peer => peers.next().unwrap_or(OURS),
                 };
                 looks.push((subject.clone(), look));
             }

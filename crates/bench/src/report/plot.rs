@@ -4,14 +4,14 @@ use super::axis::Axis;
 use super::palette::{self, Look, Palette};
 use super::svg::{Anchor, Svg};
 use crate::number;
-use crate::result::{Metric, Setting, Timeline};
-use crate::scenario_info::Heading;
-use crate::summary::{Comparison, Figure, OURS, Row, Scenario};
+use crate::result::{CaseSetting, Metric, Timeline};
+use crate::scenario_info::ScenarioHeading;
+use crate::summary::{CaseComparison, Figure, MetricRow, OURS, ScenarioSummary};
 use crate::wording;
 
 /// A picture of some results.
 pub(super) enum Plot<'a> {
-    Lines(Box<Lines<'a>>),
+    Lines(Box<LinePlot<'a>>),
     Timeline {
         timeline: &'a Timeline,
         /// Where the time axis ends, in nanoseconds.
@@ -20,34 +20,37 @@ pub(super) enum Plot<'a> {
 }
 
 /// A metric against a setting, with a line for each subject.
-pub(super) struct Lines<'a> {
+pub(super) struct LinePlot<'a> {
     metric: Metric,
     setting: &'a str,
     /// What these cases have in common and others do not; empty if all cases are here.
     facet: String,
     /// This project's bus is the last, so that nothing covers its line.
-    series: Vec<(&'a str, Vec<Point>)>,
+    series: Vec<(&'a str, Vec<PlotPoint>)>,
     across: Axis,
     up: Axis,
 }
 
 #[derive(Clone, Copy)]
-struct Point {
+struct PlotPoint {
     at: f64,
     figure: Figure,
 }
 
 /// The lines for each metric of a scenario whose cases vary in a number.
-pub(super) fn lines<'a>(heading: &Heading<'_>, scenario: &'a Scenario) -> Vec<Plot<'a>> {
+pub(super) fn lines<'a>(
+    heading: &ScenarioHeading<'_>,
+    scenario: &'a ScenarioSummary,
+) -> Vec<Plot<'a>> {
     let facets = facets(scenario);
     let plots = heading.metrics.iter().flat_map(|metric| {
-        facets.iter().filter_map(|facet| Lines::new(*metric, facet, &scenario.subjects))
+        facets.iter().filter_map(|facet| LinePlot::new(*metric, facet, &scenario.subjects))
     });
     plots.map(|lines| Plot::Lines(Box::new(lines))).collect()
 }
 
 /// The timelines of a scenario. Those of the same case have the same scale.
-pub(super) fn timelines(scenario: &Scenario) -> Vec<Plot<'_>> {
+pub(super) fn timelines(scenario: &ScenarioSummary) -> Vec<Plot<'_>> {
     let end = |timeline: &Timeline| {
         let like = scenario.timelines.iter().filter(|other| other.case == timeline.case);
         like.map(end_of).max().unwrap_or(0).max(1)
@@ -106,13 +109,13 @@ pub(super) fn key(look: Look) -> String {
     svg.end()
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LinePlot<'a> {
     /// `None` if no case of the facet has the metric.
     fn new(metric: Metric, facet: &Facet<'a>, subjects: &'a [String]) -> Option<Self> {
         let of_subject = |subject: &'a String| {
             let points = facet.comparisons.iter().filter_map(|comparison| {
-                let figure = *Row { comparison, metric }.figure(subject)?;
-                Some(Point { at: number_at(comparison, facet.setting)?, figure })
+                let figure = *MetricRow { comparison, metric }.figure(subject)?;
+                Some(PlotPoint { at: number_at(comparison, facet.setting)?, figure })
             });
             let mut points: Vec<_> = points.collect();
             points.sort_by(|one, other| one.at.total_cmp(&other.at));
@@ -160,7 +163,7 @@ impl<'a> Lines<'a> {
         svg.text((left.midpoint(right), height - 9.0), Anchor::Middle, &axis_title(self.setting));
         for (subject, points) in &self.series {
             let Look { class, marker } = palette.look(subject);
-            for Point { at, figure } in points {
+            for PlotPoint { at, figure } in points {
                 let ends = [(x(*at), y(figure.low)), (x(*at), y(figure.high))];
                 svg.line(&ends, &format!("{class} spread"));
             }
@@ -206,12 +209,12 @@ struct Facet<'a> {
     /// What these cases have in common and others do not: `read buffer 2048`.
     title: String,
     setting: &'a str,
-    comparisons: Vec<&'a Comparison>,
+    comparisons: Vec<&'a CaseComparison>,
 }
 
 /// If the cases vary in a number that has enough values for a line, a facet for each combination of
 /// the other settings.
-fn facets(scenario: &Scenario) -> Vec<Facet<'_>> {
+fn facets(scenario: &ScenarioSummary) -> Vec<Facet<'_>> {
     let all: Vec<_> = scenario.comparisons.iter().collect();
     let Some(setting) = main_setting(&all).filter(|_| !scenario.is_mixed()) else {
         return Vec::new();
@@ -229,7 +232,7 @@ fn facets(scenario: &Scenario) -> Vec<Facet<'_>> {
 }
 
 /// The number in which the cases vary most; `None` if none has enough values for a line.
-fn main_setting<'a>(comparisons: &[&'a Comparison]) -> Option<&'a str> {
+fn main_setting<'a>(comparisons: &[&'a CaseComparison]) -> Option<&'a str> {
     let settings = comparisons.first()?.case.at.keys();
     let numbers = settings
         .filter(|name| comparisons.iter().all(|comparison| number_at(comparison, name).is_some()));
@@ -237,7 +240,7 @@ fn main_setting<'a>(comparisons: &[&'a Comparison]) -> Option<&'a str> {
     (value_count(comparisons, most) >= POINTS_MIN).then_some(most)
 }
 
-fn value_count(comparisons: &[&Comparison], setting: &str) -> usize {
+fn value_count(comparisons: &[&CaseComparison], setting: &str) -> usize {
     let mut values: Vec<_> =
         comparisons.iter().filter_map(|comparison| comparison.case.at.get(setting)).collect();
     values.sort_unstable();
@@ -246,7 +249,7 @@ fn value_count(comparisons: &[&Comparison], setting: &str) -> usize {
 }
 
 /// The settings of a case, except one, in which the cases differ.
-fn other_settings(comparison: &Comparison, setting: &str, all: &[&Comparison]) -> String {
+fn other_settings(comparison: &CaseComparison, setting: &str, all: &[&CaseComparison]) -> String {
     let varies = |name: &str| {
         let value = comparison.case.at.get(name);
         all.iter().any(|other| other.case.at.get(name) != value)
@@ -254,14 +257,14 @@ fn other_settings(comparison: &Comparison, setting: &str, all: &[&Comparison]) -
     let others = comparison.case.at.iter().filter(|(name, _)| *name != setting && varies(name));
     let words: Vec<_> = others
         .map(|(name, value)| match (wording::setting(name), value) {
-            (name, Setting::Number(number)) => format!("{name} {number}"),
-            (name, Setting::Word(word)) => format!("{name}: {word}"),
+            (name, CaseSetting::Number(number)) => format!("{name} {number}"),
+            (name, CaseSetting::Word(word)) => format!("{name}: {word}"),
         })
         .collect();
     words.join(", ")
 }
 
-fn number_at(comparison: &Comparison, setting: &str) -> Option<f64> {
+fn number_at(comparison: &CaseComparison, setting: &str) -> Option<f64> {
     comparison.case.number(setting).map(|number| number as f64)
 }
 
@@ -302,16 +305,16 @@ const POINTS_MIN: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Case, Record, Sample};
-    use crate::summary::Summary;
+    use crate::result::{BenchCase, BenchRecord, BenchSample};
+    use crate::summary::RunSummary;
 
-    type At = [(&'static str, Setting)];
+    type At = [(&'static str, CaseSetting)];
 
-    fn sample(metric: Metric, at: &At) -> Record {
+    fn sample(metric: Metric, at: &At) -> BenchRecord {
         let at = at.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Record::Sample(Sample {
+        BenchRecord::Sample(BenchSample {
             scenario: "s".to_owned(),
-            case: Case { label: format!("{at:?}"), at },
+            case: BenchCase { label: format!("{at:?}"), at },
             subject: "diligence".to_owned(),
             round: 1,
             figures: [(metric, 1.0)].into(),
@@ -321,7 +324,7 @@ mod tests {
 
     fn check(cases: &[(Metric, &At)], expected: &[(&str, &str, usize)]) {
         let samples: Vec<_> = cases.iter().map(|(metric, at)| sample(*metric, at)).collect();
-        let scenario = Summary::of(&samples).scenarios.remove(0);
+        let scenario = RunSummary::of(&samples).scenarios.remove(0);
         let facets = facets(&scenario);
         let facets: Vec<_> = facets
             .iter()
@@ -332,12 +335,12 @@ mod tests {
 
     #[test]
     fn lines_need_a_number_with_three_values() {
-        let at = |value: u64| [("size", Setting::from(value))];
+        let at = |value: u64| [("size", CaseSetting::from(value))];
         let time = Metric::RoundTripUs;
         check(&[(time, &at(1)), (time, &at(3)), (time, &at(9))], &[("", "size", 3)]);
         check(&[(time, &at(1)), (time, &at(3))], &[]);
         check(&[(time, &[])], &[]);
-        let library = |name: &str| [("library", Setting::from(name))];
+        let library = |name: &str| [("library", CaseSetting::from(name))];
         check(&[(time, &library("a")), (time, &library("b")), (time, &library("c"))], &[]);
         // A list of unlike things.
         let rate = Metric::MessagesPerS;
@@ -347,7 +350,7 @@ mod tests {
     #[test]
     fn other_settings_make_facets() {
         let at = |size: u64, buffer: u64| {
-            [("read_buffer", Setting::from(buffer)), ("size", Setting::from(size))]
+            [("read_buffer", CaseSetting::from(buffer)), ("size", CaseSetting::from(size))]
         };
         let all = [1, 3, 9].map(|size| at(size, 2048));
         let others = [1, 3, 9].map(|size| at(size, 65536));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::html::Escaped;
+use super::html::HtmlEscaped;
 
 /// A picture that grows by one shape at a time. Lengths are in pixels.
 pub(super) struct Svg {
@@ -49,7 +49,7 @@ impl Svg {
             Anchor::Middle => "middle",
             Anchor::End => "end",
         };
-        let text = Escaped(text);
+        let text = HtmlEscaped(text);
         let _ = writeln!(
             self.text,
             "<text x=\"{x:.1}\" y=\"{y:.1}\" dy=\".35em\" text-anchor=\"{anchor}\">{text}</text>"

@@ -13,12 +13,12 @@ use std::env;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
-use super::model::{Cell, Spread, Tone};
+use super::model::{CellTone, ReportCell, Spread};
 use crate::conclusions::conclusions;
 use crate::number;
 use crate::result::Metric;
-use crate::scenario_info::{Heading, ScenarioInfo};
-use crate::summary::{Comparison, LOOSE_SPREAD, OURS, Row, Summary, WILD_SPREAD};
+use crate::scenario_info::{ScenarioHeading, ScenarioInfo};
+use crate::summary::{CaseComparison, LOOSE_SPREAD, MetricRow, OURS, RunSummary, WILD_SPREAD};
 use crate::wording::{self, RATIO_TITLE};
 
 /// The table of a scenario.
@@ -29,21 +29,21 @@ pub(crate) struct ScenarioTable {
     label_width: usize,
     /// The subjects with the widths of their columns.
     columns: Vec<(String, usize)>,
-    style: Style,
+    style: TableStyle,
     /// Reasons of failures, each once, in the order of their numbers.
     notes: Vec<String>,
 }
 
 /// Whether a table may use control sequences of terminals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Style {
+pub enum TableStyle {
     /// Plain text: the best figure has a star.
     Plain,
     /// The best figure is bold.
     Terminal,
 }
 
-impl Style {
+impl TableStyle {
     /// The style for the standard output: plain text unless it is a terminal, and also if the
     /// variable `NO_COLOR` is not empty.
     #[must_use]
@@ -55,7 +55,11 @@ impl Style {
 
 impl ScenarioTable {
     /// An empty table with a column for each subject.
-    pub(crate) fn new(heading: &Heading<'_>, subjects: &[String], style: Style) -> Self {
+    pub(crate) fn new(
+        heading: &ScenarioHeading<'_>,
+        subjects: &[String],
+        style: TableStyle,
+    ) -> Self {
         let title = match heading.title {
             title if title == heading.name => title.to_owned(),
             title => format!("{}: {title}", heading.name),
@@ -81,12 +85,12 @@ impl ScenarioTable {
         text
     }
 
-    pub(crate) fn case(&mut self, comparison: &Comparison) -> String {
+    pub(crate) fn case(&mut self, comparison: &CaseComparison) -> String {
         let label = &comparison.case.label;
         let mut rows: Vec<_> = comparison.rows(&self.metrics).collect();
         if rows.is_empty() {
             // A case in which all subjects failed has a row too.
-            rows.extend(self.metrics.first().map(|&metric| Row { comparison, metric }));
+            rows.extend(self.metrics.first().map(|&metric| MetricRow { comparison, metric }));
         }
         if let [row] = rows[..] {
             let label = match self.metrics[..] {
@@ -111,30 +115,31 @@ impl ScenarioTable {
         notes.map(|(index, reason)| format!("{} {reason}\n", superscript(index + 1))).collect()
     }
 
-    fn row(&mut self, label: &str, row: &Row<'_>) -> String {
+    fn row(&mut self, label: &str, row: &MetricRow<'_>) -> String {
         let mut text = format!("{label:0$}", self.label_width);
         for index in 0..self.columns.len() {
             text.push(' ');
             text.push_str(&self.cell(index, row));
         }
-        let _ = writeln!(text, " {:>RATIO_WIDTH$}", Cell::of_ratio(row).text);
+        let _ = writeln!(text, " {:>RATIO_WIDTH$}", ReportCell::of_ratio(row).text);
         text
     }
 
     /// A cell with the sign of an unsteady figure right of the column, so that the digits stay in
     /// line.
-    fn cell(&mut self, column: usize, row: &Row<'_>) -> String {
+    fn cell(&mut self, column: usize, row: &MetricRow<'_>) -> String {
         let (subject, width) = self.columns[column].clone();
         let outcome = row.comparison.find(&subject);
-        let Cell { mut text, tone, .. } = Cell::of_figure(row, &subject, Spread::Hidden);
+        let ReportCell { mut text, tone, .. } =
+            ReportCell::of_figure(row, &subject, Spread::Hidden);
         if let Some(reason) = outcome.and_then(|outcome| outcome.failures.first()) {
             text.push_str(&superscript(self.note(reason)));
         }
         let sign = row.figure(&subject).map_or("", |figure| figure.steadiness().sign());
-        match (tone == Tone::Best, self.style) {
+        match (tone == CellTone::Best, self.style) {
             (false, _) => format!("{text:>width$}{sign:1}"),
-            (true, Style::Plain) => format!("{:>width$}{sign:1}", format!("*{text}")),
-            (true, Style::Terminal) => {
+            (true, TableStyle::Plain) => format!("{:>width$}{sign:1}", format!("*{text}")),
+            (true, TableStyle::Terminal) => {
                 let padding = width.saturating_sub(length(&text));
                 format!("{:padding$}{}{sign:1}", "", self.emphasis(&text))
             }
@@ -153,17 +158,17 @@ impl ScenarioTable {
 
     fn emphasis(&self, text: &str) -> String {
         match self.style {
-            Style::Plain => text.to_owned(),
-            Style::Terminal => format!("{BOLD}{text}{NORMAL}"),
+            TableStyle::Plain => text.to_owned(),
+            TableStyle::Terminal => format!("{BOLD}{text}{NORMAL}"),
         }
     }
 }
 
 /// The tables of all scenarios of a run, one below the other, and the [`legend`].
-pub(super) fn all(summary: &Summary, infos: &[ScenarioInfo], style: Style) -> String {
+pub(super) fn all(summary: &RunSummary, infos: &[ScenarioInfo], style: TableStyle) -> String {
     let mut text = String::new();
     for scenario in &summary.scenarios {
-        let heading = Heading::of(scenario, infos);
+        let heading = ScenarioHeading::of(scenario, infos);
         let mut table = ScenarioTable::new(&heading, &scenario.subjects, style);
         text.push_str(&table.heading());
         for comparison in &scenario.comparisons {
@@ -177,10 +182,10 @@ pub(super) fn all(summary: &Summary, infos: &[ScenarioInfo], style: Style) -> St
 }
 
 /// What the signs in tables mean.
-pub(crate) fn legend(style: Style) -> String {
+pub(crate) fn legend(style: TableStyle) -> String {
     let best = match style {
-        Style::Plain => "* the best bus",
-        Style::Terminal => "bold: the best bus",
+        TableStyle::Plain => "* the best bus",
+        TableStyle::Terminal => "bold: the best bus",
     };
     format!(
         "Medians of all rounds; the round trip of one round is the median of its calls.\n\
@@ -242,14 +247,14 @@ const NORMAL: &str = "\x1b[0m";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Case, Failure, Record, Sample};
+    use crate::result::{BenchCase, BenchFailure, BenchRecord, BenchSample};
 
     const METRIC: Metric = Metric::RoundTripUs;
 
-    fn sample(subject: &str, round: u32, figure: f64) -> Record {
-        Record::Sample(Sample {
+    fn sample(subject: &str, round: u32, figure: f64) -> BenchRecord {
+        BenchRecord::Sample(BenchSample {
             scenario: "s".to_owned(),
-            case: Case::new("8 B", []),
+            case: BenchCase::new("8 B", []),
             subject: subject.to_owned(),
             round,
             figures: [(METRIC, figure)].into(),
@@ -257,10 +262,10 @@ mod tests {
         })
     }
 
-    fn failure(subject: &str, reason: &str) -> Record {
-        Record::Failure(Failure {
+    fn failure(subject: &str, reason: &str) -> BenchRecord {
+        BenchRecord::Failure(BenchFailure {
             scenario: "s".to_owned(),
-            case: Case::new("8 B", []),
+            case: BenchCase::new("8 B", []),
             subject: subject.to_owned(),
             round: 1,
             reason: reason.to_owned(),
@@ -268,9 +273,9 @@ mod tests {
     }
 
     /// The only row of a table of these records.
-    fn row(records: &[Record], subjects: &[&str], style: Style) -> String {
-        let summary = Summary::of(records);
-        let heading = Heading { name: "s", title: "s", about: "", metrics: vec![METRIC] };
+    fn row(records: &[BenchRecord], subjects: &[&str], style: TableStyle) -> String {
+        let summary = RunSummary::of(records);
+        let heading = ScenarioHeading { name: "s", title: "s", about: "", metrics: vec![METRIC] };
         let subjects: Vec<_> = subjects.iter().map(|subject| (*subject).to_owned()).collect();
         let mut table = ScenarioTable::new(&heading, &subjects, style);
         table.case(&summary.scenarios[0].comparisons[0]) + &table.footnotes()
@@ -279,7 +284,7 @@ mod tests {
     #[test]
     fn marks_say_who_is_best_and_how_sure_that_is() {
         let label = format!("{:34}", "8 B");
-        let cases: [(&[Record], &str); 5] = [
+        let cases: [(&[BenchRecord], &str); 5] = [
             (
                 &[sample("diligence", 1, 20.0), sample("busd", 1, 40.0)],
                 "     *20        40     0.50\n",
@@ -302,7 +307,7 @@ mod tests {
             ),
         ];
         for (records, expected) in cases {
-            let text = row(records, &["diligence", "busd"], Style::Plain);
+            let text = row(records, &["diligence", "busd"], TableStyle::Plain);
             assert_eq!(text.strip_prefix(&label), Some(&*format!("  {expected}")), "{records:?}");
         }
     }
@@ -310,8 +315,8 @@ mod tests {
     #[test]
     fn the_best_is_bold_on_a_terminal_and_as_wide() {
         let records = [sample("diligence", 1, 20.0), sample("busd", 1, 40.0)];
-        let plain = row(&records, &["diligence", "busd"], Style::Plain);
-        let bold = row(&records, &["diligence", "busd"], Style::Terminal);
+        let plain = row(&records, &["diligence", "busd"], TableStyle::Plain);
+        let bold = row(&records, &["diligence", "busd"], TableStyle::Terminal);
         assert_eq!(bold, plain.replace(" *20", "  \x1b[1m20\x1b[0m"));
     }
 

@@ -2,20 +2,20 @@
 
 use std::io::{self, BufRead, Write};
 
-use super::{FORMAT, Record};
+use super::{BenchRecord, FORMAT};
 
 /// Writes one record as a line.
 ///
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write(out: &mut impl Write, record: &Record) -> io::Result<()> {
+pub fn write(out: &mut impl Write, record: &BenchRecord) -> io::Result<()> {
     serde_json::to_writer(&mut *out, record)?;
     out.write_all(b"\n")
 }
 
 /// Reads all records of a file. Empty lines are skipped.
-pub fn read(file: impl BufRead) -> Result<Vec<Record>, ReadError> {
+pub fn read(file: impl BufRead) -> Result<Vec<BenchRecord>, ResultsError> {
     let mut records = Vec::new();
     for (index, line) in file.lines().enumerate() {
         let line = line?;
@@ -23,11 +23,11 @@ pub fn read(file: impl BufRead) -> Result<Vec<Record>, ReadError> {
             continue;
         }
         let record = serde_json::from_str(&line)
-            .map_err(|error| ReadError::Line { number: index + 1, error })?;
-        if let Record::Run(run) = &record
+            .map_err(|error| ResultsError::Line { number: index + 1, error })?;
+        if let BenchRecord::Run(run) = &record
             && run.format != FORMAT
         {
-            return Err(ReadError::Format { found: run.format });
+            return Err(ResultsError::Format { found: run.format });
         }
         records.push(record);
     }
@@ -36,7 +36,7 @@ pub fn read(file: impl BufRead) -> Result<Vec<Record>, ReadError> {
 
 /// Why a file of results cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum ResultsError {
     /// The file itself cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),

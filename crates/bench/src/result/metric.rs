@@ -21,7 +21,7 @@ macro_rules! metrics {
             #[must_use]
             pub const fn info(self) -> MetricInfo {
                 let (label, unit, better) = match self {
-                    $(Self::$metric => ($label, Unit::$unit, Better::$better),)*
+                    $(Self::$metric => ($label, MetricUnit::$unit, Better::$better),)*
                 };
                 MetricInfo { label, unit, better }
             }
@@ -120,14 +120,14 @@ pub struct MetricInfo {
     /// What it is, in a few words, without the unit: `round trip`.
     pub label: &'static str,
     /// What it is counted in.
-    pub unit: Unit,
+    pub unit: MetricUnit,
     /// Which of two figures is the better one.
     pub better: Better,
 }
 
 /// What a figure is counted in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unit {
+pub enum MetricUnit {
     /// Nanoseconds.
     Nanoseconds,
     /// Microseconds.
@@ -157,7 +157,7 @@ pub enum Better {
     Higher,
 }
 
-impl Unit {
+impl MetricUnit {
     /// The sign behind a number, empty for a count.
     #[must_use]
     pub const fn sign(self) -> &'static str {
@@ -175,7 +175,7 @@ impl Unit {
     }
 }
 
-impl fmt::Display for Unit {
+impl fmt::Display for MetricUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.sign())
     }

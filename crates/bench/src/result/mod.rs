@@ -1,7 +1,7 @@
 //! What a run measured.
 //!
-//! A run is a list of [`Record`]s, and its file has one of them a line, as JSON. First comes the
-//! [`Run`] itself: machine, versions, command line. Then, while it goes on, a [`Sample`] for each
+//! A run is a list of [`BenchRecord`]s, and its file has one of them a line, as JSON. First comes the
+//! [`BenchRun`] itself: machine, versions, command line. Then, while it goes on, a [`BenchSample`] for each
 //! case, subject and round, and whatever else there is to tell. Tables, reports and documents are
 //! made from these lines alone.
 //!
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use file::{ReadError, read, write};
-pub use metric::{Better, Metric, MetricInfo, Unit};
+pub use file::{ResultsError, read, write};
+pub use metric::{Better, Metric, MetricInfo, MetricUnit};
 
 use crate::machine::Machine;
 use crate::placement::Placement;
@@ -25,22 +25,22 @@ use crate::placement::Placement;
 /// One line of the file of results.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
-pub enum Record {
+pub enum BenchRecord {
     /// What is measured, where and how; the first line.
-    Run(Run),
+    Run(BenchRun),
     /// A bus that was asked for and is not there.
     Absence(Absence),
     /// What was measured once.
-    Sample(Sample),
+    Sample(BenchSample),
     /// What could not be measured.
-    Failure(Failure),
+    Failure(BenchFailure),
     /// When which process had the processor.
     Timeline(Timeline),
 }
 
 /// What is measured, where and how.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Run {
+pub struct BenchRun {
     /// The version of this format: [`FORMAT`].
     pub format: u32,
     /// When it began, in seconds since 1970-01-01 00:00 UTC.
@@ -81,17 +81,17 @@ pub struct Absence {
 
 /// One point of a scenario at which all subjects are compared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct Case {
+pub struct BenchCase {
     /// For people: `10 signals to 100`.
     pub label: String,
     /// For plots: what varies, by name.
-    pub at: BTreeMap<String, Setting>,
+    pub at: BTreeMap<String, CaseSetting>,
 }
 
 /// The value of something that varies between cases.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Setting {
+pub enum CaseSetting {
     /// A size in bytes, a count, a priority.
     Number(i64),
     /// A choice.
@@ -100,11 +100,11 @@ pub enum Setting {
 
 /// What was measured once: one case, one subject, one round.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Sample {
+pub struct BenchSample {
     /// The scenario's name on the command line.
     pub scenario: String,
     /// The case of the scenario.
-    pub case: Case,
+    pub case: BenchCase,
     /// The name of the subject.
     pub subject: String,
     /// The round, from 1.
@@ -121,11 +121,11 @@ pub type Figures = BTreeMap<Metric, f64>;
 
 /// What could not be measured.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Failure {
+pub struct BenchFailure {
     /// The scenario's name on the command line.
     pub scenario: String,
     /// The case of the scenario.
-    pub case: Case,
+    pub case: BenchCase,
     /// The name of the subject.
     pub subject: String,
     /// The round, from 1.
@@ -140,25 +140,25 @@ pub struct Timeline {
     /// The scenario's name on the command line.
     pub scenario: String,
     /// The case of the scenario.
-    pub case: Case,
+    pub case: BenchCase,
     /// The name of the subject.
     pub subject: String,
     /// One track a process: the sender, the bus, then the recipients.
-    pub tracks: Vec<Track>,
+    pub tracks: Vec<ProcessTrack>,
 }
 
 /// When one process ran.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Track {
+pub struct ProcessTrack {
     /// What the process is in the workload: `sender`, `bus`, `recipient 3`.
     pub name: String,
     /// From when to when, in nanoseconds since the workload began; ascending, without overlap.
     pub spans: Vec<(u64, u64)>,
 }
 
-impl Case {
+impl BenchCase {
     /// A case with its label and what varies.
-    pub fn new<const N: usize>(label: impl Into<String>, at: [(&str, Setting); N]) -> Self {
+    pub fn new<const N: usize>(label: impl Into<String>, at: [(&str, CaseSetting); N]) -> Self {
         let at = at.into_iter().map(|(name, value)| (name.to_owned(), value));
         Self { label: label.into(), at: at.collect() }
     }
@@ -167,8 +167,8 @@ impl Case {
     #[must_use]
     pub fn number(&self, setting: &str) -> Option<i64> {
         match self.at.get(setting)? {
-            Setting::Number(number) => Some(*number),
-            Setting::Word(_) => None,
+            CaseSetting::Number(number) => Some(*number),
+            CaseSetting::Word(_) => None,
         }
     }
 
@@ -176,19 +176,19 @@ impl Case {
     #[must_use]
     pub fn word(&self, setting: &str) -> Option<&str> {
         match self.at.get(setting)? {
-            Setting::Word(word) => Some(word),
-            Setting::Number(_) => None,
+            CaseSetting::Word(word) => Some(word),
+            CaseSetting::Number(_) => None,
         }
     }
 }
 
-impl From<u64> for Setting {
+impl From<u64> for CaseSetting {
     fn from(number: u64) -> Self {
         Self::Number(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
 
-impl From<&str> for Setting {
+impl From<&str> for CaseSetting {
     fn from(word: &str) -> Self {
         Self::Word(word.to_owned())
     }

@@ -3,14 +3,14 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use super::progress::Step;
-use super::{Output, PlannedScenario};
+use super::progress::RunStep;
+use super::{PlannedScenario, RunOutput};
 use crate::disturbance::Disturbance;
-use crate::result::{Failure, Record, Sample, Timeline};
+use crate::result::{BenchFailure, BenchRecord, BenchSample, Timeline};
 use crate::scenario::Trial;
-use crate::stage::{MeasureError, Site};
-use crate::subject::{Carrier, Subject};
-use crate::workload::{Outcome, Requirements, Use};
+use crate::stage::{MeasureError, MeasurementSite};
+use crate::subject::{BenchSubject, RunningSubject};
+use crate::workload::{Requirements, Use, WorkloadOutcome};
 
 /// One case while it is measured.
 pub(super) struct CaseRun<'r, 'o> {
@@ -18,8 +18,8 @@ pub(super) struct CaseRun<'r, 'o> {
     trial: &'r Trial,
     requirements: Requirements,
     rounds: u32,
-    site: &'r Site,
-    output: &'r mut Output<'o>,
+    site: &'r MeasurementSite,
+    output: &'r mut RunOutput<'o>,
     participants: Vec<CaseSubject<'r>>,
     /// Whether the user has ended the run meanwhile.
     pub(super) is_interrupted: bool,
@@ -29,33 +29,34 @@ pub(super) struct CaseRun<'r, 'o> {
 
 /// A subject that takes part in the case.
 struct CaseSubject<'r> {
-    subject: &'r Subject,
-    state: State,
+    subject: &'r BenchSubject,
+    state: CaseSubjectState,
 }
 
 /// How far a subject is.
-enum State {
+enum CaseSubjectState {
     Waiting,
-    Running(Carrier),
+    Running(RunningSubject),
     /// It has failed, and is not measured any more.
     Out,
 }
 
 /// What was measured, and how much others have disturbed that.
-type Measured = (Outcome, f64);
+type TimedOutcome = (WorkloadOutcome, f64);
 
 impl<'r, 'o> CaseRun<'r, 'o> {
     pub(super) fn new(
         planned: &'r PlannedScenario,
         trial: &'r Trial,
         rounds: u32,
-        site: &'r Site,
-        output: &'r mut Output<'o>,
+        site: &'r MeasurementSite,
+        output: &'r mut RunOutput<'o>,
     ) -> Self {
         let requirements = trial.workload.requirements();
         let suitable = planned.subjects.iter().filter(|it| it.suits(requirements.targets));
-        let participants =
-            suitable.map(|subject| CaseSubject { subject, state: State::Waiting }).collect();
+        let participants = suitable
+            .map(|subject| CaseSubject { subject, state: CaseSubjectState::Waiting })
+            .collect();
         let (is_interrupted, notes) = (false, Vec::new());
         let scenario = planned.info.name;
         Self {
@@ -87,8 +88,10 @@ impl<'r, 'o> CaseRun<'r, 'o> {
     }
 
     pub(super) fn failures(&self) -> u64 {
-        let out =
-            self.participants.iter().filter(|participant| matches!(participant.state, State::Out));
+        let out = self
+            .participants
+            .iter()
+            .filter(|participant| matches!(participant.state, CaseSubjectState::Out));
         out.count() as u64
     }
 
@@ -100,11 +103,11 @@ impl<'r, 'o> CaseRun<'r, 'o> {
         if round == 1 && index == 0 && self.requirements.use_of_carrier == Use::Repeated {
             self.start_all()?;
         }
-        if matches!(self.participants[index].state, State::Out) {
+        if matches!(self.participants[index].state, CaseSubjectState::Out) {
             return Ok(ControlFlow::Continue(()));
         }
         let subject = self.participants[index].subject;
-        self.output.begin_step(Step {
+        self.output.begin_step(RunStep {
             scenario: self.scenario,
             case: &self.trial.case.label,
             round,
@@ -134,17 +137,17 @@ impl<'r, 'o> CaseRun<'r, 'o> {
     fn start(&mut self, index: usize) -> Result<(), String> {
         let participant = &mut self.participants[index];
         let carrier = participant.subject.start(self.site, &self.requirements);
-        participant.state = State::Running(carrier.map_err(|error| error.to_string())?);
+        participant.state = CaseSubjectState::Running(carrier.map_err(|error| error.to_string())?);
         Ok(())
     }
 
     /// Measures a subject once, or says why that failed.
-    fn attempt(&mut self, index: usize, round: u32) -> Result<Measured, String> {
-        if matches!(self.participants[index].state, State::Waiting) {
+    fn attempt(&mut self, index: usize, round: u32) -> Result<TimedOutcome, String> {
+        if matches!(self.participants[index].state, CaseSubjectState::Waiting) {
             self.start(index)?;
         }
         let pids = self.pids();
-        let State::Running(carrier) = &mut self.participants[index].state else {
+        let CaseSubjectState::Running(carrier) = &mut self.participants[index].state else {
             unreachable!("it was just started, and nobody measures one that is out")
         };
         let measured = measure(self.trial, self.site, carrier, &pids, round);
@@ -153,7 +156,7 @@ impl<'r, 'o> CaseRun<'r, 'o> {
             carrier.exit_report().unwrap_or_else(|| error.to_string())
         });
         if self.requirements.use_of_carrier == Use::Single {
-            self.participants[index].state = State::Waiting;
+            self.participants[index].state = CaseSubjectState::Waiting;
         }
         measured
     }
@@ -162,17 +165,22 @@ impl<'r, 'o> CaseRun<'r, 'o> {
     fn pids(&self) -> Vec<u32> {
         let carriers =
             self.participants.iter().filter_map(|participant| match &participant.state {
-                State::Running(carrier) => carrier.pid(),
-                State::Waiting | State::Out => None,
+                CaseSubjectState::Running(carrier) => carrier.pid(),
+                CaseSubjectState::Waiting | CaseSubjectState::Out => None,
             });
         carriers.collect()
     }
 
-    fn write_down(&mut self, subject: &Subject, round: u32, measured: Measured) -> io::Result<()> {
+    fn write_down(
+        &mut self,
+        subject: &BenchSubject,
+        round: u32,
+        measured: TimedOutcome,
+    ) -> io::Result<()> {
         let (outcome, disturbance) = measured;
         let (scenario, case) = (self.scenario.to_owned(), self.trial.case.clone());
         self.notes.extend(outcome.notes);
-        self.output.record(Record::Sample(Sample {
+        self.output.record(BenchRecord::Sample(BenchSample {
             scenario: scenario.clone(),
             case: case.clone(),
             subject: subject.name(),
@@ -182,31 +190,31 @@ impl<'r, 'o> CaseRun<'r, 'o> {
         }))?;
         let Some(tracks) = outcome.timeline else { return Ok(()) };
         let timeline = Timeline { scenario, case, subject: subject.name(), tracks };
-        self.output.record(Record::Timeline(timeline))
+        self.output.record(BenchRecord::Timeline(timeline))
     }
 
     fn give_up(&mut self, index: usize, round: u32, reason: String) -> io::Result<()> {
         let participant = &mut self.participants[index];
-        participant.state = State::Out;
-        let failure = Failure {
+        participant.state = CaseSubjectState::Out;
+        let failure = BenchFailure {
             scenario: self.scenario.to_owned(),
             case: self.trial.case.clone(),
             subject: participant.subject.name(),
             round,
             reason,
         };
-        self.output.record(Record::Failure(failure))
+        self.output.record(BenchRecord::Failure(failure))
     }
 }
 
 /// Measures once; in the first round also with instruments, which is not timed.
 fn measure(
     trial: &Trial,
-    site: &Site,
-    carrier: &Carrier,
+    site: &MeasurementSite,
+    carrier: &RunningSubject,
     pids: &[u32],
     round: u32,
-) -> Result<Measured, MeasureError> {
+) -> Result<TimedOutcome, MeasureError> {
     let disturbance = Disturbance::begin(site.processors(), pids)?;
     let mut outcome = trial.workload.measure(&carrier.stage(site, site.stop()))?;
     let disturbance = disturbance.end()?;

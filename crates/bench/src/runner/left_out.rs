@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::result::{Case, Setting};
+use crate::result::{BenchCase, CaseSetting};
 use crate::scenario::{Effort, LibraryBuilder, Scenario};
 use crate::wording::command_line;
 
@@ -13,7 +13,7 @@ pub(super) fn by(effort: Effort, scenario: &dyn Scenario) -> Option<String> {
     if effort == Effort::Full {
         return None;
     }
-    let cases = |effort: Effort| -> Vec<Case> {
+    let cases = |effort: Effort| -> Vec<BenchCase> {
         let mut ignore = |_: &str| {};
         let mut libraries = LibraryBuilder::new(None, effort, &mut ignore);
         scenario.trials(effort, &mut libraries).into_iter().map(|trial| trial.case).collect()
@@ -21,7 +21,7 @@ pub(super) fn by(effort: Effort, scenario: &dyn Scenario) -> Option<String> {
     sentence(&cases(Effort::Full), &cases(Effort::Quick))
 }
 
-fn sentence(full: &[Case], quick: &[Case]) -> Option<String> {
+fn sentence(full: &[BenchCase], quick: &[BenchCase]) -> Option<String> {
     let (all, kept) = (values(full), values(quick));
     let parts: Vec<String> = all
         .into_iter()
@@ -44,9 +44,9 @@ fn sentence(full: &[Case], quick: &[Case]) -> Option<String> {
 const VALUES_MAX: usize = 5;
 
 /// The values of each setting, in the order of the cases. A case without settings has its label.
-fn values(cases: &[Case]) -> BTreeMap<&str, Vec<Setting>> {
-    let mut values: BTreeMap<&str, Vec<Setting>> = BTreeMap::new();
-    let mut add = |setting, value: Setting| {
+fn values(cases: &[BenchCase]) -> BTreeMap<&str, Vec<CaseSetting>> {
+    let mut values: BTreeMap<&str, Vec<CaseSetting>> = BTreeMap::new();
+    let mut add = |setting, value: CaseSetting| {
         let values = values.entry(setting).or_default();
         if !values.contains(&value) {
             values.push(value);
@@ -54,7 +54,7 @@ fn values(cases: &[Case]) -> BTreeMap<&str, Vec<Setting>> {
     };
     for case in cases {
         if case.at.is_empty() {
-            add("case", Setting::Word(case.label.clone()));
+            add("case", CaseSetting::Word(case.label.clone()));
         }
         for (setting, value) in &case.at {
             add(setting, value.clone());
@@ -63,10 +63,10 @@ fn values(cases: &[Case]) -> BTreeMap<&str, Vec<Setting>> {
     values
 }
 
-fn word(value: Setting) -> String {
+fn word(value: CaseSetting) -> String {
     match value {
-        Setting::Number(number) => number.to_string(),
-        Setting::Word(word) => command_line(&[word]),
+        CaseSetting::Number(number) => number.to_string(),
+        CaseSetting::Word(word) => command_line(&[word]),
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn cases_without_settings_have_their_labels() {
-        let case = |label: &str| Case::new(label, []);
+        let case = |label: &str| BenchCase::new(label, []);
         let full = [case("connect"), case("stream 64 KiB")];
         assert_eq!(
             sentence(&full, &full[..1]).as_deref(),

@@ -19,12 +19,12 @@ mod progress;
 
 use std::io;
 
-pub use output::{Output, Tables};
+pub use output::{RunOutput, Tables};
 pub(crate) use plan::PlannedScenario;
-pub use plan::{Plan, Request};
+pub use plan::{RunPlan, RunRequest};
 
-use crate::result::Record;
-use crate::stage::Site;
+use crate::result::BenchRecord;
+use crate::stage::MeasurementSite;
 use crate::wording;
 use case::CaseRun;
 use output::ScenarioEnd;
@@ -43,12 +43,16 @@ pub struct RunOutcome {
 /// # Errors
 ///
 /// Those of the output: if nobody gets the results, the run ends.
-pub fn run(plan: &Plan, site: &Site, output: &mut Output<'_>) -> io::Result<RunOutcome> {
+pub fn run(
+    plan: &RunPlan,
+    site: &MeasurementSite,
+    output: &mut RunOutput<'_>,
+) -> io::Result<RunOutcome> {
     let mut outcome = RunOutcome::default();
     output.begin(plan.steps());
-    output.record(Record::Run(plan.run.clone()))?;
+    output.record(BenchRecord::Run(plan.run.clone()))?;
     for absence in &plan.absences {
-        output.record(Record::Absence(absence.clone()))?;
+        output.record(BenchRecord::Absence(absence.clone()))?;
     }
     for planned in &plan.scenarios {
         scenario(planned, plan.run.rounds, site, output, &mut outcome)?;
@@ -63,8 +67,8 @@ pub fn run(plan: &Plan, site: &Site, output: &mut Output<'_>) -> io::Result<RunO
 fn scenario(
     planned: &PlannedScenario,
     rounds: u32,
-    site: &Site,
-    output: &mut Output<'_>,
+    site: &MeasurementSite,
+    output: &mut RunOutput<'_>,
     outcome: &mut RunOutcome,
 ) -> io::Result<()> {
     let subjects: Vec<String> = planned.subjects.iter().map(|subject| subject.name()).collect();

@@ -2,23 +2,23 @@
 
 use std::io::{self, Write};
 
-use super::progress::{Progress, Step};
+use super::progress::{RunProgress, RunStep};
 use crate::conclusions::{WARNING, conclusions};
-use crate::report::text::{ScenarioTable, Style, WIDTH, legend};
-use crate::result::{self, Record};
-use crate::scenario_info::{Heading, ScenarioInfo};
-use crate::summary::{LOOSE_SPREAD, RunNoise, Steadiness, Summary};
+use crate::report::text::{ScenarioTable, TableStyle, WIDTH, legend};
+use crate::result::{self, BenchRecord};
+use crate::scenario_info::{ScenarioHeading, ScenarioInfo};
+use crate::summary::{LOOSE_SPREAD, RunNoise, RunSummary, Steadiness};
 use crate::{number, wording};
 
 /// Where the results of a run go. The progress bar is on standard error, and only if that is a
 /// terminal.
-pub struct Output<'o> {
+pub struct RunOutput<'o> {
     tables: Tables<'o>,
     json: Option<Box<dyn Write + 'o>>,
-    records: Vec<Record>,
+    records: Vec<BenchRecord>,
     /// Where the records of the current case begin.
     case_start: usize,
-    progress: Option<Progress>,
+    progress: Option<RunProgress>,
     table: Option<ScenarioTable>,
     info: Option<&'static ScenarioInfo>,
 }
@@ -26,7 +26,7 @@ pub struct Output<'o> {
 /// Where the tables go.
 pub enum Tables<'o> {
     /// To this writer, in this style.
-    Shown(&'o mut dyn Write, Style),
+    Shown(&'o mut dyn Write, TableStyle),
     /// Nowhere. Missing buses and the noise of the run are reported on standard error.
     Hidden,
 }
@@ -39,7 +39,7 @@ pub(super) struct ScenarioEnd<'e> {
     pub(super) notes: &'e [String],
 }
 
-impl<'o> Output<'o> {
+impl<'o> RunOutput<'o> {
     /// An output that also writes each record to `json`, as soon as it exists.
     #[must_use]
     pub fn new(tables: Tables<'o>, json: Option<Box<dyn Write + 'o>>) -> Self {
@@ -49,30 +49,30 @@ impl<'o> Output<'o> {
 
     /// All records so far.
     #[must_use]
-    pub fn into_records(self) -> Vec<Record> {
+    pub fn into_records(self) -> Vec<BenchRecord> {
         self.records
     }
 
     /// A run begins that has so many steps: one for each case, subject and round.
     pub(super) fn begin(&mut self, steps: u64) {
-        self.progress = Some(Progress::new(steps));
+        self.progress = Some(RunProgress::new(steps));
     }
 
-    pub(super) fn record(&mut self, record: Record) -> io::Result<()> {
+    pub(super) fn record(&mut self, record: BenchRecord) -> io::Result<()> {
         if let Some(json) = &mut self.json {
             result::write(json, &record)?;
             json.flush()?;
         }
         match &record {
-            Record::Run(run) => {
+            BenchRecord::Run(run) => {
                 let (placement, rounds) =
                     (wording::placement(run.placement), wording::rounds(run.rounds));
                 self.print(&format!("{}\n{placement}, {rounds}.\n", run.machine))?;
             }
-            Record::Absence(absence) => {
+            BenchRecord::Absence(absence) => {
                 self.report(&format!("{} is left out: {}\n", absence.subject, absence.remedy))?;
             }
-            Record::Sample(_) | Record::Failure(_) | Record::Timeline(_) => {}
+            BenchRecord::Sample(_) | BenchRecord::Failure(_) | BenchRecord::Timeline(_) => {}
         }
         self.records.push(record);
         Ok(())
@@ -86,22 +86,22 @@ impl<'o> Output<'o> {
         self.info = Some(info);
         self.case_start = self.records.len();
         let Tables::Shown(_, style) = self.tables else { return Ok(()) };
-        let table = ScenarioTable::new(&Heading::new(info), subjects, style);
+        let table = ScenarioTable::new(&ScenarioHeading::new(info), subjects, style);
         let text = format!("\n{}", table.heading());
         self.table = Some(table);
         self.print(&text)
     }
 
-    pub(super) fn begin_step(&self, step: Step<'_>) {
+    pub(super) fn begin_step(&self, step: RunStep<'_>) {
         self.progress.iter().for_each(|progress| progress.at(step));
     }
 
     pub(super) fn end_step(&self) {
-        self.progress.iter().for_each(Progress::done);
+        self.progress.iter().for_each(RunProgress::done);
     }
 
     pub(super) fn end_case(&mut self) -> io::Result<()> {
-        let summary = Summary::of(&self.records[self.case_start..]);
+        let summary = RunSummary::of(&self.records[self.case_start..]);
         self.case_start = self.records.len();
         let comparisons = summary.scenarios.iter().flat_map(|scenario| &scenario.comparisons);
         let Some(table) = &mut self.table else { return Ok(()) };
@@ -112,10 +112,10 @@ impl<'o> Output<'o> {
     pub(super) fn end_scenario(&mut self, end: &ScenarioEnd<'_>) -> io::Result<()> {
         let footnotes = self.table.take().map(|table| table.footnotes()).unwrap_or_default();
         self.print(&footnotes)?;
-        let summary = Summary::of(&self.records);
+        let summary = RunSummary::of(&self.records);
         let scenario = self.info.and_then(|info| Some((info, summary.find(info.name)?)));
         let conclusions =
-            scenario.map(|(info, scenario)| conclusions(&Heading::new(info), scenario));
+            scenario.map(|(info, scenario)| conclusions(&ScenarioHeading::new(info), scenario));
         let (warnings, mut sentences): (Vec<String>, Vec<String>) = conclusions
             .unwrap_or_default()
             .into_iter()
@@ -130,8 +130,9 @@ impl<'o> Output<'o> {
         if let Some(progress) = self.progress.take() {
             progress.finish();
         }
-        let is_measured =
-            |record: &Record| matches!(record, Record::Sample(_) | Record::Failure(_));
+        let is_measured = |record: &BenchRecord| {
+            matches!(record, BenchRecord::Sample(_) | BenchRecord::Failure(_))
+        };
         if let Tables::Shown(_, style) = self.tables
             && self.records.iter().any(is_measured)
         {
@@ -139,7 +140,7 @@ impl<'o> Output<'o> {
         }
         let Some(noise) = RunNoise::of(&self.records) else { return Ok(()) };
         let [mean, worst] = [noise.mean, noise.worst].map(number::fine_percent);
-        let spread = spread(&Summary::of(&self.records)).unwrap_or_default();
+        let spread = spread(&RunSummary::of(&self.records)).unwrap_or_default();
         self.report(&format!(
             "{} Others took {mean} of the processor time on the mean, {worst} at worst.{spread}\n",
             noise.verdict(),
@@ -163,7 +164,7 @@ impl<'o> Output<'o> {
 }
 
 /// Prints a text with the progress bar out of the way.
-fn print(out: &mut dyn Write, text: &str, progress: Option<&Progress>) -> io::Result<()> {
+fn print(out: &mut dyn Write, text: &str, progress: Option<&RunProgress>) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());
     }
@@ -175,7 +176,7 @@ fn print(out: &mut dyn Write, text: &str, progress: Option<&Progress>) -> io::Re
 }
 
 /// How many figures differ much between the rounds; `None` if there was one round.
-fn spread(summary: &Summary) -> Option<String> {
+fn spread(summary: &RunSummary) -> Option<String> {
     let comparisons = summary.scenarios.iter().flat_map(|scenario| &scenario.comparisons);
     let outcomes = comparisons.flat_map(|comparison| &comparison.outcomes);
     let repeated = outcomes.flat_map(|outcome| outcome.figures.values());
@@ -189,7 +190,7 @@ fn spread(summary: &Summary) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Absence, Case, Failure, Metric, Sample};
+    use crate::result::{Absence, BenchCase, BenchFailure, BenchSample, Metric};
 
     static INFO: ScenarioInfo = ScenarioInfo {
         name: "connect",
@@ -198,10 +199,10 @@ mod tests {
         metrics: &[Metric::ConnectUs],
     };
 
-    fn sample(round: u32, figure: f64) -> Record {
-        Record::Sample(Sample {
+    fn sample(round: u32, figure: f64) -> BenchRecord {
+        BenchRecord::Sample(BenchSample {
             scenario: "connect".to_owned(),
-            case: Case::new("connect", []),
+            case: BenchCase::new("connect", []),
             subject: "diligence".to_owned(),
             round,
             figures: [(Metric::ConnectUs, figure)].into(),
@@ -209,19 +210,19 @@ mod tests {
         })
     }
 
-    fn run_to(output: &mut Output<'_>) -> io::Result<()> {
+    fn run_to(output: &mut RunOutput<'_>) -> io::Result<()> {
         let absence = Absence { subject: "busd".to_owned(), remedy: "build it".to_owned() };
-        let failure = Failure {
+        let failure = BenchFailure {
             scenario: "connect".to_owned(),
-            case: Case::new("connect", []),
+            case: BenchCase::new("connect", []),
             subject: "dbus-daemon".to_owned(),
             round: 1,
             reason: "the bus ended".to_owned(),
         };
         output.begin(4);
-        output.record(Record::Absence(absence))?;
+        output.record(BenchRecord::Absence(absence))?;
         output.begin_scenario(&INFO, &["diligence", "dbus-daemon"].map(str::to_owned))?;
-        for record in [sample(1, 70.0), Record::Failure(failure), sample(2, 90.0)] {
+        for record in [sample(1, 70.0), BenchRecord::Failure(failure), sample(2, 90.0)] {
             output.record(record)?;
             output.end_step();
         }
@@ -234,8 +235,8 @@ mod tests {
     #[test]
     fn a_run_is_shown_and_written_as_it_goes_on() {
         let (mut out, mut json) = (Vec::new(), Vec::new());
-        let tables = Tables::Shown(&mut out, Style::Plain);
-        let mut output = Output::new(tables, Some(Box::new(&mut json)));
+        let tables = Tables::Shown(&mut out, TableStyle::Plain);
+        let mut output = RunOutput::new(tables, Some(Box::new(&mut json)));
         run_to(&mut output).expect("memory takes everything");
         let records = output.into_records();
         assert_eq!(result::read(&*json).expect("they are records"), records);

@@ -7,15 +7,15 @@ use crate::buses::{BusKind, BusList, InstalledBus, ProgramPaths};
 use crate::library::Cache;
 use crate::machine::Machine;
 use crate::placement::Placement;
-use crate::result::{Absence, FORMAT, Run};
+use crate::result::{Absence, BenchRun, FORMAT};
 use crate::scenario::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::scenario_info::ScenarioInfo;
-use crate::subject::Subject;
+use crate::subject::BenchSubject;
 use crate::wording::distinct;
 
 /// What was asked for.
 #[derive(Debug)]
-pub struct Request<'r> {
+pub struct RunRequest<'r> {
     /// What is measured.
     pub scenarios: &'r [Box<dyn Scenario>],
     /// On which buses; `None` leaves it to the scenarios.
@@ -34,8 +34,8 @@ pub struct Request<'r> {
 
 /// What will be measured.
 #[derive(Debug)]
-pub struct Plan {
-    pub(crate) run: Run,
+pub struct RunPlan {
+    pub(crate) run: BenchRun,
     /// What was asked for and is not there.
     pub absences: Vec<Absence>,
     pub(crate) scenarios: Vec<PlannedScenario>,
@@ -46,17 +46,17 @@ pub struct Plan {
 pub(crate) struct PlannedScenario {
     pub(crate) info: &'static ScenarioInfo,
     /// The subjects, in the order of the columns.
-    pub(crate) subjects: Vec<Subject>,
+    pub(crate) subjects: Vec<BenchSubject>,
     pub(crate) trials: Vec<Trial>,
     /// A sentence about the cases that a full run would have in addition.
     pub(crate) left_out: Option<String>,
 }
 
-impl Plan {
+impl RunPlan {
     /// Looks for the buses, and has the programs of libraries made. `tell` is called with a
     /// sentence about anything that takes long.
     #[must_use]
-    pub fn new(request: &Request<'_>, tell: &mut dyn FnMut(&str)) -> Self {
+    pub fn new(request: &RunRequest<'_>, tell: &mut dyn FnMut(&str)) -> Self {
         let mut finder = BusFinder::new(request.places);
         let mut libraries = LibraryBuilder::new(Some(Cache::of_user()), request.effort, tell);
         let planned = request.scenarios.iter().map(|scenario| {
@@ -96,16 +96,16 @@ impl Plan {
 }
 
 /// The subjects on which at least one case can be measured.
-fn involved(subjects: impl Iterator<Item = Subject>, trials: &[Trial]) -> Vec<Subject> {
+fn involved(subjects: impl Iterator<Item = BenchSubject>, trials: &[Trial]) -> Vec<BenchSubject> {
     let targets: Vec<_> =
         trials.iter().map(|trial| trial.workload.requirements().targets).collect();
-    let is_involved = |subject: &Subject| targets.iter().any(|it| subject.suits(*it));
+    let is_involved = |subject: &BenchSubject| targets.iter().any(|it| subject.suits(*it));
     subjects.filter(is_involved).collect()
 }
 
-fn run_of(request: &Request<'_>, scenarios: &[PlannedScenario]) -> Run {
-    let subjects = scenarios.iter().flat_map(|planned| &planned.subjects).map(Subject::info);
-    Run {
+fn run_of(request: &RunRequest<'_>, scenarios: &[PlannedScenario]) -> BenchRun {
+    let subjects = scenarios.iter().flat_map(|planned| &planned.subjects).map(BenchSubject::info);
+    BenchRun {
         format: FORMAT,
         started: clock::realtime().as_secs(),
         command: request.command.clone(),
@@ -130,7 +130,7 @@ impl<'p> BusFinder<'p> {
     }
 
     /// The buses that were asked for, or else those of the scenario.
-    fn buses(&mut self, asked: Option<&BusList>, usual: Subjects) -> Vec<Subject> {
+    fn buses(&mut self, asked: Option<&BusList>, usual: Subjects) -> Vec<BenchSubject> {
         let buses = match (asked, usual) {
             (Some(buses), _) => buses.clone(),
             (None, Subjects::OurBus) => "diligence".parse().expect("it is the name of a bus"),
@@ -138,7 +138,7 @@ impl<'p> BusFinder<'p> {
             (None, _) => BusList::all(),
         };
         let kinds = buses.kinds().iter();
-        kinds.filter_map(|kind| self.bus(kind)).map(Subject::Bus).collect()
+        kinds.filter_map(|kind| self.bus(kind)).map(BenchSubject::Bus).collect()
     }
 
     fn bus(&mut self, kind: &BusKind) -> Option<InstalledBus> {

@@ -7,13 +7,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A progress bar for a run. If standard error is not a terminal, it shows nothing.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct RunProgress {
     bar: ProgressBar,
 }
 
 /// What is measured at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Step<'a> {
+pub(super) struct RunStep<'a> {
     /// The name of the scenario.
     pub scenario: &'a str,
     /// The label of the case.
@@ -25,7 +25,7 @@ pub(super) struct Step<'a> {
     pub subject: &'a str,
 }
 
-impl Progress {
+impl RunProgress {
     /// A bar for so many steps: one for each subject, case and round.
     pub(super) fn new(steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
@@ -37,7 +37,7 @@ impl Progress {
     }
 
     /// Tells what is about to be measured.
-    pub(super) fn at(&self, step: Step<'_>) {
+    pub(super) fn at(&self, step: RunStep<'_>) {
         self.bar.set_message(step.to_string());
     }
 
@@ -56,7 +56,7 @@ impl Progress {
     }
 }
 
-impl fmt::Display for Step<'_> {
+impl fmt::Display for RunStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { scenario, case, round, rounds, subject } = self;
         write!(f, "{scenario}, {case}, round {round} of {rounds}: {subject}")
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_step_says_where_the_run_is() {
-        let step = Step {
+        let step = RunStep {
             scenario: "fan-out",
             case: "10 signals to 100",
             round: 3,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_aside_is_done_without_a_terminal_too() {
-        let progress = Progress::new(2);
+        let progress = RunProgress::new(2);
         progress.done();
         assert_eq!(progress.aside(|| 7), 7);
         progress.finish();

@@ -4,12 +4,12 @@ use clap::Args;
 
 use super::words::{self, counted, size_label};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
-use crate::body_validation::BodyValidation;
-use crate::peer::{Answer, Payload};
+use crate::body_validation::BenchBodyValidation;
+use crate::peer::{Payload, ReplyPayload};
 use crate::raw::ReadBuffer;
-use crate::result::{Case, Metric, Setting};
+use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{self, Bystanders, Call, Inspected, Sink, WithBystanders};
+use crate::workload::{self, Bystanders, CallWorkload, FloodSink, Inspected, WithBystanders};
 
 /// Calls of all sizes, one after the other.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -23,7 +23,7 @@ pub struct PingPong {
     pub(crate) read_buffers: Option<Vec<ReadBuffer>>,
     /// What a reply carries [default: echo]
     #[arg(long, value_name = "WHAT", value_enum)]
-    pub(crate) reply: Option<Answer>,
+    pub(crate) reply: Option<ReplyPayload>,
     /// Number of calls of each size [default: 5000, fewer of large calls]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
@@ -52,16 +52,20 @@ impl Scenario for PingPong {
                     _ => format!("{}, reading {buffer}", size_label(size)),
                 };
                 let label = match answer {
-                    Answer::Echo => label,
-                    Answer::Empty => format!("{label}, empty reply"),
+                    ReplyPayload::Echo => label,
+                    ReplyPayload::Empty => format!("{label}, empty reply"),
                 };
                 let at = [
-                    ("size", Setting::from(size)),
+                    ("size", CaseSetting::from(size)),
                     ("read_buffer", (&*buffer).into()),
                     ("reply", answer.word().into()),
                 ];
-                let call = Call { read_buffer, answer, ..Call::ping_pong(size as usize, count) };
-                trials.push(Trial::new(Case::new(label, at), call));
+                let call = CallWorkload {
+                    read_buffer,
+                    answer,
+                    ..CallWorkload::ping_pong(size as usize, count)
+                };
+                trials.push(Trial::new(BenchCase::new(label, at), call));
             }
         }
         trials
@@ -124,10 +128,10 @@ impl Scenario for Pipeline {
         let all = effort.list(self.in_flight.as_deref(), &full, &[1, 32]);
         let trial = |&in_flight: &u64| {
             let count = effort.choose(self.count, 20_000, 200);
-            let call = Call::one_way(self.size.unwrap_or(8) as usize, count);
+            let call = CallWorkload::one_way(self.size.unwrap_or(8) as usize, count);
             let label = format!("{} in flight", counted(in_flight, "call", "calls"));
-            let at = [("in_flight", Setting::from(in_flight))];
-            Trial::new(Case::new(label, at), Call { in_flight, ..call })
+            let at = [("in_flight", CaseSetting::from(in_flight))];
+            Trial::new(BenchCase::new(label, at), CallWorkload { in_flight, ..call })
         };
         all.iter().map(trial).collect()
     }
@@ -161,7 +165,7 @@ impl Scenario for Validation {
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
-        use BodyValidation::{Off, On};
+        use BenchBodyValidation::{Off, On};
         let cases = [
             ("in bus and clients", On, On),
             ("in the clients only", Off, On),
@@ -172,13 +176,13 @@ impl Scenario for Validation {
         let trial = |(label, bus_validation, body_validation)| {
             let payload = Payload::Text(text.to_owned());
             let count = effort.choose(self.count, 50_000, 50);
-            let call = Call::ping_pong(0, count);
-            let call = Call { payload, bus_validation, body_validation, ..call };
+            let call = CallWorkload::ping_pong(0, count);
+            let call = CallWorkload { payload, bus_validation, body_validation, ..call };
             let at = [
-                ("bus", Setting::from(on_or_off(bus_validation == On))),
+                ("bus", CaseSetting::from(on_or_off(bus_validation == On))),
                 ("client", on_or_off(body_validation == On).into()),
             ];
-            Trial::new(Case::new(format!("checked {label}"), at), Inspected(call))
+            Trial::new(BenchCase::new(format!("checked {label}"), at), Inspected(call))
         };
         cases.into_iter().map(trial).collect()
     }
@@ -232,11 +236,11 @@ impl Scenario for Idle {
         let full = [0, 10, 100, 1000, 10_000];
         let all = effort.list(self.connections.as_deref(), &full, &[0, 100]);
         let trial = |&connections: &u64| {
-            let call = Call::ping_pong(8, effort.choose(self.count, 5000, 50));
+            let call = CallWorkload::ping_pong(8, effort.choose(self.count, 5000, 50));
             let label = counted(connections, "idle connection", "idle connections");
-            let at = [("connections", Setting::from(connections))];
+            let at = [("connections", CaseSetting::from(connections))];
             let bystanders = Bystanders::desktop(connections);
-            Trial::new(Case::new(label, at), WithBystanders { bystanders, workload: call })
+            Trial::new(BenchCase::new(label, at), WithBystanders { bystanders, workload: call })
         };
         all.iter().map(trial).collect()
     }
@@ -258,7 +262,7 @@ pub(super) const IDLE: ScenarioInfo = ScenarioInfo {
 
 /// Calls beside a flood.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
-pub struct Flood {
+pub struct FloodScenario {
     /// Number of calls [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
@@ -267,7 +271,7 @@ pub struct Flood {
     pub(crate) size: Option<u64>,
 }
 
-impl Scenario for Flood {
+impl Scenario for FloodScenario {
     fn info(&self) -> &'static ScenarioInfo {
         &FLOOD
     }
@@ -277,14 +281,18 @@ impl Scenario for Flood {
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
-        let victim = Call::ping_pong(8, effort.choose(self.count, 2000, 50));
+        let victim = CallWorkload::ping_pong(8, effort.choose(self.count, 2000, 50));
         let size = self.size.unwrap_or(1000) as usize;
-        let case = |label: &str, flood: &str| Case::new(label, [("flood", Setting::from(flood))]);
-        let beside = |sink| workload::Flood { sink, size, victim: victim.clone() };
+        let case =
+            |label: &str, flood: &str| BenchCase::new(label, [("flood", CaseSetting::from(flood))]);
+        let beside = |sink| workload::FloodWorkload { sink, size, victim: victim.clone() };
         vec![
             Trial::new(case("alone", "none"), victim.clone()),
-            Trial::new(case("beside a flood", "read"), beside(Sink::Reader)),
-            Trial::new(case("beside a flood that nobody reads", "unread"), beside(Sink::Sleeper)),
+            Trial::new(case("beside a flood", "read"), beside(FloodSink::Reader)),
+            Trial::new(
+                case("beside a flood that nobody reads", "unread"),
+                beside(FloodSink::Sleeper),
+            ),
         ]
     }
 }

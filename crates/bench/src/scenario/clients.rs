@@ -5,10 +5,12 @@ use clap::{Args, ValueEnum as _};
 use super::words;
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::library::{BuiltLibrary, Library};
-use crate::peer::{Content, Payload, Stamps};
-use crate::result::{Case, Metric, Setting};
+use crate::peer::{Payload, SignalContent, Stamps};
+use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Call, LibraryRole, Recipients, Stream, ThroughLibrary};
+use crate::workload::{
+    CallWorkload, LibraryRole, StreamRecipients, StreamWorkload, ThroughLibrary,
+};
 
 /// The libraries by which programs use a bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -67,26 +69,26 @@ fn trial(library: &BuiltLibrary, way: LibraryRole, (count, size): (u64, usize)) 
     let name = library.library.to_string();
     let label = format!("{name} {} {verb}", library.version);
     let workload = ThroughLibrary { library: library.clone(), way, count, size };
-    Trial::new(Case::new(label, at(part, &name)), workload)
+    Trial::new(BenchCase::new(label, at(part, &name)), workload)
 }
 
 fn raw_call((count, size): (u64, usize)) -> Trial {
-    Trial::new(Case::new("no library calls", at("call", "none")), text_call(size, count))
+    Trial::new(BenchCase::new("no library calls", at("call", "none")), text_call(size, count))
 }
 
 fn raw_signals((count, size): (u64, usize)) -> Trial {
-    let content = Content::Bytes { size, stamps: Stamps::On };
-    let stream = Stream { content, count, to: Recipients::Subscribed(1) };
-    Trial::new(Case::new("no library emits and listens", at("emit", "none")), stream)
+    let content = SignalContent::Bytes { size, stamps: Stamps::On };
+    let stream = StreamWorkload { content, count, to: StreamRecipients::Subscribed(1) };
+    Trial::new(BenchCase::new("no library emits and listens", at("emit", "none")), stream)
 }
 
 /// The calls that programs of libraries make, by a client with nothing in it.
-pub(super) fn text_call(size: usize, count: u64) -> Call {
+pub(super) fn text_call(size: usize, count: u64) -> CallWorkload {
     let payload = Payload::Text("x".repeat(size));
-    Call { payload, ..Call::ping_pong(0, count) }
+    CallWorkload { payload, ..CallWorkload::ping_pong(0, count) }
 }
 
-fn at(part: &'static str, library: &str) -> [(&'static str, Setting); 2] {
+fn at(part: &'static str, library: &str) -> [(&'static str, CaseSetting); 2] {
     [("part", part.into()), ("library", library.into())]
 }
 

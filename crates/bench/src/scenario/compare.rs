@@ -6,11 +6,11 @@ use super::clients::text_call;
 use super::signals::{bursts as burst_count, single_signals};
 use super::{Effort, LibraryBuilder, Scenario, Trial};
 use crate::library::Library;
-use crate::result::{Case, Metric};
+use crate::result::{BenchCase, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{
-    Burst, Bystanders, Call, Connect, LibraryRole, OwnBusOnly, SingleMetric, Stream,
-    ThroughLibrary, WithBystanders, Workload,
+    Burst, Bystanders, CallWorkload, ConnectWorkload, LibraryRole, OwnBusOnly, SingleMetric,
+    StreamWorkload, ThroughLibrary, WithBystanders, Workload,
 };
 
 /// One row of each of the other scenarios.
@@ -36,14 +36,14 @@ impl Scenario for Compare {
 }
 
 fn row(label: &str, metric: Metric, workload: impl Workload + 'static) -> Trial {
-    Trial::new(Case::new(label, []), SingleMetric { metric, workload })
+    Trial::new(BenchCase::new(label, []), SingleMetric { metric, workload })
 }
 
 fn calls(effort: Effort) -> [Trial; 3] {
     let sizes = [("call 8 B", 8, 10_000), ("call 32 KiB", 32 << 10, 3000)];
     let [small, medium] = sizes;
     [small, medium, ("call 1 MB", 1_000_000, 200)].map(|(label, size, count)| {
-        let call = Call::ping_pong(size, effort.choose(None, count, 20));
+        let call = CallWorkload::ping_pong(size, effort.choose(None, count, 20));
         row(label, Metric::RoundTripUs, call)
     })
 }
@@ -64,13 +64,13 @@ fn streams(effort: Effort) -> [Trial; 3] {
         ("stream 64 KiB", 64 << 10, 5000, Metric::MibPerS),
     ]
     .map(|(label, size, count, metric)| {
-        row(label, metric, Stream::addressed(size, effort.choose(None, count, 500)))
+        row(label, metric, StreamWorkload::addressed(size, effort.choose(None, count, 500)))
     })
 }
 
 fn pipeline(effort: Effort) -> Trial {
-    let call = Call::one_way(8, effort.choose(None, 50_000, 500));
-    row("32 calls in flight", Metric::CallsPerS, Call { in_flight: 32, ..call })
+    let call = CallWorkload::one_way(8, effort.choose(None, 50_000, 500));
+    row("32 calls in flight", Metric::CallsPerS, CallWorkload { in_flight: 32, ..call })
 }
 
 fn rules(effort: Effort) -> [Trial; 2] {
@@ -84,7 +84,7 @@ fn rules(effort: Effort) -> [Trial; 2] {
 }
 
 fn connect(effort: Effort) -> Trial {
-    row("connect", Metric::ConnectUs, Connect { count: effort.choose(None, 1000, 20) })
+    row("connect", Metric::ConnectUs, ConnectWorkload { count: effort.choose(None, 1000, 20) })
 }
 
 fn idle(effort: Effort) -> [Trial; 2] {
@@ -95,7 +95,7 @@ fn idle(effort: Effort) -> [Trial; 2] {
     };
     [(label, Metric::RoundTripUs), ("an idle connection with 3 rules", Metric::BytesPerConnection)]
         .map(|(label, metric)| {
-            let workload = Call::ping_pong(8, effort.choose(None, 5000, 20));
+            let workload = CallWorkload::ping_pong(8, effort.choose(None, 5000, 20));
             let bystanders = Bystanders::desktop(connections);
             row(label, metric, WithBystanders { bystanders, workload })
         })

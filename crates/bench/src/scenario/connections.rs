@@ -4,19 +4,19 @@ use clap::Args;
 
 use super::words::{self, counted};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
-use crate::result::{Case, Metric, Setting};
+use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload;
 
 /// Connecting and leaving.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
-pub struct Connect {
+pub struct ConnectScenario {
     /// Number of connections [default: 1000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }
 
-impl Scenario for Connect {
+impl Scenario for ConnectScenario {
     fn info(&self) -> &'static ScenarioInfo {
         &CONNECT
     }
@@ -27,7 +27,7 @@ impl Scenario for Connect {
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
         let count = effort.choose(self.count, 1000, 20);
-        vec![Trial::new(Case::new("connect", []), workload::Connect { count })]
+        vec![Trial::new(BenchCase::new("connect", []), workload::ConnectWorkload { count })]
     }
 }
 
@@ -41,7 +41,7 @@ pub(super) const CONNECT: ScenarioInfo = ScenarioInfo {
 
 /// Names that come and go.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
-pub struct Names {
+pub struct NamesScenario {
     /// Numbers of other connections, each with a match rule for a name of its own [default: 0,10,1000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count_or_none)]
     pub(crate) bystanders: Option<Vec<u64>>,
@@ -50,7 +50,7 @@ pub struct Names {
     pub(crate) count: Option<u64>,
 }
 
-impl Scenario for Names {
+impl Scenario for NamesScenario {
     fn info(&self) -> &'static ScenarioInfo {
         &NAMES
     }
@@ -64,8 +64,8 @@ impl Scenario for Names {
         let trial = |&bystanders: &u64| {
             let count = effort.choose(self.count, 2000, 20);
             let label = counted(bystanders, "bystander", "bystanders");
-            let at = [("bystanders", Setting::from(bystanders))];
-            Trial::new(Case::new(label, at), workload::Names { count, bystanders })
+            let at = [("bystanders", CaseSetting::from(bystanders))];
+            Trial::new(BenchCase::new(label, at), workload::NameCycleWorkload { count, bystanders })
         };
         all.iter().map(trial).collect()
     }

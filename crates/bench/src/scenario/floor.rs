@@ -7,9 +7,9 @@ use super::signals::{burst_label, bursts, stream_count};
 use super::words::{self, binary_size_label};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
 use crate::raw::ReadBuffer;
-use crate::result::{Case, Metric, Setting};
+use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Burst, Call, Stream};
+use crate::workload::{Burst, CallWorkload, StreamWorkload};
 
 /// What no bus can beat.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -53,12 +53,13 @@ impl Floor {
                 let buffer = words::read_buffer_word(read_buffer);
                 let label = format!("call of {}, reading {buffer}", binary_size_label(size));
                 let at = [
-                    ("work", Setting::from("call")),
+                    ("work", CaseSetting::from("call")),
                     ("size", size.into()),
                     ("read_buffer", (&*buffer).into()),
                 ];
-                let call = Call { read_buffer, ..Call::ping_pong(size as usize, count) };
-                trials.push(Trial::new(Case::new(label, at), call));
+                let call =
+                    CallWorkload { read_buffer, ..CallWorkload::ping_pong(size as usize, count) };
+                trials.push(Trial::new(BenchCase::new(label, at), call));
             }
         }
         trials
@@ -73,11 +74,11 @@ impl Floor {
             let bursts = effort.choose(self.count, bursts(signals, recipients), 5);
             let label = burst_label(signals, recipients);
             let at = [
-                ("work", Setting::from("burst")),
+                ("work", CaseSetting::from("burst")),
                 ("signals", signals.into()),
                 ("recipients", recipients.into()),
             ];
-            Trial::new(Case::new(label, at), Burst::new(signals, recipients, bursts))
+            Trial::new(BenchCase::new(label, at), Burst::new(signals, recipients, bursts))
         };
         shapes.iter().map(trial).collect()
     }
@@ -90,8 +91,8 @@ impl Floor {
         let trial = |&size: &u64| {
             let count = effort.choose(self.count, stream_count(size), 1000);
             let label = format!("stream of {}", binary_size_label(size));
-            let at = [("work", Setting::from("stream")), ("size", size.into())];
-            Trial::new(Case::new(label, at), Stream::addressed(size as usize, count))
+            let at = [("work", CaseSetting::from("stream")), ("size", size.into())];
+            Trial::new(BenchCase::new(label, at), StreamWorkload::addressed(size as usize, count))
         };
         sizes.iter().map(trial).collect()
     }

@@ -16,15 +16,15 @@ mod signals;
 mod trial;
 mod words;
 
-pub use calls::{Flood, Idle, PingPong, Pipeline, Validation};
+pub use calls::{FloodScenario, Idle, PingPong, Pipeline, Validation};
 pub use clients::Clients;
 pub use compare::Compare;
-pub use connections::{Connect, Names};
+pub use connections::{ConnectScenario, NamesScenario};
 pub use effort::Effort;
 pub use floor::Floor;
 pub use library_builder::LibraryBuilder;
-pub use observation::{Recording, Trace};
-pub use signals::{FanOut, Priority, Rules, Signals, Volumes};
+pub use observation::{Recording, TraceScenario};
+pub use signals::{FanOut, PriorityScenario, RulesScenario, SignalsScenario, VolumesScenario};
 pub use trial::{Scenario, Subjects, Trial};
 pub(crate) use words::size_label;
 
@@ -37,18 +37,18 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
         Box::<Compare>::default(),
         Box::<Floor>::default(),
         Box::<PingPong>::default(),
-        Box::<Signals>::default(),
-        Box::<Volumes>::default(),
+        Box::<SignalsScenario>::default(),
+        Box::<VolumesScenario>::default(),
         Box::<FanOut>::default(),
-        Box::<Priority>::default(),
+        Box::<PriorityScenario>::default(),
         Box::<Idle>::default(),
-        Box::<Rules>::default(),
+        Box::<RulesScenario>::default(),
         Box::<Validation>::default(),
         Box::<Pipeline>::default(),
-        Box::<Connect>::default(),
-        Box::<Names>::default(),
-        Box::<Flood>::default(),
-        Box::<Trace>::default(),
+        Box::<ConnectScenario>::default(),
+        Box::<NamesScenario>::default(),
+        Box::<FloodScenario>::default(),
+        Box::<TraceScenario>::default(),
         Box::<Recording>::default(),
         Box::<Clients>::default(),
     ]

@@ -4,13 +4,15 @@ use clap::{Args, ValueEnum as _};
 
 use super::words::{self, binary_size_label};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
-use crate::result::{Case, Metric, Setting};
+use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
-use crate::workload::{Call, Counted, Observed, ObserverKind, Recorded, Stream};
+use crate::workload::{
+    CallWorkload, CountedWorkload, ObservedWorkload, ObserverKind, Recorded, StreamWorkload,
+};
 
 /// What it costs to be watched.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
-pub struct Trace {
+pub struct TraceScenario {
     /// The observers [default: all]
     #[arg(long, value_name = "WATCHER", value_delimiter = ',', value_enum)]
     pub(crate) watchers: Option<Vec<ObserverKind>>,
@@ -31,7 +33,7 @@ pub struct Trace {
     pub(crate) turns: Option<u64>,
 }
 
-impl Scenario for Trace {
+impl Scenario for TraceScenario {
     fn info(&self) -> &'static ScenarioInfo {
         &TRACE
     }
@@ -45,19 +47,19 @@ impl Scenario for Trace {
         let turns = effort.choose(self.turns, 5, 1);
         let mut trials = Vec::new();
         for size in effort.list(self.calls.as_deref(), &[8, 16_384], &[8]) {
-            let call = Call::one_way(size as usize, effort.choose(self.count, 2000, 100));
+            let call = CallWorkload::one_way(size as usize, effort.choose(self.count, 2000, 100));
             trials.extend(watchers.iter().map(|&it| trial("call", size, it, turns, &call)));
         }
         for size in effort.list(self.streams.as_deref(), &[100, 2048], &[100]) {
             let signals = effort.choose(self.signals, 50_000, 1000);
-            let stream = Stream::addressed(size as usize, signals);
+            let stream = StreamWorkload::addressed(size as usize, signals);
             trials.extend(watchers.iter().map(|&it| trial("stream", size, it, turns, &stream)));
         }
         trials
     }
 }
 
-fn trial<W: Counted + 'static>(
+fn trial<W: CountedWorkload + 'static>(
     work: &str,
     size: u64,
     watcher: ObserverKind,
@@ -76,13 +78,13 @@ fn trial<W: Counted + 'static>(
     let label = format!("{work} {}, {what}", binary_size_label(size));
     let watcher_word = watcher.to_string();
     let at = [
-        ("work", Setting::from(work)),
+        ("work", CaseSetting::from(work)),
         ("size", size.into()),
         ("watcher", (&*watcher_word).into()),
     ];
     Trial::new(
-        Case::new(label, at),
-        Observed { observer: watcher, turns, workload: workload.clone() },
+        BenchCase::new(label, at),
+        ObservedWorkload { observer: watcher, turns, workload: workload.clone() },
     )
 }
 
@@ -132,8 +134,8 @@ impl Scenario for Recording {
         let trial = |&size: &u64| {
             let count = effort.choose(self.count, FILE_LEN / (size + HEAD_LEN), 1000);
             let label = format!("stream {}", binary_size_label(size));
-            let case = Case::new(label, [("size", Setting::from(size))]);
-            Trial::new(case, Recorded { stream: Stream::addressed(size as usize, count) })
+            let case = BenchCase::new(label, [("size", CaseSetting::from(size))]);
+            Trial::new(case, Recorded { stream: StreamWorkload::addressed(size as usize, count) })
         };
         sizes.iter().map(trial).collect()
     }

@@ -7,16 +7,17 @@ use sys::scheduling::{Nice, Slice};
 
 use super::words::{self, binary_size_label, counted};
 use super::{Effort, LibraryBuilder, Scenario, Subjects, Trial};
-use crate::peer::{self, Content, Stamps};
-use crate::result::{Case, Metric, Setting};
+use crate::peer::{self, SignalContent, Stamps};
+use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{
-    self, Burst, Bystanders, Inspection, Prioritized, Recipients, Stream, WithBystanders,
+    self, Burst, Bystanders, Inspection, Prioritized, StreamRecipients, StreamWorkload,
+    WithBystanders,
 };
 
 /// Signals as fast as they can be sent.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
-pub struct Signals {
+pub struct SignalsScenario {
     /// Sizes of the signals, in bytes [default: 32,64,128,... up to 131072]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) sizes: Option<Vec<u64>>,
@@ -28,7 +29,7 @@ pub struct Signals {
     pub(crate) listeners: Option<u64>,
 }
 
-impl Scenario for Signals {
+impl Scenario for SignalsScenario {
     fn info(&self) -> &'static ScenarioInfo {
         &SIGNALS
     }
@@ -39,10 +40,11 @@ impl Scenario for Signals {
         let listeners = self.listeners.unwrap_or(1);
         let trial = |&size: &u64| {
             let count = effort.choose(self.count, 10_000, 500);
-            let content = Content::Bytes { size: size as usize, stamps: Stamps::On };
-            let stream = Stream { content, count, to: Recipients::Subscribed(listeners) };
-            let at = [("size", Setting::from(size))];
-            Trial::new(Case::new(binary_size_label(size), at), stream)
+            let content = SignalContent::Bytes { size: size as usize, stamps: Stamps::On };
+            let stream =
+                StreamWorkload { content, count, to: StreamRecipients::Subscribed(listeners) };
+            let at = [("size", CaseSetting::from(size))];
+            Trial::new(BenchCase::new(binary_size_label(size), at), stream)
         };
         sizes.iter().map(trial).collect()
     }
@@ -71,7 +73,7 @@ pub(super) const SIGNALS: ScenarioInfo = ScenarioInfo {
 
 /// All volumes of a large storage system change at once.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
-pub struct Volumes {
+pub struct VolumesScenario {
     /// Number of physical volumes [default: 120000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) physical: Option<u64>,
@@ -83,13 +85,13 @@ pub struct Volumes {
     pub(crate) listeners: Option<Vec<u64>>,
 }
 
-impl Scenario for Volumes {
+impl Scenario for VolumesScenario {
     fn info(&self) -> &'static ScenarioInfo {
         &VOLUMES
     }
 
     fn trials(&self, effort: Effort, _: &mut LibraryBuilder<'_>) -> Vec<Trial> {
-        let volumes = peer::Volumes {
+        let volumes = peer::VolumeCounts {
             physical: effort.choose(self.physical, 120_000, 1200),
             logical: effort.choose(self.logical, 10_000, 100),
         };
@@ -102,13 +104,14 @@ impl Scenario for Volumes {
                 counted(listeners, "listener", "listeners")
             );
             let at = [
-                ("physical", Setting::from(volumes.physical)),
+                ("physical", CaseSetting::from(volumes.physical)),
                 ("logical", volumes.logical.into()),
                 ("listeners", listeners.into()),
             ];
-            let content = Content::Volumes(volumes);
-            let stream = Stream { content, count, to: Recipients::Subscribed(listeners) };
-            Trial::new(Case::new(label, at), stream)
+            let content = SignalContent::Volumes(volumes);
+            let stream =
+                StreamWorkload { content, count, to: StreamRecipients::Subscribed(listeners) };
+            Trial::new(BenchCase::new(label, at), stream)
         };
         listeners.iter().map(trial).collect()
     }
@@ -159,11 +162,12 @@ impl Scenario for FanOut {
             for &signals in &all_signals {
                 let bursts = effort.choose(self.bursts, bursts(signals, recipients), 5);
                 let label = burst_label(signals, recipients);
-                let at = [("signals", Setting::from(signals)), ("recipients", recipients.into())];
+                let at =
+                    [("signals", CaseSetting::from(signals)), ("recipients", recipients.into())];
                 let size = self.size.unwrap_or(8) as usize;
                 let inspection = Inspection::Done;
                 let burst = Burst { signals, recipients, size, bursts, inspection };
-                trials.push(Trial::new(Case::new(label, at), burst));
+                trials.push(Trial::new(BenchCase::new(label, at), burst));
             }
         }
         trials
@@ -207,7 +211,7 @@ pub(super) const FAN_OUT: ScenarioInfo = ScenarioInfo {
 
 /// Signals to many recipients, by a bus that the scheduler prefers.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
-pub struct Priority {
+pub struct PriorityScenario {
     /// Nice values of the bus [default: 0,-5,-15]
     #[arg(
         long,
@@ -231,7 +235,7 @@ pub struct Priority {
     pub(crate) bursts: Option<u64>,
 }
 
-impl Scenario for Priority {
+impl Scenario for PriorityScenario {
     fn info(&self) -> &'static ScenarioInfo {
         &PRIORITY
     }
@@ -248,29 +252,29 @@ impl Scenario for Priority {
     }
 }
 
-impl Priority {
-    fn priorities(&self) -> Vec<workload::Priority> {
+impl PriorityScenario {
+    fn priorities(&self) -> Vec<workload::BusPriority> {
         let nices = [0, -5, -15].map(|value| Nice::new(value).expect("it is from -20 to 19"));
         let slices = [Slice::SHORTEST, LONG_SLICE].map(Slice::new);
         let slices = slices.map(|slice| slice.expect("it is from 0.1 to 100 ms"));
         let nices = self.nice.as_deref().unwrap_or(&nices);
         let slices = self.slices.as_deref().unwrap_or(&slices);
-        let nices = nices.iter().copied().map(workload::Priority::Nice);
-        nices.chain(slices.iter().copied().map(workload::Priority::Slice)).collect()
+        let nices = nices.iter().copied().map(workload::BusPriority::Nice);
+        nices.chain(slices.iter().copied().map(workload::BusPriority::Slice)).collect()
     }
 
-    fn trial(&self, effort: Effort, signals: u64, priority: workload::Priority) -> Trial {
+    fn trial(&self, effort: Effort, signals: u64, priority: workload::BusPriority) -> Trial {
         let recipients = self.recipients.unwrap_or(10);
         let bursts = effort.choose(self.bursts, bursts(signals, recipients), 5);
         let label = priority.label();
         let at = [
-            ("signals", Setting::from(signals)),
+            ("signals", CaseSetting::from(signals)),
             ("recipients", recipients.into()),
             ("priority", (&*label).into()),
         ];
         let label = format!("{}, {label}", burst_label(signals, recipients));
         let workload = Burst::new(signals, recipients, bursts);
-        Trial::new(Case::new(label, at), Prioritized { priority, workload })
+        Trial::new(BenchCase::new(label, at), Prioritized { priority, workload })
     }
 }
 
@@ -293,7 +297,7 @@ pub(super) const PRIORITY: ScenarioInfo = ScenarioInfo {
 
 /// Signals among many match rules.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
-pub struct Rules {
+pub struct RulesScenario {
     /// Numbers of match rules that do not match [default: 1,10,100,1000,10000,100000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count)]
     pub(crate) rules: Option<Vec<u64>>,
@@ -302,7 +306,7 @@ pub struct Rules {
     pub(crate) count: Option<u64>,
 }
 
-impl Scenario for Rules {
+impl Scenario for RulesScenario {
     fn info(&self) -> &'static ScenarioInfo {
         &RULES
     }
@@ -318,8 +322,8 @@ impl Scenario for Rules {
             let workload = single_signals(effort.choose(self.count, 300, 10));
             let label = counted(rules, "rule", "rules");
             let bystanders = Bystanders::rules(rules);
-            let at = [("rules", Setting::from(rules))];
-            Trial::new(Case::new(label, at), WithBystanders { bystanders, workload })
+            let at = [("rules", CaseSetting::from(rules))];
+            Trial::new(BenchCase::new(label, at), WithBystanders { bystanders, workload })
         };
         all.iter().map(trial).collect()
     }

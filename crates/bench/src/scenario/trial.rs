@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::{Effort, LibraryBuilder};
-use crate::result::Case;
+use crate::result::BenchCase;
 use crate::scenario_info::ScenarioInfo;
-use crate::subject::Subject;
+use crate::subject::BenchSubject;
 use crate::workload::Workload;
 
 /// A list of cases.
@@ -26,7 +26,7 @@ pub trait Scenario: fmt::Debug {
 #[derive(Debug)]
 pub struct Trial {
     /// The case.
-    pub(crate) case: Case,
+    pub(crate) case: BenchCase,
     /// What is measured.
     pub(crate) workload: Box<dyn Workload>,
 }
@@ -48,18 +48,18 @@ pub enum Subjects {
 
 impl Subjects {
     /// What is not a bus.
-    pub(crate) const fn floors(self) -> &'static [Subject] {
+    pub(crate) const fn floors(self) -> &'static [BenchSubject] {
         match self {
-            Self::FloorAndBuses => &[Subject::Floor],
-            Self::DirectFloorAndBuses => &[Subject::Direct, Subject::Floor],
+            Self::FloorAndBuses => &[BenchSubject::Floor],
+            Self::DirectFloorAndBuses => &[BenchSubject::Direct, BenchSubject::Floor],
             Self::Buses | Self::OurBus => &[],
-            Self::Floors => &[Subject::Direct, Subject::Floor, Subject::Relay],
+            Self::Floors => &[BenchSubject::Direct, BenchSubject::Floor, BenchSubject::Relay],
         }
     }
 }
 
 impl Trial {
-    pub(super) fn new(case: Case, workload: impl Workload + 'static) -> Self {
+    pub(super) fn new(case: BenchCase, workload: impl Workload + 'static) -> Self {
         Self { case, workload: Box::new(workload) }
     }
 }

@@ -7,15 +7,16 @@ use std::time::Duration;
 use sys::process::{self, Usage};
 use sys::switches::{Followed, SwitchTrace};
 
-use super::counters::{Counters, model};
+use super::counters::{CopyCounters, model};
 use super::system_calls::SystemCalls;
-use super::{NS_PER_US, Outcome, Requirements, Targets, Workload};
+use super::{NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::peer::{
-    Content, EmitReport, Emitter, ListenReport, Listener, PATIENCE_MS, Peer, Stamps,
+    Emitter, EmitterReport, ListenerPeer, ListenerReport, PATIENCE_MS, RunningPeer, SignalContent,
+    Stamps,
 };
 use crate::raw::{Endpoint, sample_rule};
-use crate::result::{Figures, Metric, Track};
-use crate::stage::{MeasureError, Stage};
+use crate::result::{Figures, Metric, ProcessTrack};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// One process emits bursts of signals to several others, who have all received a burst before
 /// the next one begins.
@@ -49,7 +50,7 @@ impl Workload for Burst {
         Requirements::of(Targets::Carriers)
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let mut schedule = self.schedule();
         for _ in 0..ATTEMPTS_MAX {
             let performance = self.perform(stage, schedule)?;
@@ -61,8 +62,8 @@ impl Workload for Burst {
         Err(MeasureError::Unable("it keeps no pace at all with bursts of signals".to_owned()))
     }
 
-    fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        let mut outcome = Outcome::default();
+    fn inspect(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
+        let mut outcome = WorkloadOutcome::default();
         if self.inspection == Inspection::Done {
             outcome.extend(self.copies(stage)?.into());
             outcome.extend(self.system_calls(stage)?);
@@ -74,20 +75,21 @@ impl Workload for Burst {
 
 /// The processes of a workload.
 struct Processes {
-    emitter: Peer<Emitter>,
-    listeners: Vec<Peer<Listener>>,
+    emitter: RunningPeer<Emitter>,
+    listeners: Vec<RunningPeer<ListenerPeer>>,
 }
 
 impl Processes {
     fn recipients(&self) -> Vec<u32> {
-        self.listeners.iter().map(Peer::pid).collect()
+        self.listeners.iter().map(RunningPeer::pid).collect()
     }
 
-    fn perform(&mut self) -> Result<Reports, MeasureError> {
+    fn perform(&mut self) -> Result<BurstReports, MeasureError> {
         self.emitter.begin()?;
         let emitted = self.emitter.finish()?;
-        let received_by: Result<_, _> = self.listeners.iter_mut().map(Peer::finish).collect();
-        Ok(Reports { emitted, received_by: received_by? })
+        let received_by: Result<_, _> =
+            self.listeners.iter_mut().map(RunningPeer::finish).collect();
+        Ok(BurstReports { emitted, received_by: received_by? })
     }
 }
 
@@ -109,12 +111,12 @@ impl Schedule {
 }
 
 /// What the processes of a workload report.
-struct Reports {
-    emitted: EmitReport,
-    received_by: Vec<ListenReport>,
+struct BurstReports {
+    emitted: EmitterReport,
+    received_by: Vec<ListenerReport>,
 }
 
-impl Reports {
+impl BurstReports {
     /// When each burst began, and when its last recipient had it whole.
     fn spans(&self) -> Result<Vec<Range<u64>>, MeasureError> {
         let span = |(index, begun): (usize, &u64)| {
@@ -132,15 +134,15 @@ impl Reports {
 }
 
 /// What was measured of some bursts.
-struct Measured {
-    reports: Reports,
+struct MeasuredBursts {
+    reports: BurstReports,
     /// Those of the warm-up left out.
     spans: Vec<Range<u64>>,
-    before: Switches,
-    after: Switches,
+    before: ContextSwitches,
+    after: ContextSwitches,
 }
 
-impl Measured {
+impl MeasuredBursts {
     /// Whether more than a few bursts began while recipients still waited for the one before.
     fn overlaps(&self) -> bool {
         let late = self.spans.windows(2).filter(|pair| pair[1].start < pair[0].end).count();
@@ -156,7 +158,7 @@ impl Measured {
         let mut times: Vec<u64> = self.spans.iter().map(|span| span.end - span.start).collect();
         times.sort_unstable();
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
-        let Reports { emitted, received_by } = &self.reports;
+        let BurstReports { emitted, received_by } = &self.reports;
         let bursts = emitted.begun_ns.len().max(1) as f64;
         let receives: u64 = received_by.iter().map(|report| report.traffic.receives).sum();
         let each = |after: u64, before: u64| (after - before) as f64 / bursts;
@@ -190,20 +192,28 @@ impl Burst {
         Schedule { bursts: INSPECTED_BURSTS, pause_us }
     }
 
-    fn perform(&self, stage: &Stage<'_>, schedule: Schedule) -> Result<Measured, MeasureError> {
+    fn perform(
+        &self,
+        stage: &MeasurementStage<'_>,
+        schedule: Schedule,
+    ) -> Result<MeasuredBursts, MeasureError> {
         let mut processes = self.processes(stage, schedule)?;
         let pids = processes.recipients();
-        let before = Switches::now(stage, processes.emitter.pid(), &pids);
+        let before = ContextSwitches::now(stage, processes.emitter.pid(), &pids);
         let reports = processes.perform()?;
-        let after = Switches::now(stage, processes.emitter.pid(), &pids);
+        let after = ContextSwitches::now(stage, processes.emitter.pid(), &pids);
         let spans = reports.spans()?.split_off(WARM_UP_BURSTS);
-        Ok(Measured { reports, spans, before, after })
+        Ok(MeasuredBursts { reports, spans, before, after })
     }
 
-    fn processes(&self, stage: &Stage<'_>, schedule: Schedule) -> Result<Processes, MeasureError> {
+    fn processes(
+        &self,
+        stage: &MeasurementStage<'_>,
+        schedule: Schedule,
+    ) -> Result<Processes, MeasureError> {
         let Schedule { bursts, pause_us } = schedule;
         let bursts = bursts + WARM_UP_BURSTS as u64;
-        let listener = || Listener {
+        let listener = || ListenerPeer {
             endpoint: stage.endpoint.clone(),
             rules: vec![sample_rule()],
             bursts,
@@ -217,7 +227,7 @@ impl Burst {
         let emitter = stage.start(Emitter {
             endpoint: stage.endpoint.clone(),
             destination: String::new(),
-            content: Content::Bytes { size: self.size, stamps: Stamps::Off },
+            content: SignalContent::Bytes { size: self.size, stamps: Stamps::Off },
             bursts,
             per_burst: self.signals,
             pause_us,
@@ -226,19 +236,19 @@ impl Burst {
     }
 
     /// Copies and validations of a signal: counted if the bus does, otherwise by the model.
-    fn copies(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+    fn copies(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         if !matches!(stage.endpoint, Endpoint::Bus(_)) {
             return Ok(Figures::new());
         }
         let mut processes = self.processes(stage, self.slow_schedule())?;
-        let Some(counters) = Counters::begin(stage)? else { return Ok(model(self.recipients)) };
+        let Some(counters) = CopyCounters::begin(stage)? else { return Ok(model(self.recipients)) };
         processes.perform()?;
         Ok(counters.end().map(|totals| totals.figures(0)).unwrap_or_default())
     }
 
     /// Counts the system calls of the carrier.
-    fn system_calls(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        let Some(pid) = stage.carrier else { return Ok(Outcome::default()) };
+    fn system_calls(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
+        let Some(pid) = stage.carrier else { return Ok(WorkloadOutcome::default()) };
         for _ in 0..ATTEMPTS_MAX {
             let mut processes = self.processes(stage, self.slow_schedule())?;
             let calls = match SystemCalls::begin(stage, pid)? {
@@ -260,35 +270,35 @@ impl Burst {
     }
 
     /// Records when which process runs during the last of some bursts.
-    fn timeline(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn timeline(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         if self.recipients > TRACED_RECIPIENTS_MAX {
-            return Ok(Outcome::default());
+            return Ok(WorkloadOutcome::default());
         }
         let mut processes = self.processes(stage, self.slow_schedule())?;
         let bus = stage.carrier.map(|pid| ("bus".to_owned(), pid));
         let recipients = processes.recipients().into_iter().enumerate();
         let recipients = recipients.map(|(index, pid)| (format!("recipient {}", index + 1), pid));
         let names = [("sender".to_owned(), processes.emitter.pid())].into_iter().chain(bus);
-        let mut traces = match Traces::start(names.chain(recipients)) {
+        let mut traces = match SwitchTraces::start(names.chain(recipients)) {
             Ok(traces) => traces,
             Err(error) => return Ok(note("when which process ran", &error.to_string())),
         };
         let spans = processes.perform()?.spans()?;
         let timeline = spans.last().map(|last| traces.tracks(last)).transpose()?;
-        Ok(Outcome { timeline, ..Outcome::default() })
+        Ok(WorkloadOutcome { timeline, ..WorkloadOutcome::default() })
     }
 }
 
 /// How often processes gave up the processor so far.
 #[derive(Clone, Copy)]
-struct Switches {
+struct ContextSwitches {
     bus: Option<Usage>,
     sender: u64,
     recipients: u64,
 }
 
-impl Switches {
-    fn now(stage: &Stage<'_>, sender: u32, recipients: &[u32]) -> Self {
+impl ContextSwitches {
+    fn now(stage: &MeasurementStage<'_>, sender: u32, recipients: &[u32]) -> Self {
         let of = |pid: u32| process::usage(pid).map_or(0, switches_of);
         Self {
             bus: stage.carrier_usage(),
@@ -303,9 +313,9 @@ fn switches_of(usage: Usage) -> u64 {
 }
 
 /// Records of the switches of several processes, by what they are.
-struct Traces(Vec<(String, SwitchTrace)>);
+struct SwitchTraces(Vec<(String, SwitchTrace)>);
 
-impl Traces {
+impl SwitchTraces {
     fn start(processes: impl IntoIterator<Item = (String, u32)>) -> io::Result<Self> {
         let processes = processes.into_iter();
         let start = |(name, pid)| Ok((name, SwitchTrace::start(pid, Followed::All, SWITCHES_MAX)?));
@@ -313,12 +323,12 @@ impl Traces {
     }
 
     /// What was recorded within a span of time.
-    fn tracks(&mut self, window: &Range<u64>) -> io::Result<Vec<Track>> {
+    fn tracks(&mut self, window: &Range<u64>) -> io::Result<Vec<ProcessTrack>> {
         let mut tracks = Vec::with_capacity(self.0.len());
         for (name, trace) in &mut self.0 {
             let running = trace.take()?.running;
             let spans = running.iter().filter_map(|span| clip(span, window)).collect();
-            tracks.push(Track { name: name.clone(), spans });
+            tracks.push(ProcessTrack { name: name.clone(), spans });
         }
         Ok(tracks)
     }
@@ -332,8 +342,8 @@ fn clip(span: &Range<Duration>, window: &Range<u64>) -> Option<(u64, u64)> {
 }
 
 /// An outcome without what could not be found.
-fn note(what: &str, reason: &str) -> Outcome {
-    Outcome { notes: vec![format!("{what}: {reason}")], ..Outcome::default() }
+fn note(what: &str, reason: &str) -> WorkloadOutcome {
+    WorkloadOutcome { notes: vec![format!("{what}: {reason}")], ..WorkloadOutcome::default() }
 }
 
 /// The pause between bursts: all have then received all and wait again.

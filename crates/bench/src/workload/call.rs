@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use sys::process;
 
-use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
-use crate::body_validation::BodyValidation;
-use crate::peer::{Answer, CallReport, Caller, Echo, Payload};
+use super::{MIB, NS_PER_S, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
+use crate::body_validation::BenchBodyValidation;
+use crate::peer::{CallerPeer, CallerReport, EchoPeer, Payload, ReplyPayload};
 use crate::raw::ReadBuffer;
 use crate::result::{Figures, Metric};
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// One process calls another: the talk's ping-pong, one call after another or several at once.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct CallWorkload {
     pub payload: Payload,
     /// How many calls are measured.
     pub count: u64,
@@ -22,14 +22,14 @@ pub(crate) struct Call {
     /// How much the peers read at once.
     pub read_buffer: ReadBuffer,
     /// Whether both ends validate the bodies that they receive.
-    pub body_validation: BodyValidation,
+    pub body_validation: BenchBodyValidation,
     /// Whether the bus does; only ours can be told not to.
-    pub bus_validation: BodyValidation,
+    pub bus_validation: BenchBodyValidation,
     /// What the one who is called answers.
-    pub answer: Answer,
+    pub answer: ReplyPayload,
 }
 
-impl Call {
+impl CallWorkload {
     /// Calls one after another, each with an array of `size` bytes, which the reply carries back.
     pub(crate) const fn ping_pong(size: usize, count: u64) -> Self {
         Self {
@@ -37,52 +37,55 @@ impl Call {
             count,
             in_flight: 1,
             read_buffer: ReadBuffer::Ours,
-            body_validation: BodyValidation::Off,
-            bus_validation: BodyValidation::On,
-            answer: Answer::Echo,
+            body_validation: BenchBodyValidation::Off,
+            bus_validation: BenchBodyValidation::On,
+            answer: ReplyPayload::Echo,
         }
     }
 
     /// Calls one after another, each with an array of `size` bytes. Replies are empty.
     pub(crate) fn one_way(size: usize, count: u64) -> Self {
-        Self { answer: Answer::Empty, ..Self::ping_pong(size, count) }
+        Self { answer: ReplyPayload::Empty, ..Self::ping_pong(size, count) }
     }
 }
 
-impl Workload for Call {
+impl Workload for CallWorkload {
     fn requirements(&self) -> Requirements {
         let Self { read_buffer, bus_validation: body_validation, .. } = *self;
         let requirements = Requirements::of(match body_validation {
-            BodyValidation::On => Targets::Anything,
-            BodyValidation::Off => Targets::OurBus,
+            BenchBodyValidation::On => Targets::Anything,
+            BenchBodyValidation::Off => Targets::OurBus,
         });
         Requirements { read_buffer, body_validation, ..requirements }
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         Ok(self.perform(stage)?.figures.into())
     }
 }
 
 /// What both ends of calls have found.
-pub(super) struct Reports {
+pub(super) struct CallMeasurement {
     pub(super) figures: Figures,
     pub(super) validated: u64,
 }
 
-impl Call {
+impl CallWorkload {
     /// Calls, and returns what was measured.
-    pub(super) fn perform(&self, stage: &Stage<'_>) -> Result<Reports, MeasureError> {
+    pub(super) fn perform(
+        &self,
+        stage: &MeasurementStage<'_>,
+    ) -> Result<CallMeasurement, MeasureError> {
         let warm_up = self.warm_up();
         let count = self.count + warm_up;
-        let mut echo = stage.start(Echo {
+        let mut echo = stage.start(EchoPeer {
             endpoint: stage.endpoint.clone(),
             calls: Some(count),
             read_buffer: self.read_buffer,
             body_validation: self.body_validation,
             answer: self.answer,
         })?;
-        let mut caller = stage.start(Caller {
+        let mut caller = stage.start(CallerPeer {
             endpoint: stage.endpoint.clone(),
             destination: echo.name().to_owned(),
             payload: self.payload.clone(),
@@ -104,7 +107,7 @@ impl Call {
         let echoed = echo.finish()?;
         figures.insert(Metric::CallBytes, echoed.call_bytes as f64);
         figures.insert(Metric::ReplyBytes, report.reply_bytes as f64);
-        Ok(Reports { figures, validated: echoed.validated + report.validated })
+        Ok(CallMeasurement { figures, validated: echoed.validated + report.validated })
     }
 
     /// Calls that are not measured, to begin with.
@@ -115,12 +118,12 @@ impl Call {
     /// Bytes of payload that both ends receive in a round trip.
     const fn payload_received(&self) -> usize {
         match self.answer {
-            Answer::Empty => self.payload.len(),
-            Answer::Echo => 2 * self.payload.len(),
+            ReplyPayload::Empty => self.payload.len(),
+            ReplyPayload::Echo => 2 * self.payload.len(),
         }
     }
 
-    fn figures(&self, report: &CallReport) -> Figures {
+    fn figures(&self, report: &CallerReport) -> Figures {
         let per_second = self.count as f64 / (report.elapsed_ns as f64 / NS_PER_S);
         let mut figures = Figures::new();
         figures.insert(Metric::CallsPerS, per_second);

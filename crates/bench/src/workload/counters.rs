@@ -8,19 +8,19 @@ use wire::body::Value;
 
 use crate::raw::Endpoint;
 use crate::result::{Figures, Metric};
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// Counts what a bus does with messages. Only buses with `org.diligence.Statistics1` say it.
 #[derive(Debug)]
-pub(super) struct Counters {
+pub(super) struct CopyCounters {
     connection: Connection,
-    begun: Totals,
-    question: Totals,
+    begun: BusTotals,
+    question: BusTotals,
 }
 
 /// Counters of `GetTotals`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Totals {
+pub(super) struct BusTotals {
     pub(super) messages: f64,
     /// Messages that were queued for connections.
     pub(super) deliveries: f64,
@@ -32,24 +32,24 @@ pub(super) struct Totals {
     pub(super) validated: f64,
 }
 
-impl Counters {
+impl CopyCounters {
     /// Begins to count; `None` if the bus does not say what it does, or is not a bus.
-    pub(super) fn begin(stage: &Stage<'_>) -> Result<Option<Self>, MeasureError> {
+    pub(super) fn begin(stage: &MeasurementStage<'_>) -> Result<Option<Self>, MeasureError> {
         let Endpoint::Bus(address) = &stage.endpoint else { return Ok(None) };
         let connection = Connection::open(address)
             .map_err(|error| MeasureError::Unable(format!("the counters of the bus: {error}")))?;
-        let Some(first) = Totals::ask(&connection) else { return Ok(None) };
-        let Some(begun) = Totals::ask(&connection) else { return Ok(None) };
+        let Some(first) = BusTotals::ask(&connection) else { return Ok(None) };
+        let Some(begun) = BusTotals::ask(&connection) else { return Ok(None) };
         Ok(Some(Self { connection, begun, question: begun - first }))
     }
 
     /// What was counted since, without the questions; `None` if the bus does not answer any more.
-    pub(super) fn end(&self) -> Option<Totals> {
-        Some(Totals::ask(&self.connection)? - self.begun - self.question)
+    pub(super) fn end(&self) -> Option<BusTotals> {
+        Some(BusTotals::ask(&self.connection)? - self.begun - self.question)
     }
 }
 
-impl Totals {
+impl BusTotals {
     fn ask(connection: &Connection) -> Option<Self> {
         let (bus, path) = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
         let reply = connection.call(bus, path, STATISTICS, "GetTotals", &()).ok()?;
@@ -80,7 +80,7 @@ impl Totals {
     }
 }
 
-impl Sub for Totals {
+impl Sub for BusTotals {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_message_is_copied_by_the_kernel_and_by_the_bus() {
-        let totals = Totals {
+        let totals = BusTotals {
             messages: 10.0,
             deliveries: 30.0,
             written_bytes: 3000.0,

@@ -1,20 +1,20 @@
 //! Calls while another client floods the bus.
 
-use super::{Call, Outcome, Requirements, Targets, Use, Workload};
-use crate::peer::{Content, Emitter, IdleConnections, Listener, Peer, Stamps};
-use crate::stage::{MeasureError, Stage};
+use super::{CallWorkload, Requirements, Targets, Use, Workload, WorkloadOutcome};
+use crate::peer::{Emitter, IdleConnections, ListenerPeer, RunningPeer, SignalContent, Stamps};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// One process calls another, beside a third that sends as fast as it can.
 #[derive(Clone, Debug)]
-pub(crate) struct Flood {
-    pub sink: Sink,
+pub(crate) struct FloodWorkload {
+    pub sink: FloodSink,
     /// Bytes of payload of each message of the flood.
     pub size: usize,
-    pub victim: Call,
+    pub victim: CallWorkload,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Sink {
+pub(crate) enum FloodSink {
     /// To a process that reads all the time.
     Reader,
     /// To a process that never reads.
@@ -24,23 +24,23 @@ pub(crate) enum Sink {
 /// A process that gets a flood.
 #[derive(Debug)]
 enum Flooded {
-    Reader(Peer<Listener>),
-    Sleeper(Peer<IdleConnections>),
+    Reader(RunningPeer<ListenerPeer>),
+    Sleeper(RunningPeer<IdleConnections>),
 }
 
-impl Workload for Flood {
+impl Workload for FloodWorkload {
     fn requirements(&self) -> Requirements {
         let requirements = Requirements::of(Targets::Buses);
         // What nobody has read stays in the bus for a while.
         Requirements { use_of_carrier: Use::Single, ..requirements }
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let flooded = self.flooded(stage)?;
         let mut flooder = stage.start(Emitter::of_stream(
             &stage.endpoint,
             flooded.name().to_owned(),
-            Content::Bytes { size: self.size, stamps: Stamps::Off },
+            SignalContent::Bytes { size: self.size, stamps: Stamps::Off },
             WITHOUT_END,
         ))?;
         flooder.begin()?;
@@ -48,10 +48,10 @@ impl Workload for Flood {
     }
 }
 
-impl Flood {
-    fn flooded(&self, stage: &Stage<'_>) -> Result<Flooded, MeasureError> {
+impl FloodWorkload {
+    fn flooded(&self, stage: &MeasurementStage<'_>) -> Result<Flooded, MeasureError> {
         Ok(match self.sink {
-            Sink::Reader => Flooded::Reader(stage.start(Listener {
+            FloodSink::Reader => Flooded::Reader(stage.start(ListenerPeer {
                 endpoint: stage.endpoint.clone(),
                 rules: Vec::new(),
                 bursts: 1,
@@ -59,7 +59,7 @@ impl Flood {
                 stamps: Stamps::Off,
                 patience_ms: PATIENCE_MS,
             })?),
-            Sink::Sleeper => Flooded::Sleeper(stage.start(IdleConnections {
+            FloodSink::Sleeper => Flooded::Sleeper(stage.start(IdleConnections {
                 address: stage.bus_address()?.to_owned(),
                 connections: 1,
                 rules: Vec::new(),

@@ -1,9 +1,9 @@
 //! A workload among others who do nothing.
 
-use super::{MIB, Outcome, Requirements, Targets, Use, Workload};
+use super::{MIB, Requirements, Targets, Use, Workload, WorkloadOutcome};
 use crate::peer::IdleConnections;
 use crate::result::Metric;
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// A workload while others are connected to the same bus, and do nothing.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl<W: Workload> Workload for WithBystanders<W> {
         Requirements { targets: Targets::Buses, use_of_carrier, ..self.workload.requirements() }
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let before = stage.carrier_usage();
         let crowd = stage.start(IdleConnections {
             address: stage.bus_address()?.to_owned(),

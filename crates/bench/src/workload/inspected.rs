@@ -1,28 +1,28 @@
 //! Calls that are also looked at with instruments.
 
-use super::call::Reports;
-use super::counters::{Counters, Totals, model};
+use super::call::CallMeasurement;
+use super::counters::{BusTotals, CopyCounters, model};
 use super::system_calls::SystemCalls;
-use super::{Call, Outcome, Requirements, Workload};
+use super::{CallWorkload, Requirements, Workload, WorkloadOutcome};
 use crate::raw::Endpoint;
 use crate::result::Figures;
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// Calls of which system calls, copies and validations are counted too, after they were timed.
 #[derive(Clone, Debug)]
-pub(crate) struct Inspected(pub Call);
+pub(crate) struct Inspected(pub CallWorkload);
 
 impl Workload for Inspected {
     fn requirements(&self) -> Requirements {
         self.0.requirements()
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         self.0.measure(stage)
     }
 
-    fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        let mut outcome = Outcome::from(self.copies(stage)?);
+    fn inspect(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
+        let mut outcome = WorkloadOutcome::from(self.copies(stage)?);
         if let Some(bus) = stage.carrier {
             outcome.extend(SystemCalls::of_a_unit(&self.0, stage, bus)?);
         }
@@ -32,13 +32,13 @@ impl Workload for Inspected {
 
 impl Inspected {
     /// Copies and validations of a message: counted if the bus does, otherwise by the model.
-    fn copies(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+    fn copies(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         if !matches!(stage.endpoint, Endpoint::Bus(_)) {
             return Ok(Figures::new());
         }
-        let call = Call { count: INSPECTED_CALLS, ..self.0.clone() };
-        let Some(counters) = Counters::begin(stage)? else { return Ok(model(1)) };
-        let short = Call { count: 1, ..self.0.clone() };
+        let call = CallWorkload { count: INSPECTED_CALLS, ..self.0.clone() };
+        let Some(counters) = CopyCounters::begin(stage)? else { return Ok(model(1)) };
+        let short = CallWorkload { count: 1, ..self.0.clone() };
         let few = counted(&short, stage, &counters)?;
         let more = counted(&call, stage, &counters)?;
         // What connecting takes is in both.
@@ -51,12 +51,12 @@ impl Inspected {
 
 /// What the bus and the peers count while these calls are made.
 fn counted(
-    call: &Call,
-    stage: &Stage<'_>,
-    counters: &Counters,
-) -> Result<Option<(Totals, u64)>, MeasureError> {
+    call: &CallWorkload,
+    stage: &MeasurementStage<'_>,
+    counters: &CopyCounters,
+) -> Result<Option<(BusTotals, u64)>, MeasureError> {
     let Some(before) = counters.end() else { return Ok(None) };
-    let Reports { validated, .. } = call.perform(stage)?;
+    let CallMeasurement { validated, .. } = call.perform(stage)?;
     Ok(counters.end().map(|after| (after - before, validated)))
 }
 

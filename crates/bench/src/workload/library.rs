@@ -5,15 +5,18 @@ use std::iter;
 use sys::clock;
 
 use super::call::ClientTime;
-use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
-use crate::body_validation::BodyValidation;
+use super::{MIB, NS_PER_S, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
+use crate::body_validation::BenchBodyValidation;
 use crate::library::{
-    BuiltLibrary, CallReport, EmitReport, ListenReport, ProgramMode, RunError, RunningProgram,
+    BuiltLibrary, CallReport, EmitReport, LibraryRunError, ListenReport, ProgramMode,
+    RunningProgram,
 };
-use crate::peer::{Answer, Caller, Content, Echo, Emitter, Listener, Payload, Stamps};
+use crate::peer::{
+    CallerPeer, EchoPeer, Emitter, ListenerPeer, Payload, ReplyPayload, SignalContent, Stamps,
+};
 use crate::raw::{ReadBuffer, sample_rule};
 use crate::result::{Figures, Metric};
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// Calls or signals between the program of a library and a client with nothing in it.
 #[derive(Clone, Debug)]
@@ -40,29 +43,33 @@ impl Workload for ThroughLibrary {
         Requirements::of(Targets::Buses)
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let figures = match self.way {
             LibraryRole::Calls => self.calls(stage),
             LibraryRole::Serves => self.serves(stage),
             LibraryRole::Emits => self.emits(stage),
             LibraryRole::Listens => self.listens(stage),
         };
-        figures.map(Outcome::from)
+        figures.map(WorkloadOutcome::from)
     }
 }
 
 impl ThroughLibrary {
-    fn start(&self, stage: &Stage<'_>, mode: &ProgramMode) -> Result<RunningProgram, RunError> {
+    fn start(
+        &self,
+        stage: &MeasurementStage<'_>,
+        mode: &ProgramMode,
+    ) -> Result<RunningProgram, LibraryRunError> {
         RunningProgram::start(stage.placed(self.library.command(mode)))
     }
 
-    fn calls(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
-        let echo = stage.start(Echo {
+    fn calls(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
+        let echo = stage.start(EchoPeer {
             endpoint: stage.endpoint.clone(),
             calls: None,
             read_buffer: ReadBuffer::Ours,
-            body_validation: BodyValidation::Off,
-            answer: Answer::Echo,
+            body_validation: BenchBodyValidation::Off,
+            answer: ReplyPayload::Echo,
         })?;
         let mode = ProgramMode::Call {
             address: stage.bus_address()?.to_owned(),
@@ -83,11 +90,11 @@ impl ThroughLibrary {
         Ok(with_time(figures, client, self.count))
     }
 
-    fn serves(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+    fn serves(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         let mode = ProgramMode::Serve { address: stage.bus_address()?.to_owned() };
         let service = self.start(stage, &mode)?;
         let warm_up = self.count / 10 + 1;
-        let mut caller = stage.start(Caller {
+        let mut caller = stage.start(CallerPeer {
             endpoint: stage.endpoint.clone(),
             destination: service.name().to_owned(),
             payload: Payload::Text("x".repeat(self.size)),
@@ -95,7 +102,7 @@ impl ThroughLibrary {
             count: self.count,
             in_flight: 1,
             read_buffer: ReadBuffer::Ours,
-            body_validation: BodyValidation::Off,
+            body_validation: BenchBodyValidation::Off,
         })?;
         let client = ClientTime::begin(service.pid());
         caller.begin()?;
@@ -111,8 +118,8 @@ impl ThroughLibrary {
         Ok(with_time(figures, client, self.count + warm_up))
     }
 
-    fn emits(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
-        let mut listener = stage.start(Listener::of_stream(
+    fn emits(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
+        let mut listener = stage.start(ListenerPeer::of_stream(
             &stage.endpoint,
             vec![sample_rule()],
             self.count,
@@ -139,11 +146,11 @@ impl ThroughLibrary {
         Ok(with_time(figures, client, self.count))
     }
 
-    fn listens(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+    fn listens(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         let mut emitter = stage.start(Emitter::of_stream(
             &stage.endpoint,
             String::new(),
-            Content::Bytes { size: self.size, stamps: Stamps::On },
+            SignalContent::Bytes { size: self.size, stamps: Stamps::On },
             self.count,
         ))?;
         let mode = ProgramMode::Listen {

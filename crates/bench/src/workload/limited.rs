@@ -1,8 +1,8 @@
 //! A part of what a workload can do.
 
-use super::{Outcome, Requirements, Targets, Workload};
+use super::{Requirements, Targets, Workload, WorkloadOutcome};
 use crate::result::Metric;
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// A workload of which one figure counts, for lists of unlike things.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ impl<W: Workload> Workload for SingleMetric<W> {
         self.workload.requirements()
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let mut outcome = self.workload.measure(stage)?;
         outcome.figures.retain(|metric, _| *metric == self.metric);
         Ok(outcome)
@@ -32,11 +32,11 @@ impl<W: Workload> Workload for OwnBusOnly<W> {
         Requirements { targets: Targets::OurBus, ..self.0.requirements() }
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         self.0.measure(stage)
     }
 
-    fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn inspect(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         self.0.inspect(stage)
     }
 }

@@ -1,7 +1,7 @@
 //! What is done in a measurement, on any carrier of messages.
 //!
 //! A [`scenario`](crate::scenario) is a list of workloads with their
-//! [`Case`](crate::result::Case)s.
+//! [`BenchCase`](crate::result::Case)s.
 
 mod burst;
 mod call;
@@ -20,21 +20,21 @@ mod system_calls;
 use std::fmt;
 
 pub(crate) use burst::{Burst, Inspection};
-pub(crate) use call::Call;
-pub(crate) use flood::{Flood, Sink};
+pub(crate) use call::CallWorkload;
+pub(crate) use flood::{FloodSink, FloodWorkload};
 pub(crate) use idle::{Bystanders, WithBystanders};
 pub(crate) use inspected::Inspected;
 pub(crate) use library::{LibraryRole, ThroughLibrary};
 pub(crate) use limited::{OwnBusOnly, SingleMetric};
-pub(crate) use observed::{Counted, Observed, ObserverKind, Recorded};
-pub(crate) use prioritized::{Prioritized, Priority};
-pub(crate) use repeated::{Connect, Names};
-pub(crate) use stream::{Recipients, Stream};
+pub(crate) use observed::{CountedWorkload, ObservedWorkload, ObserverKind, Recorded};
+pub(crate) use prioritized::{BusPriority, Prioritized};
+pub(crate) use repeated::{ConnectWorkload, NameCycleWorkload};
+pub(crate) use stream::{StreamRecipients, StreamWorkload};
 
-use crate::body_validation::BodyValidation;
+use crate::body_validation::BenchBodyValidation;
 use crate::raw::ReadBuffer;
-use crate::result::{Figures, Track};
-use crate::stage::{MeasureError, Stage};
+use crate::result::{Figures, ProcessTrack};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// Something that can be measured.
 pub(crate) trait Workload: fmt::Debug {
@@ -42,12 +42,12 @@ pub(crate) trait Workload: fmt::Debug {
     fn requirements(&self) -> Requirements;
 
     /// Does it once, and tells what it took.
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError>;
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError>;
 
     /// Does it again with instruments that disturb it too much for it to be timed, and tells what
     /// they have found. What cannot be found is a note, not an error.
-    fn inspect(&self, _stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        Ok(Outcome::default())
+    fn inspect(&self, _stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
+        Ok(WorkloadOutcome::default())
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Requirements {
     /// For how long one carrier is used.
     pub use_of_carrier: Use,
     /// Whether the bus checks the bodies of messages.
-    pub body_validation: BodyValidation,
+    pub body_validation: BenchBodyValidation,
     /// How much the clients, and so a relay, read at once.
     pub read_buffer: ReadBuffer,
 }
@@ -89,7 +89,7 @@ impl Requirements {
         Self {
             targets,
             use_of_carrier: Use::Repeated,
-            body_validation: BodyValidation::On,
+            body_validation: BenchBodyValidation::On,
             read_buffer: ReadBuffer::Ours,
         }
     }
@@ -97,21 +97,21 @@ impl Requirements {
 
 /// What a measurement has found.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct WorkloadOutcome {
     pub figures: Figures,
     /// When which process ran, if that was asked for.
-    pub timeline: Option<Vec<Track>>,
+    pub timeline: Option<Vec<ProcessTrack>>,
     /// What could not be found, each in a sentence.
     pub notes: Vec<String>,
 }
 
-impl From<Figures> for Outcome {
+impl From<Figures> for WorkloadOutcome {
     fn from(figures: Figures) -> Self {
         Self { figures, ..Self::default() }
     }
 }
 
-impl Outcome {
+impl WorkloadOutcome {
     pub(crate) fn extend(&mut self, other: Self) {
         self.figures.extend(other.figures);
         self.timeline = other.timeline.or_else(|| self.timeline.take());

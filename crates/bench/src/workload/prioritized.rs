@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use sys::scheduling::{self, Nice, Slice};
 
-use super::{Outcome, Requirements, Workload};
-use crate::stage::{MeasureError, Stage};
+use super::{Requirements, Workload, WorkloadOutcome};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// A workload with a carrier that the scheduler prefers.
 #[derive(Clone, Debug)]
 pub(crate) struct Prioritized<W> {
-    pub priority: Priority,
+    pub priority: BusPriority,
     pub workload: W,
 }
 
 /// How the scheduler prefers a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Priority {
+pub(crate) enum BusPriority {
     Nice(Nice),
     /// By the hint how long it wants to run at a time, at the usual nice value.
     Slice(Slice),
@@ -28,7 +28,7 @@ impl<W: Workload> Workload for Prioritized<W> {
         self.workload.requirements()
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let unknown = || MeasureError::Unable("nobody knows the process of this bus".to_owned());
         let pid = stage.carrier.ok_or_else(unknown)?;
         let before = scheduling::nice(pid)?;
@@ -36,14 +36,14 @@ impl<W: Workload> Workload for Prioritized<W> {
         let outcome = self.workload.measure(stage);
         // A bus that ran before is left as it was; others end soon.
         let restored = match self.priority {
-            Priority::Nice(_) => scheduling::set_nice(pid, before),
-            Priority::Slice(_) => scheduling::reset_slice(pid),
+            BusPriority::Nice(_) => scheduling::set_nice(pid, before),
+            BusPriority::Slice(_) => scheduling::reset_slice(pid),
         };
         outcome.and_then(|outcome| restored.map(|()| outcome).map_err(MeasureError::Io))
     }
 }
 
-impl Priority {
+impl BusPriority {
     fn set(self, pid: u32) -> io::Result<()> {
         match self {
             Self::Nice(nice) => scheduling::set_nice(pid, nice),

@@ -1,40 +1,40 @@
 //! Connecting, and taking names, again and again.
 
-use super::{NS_PER_US, Outcome, Requirements, Targets, Workload};
+use super::{NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::peer::{IdleConnections, RepeatedAction, Repeater};
 use crate::result::{Figures, Metric};
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// Connecting, from the socket to the reply to Hello, and disconnecting again.
 #[derive(Clone, Debug)]
-pub(crate) struct Connect {
+pub(crate) struct ConnectWorkload {
     pub count: u64,
 }
 
 /// Taking a name and releasing it, while other connections have match rules for names.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub(crate) struct NameCycleWorkload {
     pub count: u64,
     /// Connections that each have a rule for a name of their own.
     pub bystanders: u64,
 }
 
-impl Workload for Connect {
+impl Workload for ConnectWorkload {
     fn requirements(&self) -> Requirements {
         Requirements::of(Targets::Buses)
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         repeat(stage, RepeatedAction::Connect, self.count, Metric::ConnectUs)
     }
 }
 
-impl Workload for Names {
+impl Workload for NameCycleWorkload {
     fn requirements(&self) -> Requirements {
         Requirements::of(Targets::Buses)
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let _bystanders = stage.start(IdleConnections {
             address: stage.bus_address()?.to_owned(),
             connections: self.bystanders,
@@ -47,11 +47,11 @@ impl Workload for Names {
 
 /// The median duration of an action, after a warm-up of a tenth of `count`.
 fn repeat(
-    stage: &Stage<'_>,
+    stage: &MeasurementStage<'_>,
     action: RepeatedAction,
     count: u64,
     metric: Metric,
-) -> Result<Outcome, MeasureError> {
+) -> Result<WorkloadOutcome, MeasureError> {
     let address = stage.bus_address()?.to_owned();
     let mut peer = stage.start(Repeater { address, action, warm_up: count / 10, count })?;
     peer.begin()?;

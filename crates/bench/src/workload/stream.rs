@@ -1,47 +1,48 @@
 //! One process sends to another as fast as it can.
 
-use super::{MIB, NS_PER_S, NS_PER_US, Outcome, Requirements, Targets, Workload};
+use super::{MIB, NS_PER_S, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::peer::{
-    Content, EmitReport, Emitter, ListenReport, Listener, Peer, Stamps, VOLUMES_RULE,
+    Emitter, EmitterReport, ListenerPeer, ListenerReport, RunningPeer, SignalContent, Stamps,
+    VOLUMES_RULE,
 };
 use crate::raw::sample_rule;
 use crate::result::{Figures, Metric};
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// One process sends signals as fast as it can, to one or to all who asked for them.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream {
+pub(crate) struct StreamWorkload {
     /// What each carries. Stamps, by which the time from emission to receipt is measured, cost a
     /// look at the clock at both ends.
-    pub content: Content,
+    pub content: SignalContent,
     pub count: u64,
-    pub to: Recipients,
+    pub to: StreamRecipients,
 }
 
 /// The recipients of the messages of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Recipients {
+pub(crate) enum StreamRecipients {
     /// One process, to which they are addressed.
     Addressed,
     /// So many, who have a match rule.
     Subscribed(u64),
 }
 
-impl Workload for Stream {
+impl Workload for StreamWorkload {
     fn requirements(&self) -> Requirements {
         Requirements::of(Targets::Carriers)
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let count = match self.to {
-            Recipients::Addressed => 1,
-            Recipients::Subscribed(count) => count,
+            StreamRecipients::Addressed => 1,
+            StreamRecipients::Subscribed(count) => count,
         };
         let listeners: Result<Vec<_>, _> =
             (0..count).map(|_| stage.start(self.listener(stage))).collect();
         let mut listeners = listeners?;
         let destination = match (self.to, listeners.first()) {
-            (Recipients::Addressed, Some(first)) => first.name().to_owned(),
+            (StreamRecipients::Addressed, Some(first)) => first.name().to_owned(),
             _ => String::new(),
         };
         let mut emitter = stage.start(Emitter::of_stream(
@@ -53,7 +54,7 @@ impl Workload for Stream {
         let before = stage.carrier_usage();
         emitter.begin()?;
         let emitted = emitter.finish()?;
-        let reports: Result<Vec<_>, _> = listeners.iter_mut().map(Peer::finish).collect();
+        let reports: Result<Vec<_>, _> = listeners.iter_mut().map(RunningPeer::finish).collect();
         let mut figures = self.figures(&emitted, &reports?)?;
         let bus_time = stage.carrier_time_since(before, self.count);
         figures.extend(bus_time.map(|time| (Metric::BusCpuUs, time)));
@@ -63,37 +64,37 @@ impl Workload for Stream {
     }
 }
 
-impl Stream {
+impl StreamWorkload {
     /// Signals to one process, whose time under way is not measured.
     pub(crate) const fn addressed(size: usize, count: u64) -> Self {
-        let content = Content::Bytes { size, stamps: Stamps::Off };
-        Self { content, count, to: Recipients::Addressed }
+        let content = SignalContent::Bytes { size, stamps: Stamps::Off };
+        Self { content, count, to: StreamRecipients::Addressed }
     }
 
-    fn listener(&self, stage: &Stage<'_>) -> Listener {
+    fn listener(&self, stage: &MeasurementStage<'_>) -> ListenerPeer {
         let (rule, stamps) = match self.content {
-            Content::Bytes { stamps, .. } => (sample_rule(), stamps),
-            Content::Volumes(_) => (VOLUMES_RULE.to_owned(), Stamps::Off),
+            SignalContent::Bytes { stamps, .. } => (sample_rule(), stamps),
+            SignalContent::Volumes(_) => (VOLUMES_RULE.to_owned(), Stamps::Off),
         };
         let rules = match self.to {
-            Recipients::Addressed => Vec::new(),
-            Recipients::Subscribed(_) => vec![rule],
+            StreamRecipients::Addressed => Vec::new(),
+            StreamRecipients::Subscribed(_) => vec![rule],
         };
-        Listener::of_stream(&stage.endpoint, rules, self.count, stamps)
+        ListenerPeer::of_stream(&stage.endpoint, rules, self.count, stamps)
     }
 
     /// Bytes of a message that count: those of the payload, or all where there is none.
-    fn bytes_each(&self, emitted: &EmitReport) -> f64 {
+    fn bytes_each(&self, emitted: &EmitterReport) -> f64 {
         match self.content {
-            Content::Bytes { size, .. } => size as f64,
-            Content::Volumes(_) => emitted.bytes as f64 / emitted.sent.max(1) as f64,
+            SignalContent::Bytes { size, .. } => size as f64,
+            SignalContent::Volumes(_) => emitted.bytes as f64 / emitted.sent.max(1) as f64,
         }
     }
 
     fn figures(
         &self,
-        emitted: &EmitReport,
-        reports: &[ListenReport],
+        emitted: &EmitterReport,
+        reports: &[ListenerReport],
     ) -> Result<Figures, MeasureError> {
         let begun = emitted.begun_ns.first().copied().unwrap_or_default();
         let last = reports.iter().map(|report| report.last_ns).max().unwrap_or_default();

@@ -8,13 +8,13 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use sys::signals::Signal::Terminate;
+use sys::signals::ProcessSignal::Terminate;
 use sys::spawn::ChildSetup;
 
-use super::Outcome;
-use super::observed::Counted;
+use super::WorkloadOutcome;
+use super::observed::CountedWorkload;
 use crate::result::{Figures, Metric};
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// Counts the system calls of a process, and those by which it reads from sockets and writes to
 /// them, with strace(1), which slows it down. Dropped, it ends.
@@ -26,7 +26,7 @@ pub(super) struct SystemCalls {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct SystemCallCounts {
     pub(super) sends: u64,
     pub(super) receives: u64,
     pub(super) all: u64,
@@ -35,17 +35,19 @@ pub(super) struct Counts {
 impl SystemCalls {
     /// The system calls of a process for each unit of a workload, which is done twice, of different
     /// length.
-    pub(super) fn of_a_unit<W: Counted>(
+    pub(super) fn of_a_unit<W: CountedWorkload>(
         workload: &W,
-        stage: &Stage<'_>,
+        stage: &MeasurementStage<'_>,
         pid: u32,
-    ) -> Result<Outcome, MeasureError> {
+    ) -> Result<WorkloadOutcome, MeasureError> {
         let mut counts = [0; 2];
         let works = INSPECTED_UNITS.map(|units| workload.of_units(units));
         for (work, count) in works.iter().zip(&mut counts) {
             let calls = match Self::begin(stage, pid)? {
                 Ok(calls) => calls,
-                Err(note) => return Ok(Outcome { notes: vec![note], ..Outcome::default() }),
+                Err(note) => {
+                    return Ok(WorkloadOutcome { notes: vec![note], ..WorkloadOutcome::default() });
+                }
             };
             work.measure(stage)?;
             *count = calls.end(stage)?.all;
@@ -57,7 +59,10 @@ impl SystemCalls {
     }
 
     /// Begins to count. `Err` is a sentence that says why that cannot be.
-    pub(super) fn begin(stage: &Stage<'_>, pid: u32) -> Result<Result<Self, String>, MeasureError> {
+    pub(super) fn begin(
+        stage: &MeasurementStage<'_>,
+        pid: u32,
+    ) -> Result<Result<Self, String>, MeasureError> {
         let table = stage.site.new_file("calls");
         let mut command = Command::new("strace");
         command.args(["-f", "-c", "-o"]);
@@ -87,7 +92,10 @@ impl SystemCalls {
     }
 
     /// Ends, and tells what was counted.
-    pub(super) fn end(mut self, stage: &Stage<'_>) -> Result<Counts, MeasureError> {
+    pub(super) fn end(
+        mut self,
+        stage: &MeasurementStage<'_>,
+    ) -> Result<SystemCallCounts, MeasureError> {
         kill_process(Pid::from_child(&self.strace), Signal::INT).map_err(io::Error::from)?;
         let mut line = String::new();
         loop {
@@ -110,8 +118,8 @@ impl Drop for SystemCalls {
 }
 
 /// Reads the table of `strace -c`: the fourth column is the count, the last the name.
-fn counts(table: &str) -> Counts {
-    let mut counts = Counts::default();
+fn counts(table: &str) -> SystemCallCounts {
+    let mut counts = SystemCallCounts::default();
     for line in table.lines() {
         let mut words = line.split_whitespace();
         let count = words.nth(3).and_then(|word| word.parse::<u64>().ok());
@@ -154,7 +162,7 @@ mod tests {
 ------ ----------- ----------- --------- --------- ----------------
 100.00    0.000500           3       151         7 total
 ";
-        assert_eq!(counts(table), Counts { sends: 100, receives: 51, all: 151 });
-        assert_eq!(counts(""), Counts::default());
+        assert_eq!(counts(table), SystemCallCounts { sends: 100, receives: 51, all: 151 });
+        assert_eq!(counts(""), SystemCallCounts::default());
     }
 }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use bus::{Service, ServiceManager, Services};
 use services::{Folder, SessionPlaces, Table, Warning, session_folders, system_folders};
 use sys::privileges::effective_user;
-use sys::users::User;
+use sys::users::UserAccount;
 
-use super::units::Activation;
+use super::units::UnitActivation;
 use crate::busconfig::ServiceDir;
 
 /// What can be started.
@@ -23,11 +23,11 @@ pub struct Catalog {
 impl Catalog {
     /// What the bus has to know, if services are started in this way.
     #[must_use]
-    pub fn services(&self, activation: &Activation) -> Services {
+    pub fn services(&self, activation: &UnitActivation) -> Services {
         let (manager, template) = match activation {
-            Activation::Direct => (ServiceManager::Absent, None),
-            Activation::Systemd => (ServiceManager::Systemd, None),
-            Activation::SystemdAlone(template) => (ServiceManager::Systemd, Some(template)),
+            UnitActivation::Direct => (ServiceManager::Absent, None),
+            UnitActivation::Systemd => (ServiceManager::Systemd, None),
+            UnitActivation::SystemdAlone(template) => (ServiceManager::Systemd, Some(template)),
         };
         let mut services = Services::new(manager);
         for entry in self.table.iter() {
@@ -71,7 +71,7 @@ fn session_places() -> SessionPlaces {
 
 /// The home directory of who runs the bus, if the database knows.
 fn home_of_user() -> Option<PathBuf> {
-    let user = User::by_id(effective_user()).ok().flatten();
+    let user = UserAccount::by_id(effective_user()).ok().flatten();
     user.map(|user| user.home().to_owned())
 }
 
@@ -111,11 +111,11 @@ mod tests {
             services
         };
         let template = UnitTemplate::parse("x@.service").expect("a template");
-        let alone = Activation::SystemdAlone(template);
+        let alone = UnitActivation::SystemdAlone(template);
         let made = Some(r"x@a.With\x2dout.service");
         let check = |activation, services| assert_eq!(catalog.services(&activation), services);
-        check(Activation::Direct, expected(ServiceManager::Absent, None));
-        check(Activation::Systemd, expected(ServiceManager::Systemd, None));
+        check(UnitActivation::Direct, expected(ServiceManager::Absent, None));
+        check(UnitActivation::Systemd, expected(ServiceManager::Systemd, None));
         check(alone, expected(ServiceManager::Systemd, made));
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, PipeReader, Read};
 
 use bus::{HelperFailure, StartFailure, StartId};
-use sys::launch::{Child as Process, Ending};
+use sys::launch::{ChildEnding, ChildProcess as Process};
 
 use super::launcher::{Origin, failed_to_execute};
 use super::tail::Tail;
@@ -28,7 +28,7 @@ impl ChildKey {
 }
 
 #[derive(Debug)]
-struct Child {
+struct ServiceChild {
     start: StartId,
     origin: Origin,
     /// Gone when it has ended.
@@ -52,7 +52,7 @@ pub(crate) enum Spoken {
 /// All children of which something is left.
 #[derive(Debug, Default)]
 pub(crate) struct Children {
-    by_key: BTreeMap<ChildKey, Child>,
+    by_key: BTreeMap<ChildKey, ServiceChild>,
     next: u32,
 }
 
@@ -71,7 +71,7 @@ impl Children {
         let key = ChildKey(self.next);
         self.next = self.next.wrapping_add(1);
         let (process, output, tail) = (Some(process), Some(output), Tail::default());
-        self.by_key.insert(key, Child { start, origin, process, output, tail });
+        self.by_key.insert(key, ServiceChild { start, origin, process, output, tail });
         key
     }
 
@@ -110,7 +110,7 @@ impl Children {
     /// The child [may be gone](Self::forget_if_gone) then.
     pub(crate) fn reap(&mut self, key: ChildKey) -> Option<(StartId, Option<StartFailure>)> {
         let child = self.by_key.get_mut(&key)?;
-        let ending = child.process.as_ref()?.ending().unwrap_or(Some(Ending::Unknown))?;
+        let ending = child.process.as_ref()?.ending().unwrap_or(Some(ChildEnding::Unknown))?;
         child.process = None;
         Some((child.start, failure_of(ending, child.origin)))
     }
@@ -138,15 +138,15 @@ impl Children {
 
 /// Whether the end of a process means that its service does not come. One that ends well may have
 /// gone into the background.
-fn failure_of(ending: Ending, origin: Origin) -> Option<StartFailure> {
+fn failure_of(ending: ChildEnding, origin: Origin) -> Option<StartFailure> {
     match (ending, origin) {
-        (Ending::NotExecuted(error), _) => Some(failed_to_execute(error)),
-        (Ending::Exited(0), _) | (Ending::Unknown, _) => None,
-        (Ending::Exited(status), Origin::Direct) => Some(StartFailure::Exited { status }),
-        (Ending::Exited(status), Origin::Helper) => {
+        (ChildEnding::NotExecuted(error), _) => Some(failed_to_execute(error)),
+        (ChildEnding::Exited(0), _) | (ChildEnding::Unknown, _) => None,
+        (ChildEnding::Exited(status), Origin::Direct) => Some(StartFailure::Exited { status }),
+        (ChildEnding::Exited(status), Origin::Helper) => {
             HelperFailure::from_status(status).map(StartFailure::Helper)
         }
-        (Ending::Signaled(signal), _) => Some(StartFailure::Signaled { signal }),
+        (ChildEnding::Signaled(signal), _) => Some(StartFailure::Signaled { signal }),
     }
 }
 
@@ -156,17 +156,21 @@ mod tests {
 
     #[test]
     fn what_an_end_means_depends_on_who_has_ended() {
-        let check = |ending: fn() -> Ending, direct, helper| {
+        let check = |ending: fn() -> ChildEnding, direct, helper| {
             assert_eq!(failure_of(ending(), Origin::Direct), direct);
             assert_eq!(failure_of(ending(), Origin::Helper), helper);
         };
-        check(|| Ending::Exited(0), None, None);
-        check(|| Ending::Unknown, None, None);
+        check(|| ChildEnding::Exited(0), None, None);
+        check(|| ChildEnding::Unknown, None, None);
         let killed = Some(StartFailure::Signaled { signal: 9 });
-        check(|| Ending::Signaled(9), killed.clone(), killed);
+        check(|| ChildEnding::Signaled(9), killed.clone(), killed);
         let helper = StartFailure::Helper(HelperFailure::ServiceNotFound);
-        check(|| Ending::Exited(6), Some(StartFailure::Exited { status: 6 }), Some(helper));
+        check(|| ChildEnding::Exited(6), Some(StartFailure::Exited { status: 6 }), Some(helper));
         let missing = Some(failed_to_execute(io::Error::from_raw_os_error(2)));
-        check(|| Ending::NotExecuted(io::Error::from_raw_os_error(2)), missing.clone(), missing);
+        check(
+            || ChildEnding::NotExecuted(io::Error::from_raw_os_error(2)),
+            missing.clone(),
+            missing,
+        );
     }
 }

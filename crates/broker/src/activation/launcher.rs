@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 
 use bus::{ForeignError, HelperFailure, StartFailure};
-use sys::launch::Program;
+use sys::launch::LaunchedProgram;
 use sys::rlimit::OpenFiles;
 use sys::spawn::ChildSetup;
 
@@ -51,10 +51,10 @@ impl Launcher {
         name: &str,
         catalog: &Catalog,
         changes: impl Iterator<Item = (&'a str, &'a str)>,
-    ) -> Result<(Program, Origin), StartFailure> {
+    ) -> Result<(LaunchedProgram, Origin), StartFailure> {
         let (words, origin) = words(name, catalog)?;
         let environment = self.environment(changes);
-        let program = Program::new(words, environment);
+        let program = LaunchedProgram::new(words, environment);
         program.map(|program| (program, origin)).map_err(failed_to_execute)
     }
 

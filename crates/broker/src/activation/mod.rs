@@ -18,4 +18,4 @@ pub(crate) use catalog::service_folders;
 pub use catalog::{Catalog, read};
 pub(crate) use children::{ChildKey, Children, Spoken};
 pub(crate) use launcher::Launcher;
-pub use units::{Activation, UnitTemplate};
+pub use units::{UnitActivation, UnitTemplate};

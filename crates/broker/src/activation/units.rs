@@ -2,7 +2,7 @@
 
 /// Who starts the services.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Activation {
+pub enum UnitActivation {
     /// The bus, as its children.
     #[default]
     Direct,

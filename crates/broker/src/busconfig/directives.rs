@@ -5,20 +5,22 @@ use std::sync::Arc;
 
 use wire::sasl::Mechanism;
 
-use super::element::{Element, Found, Xml};
+use super::element::{Element, FoundElement, Xml};
 use super::environment::Accounts;
-use super::error::{ConfigError, ConfigErrorKind, Origin, ShapeError, Warning, WarningKind};
+use super::error::{
+    ConfigError, ConfigErrorKind, ConfigWarning, ConfigWarningKind, ElementOrigin, ShapeError,
+};
 use super::limits::Limit;
 use super::own::{INSTRUCTION, OwnSetting};
 use super::paths::absolute;
-use super::policy::Rule;
+use super::policy::DocumentRule;
 use super::policy_reader::PolicyReader;
 use super::vocabulary::{AppArmor, AppArmorMode, Association, BusType, Listen, ServiceDir};
 
 /// What one file says, in order.
 pub(super) struct Directives {
     pub(super) list: Vec<Directive>,
-    pub(super) warnings: Vec<Warning>,
+    pub(super) warnings: Vec<ConfigWarning>,
 }
 
 /// What one element says.
@@ -42,7 +44,7 @@ pub(super) enum Setting {
     ServiceHelper(PathBuf),
     ServiceDir(ServiceDir),
     Limit(Limit),
-    Policy(Vec<Rule>),
+    Policy(Vec<DocumentRule>),
     Associate(Vec<Association>),
     AppArmor(AppArmor),
     Own(OwnSetting),
@@ -50,7 +52,7 @@ pub(super) enum Setting {
 
 /// An `<include>`.
 pub(super) struct Include {
-    pub(super) origin: Origin,
+    pub(super) origin: ElementOrigin,
     pub(super) path: IncludePath,
     pub(super) condition: IncludeCondition,
     pub(super) missing: Missing,
@@ -81,7 +83,7 @@ pub(super) enum Missing {
 
 /// An `<includedir>`.
 pub(super) struct IncludeDir {
-    pub(super) origin: Origin,
+    pub(super) origin: ElementOrigin,
     pub(super) path: PathBuf,
 }
 
@@ -115,7 +117,7 @@ fn own_settings(
     file: &Arc<Path>,
     text: &str,
     accounts: &dyn Accounts,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Vec<ConfigWarning>,
 ) -> Result<Vec<Directive>, ConfigError> {
     let xml = Xml::parse(file, text)?;
     let mut list = Vec::new();
@@ -123,8 +125,8 @@ fn own_settings(
         match OwnSetting::parse(child, accounts)? {
             Ok(setting) => list.push(Directive::Set(Setting::Own(setting))),
             Err(account) => {
-                let kind = WarningKind::LimitForNobody(account);
-                warnings.push(Warning { origin: child.origin(), kind });
+                let kind = ConfigWarningKind::LimitForNobody(account);
+                warnings.push(ConfigWarning { origin: child.origin(), kind });
             }
         }
     }
@@ -132,7 +134,10 @@ fn own_settings(
 }
 
 impl Directive {
-    fn parse(found: Found<'_>, policies: &mut PolicyReader<'_>) -> Result<Self, ConfigError> {
+    fn parse(
+        found: FoundElement<'_>,
+        policies: &mut PolicyReader<'_>,
+    ) -> Result<Self, ConfigError> {
         match found.name() {
             "include" => include(found.open("include", &INCLUDE_ATTRIBUTES)?).map(Self::Include),
             "includedir" => {
@@ -146,7 +151,10 @@ impl Directive {
 }
 
 impl Setting {
-    fn parse(found: Found<'_>, policies: &mut PolicyReader<'_>) -> Result<Self, ConfigError> {
+    fn parse(
+        found: FoundElement<'_>,
+        policies: &mut PolicyReader<'_>,
+    ) -> Result<Self, ConfigError> {
         let text = |name| found.open(name, &[])?.text();
         let empty = |name, setting| found.open(name, &[])?.expect_empty().and(Ok(setting));
         match found.name() {
@@ -198,7 +206,7 @@ fn associations(selinux: Element<'_>) -> Result<Vec<Association>, ConfigError> {
     selinux.elements()?.map(association).collect()
 }
 
-fn association(found: Found<'_>) -> Result<Association, ConfigError> {
+fn association(found: FoundElement<'_>) -> Result<Association, ConfigError> {
     if found.name() != "associate" {
         return Err(found.unknown_in("selinux"));
     }

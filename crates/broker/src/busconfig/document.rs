@@ -3,17 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use bus::{Limits, Verdict};
+use bus::{BusLimits, PolicyVerdict};
 use wire::address::AddressList;
 use wire::sasl::Mechanisms;
 
 use super::directives::Setting;
 use super::environment::Environment;
-use super::error::{ConfigError, ConfigErrorKind, Warning};
+use super::error::{ConfigError, ConfigErrorKind, ConfigWarning};
 use super::own::OwnSettings;
 use super::policy::PolicyDocument;
 use super::reader;
-use super::vocabulary::{AppArmor, Association, BusType, Fork, Listen, ServiceDir, Syslog, Umask};
+use super::vocabulary::{
+    AppArmor, Association, BusType, ForkMode, Listen, ServiceDir, Syslog, Umask,
+};
 
 /// Everything that a configuration says.
 ///
@@ -28,7 +30,7 @@ pub struct Document {
     /// The user to become, by name or number (`user`).
     pub user: Option<String>,
     /// Whether to go into the background (`fork`).
-    pub fork: Fork,
+    pub fork: ForkMode,
     /// What to do with the file mode mask when doing so (`keep_umask`).
     pub umask: Umask,
     /// Whether to write to the system's log (`syslog`).
@@ -40,13 +42,13 @@ pub struct Document {
     /// How a client may authenticate (`auth`); `None` when nothing is said.
     pub auth: Option<Mechanisms>,
     /// Whether a client that does not say who it is may connect (`allow_anonymous`).
-    pub anonymous: Verdict,
+    pub anonymous: PolicyVerdict,
     /// The program that starts services as other users (`servicehelper`).
     pub service_helper: Option<PathBuf>,
     /// Where services are described (`servicedir` and the like); the first one wins.
     pub service_dirs: Vec<ServiceDir>,
     /// The limits, those that are not set included (`limit`).
-    pub limits: Limits,
+    pub limits: BusLimits,
     /// What is said to this bus alone (`<?diligence ?>`).
     pub own: OwnSettings,
     /// Who may do what (`policy`).
@@ -56,7 +58,7 @@ pub struct Document {
     /// Whether AppArmor has a say (`apparmor`). It has one if nothing is said, where it is there.
     pub app_armor: Option<AppArmor>,
     /// What was odd, but no reason to give up.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<ConfigWarning>,
     /// Every file and directory that was read. When one changes, so may the configuration.
     pub sources: BTreeSet<PathBuf>,
     /// The directories of which every file is included (`includedir`), whether they are there or
@@ -102,7 +104,7 @@ impl Document {
     }
 
     /// All limits of those users for whom some are others than for everybody.
-    pub fn user_limits(&self) -> BTreeMap<u32, Limits> {
+    pub fn user_limits(&self) -> BTreeMap<u32, BusLimits> {
         self.own.limits_by_user(&self.limits)
     }
 
@@ -111,7 +113,7 @@ impl Document {
         match setting {
             Setting::Type(bus_type) => self.bus_type = Some(bus_type),
             Setting::User(user) => self.user = Some(user),
-            Setting::Fork => self.fork = Fork::Background,
+            Setting::Fork => self.fork = ForkMode::Background,
             Setting::KeepUmask => self.umask = Umask::Keep,
             Setting::Syslog => self.syslog = Syslog::On,
             Setting::PidFile(path) => self.pidfile = Some(path),
@@ -119,7 +121,7 @@ impl Document {
             Setting::Auth(mechanism) => {
                 self.auth = Some(self.auth.unwrap_or_default().with(mechanism));
             }
-            Setting::AllowAnonymous => self.anonymous = Verdict::Allow,
+            Setting::AllowAnonymous => self.anonymous = PolicyVerdict::Allow,
             Setting::ServiceHelper(path) => self.service_helper = Some(path),
             Setting::ServiceDir(dir) => self.service_dirs.push(dir),
             Setting::Limit(limit) => limit.apply(&mut self.limits),

@@ -10,27 +10,28 @@ use std::sync::Arc;
 
 use roxmltree::{Attribute, Document, Node, ParsingOptions};
 
-use super::error::{ConfigError, ConfigErrorKind, Origin, Position, ShapeError, XmlError};
+use super::error::{ConfigError, ConfigErrorKind, ElementOrigin, Position, ShapeError, XmlError};
 
 /// An XML document that is well-formed.
 pub(super) struct Xml<'a> {
     tree: Document<'a>,
-    places: Places<'a>,
+    places: TextPlaces<'a>,
 }
 
 impl<'a> Xml<'a> {
     /// Reads the text of `file`.
     pub(super) fn parse(file: &'a Arc<Path>, text: &'a str) -> Result<Self, ConfigError> {
         let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
-        let places = Places { file, text: text.as_bytes(), last: Cell::new((0, Position::START)) };
+        let places =
+            TextPlaces { file, text: text.as_bytes(), last: Cell::new((0, Position::START)) };
         match Document::parse_with_options(text, options) {
             Ok(tree) => Ok(Self { tree, places }),
             Err(error) => Err(places.malformed(error)),
         }
     }
 
-    pub(super) fn root(&self) -> Found<'_> {
-        Found { node: self.tree.root_element(), places: &self.places }
+    pub(super) fn root(&self) -> FoundElement<'_> {
+        FoundElement { node: self.tree.root_element(), places: &self.places }
     }
 
     /// The processing instructions with this name, each as a text in which its content stands as
@@ -64,14 +65,14 @@ fn as_element(text: &str, place: Range<usize>, name: &str) -> String {
 
 /// Turns offsets into places. They are asked for from the start of the text to its end, so each
 /// search goes on where the last one ended.
-struct Places<'a> {
+struct TextPlaces<'a> {
     file: &'a Arc<Path>,
     text: &'a [u8],
     last: Cell<(usize, Position)>,
 }
 
-impl Places<'_> {
-    fn find(&self, offset: usize) -> Origin {
+impl TextPlaces<'_> {
+    fn find(&self, offset: usize) -> ElementOrigin {
         let (from, start) = match self.last.get() {
             (last, position) if last <= offset => (last, position),
             _ => (0, Position::START),
@@ -91,19 +92,19 @@ impl Places<'_> {
         origin.error(ConfigErrorKind::Xml(XmlError(error)))
     }
 
-    fn origin(&self, position: Position) -> Origin {
-        Origin { file: Arc::clone(self.file), position }
+    fn origin(&self, position: Position) -> ElementOrigin {
+        ElementOrigin { file: Arc::clone(self.file), position }
     }
 }
 
 /// An element of which only the name was looked at.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'a> {
+pub(super) struct FoundElement<'a> {
     node: Node<'a, 'a>,
-    places: &'a Places<'a>,
+    places: &'a TextPlaces<'a>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundElement<'a> {
     /// The name; one with a namespace, which nothing in a configuration has, is no name here.
     pub(super) fn name(self) -> &'a str {
         match self.node.tag_name().namespace() {
@@ -112,7 +113,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    pub(super) fn origin(self) -> Origin {
+    pub(super) fn origin(self) -> ElementOrigin {
         self.places.find(self.node.range().start)
     }
 
@@ -156,12 +157,12 @@ impl<'a> Found<'a> {
 /// An element whose attributes are all known.
 #[derive(Clone, Copy)]
 pub(super) struct Element<'a> {
-    found: Found<'a>,
+    found: FoundElement<'a>,
     name: &'static str,
 }
 
 impl<'a> Element<'a> {
-    pub(super) fn origin(self) -> Origin {
+    pub(super) fn origin(self) -> ElementOrigin {
         self.found.origin()
     }
 
@@ -170,7 +171,7 @@ impl<'a> Element<'a> {
     }
 
     /// The place of an attribute; that of the element when it does not have it.
-    pub(super) fn origin_of(self, attribute: &str) -> Origin {
+    pub(super) fn origin_of(self, attribute: &str) -> ElementOrigin {
         let attribute = self.found.node.attribute_node(attribute);
         attribute.map_or_else(|| self.origin(), |found| self.found.places.find(found.range().start))
     }
@@ -209,10 +210,10 @@ impl<'a> Element<'a> {
     }
 
     /// The elements in the element. There must be no text around them.
-    pub(super) fn elements(self) -> Result<impl Iterator<Item = Found<'a>>, ConfigError> {
+    pub(super) fn elements(self) -> Result<impl Iterator<Item = FoundElement<'a>>, ConfigError> {
         self.expect_no_text()?;
         let places = self.found.places;
-        Ok(self.children().filter(Node::is_element).map(move |node| Found { node, places }))
+        Ok(self.children().filter(Node::is_element).map(move |node| FoundElement { node, places }))
     }
 
     pub(super) fn refuse(self, kind: impl Into<ConfigErrorKind>) -> ConfigError {

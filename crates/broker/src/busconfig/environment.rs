@@ -24,7 +24,7 @@ impl Environment<'static> {
             accounts: &SystemAccounts,
             selinux: SecurityModule::new(mediation::Selinux::is_active()),
             selinux_root: selinux_root(),
-            app_armor: SecurityModule::new(mediation::AppArmor::is_active()),
+            app_armor: SecurityModule::new(mediation::AppArmorAsker::is_active()),
         }
     }
 }
@@ -60,10 +60,10 @@ pub struct SystemAccounts;
 
 impl Accounts for SystemAccounts {
     fn user_id(&self, user: &str) -> Option<u32> {
-        use sys::users::User;
+        use sys::users::UserAccount;
         let found = match number(user) {
-            Some(uid) => User::by_id(uid),
-            None => User::by_name(user),
+            Some(uid) => UserAccount::by_id(uid),
+            None => UserAccount::by_name(user),
         };
         found.ok().flatten().map(|user| user.uid())
     }

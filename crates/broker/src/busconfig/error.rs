@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bus::Verdict;
+use bus::PolicyVerdict;
 use wire::address::AddressError;
 use wire::sasl::Mechanisms;
 
@@ -78,21 +78,21 @@ impl fmt::Display for Position {
 
 /// Where something of a configuration was written.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Origin {
+pub struct ElementOrigin {
     /// The file.
     pub file: Arc<Path>,
     /// The place in it.
     pub position: Position,
 }
 
-impl Origin {
+impl ElementOrigin {
     pub(super) fn error(&self, kind: impl Into<ConfigErrorKind>) -> ConfigError {
         let kind = kind.into();
         ConfigError { file: self.file.to_path_buf(), position: Some(self.position), kind }
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ElementOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file.display(), self.position)
     }
@@ -103,7 +103,7 @@ impl fmt::Display for Origin {
 #[non_exhaustive]
 pub enum ConfigErrorKind {
     /// A file or directory cannot be read.
-    Read(ReadError),
+    Read(ConfigReadError),
     /// The bytes are not UTF-8.
     NotUtf8,
     /// The text is not well-formed XML.
@@ -136,7 +136,7 @@ pub enum ConfigErrorKind {
     /// An `<allow>` or `<deny>` that cannot be obeyed.
     Rule {
         /// Which of the two elements it is.
-        verdict: Verdict,
+        verdict: PolicyVerdict,
         /// What is wrong with it.
         error: RuleError,
     },
@@ -188,8 +188,8 @@ impl fmt::Display for ConfigErrorKind {
     }
 }
 
-impl From<ReadError> for ConfigErrorKind {
-    fn from(error: ReadError) -> Self {
+impl From<ConfigReadError> for ConfigErrorKind {
+    fn from(error: ConfigReadError) -> Self {
         Self::Read(error)
     }
 }
@@ -209,7 +209,7 @@ impl From<NotEnforced> for ConfigErrorKind {
 /// Why a file or directory cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum ReadError {
+pub enum ConfigReadError {
     /// The file cannot be opened or read.
     Open {
         /// The file.
@@ -232,13 +232,13 @@ pub enum ReadError {
     },
 }
 
-impl ReadError {
+impl ConfigReadError {
     pub(super) fn is_missing(&self) -> bool {
         matches!(self, Self::Open { error, .. } if error.kind() == io::ErrorKind::NotFound)
     }
 }
 
-impl fmt::Display for ReadError {
+impl fmt::Display for ConfigReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open { path, error } => {
@@ -391,14 +391,14 @@ impl LimitError {
 
 /// Something that an administrator should know, though the configuration can be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Warning {
+pub struct ConfigWarning {
     /// Where the cause stands.
-    pub origin: Origin,
+    pub origin: ElementOrigin,
     /// What it is.
-    pub kind: WarningKind,
+    pub kind: ConfigWarningKind,
 }
 
-impl fmt::Display for Warning {
+impl fmt::Display for ConfigWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.origin, self.kind)
     }
@@ -407,23 +407,23 @@ impl fmt::Display for Warning {
 /// What an administrator should know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum WarningKind {
+pub enum ConfigWarningKind {
     /// A policy is for an account that does not exist, so it is left out.
-    PolicyForNobody(Account),
+    PolicyForNobody(AccountKind),
     /// A rule is for an account that does not exist, so it is left out.
     RuleForNobody {
         /// Which element the rule is.
-        verdict: Verdict,
+        verdict: PolicyVerdict,
         /// The account.
-        account: Account,
+        account: AccountKind,
     },
     /// A limit is for a user who does not exist, so it is left out.
-    LimitForNobody(Account),
+    LimitForNobody(AccountKind),
     /// A file of an included directory cannot be used, so it is left out as a whole.
     FileSkipped(Box<ConfigError>),
 }
 
-impl fmt::Display for WarningKind {
+impl fmt::Display for ConfigWarningKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PolicyForNobody(account) => {
@@ -442,14 +442,14 @@ impl fmt::Display for WarningKind {
 
 /// An account that a configuration names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Account {
+pub enum AccountKind {
     /// A user, by name or number.
     User(String),
     /// A group, by name or number.
     Group(String),
 }
 
-impl fmt::Display for Account {
+impl fmt::Display for AccountKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::User(name) => write!(f, "username \"{name}\""),
@@ -459,9 +459,9 @@ impl fmt::Display for Account {
 }
 
 /// The element that says `verdict`.
-pub(super) const fn element_of(verdict: Verdict) -> &'static str {
+pub(super) const fn element_of(verdict: PolicyVerdict) -> &'static str {
     match verdict {
-        Verdict::Allow => "allow",
-        Verdict::Deny => "deny",
+        PolicyVerdict::Allow => "allow",
+        PolicyVerdict::Deny => "deny",
     }
 }

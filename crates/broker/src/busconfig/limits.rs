@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bus::Limits;
+use bus::BusLimits;
 
 use super::error::LimitError;
 
@@ -35,7 +35,7 @@ impl Limit {
         OF_USERS.contains(&self.name)
     }
 
-    pub(super) fn apply(self, limits: &mut Limits) {
+    pub(super) fn apply(self, limits: &mut BusLimits) {
         let value = self.value.unsigned_abs();
         match self.target {
             Target::Size(field) | Target::Count(field) => *field(limits) = value,
@@ -61,13 +61,13 @@ impl Eq for Limit {}
 #[derive(Clone, Copy, Debug)]
 enum Target {
     /// Bytes or descriptors, of which there can be very many.
-    Size(fn(&mut Limits) -> &mut u64),
+    Size(fn(&mut BusLimits) -> &mut u64),
     /// How many there may be of something.
-    Count(fn(&mut Limits) -> &mut u64),
+    Count(fn(&mut BusLimits) -> &mut u64),
     /// Milliseconds.
-    Time(fn(&mut Limits) -> &mut Option<Duration>),
+    Time(fn(&mut BusLimits) -> &mut Option<Duration>),
     /// Milliseconds; 0 means that the time never passes.
-    TimeOrNever(fn(&mut Limits) -> &mut Option<Duration>),
+    TimeOrNever(fn(&mut BusLimits) -> &mut Option<Duration>),
     /// A limit on what this bus does not have.
     Unused,
 }
@@ -175,10 +175,10 @@ mod tests {
     fn each_limit_has_a_field_of_its_own() {
         let mut seen = Vec::new();
         for (name, target) in LIMITS {
-            let mut limits = Limits::default();
+            let mut limits = BusLimits::default();
             Limit::parse(name, "7").unwrap().apply(&mut limits);
             if matches!(target, Target::Unused) {
-                assert_eq!(limits, Limits::default(), "{name}");
+                assert_eq!(limits, BusLimits::default(), "{name}");
                 continue;
             }
             let shown = format!("{limits:?}");
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_reply_may_take_for_ever_again() {
-        let mut limits = Limits::default();
+        let mut limits = BusLimits::default();
         for (text, expected) in [("100", Some(Duration::from_millis(100))), ("0", None)] {
             Limit::parse("reply_timeout", text).unwrap().apply(&mut limits);
             assert_eq!(limits.reply_timeout, expected);

@@ -41,22 +41,22 @@ mod vocabulary;
 
 use std::path::Path;
 
-use bus::{Configuration, Verdict};
+use bus::{Configuration, PolicyVerdict};
 use wire::address::AddressList;
 use wire::sasl::Mechanisms;
 
 pub use document::Document;
 pub use environment::{Accounts, Environment, SecurityModule, SystemAccounts};
 pub use error::{
-    Account, ConfigError, ConfigErrorKind, FILE_LEN_MAX, LimitError, Origin, Position, ReadError,
-    ShapeError, Warning, WarningKind, XmlError,
+    AccountKind, ConfigError, ConfigErrorKind, ConfigReadError, ConfigWarning, ConfigWarningKind,
+    ElementOrigin, FILE_LEN_MAX, LimitError, Position, ShapeError, XmlError,
 };
 pub use not_enforced::NotEnforced;
 pub use own::{OwnSettings, RateSetting};
-pub use policy::{PolicyDocument, Rule};
+pub use policy::{DocumentRule, PolicyDocument};
 pub use rule::RuleError;
 pub use vocabulary::{
-    AppArmor, AppArmorMode, Association, BusType, Fork, Listen, ServiceDir, Syslog, Umask,
+    AppArmor, AppArmorMode, Association, BusType, ForkMode, Listen, ServiceDir, Syslog, Umask,
 };
 
 /// What a bus is to do, and what its configuration says.
@@ -85,7 +85,7 @@ impl Config {
 
     /// Whether a client that did not say who it is may connect.
     pub fn admits_anonymous(&self) -> bool {
-        self.document.anonymous == Verdict::Allow
+        self.document.anonymous == PolicyVerdict::Allow
     }
 
     fn compile(document: Document, environment: &Environment<'_>) -> Result<Self, ConfigError> {

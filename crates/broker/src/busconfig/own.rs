@@ -19,11 +19,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use bus::{FlightRecorder, Limits, TraceLimits};
+use bus::{BusLimits, FlightRecorder, TraceLimits};
 
-use super::element::{Element, Found};
+use super::element::{Element, FoundElement};
 use super::environment::Accounts;
-use super::error::{Account, ConfigError, ConfigErrorKind, LimitError, ShapeError};
+use super::error::{AccountKind, ConfigError, ConfigErrorKind, LimitError, ShapeError};
 use super::limits::{Limit, parse_integer};
 use super::paths::absolute;
 
@@ -98,7 +98,7 @@ impl OwnSettings {
     }
 
     /// The limits of those users for whom they are others.
-    pub(super) fn limits_by_user(&self, limits: &Limits) -> BTreeMap<u32, Limits> {
+    pub(super) fn limits_by_user(&self, limits: &BusLimits) -> BTreeMap<u32, BusLimits> {
         let mut by_user = BTreeMap::new();
         for (user, limit) in &self.user_limits {
             limit.apply(by_user.entry(*user).or_insert_with(|| limits.clone()));
@@ -129,9 +129,9 @@ pub(super) enum OwnSetting {
 impl OwnSetting {
     /// Reads an element in an instruction. What it says of a user who does not exist is nothing.
     pub(super) fn parse(
-        found: Found<'_>,
+        found: FoundElement<'_>,
         accounts: &dyn Accounts,
-    ) -> Result<Result<Self, Account>, ConfigError> {
+    ) -> Result<Result<Self, AccountKind>, ConfigError> {
         match found.name() {
             "limit" => Self::parse_limit(found.open("limit", &["name", "user"])?, accounts),
             METRICS => {
@@ -156,11 +156,11 @@ impl OwnSetting {
     fn parse_limit(
         element: Element<'_>,
         accounts: &dyn Accounts,
-    ) -> Result<Result<Self, Account>, ConfigError> {
+    ) -> Result<Result<Self, AccountKind>, ConfigError> {
         let whose = match element.attribute("user").map(|name| (name, accounts.user_id(name))) {
             None => Ok(None),
             Some((_, Some(uid))) => Ok(Some(uid)),
-            Some((name, None)) => Err(Account::User(name.to_owned())),
+            Some((name, None)) => Err(AccountKind::User(name.to_owned())),
         };
         // A mistake in the rest is one whether the user exists or not.
         let setting = Self::limit(element, whose.clone().unwrap_or(Some(0)))?;

@@ -1,32 +1,32 @@
 //! The rules of a configuration, with the places where they stand.
 
-use bus::policy::{Rule as BusRule, RuleSubject, Scope, Verdict};
+use bus::policy::{PolicyRule as BusRule, PolicyVerdict, RuleSubject, Scope};
 
-use super::error::Origin;
+use super::error::ElementOrigin;
 
 /// Every rule of a configuration, in the order of the files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PolicyDocument {
     /// The rules.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<DocumentRule>,
 }
 
 /// An `<allow>` or `<deny>`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rule {
+pub struct DocumentRule {
     /// Where it stands.
-    pub origin: Origin,
+    pub origin: ElementOrigin,
     /// Whose connections it judges.
     pub scope: Scope,
     /// What it says of what it matches.
-    pub verdict: Verdict,
+    pub verdict: PolicyVerdict,
     /// What it matches.
     pub subject: RuleSubject,
     /// Whether what it decides is to be logged (`log`).
     pub log: bool,
 }
 
-impl Rule {
+impl DocumentRule {
     /// What the bus is told of it.
     pub(super) fn without_origin(&self) -> BusRule {
         let Self { scope, verdict, subject, log, .. } = self;

@@ -1,17 +1,19 @@
 //! Reading `<policy>`: for whom it is, and the rules in it.
 
-use bus::policy::{ConnectSubject, RuleSubject, Scope, Verdict};
+use bus::policy::{ConnectSubject, PolicyVerdict, RuleSubject, Scope};
 
-use super::element::{Element, Found};
+use super::element::{Element, FoundElement};
 use super::environment::Accounts;
-use super::error::{Account, ConfigError, ConfigErrorKind, Origin, Warning, WarningKind};
-use super::policy::Rule;
+use super::error::{
+    AccountKind, ConfigError, ConfigErrorKind, ConfigWarning, ConfigWarningKind, ElementOrigin,
+};
+use super::policy::DocumentRule;
 use super::rule::{RuleElement, Topic};
 
 /// Reads policies, and collects what was odd about them.
 pub(super) struct PolicyReader<'a> {
     accounts: &'a dyn Accounts,
-    pub(super) warnings: Vec<Warning>,
+    pub(super) warnings: Vec<ConfigWarning>,
 }
 
 impl<'a> PolicyReader<'a> {
@@ -21,14 +23,17 @@ impl<'a> PolicyReader<'a> {
 
     /// Reads a `<policy>` and its rules. Those for an account that does not exist must be right as
     /// well, but are not returned.
-    pub(super) fn policy(&mut self, found: Found<'_>) -> Result<Vec<Rule>, ConfigError> {
+    pub(super) fn policy(
+        &mut self,
+        found: FoundElement<'_>,
+    ) -> Result<Vec<DocumentRule>, ConfigError> {
         let policy = found.open("policy", &SCOPES)?;
         let scope = self.scope(policy)?;
         let mut rules = Vec::new();
         for child in policy.elements()? {
             let rule = match child.name() {
-                "allow" => RuleElement::open(child, Verdict::Allow)?,
-                "deny" => RuleElement::open(child, Verdict::Deny)?,
+                "allow" => RuleElement::open(child, PolicyVerdict::Allow)?,
+                "deny" => RuleElement::open(child, PolicyVerdict::Deny)?,
                 _ => return Err(child.unknown_in("policy")),
             };
             rules.extend(self.rule(rule, scope)?);
@@ -54,8 +59,10 @@ impl<'a> PolicyReader<'a> {
             ("at_console", _) => {
                 return Err(origin.error(ConfigErrorKind::PolicyConsole(value.into())));
             }
-            ("user", _) => self.user(value, origin, WarningKind::PolicyForNobody).map(Scope::User),
-            _ => self.group(value, origin, WarningKind::PolicyForNobody).map(Scope::Group),
+            ("user", _) => {
+                self.user(value, origin, ConfigWarningKind::PolicyForNobody).map(Scope::User)
+            }
+            _ => self.group(value, origin, ConfigWarningKind::PolicyForNobody).map(Scope::Group),
         })
     }
 
@@ -64,14 +71,14 @@ impl<'a> PolicyReader<'a> {
         &mut self,
         rule: RuleElement<'_>,
         scope: Option<Scope>,
-    ) -> Result<Option<Rule>, ConfigError> {
+    ) -> Result<Option<DocumentRule>, ConfigError> {
         let topic = rule.topic()?;
         let subject = self.subject(rule, topic);
         if let (Some(scope), Some(RuleSubject::Connect(_))) = (scope, &subject) {
             rule.expect_not_for_account(scope)?;
         }
         let complete = scope.zip(subject);
-        Ok(complete.map(|(scope, subject)| Rule {
+        Ok(complete.map(|(scope, subject)| DocumentRule {
             origin: rule.origin(),
             scope,
             verdict: rule.verdict(),
@@ -82,7 +89,7 @@ impl<'a> PolicyReader<'a> {
 
     fn subject(&mut self, rule: RuleElement<'_>, topic: Topic<'_>) -> Option<RuleSubject> {
         let verdict = rule.verdict();
-        let for_nobody = |account| WarningKind::RuleForNobody { verdict, account };
+        let for_nobody = |account| ConfigWarningKind::RuleForNobody { verdict, account };
         let who = match topic {
             Topic::Own(names) => return Some(RuleSubject::Own(names)),
             Topic::Send(wanted) => return Some(RuleSubject::Send(wanted)),
@@ -101,12 +108,13 @@ impl<'a> PolicyReader<'a> {
     fn user(
         &mut self,
         name: &str,
-        origin: Origin,
-        warning: impl FnOnce(Account) -> WarningKind,
+        origin: ElementOrigin,
+        warning: impl FnOnce(AccountKind) -> ConfigWarningKind,
     ) -> Option<u32> {
         let found = self.accounts.user_id(name);
         if found.is_none() {
-            self.warnings.push(Warning { origin, kind: warning(Account::User(name.into())) });
+            self.warnings
+                .push(ConfigWarning { origin, kind: warning(AccountKind::User(name.into())) });
         }
         found
     }
@@ -114,12 +122,13 @@ impl<'a> PolicyReader<'a> {
     fn group(
         &mut self,
         name: &str,
-        origin: Origin,
-        warning: impl FnOnce(Account) -> WarningKind,
+        origin: ElementOrigin,
+        warning: impl FnOnce(AccountKind) -> ConfigWarningKind,
     ) -> Option<u32> {
         let found = self.accounts.group_id(name);
         if found.is_none() {
-            self.warnings.push(Warning { origin, kind: warning(Account::Group(name.into())) });
+            self.warnings
+                .push(ConfigWarning { origin, kind: warning(AccountKind::Group(name.into())) });
         }
         found
     }

@@ -14,7 +14,8 @@ use super::directives::{
 use super::document::Document;
 use super::environment::{Environment, SecurityModule};
 use super::error::{
-    ConfigError, ConfigErrorKind, FILE_LEN_MAX, Origin, Position, ReadError, Warning, WarningKind,
+    ConfigError, ConfigErrorKind, ConfigReadError, ConfigWarning, ConfigWarningKind, ElementOrigin,
+    FILE_LEN_MAX, Position,
 };
 use super::paths::absolute;
 
@@ -22,7 +23,7 @@ use super::paths::absolute;
 pub(super) fn read(file: &Path, environment: &Environment<'_>) -> Result<Document, ConfigError> {
     let content = Content::of(file).map_err(|error| unreadable(file, error))?;
     let mut document = Document::of(file);
-    Reader { environment, open: Vec::new() }.file(file, &content, &mut document)?;
+    ConfigReader { environment, open: Vec::new() }.file(file, &content, &mut document)?;
     Ok(document)
 }
 
@@ -34,7 +35,7 @@ pub(super) fn read_content(
 ) -> Result<Document, ConfigError> {
     let content = Content { bytes: content.to_owned(), id: None };
     let mut document = Document::of(file);
-    Reader { environment, open: Vec::new() }.file(file, &content, &mut document)?;
+    ConfigReader { environment, open: Vec::new() }.file(file, &content, &mut document)?;
     Ok(document)
 }
 
@@ -50,15 +51,15 @@ pub(super) fn drain_pipe(file: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
         Ok(content)
     };
     let content = read().map_err(|error: io::Error| {
-        unreadable(file, ReadError::Open { path: file.into(), error: error.into() })
+        unreadable(file, ConfigReadError::Open { path: file.into(), error: error.into() })
     })?;
     if content.len() as u64 > FILE_LEN_MAX {
-        return Err(unreadable(file, ReadError::TooLarge(file.into())));
+        return Err(unreadable(file, ConfigReadError::TooLarge(file.into())));
     }
     Ok(Some(content))
 }
 
-fn unreadable(file: &Path, error: ReadError) -> ConfigError {
+fn unreadable(file: &Path, error: ConfigReadError) -> ConfigError {
     ConfigError { file: file.into(), position: None, kind: ConfigErrorKind::Read(error) }
 }
 
@@ -69,17 +70,17 @@ pub(super) fn read_text(
     environment: &Environment<'_>,
 ) -> Result<Document, ConfigError> {
     let mut document = Document::of(file);
-    Reader { environment, open: Vec::new() }.text(&file.into(), text, &mut document)?;
+    ConfigReader { environment, open: Vec::new() }.text(&file.into(), text, &mut document)?;
     Ok(document)
 }
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     environment: &'a Environment<'a>,
     /// The files that are being read, each included by the one before it.
     open: Vec<FileId>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn file(
         &mut self,
         file: &Path,
@@ -141,8 +142,8 @@ impl Reader<'_> {
             match self.included_file(origin, &file, Missing::Ignored, &mut with_file) {
                 Ok(()) => *document = with_file,
                 Err(error) => {
-                    let kind = WarningKind::FileSkipped(Box::new(error));
-                    document.warnings.push(Warning { origin: origin.clone(), kind });
+                    let kind = ConfigWarningKind::FileSkipped(Box::new(error));
+                    document.warnings.push(ConfigWarning { origin: origin.clone(), kind });
                     document.sources.extend(with_file.sources);
                 }
             }
@@ -156,7 +157,7 @@ impl Reader<'_> {
 
     fn included_file(
         &mut self,
-        origin: &Origin,
+        origin: &ElementOrigin,
         path: &Path,
         missing: Missing,
         document: &mut Document,
@@ -167,7 +168,7 @@ impl Reader<'_> {
             Err(error) => return Err(origin.error(error)),
         };
         if content.id.is_some_and(|id| self.open.contains(&id)) {
-            return Err(origin.error(ReadError::Circular(path.into())));
+            return Err(origin.error(ConfigReadError::Circular(path.into())));
         }
         self.file(path, &content, document)
     }
@@ -189,14 +190,15 @@ struct FileId {
 }
 
 impl Content {
-    fn of(file: &Path) -> Result<Self, ReadError> {
-        let refuse = |error: io::Error| ReadError::Open { path: file.into(), error: error.into() };
+    fn of(file: &Path) -> Result<Self, ConfigReadError> {
+        let refuse =
+            |error: io::Error| ConfigReadError::Open { path: file.into(), error: error.into() };
         let found = fs::metadata(file).map_err(refuse)?;
         if !found.is_file() {
-            return Err(ReadError::NotAFile(file.into()));
+            return Err(ConfigReadError::NotAFile(file.into()));
         }
         if found.len() > FILE_LEN_MAX {
-            return Err(ReadError::TooLarge(file.into()));
+            return Err(ConfigReadError::TooLarge(file.into()));
         }
         let bytes = fs::read(file).map_err(refuse)?;
         let id = FileId { device: found.dev(), inode: found.ino() };
@@ -206,18 +208,18 @@ impl Content {
     fn text(&self, file: &Arc<Path>) -> Result<&str, ConfigError> {
         str::from_utf8(&self.bytes).map_err(|error| {
             let position = Position::START.after(&self.bytes[..error.valid_up_to()]);
-            Origin { file: Arc::clone(file), position }.error(ConfigErrorKind::NotUtf8)
+            ElementOrigin { file: Arc::clone(file), position }.error(ConfigErrorKind::NotUtf8)
         })
     }
 }
 
 /// The files in a directory that are meant to be included, sorted by name, so that the same files
 /// always mean the same. A directory that is not there has none.
-fn configuration_files(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
+fn configuration_files(directory: &Path) -> Result<Vec<PathBuf>, ConfigReadError> {
     let mut names = match file_names(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
-            return Err(ReadError::Directory { path: directory.into(), error: error.into() });
+            return Err(ConfigReadError::Directory { path: directory.into(), error: error.into() });
         }
         Ok(names) => names,
     };

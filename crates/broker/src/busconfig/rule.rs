@@ -5,22 +5,22 @@ mod error;
 use std::ops::RangeInclusive;
 
 use bus::policy::{
-    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, RecipientRole, Replies, Right,
-    Scope, SendMatch, Verdict,
+    ANY_FDS, Audience, MessageMatch, NamePattern, PolicyVerdict, ReceiveMatch, RecipientRole,
+    Replies, Right, Scope, SendMatch,
 };
 use wire::message::MessageType;
 
 pub use error::RuleError;
 
-use super::element::{Element, Found};
-use super::error::{ConfigError, ConfigErrorKind, Origin, element_of};
+use super::element::{Element, FoundElement};
+use super::error::{ConfigError, ConfigErrorKind, ElementOrigin, element_of};
 use super::limits::parse_integer;
 
 /// An `<allow>` or `<deny>` whose attributes are all known.
 #[derive(Clone, Copy)]
 pub(super) struct RuleElement<'a> {
     element: Element<'a>,
-    verdict: Verdict,
+    verdict: PolicyVerdict,
 }
 
 /// What a rule is about, before its accounts are looked up.
@@ -33,16 +33,19 @@ pub(super) enum Topic<'a> {
 }
 
 impl<'a> RuleElement<'a> {
-    pub(super) fn open(found: Found<'a>, verdict: Verdict) -> Result<Self, ConfigError> {
+    pub(super) fn open(
+        found: FoundElement<'a>,
+        verdict: PolicyVerdict,
+    ) -> Result<Self, ConfigError> {
         let element = found.open(element_of(verdict), &ATTRIBUTES)?.expect_empty()?;
         Ok(Self { element, verdict })
     }
 
-    pub(super) fn origin(self) -> Origin {
+    pub(super) fn origin(self) -> ElementOrigin {
         self.element.origin()
     }
 
-    pub(super) const fn verdict(self) -> Verdict {
+    pub(super) const fn verdict(self) -> PolicyVerdict {
         self.verdict
     }
 
@@ -114,15 +117,15 @@ impl<'a> RuleElement<'a> {
 
     fn receive_match(self) -> Result<ReceiveMatch, ConfigError> {
         let recipient = match (self.verdict, self.eavesdrops()?) {
-            (Verdict::Allow, true) | (Verdict::Deny, false) => RecipientRole::Any,
-            (Verdict::Allow, false) => RecipientRole::Addressee,
-            (Verdict::Deny, true) => RecipientRole::Eavesdropper,
+            (PolicyVerdict::Allow, true) | (PolicyVerdict::Deny, false) => RecipientRole::Any,
+            (PolicyVerdict::Allow, false) => RecipientRole::Addressee,
+            (PolicyVerdict::Deny, true) => RecipientRole::Eavesdropper,
         };
         let sender = self.pattern("receive_sender");
         Ok(ReceiveMatch { message: self.message_match(&RECEIVE)?, sender, recipient })
     }
 
-    fn message_match(self, side: &Side) -> Result<MessageMatch, ConfigError> {
+    fn message_match(self, side: &MessageSide) -> Result<MessageMatch, ConfigError> {
         self.expect_possible_member(side)?;
         Ok(MessageMatch {
             message_type: self.message_type(side.message_type)?,
@@ -136,7 +139,7 @@ impl<'a> RuleElement<'a> {
     }
 
     /// A member means little without what it is a member of, and an error has none.
-    fn expect_possible_member(self, side: &Side) -> Result<(), ConfigError> {
+    fn expect_possible_member(self, side: &MessageSide) -> Result<(), ConfigError> {
         let [member, interface, path, error] =
             [side.member, side.interface, side.path, side.error].map(|name| self.text(name));
         if member.is_some() && interface.is_none() && path.is_none() {
@@ -162,8 +165,8 @@ impl<'a> RuleElement<'a> {
         let requested = self.boolean(attribute)?;
         let eavesdrops = self.eavesdrops()?;
         Ok(match self.verdict {
-            Verdict::Allow if requested.unwrap_or(true) && !eavesdrops => Replies::Requested,
-            Verdict::Deny if !requested.unwrap_or(false) => Replies::Unrequested,
+            PolicyVerdict::Allow if requested.unwrap_or(true) && !eavesdrops => Replies::Requested,
+            PolicyVerdict::Deny if !requested.unwrap_or(false) => Replies::Unrequested,
             _ => Replies::Any,
         })
     }
@@ -234,7 +237,7 @@ fn is_about_messages(attribute: &str) -> bool {
 }
 
 /// The attributes that ask the same of messages to send and of messages to receive.
-struct Side {
+struct MessageSide {
     right: Right,
     message_type: &'static str,
     path: &'static str,
@@ -244,7 +247,7 @@ struct Side {
     requested_reply: &'static str,
 }
 
-const SEND: Side = Side {
+const SEND: MessageSide = MessageSide {
     right: Right::Send,
     message_type: "send_type",
     path: "send_path",
@@ -254,7 +257,7 @@ const SEND: Side = Side {
     requested_reply: "send_requested_reply",
 };
 
-const RECEIVE: Side = Side {
+const RECEIVE: MessageSide = MessageSide {
     right: Right::Receive,
     message_type: "receive_type",
     path: "receive_path",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use wire::address::AddressList;
 
-use super::error::{ConfigError, ConfigErrorKind, Origin};
+use super::error::{ConfigError, ConfigErrorKind, ElementOrigin};
 
 /// What a bus is for. It decides under which names its address is passed to services.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -41,7 +41,7 @@ impl From<String> for BusType {
 
 /// Where the bus runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Fork {
+pub enum ForkMode {
     /// Where it was started.
     #[default]
     Foreground,
@@ -73,7 +73,7 @@ pub enum Syslog {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listen {
     /// Where it stands.
-    pub origin: Origin,
+    pub origin: ElementOrigin,
     /// Its text, which may or may not be an address.
     pub text: String,
 }
@@ -105,7 +105,7 @@ pub enum ServiceDir {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Association {
     /// Where it stands.
-    pub origin: Origin,
+    pub origin: ElementOrigin,
     /// The name, or `*`.
     pub name: String,
     /// The context.
@@ -116,7 +116,7 @@ pub struct Association {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AppArmor {
     /// Where it stands.
-    pub origin: Origin,
+    pub origin: ElementOrigin,
     /// What it says.
     pub mode: AppArmorMode,
 }

@@ -3,21 +3,21 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use bus::{Credentials, Input, LimitHit, LimitName, Process};
+use bus::{ConnectionCredentials, Input, LimitHit, LimitName, Process};
 use sys::socket::SocketKind;
 use wire::sasl::server::{FdSupport, PeerIdentity};
-use wire::sasl::{Server, ServerConfig};
+use wire::sasl::{SaslServer, ServerConfig};
 
 use super::admission_queue::{Admission, AdmissionQueue, PendingPeer};
 use super::listening::ListenerWatch;
 use super::station::Station;
 use super::switchboard::Switchboard;
-use crate::arrivals::{Arrival, Arrivals, Rate, Turn};
-use crate::back_pressure::Limits;
+use crate::arrivals::{Arrival, Arrivals, Rate, ServingTime};
+use crate::back_pressure::HoldLimits;
 use crate::busconfig::Config;
 use crate::connection::Connection;
 use crate::listen::Listener;
-use crate::login::Login;
+use crate::login::PeerLogin;
 use crate::os_error::OsError;
 use crate::report;
 use crate::throttled_peer::{ThrottleOutcome, ThrottleReason, ThrottledPeer};
@@ -63,9 +63,9 @@ impl Entrance {
         let station = &mut switchboard.station;
         let Some(credentials) = self.credentials_of(station, listener, &socket) else { return };
         let served_at = match self.take_turn(station, config, &credentials) {
-            Turn::Now => None,
-            Turn::At(time) => Some(time),
-            Turn::Never => return,
+            ServingTime::Now => None,
+            ServingTime::At(time) => Some(time),
+            ServingTime::Never => return,
         };
         let peer = PendingPeer { socket, listener, credentials, served_at };
         if station.bus.is_accepting() || !station.bus.is_crowding(peer.credentials.uid) {
@@ -88,7 +88,7 @@ impl Entrance {
     /// Logs that a peer is not served at once, and adds it to the history.
     fn throttled(
         station: &mut Station,
-        credentials: Credentials,
+        credentials: ConnectionCredentials,
         outcome: ThrottleOutcome,
         reason: ThrottleReason,
     ) {
@@ -116,7 +116,7 @@ impl Entrance {
         let served_at = served_at.filter(|&time| time > *now);
         let peer = table.next_id();
         let login = self.login(config, listener, credentials.uid);
-        let limits = Limits::within(&bus.configuration().limits);
+        let limits = HoldLimits::within(&bus.configuration().limits);
         table.insert(Connection::new(peer, socket, login, served_at, limits));
         switchboard.handle(Input::Connected { peer, credentials });
         match served_at {
@@ -131,15 +131,20 @@ impl Entrance {
         station: &mut Station,
         index: usize,
         socket: &OwnedFd,
-    ) -> Option<Credentials> {
+    ) -> Option<ConnectionCredentials> {
         if self.listeners.listener(index).kind != SocketKind::Unix {
-            return Some(Credentials::default());
+            return Some(ConnectionCredentials::default());
         }
         match sys::credentials::peer_ids(socket) {
-            Ok(known) => Some(Credentials { pid: known.pid, uid: Some(known.uid) }),
+            Ok(known) => Some(ConnectionCredentials { pid: known.pid, uid: Some(known.uid) }),
             Err(error) => {
                 let reason = ThrottleReason::UnknownUser(OsError::from(error));
-                Self::throttled(station, Credentials::default(), ThrottleOutcome::Rejected, reason);
+                Self::throttled(
+                    station,
+                    ConnectionCredentials::default(),
+                    ThrottleOutcome::Rejected,
+                    reason,
+                );
                 None
             }
         }
@@ -150,15 +155,15 @@ impl Entrance {
         &mut self,
         station: &mut Station,
         config: &Config,
-        credentials: &Credentials,
-    ) -> Turn {
+        credentials: &ConnectionCredentials,
+    ) -> ServingTime {
         let uid = credentials.uid;
-        let Some(rate) = Rate::of(&config.document.own, uid) else { return Turn::Now };
+        let Some(rate) = Rate::of(&config.document.own, uid) else { return ServingTime::Now };
         let Arrival { turn, ahead } = self.arrivals.arrived(uid, rate, station.now);
         let outcome = match turn {
-            Turn::Now => return turn,
-            Turn::At(_) => ThrottleOutcome::Delayed,
-            Turn::Never => ThrottleOutcome::Rejected,
+            ServingTime::Now => return turn,
+            ServingTime::At(_) => ThrottleOutcome::Delayed,
+            ServingTime::Never => ThrottleOutcome::Rejected,
         };
         let (per_second, max) = (u64::from(rate.per_second), u64::from(rate.burst));
         let burst = LimitHit { limit: LimitName::ConnectionBurst, max, used: ahead };
@@ -167,9 +172,9 @@ impl Entrance {
         turn
     }
 
-    fn login(&self, config: &Config, index: usize, uid: Option<u32>) -> Login {
+    fn login(&self, config: &Config, index: usize, uid: Option<u32>) -> PeerLogin {
         let listener = self.listeners.listener(index);
-        let server = Server::new(ServerConfig {
+        let server = SaslServer::new(ServerConfig {
             guid: listener.guid,
             mechanisms: config.mechanisms(),
             peer: PeerIdentity { uid },
@@ -179,6 +184,6 @@ impl Entrance {
             },
             cookie_context: Default::default(),
         });
-        Login::new(listener.entry, server)
+        PeerLogin::new(listener.entry, server)
     }
 }

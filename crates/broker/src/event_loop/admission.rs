@@ -3,7 +3,7 @@
 use std::io;
 
 use bus::policy::{ConnectQuery, PeerAttributes};
-use bus::{Input, PeerId, Policy, Verdict};
+use bus::{Input, PeerId, Policy, PolicyVerdict};
 
 use super::station::Station;
 use super::switchboard::Switchboard;
@@ -28,7 +28,7 @@ pub(super) fn admit(
         None => config.admits_anonymous(),
         Some(uid) => {
             let groups = attributes.groups.as_deref().unwrap_or_default();
-            policy.admits(&ConnectQuery { uid, groups, bus_uid }) == Verdict::Allow
+            policy.admits(&ConnectQuery { uid, groups, bus_uid }) == PolicyVerdict::Allow
         }
     };
     if !is_admitted {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use bus::Credentials;
+use bus::ConnectionCredentials;
 
 use crate::throttled_peer::ThrottleOutcome;
 
@@ -19,7 +19,7 @@ pub(super) struct PendingPeer {
     pub(super) socket: OwnedFd,
     /// The index of the listener that it connected to.
     pub(super) listener: usize,
-    pub(super) credentials: Credentials,
+    pub(super) credentials: ConnectionCredentials,
     /// Before this time it is not read, if a rate limit says so.
     pub(super) served_at: Option<Duration>,
 }
@@ -65,7 +65,7 @@ mod tests {
 
     fn peer(uid: u32, pid: u32) -> PendingPeer {
         let (socket, _) = sys::socket::socket_pair().unwrap();
-        let credentials = Credentials { pid: Some(pid), uid: Some(uid) };
+        let credentials = ConnectionCredentials { pid: Some(pid), uid: Some(uid) };
         PendingPeer { socket, listener: 0, credentials, served_at: None }
     }
 

@@ -11,17 +11,17 @@ use super::alarm::Alarm;
 use crate::activation::service_folders;
 use crate::busconfig::Document;
 use crate::fault::Fault;
-use crate::folders::{Folders, Seen, Unrest, Unwatched};
+use crate::folders::{FolderChange, Folders, Unrest, Unwatched};
 
 /// What watches the folders, and what it has seen of late.
 #[derive(Debug)]
-pub(super) struct Changes {
+pub(super) struct ConfigChanges {
     /// Absent where the system gives none.
     pub(super) folders: Option<Folders>,
     unrest: Option<Unrest>,
 }
 
-impl Changes {
+impl ConfigChanges {
     /// Watches the folders of a configuration.
     pub(super) fn of(document: &Document) -> (Self, Vec<Fault>) {
         let (folders, failed) = match Folders::new() {
@@ -53,7 +53,7 @@ impl Changes {
     /// Looks at what has changed in the folders, and lets the alarm ring when they have come to rest.
     pub(super) fn look(&mut self, now: Duration, alarm: &mut Alarm) -> io::Result<()> {
         let Some(folders) = &mut self.folders else { return Ok(()) };
-        if folders.look()? == Seen::AChange {
+        if folders.look()? == FolderChange::AChange {
             let unrest = Unrest::goes_on(self.unrest, now);
             self.unrest = Some(unrest);
             alarm.no_later_than(unrest.due());

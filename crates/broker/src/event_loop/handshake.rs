@@ -1,15 +1,15 @@
 //! The handshake of a connection, up to its first message.
 
-use bus::{FdPassing, Input, PeerId};
-use sys::transfer::{Descriptors, Received};
+use bus::{DescriptorPassing, Input, PeerId};
+use sys::transfer::{DescriptorDelivery, ReceiveOutcome};
 use wire::framer::Framer;
-use wire::sasl::server::{Identity, Progress, Rejection, Violation};
+use wire::sasl::server::{AuthenticatedIdentity, Rejection, ServerProgress, Violation};
 
 use super::admission;
 use super::station::Station;
 use super::switchboard::{Switchboard, framer_limits, kernel_user_of};
 use crate::authority::SystemAuthority;
-use crate::back_pressure::Limits;
+use crate::back_pressure::HoldLimits;
 use crate::busconfig::Config;
 use crate::connection::{End, Handshake, MessageStream, Phase};
 use crate::login::WrongNonce;
@@ -41,18 +41,18 @@ pub(super) fn proceed(
         _ => End::Handshake(violation),
     };
     match progress.map_err(end)? {
-        Progress::NeedMore if switchboard.buffers.fds.is_empty() => Ok(()),
-        Progress::NeedMore => {
+        ServerProgress::NeedMore if switchboard.buffers.fds.is_empty() => Ok(()),
+        ServerProgress::NeedMore => {
             switchboard.buffers.fds.clear();
             Err(End::UnexpectedFds)
         }
-        Progress::Done { consumed, identity, fds } => {
+        ServerProgress::Done { consumed, identity, fds } => {
             let fds = match fds {
-                wire::sasl::FdPassing::Agreed => FdPassing::Agreed,
-                wire::sasl::FdPassing::Off => FdPassing::Refused,
+                wire::sasl::FdPassing::Agreed => DescriptorPassing::Agreed,
+                wire::sasl::FdPassing::Off => DescriptorPassing::Refused,
             };
             let uid = match identity {
-                Identity::Uid(uid) => Some(uid),
+                AuthenticatedIdentity::Uid(uid) => Some(uid),
                 _ => None,
             };
             admission::admit(switchboard, config, authority.uid, peer, uid)?;
@@ -69,7 +69,7 @@ fn start_messages(switchboard: &mut Switchboard, peer: PeerId, rest: &[u8]) {
     let Switchboard { station, buffers, desk, fd_quotas, work, .. } = switchboard;
     let Station { table, bus, now, .. } = station;
     let Some(connection) = table.get_mut(peer) else { return };
-    connection.limits = Limits::within(bus.limits_of(peer));
+    connection.limits = HoldLimits::within(bus.limits_of(peer));
     let mut framer = Framer::new(framer_limits);
     framer.keep(rest);
     let mut stream = MessageStream::new(framer);
@@ -77,7 +77,7 @@ fn start_messages(switchboard: &mut Switchboard, peer: PeerId, rest: &[u8]) {
         stream.read = active.read(*now);
     }
     let user = kernel_user_of(bus, peer, &buffers.fds);
-    let nothing = Received { bytes: 0, descriptors: Descriptors::Complete };
+    let nothing = ReceiveOutcome { bytes: 0, descriptors: DescriptorDelivery::Complete };
     stream.received(nothing, &mut buffers.fds, user, fd_quotas);
     stream.has_backlog = !rest.is_empty();
     if stream.has_backlog {

@@ -12,7 +12,7 @@ use sys::poll::Interest;
 use sys::rlimit::open_files_max;
 use sys::socket::Accepted;
 
-use super::source::Source;
+use super::source::EventSource;
 use super::station::Station;
 use crate::fault::{DescriptorShortage, Fault};
 use crate::listen::Listener;
@@ -33,14 +33,14 @@ enum Listening {
 
 /// How many descriptors there are, and whether they are short.
 #[derive(Debug)]
-struct Descriptors {
+struct DescriptorReserve {
     /// The number from which on they are kept for others than new connections.
     reserved: u64,
     /// When they were short last, while the log has not said that it is over.
     short: Option<Duration>,
 }
 
-impl Descriptors {
+impl DescriptorReserve {
     /// Those that this process may have.
     fn of_this_process() -> Self {
         let max = open_files_max();
@@ -59,12 +59,12 @@ impl Descriptors {
 pub(super) struct ListenerWatch {
     listeners: Vec<Listener>,
     listening: Listening,
-    descriptors: Descriptors,
+    descriptors: DescriptorReserve,
 }
 
 impl ListenerWatch {
     pub(super) fn new(listeners: Vec<Listener>) -> Self {
-        let descriptors = Descriptors::of_this_process();
+        let descriptors = DescriptorReserve::of_this_process();
         Self { listeners, listening: Listening::NotYet, descriptors }
     }
 
@@ -162,7 +162,7 @@ impl ListenerWatch {
     fn start_listening(&mut self, station: &mut Station) -> io::Result<()> {
         for (index, listener) in self.listeners.iter().enumerate() {
             for (socket, listening) in listener.sockets.iter().enumerate() {
-                let token = Source::Listener { index, socket }.token();
+                let token = EventSource::Listener { index, socket }.token();
                 station.poller.add(listening, token, Interest::Read)?;
             }
         }

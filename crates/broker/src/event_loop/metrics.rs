@@ -5,10 +5,10 @@ use std::path::Path;
 
 use sys::poll::Interest;
 
-use super::source::Source;
+use super::source::EventSource;
 use super::station::Station;
 use crate::fault::Fault;
-use crate::metrics::{Metrics, Next, Place};
+use crate::metrics::{Metrics, MetricsPlace, Next};
 
 /// The socket for what is counted, if the configuration has one.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl MetricsService {
     pub(super) fn start(&mut self, station: &mut Station) -> io::Result<()> {
         if self.metrics.is_some() {
             station.bus.count_members(station.time());
-            self.watch(station, Place::Listener, Interest::Read)?;
+            self.watch(station, MetricsPlace::Listener, Interest::Read)?;
         }
         Ok(())
     }
@@ -48,7 +48,7 @@ impl MetricsService {
     }
 
     /// Does what can be done for who wants to know.
-    pub(super) fn serve(&mut self, station: &mut Station, place: Place) {
+    pub(super) fn serve(&mut self, station: &mut Station, place: MetricsPlace) {
         let Some(metrics) = &mut self.metrics else { return };
         let outcome = metrics.serve(place, &station.bus, station.now).and_then(|next| match next {
             Next::Same | Next::Closed => Ok(()),
@@ -75,16 +75,20 @@ impl MetricsService {
         }
     }
 
-    fn watch(&self, station: &Station, place: Place, interest: Interest) -> io::Result<()> {
+    fn watch(&self, station: &Station, place: MetricsPlace, interest: Interest) -> io::Result<()> {
         match self.metrics.as_ref().and_then(|metrics| metrics.socket(place)) {
-            Some(socket) => station.poller.add(socket, Source::Metrics(place).token(), interest),
+            Some(socket) => {
+                station.poller.add(socket, EventSource::Metrics(place).token(), interest)
+            }
             None => Ok(()),
         }
     }
 
-    fn change(&self, station: &Station, place: Place, interest: Interest) -> io::Result<()> {
+    fn change(&self, station: &Station, place: MetricsPlace, interest: Interest) -> io::Result<()> {
         match self.metrics.as_ref().and_then(|metrics| metrics.socket(place)) {
-            Some(socket) => station.poller.modify(socket, Source::Metrics(place).token(), interest),
+            Some(socket) => {
+                station.poller.modify(socket, EventSource::Metrics(place).token(), interest)
+            }
             None => Ok(()),
         }
     }

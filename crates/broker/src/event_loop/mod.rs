@@ -43,39 +43,39 @@ use std::time::Duration;
 
 use bus::mediation::Mediator;
 use bus::{Bus, Effect, Effects, ForeignError, HashKey, HashSeed, Input, PeerId, StartId};
-use sys::poll::{Event, Events, Interest, Poller};
+use sys::poll::{Events, Interest, PollEvent, Poller};
 use sys::rlimit::OpenFiles;
-use sys::signals::{Signal, SignalSource};
+use sys::signals::{ProcessSignal, SignalSource};
 use wire::Message;
 use wire::message::InvalidMessage;
 
 use crate::activation::{ChildKey, Children, Launcher};
 use crate::authority::SystemAuthority;
 use crate::busconfig::{Config, ConfigError};
-use crate::connection::{Claim, End, Phase};
+use crate::connection::{DescriptorClaim, End, Phase};
 use crate::fault::Fault;
 use crate::listen::{Listener, joined_address};
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::report::{ReloadReport, Reporter};
-use crate::table::Table;
+use crate::table::ConnectionTable;
 use accept::Entrance;
 use alarm::Alarm;
-use changes::Changes;
+use changes::ConfigChanges;
 pub use loaded::{Loaded, Reload};
 use metrics::MetricsService;
-use origin::Origin;
+use origin::EffectOrigin;
 use services::ServiceStarter;
-use source::Source;
+use source::EventSource;
 use station::Station;
 use switchboard::{ReadOutcome, Switchboard};
 
 /// What a loop is made of.
-pub struct Parts {
+pub struct LoopParts {
     /// Where connections come from.
     pub listeners: Vec<Listener>,
     /// Who the bus is.
-    pub identity: bus::Identity,
+    pub identity: bus::BusIdentity,
     /// What it is told to do, and what it can start.
     pub loaded: Loaded,
     /// Security modules that have a say, if any have.
@@ -101,7 +101,7 @@ pub struct EventLoop {
     config: Config,
     services: ServiceStarter,
     reload: Box<dyn Reload>,
-    changes: Changes,
+    changes: ConfigChanges,
     metrics: MetricsService,
     signals: SignalSource,
 }
@@ -115,14 +115,14 @@ enum Flow {
 
 impl EventLoop {
     /// A loop that is ready to run.
-    pub fn new(parts: Parts) -> io::Result<Self> {
+    pub fn new(parts: LoopParts) -> io::Result<Self> {
         let Loaded { config, catalog } = parts.loaded;
         let address = joined_address(&parts.listeners);
         let bus_type = config.document.bus_type.as_ref();
         let launcher = Launcher::new(&address, bus_type, parts.open_files);
         let configuration = config.configuration.clone();
         let authority = SystemAuthority::new(parts.identity.uid);
-        let (changes, unwatched) = Changes::of(&config.document);
+        let (changes, unwatched) = ConfigChanges::of(&config.document);
         let mut bus = Bus::new(parts.identity, configuration, hash_key()?);
         if sys::cycles::are_trusted() {
             bus.set_stopwatch(sys::cycles::read);
@@ -134,7 +134,7 @@ impl EventLoop {
         let station = Station {
             poller: Poller::new()?,
             bus,
-            table: Table::default(),
+            table: ConnectionTable::default(),
             children: Children::default(),
             log: parts.log,
             reporter: Reporter::default(),
@@ -143,10 +143,10 @@ impl EventLoop {
         };
         let mut switchboard = Switchboard::new(station);
         let Switchboard { station, desk, .. } = &mut switchboard;
-        station.poller.add(&parts.signals, Source::Signals.token(), Interest::Read)?;
-        station.poller.add(station.alarm.timer(), Source::Alarm.token(), Interest::Read)?;
+        station.poller.add(&parts.signals, EventSource::Signals.token(), Interest::Read)?;
+        station.poller.add(station.alarm.timer(), EventSource::Alarm.token(), Interest::Read)?;
         if let Some(folders) = &changes.folders {
-            station.poller.add(folders, Source::Folders.token(), Interest::Read)?;
+            station.poller.add(folders, EventSource::Folders.token(), Interest::Read)?;
         }
         let mut metrics = MetricsService::new(parts.metrics);
         metrics.start(station)?;
@@ -196,22 +196,22 @@ impl EventLoop {
         let mut flushed_at = now;
         let mut floods = false;
         for event in events.iter() {
-            let source = Source::from_token(event.token());
-            let is_calm = matches!(source, Source::Peer(peer) if self.is_calm(peer));
+            let source = EventSource::from_token(event.token());
+            let is_calm = matches!(source, EventSource::Peer(peer) if self.is_calm(peer));
             let station = &mut self.switchboard.station;
             match source {
-                Source::Peer(peer) if is_calm => self.peer_event(peer, event),
-                Source::Peer(_) => floods = true,
-                Source::Child(key) => self.child_ended(key),
-                Source::Output(key) => self.services.child_spoke(station, key),
-                Source::Stderr => self.services.resume_outputs(station),
-                Source::Metrics(place) => self.metrics.serve(station, place),
-                Source::Listener { index, socket } => {
+                EventSource::Peer(peer) if is_calm => self.peer_event(peer, event),
+                EventSource::Peer(_) => floods = true,
+                EventSource::Child(key) => self.child_ended(key),
+                EventSource::Output(key) => self.services.child_spoke(station, key),
+                EventSource::Stderr => self.services.resume_outputs(station),
+                EventSource::Metrics(place) => self.metrics.serve(station, place),
+                EventSource::Listener { index, socket } => {
                     self.entrance.accept(&mut self.switchboard, &self.config, index, socket)?;
                 }
-                Source::Alarm => self.check_deadlines()?,
-                Source::Folders => self.changes.look(station.now, &mut station.alarm)?,
-                Source::Signals => {
+                EventSource::Alarm => self.check_deadlines()?,
+                EventSource::Folders => self.changes.look(station.now, &mut station.alarm)?,
+                EventSource::Signals => {
                     if self.take_signals()? == Flow::Stop {
                         return Ok(Flow::Stop);
                     }
@@ -243,7 +243,7 @@ impl EventLoop {
             }
         }
         for event in events.iter() {
-            if let Source::Peer(peer) = Source::from_token(event.token())
+            if let EventSource::Peer(peer) = EventSource::from_token(event.token())
                 && !self.is_calm(peer)
             {
                 self.peer_event(peer, event);
@@ -258,7 +258,7 @@ impl EventLoop {
         connection.is_none_or(|connection| !connection.budget.is_flood())
     }
 
-    fn peer_event(&mut self, peer: PeerId, event: Event) {
+    fn peer_event(&mut self, peer: PeerId, event: PollEvent) {
         if event.is_writable() {
             self.switchboard.flush_one(peer);
         }
@@ -273,15 +273,18 @@ impl EventLoop {
     fn take_signals(&mut self) -> io::Result<Flow> {
         while let Some(signal) = self.signals.take()? {
             match signal {
-                Signal::Terminate | Signal::Interrupt => return Ok(Flow::Stop),
-                Signal::HangUp => self.reconfigure(None),
-                Signal::User2 => {
+                ProcessSignal::Terminate | ProcessSignal::Interrupt => return Ok(Flow::Stop),
+                ProcessSignal::HangUp => self.reconfigure(None),
+                ProcessSignal::User2 => {
                     let Switchboard { station, desk, .. } = &mut self.switchboard;
                     desk.dump_recorder(station);
                 }
                 // What was refused says so itself.
-                Signal::FileSize => {}
-                Signal::User1 | Signal::Child | Signal::Resized | Signal::Suspend => {
+                ProcessSignal::FileSize => {}
+                ProcessSignal::User1
+                | ProcessSignal::Child
+                | ProcessSignal::Resized
+                | ProcessSignal::Suspend => {
                     unreachable!("it is not blocked")
                 }
             }
@@ -319,7 +322,7 @@ impl EventLoop {
         effects.clear();
         let station = &mut self.switchboard.station;
         station.bus.handle(station.time(), Input::DeadlinePassed, &mut effects);
-        self.apply(&effects, &Origin::Bus { fds: None });
+        self.apply(&effects, &EffectOrigin::Bus { fds: None });
         self.switchboard.buffers.effects = effects;
         self.switchboard.write_long_queues();
     }
@@ -400,15 +403,15 @@ impl EventLoop {
         }
         let message = Message::parse(slice.bytes())?;
         let (input, fds) = match stream.claim_fds(&message)? {
-            Claim::Complete(fds) => (Input::Message { from, message }, fds),
-            Claim::Lost => (Input::DescriptorsLost { from, message }, None),
+            DescriptorClaim::Complete(fds) => (Input::Message { from, message }, fds),
+            DescriptorClaim::Lost => (Input::DescriptorsLost { from, message }, None),
         };
         let is_calm = !connection.budget.is_flood();
         let mut effects = mem::take(&mut buffers.effects);
         effects.clear();
         station.bus.handle(station.time(), input, &mut effects);
         let slice = &slice;
-        self.apply(&effects, &Origin::Peer { from, is_calm, message: &message, slice, fds });
+        self.apply(&effects, &EffectOrigin::Peer { from, is_calm, message: &message, slice, fds });
         self.switchboard.buffers.effects = effects;
         self.switchboard.write_long_queues();
         Ok(Some(slice.range.len()))
@@ -416,7 +419,7 @@ impl EventLoop {
 
     /// Carries out what the bus wants done. Where the bus asks something, it gets the answer before the
     /// next effect is applied, so that messages keep their order.
-    fn apply(&mut self, effects: &Effects, origin: &Origin<'_>) {
+    fn apply(&mut self, effects: &Effects, origin: &EffectOrigin<'_>) {
         self.switchboard.begin_applying(effects, origin);
         for effect in effects.list() {
             match effect {

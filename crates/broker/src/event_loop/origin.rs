@@ -6,7 +6,7 @@ use wire::Message;
 use crate::outgoing::{SharedFds, SharedSlice};
 
 /// What the bus was handling when effects came of it.
-pub(super) enum Origin<'m> {
+pub(super) enum EffectOrigin<'m> {
     /// Nothing that a peer sent. The daemon may have learned something for the bus and have
     /// descriptors that go with the answer.
     Bus { fds: Option<SharedFds> },
@@ -22,7 +22,7 @@ pub(super) enum Origin<'m> {
     },
 }
 
-impl Origin<'_> {
+impl EffectOrigin<'_> {
     /// Whether a peer answers a call.
     pub(super) const fn is_reply(&self) -> bool {
         matches!(self, Self::Peer { message, .. } if message.message_type().is_reply())

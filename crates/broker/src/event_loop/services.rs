@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use bus::{ForeignError, StartFailure, StartId};
 use sys::poll::{Interest, has_room};
 
-use super::source::Source;
+use super::source::EventSource;
 use super::station::Station;
 use crate::activation::{Catalog, ChildKey, Launcher, Spoken};
 use crate::fault::Fault;
@@ -45,10 +45,10 @@ impl ServiceStarter {
 
     fn watch_child(station: &Station, key: ChildKey) -> io::Result<()> {
         if let Some(process) = station.children.process(key) {
-            station.poller.add(process, Source::Child(key).token(), Interest::Read)?;
+            station.poller.add(process, EventSource::Child(key).token(), Interest::Read)?;
         }
         if let Some(output) = station.children.output(key) {
-            station.poller.add(output, Source::Output(key).token(), Interest::Read)?;
+            station.poller.add(output, EventSource::Output(key).token(), Interest::Read)?;
         }
         Ok(())
     }
@@ -99,7 +99,8 @@ impl ServiceStarter {
             return;
         }
         if self.paused_outputs.is_empty() {
-            let watched = station.poller.add(io::stderr(), Source::Stderr.token(), Interest::Write);
+            let watched =
+                station.poller.add(io::stderr(), EventSource::Stderr.token(), Interest::Write);
             if let Err(error) = watched {
                 station.fault(Fault::ServiceOutput(error));
             }
@@ -112,7 +113,8 @@ impl ServiceStarter {
         let _ = station.poller.remove(io::stderr());
         for key in std::mem::take(&mut self.paused_outputs) {
             if let Some(output) = station.children.output(key) {
-                let _ = station.poller.add(output, Source::Output(key).token(), Interest::Read);
+                let _ =
+                    station.poller.add(output, EventSource::Output(key).token(), Interest::Read);
             }
         }
     }

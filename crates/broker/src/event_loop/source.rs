@@ -3,11 +3,11 @@
 use bus::PeerId;
 
 use crate::activation::ChildKey;
-use crate::metrics::Place;
+use crate::metrics::MetricsPlace;
 
 /// What the poller reports on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Source {
+pub(super) enum EventSource {
     Signals,
     Alarm,
     /// Our own standard error, while services have more for it than it takes.
@@ -19,7 +19,7 @@ pub(super) enum Source {
     /// Folders of the configuration.
     Folders,
     /// The socket for what is counted, and who asks there.
-    Metrics(Place),
+    Metrics(MetricsPlace),
     /// One of the sockets of a listener.
     Listener {
         index: usize,
@@ -28,7 +28,7 @@ pub(super) enum Source {
     Peer(PeerId),
 }
 
-impl Source {
+impl EventSource {
     pub(super) fn token(self) -> u64 {
         match self {
             Self::Signals => SIGNALS,
@@ -54,7 +54,7 @@ impl Source {
             FOLDERS => Self::Folders,
             _ if lower as u64 == CHILD => Self::Child(ChildKey::new(upper)),
             _ if lower as u64 == OUTPUT => Self::Output(ChildKey::new(upper)),
-            _ if lower as u64 == METRICS => Self::Metrics(Place::from_number(upper)),
+            _ if lower as u64 == METRICS => Self::Metrics(MetricsPlace::from_number(upper)),
             _ => Self::Listener {
                 index: (lower & !(OTHER_BIT as u32)) as usize,
                 socket: upper as usize,

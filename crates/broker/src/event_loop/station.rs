@@ -14,14 +14,14 @@ use crate::connection::End;
 use crate::fault::Fault;
 use crate::log::Log;
 use crate::report::{DescribedPeer, ReloadReport, Reporter};
-use crate::table::Table;
+use crate::table::ConnectionTable;
 use crate::throttled_peer::ThrottledPeer;
 
 /// What all parts of the loop share.
 pub(super) struct Station {
     pub(super) poller: Poller,
     pub(super) bus: Bus,
-    pub(super) table: Table,
+    pub(super) table: ConnectionTable,
     /// The processes of services, for what they wrote last.
     pub(super) children: Children,
     pub(super) log: Log,

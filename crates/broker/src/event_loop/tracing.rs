@@ -10,19 +10,20 @@ use std::time::Duration;
 use bus::{Delivery, Effect, Effects, LogEvent, PeerId, Traced};
 use bus::{RingContents, RingFacts, TraceRequest, TracedMessage, TracedOwner};
 use trace::layout::VERSION;
-use trace::record::{First, Message, Parts, Party, Recipients};
+use trace::record::{FirstRecipient, MessageRecord, Parts, Party, Recipients};
 use trace::{Delivered, Entry};
 
-use super::origin::Origin;
+use super::origin::EffectOrigin;
 use super::station::Station;
 use crate::busconfig::OwnSettings;
 use crate::connection::End;
 use crate::fault::Fault;
 use crate::log::Severity;
 use crate::outgoing::SharedFds;
-use crate::table::Table;
+use crate::table::ConnectionTable;
 use crate::trace::{
-    Active, Arrival, Changed, Dump, Dumped, FlightRecorder, Owner, Ring, RingError, Traces,
+    Active, Changed, Dump, Dumped, ProcessArrival, ProcessOwner, RecorderRing, Ring, RingError,
+    Traces,
 };
 
 /// The traces that run, and the flight recorder on its way to a file.
@@ -38,7 +39,12 @@ pub(super) struct TraceDesk {
 impl TraceDesk {
     /// Writes down what has come of an input, before it is carried out.
     #[inline(never)]
-    pub(super) fn trace(&mut self, station: &mut Station, effects: &Effects, origin: &Origin<'_>) {
+    pub(super) fn trace(
+        &mut self,
+        station: &mut Station,
+        effects: &Effects,
+        origin: &EffectOrigin<'_>,
+    ) {
         let Some(active) = self.traces.active() else { return };
         let now = active.clock.routed();
         self.collect_copies(station, effects, origin);
@@ -54,7 +60,12 @@ impl TraceDesk {
     }
 
     /// Works out where in the streams of their recipients the messages will end.
-    fn collect_copies(&mut self, station: &mut Station, effects: &Effects, origin: &Origin<'_>) {
+    fn collect_copies(
+        &mut self,
+        station: &mut Station,
+        effects: &Effects,
+        origin: &EffectOrigin<'_>,
+    ) {
         let Some(active) = self.traces.active() else { return };
         active.copies.clear();
         for effect in effects.list() {
@@ -75,7 +86,7 @@ impl TraceDesk {
         now: u64,
         traced: &TracedMessage,
         effects: &Effects,
-        origin: &Origin<'_>,
+        origin: &EffectOrigin<'_>,
     ) {
         let from = match traced.from {
             None => Party::Bus,
@@ -95,14 +106,14 @@ impl TraceDesk {
         let (first, recipients) = copies.of(traced.head);
         let is_addressed = first.is_some() && first == traced.addressee;
         let bytes = Parts(effects.bytes(traced.head), origin.body(traced.body));
-        let message = Message {
+        let message = MessageRecord {
             routed_after: Duration::from_nanos(now.saturating_sub(received)),
             stages,
             from,
             len: bytes.len() as u32,
             bytes,
             recipients: Recipients::List(recipients),
-            first: if is_addressed { First::Addressee } else { First::Listener },
+            first: if is_addressed { FirstRecipient::Addressee } else { FirstRecipient::Listener },
         };
         let received = Duration::from_nanos(received);
         rings.write_message(received, &message, traced.audience);
@@ -253,7 +264,7 @@ impl TraceDesk {
         if wanted == has {
             return;
         }
-        match wanted.map(FlightRecorder::new).transpose() {
+        match wanted.map(RecorderRing::new).transpose() {
             Ok(recorder) => {
                 sys::crash::forget();
                 self.traces.set_recorder(recorder);
@@ -394,10 +405,17 @@ fn process(bus: &bus::Bus, peer: PeerId) -> (u32, u32) {
     (pid, bus.user(peer).unwrap_or(u32::MAX))
 }
 
-fn arrival<'t>(bus: &bus::Bus, table: &'t Table, peer: PeerId) -> Option<Arrival<'t>> {
+fn arrival<'t>(
+    bus: &bus::Bus,
+    table: &'t ConnectionTable,
+    peer: PeerId,
+) -> Option<ProcessArrival<'t>> {
     let (pid, uid) = process(bus, peer);
     let socket = &table.get(peer)?.socket;
-    Some(Arrival { owner: Owner { peer: bus.unique_number(peer)?, pid, uid }, socket })
+    Some(ProcessArrival {
+        owner: ProcessOwner { peer: bus.unique_number(peer)?, pid, uid },
+        socket,
+    })
 }
 
 /// Why messages are lost.

@@ -35,10 +35,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use sys::filesystem::{Owner, allow_everyone, remove_stale_socket};
+use sys::filesystem::{FileOwner, allow_everyone, remove_stale_socket};
 use sys::inherited::InheritError;
 use sys::socket::{SocketKind, UnixAddress as Place, listen_unix};
-use wire::address::{Address, AddressList, TcpAddress, Transport, UnixAddress};
+use wire::address::{Address, AddressList, TcpAddress, Transport, UnixTransport};
 use wire::guid::Guid;
 
 pub use error::{ListenError, PassedSocketProblem};
@@ -58,7 +58,7 @@ pub struct Listener {
     /// What tells this address from all others.
     pub guid: Guid,
     /// What a client has to do first.
-    pub entry: Entry,
+    pub entry: ListenerEntry,
     remains: Remains,
 }
 
@@ -67,7 +67,7 @@ impl Listener {
         sockets: Vec<OwnedFd>,
         kind: SocketKind,
         transport: Transport,
-        entry: Entry,
+        entry: ListenerEntry,
         remains: Remains,
     ) -> Result<Self, ListenError> {
         let guid = new_guid().map_err(|error| ListenError::Random(error.into()))?;
@@ -80,7 +80,7 @@ impl Listener {
 impl Listener {
     /// Lets somebody else remove what is secret of it. The socket stays with who has made it: its
     /// owner is how clients know whose bus it is.
-    pub(crate) fn hand_over(&self, owner: Owner) -> io::Result<()> {
+    pub(crate) fn hand_over(&self, owner: FileOwner) -> io::Result<()> {
         match &self.remains {
             Remains::Nonce { file } => file.hand_over(owner),
             Remains::Nothing | Remains::Socket { .. } => Ok(()),
@@ -90,7 +90,7 @@ impl Listener {
 
 /// What a client has to do before it may begin to authenticate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Entry {
+pub enum ListenerEntry {
     /// Nothing.
     Open,
     /// Send this, to show that it can read the file.
@@ -110,7 +110,7 @@ enum Remains {
 
 /// What some addresses are about: things that this process was started with.
 #[derive(Debug)]
-pub struct Environment {
+pub struct ListenEnvironment {
     /// The folder for sockets of this user, `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
     /// The folder for temporary files, where the secrets of `nonce-tcp:` go.
@@ -120,7 +120,7 @@ pub struct Environment {
     pub passed: Result<Vec<OwnedFd>, InheritError>,
 }
 
-impl Default for Environment {
+impl Default for ListenEnvironment {
     /// No runtime folder, no sockets, and temporary files where they are by custom.
     fn default() -> Self {
         Self { runtime_dir: None, temp_dir: "/tmp".into(), passed: Ok(Vec::new()) }
@@ -146,7 +146,7 @@ pub fn parse(text: &str) -> Result<AddressList, ListenError> {
 /// When all failed, why the first did of those with a transport that is known.
 pub fn listen(
     list: &AddressList,
-    environment: &mut Environment,
+    environment: &mut ListenEnvironment,
 ) -> Result<Vec<Listener>, ListenError> {
     let mut errors = Vec::new();
     for address in list {
@@ -180,7 +180,7 @@ pub(crate) fn new_guid() -> io::Result<Guid> {
 
 fn listen_at(
     transport: &Transport,
-    environment: &mut Environment,
+    environment: &mut ListenEnvironment,
 ) -> Result<Vec<Listener>, ListenError> {
     match transport {
         Transport::Unix(unix) => listen_unix_at(unix, environment).map(|listener| vec![listener]),
@@ -194,14 +194,14 @@ fn listen_at(
 }
 
 fn listen_unix_at(
-    address: &UnixAddress,
-    environment: &Environment,
+    address: &UnixTransport,
+    environment: &ListenEnvironment,
 ) -> Result<Listener, ListenError> {
     match address {
-        UnixAddress::Path(path) => replace_at(to_path(path)),
-        UnixAddress::Abstract(name) => listen_abstract(name),
-        UnixAddress::Dir(folder) | UnixAddress::Tmpdir(folder) => listen_in(to_path(folder)),
-        UnixAddress::Runtime => {
+        UnixTransport::Path(path) => replace_at(to_path(path)),
+        UnixTransport::Abstract(name) => listen_abstract(name),
+        UnixTransport::Dir(folder) | UnixTransport::Tmpdir(folder) => listen_in(to_path(folder)),
+        UnixTransport::Runtime => {
             let folder = environment.runtime_dir.as_ref().ok_or(ListenError::NoRuntimeDir)?;
             replace_at(&folder.join(RUNTIME_SOCKET))
         }
@@ -232,22 +232,22 @@ fn listen_path(path: &Path) -> Result<Listener, ListenError> {
     let socket = listen_unix(Place::Path(path)).map_err(failed)?;
     let file = SocketFile::of(path).map_err(failed)?;
     allow_everyone(path).map_err(failed)?;
-    let transport = Transport::Unix(UnixAddress::Path(path.as_os_str().as_bytes().to_vec()));
+    let transport = Transport::Unix(UnixTransport::Path(path.as_os_str().as_bytes().to_vec()));
     let remains = Remains::Socket { _file: file };
-    Listener::new(vec![socket], SocketKind::Unix, transport, Entry::Open, remains)
+    Listener::new(vec![socket], SocketKind::Unix, transport, ListenerEntry::Open, remains)
 }
 
 fn listen_abstract(name: &[u8]) -> Result<Listener, ListenError> {
     let socket = listen_unix(Place::Abstract(name))
         .map_err(|error| bind_error(OsStr::from_bytes(name), error))?;
-    let transport = Transport::Unix(UnixAddress::Abstract(name.to_vec()));
-    Listener::new(vec![socket], SocketKind::Unix, transport, Entry::Open, Remains::Nothing)
+    let transport = Transport::Unix(UnixTransport::Abstract(name.to_vec()));
+    Listener::new(vec![socket], SocketKind::Unix, transport, ListenerEntry::Open, Remains::Nothing)
 }
 
 fn listen_tcp_at(wanted: &TcpAddress) -> Result<Listener, ListenError> {
     let tcp::Bound { sockets, address } = tcp::listen_at(wanted)?;
     let transport = Transport::Tcp(address);
-    Listener::new(sockets, SocketKind::Tcp, transport, Entry::Open, Remains::Nothing)
+    Listener::new(sockets, SocketKind::Tcp, transport, ListenerEntry::Open, Remains::Nothing)
 }
 
 fn listen_nonce_tcp_at(wanted: &TcpAddress, temp_dir: &Path) -> Result<Listener, ListenError> {
@@ -258,7 +258,7 @@ fn listen_nonce_tcp_at(wanted: &TcpAddress, temp_dir: &Path) -> Result<Listener,
     })?;
     let noncefile = Some(file.path.as_os_str().as_bytes().to_vec());
     let transport = Transport::NonceTcp { tcp: address, noncefile };
-    let entry = Entry::Nonce(file.nonce);
+    let entry = ListenerEntry::Nonce(file.nonce);
     Listener::new(sockets, SocketKind::Tcp, transport, entry, Remains::Nonce { file })
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, lchown};
 use std::path::{Path, PathBuf};
 
-use sys::filesystem::Owner;
+use sys::filesystem::FileOwner;
 use sys::private_directory::PrivateDirectory;
 
 /// What a client sends before all else.
@@ -59,7 +59,7 @@ impl NonceFile {
 
     /// Makes it somebody else's, who can then remove it. Root has made it and nobody else could
     /// enter the folder, so there is nothing else in it.
-    pub(crate) fn hand_over(&self, owner: Owner) -> io::Result<()> {
+    pub(crate) fn hand_over(&self, owner: FileOwner) -> io::Result<()> {
         lchown(&self.path, Some(owner.uid), Some(owner.gid))?;
         lchown(self.folder.path(), Some(owner.uid), Some(owner.gid))
     }

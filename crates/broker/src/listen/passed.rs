@@ -10,13 +10,13 @@ use std::os::unix::net::UnixListener;
 use sys::socket::{
     LocalAddress, SocketKind, is_listening, local_address, send_at_once, socket_kind,
 };
-use wire::address::{Transport, UnixAddress};
+use wire::address::{Transport, UnixTransport};
 
 use super::error::{ListenError, PassedSocketProblem};
-use super::{Entry, Environment, Listener, Remains, tcp};
+use super::{ListenEnvironment, Listener, ListenerEntry, Remains, tcp};
 
 /// A listener for each socket that was passed and not used yet, in their order.
-pub(super) fn listeners(environment: &mut Environment) -> Result<Vec<Listener>, ListenError> {
+pub(super) fn listeners(environment: &mut ListenEnvironment) -> Result<Vec<Listener>, ListenError> {
     let sockets =
         mem::replace(&mut environment.passed, Ok(Vec::new())).map_err(ListenError::Variables)?;
     if sockets.is_empty() {
@@ -27,7 +27,7 @@ pub(super) fn listeners(environment: &mut Environment) -> Result<Vec<Listener>, 
     };
     let adopted: Vec<_> = sockets.into_iter().enumerate().map(adopt).collect::<Result<_, _>>()?;
     let listener = |Adopted { socket, kind, transport }| {
-        Listener::new(vec![socket], kind, transport, Entry::Open, Remains::Nothing)
+        Listener::new(vec![socket], kind, transport, ListenerEntry::Open, Remains::Nothing)
     };
     adopted.into_iter().map(listener).collect()
 }
@@ -55,9 +55,9 @@ fn adopt(socket: OwnedFd) -> Result<Adopted, PassedSocketProblem> {
 fn transport(address: LocalAddress) -> Option<Transport> {
     Some(match address {
         LocalAddress::Path(path) => {
-            Transport::Unix(UnixAddress::Path(path.as_os_str().as_bytes().to_vec()))
+            Transport::Unix(UnixTransport::Path(path.as_os_str().as_bytes().to_vec()))
         }
-        LocalAddress::Abstract(name) => Transport::Unix(UnixAddress::Abstract(name)),
+        LocalAddress::Abstract(name) => Transport::Unix(UnixTransport::Abstract(name)),
         LocalAddress::Internet(address) => {
             Transport::Tcp(tcp::reached_by(address.ip().to_string(), address))
         }

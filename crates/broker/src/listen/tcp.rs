@@ -9,7 +9,7 @@ use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
 
 use sys::socket::{Ipv6Scope, LocalAddress, listen_tcp, local_address};
-use wire::address::{Family, TcpAddress};
+use wire::address::{HostFamily, TcpAddress};
 
 use super::ListenError;
 
@@ -21,7 +21,7 @@ pub(super) struct Bound {
 
 /// Listens at every address of the host at which that is possible.
 pub(super) fn listen_at(wanted: &TcpAddress) -> Result<Bound, ListenError> {
-    let mut place = Place::default();
+    let mut place = TcpPlace::default();
     for address in addresses(wanted)? {
         place.listen_at(address);
     }
@@ -40,7 +40,7 @@ pub(super) fn reached_by(host: String, address: SocketAddr) -> TcpAddress {
 
 /// What has come of it so far.
 #[derive(Default)]
-struct Place {
+struct TcpPlace {
     sockets: Vec<OwnedFd>,
     /// Where the first socket listens.
     first: Option<SocketAddr>,
@@ -48,7 +48,7 @@ struct Place {
     error: Option<ListenError>,
 }
 
-impl Place {
+impl TcpPlace {
     /// Listens at one more address, at the port of the first. That it fails is no harm if there is
     /// another: a host may have an address of a protocol that is switched off.
     fn listen_at(&mut self, mut address: SocketAddr) {
@@ -112,10 +112,10 @@ fn port(wanted: &TcpAddress) -> u16 {
     wanted.port.map_or(0, NonZeroU16::get)
 }
 
-const fn family(address: &SocketAddr) -> Family {
+const fn family(address: &SocketAddr) -> HostFamily {
     match address {
-        SocketAddr::V4(_) => Family::V4,
-        SocketAddr::V6(_) => Family::V6,
+        SocketAddr::V4(_) => HostFamily::V4,
+        SocketAddr::V6(_) => HostFamily::V6,
     }
 }
 

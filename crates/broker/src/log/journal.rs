@@ -28,7 +28,7 @@ impl Journal {
     }
 
     /// Sends an entry. It never waits, and a journal that was started again is found.
-    pub(super) fn send(&self, entry: &Entry) -> io::Result<()> {
+    pub(super) fn send(&self, entry: &JournalEntry) -> io::Result<()> {
         match datagram::send_to(&self.socket, &self.path, &entry.bytes)? {
             Sent::Whole => Ok(()),
             Sent::TooLong => {
@@ -41,11 +41,11 @@ impl Journal {
 
 /// An entry as it travels.
 #[derive(Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct JournalEntry {
     bytes: Vec<u8>,
 }
 
-impl Entry {
+impl JournalEntry {
     /// Adds a field.
     pub(super) fn push(&mut self, name: &str, value: &str) {
         self.bytes.extend_from_slice(name.as_bytes());
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_field_is_a_line_or_has_its_length_before_it() {
         let check = |value: &str, expected: &[u8]| {
-            let mut entry = Entry::default();
+            let mut entry = JournalEntry::default();
             entry.push("NAME", value);
             assert_eq!(entry.bytes, expected, "{value:?}");
         };
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_facility_is_a_number_of_its_own() {
-        let mut entry = Entry::default();
+        let mut entry = JournalEntry::default();
         entry.push_severity(Severity::Security);
         assert_eq!(entry.bytes, b"PRIORITY=5\nSYSLOG_FACILITY=4\n");
     }

@@ -24,9 +24,9 @@ mod journal;
 mod record;
 mod stderr;
 
-use journal::{Entry, Journal};
-pub use record::{Field, MessageId, Record};
-use stderr::{Kind, Stderr};
+use journal::{Journal, JournalEntry};
+pub use record::{Field, LogRecord, MessageId};
+use stderr::{Stderr, StderrKind};
 
 /// How much a line matters, and to whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +65,7 @@ impl Severity {
 
 /// Where lines go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Target {
+pub enum LogTarget {
     /// To standard error.
     Stderr,
     /// To the system log.
@@ -74,7 +74,7 @@ pub enum Target {
     Both,
 }
 
-impl Target {
+impl LogTarget {
     /// What holds when the command line says `choice` and the configuration `configured`.
     #[must_use]
     pub const fn choose(choice: LogChoice, configured: Self) -> Self {
@@ -92,7 +92,7 @@ pub enum LogChoice {
     #[default]
     AsConfigured,
     /// There, whatever the configuration says.
-    Always(Target),
+    Always(LogTarget),
 }
 
 /// The log of one program. Clones write to the same places.
@@ -100,10 +100,10 @@ pub enum LogChoice {
 pub struct Log {
     program: String,
     bus: Option<BusLabel>,
-    target: Target,
+    target: LogTarget,
     stderr: Rc<Stderr>,
     /// Absent where it is not wanted or could not be made.
-    syslog: Option<Rc<Syslog>>,
+    syslog: Option<Rc<SyslogSocket>>,
     /// Absent where neither standard error nor the system log may be it.
     journal: Option<Rc<Journal>>,
 }
@@ -118,7 +118,7 @@ struct Sockets<'p> {
 impl Log {
     /// A log whose lines begin with `program`, the name that the program was called by.
     #[must_use]
-    pub fn new(program: &str, target: Target) -> Self {
+    pub fn new(program: &str, target: LogTarget) -> Self {
         let (syslog, journal) = (Path::new(SYSLOG_SOCKET), Path::new(JOURNAL_SOCKET));
         Self::with_sockets(Sockets { syslog, journal }, Stderr::detect(), program, target)
     }
@@ -131,20 +131,20 @@ impl Log {
 
     /// Writes one line. What cannot be written to the system log goes to standard error.
     pub fn write(&self, severity: Severity, message: impl Display) {
-        self.record(&Record::line(severity, message));
+        self.record(&LogRecord::line(severity, message));
     }
 
     /// Writes one line, and to the journal its facts too. What cannot be written to the system log
     /// goes to standard error.
-    pub fn record(&self, record: &Record) {
+    pub fn record(&self, record: &LogRecord) {
         let is_in_journal = self.journal(record).is_ok();
         let text = || format!("{}[{}]: {}", self.program, process::id(), self.text(&record.text));
         let is_logged = is_in_journal || self.syslog(record.severity, text).is_ok();
         let is_wanted = match self.target {
-            Target::Syslog => !is_logged,
+            LogTarget::Syslog => !is_logged,
             // The journal would have it twice.
-            Target::Stderr | Target::Both => {
-                !(is_in_journal && self.stderr.kind() == Kind::Journal)
+            LogTarget::Stderr | LogTarget::Both => {
+                !(is_in_journal && self.stderr.kind() == StderrKind::Journal)
             }
         };
         if is_wanted {
@@ -152,9 +152,9 @@ impl Log {
         }
     }
 
-    fn journal(&self, record: &Record) -> io::Result<()> {
+    fn journal(&self, record: &LogRecord) -> io::Result<()> {
         let journal = self.journal.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        let mut entry = Entry::default();
+        let mut entry = JournalEntry::default();
         entry.push("MESSAGE", &self.text(&record.text));
         entry.push_severity(record.severity);
         entry.push("SYSLOG_IDENTIFIER", &self.program);
@@ -174,10 +174,15 @@ impl Log {
         syslog.send(severity, &text())
     }
 
-    fn with_sockets(sockets: Sockets<'_>, stderr: Stderr, program: &str, target: Target) -> Self {
-        let is_syslog = target != Target::Stderr;
-        let may_be_journal = is_syslog || stderr.kind() == Kind::Journal;
-        let syslog = is_syslog.then(|| Syslog::new(sockets.syslog).ok()).flatten();
+    fn with_sockets(
+        sockets: Sockets<'_>,
+        stderr: Stderr,
+        program: &str,
+        target: LogTarget,
+    ) -> Self {
+        let is_syslog = target != LogTarget::Stderr;
+        let may_be_journal = is_syslog || stderr.kind() == StderrKind::Journal;
+        let syslog = is_syslog.then(|| SyslogSocket::new(sockets.syslog).ok()).flatten();
         let journal = may_be_journal.then(|| Journal::new(sockets.journal).ok()).flatten();
         let (syslog, journal) = (syslog.map(Rc::new), journal.map(Rc::new));
         let (program, stderr) = (program.to_owned(), Rc::new(stderr));
@@ -203,12 +208,12 @@ struct BusLabel {
 
 /// The system log, as a socket that takes datagrams.
 #[derive(Debug)]
-struct Syslog {
+struct SyslogSocket {
     socket: UnixDatagram,
     path: PathBuf,
 }
 
-impl Syslog {
+impl SyslogSocket {
     fn new(path: &Path) -> io::Result<Self> {
         let socket = UnixDatagram::unbound()?;
         socket.set_nonblocking(true)?;
@@ -262,7 +267,7 @@ mod tests {
     #[test]
     fn a_line_says_who_writes_it() {
         let pid = process::id();
-        let log = Log::new("some-bus", Target::Stderr);
+        let log = Log::new("some-bus", LogTarget::Stderr);
         assert_eq!(log.text("text"), "text");
         let log = log.of_bus("system", 7);
         assert_eq!(log.text("text"), format!("[system uid=7 pid={pid}] text"));
@@ -271,16 +276,16 @@ mod tests {
     #[test]
     fn the_command_line_is_stronger_than_the_configuration() {
         let check = |choice, configured, expected| {
-            assert_eq!(Target::choose(choice, configured), expected);
+            assert_eq!(LogTarget::choose(choice, configured), expected);
         };
-        check(LogChoice::AsConfigured, Target::Both, Target::Both);
-        check(LogChoice::AsConfigured, Target::Stderr, Target::Stderr);
-        check(LogChoice::Always(Target::Stderr), Target::Both, Target::Stderr);
-        check(LogChoice::Always(Target::Syslog), Target::Stderr, Target::Syslog);
+        check(LogChoice::AsConfigured, LogTarget::Both, LogTarget::Both);
+        check(LogChoice::AsConfigured, LogTarget::Stderr, LogTarget::Stderr);
+        check(LogChoice::Always(LogTarget::Stderr), LogTarget::Both, LogTarget::Stderr);
+        check(LogChoice::Always(LogTarget::Syslog), LogTarget::Stderr, LogTarget::Syslog);
     }
 
     /// A log whose programs listen in the folder for temporary files, under names that begin so.
-    fn log(name: &str, stderr: Kind, target: Target) -> (Log, [PathBuf; 2]) {
+    fn log(name: &str, stderr: StderrKind, target: LogTarget) -> (Log, [PathBuf; 2]) {
         let path = |kind: &str| {
             std::env::temp_dir().join(format!("diligence-{name}-{kind}-{}", process::id()))
         };
@@ -291,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_system_log_gets_priority_and_text_and_may_come_and_go() {
-        let (log, [path, _]) = log("priority", Kind::Plain, Target::Syslog);
+        let (log, [path, _]) = log("priority", StderrKind::Plain, LogTarget::Syslog);
         log.write(Severity::Info, "to standard error, as nobody listens");
         for (severity, priority) in [
             (Severity::Info, 30),
@@ -314,7 +319,7 @@ mod tests {
     fn a_full_system_log_is_not_waited_for() {
         let path = std::env::temp_dir().join(format!("diligence-full-syslog-{}", process::id()));
         let receiver = UnixDatagram::bind(&path).unwrap();
-        let syslog = Syslog::new(&path).unwrap();
+        let syslog = SyslogSocket::new(&path).unwrap();
         let result = (0..100_000).try_for_each(|_| syslog.send(Severity::Info, "again"));
         assert_eq!(result.unwrap_err().kind(), io::ErrorKind::WouldBlock);
         drop(receiver);
@@ -329,7 +334,7 @@ mod tests {
             let syslog_receiver = UnixDatagram::bind(&syslog).unwrap();
             syslog_receiver.set_nonblocking(true).unwrap();
             let receiver = UnixDatagram::bind(&journal).unwrap();
-            let mut record = Record::line(Severity::Warning, "text").of(MessageId("0123"));
+            let mut record = LogRecord::line(Severity::Warning, "text").of(MessageId("0123"));
             record.field("DBUS_LIMIT", "max_x");
             record.field("DBUS_COMM", "two\nlines");
             log.record(&record);
@@ -348,19 +353,19 @@ mod tests {
                 std::fs::remove_file(path).unwrap();
             }
         };
-        check("as-syslog", Kind::Plain, Target::Syslog);
-        check("as-both", Kind::Journal, Target::Both);
-        check("as-stderr", Kind::Journal, Target::Stderr);
+        check("as-syslog", StderrKind::Plain, LogTarget::Syslog);
+        check("as-both", StderrKind::Journal, LogTarget::Both);
+        check("as-stderr", StderrKind::Journal, LogTarget::Stderr);
     }
 
     #[test]
     fn an_entry_too_long_for_a_datagram_arrives_too() {
-        let (log, [_, journal]) = log("long", Kind::Journal, Target::Stderr);
+        let (log, [_, journal]) = log("long", StderrKind::Journal, LogTarget::Stderr);
         let receiver = UnixDatagram::bind(&journal).unwrap();
         let text = "x".repeat(16 << 20);
         log.write(Severity::Info, &text);
         let mut fds = Vec::new();
-        let wait = sys::transfer::Wait::Never;
+        let wait = sys::transfer::TransferWait::Never;
         let received = sys::transfer::receive(&receiver, &mut [0; 1], &mut fds, wait).unwrap();
         assert_eq!((received.bytes, fds.len()), (0, 1));
         let mut file = File::from(fds.remove(0));

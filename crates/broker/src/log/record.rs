@@ -6,7 +6,7 @@ use super::Severity;
 
 /// One event in the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Record {
+pub struct LogRecord {
     /// How much it matters, and to whom.
     pub severity: Severity,
     /// Of which kind it is, so that all of one kind can be found whatever they say.
@@ -30,7 +30,7 @@ pub struct Field {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MessageId(pub &'static str);
 
-impl Record {
+impl LogRecord {
     /// A line without facts.
     #[must_use]
     pub fn line(severity: Severity, text: impl Display) -> Self {

@@ -17,13 +17,13 @@ use sys::poll::has_room;
 /// Standard error of this process.
 #[derive(Debug)]
 pub(super) struct Stderr {
-    kind: Kind,
-    backlog: RefCell<Backlog>,
+    kind: StderrKind,
+    backlog: RefCell<StderrBacklog>,
 }
 
 /// What standard error is, which decides how its lines begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum StderrKind {
     /// A file, a pipe or a terminal.
     Plain,
     /// The journal, which reads the level from the line (sd-daemon(3)).
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 
 /// What found no room.
 #[derive(Debug, Default)]
-struct Backlog {
+struct StderrBacklog {
     /// The rest of a line that was begun.
     rest: Vec<u8>,
     /// Lines of which nothing was written.
@@ -43,17 +43,17 @@ impl Stderr {
     pub(super) fn detect() -> Self {
         let announced = std::env::var("JOURNAL_STREAM").ok();
         Self::of(match announced.zip(metadata().ok()) {
-            Some((announced, found)) if is_stream(&announced, &found) => Kind::Journal,
-            Some(_) | None => Kind::Plain,
+            Some((announced, found)) if is_stream(&announced, &found) => StderrKind::Journal,
+            Some(_) | None => StderrKind::Plain,
         })
     }
 
-    pub(super) const fn of(kind: Kind) -> Self {
-        let backlog = Backlog { rest: Vec::new(), lost: 0 };
+    pub(super) const fn of(kind: StderrKind) -> Self {
+        let backlog = StderrBacklog { rest: Vec::new(), lost: 0 };
         Self { kind, backlog: RefCell::new(backlog) }
     }
 
-    pub(super) const fn kind(&self) -> Kind {
+    pub(super) const fn kind(&self) -> StderrKind {
         self.kind
     }
 
@@ -65,14 +65,14 @@ impl Stderr {
 
     fn line(&self, level: u8, text: &str) -> Vec<u8> {
         let line = match self.kind {
-            Kind::Plain => format!("{text}\n"),
-            Kind::Journal => format!("<{level}>{text}\n"),
+            StderrKind::Plain => format!("{text}\n"),
+            StderrKind::Journal => format!("<{level}>{text}\n"),
         };
         line.into_bytes()
     }
 }
 
-impl Backlog {
+impl StderrBacklog {
     /// Writes what was lost before, and then `text`, which `line` makes a line of.
     fn write(
         &mut self,
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn lines_for_a_full_pipe_are_counted_and_the_count_is_written_later() {
         let (mut reader, mut writer) = io::pipe().unwrap();
-        let mut backlog = Backlog::default();
+        let mut backlog = StderrBacklog::default();
         let line = |text: &str| format!("{text}\n").into_bytes();
         let text = "x".repeat(5_000);
         let mut written = 0;

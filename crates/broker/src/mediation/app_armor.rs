@@ -9,14 +9,14 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use bus::mediation::{Claim, MediatedRecipient, MediatorKind, Reply, Transit};
+use bus::mediation::{Claim, MediatedRecipient, MediatorKind, ReplyClass, Transit};
 
-use super::{Answer, CallId, MediationError, own_label};
+use super::{Answer, MediationError, ModuleAsker, own_label};
 use crate::os_error::OsError;
 
 /// Asks AppArmor.
 #[derive(Debug)]
-pub(crate) struct AppArmor {
+pub(crate) struct AppArmorAsker {
     access: File,
     /// The bus's own label.
     own: Box<[u8]>,
@@ -24,7 +24,7 @@ pub(crate) struct AppArmor {
     bus_type: Box<str>,
 }
 
-impl AppArmor {
+impl AppArmorAsker {
     /// Whether the kernel runs AppArmor, and a version of it that knows of D-Bus.
     pub(crate) fn is_active() -> bool {
         let is_on = matches!(fs::read(ENABLED).as_deref(), Ok([b'Y', ..]));
@@ -84,7 +84,7 @@ impl AppArmor {
     }
 }
 
-impl CallId for AppArmor {
+impl ModuleAsker for AppArmorAsker {
     fn module(&self) -> MediatorKind {
         MediatorKind::AppArmor
     }
@@ -99,7 +99,7 @@ impl CallId for AppArmor {
     }
 
     fn message(&mut self, transit: &Transit<'_>) -> Result<Answer, OsError> {
-        if transit.reply == Reply::Requested {
+        if transit.reply == ReplyClass::Requested {
             return Ok(Answer::Yes);
         }
         let Some(label) = transit.label else { return Ok(Answer::No) };

@@ -19,18 +19,18 @@ use bus::mediation::{Claim, Mediator, MediatorKind, Opinion, Transit};
 
 use crate::busconfig::{AppArmor as AppArmorElement, AppArmorMode, BusType};
 use crate::os_error::OsError;
-pub(crate) use app_armor::AppArmor;
+pub(crate) use app_armor::AppArmorAsker;
 pub(crate) use selinux::Selinux;
 
 /// The modules that have a say on a bus.
 #[derive(Debug)]
 pub(crate) struct Mediation {
-    askers: Vec<Box<dyn CallId>>,
+    askers: Vec<Box<dyn ModuleAsker>>,
     modules: Vec<MediatorKind>,
 }
 
 /// Asks one module.
-trait CallId: fmt::Debug {
+trait ModuleAsker: fmt::Debug {
     /// Which.
     fn module(&self) -> MediatorKind;
 
@@ -74,25 +74,28 @@ impl Mediation {
         bus_type: Option<&BusType>,
         app_armor: Option<&AppArmorElement>,
     ) -> Result<Option<Self>, MediationError> {
-        let mut askers: Vec<Box<dyn CallId>> = Vec::new();
+        let mut askers: Vec<Box<dyn ModuleAsker>> = Vec::new();
         if Selinux::is_active() {
             askers.push(Box::new(Selinux::open()?));
         }
         let is_excluded = app_armor.is_some_and(|it| it.mode == AppArmorMode::Disabled);
-        if !is_excluded && AppArmor::is_active() {
+        if !is_excluded && AppArmorAsker::is_active() {
             let bus_type = bus_type.map_or("", BusType::name);
-            askers.push(Box::new(AppArmor::open(bus_type)?));
+            askers.push(Box::new(AppArmorAsker::open(bus_type)?));
         }
         Ok((!askers.is_empty()).then(|| Self::new(askers)))
     }
 
-    fn new(askers: Vec<Box<dyn CallId>>) -> Self {
+    fn new(askers: Vec<Box<dyn ModuleAsker>>) -> Self {
         let modules = askers.iter().map(|asker| asker.module()).collect();
         Self { askers, modules }
     }
 
     /// What all of them say together: the first no, or else the first who wants it told.
-    fn ask(&mut self, question: impl Fn(&mut dyn CallId) -> Result<Answer, OsError>) -> Opinion {
+    fn ask(
+        &mut self,
+        question: impl Fn(&mut dyn ModuleAsker) -> Result<Answer, OsError>,
+    ) -> Opinion {
         let mut opinion = Opinion::Allows;
         for asker in &mut self.askers {
             let module = asker.module();
@@ -166,7 +169,7 @@ mod tests {
     #[derive(Debug)]
     struct Fixed(MediatorKind, Result<Answer, OsError>);
 
-    impl CallId for Fixed {
+    impl ModuleAsker for Fixed {
         fn module(&self) -> MediatorKind {
             self.0
         }
@@ -185,7 +188,7 @@ mod tests {
     }
 
     fn opinion(first: Result<Answer, OsError>, second: Result<Answer, OsError>) -> Opinion {
-        let askers: Vec<Box<dyn CallId>> = vec![
+        let askers: Vec<Box<dyn ModuleAsker>> = vec![
             Box::new(Fixed(MediatorKind::Selinux, first)),
             Box::new(Fixed(MediatorKind::AppArmor, second)),
         ];
@@ -215,7 +218,7 @@ mod tests {
 
     #[test]
     fn who_has_no_label_does_not_eavesdrop() {
-        let askers: Vec<Box<dyn CallId>> =
+        let askers: Vec<Box<dyn ModuleAsker>> =
             vec![Box::new(Fixed(MediatorKind::Selinux, Ok(Answer::Yes)))];
         let opinion = Mediation::new(askers).on_eavesdropping(None);
         assert_eq!(opinion, Opinion::Denies(MediatorKind::Selinux));

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use bus::mediation::{Claim, MediatedRecipient, MediatorKind, Transit};
 
-use super::{Answer, CallId, MediationError, own_label};
+use super::{Answer, MediationError, ModuleAsker, own_label};
 use crate::os_error::OsError;
 
 /// Asks SELinux.
@@ -24,7 +24,7 @@ pub(crate) struct Selinux {
     /// The bus's own context.
     own: Box<[u8]>,
     /// When what follows was learnt.
-    status: Status,
+    status: SelinuxStatus,
     numbers: Numbers,
     /// By question. Hashed with a key, since who has many labels could choose them.
     answers: HashMap<Box<[u8]>, Answer>,
@@ -62,7 +62,7 @@ impl Selinux {
         let status_page = File::open(&path).map_err(failed)?;
         Ok(Self {
             folder: folder.into(),
-            status: Status::read(&status_page).map_err(failed)?,
+            status: SelinuxStatus::read(&status_page).map_err(failed)?,
             status_page,
             own,
             numbers: Numbers::read(folder).map_err(failed)?,
@@ -99,7 +99,7 @@ impl Selinux {
 
     /// Forgets what was learnt of another policy or in another mode.
     fn keep_up(&mut self) -> io::Result<()> {
-        let status = Status::read(&self.status_page)?;
+        let status = SelinuxStatus::read(&self.status_page)?;
         if status != self.status {
             self.answers.clear();
             self.numbers = Numbers::read(&self.folder)?;
@@ -120,7 +120,7 @@ impl Selinux {
     }
 }
 
-impl CallId for Selinux {
+impl ModuleAsker for Selinux {
     fn module(&self) -> MediatorKind {
         MediatorKind::Selinux
     }
@@ -151,17 +151,17 @@ impl CallId for Selinux {
 
 /// What the kernel says of its policy as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Status {
+struct SelinuxStatus {
     /// Counted up with each change.
     sequence: u32,
-    mode: Mode,
+    mode: SelinuxMode,
     /// What holds of classes that the policy does not know.
     unknown: Unknown,
 }
 
 /// What a no means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mode {
+enum SelinuxMode {
     Permissive,
     Enforcing,
 }
@@ -173,7 +173,7 @@ enum Unknown {
     Denied,
 }
 
-impl Status {
+impl SelinuxStatus {
     fn read(page: &File) -> io::Result<Self> {
         let mut bytes = [0; STATUS_LEN];
         page.read_exact_at(&mut bytes, 0)?;
@@ -189,7 +189,7 @@ impl Status {
         };
         Self {
             sequence: number(1),
-            mode: if number(2) == 0 { Mode::Permissive } else { Mode::Enforcing },
+            mode: if number(2) == 0 { SelinuxMode::Permissive } else { SelinuxMode::Enforcing },
             unknown: if number(4) == 0 { Unknown::Allowed } else { Unknown::Denied },
         }
     }
@@ -197,8 +197,8 @@ impl Status {
     const fn answer_without_class(self) -> Answer {
         match (self.unknown, self.mode) {
             (Unknown::Allowed, _) => Answer::Yes,
-            (Unknown::Denied, Mode::Permissive) => Answer::YesAudited,
-            (Unknown::Denied, Mode::Enforcing) => Answer::No,
+            (Unknown::Denied, SelinuxMode::Permissive) => Answer::YesAudited,
+            (Unknown::Denied, SelinuxMode::Enforcing) => Answer::No,
         }
     }
 }
@@ -253,7 +253,7 @@ struct Decision {
     audit_allowed: u32,
     audit_denied: u32,
     /// Whether the source is one for whom a no is only told.
-    mode: Mode,
+    mode: SelinuxMode,
 }
 
 impl Decision {
@@ -268,12 +268,12 @@ impl Decision {
             allowed: mask(allowed)?,
             audit_allowed: mask(audit_allowed)?,
             audit_denied: mask(audit_denied)?,
-            mode: if is_permissive { Mode::Permissive } else { Mode::Enforcing },
+            mode: if is_permissive { SelinuxMode::Permissive } else { SelinuxMode::Enforcing },
         })
     }
 
-    fn answer(self, mask: u32, mode: Mode) -> Answer {
-        let is_enforced = mode == Mode::Enforcing && self.mode == Mode::Enforcing;
+    fn answer(self, mask: u32, mode: SelinuxMode) -> Answer {
+        let is_enforced = mode == SelinuxMode::Enforcing && self.mode == SelinuxMode::Enforcing;
         match self.allowed & mask == mask {
             true if self.audit_allowed & mask != 0 => Answer::YesAudited,
             true => Answer::Yes,
@@ -332,7 +332,7 @@ mod tests {
     // Taken down from Linux 6.8.
     #[test]
     fn answers_are_read_as_the_kernel_writes_them() {
-        use Mode::{Enforcing, Permissive};
+        use SelinuxMode::{Enforcing, Permissive};
         let cases = [
             ("2 ffffffff 0 ffffffff 2 0", 2, Enforcing, Answer::Yes),
             ("2 ffffffff 0 ffffffff 2 0", 1, Enforcing, Answer::No),
@@ -367,16 +367,16 @@ mod tests {
     fn a_status_is_five_numbers() {
         let status = |numbers: [u32; 5]| {
             let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-            Status::parse(bytes.as_slice().try_into().unwrap())
+            SelinuxStatus::parse(bytes.as_slice().try_into().unwrap())
         };
         let cases = [
-            ([1, 4, 1, 1, 0], Mode::Enforcing, Unknown::Allowed, Answer::Yes),
-            ([1, 6, 0, 1, 1], Mode::Permissive, Unknown::Denied, Answer::YesAudited),
-            ([1, 8, 1, 2, 1], Mode::Enforcing, Unknown::Denied, Answer::No),
+            ([1, 4, 1, 1, 0], SelinuxMode::Enforcing, Unknown::Allowed, Answer::Yes),
+            ([1, 6, 0, 1, 1], SelinuxMode::Permissive, Unknown::Denied, Answer::YesAudited),
+            ([1, 8, 1, 2, 1], SelinuxMode::Enforcing, Unknown::Denied, Answer::No),
         ];
         for (numbers, mode, unknown, answer) in cases {
             let found = status(numbers);
-            assert_eq!(found, Status { sequence: numbers[1], mode, unknown });
+            assert_eq!(found, SelinuxStatus { sequence: numbers[1], mode, unknown });
             assert_eq!(found.answer_without_class(), answer);
         }
     }

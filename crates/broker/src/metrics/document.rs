@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use bus::{Bus, IncidentKind, MemberCounts, MemberUse};
 
-use super::text::{Family, Kind, Samples, Text};
+use super::text::{MetricFamily, MetricKind, Samples, Text};
 
 /// The numbers of a bus at this moment.
 pub(super) fn document(bus: &Bus) -> String {
     let mut text = Text::default();
     let version = env!("CARGO_PKG_VERSION");
     let (name, help) = ("diligence_bus_build", "The version of the bus.");
-    let build = Family { name, kind: Kind::Info, unit: None, help };
+    let build = MetricFamily { name, kind: MetricKind::Info, unit: None, help };
     text.family(build).labelled(&[("version", version)], 1);
     totals(&mut text, bus);
     causes(&mut text, bus);
@@ -171,7 +171,8 @@ fn gauges(text: &mut Text, bus: &Bus) {
         ),
     ];
     for (name, unit, value, help) in rows {
-        text.family(Family { name, kind: Kind::Gauge, unit: Some(unit), help }).sample(value);
+        text.family(MetricFamily { name, kind: MetricKind::Gauge, unit: Some(unit), help })
+            .sample(value);
     }
 }
 
@@ -233,7 +234,7 @@ fn members(text: &mut Text, bus: &Bus) {
         ),
     ];
     for (name, unit, number, help) in peaks {
-        let family = Family { name, kind: Kind::Gauge, unit: Some(unit), help };
+        let family = MetricFamily { name, kind: MetricKind::Gauge, unit: Some(unit), help };
         let mut samples = text.family(family);
         each_member(bus, |labels, counts| samples.labelled(labels, number(counts)));
     }
@@ -264,7 +265,7 @@ fn counter<'t>(
     unit: &'static str,
     help: &'static str,
 ) -> Samples<'t> {
-    text.family(Family { name, kind: Kind::Counter, unit: Some(unit), help })
+    text.family(MetricFamily { name, kind: MetricKind::Counter, unit: Some(unit), help })
 }
 
 /// Members that have samples of their own.

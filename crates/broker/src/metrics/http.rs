@@ -2,7 +2,7 @@
 
 /// What was asked for, once it is all there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Request {
+pub(super) enum MetricsRequest {
     /// The rest has not come.
     Incomplete,
     /// The document.
@@ -21,18 +21,18 @@ pub(super) enum Request {
 
 /// Whether there may be more bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stream {
+pub(super) enum MetricsStream {
     Open,
     Ended,
 }
 
-impl Request {
+impl MetricsRequest {
     /// Reads what has come so far.
-    pub(super) fn parse(bytes: &[u8], stream: Stream) -> Self {
+    pub(super) fn parse(bytes: &[u8], stream: MetricsStream) -> Self {
         match (bytes, stream) {
-            ([], Stream::Ended) => Self::Plain,
+            ([], MetricsStream::Ended) => Self::Plain,
             _ if has_end(bytes) => Self::of_line(bytes),
-            (_, Stream::Open) if bytes.len() <= REQUEST_LEN_MAX => Self::Incomplete,
+            (_, MetricsStream::Open) if bytes.len() <= REQUEST_LEN_MAX => Self::Incomplete,
             _ => Self::Bad,
         }
     }
@@ -100,34 +100,38 @@ mod tests {
     #[test]
     fn requests_are_known_by_their_first_line() {
         let check = |text: &str, stream, expected| {
-            assert_eq!(Request::parse(text.as_bytes(), stream), expected, "{text:?}");
+            assert_eq!(MetricsRequest::parse(text.as_bytes(), stream), expected, "{text:?}");
         };
-        check("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Stream::Open, Request::Get);
-        check("GET / HTTP/1.0\n\n", Stream::Open, Request::Get);
-        check("GET /metrics?x=1 HTTP/1.1\r\n\r\n", Stream::Open, Request::Get);
-        check("HEAD /metrics HTTP/1.1\r\n\r\n", Stream::Open, Request::Head);
-        check("GET /else HTTP/1.1\r\n\r\n", Stream::Open, Request::NotFound);
-        check("POST /metrics HTTP/1.1\r\n\r\n", Stream::Open, Request::MethodNotAllowed);
-        check("GET /metrics\r\n\r\n", Stream::Open, Request::Bad);
-        check("GET /metrics SSH/2\r\n\r\n", Stream::Open, Request::Bad);
-        check("GET /metrics HTTP/1.1\r\n", Stream::Open, Request::Incomplete);
-        check("GET /metrics HTTP/1.1\r\n", Stream::Ended, Request::Bad);
-        check("", Stream::Open, Request::Incomplete);
-        check("", Stream::Ended, Request::Plain);
-        check(&"x".repeat(REQUEST_LEN_MAX + 1), Stream::Open, Request::Bad);
+        check("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", MetricsStream::Open, MetricsRequest::Get);
+        check("GET / HTTP/1.0\n\n", MetricsStream::Open, MetricsRequest::Get);
+        check("GET /metrics?x=1 HTTP/1.1\r\n\r\n", MetricsStream::Open, MetricsRequest::Get);
+        check("HEAD /metrics HTTP/1.1\r\n\r\n", MetricsStream::Open, MetricsRequest::Head);
+        check("GET /else HTTP/1.1\r\n\r\n", MetricsStream::Open, MetricsRequest::NotFound);
+        check(
+            "POST /metrics HTTP/1.1\r\n\r\n",
+            MetricsStream::Open,
+            MetricsRequest::MethodNotAllowed,
+        );
+        check("GET /metrics\r\n\r\n", MetricsStream::Open, MetricsRequest::Bad);
+        check("GET /metrics SSH/2\r\n\r\n", MetricsStream::Open, MetricsRequest::Bad);
+        check("GET /metrics HTTP/1.1\r\n", MetricsStream::Open, MetricsRequest::Incomplete);
+        check("GET /metrics HTTP/1.1\r\n", MetricsStream::Ended, MetricsRequest::Bad);
+        check("", MetricsStream::Open, MetricsRequest::Incomplete);
+        check("", MetricsStream::Ended, MetricsRequest::Plain);
+        check(&"x".repeat(REQUEST_LEN_MAX + 1), MetricsStream::Open, MetricsRequest::Bad);
     }
 
     #[test]
     fn answers_say_how_long_they_are_and_end() {
-        let answer = |request: Request| {
+        let answer = |request: MetricsRequest| {
             String::from_utf8(request.answer(|| String::from("text\n"))).unwrap()
         };
-        assert_eq!(answer(Request::Plain), "text\n");
-        let get = answer(Request::Get);
+        assert_eq!(answer(MetricsRequest::Plain), "text\n");
+        let get = answer(MetricsRequest::Get);
         assert!(get.starts_with("HTTP/1.1 200 OK\r\n"), "{get}");
         assert!(get.contains("\r\nContent-Length: 5\r\nConnection: close\r\n\r\ntext\n"), "{get}");
-        let head = answer(Request::Head);
+        let head = answer(MetricsRequest::Head);
         assert!(head.contains("\r\nContent-Length: 5\r\n") && head.ends_with("\r\n\r\n"), "{head}");
-        assert!(answer(Request::NotFound).starts_with("HTTP/1.1 404 "));
+        assert!(answer(MetricsRequest::NotFound).starts_with("HTTP/1.1 404 "));
     }
 }

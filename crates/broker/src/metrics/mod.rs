@@ -19,47 +19,47 @@ use std::path::Path;
 use std::time::Duration;
 
 use bus::Bus;
-use sys::filesystem::{Owner, give_socket, remove_stale_socket};
+use sys::filesystem::{FileOwner, give_socket, remove_stale_socket};
 use sys::poll::Interest;
 use sys::socket::{Accepted, accept, listen_unix_for_owner};
-use sys::transfer::{Wait, receive, send};
+use sys::transfer::{TransferWait, receive, send};
 
 use crate::listen::SocketFile;
 use document::document;
-use http::{Request, Stream};
+use http::{MetricsRequest, MetricsStream};
 
 /// The socket, and who is connected to it.
 #[derive(Debug)]
 pub struct Metrics {
     listener: OwnedFd,
     file: SocketFile,
-    clients: [Option<Client>; CLIENTS_MAX],
+    clients: [Option<MetricsClient>; CLIENTS_MAX],
 }
 
 /// Who asks for the numbers.
 #[derive(Debug)]
-struct Client {
+struct MetricsClient {
     socket: OwnedFd,
-    exchange: Exchange,
+    exchange: MetricsExchange,
     /// When it is given up.
     due: Duration,
 }
 
 /// How far it is.
 #[derive(Debug)]
-enum Exchange {
+enum MetricsExchange {
     Asking { request: Vec<u8> },
     Answering { answer: Vec<u8>, sent: usize },
 }
 
 /// The listening socket, or one of those who are connected to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum MetricsPlace {
     Listener,
     Client(usize),
 }
 
-impl Place {
+impl MetricsPlace {
     /// A small number, for the poller.
     pub(crate) const fn number(self) -> u32 {
         match self {
@@ -83,7 +83,7 @@ pub(crate) enum Next {
     /// Wait for it as before.
     Same,
     /// Begin to wait for this.
-    Watch(Place, Interest),
+    Watch(MetricsPlace, Interest),
     /// Wait for something else from now on.
     Change(Interest),
     /// Nothing; it is closed.
@@ -109,15 +109,15 @@ impl Metrics {
     }
 
     /// Makes the file somebody else's: who may connect, and, where the folder lets him, remove it.
-    pub(crate) fn hand_over(&self, owner: Owner) -> io::Result<()> {
+    pub(crate) fn hand_over(&self, owner: FileOwner) -> io::Result<()> {
         give_socket(self.path(), owner)
     }
 
     /// The socket of a place, if there is one.
-    pub(crate) fn socket(&self, place: Place) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn socket(&self, place: MetricsPlace) -> Option<BorrowedFd<'_>> {
         match place {
-            Place::Listener => Some(self.listener.as_fd()),
-            Place::Client(index) => Some(self.clients.get(index)?.as_ref()?.socket.as_fd()),
+            MetricsPlace::Listener => Some(self.listener.as_fd()),
+            MetricsPlace::Client(index) => Some(self.clients.get(index)?.as_ref()?.socket.as_fd()),
         }
     }
 
@@ -136,10 +136,15 @@ impl Metrics {
     }
 
     /// Does what can be done at a place whose socket is ready.
-    pub(crate) fn serve(&mut self, place: Place, bus: &Bus, now: Duration) -> io::Result<Next> {
+    pub(crate) fn serve(
+        &mut self,
+        place: MetricsPlace,
+        bus: &Bus,
+        now: Duration,
+    ) -> io::Result<Next> {
         match place {
-            Place::Listener => self.accept(now),
-            Place::Client(index) => {
+            MetricsPlace::Listener => self.accept(now),
+            MetricsPlace::Client(index) => {
                 let Some(client) = self.clients.get_mut(index).and_then(Option::as_mut) else {
                     return Ok(Next::Closed);
                 };
@@ -161,21 +166,21 @@ impl Metrics {
             (0..CLIENTS_MAX).min_by_key(due)
         };
         let index = free.or_else(oldest).unwrap_or_default();
-        let exchange = Exchange::Asking { request: Vec::new() };
-        self.clients[index] = Some(Client { socket, exchange, due: now + PATIENCE });
-        Ok(Next::Watch(Place::Client(index), Interest::Read))
+        let exchange = MetricsExchange::Asking { request: Vec::new() };
+        self.clients[index] = Some(MetricsClient { socket, exchange, due: now + PATIENCE });
+        Ok(Next::Watch(MetricsPlace::Client(index), Interest::Read))
     }
 }
 
-impl Client {
+impl MetricsClient {
     fn go_on(&mut self, bus: &Bus) -> io::Result<Next> {
         match &mut self.exchange {
-            Exchange::Answering { .. } => self.write(),
-            Exchange::Asking { request } => match read_request(&self.socket, request)? {
-                Request::Incomplete => Ok(Next::Same),
+            MetricsExchange::Answering { .. } => self.write(),
+            MetricsExchange::Asking { request } => match read_request(&self.socket, request)? {
+                MetricsRequest::Incomplete => Ok(Next::Same),
                 request => {
                     let answer = request.answer(|| document(bus));
-                    self.exchange = Exchange::Answering { answer, sent: 0 };
+                    self.exchange = MetricsExchange::Answering { answer, sent: 0 };
                     match self.write()? {
                         Next::Same => Ok(Next::Change(Interest::Write)),
                         next => Ok(next),
@@ -187,11 +192,11 @@ impl Client {
 
     /// Writes as much of the answer as the socket takes.
     fn write(&mut self) -> io::Result<Next> {
-        let Exchange::Answering { answer, sent } = &mut self.exchange else {
+        let MetricsExchange::Answering { answer, sent } = &mut self.exchange else {
             return Ok(Next::Same);
         };
         let rest = [io::IoSlice::new(&answer[*sent..])];
-        match send(&self.socket, &rest, &[], Wait::Never) {
+        match send(&self.socket, &rest, &[], TransferWait::Never) {
             Ok(count) => *sent += count,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Next::Same),
             Err(error) => return Err(error),
@@ -201,16 +206,18 @@ impl Client {
 }
 
 /// Reads once, and says what is asked for by all that has come so far.
-fn read_request(socket: &OwnedFd, so_far: &mut Vec<u8>) -> io::Result<Request> {
+fn read_request(socket: &OwnedFd, so_far: &mut Vec<u8>) -> io::Result<MetricsRequest> {
     let mut chunk = [0; 4096];
-    let received = match receive(socket, &mut chunk, &mut Vec::new(), Wait::Never) {
+    let received = match receive(socket, &mut chunk, &mut Vec::new(), TransferWait::Never) {
         // The event was for another client, who had this place.
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Request::Incomplete),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            return Ok(MetricsRequest::Incomplete);
+        }
         received => received?,
     };
     so_far.extend_from_slice(&chunk[..received.bytes]);
-    let stream = if received.bytes == 0 { Stream::Ended } else { Stream::Open };
-    Ok(Request::parse(so_far, stream))
+    let stream = if received.bytes == 0 { MetricsStream::Ended } else { MetricsStream::Open };
+    Ok(MetricsRequest::parse(so_far, stream))
 }
 
 /// Clients at a time.

@@ -10,7 +10,7 @@ pub(super) struct Text {
 
 /// What the samples of a family are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum MetricKind {
     /// What only grows.
     Counter,
     /// What comes and goes.
@@ -21,10 +21,10 @@ pub(super) enum Kind {
 
 /// Samples that tell the same of different things.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Family {
+pub(super) struct MetricFamily {
     /// Its name; ends in the unit, if there is one.
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: MetricKind,
     /// What is counted or measured.
     pub(super) unit: Option<&'static str>,
     /// A sentence for people.
@@ -36,12 +36,12 @@ pub(super) type Labels<'l> = &'l [(&'static str, &'l str)];
 
 impl Text {
     /// Begins a family, whose samples follow.
-    pub(super) fn family(&mut self, family: Family) -> Samples<'_> {
-        let Family { name, kind, unit, help } = family;
+    pub(super) fn family(&mut self, family: MetricFamily) -> Samples<'_> {
+        let MetricFamily { name, kind, unit, help } = family;
         let kind_name = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Info => "info",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Info => "info",
         };
         self.line(format_args!("# TYPE {name} {kind_name}"));
         if let Some(unit) = unit {
@@ -68,7 +68,7 @@ impl Text {
 #[derive(Debug)]
 pub(super) struct Samples<'t> {
     text: &'t mut Text,
-    family: Family,
+    family: MetricFamily,
 }
 
 impl Samples<'_> {
@@ -80,9 +80,9 @@ impl Samples<'_> {
     /// Adds a sample.
     pub(super) fn labelled(&mut self, labels: Labels<'_>, value: impl Display) {
         let suffix = match self.family.kind {
-            Kind::Counter => "_total",
-            Kind::Gauge => "",
-            Kind::Info => "_info",
+            MetricKind::Counter => "_total",
+            MetricKind::Gauge => "",
+            MetricKind::Info => "_info",
         };
         let text = &mut self.text.text;
         text.push_str(self.family.name);
@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn a_family_is_its_description_and_its_samples() {
         let mut text = Text::default();
-        let (kind, unit, help) = (Kind::Counter, Some("bytes"), "Bytes that came.");
-        let mut samples = text.family(Family { name: "x_bytes", kind, unit, help });
+        let (kind, unit, help) = (MetricKind::Counter, Some("bytes"), "Bytes that came.");
+        let mut samples = text.family(MetricFamily { name: "x_bytes", kind, unit, help });
         samples.sample(7);
         samples.labelled(&[("a", "b"), ("c", "quo\"te \\ line\nbreak")], 8);
-        let (kind, unit, help) = (Kind::Gauge, None, "Level.");
-        text.family(Family { name: "y", kind, unit, help }).sample(0.5);
+        let (kind, unit, help) = (MetricKind::Gauge, None, "Level.");
+        text.family(MetricFamily { name: "y", kind, unit, help }).sample(0.5);
         let expected = "# TYPE x_bytes counter\n# UNIT x_bytes bytes\n# HELP x_bytes Bytes that came.\n\
                         x_bytes_total 7\nx_bytes_total{a=\"b\",c=\"quo\\\"te \\\\ line\\nbreak\"} 8\n\
                         # TYPE y gauge\n# HELP y Level.\ny 0.5\n# EOF\n";

@@ -12,7 +12,7 @@ const fn bytes(count: usize) -> Load {
     Load { bytes: count, fds: 0 }
 }
 
-fn push(queue: &mut Queue, from: PeerId, head: &[u8], body: OutgoingBody<'_>) {
+fn push(queue: &mut WriteQueue, from: PeerId, head: &[u8], body: OutgoingBody<'_>) {
     queue.push(
         Outgoing { from: Some(from), head, body, fds: None },
         Charge::Free,
@@ -20,7 +20,7 @@ fn push(queue: &mut Queue, from: PeerId, head: &[u8], body: OutgoingBody<'_>) {
     );
 }
 
-fn write(queue: &mut Queue, socket: &OwnedFd) -> Progress {
+fn write(queue: &mut WriteQueue, socket: &OwnedFd) -> WriteProgress {
     queue.write_to(socket.as_fd(), u64::MAX, &mut Spare::default(), |_, _| {})
 }
 
@@ -32,7 +32,7 @@ fn open_files(count: usize) -> SharedFds {
 
 /// Writes everything, reading it at the other end whenever the socket is full. Returns what
 /// came, and how many descriptors with each read that had some.
-fn drain(queue: &mut Queue) -> (Vec<u8>, Vec<usize>) {
+fn drain(queue: &mut WriteQueue) -> (Vec<u8>, Vec<usize>) {
     let (ours, theirs) = sys::socket::socket_pair().unwrap();
     let (mut bytes, mut counts) = (Vec::new(), Vec::new());
     let mut buffer = vec![0; 1 << 16];
@@ -40,7 +40,7 @@ fn drain(queue: &mut Queue) -> (Vec<u8>, Vec<usize>) {
         let outcome = write(queue, &ours).outcome;
         loop {
             let mut fds = Vec::new();
-            match receive(&theirs, &mut buffer, &mut fds, Wait::Never) {
+            match receive(&theirs, &mut buffer, &mut fds, TransferWait::Never) {
                 Ok(received) => bytes.extend_from_slice(&buffer[..received.bytes]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => panic!("{error}"),
@@ -58,7 +58,7 @@ fn drain(queue: &mut Queue) -> (Vec<u8>, Vec<usize>) {
 #[test]
 fn bytes_leave_in_the_order_in_which_they_came() {
     let large = Rc::new((0..1_000_000_u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
-    let mut queue = Queue::default();
+    let mut queue = WriteQueue::default();
     let mut expected = Vec::new();
     for round in 0..200_u8 {
         let head = [round; 40];
@@ -84,7 +84,7 @@ fn bytes_leave_in_the_order_in_which_they_came() {
 #[test]
 fn lent_memory_can_be_asked_back() {
     let memory = Rc::new(vec![7; 1 << 20]);
-    let mut queue = Queue::default();
+    let mut queue = WriteQueue::default();
     let range = 100..memory.len();
     let slice = SharedSlice { memory: Rc::clone(&memory), range, backing: Backing::Scratch };
     push(&mut queue, A, b"head", OutgoingBody::Shared(slice));
@@ -99,7 +99,7 @@ fn lent_memory_can_be_asked_back() {
 
 #[test]
 fn descriptors_leave_with_their_own_message() {
-    let mut queue = Queue::default();
+    let mut queue = WriteQueue::default();
     for (head, count) in [(b"a", 0), (b"b", 2), (b"c", 0), (b"d", 3), (b"e", 253)] {
         let fds = (count > 0).then(|| open_files(count));
         let body = OutgoingBody::Bytes(b"-");
@@ -114,7 +114,7 @@ fn descriptors_leave_with_their_own_message() {
 
 #[test]
 fn a_reader_gets_descriptors_apart_from_what_has_none() {
-    let mut queue = Queue::default();
+    let mut queue = WriteQueue::default();
     for (head, count) in [(b"a", 0), (b"b", 2), (b"c", 0), (b"d", 3)] {
         let fds = (count > 0).then(|| open_files(count));
         let body = OutgoingBody::Bytes(b"-");
@@ -125,7 +125,7 @@ fn a_reader_gets_descriptors_apart_from_what_has_none() {
 
 #[test]
 fn only_charged_messages_are_released_and_each_once() {
-    let mut queue = Queue::default();
+    let mut queue = WriteQueue::default();
     push(&mut queue, A, &[0; 10], OutgoingBody::Bytes(&[0; 5]));
     push(&mut queue, B, &[0; 20], OutgoingBody::Bytes(&[]));
     let mut changed = Vec::new();
@@ -142,7 +142,7 @@ fn only_charged_messages_are_released_and_each_once() {
 
 #[test]
 fn a_message_over_the_allowance_of_descriptors_waits_and_can_be_dropped() {
-    let mut queue = Queue::default();
+    let mut queue = WriteQueue::default();
     for (head, count) in [(b"a", 2), (b"b", 3), (b"c", 0)] {
         let fds = (count > 0).then(|| open_files(count));
         let body = OutgoingBody::Bytes(b"-");
@@ -156,7 +156,7 @@ fn a_message_over_the_allowance_of_descriptors_waits_and_can_be_dropped() {
     let mut released = Vec::new();
     let release = |from, load| released.push((from, load));
     let contents = queue.contents.as_mut().unwrap();
-    let dropped = contents.drop_first(Shortage::Descriptors, release);
+    let dropped = contents.drop_first(TransferShortage::Descriptors, release);
     let dropped = dropped.expect("nothing of it has left");
     assert_eq!((dropped.from, &*dropped.head), (Some(A), &b"b-"[..]));
     assert_eq!(dropped.amount, Amount { messages: 1, bytes: 2, fds: 3 });
@@ -164,20 +164,20 @@ fn a_message_over_the_allowance_of_descriptors_waits_and_can_be_dropped() {
     assert!(matches!(write(&mut queue, &ours).outcome, Outcome::Empty));
     let mut bytes = [0; 16];
     let mut fds = Vec::new();
-    let received = receive(&theirs, &mut bytes, &mut fds, Wait::Never).unwrap();
+    let received = receive(&theirs, &mut bytes, &mut fds, TransferWait::Never).unwrap();
     assert_eq!((&bytes[..received.bytes], fds.len()), (&b"a-"[..], 2));
-    let received = receive(&theirs, &mut bytes, &mut fds, Wait::Never).unwrap();
+    let received = receive(&theirs, &mut bytes, &mut fds, TransferWait::Never).unwrap();
     assert_eq!((&bytes[..received.bytes], fds.len()), (&b"c-"[..], 2));
 }
 
 #[test]
 fn a_message_that_has_left_in_part_is_not_dropped() {
-    let mut queue = Queue::default();
+    let mut queue = WriteQueue::default();
     push(&mut queue, A, &vec![7; 1 << 20], OutgoingBody::Bytes(&[]));
     let (ours, _theirs) = sys::socket::socket_pair().unwrap();
     assert!(matches!(write(&mut queue, &ours).outcome, Outcome::Blocked));
     let waiting = queue.len();
-    let dropped = queue.contents.as_mut().unwrap().drop_first(Shortage::Memory, |_, _| {});
+    let dropped = queue.contents.as_mut().unwrap().drop_first(TransferShortage::Memory, |_, _| {});
     assert!(dropped.is_none());
     assert_eq!(queue.len(), waiting);
 }
@@ -185,7 +185,7 @@ fn a_message_that_has_left_in_part_is_not_dropped() {
 #[test]
 fn a_peer_that_is_gone_is_told_from_one_that_is_slow() {
     let (ours, theirs) = sys::socket::socket_pair().unwrap();
-    let mut queue = Queue::default();
+    let mut queue = WriteQueue::default();
     push(&mut queue, A, &vec![0; 1 << 20], OutgoingBody::Bytes(&[]));
     let progress = write(&mut queue, &ours);
     assert!(matches!(progress.outcome, Outcome::Blocked));

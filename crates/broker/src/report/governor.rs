@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use bus::PeerId;
 
-use super::topic::{Lines, Topic};
+use super::topic::{LineAllowance, LogTopic};
 
 /// Whose fault something is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Subject {
+pub(super) enum LineSubject {
     /// That of a connection, of this user.
     Connection(PeerId, Option<u32>),
     /// That of a user, who has no connection yet.
@@ -24,7 +24,7 @@ pub(super) enum Subject {
 
 /// Whether something is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Admission {
+pub(super) enum LineAdmission {
     Write,
     LeaveOut,
 }
@@ -43,7 +43,7 @@ pub(super) enum Whose {
 /// Lines that were left out of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LeftOut {
-    pub(super) topic: Topic,
+    pub(super) topic: LogTopic,
     pub(super) whose: Whose,
     pub(super) count: u64,
 }
@@ -51,12 +51,12 @@ pub(super) struct LeftOut {
 /// What was written of late, and how much was not.
 #[derive(Debug, Default)]
 pub(super) struct Governor {
-    windows: HashMap<(Topic, Whose), Window>,
+    windows: HashMap<(LogTopic, Whose), LineWindow>,
 }
 
 /// The time in which lines are counted, from the first of them on.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct LineWindow {
     began: Duration,
     written: u32,
     left_out: u64,
@@ -64,32 +64,37 @@ struct Window {
 
 impl Governor {
     /// Decides about a line. Windows that are over must have been taken before.
-    pub(super) fn admit(&mut self, topic: Topic, subject: Subject, now: Duration) -> Admission {
-        let Lines { of_connection, of_user } = topic.lines();
+    pub(super) fn admit(
+        &mut self,
+        topic: LogTopic,
+        subject: LineSubject,
+        now: Duration,
+    ) -> LineAdmission {
+        let LineAllowance { of_connection, of_user } = topic.lines();
         let accounts = match subject {
-            Subject::Connection(peer, uid) => {
+            LineSubject::Connection(peer, uid) => {
                 [(Whose::Connection(peer, uid), of_connection), (Whose::User(uid), of_user)]
             }
             // Counted twice, so it may have twice as many.
-            Subject::User(uid) => [(Whose::User(uid), 2 * of_user); 2],
+            LineSubject::User(uid) => [(Whose::User(uid), 2 * of_user); 2],
             // The same.
-            Subject::Nobody => [(Whose::Anybody, 2 * of_user); 2],
+            LineSubject::Nobody => [(Whose::Anybody, 2 * of_user); 2],
         };
         for (whose, lines) in accounts {
             let window = self.window(topic, whose, now);
             if window.written >= lines {
                 window.left_out += 1;
-                return Admission::LeaveOut;
+                return LineAdmission::LeaveOut;
             }
         }
         for (whose, _) in accounts {
             self.window(topic, whose, now).written += 1;
         }
-        Admission::Write
+        LineAdmission::Write
     }
 
     /// Whether the next line of a user would be written.
-    pub(super) fn has_room(&self, topic: Topic, uid: Option<u32>, now: Duration) -> bool {
+    pub(super) fn has_room(&self, topic: LogTopic, uid: Option<u32>, now: Duration) -> bool {
         let window = self.windows.get(&(topic, Whose::User(uid)));
         window.is_none_or(|window| window.written == 0 || window.began + WINDOW <= now)
     }
@@ -104,15 +109,19 @@ impl Governor {
         let over = self.windows.extract_if(|_, window| window.began + WINDOW <= now);
         let left_out = over.filter(|(_, window)| window.left_out > 0);
         left_out
-            .map(|((topic, whose), Window { left_out: count, .. })| LeftOut { topic, whose, count })
+            .map(|((topic, whose), LineWindow { left_out: count, .. })| LeftOut {
+                topic,
+                whose,
+                count,
+            })
             .collect()
     }
 
-    fn window(&mut self, topic: Topic, whose: Whose, now: Duration) -> &mut Window {
+    fn window(&mut self, topic: LogTopic, whose: Whose, now: Duration) -> &mut LineWindow {
         let is_full = self.windows.len() >= WINDOWS_MAX;
         let is_known = self.windows.contains_key(&(topic, whose));
         let whose = if is_full && !is_known { Whose::Anybody } else { whose };
-        let new = Window { began: now, written: 0, left_out: 0 };
+        let new = LineWindow { began: now, written: 0, left_out: 0 };
         self.windows.entry((topic, whose)).or_insert(new)
     }
 }
@@ -127,11 +136,11 @@ const WINDOWS_MAX: usize = 512;
 mod tests {
     use super::*;
 
-    const TOPIC: Topic = Topic::Refused("max_something");
-    const LINES: Lines = TOPIC.lines();
+    const TOPIC: LogTopic = LogTopic::Refused("max_something");
+    const LINES: LineAllowance = TOPIC.lines();
 
-    fn subject(index: u32, uid: u32) -> Subject {
-        Subject::Connection(PeerId::new(index, 0), Some(uid))
+    fn subject(index: u32, uid: u32) -> LineSubject {
+        LineSubject::Connection(PeerId::new(index, 0), Some(uid))
     }
 
     fn seconds(seconds: u64) -> Duration {
@@ -139,9 +148,9 @@ mod tests {
     }
 
     /// How many of a hundred lines are written.
-    fn written(governor: &mut Governor, subject: impl Fn(u32) -> Subject) -> u32 {
+    fn written(governor: &mut Governor, subject: impl Fn(u32) -> LineSubject) -> u32 {
         let admit = |n| governor.admit(TOPIC, subject(n), seconds(5));
-        (0..100).map(admit).filter(|&admission| admission == Admission::Write).count() as u32
+        (0..100).map(admit).filter(|&admission| admission == LineAdmission::Write).count() as u32
     }
 
     #[test]
@@ -173,7 +182,7 @@ mod tests {
         let mut governor = Governor::default();
         let all = 10 * WINDOWS_MAX as u32;
         let lines = (0..all).map(|n| governor.admit(TOPIC, subject(n, n), seconds(5)));
-        let written = lines.filter(|&admission| admission == Admission::Write).count();
+        let written = lines.filter(|&admission| admission == LineAdmission::Write).count();
         assert!(governor.windows.len() <= WINDOWS_MAX + 1);
         let left_out = governor.take_over(seconds(15));
         let count: u64 = left_out.iter().map(|left| left.count).sum();

@@ -13,12 +13,12 @@ use bus::{Bus, End, LimitHit, LogEvent, PeerId, Process};
 use crate::activation::Children;
 use crate::busconfig::ConfigError;
 use crate::fault::Fault;
-use crate::log::{Field, Log, Record, Severity};
+use crate::log::{Field, Log, LogRecord, Severity};
 use crate::throttled_peer::ThrottledPeer;
-use governor::{Admission, Governor, LeftOut, Subject, WINDOW, Whose};
+use governor::{Governor, LeftOut, LineAdmission, LineSubject, WINDOW, Whose};
 pub(crate) use peer_description::process;
 use peer_description::{DescriptionSource, PeerDescription};
-use topic::Topic;
+use topic::LogTopic;
 
 /// Writes what happens to connections to the log.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl Reporter {
         event: &LogEvent,
         now: Duration,
     ) -> Option<DescribedPeer> {
-        let topic = Topic::of_event(event);
+        let topic = LogTopic::of_event(event);
         let Some(peer) = peer_of(event) else {
             self.start_event(log, bus, children, event, now);
             return None;
@@ -75,9 +75,9 @@ impl Reporter {
         event: &LogEvent,
         now: Duration,
     ) {
-        let topic = Topic::of_event(event);
+        let topic = LogTopic::of_event(event);
         self.sum_up(log, bus, now);
-        if self.governor.admit(topic, Subject::Nobody, now) == Admission::Write
+        if self.governor.admit(topic, LineSubject::Nobody, now) == LineAdmission::Write
             && let Some(record) = services::record(event, children)
         {
             write(log, record, topic, None);
@@ -86,32 +86,32 @@ impl Reporter {
 
     /// Logs a peer that is not served at once.
     pub(crate) fn throttled(&mut self, log: &Log, bus: &Bus, peer: &ThrottledPeer, now: Duration) {
-        let topic = Topic::of_throttled(peer);
+        let topic = LogTopic::of_throttled(peer);
         self.sum_up(log, bus, now);
-        let subject = Subject::User(peer.credentials.uid);
-        if self.governor.admit(topic, subject, now) == Admission::Write {
+        let subject = LineSubject::User(peer.credentials.uid);
+        if self.governor.admit(topic, subject, now) == LineAdmission::Write {
             write(log, throttled::record(peer), topic, peer.reason.limit_hit());
         }
     }
 
     /// Logs a fault.
     pub(crate) fn fault(&mut self, log: &Log, bus: &Bus, fault: &Fault, now: Duration) {
-        let topic = Topic::Fault(fault.word());
+        let topic = LogTopic::Fault(fault.word());
         self.sum_up(log, bus, now);
-        if self.governor.admit(topic, Subject::Nobody, now) == Admission::Write {
-            write(log, Record::line(Severity::Warning, fault), topic, None);
+        if self.governor.admit(topic, LineSubject::Nobody, now) == LineAdmission::Write {
+            write(log, LogRecord::line(Severity::Warning, fault), topic, None);
         }
     }
 
     /// Whether there would be a line about this, so that it is worth while to ask who it is.
     pub(crate) fn is_news(&self, peer: &ThrottledPeer, now: Duration) -> bool {
-        self.governor.has_room(Topic::of_throttled(peer), peer.credentials.uid, now)
+        self.governor.has_room(LogTopic::of_throttled(peer), peer.credentials.uid, now)
     }
 
     /// Writes that connections are accepted again.
     pub(crate) fn accepting_again(&self, log: &Log) {
-        let topic = Topic::AcceptingAgain;
-        let record = Record::line(Severity::Notice, "Connections are accepted again");
+        let topic = LogTopic::AcceptingAgain;
+        let record = LogRecord::line(Severity::Notice, "Connections are accepted again");
         let mut record = record.of(topic.message_id());
         add_facts(&mut record, topic, None);
         log.record(&record);
@@ -126,11 +126,11 @@ impl Reporter {
         end: &End,
         now: Duration,
     ) -> Option<DescribedPeer> {
-        let topic = Topic::of_end(end);
+        let topic = LogTopic::of_end(end);
         let who = self.admit(log, bus, topic, peer, now)?;
         let reached = bus.limit_hit_by(peer, end);
         let line = format!("Connection {who} was disconnected: {end}{}.", usage(reached));
-        let mut record = Record::line(Severity::Warning, line).of(topic.message_id());
+        let mut record = LogRecord::line(Severity::Warning, line).of(topic.message_id());
         add_facts(&mut record, topic, reached);
         who.add_to(&mut record);
         log.record(&record);
@@ -147,10 +147,10 @@ impl Reporter {
         now: Duration,
     ) -> Option<DescribedPeer> {
         let (topic, severity, mut line) = match report.result {
-            Ok(()) => (Topic::Reloaded, Severity::Info, String::from("Reloaded configuration")),
+            Ok(()) => (LogTopic::Reloaded, Severity::Info, String::from("Reloaded configuration")),
             Err(error) => {
                 let line = format!("Unable to reload configuration: {error}");
-                (Topic::ReloadFailed, Severity::Warning, line)
+                (LogTopic::ReloadFailed, Severity::Warning, line)
             }
         };
         let who = match report.caller {
@@ -163,7 +163,7 @@ impl Reporter {
         if let Some(who) = &who {
             line.push_str(&format!("; ReloadConfig was called by {who}"));
         }
-        let mut record = Record::line(severity, line).of(topic.message_id());
+        let mut record = LogRecord::line(severity, line).of(topic.message_id());
         add_facts(&mut record, topic, None);
         if let Some(who) = &who {
             who.add_to(&mut record);
@@ -189,15 +189,15 @@ impl Reporter {
         &mut self,
         log: &Log,
         bus: &Bus,
-        topic: Topic,
+        topic: LogTopic,
         peer: PeerId,
         now: Duration,
     ) -> Option<PeerDescription> {
         self.sum_up(log, bus, now);
         let uid = bus.credentials(peer).and_then(|known| known.uid);
-        match self.governor.admit(topic, Subject::Connection(peer, uid), now) {
-            Admission::Write => PeerDescription::look_up(bus, peer),
-            Admission::LeaveOut => None,
+        match self.governor.admit(topic, LineSubject::Connection(peer, uid), now) {
+            LineAdmission::Write => PeerDescription::look_up(bus, peer),
+            LineAdmission::LeaveOut => None,
         }
     }
 }
@@ -233,13 +233,13 @@ fn reached_of(event: &LogEvent) -> Option<LimitHit> {
 }
 
 /// How much an event of a connection matters, and what to say of it.
-fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Record> {
+fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<LogRecord> {
     Some(match event {
         LogEvent::Traces { .. } => {
-            Record::line(Severity::Info, format!("Connection {who} reads a trace."))
+            LogRecord::line(Severity::Info, format!("Connection {who} reads a trace."))
         }
         LogEvent::BecameMonitor { .. } => {
-            Record::line(Severity::Info, format!("Connection {who} became a monitor."))
+            LogRecord::line(Severity::Info, format!("Connection {who} became a monitor."))
         }
         LogEvent::LosingSignals { sender, reached, .. } => {
             let sender = sender_of(bus, *sender);
@@ -251,18 +251,18 @@ fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Re
                 reached.limit.as_str(),
                 reached.max,
             );
-            Record::line(Severity::Warning, line)
+            LogRecord::line(Severity::Warning, line)
         }
         LogEvent::CaughtUp { lost, .. } => {
             let line = format!("Connection {who} keeps up again; it has lost {lost} signals.");
-            let mut record = Record::line(Severity::Warning, line);
+            let mut record = LogRecord::line(Severity::Warning, line);
             record.field("DBUS_LOST", lost);
             record
         }
         LogEvent::Undelivered { sender, shortage, .. } => {
             let (sender, why) = (sender_of(bus, *sender), shortage.as_str());
             let line = format!("A message from {sender} to {who} was dropped: {why}");
-            Record::line(Severity::Warning, line)
+            LogRecord::line(Severity::Warning, line)
         }
         LogEvent::Starting { name, method, .. } => services::starting(name, method, who),
         LogEvent::Withheld { sender, reason, .. } => {
@@ -271,11 +271,11 @@ fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Re
                 "Messages are kept from connection {who} by the policy, the first one from \
                  {sender}: {reason}"
             );
-            Record::line(Severity::Info, line)
+            LogRecord::line(Severity::Info, line)
         }
         LogEvent::Allowed { permission, .. } => {
             let line = format!("A message of {who} passed a rule that is logged: {permission}");
-            Record::line(Severity::Warning, line)
+            LogRecord::line(Severity::Warning, line)
         }
         LogEvent::Started { .. } | LogEvent::StartFailed { .. } => return None,
         LogEvent::Refused { reason, .. } => {
@@ -283,7 +283,7 @@ fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Re
             let blame = blamed.as_ref().map(|who| format!(" Its recipient does not read: {who}."));
             let (blame, usage) = (blame.unwrap_or_default(), usage(reason.limit_hit()));
             let line = format!("A message of {who} was refused: {reason}{usage}{blame}");
-            let mut record = Record::line(Severity::Warning, line);
+            let mut record = LogRecord::line(Severity::Warning, line);
             if let Some(PeerDescription { snapshot, .. }) = &blamed {
                 record.field("DBUS_RECIPIENT", snapshot.unique_name.as_deref().unwrap_or_default());
                 record.fields.extend(
@@ -319,13 +319,13 @@ const fn unit(reached: LimitHit) -> &'static str {
 }
 
 /// Writes a line about something that has no connection.
-fn write(log: &Log, record: Record, topic: Topic, hit: Option<LimitHit>) {
+fn write(log: &Log, record: LogRecord, topic: LogTopic, hit: Option<LimitHit>) {
     let mut record = record.of(topic.message_id());
     add_facts(&mut record, topic, hit);
     log.record(&record);
 }
 
-fn add_facts(record: &mut Record, topic: Topic, reached: Option<LimitHit>) {
+fn add_facts(record: &mut LogRecord, topic: LogTopic, reached: Option<LimitHit>) {
     record.field("DBUS_EVENT", topic.word());
     if let Some(cause) = topic.cause() {
         record.field("DBUS_CAUSE", cause);
@@ -337,7 +337,7 @@ fn add_facts(record: &mut Record, topic: Topic, reached: Option<LimitHit>) {
     }
 }
 
-fn left_out_record(bus: &Bus, left_out: &LeftOut) -> Record {
+fn left_out_record(bus: &Bus, left_out: &LeftOut) -> LogRecord {
     let LeftOut { topic, whose, count } = *left_out;
     let who = match whose {
         Whose::Connection(peer, uid) => match PeerDescription::look_up(bus, peer) {
@@ -349,7 +349,7 @@ fn left_out_record(bus: &Bus, left_out: &LeftOut) -> Record {
     };
     let (more, seconds) = (grouped(count), WINDOW.as_secs());
     let line = format!("... {more} more like this in {seconds} s: {topic}{who}");
-    let mut record = Record::line(Severity::Warning, line).of(topic.message_id());
+    let mut record = LogRecord::line(Severity::Warning, line).of(topic.message_id());
     add_facts(&mut record, topic, None);
     record.field("DBUS_LEFT_OUT", count);
     record

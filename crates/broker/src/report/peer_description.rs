@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Write as _};
 
 use bus::{Bus, PeerId, PeerSnapshot, Process};
 
-use crate::log::Record;
+use crate::log::LogRecord;
 
 /// What the log says of a connection. The kernel is asked for the name of its process, if that is not
 /// known yet.
@@ -42,7 +42,7 @@ impl PeerDescription {
     }
 
     /// Adds what is known to the facts of a line.
-    pub(super) fn add_to(&self, record: &mut Record) {
+    pub(super) fn add_to(&self, record: &mut LogRecord) {
         let PeerSnapshot { unique_name, names, pid, uid, process, .. } = &self.snapshot;
         let mut add = |name, value: Option<&dyn Display>| {
             if let Some(value) = value {

@@ -4,10 +4,10 @@ use bus::{ActivationMethod, LogEvent, StartProblem};
 
 use super::peer_description::{PeerDescription, ProcessClause};
 use crate::activation::Children;
-use crate::log::{Record, Severity};
+use crate::log::{LogRecord, Severity};
 
 /// Somebody wants a service.
-pub(super) fn starting(name: &str, method: &ActivationMethod, who: &PeerDescription) -> Record {
+pub(super) fn starting(name: &str, method: &ActivationMethod, who: &PeerDescription) -> LogRecord {
     let what = match method {
         ActivationMethod::Process => format!("Activating service name='{name}'"),
         ActivationMethod::Unit(unit) => {
@@ -16,23 +16,23 @@ pub(super) fn starting(name: &str, method: &ActivationMethod, who: &PeerDescript
         ActivationMethod::ByItself => format!("Waiting for service name='{name}'"),
     };
     let line = format!("{what} requested by '{}' ({})", who.name(), ProcessClause(who));
-    let mut record = Record::line(Severity::Info, line);
+    let mut record = LogRecord::line(Severity::Info, line);
     record.field("DBUS_SERVICE", name);
     record
 }
 
 /// What has become of it; `None` for what is not about that.
-pub(super) fn record(event: &LogEvent, children: &Children) -> Option<Record> {
+pub(super) fn record(event: &LogEvent, children: &Children) -> Option<LogRecord> {
     let (name, mut record) = match event {
         LogEvent::Started { name } => {
             let line = format!("Successfully activated service '{name}'");
-            (name, Record::line(Severity::Info, line))
+            (name, LogRecord::line(Severity::Info, line))
         }
         LogEvent::StartFailed { start, name, problem } => {
             let wrote = children.tail(*start);
             let wrote = wrote.map_or(String::new(), |tail| format!(". It wrote last: {tail}"));
             let line = failure(name, problem) + &wrote;
-            (name, Record::line(Severity::Warning, line))
+            (name, LogRecord::line(Severity::Warning, line))
         }
         _ => return None,
     };

@@ -9,7 +9,7 @@ use crate::throttled_peer::{ThrottleOutcome, ThrottledPeer};
 
 /// What a line is about. Lines on the same topic are alike, whoever they are about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Topic {
+pub(super) enum LogTopic {
     /// A connection was ended by the bus, for this cause.
     Disconnected(&'static str),
     /// A message was refused, for this cause.
@@ -48,7 +48,7 @@ pub(super) enum Topic {
     StartFailed(&'static str),
 }
 
-impl Topic {
+impl LogTopic {
     pub(super) fn of_event(event: &LogEvent) -> Self {
         match event {
             LogEvent::BecameMonitor { .. } => Self::Monitor,
@@ -79,14 +79,16 @@ impl Topic {
 
     /// How many lines of one connection are written in a while, and how many of one user. A session
     /// starts many services at once.
-    pub(super) const fn lines(self) -> Lines {
+    pub(super) const fn lines(self) -> LineAllowance {
         match self {
             Self::Starting | Self::Started | Self::StartFailed(_) => {
-                Lines { of_connection: 50, of_user: 100 }
+                LineAllowance { of_connection: 50, of_user: 100 }
             }
             // The next one of the same user says nothing new.
-            Self::TurnedAway(_) | Self::Delayed(_) => Lines { of_connection: 1, of_user: 1 },
-            _ => Lines { of_connection: 2, of_user: 10 },
+            Self::TurnedAway(_) | Self::Delayed(_) => {
+                LineAllowance { of_connection: 1, of_user: 1 }
+            }
+            _ => LineAllowance { of_connection: 2, of_user: 10 },
         }
     }
 
@@ -165,13 +167,13 @@ impl Topic {
 
 /// How many lines are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Lines {
+pub(super) struct LineAllowance {
     pub(super) of_connection: u32,
     pub(super) of_user: u32,
 }
 
 /// What lines of this topic tell, of many.
-impl fmt::Display for Topic {
+impl fmt::Display for LogTopic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disconnected(cause) => write!(f, "connections that were disconnected ({cause})"),

@@ -13,7 +13,7 @@ use std::env;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::process;
 
-use sys::daemonize::{Fork, StandardStream, fork, set_file_mode_mask, silence, start_session};
+use sys::daemonize::{ForkSide, StandardStream, fork, set_file_mode_mask, silence, start_session};
 
 use crate::busconfig::Umask;
 
@@ -28,11 +28,11 @@ pub(super) struct WaitingCaller {
 pub(super) fn leave(umask: Umask) -> io::Result<WaitingCaller> {
     let (reader, pipe) = io::pipe()?;
     match fork()? {
-        Fork::Parent { .. } => {
+        ForkSide::Parent { .. } => {
             drop(pipe);
             process::exit(wait(reader))
         }
-        Fork::Child => drop(reader),
+        ForkSide::Child => drop(reader),
     }
     start_session()?;
     env::set_current_dir("/")?;

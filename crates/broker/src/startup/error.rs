@@ -47,7 +47,7 @@ pub enum StartError {
     /// The system fails at a step of the start.
     System {
         /// The step.
-        step: Step,
+        step: StartupStep,
         /// Why.
         error: OsError,
     },
@@ -55,7 +55,7 @@ pub enum StartError {
 
 /// A step of the start that fails only if the system does not work or forbids it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum StartupStep {
     /// Reading from `/dev/null` in place of standard input.
     SilenceInput,
     /// Finding out where files are.
@@ -78,7 +78,7 @@ pub enum Step {
 
 impl StartError {
     /// An error of the system at `step`.
-    pub(super) fn at(step: Step) -> impl Fn(io::Error) -> Self {
+    pub(super) fn at(step: StartupStep) -> impl Fn(io::Error) -> Self {
         move |error| Self::System { step, error: error.into() }
     }
 
@@ -148,7 +148,7 @@ impl fmt::Display for StartError {
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for StartupStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::SilenceInput => "read from /dev/null",

@@ -31,33 +31,33 @@ use std::process;
 
 use bus::BodyValidation;
 use bus::mediation::Mediator;
-use sys::credentials::{Credentials, own_credentials};
+use sys::credentials::{PeerCredentials, own_credentials};
 use sys::daemonize::{StandardStream, set_all_close_on_exec, silence};
-use sys::filesystem::{Owner, is_removable};
+use sys::filesystem::{FileOwner, is_removable};
 use sys::inherited::{ListenVariables, listen_fds};
 use sys::rlimit::OpenFiles;
-use sys::signals::{Signal, SignalSource};
+use sys::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
-pub use error::{RunError, StartError, Step};
+pub use error::{RunError, StartError, StartupStep};
 pub use settings::{
     BackgroundChoice, ConfigSource, DescriptorNumber, Interrupt, PidFileChoice, Settings,
 };
 
-pub use crate::activation::{Activation, UnitTemplate};
+pub use crate::activation::{UnitActivation, UnitTemplate};
 
 use crate::activation;
 use crate::busconfig::{self, BusType, Config, ConfigError, Document, ServiceDir};
-use crate::event_loop::{EventLoop, Loaded, Parts, Reload};
-use crate::listen::{Environment, ListenError, Listener, new_guid};
-use crate::log::{Log, Severity, Target};
+use crate::event_loop::{EventLoop, Loaded, LoopParts, Reload};
+use crate::listen::{ListenEnvironment, ListenError, Listener, new_guid};
+use crate::log::{Log, LogTarget, Severity};
 use crate::mediation::Mediation;
 use crate::metrics::Metrics;
 use background::WaitingCaller;
-use output::Outputs;
+use output::StartupOutputs;
 use pid_file::PidFile;
-use plan::Plan;
-use service_manager::ServiceManager;
+use plan::StartupPlan;
+use service_manager::ManagerNotifier;
 use user::DaemonUser;
 
 /// Runs a bus until a signal ends it. `program` is the name that the program was called by, with
@@ -70,7 +70,7 @@ use user::DaemonUser;
 ///
 /// See [`RunError`]. The error has been logged when this returns.
 pub fn run(settings: &Settings, program: &str) -> Result<(), RunError> {
-    let mut log = Log::new(program, Target::Stderr);
+    let mut log = Log::new(program, LogTarget::Stderr);
     let outcome = match start(settings, program, &mut log) {
         Ok(bus) => bus.serve(),
         Err(error) => Err(RunError::Start(error)),
@@ -84,7 +84,7 @@ pub fn run(settings: &Settings, program: &str) -> Result<(), RunError> {
 /// A bus that is ready. The sockets go with the event loop, so before the pid file.
 struct StartedBus {
     event_loop: EventLoop,
-    manager: ServiceManager,
+    manager: ManagerNotifier,
     log: Log,
     _pid_file: Option<PidFile>,
 }
@@ -99,8 +99,8 @@ impl StartedBus {
 }
 
 fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus, StartError> {
-    silence(StandardStream::Input).map_err(StartError::at(Step::SilenceInput))?;
-    let mut outputs = Outputs::take(settings)?;
+    silence(StandardStream::Input).map_err(StartError::at(StartupStep::SilenceInput))?;
+    let mut outputs = StartupOutputs::take(settings)?;
     let mut environment = environment();
     warn_if_failed(log, "keep descriptors from services", set_all_close_on_exec());
 
@@ -110,7 +110,7 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     for warning in warnings {
         log.write(Severity::Warning, warning);
     }
-    let plan = Plan::new(settings, &loaded.config)?;
+    let plan = StartupPlan::new(settings, &loaded.config)?;
     plan.overrule(&mut loaded.config);
     *log = Log::new(program, plan.log);
     let opened = Opened::new(loaded, plan, &mut environment, log)?;
@@ -121,7 +121,7 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
 /// A bus that others can find already, while the process is still that of the caller.
 struct Opened {
     loaded: Loaded,
-    plan: Plan,
+    plan: StartupPlan,
     signals: SignalSource,
     listeners: Vec<Listener>,
     metrics: Option<Metrics>,
@@ -132,8 +132,8 @@ struct Opened {
 impl Opened {
     fn new(
         loaded: Loaded,
-        plan: Plan,
-        environment: &mut Environment,
+        plan: StartupPlan,
+        environment: &mut ListenEnvironment,
         log: &Log,
     ) -> Result<Self, StartError> {
         plan.pid_file.as_deref().map_or(Ok(()), PidFile::check_absent)?;
@@ -149,10 +149,10 @@ impl Opened {
         Ok(Self { loaded, plan, signals, listeners, metrics, mediation, uid })
     }
 
-    fn finish(self, outputs: Outputs, log: &Log) -> Result<StartedBus, StartError> {
+    fn finish(self, outputs: StartupOutputs, log: &Log) -> Result<StartedBus, StartError> {
         let Self { loaded, plan, signals, listeners, metrics, mediation, uid } = self;
         let user = plan.user.as_deref().map(DaemonUser::find).transpose()?;
-        let failed = StartError::at(Step::GoToBackground);
+        let failed = StartError::at(StartupStep::GoToBackground);
         let caller = plan.background.map(background::leave).transpose().map_err(&failed)?;
         let pid_file = plan.pid_file.clone().map(PidFile::write).transpose()?;
         outputs.print_pid()?;
@@ -165,7 +165,7 @@ impl Opened {
             files.tell_what_stays(log);
         }
 
-        let manager = ServiceManager::from_environment();
+        let manager = ManagerNotifier::from_environment();
         let identity = bus_identity()?;
         let log = log.clone().of_bus(type_name(&loaded.config), identity.uid);
         let reload = Box::new(Reread {
@@ -174,7 +174,7 @@ impl Opened {
             log: log.clone(),
             warnings: Vec::new(),
         });
-        let parts = Parts {
+        let parts = LoopParts {
             listeners,
             identity,
             loaded,
@@ -185,7 +185,8 @@ impl Opened {
             metrics,
             signals,
         };
-        let mut event_loop = EventLoop::new(parts).map_err(StartError::at(Step::MakeEventLoop))?;
+        let mut event_loop =
+            EventLoop::new(parts).map_err(StartError::at(StartupStep::MakeEventLoop))?;
         if env::var_os(UNCHECKED).is_some() {
             event_loop.stop_checking();
         }
@@ -201,7 +202,7 @@ struct Files<'b> {
 }
 
 impl Files<'_> {
-    fn hand_over(&self, owner: Owner) -> io::Result<()> {
+    fn hand_over(&self, owner: FileOwner) -> io::Result<()> {
         self.listeners.iter().try_for_each(|listener| listener.hand_over(owner))?;
         self.metrics.map_or(Ok(()), |metrics| metrics.hand_over(owner))
     }
@@ -225,11 +226,11 @@ fn type_name(config: &Config) -> &str {
 }
 
 /// What the process finds that bears on where it can listen.
-fn environment() -> Environment {
+fn environment() -> ListenEnvironment {
     let [pid, count] = ["LISTEN_PID", "LISTEN_FDS"].map(|name| env::var(name).ok());
     let variables = ListenVariables { pid: pid.as_deref(), count: count.as_deref() };
     let runtime_dir = env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
-    Environment {
+    ListenEnvironment {
         runtime_dir: runtime_dir.map(PathBuf::from),
         temp_dir: env::temp_dir(),
         passed: listen_fds(variables),
@@ -241,7 +242,7 @@ fn environment() -> Environment {
 fn load(
     source: &ConfigSource,
     body_validation: BodyValidation,
-    activation: &Activation,
+    activation: &UnitActivation,
 ) -> Result<(Loaded, Vec<String>), ConfigError> {
     let mut config = match source {
         ConfigSource::Session if !source.path().exists() => busconfig::built_in_session(),
@@ -265,8 +266,8 @@ fn load(
 
 /// Reads the configuration again, with the service manager in the picture.
 struct Reread {
-    plan: Plan,
-    manager: ServiceManager,
+    plan: StartupPlan,
+    manager: ManagerNotifier,
     log: Log,
     warnings: Vec<String>,
 }
@@ -274,7 +275,7 @@ struct Reread {
 impl Reload for Reread {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
         warn_if_failed(&self.log, TELL_MANAGER, self.manager.reloading());
-        let Plan { config, body_validation, activation, .. } = &self.plan;
+        let StartupPlan { config, body_validation, activation, .. } = &self.plan;
         let (mut loaded, warnings) = load(config, *body_validation, activation)?;
         self.warnings = warnings;
         self.plan.overrule(&mut loaded.config);
@@ -290,7 +291,7 @@ impl Reload for Reread {
     }
 }
 
-fn make_service_dir(config: &Config, environment: &Environment, uid: u32, log: &Log) {
+fn make_service_dir(config: &Config, environment: &ListenEnvironment, uid: u32, log: &Log) {
     if let Some(runtime_dir) = &environment.runtime_dir
         && config.document.service_dirs.contains(&ServiceDir::StandardSession)
         && let Err(error) = runtime_dir::make_service_dir(runtime_dir, uid)
@@ -300,16 +301,21 @@ fn make_service_dir(config: &Config, environment: &Environment, uid: u32, log: &
 }
 
 fn block_signals(interrupt: Interrupt) -> Result<SignalSource, StartError> {
-    let mut signals = vec![Signal::Terminate, Signal::HangUp, Signal::User2, Signal::FileSize];
+    let mut signals = vec![
+        ProcessSignal::Terminate,
+        ProcessSignal::HangUp,
+        ProcessSignal::User2,
+        ProcessSignal::FileSize,
+    ];
     if interrupt == Interrupt::Stops {
-        signals.push(Signal::Interrupt);
+        signals.push(ProcessSignal::Interrupt);
     }
-    SignalSource::block(&signals).map_err(StartError::at(Step::BlockSignals))
+    SignalSource::block(&signals).map_err(StartError::at(StartupStep::BlockSignals))
 }
 
 /// Who this process is to the kernel now: another one in the background, or as another user.
-fn own_identity() -> Result<Credentials, StartError> {
-    own_credentials().map_err(StartError::at(Step::ReadCredentials))
+fn own_identity() -> Result<PeerCredentials, StartError> {
+    own_credentials().map_err(StartError::at(StartupStep::ReadCredentials))
 }
 
 fn listen_for_metrics(path: &Path) -> Result<Metrics, StartError> {
@@ -318,10 +324,10 @@ fn listen_for_metrics(path: &Path) -> Result<Metrics, StartError> {
 }
 
 /// Who the bus is to its clients.
-fn bus_identity() -> Result<bus::Identity, StartError> {
+fn bus_identity() -> Result<bus::BusIdentity, StartError> {
     let own = own_identity()?;
-    Ok(bus::Identity {
-        id: new_guid().map_err(StartError::at(Step::MakeId))?,
+    Ok(bus::BusIdentity {
+        id: new_guid().map_err(StartError::at(StartupStep::MakeId))?,
         machine_id: machine_id(),
         pid: process::id(),
         uid: own.uid,

@@ -12,12 +12,12 @@ use crate::listen::{Listener, joined_address};
 
 /// The outputs that the command line asks for.
 #[derive(Debug)]
-pub(super) struct Outputs {
+pub(super) struct StartupOutputs {
     address: Option<Output>,
     pid: Option<Output>,
 }
 
-impl Outputs {
+impl StartupOutputs {
     /// Takes the descriptors. Both may be the same.
     pub(super) fn take(settings: &Settings) -> Result<Self, StartError> {
         let address = settings.print_address.map(Output::take).transpose()?;

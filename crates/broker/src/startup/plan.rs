@@ -9,22 +9,22 @@ use bus::BodyValidation;
 use wire::address::AddressList;
 
 use super::StartError;
-use super::error::Step;
+use super::error::StartupStep;
 use super::settings::{BackgroundChoice, ConfigSource, Interrupt, PidFileChoice, Settings};
-use crate::activation::Activation;
-use crate::busconfig::{Config, Document, Fork, Syslog, Umask};
-use crate::listen::{Environment, Listener, listen, parse};
-use crate::log::Target;
+use crate::activation::UnitActivation;
+use crate::busconfig::{Config, Document, ForkMode, Syslog, Umask};
+use crate::listen::{ListenEnvironment, Listener, listen, parse};
+use crate::log::LogTarget;
 
 /// What one start does.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct StartupPlan {
     /// What to read again; absolute, if the process leaves the folder of the caller.
     pub(super) config: ConfigSource,
     /// Where to listen, each list at one of its entries. Never empty.
     pub(super) addresses: Vec<AddressList>,
     /// Where the log goes.
-    pub(super) log: Target,
+    pub(super) log: LogTarget,
     /// Where the process number goes; absolute.
     pub(super) pid_file: Option<PathBuf>,
     /// Whether to leave the terminal, and with which mask then.
@@ -36,7 +36,7 @@ pub(super) struct Plan {
     /// Whether the bodies of messages are checked.
     pub(super) body_validation: BodyValidation,
     /// Who starts the services.
-    pub(super) activation: Activation,
+    pub(super) activation: UnitActivation,
     /// Where to tell what is counted, whatever the configuration says; absolute.
     pub(super) metrics_socket: Option<PathBuf>,
     /// Bytes of the flight recorder, whatever the configuration says.
@@ -45,7 +45,7 @@ pub(super) struct Plan {
     flight_recorder_folder: PathBuf,
 }
 
-impl Plan {
+impl StartupPlan {
     pub(super) fn new(settings: &Settings, config: &Config) -> Result<Self, StartError> {
         let Document { fork, umask, syslog, pidfile, user, .. } = &config.document;
         let addresses = match &settings.address {
@@ -53,12 +53,12 @@ impl Plan {
             None => config.addresses()?,
         };
         let background = goes_to_background(settings.background, *fork).then_some(*umask);
-        let failed = StartError::at(Step::LocateFiles);
+        let failed = StartError::at(StartupStep::LocateFiles);
         let metrics_socket = settings.metrics_socket.as_ref().map(absolute).transpose();
         Ok(Self {
             config: config_to_reload(&settings.config, background).map_err(&failed)?,
             addresses,
-            log: Target::choose(settings.log, log_target(*syslog)),
+            log: LogTarget::choose(settings.log, log_target(*syslog)),
             pid_file: pid_file(settings.pid_file, pidfile.as_deref()).map_err(&failed)?,
             background,
             user: user.clone(),
@@ -87,7 +87,7 @@ impl Plan {
     /// what the configuration names last stands first.
     pub(super) fn listen(
         &self,
-        environment: &mut Environment,
+        environment: &mut ListenEnvironment,
     ) -> Result<Vec<Listener>, StartError> {
         let mut groups = Vec::with_capacity(self.addresses.len());
         for list in &self.addresses {
@@ -106,9 +106,9 @@ fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     folders.next().unwrap_or_else(env::temp_dir)
 }
 
-fn goes_to_background(choice: BackgroundChoice, configured: Fork) -> bool {
+fn goes_to_background(choice: BackgroundChoice, configured: ForkMode) -> bool {
     match choice {
-        BackgroundChoice::AsConfigured => configured == Fork::Background,
+        BackgroundChoice::AsConfigured => configured == ForkMode::Background,
         BackgroundChoice::Go => true,
         BackgroundChoice::Stay => false,
     }
@@ -121,10 +121,10 @@ fn config_to_reload(config: &ConfigSource, background: Option<Umask>) -> io::Res
     })
 }
 
-fn log_target(syslog: Syslog) -> Target {
+fn log_target(syslog: Syslog) -> LogTarget {
     match syslog {
-        Syslog::On => Target::Both,
-        Syslog::Off => Target::Stderr,
+        Syslog::On => LogTarget::Both,
+        Syslog::Off => LogTarget::Stderr,
     }
 }
 
@@ -159,26 +159,26 @@ mod tests {
                 document.fork = fork;
                 document.umask = Umask::Reset;
             });
-            assert_eq!(Plan::new(&settings, &config).unwrap().background, expected);
+            assert_eq!(StartupPlan::new(&settings, &config).unwrap().background, expected);
         };
-        check(BackgroundChoice::AsConfigured, Fork::Foreground, None);
-        check(BackgroundChoice::AsConfigured, Fork::Background, Some(Umask::Reset));
-        check(BackgroundChoice::Go, Fork::Foreground, Some(Umask::Reset));
-        check(BackgroundChoice::Stay, Fork::Background, None);
+        check(BackgroundChoice::AsConfigured, ForkMode::Foreground, None);
+        check(BackgroundChoice::AsConfigured, ForkMode::Background, Some(Umask::Reset));
+        check(BackgroundChoice::Go, ForkMode::Foreground, Some(Umask::Reset));
+        check(BackgroundChoice::Stay, ForkMode::Background, None);
     }
 
     #[test]
     fn paths_are_absolute_where_the_folder_of_the_caller_is_left() {
         let here = absolute("bus.conf").unwrap();
         let config = config(|document| document.pidfile = Some("pid".into()));
-        let stays = Plan::new(&settings(), &config).unwrap();
+        let stays = StartupPlan::new(&settings(), &config).unwrap();
         assert_eq!(stays.config.path(), Path::new("bus.conf"), "as the caller wrote it");
         assert_eq!(stays.pid_file, Some(absolute("pid").unwrap()));
         let background = BackgroundChoice::Go;
-        let leaves = Plan::new(&Settings { background, ..settings() }, &config).unwrap();
+        let leaves = StartupPlan::new(&Settings { background, ..settings() }, &config).unwrap();
         assert_eq!(leaves.config.path(), here);
         let pid_file = PidFileChoice::Never;
-        let none = Plan::new(&Settings { pid_file, ..settings() }, &config).unwrap();
+        let none = StartupPlan::new(&Settings { pid_file, ..settings() }, &config).unwrap();
         assert_eq!(none.pid_file, None);
     }
 
@@ -186,7 +186,7 @@ mod tests {
     fn an_address_of_the_command_line_takes_the_place_of_all_others() {
         let addresses = |address: Option<&str>| {
             let address = address.map(str::to_owned);
-            let plan = Plan::new(&Settings { address, ..settings() }, &built_in_session())?;
+            let plan = StartupPlan::new(&Settings { address, ..settings() }, &built_in_session())?;
             Ok(plan.addresses.iter().map(AddressList::to_string).collect::<Vec<_>>())
         };
         assert_eq!(addresses(None), Ok(vec!["unix:tmpdir=/tmp".to_owned()]));
@@ -200,11 +200,11 @@ mod tests {
         let check = |log, syslog, expected| {
             let settings = Settings { log, ..settings() };
             let config = config(|document| document.syslog = syslog);
-            assert_eq!(Plan::new(&settings, &config).unwrap().log, expected);
+            assert_eq!(StartupPlan::new(&settings, &config).unwrap().log, expected);
         };
-        check(LogChoice::AsConfigured, Syslog::Off, Target::Stderr);
-        check(LogChoice::AsConfigured, Syslog::On, Target::Both);
-        check(LogChoice::Always(Target::Stderr), Syslog::On, Target::Stderr);
-        check(LogChoice::Always(Target::Syslog), Syslog::Off, Target::Syslog);
+        check(LogChoice::AsConfigured, Syslog::Off, LogTarget::Stderr);
+        check(LogChoice::AsConfigured, Syslog::On, LogTarget::Both);
+        check(LogChoice::Always(LogTarget::Stderr), Syslog::On, LogTarget::Stderr);
+        check(LogChoice::Always(LogTarget::Syslog), Syslog::Off, LogTarget::Syslog);
     }
 }

@@ -7,11 +7,11 @@ use sys::notify;
 
 /// The service manager that started this process, or none.
 #[derive(Clone, Debug)]
-pub(super) struct ServiceManager {
+pub(super) struct ManagerNotifier {
     socket: Option<OsString>,
 }
 
-impl ServiceManager {
+impl ManagerNotifier {
     /// The one that the environment names.
     pub(super) fn from_environment() -> Self {
         Self { socket: std::env::var_os("NOTIFY_SOCKET") }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bus::BodyValidation;
 
-use crate::activation::Activation;
+use crate::activation::UnitActivation;
 use crate::busconfig::{ConfigError, drain_pipe};
 use crate::log::LogChoice;
 
@@ -27,7 +27,7 @@ pub struct Settings {
     /// Where the log goes.
     pub log: LogChoice,
     /// Who starts the services.
-    pub activation: Activation,
+    pub activation: UnitActivation,
     /// What SIGINT does.
     pub interrupt: Interrupt,
     /// Whether the bodies of messages are checked.
@@ -50,7 +50,7 @@ impl Settings {
             background: BackgroundChoice::default(),
             pid_file: PidFileChoice::default(),
             log: LogChoice::default(),
-            activation: Activation::default(),
+            activation: UnitActivation::default(),
             interrupt: Interrupt::default(),
             body_validation: BodyValidation::default(),
             metrics_socket: None,

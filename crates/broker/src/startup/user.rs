@@ -1,11 +1,11 @@
 //! The user that the bus becomes when it needs root no more: `<user>` of the configuration.
 
-use sys::filesystem::Owner;
-use sys::privileges::{Identity, switch_to};
-use sys::users::User;
+use sys::filesystem::FileOwner;
+use sys::privileges::{PrivilegeIdentity, switch_to};
+use sys::users::UserAccount;
 
 use super::StartError;
-use super::error::Step;
+use super::error::StartupStep;
 
 /// A user that was looked up, with everything that becoming it takes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,9 +18,9 @@ pub(super) struct DaemonUser {
 impl DaemonUser {
     /// Finds a user by name, or by number where nobody has that name.
     pub(super) fn find(name: &str) -> Result<Self, StartError> {
-        let failed = StartError::at(Step::LookUpUser);
-        let found = match (User::by_name(name).map_err(&failed)?, name.parse()) {
-            (None, Ok(uid)) => User::by_id(uid).map_err(&failed)?,
+        let failed = StartError::at(StartupStep::LookUpUser);
+        let found = match (UserAccount::by_name(name).map_err(&failed)?, name.parse()) {
+            (None, Ok(uid)) => UserAccount::by_id(uid).map_err(&failed)?,
             (by_name, _) => by_name,
         };
         let user = found.ok_or_else(|| StartError::UnknownUser(name.to_owned()))?;
@@ -29,16 +29,16 @@ impl DaemonUser {
     }
 
     /// To whom files are handed over.
-    pub(super) const fn owner(&self) -> Owner {
-        Owner { uid: self.uid, gid: self.gid }
+    pub(super) const fn owner(&self) -> FileOwner {
+        FileOwner { uid: self.uid, gid: self.gid }
     }
 
     /// Becomes that user, which takes root. Whoever starts a bus without it means the bus to run as
     /// he is.
     pub(super) fn take_over(&self) -> Result<(), StartError> {
         let Self { uid, gid, groups } = self;
-        switch_to(Identity { uid: *uid, gid: *gid, groups })
-            .map_err(StartError::at(Step::SwitchUser))
+        switch_to(PrivilegeIdentity { uid: *uid, gid: *gid, groups })
+            .map_err(StartError::at(StartupStep::SwitchUser))
     }
 }
 

@@ -12,7 +12,7 @@ use sys::credentials::PeerProcess;
 use sys::{clock, process};
 use trace::program::PART_LEN_MAX;
 use trace::record::Party;
-use trace::{Entry, Participant, Program};
+use trace::{Entry, Participant, TracedProgram};
 
 /// What is known of a process.
 #[derive(Debug, Default)]
@@ -38,20 +38,20 @@ pub(super) struct Lookup {
 
 #[derive(Debug)]
 struct Worker {
-    questions: Sender<Question>,
-    answers: Receiver<Answer>,
+    questions: Sender<ProcessLookup>,
+    answers: Receiver<LookupAnswer>,
 }
 
 /// A connection and its process, with a descriptor that stands for it if there is one.
 #[derive(Debug)]
-struct Question {
-    owner: Owner,
+struct ProcessLookup {
+    owner: ProcessOwner,
     pidfd: Option<OwnedFd>,
 }
 
 /// Whose process it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Owner {
+pub(crate) struct ProcessOwner {
     /// The number in the unique name of the connection.
     pub(crate) peer: u64,
     /// 0 if that is not known.
@@ -62,8 +62,8 @@ pub(crate) struct Owner {
 
 /// What came of a question.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) owner: Owner,
+pub(super) struct LookupAnswer {
+    pub(super) owner: ProcessOwner,
     /// Absent if the process was gone.
     pub(super) process: Option<ProcessRecord>,
 }
@@ -78,7 +78,7 @@ struct Waits {
 impl Lookup {
     /// What the process at the other end of a connection is. If that takes too long, the answer is
     /// [`late`](Self::late); if there are too many questions already, there is none.
-    pub(super) fn ask(&mut self, owner: Owner, socket: &OwnedFd) -> Option<ProcessRecord> {
+    pub(super) fn ask(&mut self, owner: ProcessOwner, socket: &OwnedFd) -> Option<ProcessRecord> {
         if self.pending >= PENDING_MAX {
             return None;
         }
@@ -88,7 +88,7 @@ impl Lookup {
             PeerProcess::Unknown => None,
         };
         let worker = self.worker.get_or_insert_with(Worker::start);
-        worker.questions.send(Question { owner, pidfd }).ok()?;
+        worker.questions.send(ProcessLookup { owner, pidfd }).ok()?;
         self.pending += 1;
         if self.pending > 1 {
             return None;
@@ -104,7 +104,7 @@ impl Lookup {
     }
 
     /// The next answer that nobody has waited for.
-    pub(super) fn late(&mut self) -> Option<Answer> {
+    pub(super) fn late(&mut self) -> Option<LookupAnswer> {
         if self.pending == 0 {
             return None;
         }
@@ -116,7 +116,7 @@ impl Lookup {
 
 impl Worker {
     fn start() -> Self {
-        let (questions, received) = channel::<Question>();
+        let (questions, received) = channel::<ProcessLookup>();
         let (answer, answers) = channel();
         let work = move || {
             for question in received {
@@ -145,20 +145,20 @@ impl Waits {
     }
 }
 
-impl Question {
-    fn answer(self) -> Answer {
+impl ProcessLookup {
+    fn answer(self) -> LookupAnswer {
         let Self { owner, pidfd } = self;
         let process = ProcessRecord::read(owner.pid);
         // While it runs, no other process has its number; so it was this one that was looked at.
         let has_exited = pidfd.is_some_and(|pidfd| process::has_exited(pidfd.as_fd()));
-        Answer { owner, process: process.filter(|_| !has_exited) }
+        LookupAnswer { owner, process: process.filter(|_| !has_exited) }
     }
 }
 
 impl ProcessRecord {
     /// How it is written.
-    pub(super) fn entry(&self, who: Party, owner: Owner) -> Entry<'_> {
-        let Owner { pid, uid, .. } = owner;
+    pub(super) fn entry(&self, who: Party, owner: ProcessOwner) -> Entry<'_> {
+        let ProcessOwner { pid, uid, .. } = owner;
         let Self { started, ref program, .. } = *self;
         Entry::Participant(Participant { who, pid, uid, started, program })
     }
@@ -170,7 +170,7 @@ impl ProcessRecord {
         let control_group = process::control_group(pid).unwrap_or_default();
         let command = process::command_line_bytes(pid, PART_LEN_MAX as u64 + 1).unwrap_or_default();
         let command = String::from_utf8_lossy(&command);
-        let program = Program {
+        let program = TracedProgram {
             comm: &comm,
             executable: &executable.to_string_lossy(),
             unit: process::unit_of_control_group(&control_group).unwrap_or_default(),

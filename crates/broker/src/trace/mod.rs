@@ -17,17 +17,17 @@ use std::time::Duration;
 
 use bus::{MatchingTime, PeerId, TraceAudience};
 use trace::Entry;
-use trace::record::{Message, Party, Stages};
+use trace::record::{MessageRecord, Party, Stages};
 
 use crate::connection::ReadTimes;
 pub(crate) use clock::Clock;
 pub(crate) use copies::Copies;
-pub(crate) use lookup::Owner;
+pub(crate) use lookup::ProcessOwner;
 use lookup::ProcessRecord;
 pub(crate) use participants::{Changed, Participants};
-pub(crate) use programs::Arrival;
+pub(crate) use programs::ProcessArrival;
 use programs::Programs;
-pub(crate) use recorder::{Dump, Dumped, FlightRecorder};
+pub(crate) use recorder::{Dump, Dumped, RecorderRing};
 pub(crate) use ring::Ring;
 pub(crate) use ring_error::RingError;
 
@@ -58,7 +58,7 @@ pub(crate) struct Active {
 #[derive(Debug, Default)]
 pub(crate) struct Rings {
     of_peers: Vec<(PeerId, Ring)>,
-    recorder: Option<FlightRecorder>,
+    recorder: Option<RecorderRing>,
 }
 
 impl Traces {
@@ -102,11 +102,11 @@ impl Traces {
         })
     }
 
-    pub(crate) fn recorder(&mut self) -> Option<&mut FlightRecorder> {
+    pub(crate) fn recorder(&mut self) -> Option<&mut RecorderRing> {
         self.active()?.rings.recorder()
     }
 
-    pub(crate) fn set_recorder(&mut self, recorder: Option<FlightRecorder>) {
+    pub(crate) fn set_recorder(&mut self, recorder: Option<RecorderRing>) {
         if recorder.is_some() || self.is_on() {
             self.turn_on().rings.recorder = recorder;
             self.turn_off_if_unused();
@@ -130,7 +130,7 @@ impl Traces {
 
 impl Active {
     /// Writes the program of a new connection into the traces that have programs.
-    pub(crate) fn joined(&mut self, at: Duration, arrival: Arrival<'_>) {
+    pub(crate) fn joined(&mut self, at: Duration, arrival: ProcessArrival<'_>) {
         if !self.rings.want_programs() {
             return;
         }
@@ -144,7 +144,7 @@ impl Active {
     }
 
     /// Writes a connection that nobody has looked up.
-    pub(crate) fn found(&mut self, at: Duration, owner: Owner) {
+    pub(crate) fn found(&mut self, at: Duration, owner: ProcessOwner) {
         let process = self.programs.known(owner.pid).unwrap_or_default();
         if let Some(recorder) = self.rings.recorder() {
             recorder.participants.joined(at, owner, process);
@@ -222,7 +222,7 @@ impl Rings {
         self.of_peers.is_empty() && self.recorder.is_none()
     }
 
-    pub(crate) fn recorder(&mut self) -> Option<&mut FlightRecorder> {
+    pub(crate) fn recorder(&mut self) -> Option<&mut RecorderRing> {
         self.recorder.as_mut()
     }
 
@@ -231,7 +231,7 @@ impl Rings {
     }
 
     /// Writes the program of a connection for peers that want programs.
-    fn write_program(&mut self, at: Duration, owner: Owner, process: &ProcessRecord) {
+    fn write_program(&mut self, at: Duration, owner: ProcessOwner, process: &ProcessRecord) {
         let rings = self.of_peers.iter_mut().map(|(_, ring)| ring);
         let entry = process.entry(Party::Peer(owner.peer), owner);
         rings.filter(|ring| ring.wants.programs).for_each(|ring| ring.write(at, entry));
@@ -241,7 +241,7 @@ impl Rings {
     #[inline]
     pub(crate) fn write(&mut self, at: u64, entry: Entry<'_>) {
         let at = Duration::from_nanos(at);
-        let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
+        let recorder = self.recorder.as_mut().map(RecorderRing::ring);
         let rings = self.of_peers.iter_mut().map(|(_, ring)| ring).chain(recorder);
         rings.for_each(|ring| ring.writer.write(at, entry));
     }
@@ -251,10 +251,10 @@ impl Rings {
     pub(crate) fn write_message(
         &mut self,
         at: Duration,
-        message: &Message<'_>,
+        message: &MessageRecord<'_>,
         who: TraceAudience,
     ) {
-        let recorder = self.recorder.as_mut().map(FlightRecorder::ring);
+        let recorder = self.recorder.as_mut().map(RecorderRing::ring);
         let of_peers = self.of_peers.iter_mut();
         match who {
             TraceAudience::All => {

@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use bus::{Bus, TracedOwner};
 use trace::record::Party;
-use trace::{Entry, Follower, Step, Writer, layout};
+use trace::{Entry, Follower, RingWriter, Step, layout};
 
-use super::lookup::{Owner, ProcessRecord};
+use super::lookup::{ProcessOwner, ProcessRecord};
 use super::programs::Programs;
 use super::ring::clock_offset;
 
 /// Writes participants.
 #[derive(Debug)]
 pub(crate) struct Participants {
-    ring: Writer,
+    ring: RingWriter,
     descriptor: OwnedFd,
     /// The position in the ring at which all present connections had been written.
     listed_at: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Participants {
 /// A present connection, or the bus.
 #[derive(Debug)]
 struct Present {
-    owner: Owner,
+    owner: ProcessOwner,
     /// Shared by all connections of a process.
     process: Rc<ProcessRecord>,
 }
@@ -43,7 +43,7 @@ impl Participants {
     /// No participants yet, for a flight recorder whose ring of messages has `recorder_len` bytes.
     pub(super) fn new(recorder_len: u64) -> io::Result<Self> {
         let len = usize::try_from(recorder_len / SHARE).unwrap_or(LEN_MAX).clamp(LEN_MIN, LEN_MAX);
-        let (ring, descriptor) = Writer::new(len, clock_offset(), 0)?;
+        let (ring, descriptor) = RingWriter::new(len, clock_offset(), 0)?;
         Ok(Self { ring, descriptor, listed_at: 0, present: BTreeMap::new(), bus: Present::own()? })
     }
 
@@ -53,14 +53,19 @@ impl Participants {
     }
 
     /// Writes a connection and its process.
-    pub(super) fn joined(&mut self, at: Duration, owner: Owner, process: Rc<ProcessRecord>) {
+    pub(super) fn joined(&mut self, at: Duration, owner: ProcessOwner, process: Rc<ProcessRecord>) {
         let present = Present { owner, process };
         self.ring.write(at, present.entry());
         self.present.insert(owner.peer, present);
     }
 
     /// Writes the process of a connection that may have left.
-    pub(super) fn identified(&mut self, at: Duration, owner: Owner, process: Rc<ProcessRecord>) {
+    pub(super) fn identified(
+        &mut self,
+        at: Duration,
+        owner: ProcessOwner,
+        process: Rc<ProcessRecord>,
+    ) {
         let late = Present { owner, process };
         self.ring.write(at, late.entry());
         if let Some(present) = self.present.get_mut(&owner.peer) {
@@ -125,7 +130,7 @@ impl Participants {
     /// Goes on in a larger ring, with everything that was written. It has to be prepared for a crash
     /// again.
     fn grow(&mut self, len: usize) -> io::Result<()> {
-        let (mut ring, descriptor) = Writer::new(len, clock_offset(), 0)?;
+        let (mut ring, descriptor) = RingWriter::new(len, clock_offset(), 0)?;
         let mut old = Follower::new(self.descriptor())?;
         loop {
             match old.step() {
@@ -156,7 +161,7 @@ impl Present {
     fn own() -> io::Result<Self> {
         let (pid, uid) = (std::process::id(), sys::credentials::own_credentials()?.uid);
         let process = Rc::new(ProcessRecord::read(pid).unwrap_or_default());
-        Ok(Self { owner: Owner { peer: 0, pid, uid }, process })
+        Ok(Self { owner: ProcessOwner { peer: 0, pid, uid }, process })
     }
 
     fn entry(&self) -> Entry<'_> {

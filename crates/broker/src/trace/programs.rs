@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::rc::{Rc, Weak};
 
-use super::lookup::{Answer, Lookup, Owner, ProcessRecord};
+use super::lookup::{Lookup, LookupAnswer, ProcessOwner, ProcessRecord};
 
 /// A connection that has got its name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival<'s> {
-    pub(crate) owner: Owner,
+pub(crate) struct ProcessArrival<'s> {
+    pub(crate) owner: ProcessOwner,
     pub(crate) socket: &'s OwnedFd,
 }
 
@@ -23,7 +23,10 @@ pub(super) struct Programs {
 
 impl Programs {
     /// The process of a connection. It is empty if it is not known, or not [yet](Self::late).
-    pub(super) fn look_up(&mut self, Arrival { owner, socket }: Arrival<'_>) -> Rc<ProcessRecord> {
+    pub(super) fn look_up(
+        &mut self,
+        ProcessArrival { owner, socket }: ProcessArrival<'_>,
+    ) -> Rc<ProcessRecord> {
         self.known(owner.pid).unwrap_or_else(|| {
             let found = if owner.pid == 0 { None } else { self.lookup.ask(owner, socket) };
             Rc::new(found.unwrap_or_default())
@@ -55,9 +58,9 @@ impl Programs {
     }
 
     /// What has taken longer to look up than the bus waits.
-    pub(super) fn late(&mut self) -> Option<(Owner, Rc<ProcessRecord>)> {
+    pub(super) fn late(&mut self) -> Option<(ProcessOwner, Rc<ProcessRecord>)> {
         loop {
-            let Answer { owner, process } = self.lookup.late()?;
+            let LookupAnswer { owner, process } = self.lookup.late()?;
             if let Some(process) = process {
                 return Some((owner, Rc::new(process)));
             }

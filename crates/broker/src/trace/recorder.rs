@@ -20,14 +20,14 @@ use super::{Participants, Ring};
 
 /// A ring of the bus's own.
 #[derive(Debug)]
-pub(crate) struct FlightRecorder {
+pub(crate) struct RecorderRing {
     ring: Ring,
     descriptor: OwnedFd,
     wanted_len: u64,
     pub(crate) participants: Participants,
 }
 
-impl FlightRecorder {
+impl RecorderRing {
     pub(crate) fn new(len: u64) -> io::Result<Self> {
         let (ring, descriptor) = new_ring(len)?;
         let participants = Participants::new(ring.len())?;

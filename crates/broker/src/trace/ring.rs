@@ -6,12 +6,12 @@ use std::thread;
 use std::time::Duration;
 
 use bus::RingContents;
-use trace::{Entry, Writer};
+use trace::{Entry, RingWriter};
 
 /// A ring that is written. Whoever reads is told when that ends.
 #[derive(Debug)]
 pub(crate) struct Ring {
-    pub(super) writer: Writer,
+    pub(super) writer: RingWriter,
     pub(super) wants: RingContents,
 }
 
@@ -19,7 +19,7 @@ impl Ring {
     /// A ring of at least `len` bytes, and its descriptor.
     pub(crate) fn new(len: u64, kept: u32, wants: RingContents) -> io::Result<(Self, OwnedFd)> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        let (writer, descriptor) = Writer::new(len, clock_offset(), kept)?;
+        let (writer, descriptor) = RingWriter::new(len, clock_offset(), kept)?;
         let unprovided = writer.unprovided();
         let thread = thread::Builder::new().name("trace-memory".to_owned());
         // Without the thread it costs time when the ring goes round for the first time.

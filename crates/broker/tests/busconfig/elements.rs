@@ -4,15 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use broker::busconfig::{
-    self, AppArmorMode, BusType, ConfigErrorKind, Document, Fork, ServiceDir, Syslog, Umask,
+    self, AppArmorMode, BusType, ConfigErrorKind, Document, ForkMode, ServiceDir, Syslog, Umask,
 };
-use bus::{Limits, Verdict};
+use bus::{BusLimits, PolicyVerdict};
 use wire::sasl::{Mechanism, Mechanisms};
 
-use crate::{Files, check_refusal, environment, wrap};
+use crate::{ConfigFiles, check_refusal, environment, wrap};
 
-fn read(elements: &str) -> (Files, Document) {
-    let files = Files::with_main(elements);
+fn read(elements: &str) -> (ConfigFiles, Document) {
+    let files = ConfigFiles::with_main(elements);
     let document = files.read(&environment()).unwrap_or_else(|error| panic!("{error}"));
     (files, document)
 }
@@ -24,12 +24,12 @@ fn nothing_said_leaves_the_defaults() {
     else {
         panic!("{document:?}");
     };
-    assert_eq!(document.fork, Fork::Foreground);
+    assert_eq!(document.fork, ForkMode::Foreground);
     assert_eq!(document.umask, Umask::Reset);
     assert_eq!(document.syslog, Syslog::Off);
-    assert_eq!(document.anonymous, Verdict::Deny);
+    assert_eq!(document.anonymous, PolicyVerdict::Deny);
     assert_eq!(document.mechanisms(), Mechanisms::ALL);
-    assert_eq!(document.limits, Limits::default());
+    assert_eq!(document.limits, BusLimits::default());
     assert_eq!(document.app_armor, None);
     let error = document.addresses().unwrap_err();
     assert_eq!((error.position, &error.kind), (None, &ConfigErrorKind::NoListen));
@@ -54,7 +54,7 @@ fn every_element_is_understood() {
     );
     assert_eq!(document.bus_type, Some(BusType::Session));
     assert_eq!(document.user.as_deref(), Some("messagebus"));
-    assert_eq!(document.fork, Fork::Background);
+    assert_eq!(document.fork, ForkMode::Background);
     assert_eq!(document.umask, Umask::Keep);
     assert_eq!(document.syslog, Syslog::On);
     assert_eq!(document.pidfile.as_deref(), Some(Path::new("run/pid")));
@@ -63,7 +63,7 @@ fn every_element_is_understood() {
     assert_eq!(addresses, ["unix:tmpdir=/tmp", "tcp:host=localhost;unix:path=/b"]);
     let mechanisms = [Mechanism::External, Mechanism::Anonymous];
     assert_eq!(document.mechanisms(), mechanisms.into_iter().collect());
-    assert_eq!(document.anonymous, Verdict::Allow);
+    assert_eq!(document.anonymous, PolicyVerdict::Allow);
     assert_eq!(document.service_helper.as_deref(), Some(Path::new("/lib/helper")));
     let service_dirs = [
         ServiceDir::Path(files.path("services")),
@@ -72,7 +72,7 @@ fn every_element_is_understood() {
         ServiceDir::StandardSystem,
     ];
     assert_eq!(document.service_dirs, service_dirs);
-    assert_eq!(document.limits, Limits { max_names_per_connection: 7, ..Limits::default() });
+    assert_eq!(document.limits, BusLimits { max_names_per_connection: 7, ..BusLimits::default() });
     let association = &document.associations[0];
     assert_eq!((&*association.name, &*association.context), ("a.b", "c_t"));
     assert_eq!(files.shorten(&association.origin), "main.conf:10:21");
@@ -104,9 +104,9 @@ fn entities_of_the_document_are_known() {
     let text = "\u{feff}<?xml version=\"1.0\"?><!DOCTYPE busconfig PUBLIC \"-//x\" \"http://x\" \
                 [<!ENTITY where \"tmpdir=/tmp\"><!ENTITY all \"<fork/><syslog/>\">]>\n\
                 <busconfig>&all;<listen>unix:&where;</listen></busconfig>";
-    let files = Files::new().add("main.conf", text);
+    let files = ConfigFiles::new().add("main.conf", text);
     let document = files.read(&environment()).unwrap();
-    assert_eq!((document.fork, document.syslog), (Fork::Background, Syslog::On));
+    assert_eq!((document.fork, document.syslog), (ForkMode::Background, Syslog::On));
     assert_eq!(document.listen[0].text, "unix:tmpdir=/tmp");
 }
 
@@ -224,7 +224,7 @@ fn a_file_that_is_no_document_is_refused() {
         ),
     ];
     for (text, expected) in cases {
-        let files = Files::new().add("main.conf", text);
+        let files = ConfigFiles::new().add("main.conf", text);
         let error = files.shorten(files.read(&environment()).unwrap_err());
         assert_eq!(error, format!("main.conf:{expected}"));
     }
@@ -232,7 +232,8 @@ fn a_file_that_is_no_document_is_refused() {
 
 #[test]
 fn a_byte_that_is_not_utf8_is_shown() {
-    let files = Files::new().add("main.conf", b"<busconfig>\n<!-- \xc3\xa9 \xe9 -->\n</busconfig>");
+    let files =
+        ConfigFiles::new().add("main.conf", b"<busconfig>\n<!-- \xc3\xa9 \xe9 -->\n</busconfig>");
     let error = files.shorten(files.read(&environment()).unwrap_err());
     assert_eq!(error, "main.conf:2:8: this byte is not UTF-8, which the file must be");
 }
@@ -251,14 +252,14 @@ fn a_wrong_address_is_shown_when_it_is_used() {
 fn limits_start_from_the_built_in_ones_whatever_the_type() {
     let text = "<type>session</type><limit name='reply_timeout'>100</limit>";
     let reply_timeout = Some(Duration::from_millis(100));
-    let expected = Limits { reply_timeout, ..Limits::default() };
+    let expected = BusLimits { reply_timeout, ..BusLimits::default() };
     assert_eq!(read(text).1.limits, expected);
 }
 
 #[test]
 fn the_built_in_session_is_that_of_the_usual_files() {
     let config = busconfig::built_in_session();
-    assert_eq!(config.configuration.limits, Limits::session());
+    assert_eq!(config.configuration.limits, BusLimits::session());
     assert!(!config.configuration.policy.restricts());
     assert_eq!(config.mechanisms(), Mechanisms::NONE.with(Mechanism::External));
     assert!(!config.admits_anonymous());
@@ -269,6 +270,6 @@ fn the_built_in_session_is_that_of_the_usual_files() {
 
 #[test]
 fn long_files_are_read_in_no_time() {
-    let files = Files::new().add("main.conf", wrap(&"<fork/>".repeat(100_000)));
-    assert_eq!(files.read(&environment()).unwrap().fork, Fork::Background);
+    let files = ConfigFiles::new().add("main.conf", wrap(&"<fork/>".repeat(100_000)));
+    assert_eq!(files.read(&environment()).unwrap().fork, ForkMode::Background);
 }

@@ -1,13 +1,13 @@
 //! What the bus is told of a configuration, and which ones it cannot enforce.
 
 use broker::busconfig::{ConfigErrorKind, Environment, NotEnforced, SecurityModule};
-use bus::policy::{ConnectQuery, ConnectSubject, NamePattern, Rule, RuleSubject, SendMatch};
-use bus::{Policy, ServiceHelper, Verdict};
+use bus::policy::{ConnectQuery, ConnectSubject, NamePattern, PolicyRule, RuleSubject, SendMatch};
+use bus::{Policy, PolicyVerdict, ServiceHelper};
 
-use crate::{Files, environment};
+use crate::{ConfigFiles, environment};
 
 fn policy(elements: &str) -> Policy {
-    let config = Files::with_main(elements).load(&environment());
+    let config = ConfigFiles::with_main(elements).load(&environment());
     config.unwrap_or_else(|error| panic!("{elements}: {error}")).configuration.policy
 }
 
@@ -15,11 +15,11 @@ fn policy(elements: &str) -> Policy {
 fn the_bus_is_told_every_rule() {
     let names = |name: &str| NamePattern::One(name.into());
     let expected = Policy::new(vec![
-        Rule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
-        Rule::deny(RuleSubject::Own(names("a.b"))),
-        Rule {
+        PolicyRule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
+        PolicyRule::deny(RuleSubject::Own(names("a.b"))),
+        PolicyRule {
             log: true,
-            ..Rule::allow(RuleSubject::Send(SendMatch {
+            ..PolicyRule::allow(RuleSubject::Send(SendMatch {
                 destination: names("a.b"),
                 message: bus::policy::MessageMatch {
                     replies: bus::policy::Replies::Requested,
@@ -28,9 +28,9 @@ fn the_bus_is_told_every_rule() {
                 ..SendMatch::default()
             }))
         },
-        Rule {
+        PolicyRule {
             scope: bus::policy::Scope::Group(50),
-            ..Rule::allow(RuleSubject::Own(NamePattern::Prefix("a".into())))
+            ..PolicyRule::allow(RuleSubject::Own(NamePattern::Prefix("a".into())))
         },
     ]);
     let found = policy(
@@ -64,21 +64,21 @@ fn who_may_connect_is_said_by_the_last_rule() {
         for scope in ["default", "mandatory"] {
             let policy = policy(&format!("<policy context='{scope}'>{rules}</policy>"));
             let admitted = newcomers.map(|(uid, groups)| {
-                policy.admits(&ConnectQuery { uid, groups, bus_uid: 500 }) == Verdict::Allow
+                policy.admits(&ConnectQuery { uid, groups, bus_uid: 500 }) == PolicyVerdict::Allow
             });
             assert_eq!(admitted, expected, "{scope}: {rules}");
         }
         // Nobody asks a console who may connect.
         let policy = policy(&format!("<policy at_console='true'>{rules}</policy>"));
         let newcomer = ConnectQuery { uid: 1000, groups: &[], bus_uid: 500 };
-        assert_eq!(policy.admits(&newcomer), Verdict::Deny, "{rules}");
+        assert_eq!(policy.admits(&newcomer), PolicyVerdict::Deny, "{rules}");
     }
     let mandatory = policy(
         "<policy context='mandatory'><deny user='alice'/></policy>\
          <policy context='default'><allow user='*'/></policy>",
     );
     let alice = ConnectQuery { uid: 1000, groups: &[], bus_uid: 500 };
-    assert_eq!(mandatory.admits(&alice), Verdict::Deny);
+    assert_eq!(mandatory.admits(&alice), PolicyVerdict::Deny);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_a_policy_does_not_ask_is_not_looked_up() {
 
 #[test]
 fn a_refusal_says_what_and_why() {
-    let files = Files::with_main("<apparmor mode='required'/>");
+    let files = ConfigFiles::with_main("<apparmor mode='required'/>");
     assert_eq!(
         files.shorten(files.load(&environment()).unwrap_err()),
         "main.conf:2:1: AppArmor mediation required but not present"
@@ -129,7 +129,7 @@ fn a_security_module_that_must_have_a_say_is_not_passed_over() {
         (String::new(), Active, Ok(())),
     ];
     for (elements, module, expected) in cases {
-        let files = Files::with_main(&elements);
+        let files = ConfigFiles::with_main(&elements);
         let environment = Environment { selinux: module, app_armor: module, ..environment() };
         let found = files.load(&environment).map(|_| ()).map_err(|error| error.kind);
         assert_eq!(found, expected.map_err(ConfigErrorKind::NotEnforced), "{elements} {module:?}");
@@ -140,7 +140,7 @@ fn a_security_module_that_must_have_a_say_is_not_passed_over() {
 fn of_two_contexts_for_a_name_the_last_counts() {
     let associate = |context| format!("<associate own='a.b' context='{context}'/>");
     let associations = format!("<selinux>{}{}</selinux>", associate("first"), associate("last"));
-    let files = Files::with_main(&associations);
+    let files = ConfigFiles::with_main(&associations);
     let contexts = files.load(&environment()).unwrap().configuration.security_contexts;
     assert_eq!(contexts.get("a.b").map(|context| &**context), Some("last"));
 }
@@ -150,7 +150,7 @@ fn a_helper_is_passed_on() {
     for (elements, expected) in
         [("", ServiceHelper::Absent), ("<servicehelper>/h</servicehelper>", ServiceHelper::Present)]
     {
-        let config = Files::with_main(elements).load(&environment()).unwrap();
+        let config = ConfigFiles::with_main(elements).load(&environment()).unwrap();
         assert_eq!(config.configuration.service_helper, expected);
     }
 }

@@ -5,10 +5,11 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use broker::busconfig::{
-    BusType, ConfigErrorKind, Document, Environment, Fork, ReadError, SecurityModule, Umask,
+    BusType, ConfigErrorKind, ConfigReadError, Document, Environment, ForkMode, SecurityModule,
+    Umask,
 };
 
-use crate::{Files, environment, wrap};
+use crate::{ConfigFiles, environment, wrap};
 
 /// The texts of all `<listen>`, which show what was read in which order.
 fn listened(document: &Document) -> String {
@@ -22,7 +23,7 @@ fn listen(text: &str) -> String {
 
 #[test]
 fn what_is_included_stands_where_it_is_included() {
-    let files = Files::with_main(
+    let files = ConfigFiles::with_main(
         "<type>system</type><user>a</user><limit name='max_message_size'>1</limit>
          <limit name='max_incoming_bytes'>2</limit>
          <listen>1</listen><include>sub/inner.conf</include><listen>4</listen>
@@ -40,7 +41,7 @@ fn what_is_included_stands_where_it_is_included() {
     assert_eq!(listened(&document), "1 2 3 4");
     assert_eq!(document.bus_type, Some(BusType::Session));
     assert_eq!(document.user.as_deref(), Some("c"));
-    assert_eq!(document.fork, Fork::Background);
+    assert_eq!(document.fork, ForkMode::Background);
     assert_eq!((document.limits.max_message_size, document.limits.max_incoming_bytes), (3, 2));
     let dirs = format!("{:?}", document.service_dirs);
     assert!(dirs.contains("/sub/services"), "{dirs}");
@@ -74,7 +75,7 @@ fn a_missing_file_is_refused_or_ignored() {
         ),
     ];
     for (elements, expected) in cases {
-        let files = Files::with_main(elements);
+        let files = ConfigFiles::with_main(elements);
         fs::create_dir(files.path("dir")).unwrap();
         let refusal = files.read(&environment()).err().map(|error| files.shorten(error));
         assert_eq!(refusal, expected.map(|line| format!("main.conf:{line}")), "{elements}");
@@ -83,9 +84,9 @@ fn a_missing_file_is_refused_or_ignored() {
 
 #[test]
 fn the_main_file_must_be_there() {
-    let files = Files::new();
+    let files = ConfigFiles::new();
     let path = files.path("main.conf");
-    let check = |expected: ReadError, line: &str| {
+    let check = |expected: ConfigReadError, line: &str| {
         let error = files.read(&environment()).unwrap_err();
         assert_eq!((&error.file, error.position), (&path, None));
         assert_eq!(files.shorten(&error), line);
@@ -93,15 +94,18 @@ fn the_main_file_must_be_there() {
     };
     let error = std::io::Error::from_raw_os_error(2).into();
     check(
-        ReadError::Open { path: path.clone(), error },
+        ConfigReadError::Open { path: path.clone(), error },
         "main.conf: Failed to open \"main.conf\": No such file or directory",
     );
     fs::create_dir(&path).unwrap();
-    check(ReadError::NotAFile(path.clone()), "main.conf: \"main.conf\" is not a regular file");
+    check(
+        ConfigReadError::NotAFile(path.clone()),
+        "main.conf: \"main.conf\" is not a regular file",
+    );
     fs::remove_dir(&path).unwrap();
     fs::write(&path, wrap(&" ".repeat(1 << 20))).unwrap();
     check(
-        ReadError::TooLarge(path.clone()),
+        ConfigReadError::TooLarge(path.clone()),
         "main.conf: \"main.conf\" is too large: more than 1048576 bytes",
     );
 }
@@ -116,7 +120,7 @@ fn a_file_cannot_include_itself() {
         (include("a/a.conf"), "a/../b.conf:2:1: Circular inclusion of file 'a/../main.conf'"),
     ];
     for (text, expected) in cases {
-        let files = Files::new()
+        let files = ConfigFiles::new()
             .add("main.conf", text)
             .add("a/a.conf", include("../b.conf"))
             .add("b.conf", include("main.conf"));
@@ -128,13 +132,14 @@ fn a_file_cannot_include_itself() {
 
 #[test]
 fn a_file_can_be_included_twice() {
-    let files = Files::with_main("<include>a</include><include>a</include>").add("a", listen("1"));
+    let files =
+        ConfigFiles::with_main("<include>a</include><include>a</include>").add("a", listen("1"));
     assert_eq!(listened(&files.read(&environment()).unwrap()), "1 1");
 }
 
 #[test]
 fn a_directory_is_included_by_name() {
-    let files = Files::with_main("<includedir>d</includedir><listen>end</listen>")
+    let files = ConfigFiles::with_main("<includedir>d</includedir><listen>end</listen>")
         .add("d/b.conf", listen("b"))
         .add("d/a.conf", listen("a"))
         .add("d/.conf", listen("hidden"))
@@ -153,7 +158,7 @@ fn a_directory_is_included_by_name() {
 
 #[test]
 fn a_bad_file_of_a_directory_is_left_out_as_a_whole() {
-    let files = Files::with_main("<includedir>d</includedir><keep_umask/>")
+    let files = ConfigFiles::with_main("<includedir>d</includedir><keep_umask/>")
         .add("d/1.conf", listen("1"))
         .add("d/2.conf", wrap("<listen>2</listen><fork/><include>../deep</include>\n<bees/>"))
         .add("d/3.conf", wrap("<fork/><include>../deep</include>"))
@@ -163,7 +168,7 @@ fn a_bad_file_of_a_directory_is_left_out_as_a_whole() {
         .add("deep", wrap("<user>x</user><policy/>"));
     let document = files.read(&environment()).unwrap();
     assert_eq!(listened(&document), "1 6");
-    assert_eq!((document.fork, document.umask), (Fork::Foreground, Umask::Keep));
+    assert_eq!((document.fork, document.umask), (ForkMode::Foreground, Umask::Keep));
     assert_eq!(document.user, None);
     let warnings: Vec<_> = document.warnings.iter().map(|warning| files.shorten(warning)).collect();
     let expected = [
@@ -188,7 +193,7 @@ fn a_bad_file_of_a_directory_is_left_out_as_a_whole() {
 
 #[test]
 fn selinux_files_are_included_where_selinux_is() {
-    let files = Files::with_main(
+    let files = ConfigFiles::with_main(
         "<include if_selinux_enabled='yes' selinux_root_relative='yes'>contexts/x</include>",
     )
     .add("policy/contexts/x", listen("contexts"));
@@ -204,7 +209,7 @@ fn selinux_files_are_included_where_selinux_is() {
 
 #[test]
 fn unknown_accounts_leave_a_warning() {
-    let files = Files::with_main(
+    let files = ConfigFiles::with_main(
         "<policy user='nosuch'><allow own='*'/></policy>
          <policy group='nosuch'/>
          <policy context='default'><allow user='nosuch'/><deny group=''/><allow own='*'/></policy>",

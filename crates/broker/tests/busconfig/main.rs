@@ -16,11 +16,11 @@ use broker::busconfig::{
 };
 
 /// A directory with files, removed in the end.
-struct Files {
+struct ConfigFiles {
     root: PathBuf,
 }
 
-impl Files {
+impl ConfigFiles {
     fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Files {
     }
 }
 
-impl Drop for Files {
+impl Drop for ConfigFiles {
     fn drop(&mut self) {
         // A directory that stays behind is no reason to fail.
         let _ = fs::remove_dir_all(&self.root);
@@ -103,7 +103,7 @@ impl Accounts for FourAccounts {
 
 /// Checks that a `main.conf` with these elements is refused with this line, or with none.
 fn check_refusal(elements: &str, expected: Option<&str>) {
-    let files = Files::with_main(elements);
+    let files = ConfigFiles::with_main(elements);
     let refusal = files.read(&environment()).err().map(|error| files.shorten(error));
     let expected = expected.map(|line| format!("main.conf:{line}"));
     assert_eq!(refusal, expected, "{elements}");

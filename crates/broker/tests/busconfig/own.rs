@@ -1,9 +1,9 @@
 //! What a configuration says to this bus alone: `<?diligence ?>`.
 
 use broker::busconfig::RateSetting;
-use bus::Limits;
+use bus::BusLimits;
 
-use super::{Files, check_refusal, environment, wrap};
+use super::{ConfigFiles, check_refusal, environment, wrap};
 
 #[test]
 fn instructions_say_what_elements_cannot() {
@@ -23,28 +23,29 @@ fn instructions_say_what_elements_cannot() {
            <?diligence <limit name="max_outgoing_bytes" user="alice">1</limit>?>
            <?diligence <limit name="max_outgoing_bytes" user="alice">2</limit>?><?diligence?>"#,
     );
-    let files = Files::with_main(main).add("more.conf", more);
+    let files = ConfigFiles::with_main(main).add("more.conf", more);
     let document = files.read(&environment()).unwrap();
     let rate = |per_second, burst| RateSetting { per_second, burst };
     assert_eq!(document.own.connection_rate, rate(Some(50), None));
     assert_eq!(document.own.connection_rates, [(1000, rate(None, Some(7)))].into());
     assert_eq!(document.warnings, []);
 
-    let everybody = Limits {
+    let everybody = BusLimits {
         max_names_per_connection: 10,
         max_match_rules_per_connection: 30,
-        ..Limits::default()
+        ..BusLimits::default()
     };
     assert_eq!(document.limits, everybody);
-    let root = Limits { max_outgoing_bytes: 16, ..everybody };
-    let alice = Limits { max_names_per_connection: 20, max_outgoing_bytes: 2, ..everybody };
+    let root = BusLimits { max_outgoing_bytes: 16, ..everybody };
+    let alice = BusLimits { max_names_per_connection: 20, max_outgoing_bytes: 2, ..everybody };
     assert_eq!(document.user_limits(), [(0, root), (1000, alice)].into());
 }
 
 #[test]
 fn a_limit_for_nobody_is_left_out() {
-    let files =
-        Files::with_main("<?diligence\n<limit name='max_outgoing_bytes' user='bob'>5</limit>?>");
+    let files = ConfigFiles::with_main(
+        "<?diligence\n<limit name='max_outgoing_bytes' user='bob'>5</limit>?>",
+    );
     let document = files.read(&environment()).unwrap();
     assert!(document.user_limits().is_empty());
     let warnings = document.warnings.iter().map(|warning| files.shorten(warning));
@@ -105,7 +106,7 @@ fn an_instruction_stands_in_the_root() {
         Some(&format!("2:27: {misplaced}")),
     );
     check_refusal("<?other?>", None);
-    let before = Files::new().add("main.conf", "<?diligence?><busconfig/>");
+    let before = ConfigFiles::new().add("main.conf", "<?diligence?><busconfig/>");
     let refusal = before.read(&environment()).unwrap_err();
     assert_eq!(before.shorten(refusal), format!("main.conf:1:1: {misplaced}"));
 }

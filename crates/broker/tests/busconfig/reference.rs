@@ -9,7 +9,7 @@ use broker::busconfig::{
     self, BusType, Config, ConfigErrorKind, Document, Environment, ServiceDir,
 };
 use bus::policy::ConnectQuery;
-use bus::{Limits, Verdict};
+use bus::{BusLimits, PolicyVerdict};
 
 const DATA: &str = "/usr/lib/dbus-1.0/installed-tests/dbus/data";
 const HINT: &str = "; it is in Debian's package dbus-tests";
@@ -119,7 +119,7 @@ fn invalid_files_are_refused_for_their_reason() {
 
 /// What a file that is in order amounts to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum ReferenceKind {
     /// It lets everything pass, as the usual session bus does.
     Session,
     /// It lets everybody in.
@@ -128,14 +128,14 @@ enum Kind {
     Restricting,
 }
 
-impl Kind {
+impl ReferenceKind {
     fn check(self, file: &Path) {
         let config = busconfig::load(file, &Environment::of_this_system())
             .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(config.document.file, file);
         match self {
             Self::Session => check_session(&config),
-            Self::Open => assert_eq!(admits_strangers(&config), Verdict::Allow),
+            Self::Open => assert_eq!(admits_strangers(&config), PolicyVerdict::Allow),
             Self::Restricting => assert!(config.configuration.policy.restricts()),
         }
     }
@@ -143,17 +143,17 @@ impl Kind {
 
 fn check_session(config: &Config) {
     assert!(!config.configuration.policy.restricts());
-    assert_eq!(admits_strangers(config), Verdict::Deny);
+    assert_eq!(admits_strangers(config), PolicyVerdict::Deny);
     assert_eq!(config.document.bus_type, Some(BusType::Session));
 }
 
-fn admits_strangers(config: &Config) -> Verdict {
+fn admits_strangers(config: &Config) -> PolicyVerdict {
     config.configuration.policy.admits(&ConnectQuery { uid: 1000, groups: &[], bus_uid: 500 })
 }
 
 #[test]
 fn valid_files_are_understood() {
-    use Kind::{Open, Restricting, Session};
+    use ReferenceKind::{Open, Restricting, Session};
     let table = [
         ("as-another-user", Restricting),
         ("basic", Restricting),
@@ -188,7 +188,7 @@ fn valid_files_are_understood() {
 
 #[test]
 fn valid_files_of_system_buses_are_understood() {
-    use Kind::{Open, Restricting};
+    use ReferenceKind::{Open, Restricting};
     let table = [
         ("debug-allow-all-fail", Open),
         ("debug-allow-all-pass", Open),
@@ -237,7 +237,7 @@ fn the_shipped_session_bus_is_understood() {
     let config = busconfig::load(file, &Environment::of_this_system())
         .unwrap_or_else(|error| panic!("{error}; Debian's dbus-session-bus-common has the file"));
     check_session(&config);
-    assert_eq!(config.configuration.limits, Limits::session());
+    assert_eq!(config.configuration.limits, BusLimits::session());
     let built_in = busconfig::built_in_session();
     assert_eq!(config.configuration, built_in.configuration);
     assert_eq!(config.addresses().unwrap(), built_in.addresses().unwrap());
@@ -254,5 +254,5 @@ fn the_shipped_system_bus_is_understood() {
     assert_eq!(config.document.bus_type, Some(BusType::System));
     assert_eq!(config.document.user.as_deref(), Some("messagebus"));
     assert!(config.configuration.policy.restricts());
-    assert_eq!(admits_strangers(&config), Verdict::Allow);
+    assert_eq!(admits_strangers(&config), PolicyVerdict::Allow);
 }

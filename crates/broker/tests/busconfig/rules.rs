@@ -1,20 +1,20 @@
 //! `<policy>`, `<allow>` and `<deny>`: what they say, and what they cannot say.
 
-use broker::busconfig::Rule;
+use broker::busconfig::DocumentRule;
 use bus::policy::{
-    ANY_FDS, Audience, ConnectSubject, MessageMatch, NamePattern, ReceiveMatch, RecipientRole,
-    Replies, RuleSubject, Scope, SendMatch, Verdict,
+    ANY_FDS, Audience, ConnectSubject, MessageMatch, NamePattern, PolicyVerdict, ReceiveMatch,
+    RecipientRole, Replies, RuleSubject, Scope, SendMatch,
 };
 use wire::message::MessageType;
 
-use crate::{Files, check_refusal, environment};
+use crate::{ConfigFiles, check_refusal, environment};
 
-fn rules(elements: &str) -> Vec<Rule> {
-    let files = Files::with_main(elements);
+fn rules(elements: &str) -> Vec<DocumentRule> {
+    let files = ConfigFiles::with_main(elements);
     files.read(&environment()).unwrap_or_else(|error| panic!("{error}")).policy.rules
 }
 
-fn rule(element: &str) -> Rule {
+fn rule(element: &str) -> DocumentRule {
     let mut rules = rules(&format!("<policy context='default'>{element}</policy>"));
     assert_eq!(rules.len(), 1, "{element}");
     rules.remove(0)
@@ -54,7 +54,8 @@ fn scopes_are_what_they_name() {
     ];
     for (attribute, expected) in cases {
         let rules = rules(&format!("<policy {attribute}>\n<deny own='a.b' log='true'/></policy>"));
-        let [Rule { origin, scope, verdict: Verdict::Deny, subject, log: true }] = &rules[..]
+        let [DocumentRule { origin, scope, verdict: PolicyVerdict::Deny, subject, log: true }] =
+            &rules[..]
         else {
             panic!("{rules:?}");
         };

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use broker::busconfig::{self, ConfigError};
-use broker::event_loop::{EventLoop, Loaded, Parts, Reload};
-use broker::listen::{Environment, listen, parse};
-use broker::log::{Log, Target};
+use broker::event_loop::{EventLoop, Loaded, LoopParts, Reload};
+use broker::listen::{ListenEnvironment, listen, parse};
+use broker::log::{Log, LogTarget};
 use sys::rlimit::OpenFiles;
-use sys::signals::{Signal, SignalSource};
+use sys::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
 /// A configuration that is never read again.
@@ -25,9 +25,9 @@ impl Reload for Unchanged {
 /// `ready` is called.
 pub(crate) fn run(path: &Path, loaded: Loaded, ready: impl FnOnce()) {
     let address = parse(&format!("unix:path={}", path.display())).expect("an address");
-    let parts = Parts {
-        listeners: listen(&address, &mut Environment::default()).expect("a free place"),
-        identity: bus::Identity {
+    let parts = LoopParts {
+        listeners: listen(&address, &mut ListenEnvironment::default()).expect("a free place"),
+        identity: bus::BusIdentity {
             id: Guid::from_bytes([7; 16]),
             machine_id: None,
             pid: std::process::id(),
@@ -38,9 +38,9 @@ pub(crate) fn run(path: &Path, loaded: Loaded, ready: impl FnOnce()) {
         mediator: None,
         open_files: OpenFiles::current(),
         reload: Box::new(Unchanged),
-        log: Log::new("test", Target::Stderr),
+        log: Log::new("test", LogTarget::Stderr),
         metrics: None,
-        signals: SignalSource::block(&[Signal::Terminate]).expect("signals"),
+        signals: SignalSource::block(&[ProcessSignal::Terminate]).expect("signals"),
     };
     let mut event_loop = EventLoop::new(parts).expect("an event loop");
     // The checks allocate.

@@ -6,13 +6,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use sys::transfer::{Wait, receive};
+use sys::transfer::{TransferWait, receive};
 use wire::Message;
 use wire::body::EncodeArgs;
 use wire::message::{Builder, FixedHeader};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-pub(crate) struct Peer {
+pub(crate) struct BrokerPeer {
     stream: UnixStream,
     serial: u32,
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ pub(crate) struct Peer {
     pub(crate) fds: Vec<OwnedFd>,
 }
 
-impl Peer {
+impl BrokerPeer {
     pub(crate) fn connect(path: &Path) -> Self {
         let mut stream = UnixStream::connect(path).expect("the bus listens");
         let lines = b"\0AUTH EXTERNAL\r\nDATA\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n";
@@ -86,7 +86,7 @@ impl Peer {
                 }
             }
             let mut space = [0; 4096];
-            let received = receive(&self.stream, &mut space, &mut self.fds, Wait::Block);
+            let received = receive(&self.stream, &mut space, &mut self.fds, TransferWait::Block);
             let received = received.expect("the bus is there");
             assert!(received.bytes > 0, "the bus is there");
             self.bytes.extend_from_slice(&space[..received.bytes]);

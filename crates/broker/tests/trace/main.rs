@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::record::Fact;
-use peer::Peer;
-use reader::{Reader, Seen};
-use stage::{Bus, DRIVER, ServiceFolder, TRACE, rules};
+use peer::BrokerPeer;
+use reader::{SeenRecord, TraceReader};
+use stage::{DRIVER, ServiceFolder, TRACE, TracedBus, rules};
 use trace::{Entry, Follower, Step};
 use wire::body::Value;
 
@@ -24,16 +24,16 @@ const LATE: &str = "com.example.Late";
 
 #[test]
 fn stamps_are_in_order_and_recipients_are_those_who_asked() {
-    let bus = Bus::start("stamps", |_| {});
+    let bus = TracedBus::start("stamps", |_| {});
     let mut listeners: Vec<_> = (0..5).map(|_| bus.connect()).collect();
     for listener in &mut listeners[..3] {
         listener.call_bus(DRIVER, "AddMatch", &("member='Wanted'",));
     }
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
-    let mut reader = Reader::new(&tracer.start_trace(&[]));
+    let mut reader = TraceReader::new(&tracer.start_trace(&[]));
     sender.emit("Wanted");
     let wanted = reader.wait_for("Wanted");
-    let mut expected: Vec<u64> = listeners[..3].iter().map(Peer::number).collect();
+    let mut expected: Vec<u64> = listeners[..3].iter().map(BrokerPeer::number).collect();
     expected.sort_unstable();
     let mut recipients: Vec<u64> = wanted.copies.iter().map(|copy| copy.recipient).collect();
     recipients.sort_unstable();
@@ -58,13 +58,13 @@ fn the_stages_of_routing_follow_each_other() {
     if !sys::cycles::are_trusted() {
         return eprintln!("left out: the kernel does not keep time by the cycle counter");
     }
-    let bus = Bus::start("stages", |_| {});
+    let bus = TracedBus::start("stages", |_| {});
     let mut listeners: Vec<_> = (0..10).map(|_| bus.connect()).collect();
     for listener in &mut listeners {
         listener.call_bus(DRIVER, "AddMatch", &("interface='com.example.Trace'",));
     }
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
-    let mut reader = Reader::new(&tracer.start_trace(&[]));
+    let mut reader = TraceReader::new(&tracer.start_trace(&[]));
     // The bus measures the cycle counter for a while before it uses it.
     std::thread::sleep(Duration::from_millis(50));
     sender.call(DRIVER, "GetId");
@@ -114,9 +114,9 @@ fn the_stages_of_routing_follow_each_other() {
 
 #[test]
 fn what_nobody_gets_is_written_down_too() {
-    let bus = Bus::start("nobody", |_| {});
+    let bus = TracedBus::start("nobody", |_| {});
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
-    let mut reader = Reader::new(&tracer.start_trace(&[]));
+    let mut reader = TraceReader::new(&tracer.start_trace(&[]));
     sender.emit("Unheard");
     assert_eq!(reader.wait_for("Unheard").copies, []);
     sender.call("com.example.Absent", "Refused");
@@ -133,11 +133,11 @@ fn what_nobody_gets_is_written_down_too() {
 
 #[test]
 fn who_is_there_comes_and_goes_is_written_down() {
-    let bus = Bus::start("comes", |_| {});
+    let bus = TracedBus::start("comes", |_| {});
     let mut owner = bus.connect();
     owner.call_bus(DRIVER, "RequestName", &("com.example.Owned", 0_u32));
     let mut tracer = bus.connect();
-    let mut reader = Reader::new(&tracer.start_trace(&["member='Nothing'"]));
+    let mut reader = TraceReader::new(&tracer.start_trace(&["member='Nothing'"]));
     let late = bus.connect();
     let late_name = late.name.clone();
     drop(late);
@@ -163,11 +163,11 @@ fn who_is_there_comes_and_goes_is_written_down() {
 
 #[test]
 fn a_trace_has_programs_if_that_is_asked_for() {
-    let bus = Bus::start("programs", |_| {});
+    let bus = TracedBus::start("programs", |_| {});
     let (mut tracer, mut other) = (bus.connect(), bus.connect());
     let programs = [("Programs", Value::Boolean(true))];
-    let mut reader = Reader::new(&tracer.start_trace_with(programs.into()));
-    let mut without = Reader::new(&other.start_trace(&[]));
+    let mut reader = TraceReader::new(&tracer.start_trace_with(programs.into()));
+    let mut without = TraceReader::new(&other.start_trace(&[]));
     let late = bus.connect();
     let is_known = |fact: &Fact| match fact {
         Fact::Peer { unique, process: Some(process) } => {
@@ -188,11 +188,11 @@ fn a_trace_has_programs_if_that_is_asked_for() {
 
 #[test]
 fn filters_mean_what_they_mean_for_monitors() {
-    let bus = Bus::start("filters", |_| {});
+    let bus = TracedBus::start("filters", |_| {});
     let (mut tracer, mut sender, mut owner) = (bus.connect(), bus.connect(), bus.connect());
     owner.call_bus(DRIVER, "RequestName", &("com.example.Owned", 0_u32));
     let rules = ["member='Wanted'", "destination='com.example.Owned'"];
-    let mut reader = Reader::new(&tracer.start_trace(&rules));
+    let mut reader = TraceReader::new(&tracer.start_trace(&rules));
     sender.emit("Unwanted");
     sender.call("com.example.Absent", "Unwanted");
     let to = owner.name.clone();
@@ -205,10 +205,10 @@ fn filters_mean_what_they_mean_for_monitors() {
 
 #[test]
 fn no_more_is_kept_than_was_asked_for() {
-    let bus = Bus::start("kept", |_| {});
+    let bus = TracedBus::start("kept", |_| {});
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
     let options = vec![("Kept", Value::Uint32(0))];
-    let mut reader = Reader::new(&tracer.start_trace_with(options));
+    let mut reader = TraceReader::new(&tracer.start_trace_with(options));
     sender.emit("Anything");
     let seen = reader.wait_for_one();
     assert_eq!((seen.member.as_str(), seen.sender.as_str()), ("", ""));
@@ -217,7 +217,7 @@ fn no_more_is_kept_than_was_asked_for() {
 
 #[test]
 fn a_reader_that_stops_holds_up_nobody_and_learns_what_it_missed() {
-    let bus = Bus::start("overrun", |_| {});
+    let bus = TracedBus::start("overrun", |_| {});
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
     let options = vec![("Size", Value::Uint64(65_536))];
     let ring = tracer.start_trace_with(options);
@@ -241,21 +241,21 @@ fn a_reader_that_stops_holds_up_nobody_and_learns_what_it_missed() {
 
 #[test]
 fn a_trace_ends_when_it_is_stopped_or_its_connection_ends() {
-    let bus = Bus::start("ends", |_| {});
+    let bus = TracedBus::start("ends", |_| {});
     let mut tracer = bus.connect();
-    let first = Reader::new(&tracer.start_trace(&[]));
+    let first = TraceReader::new(&tracer.start_trace(&[]));
     let again = tracer.try_trace(vec![]).expect_err("one is enough");
     assert_eq!(again, "org.freedesktop.DBus.Error.Failed");
     tracer.call_bus(TRACE, "Stop", &());
     first.wait_for_end();
-    let second = Reader::new(&tracer.start_trace(&[]));
+    let second = TraceReader::new(&tracer.start_trace(&[]));
     drop(tracer);
     second.wait_for_end();
 }
 
 #[test]
 fn memory_for_traces_is_limited() {
-    let bus = Bus::start("limits", |config| {
+    let bus = TracedBus::start("limits", |config| {
         config.configuration.traces.max_traces = 2;
         config.configuration.traces.max_trace_bytes = 1 << 20;
     });
@@ -279,15 +279,15 @@ fn memory_for_traces_is_limited() {
 #[test]
 fn a_message_that_waits_for_a_service_is_written_when_it_comes() {
     let services = ServiceFolder::new("late", &[(LATE, "/bin/sleep 5")]);
-    let bus = Bus::start_with("late", services.loaded());
+    let bus = TracedBus::start_with("late", services.loaded());
     let (mut tracer, mut sender, mut owner) = (bus.connect(), bus.connect(), bus.connect());
-    let mut reader = Reader::new(&tracer.start_trace(&[]));
+    let mut reader = TraceReader::new(&tracer.start_trace(&[]));
     sender.call(LATE, "Waiting");
     let starting = Fact::Starting { name: LATE.to_owned(), by: Some(sender.name.clone()) };
     reader.wait_until(|facts| facts.contains(&starting));
     let while_it_starts = Duration::from_millis(30);
     std::thread::sleep(while_it_starts);
-    let is_there = |seen: &Seen| seen.member == "Waiting";
+    let is_there = |seen: &SeenRecord| seen.member == "Waiting";
     assert!(!reader.seen.iter().any(is_there), "nobody has got it yet");
     owner.call_bus(DRIVER, "RequestName", &(LATE, 0_u32));
     let waited = reader.wait_for("Waiting");
@@ -301,9 +301,9 @@ fn a_message_that_waits_for_a_service_is_written_when_it_comes() {
 #[test]
 fn a_message_that_waits_in_vain_is_written_with_why() {
     let services = ServiceFolder::new("never", &[(LATE, "/bin/false")]);
-    let bus = Bus::start_with("never", services.loaded());
+    let bus = TracedBus::start_with("never", services.loaded());
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
-    let mut reader = Reader::new(&tracer.start_trace(&[]));
+    let mut reader = TraceReader::new(&tracer.start_trace(&[]));
     sender.call(LATE, "InVain");
     let waited = reader.wait_for("InVain");
     assert_eq!((waited.copies.len(), &waited.sender), (0, &sender.name));
@@ -315,13 +315,13 @@ fn a_message_that_waits_in_vain_is_written_with_why() {
 
 #[test]
 fn what_somebody_loses_since_it_does_not_read_is_written_down() {
-    let bus = Bus::start("dropped", |config| {
+    let bus = TracedBus::start("dropped", |config| {
         config.configuration.limits.max_outgoing_bytes = 64 << 10;
     });
     let (mut tracer, mut sender, mut sleeper) = (bus.connect(), bus.connect(), bus.connect());
     sleeper.call_bus(DRIVER, "AddMatch", &("member='Flood'",));
     // A ring that has room for all that comes.
-    let mut reader = Reader::new(&tracer.start_trace_with(vec![("Kept", Value::Uint32(0))]));
+    let mut reader = TraceReader::new(&tracer.start_trace_with(vec![("Kept", Value::Uint32(0))]));
     let large = vec![0_u8; 16 << 10];
     (0..100).for_each(|_| sender.emit_with("Flood", &(large.as_slice(),)));
     let is_dropped = |fact: &Fact| match fact {
@@ -335,17 +335,17 @@ fn what_somebody_loses_since_it_does_not_read_is_written_down() {
 
 #[test]
 fn several_readers_see_the_same_and_one_that_disappears_takes_nothing_with_it() {
-    let bus = Bus::start("several", |_| {});
+    let bus = TracedBus::start("several", |_| {});
     let [mut all, mut by_rule, mut stamps, mut gone, mut sender] =
         std::array::from_fn(|_| bus.connect());
     let mut readers = [
-        Reader::new(&all.start_trace(&[])),
-        Reader::new(&by_rule.start_trace(&["member='Wanted'"])),
+        TraceReader::new(&all.start_trace(&[])),
+        TraceReader::new(&by_rule.start_trace(&["member='Wanted'"])),
     ];
-    let mut without_bytes = Reader::new(
+    let mut without_bytes = TraceReader::new(
         &stamps.start_trace_with(vec![("Kept", Value::Uint32(0)), rules(&["member='Wanted'"])]),
     );
-    let ended = Reader::new(&gone.start_trace(&[]));
+    let ended = TraceReader::new(&gone.start_trace(&[]));
     let to = by_rule.name.clone();
     sender.emit("Unwanted");
     sender.call(&to, "Wanted");
@@ -389,15 +389,15 @@ fn participants_who_stay_are_known_and_of_those_who_left_the_last() {
 }
 
 /// A bus with a flight recorder of this size.
-fn bus_that_records(name: &str, len: u64) -> Bus {
-    Bus::start(name, |config| {
+fn bus_that_records(name: &str, len: u64) -> TracedBus {
+    TracedBus::start(name, |config| {
         config.document.own.flight_recorder = Some(len);
         config.configuration.flight_recorder = bus::FlightRecorder::On;
     })
 }
 
 /// What the flight recorder has, as a recording.
-fn dumped(bus: &Bus, reader: &mut Peer) -> Capture {
+fn dumped(bus: &TracedBus, reader: &mut BrokerPeer) -> Capture {
     let rings = reader.rings_of("Dump", &()).expect("there is one");
     assert_eq!(rings.len(), 2);
     let mut bytes = Vec::new();
@@ -440,7 +440,7 @@ fn the_flight_recorder_is_handed_out_as_a_recording() {
         assert!((0..600_000_000_000).contains(&age), "{unique}: {age} ns");
     }
 
-    let without = Bus::start("without", |_| {});
+    let without = TracedBus::start("without", |_| {});
     let failed = "org.freedesktop.DBus.Error.Failed";
     assert_eq!(without.connect().ring_of("Dump", &()).expect_err("there is none"), failed);
 }

@@ -3,35 +3,37 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use capture::record::{BusId, Delivery, Fact, RawMessage, Record, Stages, Time};
-use capture::trace::{Assembler, Patience};
+use capture::record::{
+    BusId, Fact, RawMessage, RecordedTime, RecordingRecord, Stages, TracedDelivery,
+};
+use capture::trace::{Assembler, AssemblerPatience};
 use trace::{Follower, Step};
 use wire::Message;
 
 /// Reads a ring until something has come.
-pub(crate) struct Reader {
+pub(crate) struct TraceReader {
     follower: Follower,
     assembler: Assembler,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<SeenRecord>,
     pub(crate) facts: Vec<Fact>,
     looked_at: usize,
 }
 
 /// A message, with what became of it.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SeenRecord {
     /// The member, or the name of an error; empty if nothing was kept.
     pub(crate) member: String,
     pub(crate) sender: String,
     pub(crate) len: u32,
     /// When the bus received it.
-    pub(crate) at: Time,
+    pub(crate) at: RecordedTime,
     pub(crate) routed_after: Duration,
     pub(crate) stages: Option<Stages>,
-    pub(crate) copies: Vec<Delivery>,
+    pub(crate) copies: Vec<TracedDelivery>,
 }
 
-impl Seen {
+impl SeenRecord {
     fn new(raw: &RawMessage<'_>) -> Self {
         let message = Message::parse(raw.bytes).ok();
         let member = message.and_then(|it| it.member().map(|name| name.as_str().to_owned()));
@@ -50,16 +52,16 @@ impl Seen {
     }
 }
 
-impl Reader {
+impl TraceReader {
     pub(crate) fn new(ring: &OwnedFd) -> Self {
         let follower = Follower::new(ring.as_fd()).expect("a ring");
         // Times are those of the monotonic clock.
-        let assembler = Assembler::new(BusId(0), 0, Patience::default());
+        let assembler = Assembler::new(BusId(0), 0, AssemblerPatience::default());
         Self { follower, assembler, seen: Vec::new(), facts: Vec::new(), looked_at: 0 }
     }
 
     /// The next message that is called so.
-    pub(crate) fn wait_for(&mut self, member: &str) -> Seen {
+    pub(crate) fn wait_for(&mut self, member: &str) -> SeenRecord {
         loop {
             let seen = self.wait_for_one();
             if seen.member == member {
@@ -68,7 +70,7 @@ impl Reader {
         }
     }
 
-    pub(crate) fn wait_for_one(&mut self) -> Seen {
+    pub(crate) fn wait_for_one(&mut self) -> SeenRecord {
         let end = Instant::now() + LONGEST;
         while self.looked_at == self.seen.len() {
             self.read();
@@ -106,8 +108,8 @@ impl Reader {
         }
         while let Some(record) = self.assembler.next_record() {
             match record {
-                Record::Message(message) => self.seen.push(Seen::new(&message)),
-                Record::Fact { fact, .. } => self.facts.push(fact),
+                RecordingRecord::Message(message) => self.seen.push(SeenRecord::new(&message)),
+                RecordingRecord::Fact { fact, .. } => self.facts.push(fact),
                 other => panic!("{other:?}"),
             }
         }

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::mpsc;
 
-use broker::activation::{Activation, read};
+use broker::activation::{UnitActivation, read};
 use broker::busconfig::{self, Config, ServiceDir};
 use broker::event_loop::Loaded;
 use wire::Message;
@@ -15,14 +15,14 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use wire::signature::Signature;
 
 use crate::daemon;
-use crate::peer::Peer;
+use crate::peer::BrokerPeer;
 
 /// A bus in a thread of this process, with which it ends.
-pub(crate) struct Bus {
+pub(crate) struct TracedBus {
     pub(crate) path: PathBuf,
 }
 
-impl Bus {
+impl TracedBus {
     pub(crate) fn start(name: &str, change: impl FnOnce(&mut Config)) -> Self {
         let mut config = busconfig::built_in_session();
         change(&mut config);
@@ -41,12 +41,12 @@ impl Bus {
         Self { path }
     }
 
-    pub(crate) fn connect(&self) -> Peer {
-        Peer::connect(&self.path)
+    pub(crate) fn connect(&self) -> BrokerPeer {
+        BrokerPeer::connect(&self.path)
     }
 }
 
-impl Drop for Bus {
+impl Drop for TracedBus {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -73,7 +73,7 @@ impl ServiceFolder {
         let (catalog, warnings) = read(&[ServiceDir::Path(self.0.clone())], None);
         assert_eq!(warnings.len(), 0, "the files are right");
         let mut config = busconfig::built_in_session();
-        config.configuration.services = catalog.services(&Activation::Direct);
+        config.configuration.services = catalog.services(&UnitActivation::Direct);
         Loaded { config, catalog }
     }
 }
@@ -84,7 +84,7 @@ impl Drop for ServiceFolder {
     }
 }
 
-impl Peer {
+impl BrokerPeer {
     pub(crate) fn call_bus(
         &mut self,
         interface: &str,

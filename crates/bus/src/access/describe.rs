@@ -1,7 +1,7 @@
 //! Descriptions of messages and processes, for refusals and log events.
 
 use super::AccessQuery;
-use crate::policy::Reply;
+use crate::policy::ReplyClass;
 use crate::registry::{Peer, Registry};
 use crate::types::{DeliveryDescription, ProcessDescription, SenderDescription};
 
@@ -26,7 +26,7 @@ pub(crate) fn describe_delivery(
         interface: message.interface().map(|name| name.as_str().into()),
         member: message.member().map(|name| name.as_str().into()),
         error_name: message.error_name().map(|name| name.as_str().into()),
-        is_requested_reply: query.reply == Reply::Requested,
+        is_requested_reply: query.reply == ReplyClass::Requested,
         destination: message.destination().map(|name| name.as_str().into()),
         recipient: query.to.and_then(|to| registry.get(to)).map(describe_process),
     }

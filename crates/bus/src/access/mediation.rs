@@ -12,7 +12,7 @@ use core::fmt;
 use wire::Message;
 
 use super::AccessQuery;
-pub use crate::policy::Reply;
+pub use crate::policy::ReplyClass;
 use crate::registry::Registry;
 pub use crate::types::MediatorKind;
 use crate::types::{ForeignError, Objection, Services};
@@ -74,7 +74,7 @@ pub struct Transit<'q> {
     /// Who is to get it.
     pub to: MediatedRecipient<'q>,
     /// Whether it is a reply.
-    pub reply: Reply,
+    pub reply: ReplyClass,
 }
 
 /// Who is to get a message.

@@ -19,7 +19,7 @@ use mediation::{Claim, Mediator, Transit};
 
 use crate::policy::{
     ClientPolicies, ClientPolicy, Counterpart, DeliveryKind, MessageClass, PolicyDecision,
-    PolicyQuery, Reply, Verdict,
+    PolicyQuery, PolicyVerdict, ReplyClass,
 };
 use crate::registry::{PeerNames, Registry};
 use crate::types::{
@@ -30,7 +30,7 @@ use crate::well_known::DRIVER_NAME;
 
 /// The rules and the security modules that decide what connections may do.
 #[derive(Debug)]
-pub(crate) struct Access {
+pub(crate) struct AccessControl {
     policies: ClientPolicies,
     mediator: Option<Box<dyn Mediator>>,
     /// Whether any message or name could be refused to any connection.
@@ -45,7 +45,7 @@ pub(crate) struct AccessQuery<'m> {
     pub(crate) from: Option<PeerId>,
     /// The recipient; `None` for the bus itself, and for a service that is yet to be started.
     pub(crate) to: Option<PeerId>,
-    reply: Reply,
+    reply: ReplyClass,
     /// What the delivery is for the rules of the sender.
     sent: DeliveryKind,
     /// What it is for the rules of the recipient.
@@ -59,7 +59,7 @@ impl<'m> AccessQuery<'m> {
         message: &'m Message<'m>,
         from: PeerId,
         to: PeerId,
-        reply: Reply,
+        reply: ReplyClass,
     ) -> Self {
         let (sent, received) = (DeliveryKind::Addressed, DeliveryKind::Addressed);
         Self { message, from: Some(from), to: Some(to), reply, sent, received }
@@ -71,14 +71,14 @@ impl<'m> AccessQuery<'m> {
             None => (DeliveryKind::Broadcast, DeliveryKind::Addressed),
             Some(_) => (DeliveryKind::Addressed, DeliveryKind::Overheard),
         };
-        let reply = Reply::to_others(message);
+        let reply = ReplyClass::to_others(message);
         Self { message, from: Some(from), to: Some(to), reply, sent, received }
     }
 
     /// A message to the bus itself, or to a service that is yet to be started, of which nothing is
     /// known but its name.
     pub(crate) const fn to_nobody(message: &'m Message<'m>, from: PeerId) -> Self {
-        let reply = Reply::to_others(message);
+        let reply = ReplyClass::to_others(message);
         let (sent, received) = (DeliveryKind::ToNobody, DeliveryKind::ToNobody);
         Self { message, from: Some(from), to: None, reply, sent, received }
     }
@@ -109,7 +109,7 @@ pub(crate) fn deny(
 }
 
 /// The rules of connections.
-impl Access {
+impl AccessControl {
     pub(crate) fn new(config: &Configuration) -> Self {
         let restricts = config.policy.restricts();
         Self { policies: ClientPolicies::default(), mediator: None, restricts }
@@ -160,7 +160,7 @@ impl Access {
 }
 
 /// Decisions.
-impl Access {
+impl AccessControl {
     /// Whether a message may pass.
     #[inline(never)]
     pub(crate) fn check(
@@ -234,7 +234,7 @@ impl Access {
         registry: &Registry,
     ) -> Result<(), RefusalReason> {
         let peer = &registry[owner];
-        if peer.policy().is_some_and(|policy| policy.may_own(name) == Verdict::Allow) {
+        if peer.policy().is_some_and(|policy| policy.may_own(name) == PolicyVerdict::Allow) {
             return Ok(());
         }
         Err(RefusalReason::OwningDenied {

@@ -58,7 +58,7 @@ pub struct Gauges {
 
 /// The counters behind [`Totals`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct BusCounters {
     /// Everything but [`Totals::withheld`].
     pub(super) totals: Totals,
     /// Messages of peers that were queued for connections other than monitors.
@@ -67,7 +67,7 @@ pub(super) struct Counters {
     pub(super) withheld: [u64; WithheldBy::ALL.len()],
 }
 
-impl Counters {
+impl BusCounters {
     pub(super) fn totals(&self) -> Totals {
         Totals { withheld: self.withheld.iter().sum(), ..self.totals }
     }

@@ -9,7 +9,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use core::fmt;
 
 use crate::types::{
-    End, ForeignError, LimitHit, PeerId, PeerSnapshot, Process, RefusalReason, Shortage,
+    End, ForeignError, KernelShortage, LimitHit, PeerId, PeerSnapshot, Process, RefusalReason,
     StartProblem, Time,
 };
 
@@ -111,7 +111,7 @@ pub enum IncidentReason {
     /// The recipient does not read.
     NotReading,
     /// The kernel did not take a message.
-    Undelivered(Shortage),
+    Undelivered(KernelShortage),
     /// A service did not start.
     StartFailed {
         /// Its name.
@@ -138,7 +138,7 @@ impl fmt::Display for IncidentReason {
 
 /// Messages that a connection did not get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Missed {
+pub(crate) struct MissedCount {
     /// The number of messages.
     pub(crate) messages: u64,
     /// How many of them the entry in the history does not count yet.
@@ -146,7 +146,7 @@ pub(crate) struct Missed {
     last: Time,
 }
 
-impl Missed {
+impl MissedCount {
     /// The first message, for which an entry is made.
     pub(crate) const fn first(now: Time) -> Self {
         Self { messages: 1, unrecorded: 0, last: now }
@@ -198,7 +198,12 @@ impl History {
 
     /// Counts more messages that a connection missed since its entry was made. The entry may have
     /// been taken over by another connection of the same process.
-    pub(crate) fn add_more(&mut self, kind: IncidentKind, who: &PeerSnapshot, missed: &mut Missed) {
+    pub(crate) fn add_more(
+        &mut self,
+        kind: IncidentKind,
+        who: &PeerSnapshot,
+        missed: &mut MissedCount,
+    ) {
         if missed.unrecorded == 0 {
             return;
         }

@@ -43,7 +43,7 @@ impl Counted {
 
 /// Whether members are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Counting {
+enum MemberCounting {
     /// Nobody has asked.
     Off,
     Since(Time),
@@ -98,13 +98,13 @@ pub struct MemberUse<'a> {
 }
 
 #[derive(Debug)]
-struct Row {
+struct MemberCountsRow {
     interface: Box<str>,
     member: Box<str>,
     counts: MemberCounts,
 }
 
-impl Row {
+impl MemberCountsRow {
     fn is(&self, interface: &str, member: &str) -> bool {
         *self.member == *member && *self.interface == *interface
     }
@@ -113,8 +113,8 @@ impl Row {
 /// All members that have been called or emitted.
 #[derive(Debug)]
 pub(crate) struct Members {
-    counting: Counting,
-    rows: Vec<Row>,
+    counting: MemberCounting,
+    rows: Vec<MemberCountsRow>,
     by_name: HashTable<u32>,
     other: MemberCounts,
     hasher: KeyedState,
@@ -123,22 +123,22 @@ pub(crate) struct Members {
 impl Members {
     pub(crate) fn new(hasher: KeyedState) -> Self {
         let (rows, by_name) = (Vec::new(), HashTable::new());
-        let (counting, other) = (Counting::Off, MemberCounts::default());
+        let (counting, other) = (MemberCounting::Off, MemberCounts::default());
         Self { counting, rows, by_name, other, hasher }
     }
 
     /// Whether members are counted.
     #[inline]
     pub(crate) const fn is_on(&self) -> bool {
-        matches!(self.counting, Counting::Since(_))
+        matches!(self.counting, MemberCounting::Since(_))
     }
 
     /// Counts from now on, unless it does already. Returns since when.
     pub(crate) const fn start(&mut self, now: Time) -> Time {
         match self.counting {
-            Counting::Since(since) => since,
-            Counting::Off => {
-                self.counting = Counting::Since(now);
+            MemberCounting::Since(since) => since,
+            MemberCounting::Off => {
+                self.counting = MemberCounting::Since(now);
                 now
             }
         }
@@ -212,7 +212,7 @@ impl Members {
             return MemberId::OTHER;
         }
         let index = self.rows.len() as u32;
-        self.rows.push(Row {
+        self.rows.push(MemberCountsRow {
             interface: interface.into(),
             member: member.into(),
             counts: MemberCounts::default(),

@@ -17,28 +17,28 @@ use wire::message::MessageType;
 use crate::hash::KeyedState;
 use crate::types::{Amount, PeerId, PeerSnapshot, Process, Time, WithheldBy};
 
-use counters::Counters;
+use counters::BusCounters;
 pub use counters::{Gauges, Totals};
 use history::History;
-pub(crate) use history::Missed;
+pub(crate) use history::MissedCount;
 pub use history::{Incident, IncidentKind, IncidentReason};
 pub(crate) use members::Counted;
 pub use members::{MemberCounts, MemberUse};
 use members::{MemberId, Members};
 pub(crate) use peer::{Losing, PeerStatistics};
 pub(crate) use queue::Queue;
-pub(crate) use shares::Account;
+pub(crate) use shares::QueueAccount;
 
 /// The numbers and the history of a bus.
 #[derive(Debug)]
 pub(crate) struct Accounting {
-    counters: Counters,
+    counters: BusCounters,
     members: Members,
     /// Where the message that is being handled was counted.
     current: Counted,
     history: History,
     /// The account that signals of the bus are on while the current input is handled.
-    payer: Account,
+    payer: QueueAccount,
     /// When the first connection was accepted.
     started: Option<Time>,
 }
@@ -54,11 +54,11 @@ pub(crate) struct DeliveryMark {
 impl Accounting {
     pub(crate) fn new(hasher: KeyedState) -> Self {
         Self {
-            counters: Counters::default(),
+            counters: BusCounters::default(),
             members: Members::new(hasher),
             current: Counted::NOT,
             history: History::default(),
-            payer: Account::Nobody,
+            payer: QueueAccount::Nobody,
             started: None,
         }
     }
@@ -107,7 +107,7 @@ impl Accounting {
     /// The deliveries that were counted so far, for [`Self::settle_member`].
     #[inline]
     pub(crate) const fn mark_deliveries(&self) -> DeliveryMark {
-        let Counters { totals, recipients, .. } = &self.counters;
+        let BusCounters { totals, recipients, .. } = &self.counters;
         DeliveryMark { deliveries: totals.deliveries, recipients: *recipients }
     }
 
@@ -189,13 +189,13 @@ impl Accounting {
 
     /// The account that signals of the bus are on.
     #[inline]
-    pub(crate) const fn payer(&self) -> Account {
+    pub(crate) const fn payer(&self) -> QueueAccount {
         self.payer
     }
 
     /// Puts signals of the bus on another account.
     #[inline]
-    pub(crate) const fn set_payer(&mut self, account: Account) {
+    pub(crate) const fn set_payer(&mut self, account: QueueAccount) {
         self.payer = account;
     }
 }
@@ -217,7 +217,7 @@ impl Accounting {
         &mut self,
         kind: IncidentKind,
         peer: &PeerSnapshot,
-        missed: &mut Missed,
+        missed: &mut MissedCount,
     ) {
         self.history.add_more(kind, peer, missed);
     }

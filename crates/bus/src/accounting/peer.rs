@@ -1,6 +1,6 @@
 //! What is counted for one connection.
 
-use super::history::Missed;
+use super::history::MissedCount;
 use super::members::MemberId;
 use crate::types::{Amount, LimitName, Time};
 
@@ -18,7 +18,7 @@ pub(crate) struct PeerStatistics {
     /// What it has lost since it last kept up.
     pub(crate) losing: Option<Losing>,
     /// Messages that a policy withheld from it.
-    pub(crate) withheld: Missed,
+    pub(crate) withheld: MissedCount,
     /// Bytes of the largest message that it has sent.
     pub(crate) peak_sent_bytes: u64,
     /// The most descriptors that it has sent with one message.
@@ -33,13 +33,13 @@ pub(crate) struct Losing {
     /// The limit that was hit by the first lost message.
     pub(crate) limit: LimitName,
     /// The messages that were lost so far.
-    pub(crate) missed: Missed,
+    pub(crate) missed: MissedCount,
 }
 
 impl Losing {
     /// The first lost message.
     pub(crate) const fn first(limit: LimitName, now: Time) -> Self {
-        Self { limit, missed: Missed::first(now) }
+        Self { limit, missed: MissedCount::first(now) }
     }
 }
 
@@ -51,7 +51,7 @@ impl Default for PeerStatistics {
             refused: 0,
             lost: 0,
             losing: None,
-            withheld: Missed::default(),
+            withheld: MissedCount::default(),
             peak_sent_bytes: 0,
             peak_sent_fds: 0,
             last_member: MemberId::NONE,

@@ -5,8 +5,8 @@
 
 use alloc::boxed::Box;
 
-use super::shares::{Account, Shares};
-use crate::types::{Amount, LimitHit, LimitName, Limits};
+use super::shares::{QueueAccount, Shares};
+use crate::types::{Amount, BusLimits, LimitHit, LimitName};
 
 /// The messages that are queued for one connection.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ struct QueueLimits {
 }
 
 impl QueueLimits {
-    const fn of(limits: &Limits) -> Self {
+    const fn of(limits: &BusLimits) -> Self {
         Self {
             bytes: limits.max_outgoing_bytes,
             fds: limits.max_outgoing_unix_fds,
@@ -41,13 +41,13 @@ impl QueueLimits {
 
 impl Queue {
     /// An empty queue.
-    pub(crate) const fn new(limits: &Limits) -> Self {
+    pub(crate) const fn new(limits: &BusLimits) -> Self {
         let (queued, limits) = (Amount { messages: 0, bytes: 0, fds: 0 }, QueueLimits::of(limits));
         Self { queued, limits, shares: None, peak_bytes: 0, peak_fds: 0 }
     }
 
     /// Applies other limits to what is queued and to what comes.
-    pub(crate) const fn set_limits(&mut self, limits: &Limits) {
+    pub(crate) const fn set_limits(&mut self, limits: &BusLimits) {
         self.limits = QueueLimits::of(limits);
     }
 
@@ -106,7 +106,7 @@ impl Queue {
 
     /// Adds one message to a crowded queue, and to the share of its account.
     #[cold]
-    pub(crate) fn push_for(&mut self, account: Account, bytes: u64, fds: u64) {
+    pub(crate) fn push_for(&mut self, account: QueueAccount, bytes: u64, fds: u64) {
         let queued = self.queued;
         let shares =
             self.shares.get_or_insert_with(|| Box::new(Shares::after(queued.bytes, queued.fds)));
@@ -171,9 +171,9 @@ mod tests {
     use testkit::corruption::each_is_reported;
 
     fn queue() -> Queue {
-        let mut queue = Queue::new(&Limits::default());
+        let mut queue = Queue::new(&BusLimits::default());
         queue.push(10, 1);
-        queue.push_for(Account::User(Some(7)), 20, 2);
+        queue.push_for(QueueAccount::User(Some(7)), 20, 2);
         queue
     }
 

@@ -9,7 +9,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 /// The account that a queued message is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Account {
+pub(crate) enum QueueAccount {
     /// The user who sent the message; `None` for all senders whose user is not known.
     User(Option<u32>),
     /// No user: the bus itself sent the message, or the recipient asked for it (a reply), or it was
@@ -28,12 +28,12 @@ impl Shares {
     /// The shares of a queue that holds this many bytes and descriptors, none of them counted yet.
     pub(super) fn after(bytes: u64, fds: u64) -> Self {
         let mut shares = Self { bytes: Share::default(), fds: Share::default() };
-        shares.push(Account::Nobody, bytes, fds);
+        shares.push(QueueAccount::Nobody, bytes, fds);
         shares
     }
 
     /// Adds a message at the end of the queue.
-    pub(super) fn push(&mut self, account: Account, bytes: u64, fds: u64) {
+    pub(super) fn push(&mut self, account: QueueAccount, bytes: u64, fds: u64) {
         self.bytes.push(account, bytes);
         self.fds.push(account, fds);
     }
@@ -68,7 +68,7 @@ impl Shares {
 #[derive(Debug, Default)]
 struct Share {
     /// Accounts in the order of the queue, and how much in a row is on each.
-    runs: VecDeque<(Account, u64)>,
+    runs: VecDeque<(QueueAccount, u64)>,
     users: BTreeMap<Option<u32>, u64>,
 }
 
@@ -77,11 +77,11 @@ impl Share {
         self.users.get(&user).copied().unwrap_or_default()
     }
 
-    fn push(&mut self, account: Account, count: u64) {
+    fn push(&mut self, account: QueueAccount, count: u64) {
         if count == 0 {
             return;
         }
-        if let Account::User(user) = account {
+        if let QueueAccount::User(user) = account {
             *self.users.entry(user).or_default() += count;
         }
         match self.runs.back_mut() {
@@ -101,7 +101,7 @@ impl Share {
             if is_used_up {
                 self.runs.pop_front();
             }
-            if let Account::User(user) = account
+            if let QueueAccount::User(user) = account
                 && let Some(sum) = self.users.get_mut(&user)
             {
                 *sum -= taken;
@@ -115,7 +115,7 @@ impl Share {
     fn check(&self) -> u64 {
         let mut users = BTreeMap::<Option<u32>, u64>::new();
         for (account, count) in &self.runs {
-            if let Account::User(user) = account {
+            if let QueueAccount::User(user) = account {
                 *users.entry(*user).or_default() += count;
             }
         }
@@ -134,12 +134,12 @@ mod tests {
         let mut share = Share::default();
         let (anna, bert) = (Some(1), Some(2));
         let pushed = [
-            (Account::Nobody, 100),
-            (Account::User(anna), 10),
-            (Account::User(anna), 5),
-            (Account::User(bert), 20),
-            (Account::Nobody, 0),
-            (Account::User(anna), 1),
+            (QueueAccount::Nobody, 100),
+            (QueueAccount::User(anna), 10),
+            (QueueAccount::User(anna), 5),
+            (QueueAccount::User(bert), 20),
+            (QueueAccount::Nobody, 0),
+            (QueueAccount::User(anna), 1),
         ];
         pushed.into_iter().for_each(|(account, count)| share.push(account, count));
         assert_eq!(share.runs.len(), 4, "neighbors of one account are one run");
@@ -162,8 +162,8 @@ mod tests {
     fn the_check_reports_every_corruption() {
         let make = || {
             let mut share = Share::default();
-            share.push(Account::User(Some(1)), 10);
-            share.push(Account::Nobody, 5);
+            share.push(QueueAccount::User(Some(1)), 10);
+            share.push(QueueAccount::Nobody, 5);
             share
         };
         let check = |share: &Share| assert_eq!(share.check(), 15);

@@ -12,7 +12,7 @@ use wire::Message;
 use wire::message::{Builder, MessageType};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use super::starts::Waiter;
+use super::starts::StartWaiter;
 use super::{Activation, give_up};
 use crate::policy::MessageClass;
 use crate::routing::Router;
@@ -50,7 +50,7 @@ impl Activation {
             Some(manager) => deliver(manager, head, &request, router, fx),
             None => {
                 let start = self.start(SYSTEMD, ActivationMethod::ByItself, asker, router, fx);
-                self.starts.wait(start, Waiter::Request(request));
+                self.starts.wait(start, StartWaiter::Request(request));
             }
         }
     }

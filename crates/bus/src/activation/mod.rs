@@ -32,7 +32,7 @@ use crate::types::{
     Time,
 };
 use manager::ManagerRequest;
-use starts::{HeldMessage, Start, Starts, Waiter};
+use starts::{HeldMessage, Start, StartWaiter, Starts};
 
 /// The services that are being started, and the environment that they get.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ impl Activation {
         self.check_room(from, name, router)?;
         let start = self.start(name, method, from, router, fx);
         if let Some(call) = call {
-            self.starts.wait(start, Waiter::Call(call));
+            self.starts.wait(start, StartWaiter::Call(call));
         }
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Activation {
             counted: router.accounting.current(),
             since: router.now,
         };
-        self.starts.wait(start, Waiter::Message(held));
+        self.starts.wait(start, StartWaiter::Message(held));
     }
 }
 
@@ -188,9 +188,9 @@ impl Activation {
         fx.log(LogEvent::Started { name: start.name });
         for waiter in start.waiting {
             match waiter {
-                Waiter::Call(call) => answer_start(call, router, fx),
-                Waiter::Message(held) => deliver_held(&held, owner, router, fx),
-                Waiter::Request(request) => manager::send_held(owner, &request, router, fx),
+                StartWaiter::Call(call) => answer_start(call, router, fx),
+                StartWaiter::Message(held) => deliver_held(&held, owner, router, fx),
+                StartWaiter::Request(request) => manager::send_held(owner, &request, router, fx),
             }
         }
     }
@@ -220,7 +220,7 @@ impl Activation {
     /// Drops everything that waits for a connection that no longer takes part.
     pub(crate) fn forget(&mut self, peer: PeerId, router: &mut Router, fx: &mut Effects) {
         for waiter in self.starts.take_of(peer) {
-            if let Waiter::Message(held) = waiter {
+            if let StartWaiter::Message(held) = waiter {
                 record_held(&held, router, fx);
                 release_fds(&held, fx);
             }
@@ -307,10 +307,10 @@ fn give_up(start: Start, problem: StartProblem, router: &mut Router, fx: &mut Ef
     fx.log(LogEvent::StartFailed { start: id, name: name.clone(), problem: problem.clone() });
     for waiter in start.waiting {
         match waiter {
-            Waiter::Call(CallId { peer, serial }) => {
+            StartWaiter::Call(CallId { peer, serial }) => {
                 router.send_named_error(peer, serial, error_name, &text, fx);
             }
-            Waiter::Message(held) => {
+            StartWaiter::Message(held) => {
                 record_held(&held, router, fx);
                 let message =
                     Message::parse(&held.bytes).expect("it was valid when it was received");
@@ -318,7 +318,7 @@ fn give_up(start: Start, problem: StartProblem, router: &mut Router, fx: &mut Ef
                 release_fds(&held, fx);
             }
             // The bus does not wait for a reply to its requests.
-            Waiter::Request(_) => {}
+            StartWaiter::Request(_) => {}
         }
     }
     note_failed_start(name, problem, router);

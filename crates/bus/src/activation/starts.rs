@@ -19,12 +19,12 @@ pub(super) struct Start {
     pub(super) timeout: Option<Duration>,
     deadline: Option<Time>,
     /// What waits for it, in the order of arrival.
-    pub(super) waiting: Vec<Waiter>,
+    pub(super) waiting: Vec<StartWaiter>,
 }
 
 /// What waits for a service.
 #[derive(Debug)]
-pub(super) enum Waiter {
+pub(super) enum StartWaiter {
     /// A call of StartServiceByName, to be answered.
     Call(CallId),
     /// A message for the service.
@@ -33,7 +33,7 @@ pub(super) enum Waiter {
     Request(ManagerRequest),
 }
 
-impl Waiter {
+impl StartWaiter {
     /// The connection that waits.
     const fn peer(&self) -> Option<PeerId> {
         match self {
@@ -115,9 +115,9 @@ impl Starts {
     }
 
     /// Lets something wait for a service.
-    pub(super) fn wait(&mut self, id: StartId, waiter: Waiter) {
+    pub(super) fn wait(&mut self, id: StartId, waiter: StartWaiter) {
         let Some(start) = self.by_id.get_mut(&id) else { return };
-        if let Waiter::Message(held) = &waiter {
+        if let StartWaiter::Message(held) = &waiter {
             self.held.entry(held.from).or_default().add(held.amount);
         }
         start.waiting.push(waiter);
@@ -154,11 +154,11 @@ impl Starts {
     }
 
     /// Removes everything that waits for a connection.
-    pub(super) fn take_of(&mut self, peer: PeerId) -> Vec<Waiter> {
+    pub(super) fn take_of(&mut self, peer: PeerId) -> Vec<StartWaiter> {
         if self.by_id.is_empty() {
             return Vec::new();
         }
-        let of_peer = |waiter: &mut Waiter| waiter.peer() == Some(peer);
+        let of_peer = |waiter: &mut StartWaiter| waiter.peer() == Some(peer);
         let starts = self.by_id.values_mut();
         let taken: Vec<_> =
             starts.flat_map(|start| start.waiting.extract_if(.., of_peer)).collect();
@@ -166,10 +166,10 @@ impl Starts {
         taken
     }
 
-    fn uncount(&mut self, waiters: &[Waiter]) {
+    fn uncount(&mut self, waiters: &[StartWaiter]) {
         self.waiting -= waiters.len();
         for waiter in waiters {
-            if let Waiter::Message(message) = waiter
+            if let StartWaiter::Message(message) = waiter
                 && let Some(held) = self.held.get_mut(&message.from)
             {
                 held.subtract(message.amount);
@@ -196,7 +196,7 @@ impl Starts {
             waiting += start.waiting.len();
             for waiter in &start.waiting {
                 assert!(waiter.peer().is_none_or(&is_active), "{waiter:?}");
-                if let Waiter::Message(message) = waiter {
+                if let StartWaiter::Message(message) = waiter {
                     held.entry(message.from).or_default().add(message.amount);
                 }
             }
@@ -225,12 +225,12 @@ mod tests {
         let id = starts.begin("a.b", method.clone(), now, Some(Duration::from_secs(1)));
         starts.begin("a.c", method, now, None);
         let serial = NonZeroU32::MIN;
-        starts.wait(id, Waiter::Call(CallId { peer: SENDER, serial }));
+        starts.wait(id, StartWaiter::Call(CallId { peer: SENDER, serial }));
         let amount = Amount { messages: 1, bytes: 8, fds: 0 };
         let (bytes, fds) = ([0; 8].into(), None);
         let (counted, since) = (Counted::NOT, now);
         let held = HeldMessage { from: SENDER, bytes, fds, amount, counted, since };
-        starts.wait(id, Waiter::Message(held));
+        starts.wait(id, StartWaiter::Message(held));
         starts
     }
 
@@ -263,7 +263,7 @@ mod tests {
                 ("a connection that is gone", |starts| {
                     let start = starts.by_id.get_mut(&StartId::new(1)).expect("it runs");
                     let call = CallId { peer: PeerId::new(9, 0), serial: NonZeroU32::MIN };
-                    start.waiting[0] = Waiter::Call(call);
+                    start.waiting[0] = StartWaiter::Call(call);
                 }),
             ],
         );

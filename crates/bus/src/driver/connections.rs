@@ -14,11 +14,11 @@ use super::ownership::announce_owner;
 use crate::access::mediation::MediatorKind;
 use crate::accounting::IncidentKind;
 use crate::registry::Peer;
-use crate::reloads::{Privilege, TooManyWaiting, Turn, WAITING_MAX};
+use crate::reloads::{ReloadPrivilege, ReloadTurn, TooManyWaiting, WAITING_MAX};
 use crate::routing::{Router, reply_too_long};
 use crate::types::{
-    CallId, ConnectionFact, Details, Effect, Effects, FdPassing, Fds, PeerId, PidFd, RefusalReason,
-    ServiceHelper, ServiceManager,
+    CallId, ConnectionFact, DescriptorPassing, Details, Effect, Effects, Fds, PeerId, PidFd,
+    RefusalReason, ServiceHelper, ServiceManager,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -134,7 +134,7 @@ pub(crate) fn details_read(
     };
     let mut dict = credentials_of(peer, details);
     let mut fds = Fds::None;
-    if caller.fds == FdPassing::Agreed && details.pidfd == PidFd::Held {
+    if caller.fds == DescriptorPassing::Agreed && details.pidfd == PidFd::Held {
         dict.insert("ProcessFD", Value::UnixFd(0));
         fds = Fds::OfProcess(peer.id);
     }
@@ -227,12 +227,15 @@ pub(super) fn reload_config(
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
     let caller = call.from;
-    let privilege =
-        if driver.router.is_privileged(caller) { Privilege::Any } else { Privilege::None };
+    let privilege = if driver.router.is_privileged(caller) {
+        ReloadPrivilege::Any
+    } else {
+        ReloadPrivilege::None
+    };
     let serial = call.message.expects_reply().then(|| call.message.serial());
     match driver.reloads.add(caller, serial, privilege, driver.router.now) {
-        Ok(Turn::Now) => fx.push(Effect::Reload { caller }),
-        Ok(Turn::Later) => {}
+        Ok(ReloadTurn::Now) => fx.push(Effect::Reload { caller }),
+        Ok(ReloadTurn::Later) => {}
         Err(TooManyWaiting) => {
             return Err(RefusalReason::TooManyReloads { max: WAITING_MAX });
         }

@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 use wire::names::ObjectPath;
 
 use super::call::{Call, Driver};
-use super::table::{Arg, INTERFACES, Interface, PathRule};
+use super::table::{DriverArgument, DriverInterface, INTERFACES, PathRule};
 use crate::types::{Effects, RefusalReason};
 use crate::well_known::DRIVER_PATH;
 
@@ -31,7 +31,8 @@ pub fn introspection_xml(path: ObjectPath<'_>) -> String {
 
 fn write_node(xml: &mut String, path: ObjectPath<'_>) -> fmt::Result {
     xml.write_str("<node>\n")?;
-    let here = |interface: &&Interface| path == DRIVER_PATH || interface.path == PathRule::Any;
+    let here =
+        |interface: &&DriverInterface| path == DRIVER_PATH || interface.path == PathRule::Any;
     for interface in INTERFACES.iter().filter(here) {
         write_interface(xml, interface)?;
     }
@@ -41,7 +42,7 @@ fn write_node(xml: &mut String, path: ObjectPath<'_>) -> fmt::Result {
     xml.write_str("</node>\n")
 }
 
-fn write_interface(xml: &mut String, interface: &Interface) -> fmt::Result {
+fn write_interface(xml: &mut String, interface: &DriverInterface) -> fmt::Result {
     writeln!(xml, "  <interface name=\"{}\">", interface.name)?;
     for method in interface.methods {
         writeln!(xml, "    <method name=\"{}\">", method.name)?;
@@ -64,8 +65,8 @@ fn write_interface(xml: &mut String, interface: &Interface) -> fmt::Result {
     writeln!(xml, "  </interface>")
 }
 
-fn write_args(xml: &mut String, args: &[Arg], direction: &str) -> fmt::Result {
-    for Arg { name, signature } in args {
+fn write_args(xml: &mut String, args: &[DriverArgument], direction: &str) -> fmt::Result {
+    for DriverArgument { name, signature } in args {
         writeln!(xml, "      <arg name=\"{name}\" type=\"{signature}\"{direction}/>")?;
     }
     Ok(())

@@ -26,7 +26,7 @@ pub(crate) use connections::details_read;
 pub use introspect::introspection_xml;
 pub(crate) use ownership::{announce_services, release_all_names};
 pub(crate) use peer_interface::call_without_destination;
-use table::{INTERFACES, Method, PathRule, Privilege};
+use table::{DriverMethod, INTERFACES, PathRule, Privilege};
 pub(crate) use tracing::ring_opened;
 
 use crate::access::{AccessQuery, deny};
@@ -85,7 +85,8 @@ impl Driver<'_> {
     }
 
     fn is_first_hello(&self, from: PeerId, message: &Message<'_>) -> bool {
-        let is_hello = |method: &Method| method.name == HELLO && method.takes(message.signature());
+        let is_hello =
+            |method: &DriverMethod| method.name == HELLO && method.takes(message.signature());
         !self.router.registry[from].is_registered()
             && message.message_type() == MessageType::MethodCall
             && find_method(message).is_ok_and(is_hello)
@@ -116,7 +117,7 @@ impl Driver<'_> {
 }
 
 /// Finds the method that a call is for. Without an interface it is the first of that name.
-fn find_method(message: &Message<'_>) -> Result<&'static Method, RefusalReason> {
+fn find_method(message: &Message<'_>) -> Result<&'static DriverMethod, RefusalReason> {
     let member = message.member().map_or("", |name| name.as_str());
     let wanted = message.interface().map(|name| name.as_str());
     let at_driver = message.path() == Some(DRIVER_PATH);

@@ -7,7 +7,7 @@ use wire::body::Value;
 use wire::signature::Signature;
 
 use super::call::{Call, Driver};
-use super::table::{INTERFACES, Interface};
+use super::table::{DriverInterface, INTERFACES};
 use crate::access::mediation::MediatorKind;
 use crate::routing::Router;
 use crate::types::{Effects, RefusalReason, ServiceManager};
@@ -45,12 +45,16 @@ pub(super) fn set(
     Err(RefusalReason::PropertyReadOnly { interface: interface.into(), property: property.into() })
 }
 
-fn find(name: &str) -> Result<&'static Interface, RefusalReason> {
+fn find(name: &str) -> Result<&'static DriverInterface, RefusalReason> {
     let found = INTERFACES.iter().find(|interface| interface.name == name);
     found.ok_or_else(|| RefusalReason::PropertyInterfaceUnknown { interface: name.into() })
 }
 
-fn value(router: &Router, interface: &Interface, property: &str) -> Result<Value, RefusalReason> {
+fn value(
+    router: &Router,
+    interface: &DriverInterface,
+    property: &str,
+) -> Result<Value, RefusalReason> {
     match (interface.name, property) {
         ("org.freedesktop.DBus", "Features") => Ok(strings(&features(router))),
         ("org.freedesktop.DBus", "Interfaces") => Ok(strings(&optional_interfaces())),

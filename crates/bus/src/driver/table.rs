@@ -27,21 +27,21 @@ pub(super) enum Privilege {
 
 /// A method, signal or property takes or gives this.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arg {
+pub(super) struct DriverArgument {
     pub(super) name: &'static str,
     pub(super) signature: &'static str,
 }
 
-pub(super) struct Method {
+pub(super) struct DriverMethod {
     pub(super) name: &'static str,
-    pub(super) input: &'static [Arg],
-    pub(super) output: &'static [Arg],
+    pub(super) input: &'static [DriverArgument],
+    pub(super) output: &'static [DriverArgument],
     pub(super) path: PathRule,
     pub(super) privilege: Privilege,
     pub(super) handler: Handler,
 }
 
-impl Method {
+impl DriverMethod {
     /// Whether a call with arguments of these types is right.
     pub(super) fn takes(&self, signature: Signature<'_>) -> bool {
         let mut rest = signature.as_str();
@@ -61,42 +61,42 @@ impl Method {
     }
 }
 
-pub(super) struct Signal {
+pub(super) struct DriverSignal {
     pub(super) name: &'static str,
-    pub(super) args: &'static [Arg],
+    pub(super) args: &'static [DriverArgument],
 }
 
-pub(super) struct Property {
+pub(super) struct DriverProperty {
     pub(super) name: &'static str,
     pub(super) signature: &'static str,
 }
 
-pub(super) struct Interface {
+pub(super) struct DriverInterface {
     pub(super) name: &'static str,
     pub(super) path: PathRule,
-    pub(super) methods: &'static [Method],
-    pub(super) signals: &'static [Signal],
-    pub(super) properties: &'static [Property],
+    pub(super) methods: &'static [DriverMethod],
+    pub(super) signals: &'static [DriverSignal],
+    pub(super) properties: &'static [DriverProperty],
 }
 
 /// `args!(name "s", flags "u")`
 macro_rules! args {
     ($($name:ident $signature:literal),*) => {
-        &[$(Arg { name: stringify!($name), signature: $signature }),*]
+        &[$(DriverArgument { name: stringify!($name), signature: $signature }),*]
     };
 }
 
 const fn method(
     name: &'static str,
-    input: &'static [Arg],
-    output: &'static [Arg],
+    input: &'static [DriverArgument],
+    output: &'static [DriverArgument],
     handler: Handler,
-) -> Method {
+) -> DriverMethod {
     let (path, privilege) = (PathRule::Any, Privilege::Anyone);
-    Method { name, input, output, path, privilege, handler }
+    DriverMethod { name, input, output, path, privilege, handler }
 }
 
-impl Method {
+impl DriverMethod {
     const fn canonical(self) -> Self {
         Self { path: PathRule::Canonical, ..self }
     }
@@ -107,8 +107,8 @@ impl Method {
 }
 
 /// All interfaces. A call without an interface finds the first method of its name.
-pub(super) static INTERFACES: &[Interface] = &[
-    Interface {
+pub(super) static INTERFACES: &[DriverInterface] = &[
+    DriverInterface {
         name: "org.freedesktop.DBus",
         path: PathRule::Any,
         methods: &[
@@ -185,20 +185,20 @@ pub(super) static INTERFACES: &[Interface] = &[
             ),
         ],
         signals: &[
-            Signal {
+            DriverSignal {
                 name: "NameOwnerChanged",
                 args: args!(name "s", old_owner "s", new_owner "s"),
             },
-            Signal { name: "NameLost", args: args!(name "s") },
-            Signal { name: "NameAcquired", args: args!(name "s") },
-            Signal { name: "ActivatableServicesChanged", args: args!() },
+            DriverSignal { name: "NameLost", args: args!(name "s") },
+            DriverSignal { name: "NameAcquired", args: args!(name "s") },
+            DriverSignal { name: "ActivatableServicesChanged", args: args!() },
         ],
         properties: &[
-            Property { name: "Features", signature: "as" },
-            Property { name: "Interfaces", signature: "as" },
+            DriverProperty { name: "Features", signature: "as" },
+            DriverProperty { name: "Interfaces", signature: "as" },
         ],
     },
-    Interface {
+    DriverInterface {
         name: "org.freedesktop.DBus.Properties",
         path: PathRule::Canonical,
         methods: &[
@@ -216,20 +216,20 @@ pub(super) static INTERFACES: &[Interface] = &[
                 properties::set,
             ),
         ],
-        signals: &[Signal {
+        signals: &[DriverSignal {
             name: "PropertiesChanged",
             args: args!(interface_name "s", changed_properties "a{sv}", invalidated_properties "as"),
         }],
         properties: &[],
     },
-    Interface {
+    DriverInterface {
         name: "org.freedesktop.DBus.Introspectable",
         path: PathRule::Any,
         methods: &[method("Introspect", args!(), args!(xml "s"), introspect::introspect)],
         signals: &[],
         properties: &[],
     },
-    Interface {
+    DriverInterface {
         name: "org.freedesktop.DBus.Monitoring",
         path: PathRule::Canonical,
         methods: &[method(
@@ -242,7 +242,7 @@ pub(super) static INTERFACES: &[Interface] = &[
         signals: &[],
         properties: &[],
     },
-    Interface {
+    DriverInterface {
         name: "org.freedesktop.DBus.Debug.Stats",
         path: PathRule::Canonical,
         methods: &[
@@ -258,7 +258,7 @@ pub(super) static INTERFACES: &[Interface] = &[
         signals: &[],
         properties: &[],
     },
-    Interface {
+    DriverInterface {
         name: "org.diligence.Statistics1",
         path: PathRule::Canonical,
         methods: &[
@@ -283,7 +283,7 @@ pub(super) static INTERFACES: &[Interface] = &[
         signals: &[],
         properties: &[],
     },
-    Interface {
+    DriverInterface {
         name: "org.diligence.Trace1",
         path: PathRule::Canonical,
         methods: &[
@@ -295,7 +295,7 @@ pub(super) static INTERFACES: &[Interface] = &[
         signals: &[],
         properties: &[],
     },
-    Interface {
+    DriverInterface {
         name: "org.freedesktop.DBus.Peer",
         path: PathRule::Any,
         methods: &[

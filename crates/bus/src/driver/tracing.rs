@@ -13,7 +13,7 @@ use super::call::{Call, Driver};
 use super::monitoring::{mediate_eavesdropping, parse};
 use crate::routing::{Router, reply_too_long};
 use crate::types::{
-    CallId, Effect, Effects, FdPassing, Fds, ForeignError, LimitHit, LimitName, LogEvent,
+    CallId, DescriptorPassing, Effect, Effects, Fds, ForeignError, LimitHit, LimitName, LogEvent,
     RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason, RingContents, RingFacts, TraceRequest,
 };
 
@@ -112,7 +112,7 @@ pub(super) fn dump(
 }
 
 fn check_descriptors(router: &Router, call: &Call<'_>) -> Result<(), RefusalReason> {
-    if router.registry[call.from].fds == FdPassing::Agreed && call.message.expects_reply() {
+    if router.registry[call.from].fds == DescriptorPassing::Agreed && call.message.expects_reply() {
         return Ok(());
     }
     Err(RefusalReason::TraceFdsNotAgreed)

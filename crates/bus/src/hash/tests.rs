@@ -119,7 +119,7 @@ fn keys_of_an_attacker_are_spread_as_random_ones() {
 
 /// With secrets that are published, the same sets must be found to be crowded.
 /// Makes one key of a family.
-type MakeKey = fn(u32) -> Key;
+type MakeKey = fn(u32) -> ChosenKey;
 
 #[test]
 #[cfg_attr(miri, ignore = "too many hashes to be interpreted")]
@@ -163,7 +163,7 @@ const DEVIATIONS_MAX: f64 = 8.0;
 /// Keys that an attacker would choose.
 struct Set {
     name: &'static str,
-    keys: Vec<Key>,
+    keys: Vec<ChosenKey>,
 }
 
 /// A key as the tables of the bus have them.
@@ -177,9 +177,9 @@ enum Chosen {
 }
 
 /// The same without the discriminant, which no table has.
-struct Key(Chosen);
+struct ChosenKey(Chosen);
 
-impl Hash for Key {
+impl Hash for ChosenKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.0 {
             Chosen::Name(name) => name.hash(state),
@@ -193,27 +193,27 @@ impl Hash for Key {
     }
 }
 
-fn name(text: String) -> Key {
-    Key(Chosen::Name(text.into()))
+fn name(text: String) -> ChosenKey {
+    ChosenKey(Chosen::Name(text.into()))
 }
 
-fn signal(sender: PeerId, path: String) -> Key {
+fn signal(sender: PeerId, path: String) -> ChosenKey {
     let (interface, member) = (Some("com.example.Thing"), Some("Changed"));
-    Key(Chosen::Route(Some(sender), Some(path.into()), interface, member))
+    ChosenKey(Chosen::Route(Some(sender), Some(path.into()), interface, member))
 }
 
-fn path(number: u32) -> Key {
+fn path(number: u32) -> ChosenKey {
     signal(PeerId::new(7, 0), format!("/com/example/{number}"))
 }
 
-fn serial(number: u32) -> Key {
+fn serial(number: u32) -> ChosenKey {
     let serial = NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
-    Key(Chosen::Reply(PeerId::new(7, 0), serial, PeerId::new(9, 0)))
+    ChosenKey(Chosen::Reply(PeerId::new(7, 0), serial, PeerId::new(9, 0)))
 }
 
-fn rule(number: u32) -> Key {
+fn rule(number: u32) -> ChosenKey {
     let text = format!("type='signal',path='/com/example/{number}',arg0='{number}'");
-    Key(Chosen::Rule(PeerId::new(7, 0), MatchRule::parse(&text).expect("a rule")))
+    ChosenKey(Chosen::Rule(PeerId::new(7, 0), MatchRule::parse(&text).expect("a rule")))
 }
 
 fn sets() -> Vec<Set> {
@@ -222,7 +222,8 @@ fn sets() -> Vec<Set> {
     let block = |before: usize, number: u32, after: usize| {
         name(format!("{}{number:016}{}", "a".repeat(before), "z".repeat(after)))
     };
-    let all = |name, key: &dyn Fn(u32) -> Key| Set { name, keys: (0..KEYS).map(key).collect() };
+    let all =
+        |name, key: &dyn Fn(u32) -> ChosenKey| Set { name, keys: (0..KEYS).map(key).collect() };
     let foldhash = FixedState::default();
     let zero = KeyedBuildHasher(HashKey([0; 2]));
     let mut sets = Vec::from([
@@ -250,13 +251,13 @@ fn sets() -> Vec<Set> {
         sets.push(Set { name, keys: colliding(key, &foldhash) });
         sets.push(Set { name: CHOSEN_FOR_ZERO[index], keys: colliding(key, &zero) });
     }
-    let meeting = |n: u32| Key(Chosen::Numbers(n.into(), FOLDHASH_SECOND_SECRET));
+    let meeting = |n: u32| ChosenKey(Chosen::Numbers(n.into(), FOLDHASH_SECOND_SECRET));
     sets.push(all(CHOSEN_FOR_FOLDHASH[4], &meeting));
     sets
 }
 
 /// The keys of a family that share one bucket under a hash function.
-fn colliding(key: fn(u32) -> Key, known: &impl BuildHasher) -> Vec<Key> {
+fn colliding(key: fn(u32) -> ChosenKey, known: &impl BuildHasher) -> Vec<ChosenKey> {
     let all = (1..).map(key).filter(|key| known.hash_one(key) % BUCKETS == 0);
     all.take(KEYS as usize).collect()
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
 
 use wire::Message;
-use wire::match_rule::{ARG_INDEX_MAX, Arg};
+use wire::match_rule::{ARG_INDEX_MAX, MatchArgument};
 
 /// The arguments that rules can ask for.
 ///
@@ -14,11 +14,11 @@ use wire::match_rule::{ARG_INDEX_MAX, Arg};
 pub(super) struct Args<'a> {
     message: &'a Message<'a>,
     /// The first arguments, which rules ask for most.
-    first: [Cell<Option<Arg<'a>>>; FIRST],
+    first: [Cell<Option<MatchArgument<'a>>>; FIRST],
     /// How many of the first were looked for.
     known: Cell<usize>,
     /// As many as rules can ask for, if one has asked for a later one.
-    all: OnceCell<Vec<Arg<'a>>>,
+    all: OnceCell<Vec<MatchArgument<'a>>>,
 }
 
 impl<'a> Args<'a> {
@@ -29,7 +29,7 @@ impl<'a> Args<'a> {
     }
 
     /// The argument with this index, if there are so many.
-    pub(super) fn get(&self, index: u8) -> Option<Arg<'a>> {
+    pub(super) fn get(&self, index: u8) -> Option<MatchArgument<'a>> {
         let index = usize::from(index);
         match self.first.get(index) {
             Some(place) if index < self.known.get() => place.get(),
@@ -48,7 +48,7 @@ impl<'a> Args<'a> {
         self.known.set(count);
     }
 
-    fn read_all(&self) -> Vec<Arg<'a>> {
+    fn read_all(&self) -> Vec<MatchArgument<'a>> {
         self.message.args().take(usize::from(ARG_INDEX_MAX) + 1).collect()
     }
 }

@@ -5,10 +5,12 @@ use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashTable};
 use slab::Slab;
-use wire::match_rule::{Arg, ArgMatch, MATCH_RULE_LEN_MAX, MatchRule, MatchSubject, PathMatch};
+use wire::match_rule::{
+    ArgMatch, MATCH_RULE_LEN_MAX, MatchArgument, MatchRule, MatchSubject, PathMatch,
+};
 
 use super::matched_message::MatchedMessage;
-use super::recipients::Recipients;
+use super::recipients::MatchedRecipients;
 use crate::hash::{KeyedBuildHasher, KeyedState};
 use crate::types::PeerId;
 
@@ -17,7 +19,7 @@ use crate::types::PeerId;
 pub(crate) struct RuleId(usize);
 
 #[derive(Debug)]
-struct Rule {
+struct IndexedRule {
     owner: PeerId,
     rule: MatchRule,
     /// How often it was added.
@@ -44,7 +46,7 @@ pub(crate) enum Removed {
 
 /// What the rules of a bucket have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Key<'a> {
+struct BucketKey<'a> {
     kind: BucketKind<'a>,
     member: Option<&'a str>,
 }
@@ -60,7 +62,7 @@ enum BucketKind<'a> {
     Any,
 }
 
-impl<'a> Key<'a> {
+impl<'a> BucketKey<'a> {
     /// The key under which `rule` is found.
     fn of(rule: &'a MatchRule) -> Self {
         let mut args = rule.args().iter();
@@ -79,7 +81,7 @@ impl<'a> Key<'a> {
                 (None, None) => BucketKind::Any,
             },
         };
-        Key { kind, member: rule.member() }
+        BucketKey { kind, member: rule.member() }
     }
 }
 
@@ -147,7 +149,7 @@ impl ArgUse {
 /// Rules by what they ask for. See the module's documentation.
 #[derive(Debug)]
 pub(crate) struct MatchIndex {
-    rules: Slab<Rule>,
+    rules: Slab<IndexedRule>,
     /// Each holds rules of one key, and is never empty.
     buckets: Slab<Vec<RuleId>>,
     by_key: HashTable<usize>,
@@ -199,7 +201,7 @@ impl MatchIndex {
         }
         self.generation += 1;
         let hash = self.hasher.hash(&(owner, &rule));
-        let entry = Rule { owner, rule, count: 1, place, bucket: 0, place_in_bucket: 0 };
+        let entry = IndexedRule { owner, rule, count: 1, place, bucket: 0, place_in_bucket: 0 };
         let id = RuleId(self.rules.insert(entry));
         let (rules, hasher) = (&self.rules, &self.hasher);
         let rehash = |id: &RuleId| hasher.hash(&(rules[id.0].owner, &rules[id.0].rule));
@@ -216,7 +218,7 @@ impl MatchIndex {
     /// Removes a rule once.
     pub(crate) fn remove(&mut self, owner: PeerId, rule: &MatchRule) -> Removed {
         let Some(id) = self.find(owner, rule) else { return Removed::Nothing };
-        let Rule { count, place, .. } = &mut self.rules[id.0];
+        let IndexedRule { count, place, .. } = &mut self.rules[id.0];
         *count -= 1;
         if *count > 0 {
             return Removed::Once;
@@ -251,7 +253,7 @@ impl MatchIndex {
         self.rules.shrink_to_fit();
         self.buckets.shrink_to_fit();
         let (rules, buckets, hasher) = (&self.rules, &self.buckets, &self.hasher);
-        let rehash = |b: &usize| hasher.hash(&Key::of(&rules[buckets[*b][0].0].rule));
+        let rehash = |b: &usize| hasher.hash(&BucketKey::of(&rules[buckets[*b][0].0].rule));
         self.by_key.shrink_to_fit(rehash);
         let rehash = |id: &RuleId| hasher.hash(&(rules[id.0].owner, &rules[id.0].rule));
         self.by_rule.shrink_to_fit(rehash);
@@ -273,7 +275,7 @@ impl MatchIndex {
             let bucket = &self.buckets[rule.bucket];
             assert_eq!(bucket.get(rule.place_in_bucket), Some(&RuleId(id)), "{:?}", rule.rule);
             assert!(rule.count > 0, "{:?} was added", rule.rule);
-            let key = Key::of(&rule.rule);
+            let key = BucketKey::of(&rule.rule);
             assert_eq!(self.bucket(&key), Some(rule.bucket), "{:?}", rule.rule);
             in_use[key.kind.index()][usize::from(key.member.is_some())] += 1;
             assert_eq!(self.find(rule.owner, &rule.rule), Some(RuleId(id)), "{:?}", rule.rule);
@@ -310,7 +312,7 @@ impl MatchIndex {
     }
 
     /// Adds to `found` every connection that has a rule which matches, once.
-    pub(crate) fn find_all(&self, subject: &MatchedMessage<'_>, found: &mut Recipients) {
+    pub(crate) fn find_all(&self, subject: &MatchedMessage<'_>, found: &mut MatchedRecipients) {
         self.find_without_args(subject, found);
         self.find_by_args(subject, found);
     }
@@ -320,7 +322,7 @@ impl MatchIndex {
     pub(crate) fn find_without_args(
         &self,
         subject: &MatchedMessage<'_>,
-        found: &mut Recipients,
+        found: &mut MatchedRecipients,
     ) -> ArgsRead {
         let mut search = Search { index: self, subject, found, args: ArgsRead::No };
         if let Some(path) = subject.path() {
@@ -344,19 +346,19 @@ impl MatchIndex {
     }
 
     /// Looks up the rules that are found by an argument.
-    pub(crate) fn find_by_args(&self, subject: &MatchedMessage<'_>, found: &mut Recipients) {
+    pub(crate) fn find_by_args(&self, subject: &MatchedMessage<'_>, found: &mut MatchedRecipients) {
         let wanted = self.args_wanted(subject);
         if wanted.rules == 0 {
             return;
         }
         let mut search = Search { index: self, subject, found, args: ArgsRead::No };
         for index in bits(wanted.equal) {
-            if let Some(Arg::String(text)) = subject.arg(index) {
+            if let Some(MatchArgument::String(text)) = subject.arg(index) {
                 search.probe(BucketKind::Arg(index, text));
             }
         }
         if wanted.namespace
-            && let Some(Arg::String(text)) = subject.arg(0)
+            && let Some(MatchArgument::String(text)) = subject.arg(0)
         {
             for namespace in prefixes(text, b'.') {
                 search.probe(BucketKind::Arg0Namespace(namespace));
@@ -381,13 +383,14 @@ impl MatchIndex {
         self.by_rule.find(self.hasher.hash(&(owner, rule)), same).copied()
     }
 
-    fn bucket(&self, key: &Key<'_>) -> Option<usize> {
-        let same = |bucket: &usize| Key::of(&self.rules[self.buckets[*bucket][0].0].rule) == *key;
+    fn bucket(&self, key: &BucketKey<'_>) -> Option<usize> {
+        let same =
+            |bucket: &usize| BucketKey::of(&self.rules[self.buckets[*bucket][0].0].rule) == *key;
         self.by_key.find(self.hasher.hash(key), same).copied()
     }
 
     fn insert_in_bucket(&mut self, id: RuleId) {
-        let key = Key::of(&self.rules[id.0].rule);
+        let key = BucketKey::of(&self.rules[id.0].rule);
         let hash = self.hasher.hash(&key);
         self.in_use[key.kind.index()][usize::from(key.member.is_some())] += 1;
         match key.member {
@@ -404,7 +407,7 @@ impl MatchIndex {
             None => {
                 let bucket = self.buckets.insert(Vec::with_capacity(1));
                 let (rules, buckets, hasher) = (&self.rules, &self.buckets, &self.hasher);
-                let rehash = |b: &usize| hasher.hash(&Key::of(&rules[buckets[*b][0].0].rule));
+                let rehash = |b: &usize| hasher.hash(&BucketKey::of(&rules[buckets[*b][0].0].rule));
                 self.by_key.insert_unique(hash, bucket, rehash);
                 bucket
             }
@@ -416,8 +419,8 @@ impl MatchIndex {
     }
 
     fn remove_from_bucket(&mut self, id: RuleId) {
-        let Rule { bucket, place_in_bucket: place, .. } = self.rules[id.0];
-        let key = Key::of(&self.rules[id.0].rule);
+        let IndexedRule { bucket, place_in_bucket: place, .. } = self.rules[id.0];
+        let key = BucketKey::of(&self.rules[id.0].rule);
         self.in_use[key.kind.index()][usize::from(key.member.is_some())] -= 1;
         match key.member {
             None => self.args_of_any_member.forget(key.kind),
@@ -456,7 +459,7 @@ pub(crate) enum ArgsRead {
 struct Search<'s, 'm> {
     index: &'s MatchIndex,
     subject: &'s MatchedMessage<'m>,
-    found: &'s mut Recipients,
+    found: &'s mut MatchedRecipients,
     args: ArgsRead,
 }
 
@@ -465,19 +468,19 @@ impl Search<'_, '_> {
     fn probe(&mut self, kind: BucketKind<'_>) {
         let [without, with] = self.index.in_use[kind.index()];
         if without > 0 {
-            self.probe_bucket(&Key { kind, member: None });
+            self.probe_bucket(&BucketKey { kind, member: None });
         }
         if with > 0
             && let Some(member) = self.subject.member()
         {
-            self.probe_bucket(&Key { kind, member: Some(member) });
+            self.probe_bucket(&BucketKey { kind, member: Some(member) });
         }
     }
 
-    fn probe_bucket(&mut self, key: &Key<'_>) {
+    fn probe_bucket(&mut self, key: &BucketKey<'_>) {
         let Some(bucket) = self.index.bucket(key) else { return };
         for id in &self.index.buckets[bucket] {
-            let Rule { owner, rule, .. } = &self.index.rules[id.0];
+            let IndexedRule { owner, rule, .. } = &self.index.rules[id.0];
             if !rule.args().is_empty() {
                 self.args = ArgsRead::Yes;
             }

@@ -1,7 +1,7 @@
 //! A message, as match rules see it.
 
 use wire::Message;
-use wire::match_rule::{Arg, MatchSubject};
+use wire::match_rule::{MatchArgument, MatchSubject};
 use wire::message::MessageType;
 
 use super::args::Args;
@@ -80,7 +80,7 @@ impl MatchSubject for MatchedMessage<'_> {
         }
     }
 
-    fn arg(&self, index: u8) -> Option<Arg<'_>> {
+    fn arg(&self, index: u8) -> Option<MatchArgument<'_>> {
         self.args.get(index)
     }
 }

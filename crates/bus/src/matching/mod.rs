@@ -31,7 +31,7 @@ use wire::match_rule::MatchRule;
 
 pub(crate) use index::{MatchIndex, RuleId};
 pub(crate) use matched_message::MatchedMessage;
-pub(crate) use recipients::Recipients;
+pub(crate) use recipients::MatchedRecipients;
 
 use index::{ArgsRead, Removed};
 use route_cache::RouteCache;
@@ -42,7 +42,7 @@ use crate::types::PeerId;
 
 /// The match rules of all connections, and what they find.
 #[derive(Debug)]
-pub(crate) struct Matching {
+pub(crate) struct RuleMatching {
     broadcast: MatchIndex,
     eavesdropping: MatchIndex,
     monitoring: MatchIndex,
@@ -51,7 +51,7 @@ pub(crate) struct Matching {
     counts: RuleCounts,
     routes: RouteCache,
     /// The result of the last search. [`Self::take_recipients`] lends it out.
-    recipients: Recipients,
+    recipients: MatchedRecipients,
 }
 
 /// The three kinds of match rules. Each has an index of its own.
@@ -111,7 +111,7 @@ pub(crate) struct PeerRuleCounts {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RuleNotFound;
 
-impl Matching {
+impl RuleMatching {
     pub(crate) fn new(hasher: KeyedState) -> Self {
         Self {
             broadcast: MatchIndex::new(hasher.clone()),
@@ -120,13 +120,13 @@ impl Matching {
             owned: Vec::new(),
             counts: RuleCounts::default(),
             routes: RouteCache::new(hasher),
-            recipients: Recipients::default(),
+            recipients: MatchedRecipients::default(),
         }
     }
 }
 
 /// Rules.
-impl Matching {
+impl RuleMatching {
     /// Adds a rule of a connection that takes part.
     pub(crate) fn add(&mut self, owner: PeerId, rule: MatchRule) {
         self.add_to(RuleSet::of(&rule), owner, rule);
@@ -236,7 +236,7 @@ impl Matching {
 }
 
 /// Searches. Each leaves its result for [`Self::take_recipients`].
-impl Matching {
+impl RuleMatching {
     /// Finds the subscribers of a signal that is addressed to no connection.
     #[inline]
     pub(crate) fn find_subscribers(
@@ -292,18 +292,18 @@ impl Matching {
 
     /// Takes the result of the last search. [`Self::return_recipients`] gives the memory back.
     #[inline]
-    pub(crate) fn take_recipients(&mut self) -> Recipients {
+    pub(crate) fn take_recipients(&mut self) -> MatchedRecipients {
         mem::take(&mut self.recipients)
     }
 
     /// Gives back what [`Self::take_recipients`] has lent.
     #[inline]
-    pub(crate) fn return_recipients(&mut self, recipients: Recipients) {
+    pub(crate) fn return_recipients(&mut self, recipients: MatchedRecipients) {
         self.recipients = recipients;
     }
 }
 
-impl Matching {
+impl RuleMatching {
     /// Checks that every rule is in the list of a live owner, and that all counts are right.
     ///
     /// # Panics
@@ -345,7 +345,7 @@ mod tests {
     use testkit::corruption::each_is_reported;
 
     use crate::policy::ClientPolicies;
-    use crate::types::{Configuration, Credentials, FdPassing, Time};
+    use crate::types::{Configuration, ConnectionCredentials, DescriptorPassing, Time};
 
     const OWNER: PeerId = PeerId::new(0, 0);
 
@@ -353,15 +353,15 @@ mod tests {
         let mut registry = Registry::new(KeyedState::new(0.into()));
         let config = Configuration::default();
         let policy = ClientPolicies::default().of(&config.policy, Some(7), None);
-        registry.connect(OWNER, Credentials::default(), &config.limits, Time::default());
-        registry.authenticate(OWNER, Some(7), FdPassing::Refused, &config);
+        registry.connect(OWNER, ConnectionCredentials::default(), &config.limits, Time::default());
+        registry.authenticate(OWNER, Some(7), DescriptorPassing::Refused, &config);
         registry.register(OWNER, policy);
         registry
     }
 
     /// Three rules, of which one was added twice.
-    fn matching() -> Matching {
-        let mut matching = Matching::new(KeyedState::new(0.into()));
+    fn matching() -> RuleMatching {
+        let mut matching = RuleMatching::new(KeyedState::new(0.into()));
         for text in ["member='A'", "member='A'", "member='B'", "eavesdrop='true'"] {
             matching.add(OWNER, MatchRule::parse(text).expect("a rule"));
         }

@@ -6,14 +6,14 @@ use crate::types::PeerId;
 
 /// Connections, each at most once, in the order in which they were found.
 #[derive(Debug, Default)]
-pub(crate) struct Recipients {
+pub(crate) struct MatchedRecipients {
     list: Vec<PeerId>,
     /// By index of a connection: the round in which it was last found.
     marks: Vec<u64>,
     round: u64,
 }
 
-impl Recipients {
+impl MatchedRecipients {
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         self.round += 1;

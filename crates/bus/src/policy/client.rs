@@ -6,13 +6,13 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::message_rules::{MessageRule, MessageRules};
-use super::rule::{NamePattern, Rule, RuleSubject, Scope, Verdict};
+use super::rule::{NamePattern, PolicyRule, PolicyVerdict, RuleSubject, Scope};
 use super::{Console, PeerAttributes, Policy};
 
 /// What a connection may do. Those of whom the same rules are share it.
 #[derive(Debug)]
 pub(crate) struct ClientPolicy {
-    own: Vec<(Verdict, NamePattern)>,
+    own: Vec<(PolicyVerdict, NamePattern)>,
     /// The rules about what it sends.
     pub(crate) send: MessageRules,
     /// The rules about what it receives.
@@ -21,9 +21,9 @@ pub(crate) struct ClientPolicy {
 
 impl ClientPolicy {
     /// Compiles rules that are in the order in which the last one that matches decides.
-    fn new<'a>(rules: impl IntoIterator<Item = &'a Rule>) -> Self {
+    fn new<'a>(rules: impl IntoIterator<Item = &'a PolicyRule>) -> Self {
         let (mut own, mut send, mut receive) = (Vec::new(), Vec::new(), Vec::new());
-        for Rule { verdict, subject, log, .. } in rules {
+        for PolicyRule { verdict, subject, log, .. } in rules {
             match subject {
                 RuleSubject::Connect(_) => {}
                 RuleSubject::Own(names) => own.push((*verdict, names.clone())),
@@ -39,7 +39,7 @@ impl ClientPolicy {
     }
 
     /// Whether the connection may own a name.
-    pub(crate) fn may_own(&self, name: &str) -> Verdict {
+    pub(crate) fn may_own(&self, name: &str) -> PolicyVerdict {
         let last = self.own.iter().rev().find(|(_, wanted)| wanted.matches(name));
         last.map(|(verdict, _)| *verdict).unwrap_or_default()
     }
@@ -111,14 +111,14 @@ impl Membership {
 
 /// Whether some rules could refuse anybody a message or a name. Where that is not clear they count as
 /// if they did.
-pub(super) fn restrict(rules: &[Rule]) -> bool {
-    let is_for_all = |rule: &&Rule| matches!(rule.scope, Scope::Default | Scope::Mandatory);
-    let could_refuse = |rule: &Rule| match rule.subject {
+pub(super) fn restrict(rules: &[PolicyRule]) -> bool {
+    let is_for_all = |rule: &&PolicyRule| matches!(rule.scope, Scope::Default | Scope::Mandatory);
+    let could_refuse = |rule: &PolicyRule| match rule.subject {
         RuleSubject::Connect(_) => false,
-        RuleSubject::Own(_) => rule.verdict == Verdict::Deny,
+        RuleSubject::Own(_) => rule.verdict == PolicyVerdict::Deny,
         // One for some could take away what is allowed to all, by starting over.
         RuleSubject::Send(_) | RuleSubject::Receive(_) => {
-            rule.verdict == Verdict::Deny || !is_for_all(&rule)
+            rule.verdict == PolicyVerdict::Deny || !is_for_all(&rule)
         }
     };
     rules.iter().any(could_refuse)

@@ -4,11 +4,11 @@ use wire::Message;
 use wire::message::MessageType;
 
 use super::message_rules::MessageRule;
-use super::rule::{Replies, Verdict};
+use super::rule::{PolicyVerdict, Replies};
 
 /// Whether a message is a reply, and to what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reply {
+pub enum ReplyClass {
     /// It is none.
     No,
     /// It is the first to a call that waits for it.
@@ -17,7 +17,7 @@ pub enum Reply {
     Unrequested,
 }
 
-impl Reply {
+impl ReplyClass {
     /// What a message is to somebody whom it was not sent to.
     #[inline]
     pub(crate) const fn to_others(message: &Message<'_>) -> Self {
@@ -51,7 +51,7 @@ pub(crate) enum DeliveryKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MessageClass {
     pub(super) message_type: MessageType,
-    pub(crate) reply: Reply,
+    pub(crate) reply: ReplyClass,
     pub(crate) delivery: DeliveryKind,
 }
 
@@ -59,7 +59,7 @@ impl MessageClass {
     #[inline]
     pub(crate) const fn new(
         message_type: MessageType,
-        reply: Reply,
+        reply: ReplyClass,
         delivery: DeliveryKind,
     ) -> Self {
         Self { message_type, reply, delivery }
@@ -68,7 +68,7 @@ impl MessageClass {
     /// What a message of the bus itself is to who gets it.
     #[inline]
     pub(crate) const fn of_bus(message_type: MessageType) -> Self {
-        let reply = if message_type.is_reply() { Reply::Requested } else { Reply::No };
+        let reply = if message_type.is_reply() { ReplyClass::Requested } else { ReplyClass::No };
         Self { message_type, reply, delivery: DeliveryKind::Addressed }
     }
 
@@ -113,7 +113,7 @@ impl PassedClasses {
 /// Whether a rule allows all messages of a class, and no later one denies any of them, or wants to
 /// be told.
 fn is_passed(rules: &[MessageRule], class: MessageClass) -> bool {
-    let quietly_allows = |rule: &MessageRule| rule.verdict == Verdict::Allow && !rule.log;
+    let quietly_allows = |rule: &MessageRule| rule.verdict == PolicyVerdict::Allow && !rule.log;
     let relevant = rules.iter().rev().filter(|rule| rule.may_match(class));
     for rule in relevant {
         if !quietly_allows(rule) {
@@ -139,7 +139,7 @@ fn all_classes() -> impl Iterator<Item = MessageClass> {
 const TYPES: [MessageType; 4] =
     [MessageType::MethodCall, MessageType::MethodReturn, MessageType::Error, MessageType::Signal];
 
-const REPLIES: [Reply; 3] = [Reply::No, Reply::Requested, Reply::Unrequested];
+const REPLIES: [ReplyClass; 3] = [ReplyClass::No, ReplyClass::Requested, ReplyClass::Unrequested];
 
 const DELIVERY_KINDS: [DeliveryKind; 4] = [
     DeliveryKind::Addressed,
@@ -163,7 +163,7 @@ mod tests {
         });
         assert_eq!(bits.count_ones() as usize, TYPES.len() * REPLIES.len() * DELIVERY_KINDS.len());
         let unknown =
-            MessageClass::new(MessageType::Unknown(9), Reply::No, DeliveryKind::Addressed);
+            MessageClass::new(MessageType::Unknown(9), ReplyClass::No, DeliveryKind::Addressed);
         assert!(!PassedClasses(u64::MAX).contains(unknown), "rules are about known types");
     }
 }

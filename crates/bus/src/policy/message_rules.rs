@@ -14,16 +14,17 @@ use hashbrown::HashMap;
 use wire::Message;
 
 use super::counterpart::{Counterpart, CounterpartNames};
-use super::message_class::{DeliveryKind, MessageClass, PassedClasses, Reply};
+use super::message_class::{DeliveryKind, MessageClass, PassedClasses, ReplyClass};
 use super::rule::{
-    ANY_FDS, Audience, MessageMatch, NamePattern, ReceiveMatch, RecipientRole, SendMatch, Verdict,
+    ANY_FDS, Audience, MessageMatch, NamePattern, PolicyVerdict, ReceiveMatch, RecipientRole,
+    SendMatch,
 };
 use crate::well_known::DRIVER_NAME;
 
 /// A message as rules see it.
 pub(crate) struct PolicyQuery<'a, N> {
     pub(crate) message: &'a Message<'a>,
-    pub(crate) reply: Reply,
+    pub(crate) reply: ReplyClass,
     pub(crate) delivery: DeliveryKind,
     /// The recipient of what is sent, or the sender of what is received.
     pub(crate) counterpart: Counterpart<'a, N>,
@@ -91,7 +92,7 @@ impl MessageRules {
         let places = match (&rule.counterpart, &rule.message.interface) {
             (NamePattern::One(name), _) => self.by_name.entry(name.as_str().into()).or_default(),
             (_, Some(interface)) => {
-                if rule.verdict == Verdict::Deny {
+                if rule.verdict == PolicyVerdict::Deny {
                     self.of_no_interface.push(place);
                 }
                 self.by_interface.entry(interface.as_str().into()).or_default()
@@ -116,8 +117,10 @@ impl MessageRules {
     /// Says whether a message may pass.
     pub(crate) fn judge(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> PolicyDecision {
         match self.deciding(query) {
-            Some(MessageRule { verdict: Verdict::Allow, log: false, .. }) => PolicyDecision::Pass,
-            Some(MessageRule { verdict: Verdict::Allow, .. }) => {
+            Some(MessageRule { verdict: PolicyVerdict::Allow, log: false, .. }) => {
+                PolicyDecision::Pass
+            }
+            Some(MessageRule { verdict: PolicyVerdict::Allow, .. }) => {
                 PolicyDecision::PassLogged(self.count(query))
             }
             _ => PolicyDecision::Refuse(self.count(query)),
@@ -160,7 +163,7 @@ impl MessageRules {
 /// A rule about messages that are sent, or about messages that are received.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct MessageRule {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: PolicyVerdict,
     pub(super) log: bool,
     deliveries: DeliveryKinds,
     /// Names that the other end has or waits for.
@@ -177,7 +180,7 @@ enum DeliveryKinds {
 }
 
 impl MessageRule {
-    pub(super) fn sending(verdict: Verdict, log: bool, wanted: &SendMatch) -> Self {
+    pub(super) fn sending(verdict: PolicyVerdict, log: bool, wanted: &SendMatch) -> Self {
         let deliveries = match (&wanted.destination, wanted.audience) {
             // No connection has the name of the bus.
             (NamePattern::One(name), _) if name == DRIVER_NAME.as_str() => {
@@ -191,7 +194,7 @@ impl MessageRule {
         Self { verdict, log, deliveries, counterpart, message }
     }
 
-    pub(super) fn receiving(verdict: Verdict, wanted: &ReceiveMatch) -> Self {
+    pub(super) fn receiving(verdict: PolicyVerdict, wanted: &ReceiveMatch) -> Self {
         let deliveries = match wanted.recipient {
             RecipientRole::Any => DeliveryKinds::Any,
             RecipientRole::Addressee => DeliveryKinds::AllBut(DeliveryKind::Overheard),
@@ -240,7 +243,7 @@ impl MessageRule {
         match (&self.message.interface, message.interface()) {
             (None, _) => true,
             (Some(wanted), Some(interface)) => wanted == interface.as_str(),
-            (Some(_), None) => self.verdict == Verdict::Deny,
+            (Some(_), None) => self.verdict == PolicyVerdict::Deny,
         }
     }
 }

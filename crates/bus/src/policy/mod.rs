@@ -28,13 +28,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use rule::{
-    ANY_FDS, Audience, ConnectSubject, FD_COUNT_MAX, MessageMatch, NamePattern, ReceiveMatch,
-    RecipientRole, Replies, Right, Rule, RuleSubject, Scope, SendMatch, Verdict,
+    ANY_FDS, Audience, ConnectSubject, FD_COUNT_MAX, MessageMatch, NamePattern, PolicyRule,
+    PolicyVerdict, ReceiveMatch, RecipientRole, Replies, Right, RuleSubject, Scope, SendMatch,
 };
 
 pub(crate) use client::{ClientPolicies, ClientPolicy};
 pub(crate) use counterpart::{Counterpart, CounterpartNames};
-pub use message_class::Reply;
+pub use message_class::ReplyClass;
 pub(crate) use message_class::{DeliveryKind, MessageClass};
 pub(crate) use message_rules::{PolicyDecision, PolicyQuery};
 
@@ -42,7 +42,7 @@ pub(crate) use message_rules::{PolicyDecision, PolicyQuery};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Policy {
     /// By scope, and in the order of the configuration inside each.
-    rules: Vec<Rule>,
+    rules: Vec<PolicyRule>,
     restricts: bool,
 }
 
@@ -57,7 +57,7 @@ impl Policy {
     /// A policy of these rules, in the order of the configuration. Without any, nobody may do
     /// anything but the bus's own user, who may connect.
     #[must_use]
-    pub fn new(mut rules: Vec<Rule>) -> Self {
+    pub fn new(mut rules: Vec<PolicyRule>) -> Self {
         rules.sort_by_key(|rule| rule.scope);
         let restricts = client::restrict(&rules);
         Self { rules, restricts }
@@ -82,20 +82,20 @@ impl Policy {
         let send = SendMatch { message: message.clone(), ..SendMatch::default() };
         let receive = ReceiveMatch { message, recipient, sender: None };
         Self::new(Vec::from([
-            Rule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
-            Rule::allow(RuleSubject::Own(NamePattern::Any)),
-            Rule::allow(RuleSubject::Send(send)),
-            Rule::allow(RuleSubject::Receive(receive)),
+            PolicyRule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
+            PolicyRule::allow(RuleSubject::Own(NamePattern::Any)),
+            PolicyRule::allow(RuleSubject::Send(send)),
+            PolicyRule::allow(RuleSubject::Receive(receive)),
         ]))
     }
 
     /// Whether somebody may connect. Groups that are not known are not asked for, so who needs to
     /// know them for certain asks [`Self::asks_for_groups`] before.
     #[must_use]
-    pub fn admits(&self, query: &ConnectQuery<'_>) -> Verdict {
+    pub fn admits(&self, query: &ConnectQuery<'_>) -> PolicyVerdict {
         let initial = match query.uid == query.bus_uid {
-            true => Verdict::Allow,
-            false => Verdict::Deny,
+            true => PolicyVerdict::Allow,
+            false => PolicyVerdict::Deny,
         };
         let for_all = self.rules_for(Scope::Default).iter().chain(self.rules_for(Scope::Mandatory));
         let last = for_all.rev().find(|rule| match rule.subject {
@@ -133,7 +133,7 @@ impl Policy {
         !self.rules_for(scope).is_empty()
     }
 
-    fn rules_for(&self, scope: Scope) -> &[Rule] {
+    fn rules_for(&self, scope: Scope) -> &[PolicyRule] {
         let start = self.rules.partition_point(|rule| rule.scope < scope);
         let end = self.rules.partition_point(|rule| rule.scope <= scope);
         &self.rules[start..end]

@@ -7,7 +7,7 @@ use wire::message::MessageType;
 
 /// A verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Verdict {
+pub enum PolicyVerdict {
     /// It may be done.
     Allow,
     /// It may not.
@@ -17,28 +17,28 @@ pub enum Verdict {
 
 /// An `<allow>` or `<deny>`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rule {
+pub struct PolicyRule {
     /// Whose connections it judges.
     pub scope: Scope,
     /// What it says of what it matches.
-    pub verdict: Verdict,
+    pub verdict: PolicyVerdict,
     /// What it matches.
     pub subject: RuleSubject,
     /// Whether what it allows is to be logged (`log`). What is denied always is.
     pub log: bool,
 }
 
-impl Rule {
+impl PolicyRule {
     /// A rule for everybody that allows something.
     #[must_use]
     pub const fn allow(subject: RuleSubject) -> Self {
-        Self { scope: Scope::Default, verdict: Verdict::Allow, subject, log: false }
+        Self { scope: Scope::Default, verdict: PolicyVerdict::Allow, subject, log: false }
     }
 
     /// A rule for everybody that denies something.
     #[must_use]
     pub const fn deny(subject: RuleSubject) -> Self {
-        Self { scope: Scope::Default, verdict: Verdict::Deny, subject, log: false }
+        Self { scope: Scope::Default, verdict: PolicyVerdict::Deny, subject, log: false }
     }
 }
 

@@ -15,7 +15,8 @@ use wire::names::BusName;
 use crate::hash::KeyedState;
 use crate::policy::{ClientPolicy, CounterpartNames};
 use crate::types::{
-    Configuration, Credentials, FdPassing, Limits, NAMES_MAX, PeerId, PeerSnapshot, Time,
+    BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, NAMES_MAX, PeerId,
+    PeerSnapshot, Time,
 };
 
 use names::{Leave, NameId, Names, Request};
@@ -71,8 +72,8 @@ impl Registry {
     pub(crate) fn connect(
         &mut self,
         id: PeerId,
-        credentials: Credentials,
-        limits: &Limits,
+        credentials: ConnectionCredentials,
+        limits: &BusLimits,
         now: Time,
     ) {
         self.peers.insert(Peer::new(id, credentials, limits, now));
@@ -83,7 +84,7 @@ impl Registry {
         &mut self,
         id: PeerId,
         user: Option<u32>,
-        fds: FdPassing,
+        fds: DescriptorPassing,
         config: &Configuration,
     ) {
         if let Some(peer) = self.peers.get_mut(id)
@@ -449,9 +450,9 @@ mod tests {
         let config = Configuration::default();
         let policy = ClientPolicies::default().of(&config.policy, Some(7), None);
         for id in [OWNER, WAITING] {
-            let credentials = Credentials { pid: None, uid: Some(7) };
+            let credentials = ConnectionCredentials { pid: None, uid: Some(7) };
             registry.connect(id, credentials, &config.limits, Time::default());
-            registry.authenticate(id, Some(7), FdPassing::Refused, &config);
+            registry.authenticate(id, Some(7), DescriptorPassing::Refused, &config);
             registry.register(id, Rc::clone(&policy));
             registry.request_name(id, "a.b", RequestFlags::from_bits(0));
         }

@@ -74,15 +74,15 @@ pub(crate) struct OwnerChange {
 pub(super) struct Ticket(u64);
 
 #[derive(Debug)]
-struct Name {
+struct OwnedName {
     text: Box<str>,
     /// Never empty; the first is the owner.
-    queue: Vec<Claim>,
+    queue: Vec<NameClaim>,
 }
 
 /// A connection's place in the queue for a name.
 #[derive(Clone, Copy, Debug)]
-struct Claim {
+struct NameClaim {
     peer: PeerId,
     flags: RequestFlags,
     ticket: Ticket,
@@ -91,7 +91,7 @@ struct Claim {
 /// All well-known names.
 #[derive(Debug)]
 pub(super) struct Names {
-    names: Slab<Name>,
+    names: Slab<OwnedName>,
     /// How many places in queues were ever given.
     tickets: u64,
     /// Peers choose the names, so the hasher is keyed.
@@ -155,7 +155,7 @@ impl Names {
     fn create(&mut self, text: &str, peer: PeerId, flags: RequestFlags) -> Request {
         let claim = self.claim(peer, flags);
         let queue = alloc::vec![claim];
-        let id = NameId(self.names.insert(Name { text: text.into(), queue }));
+        let id = NameId(self.names.insert(OwnedName { text: text.into(), queue }));
         let (names, hasher) = (&self.names, &self.hasher);
         let hash = |id: &NameId| hasher.hash(&*names[id.0].text);
         self.by_text.insert_unique(hasher.hash(text), id, hash);
@@ -175,7 +175,7 @@ impl Names {
         place: Option<usize>,
     ) -> Request {
         let new = match place {
-            Some(place) => Claim { flags, ..self.names[id.0].queue.remove(place) },
+            Some(place) => NameClaim { flags, ..self.names[id.0].queue.remove(place) },
             None => self.claim(peer, flags),
         };
         let name = &mut self.names[id.0];
@@ -222,9 +222,9 @@ impl Names {
         }
     }
 
-    const fn claim(&mut self, peer: PeerId, flags: RequestFlags) -> Claim {
+    const fn claim(&mut self, peer: PeerId, flags: RequestFlags) -> NameClaim {
         self.tickets += 1;
-        Claim { peer, flags, ticket: Ticket(self.tickets) }
+        NameClaim { peer, flags, ticket: Ticket(self.tickets) }
     }
 
     /// Takes `peer` out of the queue for a name, if it is in it.

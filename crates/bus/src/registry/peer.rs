@@ -12,20 +12,22 @@ use wire::names::BusName;
 use super::names::{NameId, Ticket};
 use crate::accounting::{PeerStatistics, Queue};
 use crate::policy::{ClientPolicy, MessageClass, PeerAttributes};
-use crate::types::{Credentials, FdPassing, Limits, PeerId, PeerSnapshot, Process, Time};
+use crate::types::{
+    BusLimits, ConnectionCredentials, DescriptorPassing, PeerId, PeerSnapshot, Process, Time,
+};
 
 /// A connection.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) id: PeerId,
-    pub(crate) credentials: Credentials,
+    pub(crate) credentials: ConnectionCredentials,
     /// The user that it authenticated as; before that, the user that the kernel named.
     pub(crate) user: Option<u32>,
     /// Whether descriptors may be passed over it.
-    pub(crate) fds: FdPassing,
+    pub(crate) fds: DescriptorPassing,
     /// When it connected.
     pub(crate) since: Time,
-    stage: Stage,
+    stage: PeerStage,
     /// What waits to be read by it.
     pub(crate) queue: Queue,
     /// Calls of it that may wait for their replies at the same time.
@@ -44,7 +46,7 @@ pub(crate) struct Peer {
 ///                                                          └──disconnected──▶ Closing
 /// ```
 #[derive(Debug)]
-enum Stage {
+enum PeerStage {
     /// It authenticates.
     Handshake(Waiting),
     /// It is authenticated. It may call Hello and nothing else.
@@ -93,14 +95,19 @@ impl Registration {
 
 /// Connecting, and the changes of stage.
 impl Peer {
-    pub(super) fn new(id: PeerId, credentials: Credentials, limits: &Limits, now: Time) -> Self {
+    pub(super) fn new(
+        id: PeerId,
+        credentials: ConnectionCredentials,
+        limits: &BusLimits,
+        now: Time,
+    ) -> Self {
         Self {
             id,
             user: credentials.uid,
             credentials,
-            fds: FdPassing::Refused,
+            fds: DescriptorPassing::Refused,
             since: now,
-            stage: Stage::Handshake(Waiting { since: Some(now) }),
+            stage: PeerStage::Handshake(Waiting { since: Some(now) }),
             queue: Queue::new(limits),
             max_replies: limits.max_replies_per_connection,
             statistics: PeerStatistics::default(),
@@ -109,16 +116,16 @@ impl Peer {
         }
     }
 
-    pub(crate) const fn set_limits(&mut self, limits: &Limits) {
+    pub(crate) const fn set_limits(&mut self, limits: &BusLimits) {
         self.queue.set_limits(limits);
         self.max_replies = limits.max_replies_per_connection;
     }
 
     /// Notes that the handshake has succeeded. Returns false if it had before.
-    pub(super) fn authenticate(&mut self, user: Option<u32>, fds: FdPassing) -> bool {
-        let Stage::Handshake(waiting) = self.stage else { return false };
+    pub(super) fn authenticate(&mut self, user: Option<u32>, fds: DescriptorPassing) -> bool {
+        let PeerStage::Handshake(waiting) = self.stage else { return false };
         (self.user, self.fds) = (user, fds);
-        self.stage = Stage::Unregistered(waiting);
+        self.stage = PeerStage::Unregistered(waiting);
         true
     }
 
@@ -130,38 +137,40 @@ impl Peer {
     /// Ends the time in which it must call Hello. Returns when that time began.
     pub(super) const fn stop_waiting(&mut self) -> Option<Time> {
         match &mut self.stage {
-            Stage::Handshake(waiting) | Stage::Unregistered(waiting) => waiting.since.take(),
-            Stage::Active(_) | Stage::Monitor(_) | Stage::Closing(_) => None,
+            PeerStage::Handshake(waiting) | PeerStage::Unregistered(waiting) => {
+                waiting.since.take()
+            }
+            PeerStage::Active(_) | PeerStage::Monitor(_) | PeerStage::Closing(_) => None,
         }
     }
 
     /// Since when it has yet to call Hello, while the time for that runs.
     pub(super) const fn waiting_since(&self) -> Option<Time> {
         match &self.stage {
-            Stage::Handshake(waiting) | Stage::Unregistered(waiting) => waiting.since,
-            Stage::Active(_) | Stage::Monitor(_) | Stage::Closing(_) => None,
+            PeerStage::Handshake(waiting) | PeerStage::Unregistered(waiting) => waiting.since,
+            PeerStage::Active(_) | PeerStage::Monitor(_) | PeerStage::Closing(_) => None,
         }
     }
 
     /// Gives it a unique name.
     pub(super) fn register(&mut self, number: u64, policy: Rc<ClientPolicy>) {
-        self.stage = Stage::Active(Registration::new(number, policy));
+        self.stage = PeerStage::Active(Registration::new(number, policy));
     }
 
     /// Makes it a monitor.
     pub(super) fn become_monitor(&mut self) {
-        self.replace_stage(Stage::Monitor);
+        self.replace_stage(PeerStage::Monitor);
     }
 
     /// Notes that it has ended.
     pub(super) fn close(&mut self) {
-        self.replace_stage(Stage::Closing);
+        self.replace_stage(PeerStage::Closing);
     }
 
-    fn replace_stage(&mut self, next: fn(Registration) -> Stage) {
-        let stage = mem::replace(&mut self.stage, Stage::Handshake(Waiting { since: None }));
+    fn replace_stage(&mut self, next: fn(Registration) -> PeerStage) {
+        let stage = mem::replace(&mut self.stage, PeerStage::Handshake(Waiting { since: None }));
         self.stage = match stage {
-            Stage::Active(registration) => next(registration),
+            PeerStage::Active(registration) => next(registration),
             other => other,
         };
     }
@@ -178,18 +187,18 @@ impl Peer {
     /// Whether it takes part: it has called Hello, and is neither a monitor nor gone.
     #[inline]
     pub(crate) const fn is_active(&self) -> bool {
-        matches!(self.stage, Stage::Active(_))
+        matches!(self.stage, PeerStage::Active(_))
     }
 
     #[inline]
     pub(crate) const fn is_monitor(&self) -> bool {
-        matches!(self.stage, Stage::Monitor(_))
+        matches!(self.stage, PeerStage::Monitor(_))
     }
 
     /// Whether it has ended, and the others are being informed.
     #[inline]
     pub(crate) const fn is_closing(&self) -> bool {
-        matches!(self.stage, Stage::Closing(_))
+        matches!(self.stage, PeerStage::Closing(_))
     }
 
     /// Whether it has called Hello, whatever became of it.
@@ -201,15 +210,15 @@ impl Peer {
     #[inline]
     pub(super) const fn registration(&self) -> Option<&Registration> {
         match &self.stage {
-            Stage::Active(it) | Stage::Monitor(it) | Stage::Closing(it) => Some(it),
-            Stage::Handshake(_) | Stage::Unregistered(_) => None,
+            PeerStage::Active(it) | PeerStage::Monitor(it) | PeerStage::Closing(it) => Some(it),
+            PeerStage::Handshake(_) | PeerStage::Unregistered(_) => None,
         }
     }
 
     const fn registration_mut(&mut self) -> Option<&mut Registration> {
         match &mut self.stage {
-            Stage::Active(it) | Stage::Monitor(it) | Stage::Closing(it) => Some(it),
-            Stage::Handshake(_) | Stage::Unregistered(_) => None,
+            PeerStage::Active(it) | PeerStage::Monitor(it) | PeerStage::Closing(it) => Some(it),
+            PeerStage::Handshake(_) | PeerStage::Unregistered(_) => None,
         }
     }
 

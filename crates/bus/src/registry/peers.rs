@@ -170,7 +170,7 @@ mod tests {
     use crate::policy::ClientPolicies;
     use crate::types::Configuration;
 
-    use crate::types::{Credentials, Limits};
+    use crate::types::{BusLimits, ConnectionCredentials};
 
     const WAITING: PeerId = PeerId::new(0, 0);
     const REGISTERED: PeerId = PeerId::new(1, 0);
@@ -181,8 +181,8 @@ mod tests {
         let config = Configuration::default();
         let policy = ClientPolicies::default().of(&config.policy, Some(7), None);
         for id in [WAITING, REGISTERED] {
-            let credentials = Credentials { pid: None, uid: Some(7) };
-            peers.insert(Peer::new(id, credentials, &Limits::default(), Time::default()));
+            let credentials = ConnectionCredentials { pid: None, uid: Some(7) };
+            peers.insert(Peer::new(id, credentials, &BusLimits::default(), Time::default()));
         }
         peers.stop_waiting(REGISTERED);
         peers.get_mut(REGISTERED).expect("it is there").register(0, policy);

@@ -3,7 +3,7 @@
 use wire::Message;
 
 use super::router::Router;
-use crate::matching::Recipients;
+use crate::matching::MatchedRecipients;
 use crate::types::{Effects, Forward, PeerId, RefusalReason};
 
 impl Router {
@@ -39,7 +39,7 @@ impl Router {
     /// Calls `f` with each connection that the last search has found.
     #[inline]
     pub(super) fn for_each_recipient(&mut self, mut f: impl FnMut(&mut Self, PeerId)) {
-        let recipients: Recipients = self.matching.take_recipients();
+        let recipients: MatchedRecipients = self.matching.take_recipients();
         recipients.list().iter().for_each(|&to| f(self, to));
         self.matching.return_recipients(recipients);
     }

@@ -1,10 +1,10 @@
 //! The last step: a message is put into a queue, or lost.
 
 use super::router::Router;
-use crate::accounting::{Account, Incident, IncidentKind, IncidentReason, Losing};
+use crate::accounting::{Incident, IncidentKind, IncidentReason, Losing, QueueAccount};
 use crate::registry::Peer;
 use crate::types::{
-    Delivery, Effect, Effects, FdPassing, Forward, LimitHit, LogEvent, PeerId, Urgency,
+    Delivery, DescriptorPassing, Effect, Effects, Forward, LimitHit, LogEvent, PeerId, Urgency,
 };
 
 impl Router {
@@ -36,21 +36,21 @@ impl Router {
     }
 
     /// The account that a message is on in a queue.
-    fn account_of(&self, forward: &Forward<'_>) -> Account {
+    fn account_of(&self, forward: &Forward<'_>) -> QueueAccount {
         match self.registry.get(forward.from) {
             Some(sender) if !forward.message.message_type().is_reply() => {
-                Account::User(sender.user)
+                QueueAccount::User(sender.user)
             }
-            _ => Account::Nobody,
+            _ => QueueAccount::Nobody,
         }
     }
 
     /// Whether a user has used its share of a queue, and there are other users to leave the rest to.
-    pub(super) fn is_over_share(&self, account: Account, recipient: &Peer, fds: u32) -> bool {
+    pub(super) fn is_over_share(&self, account: QueueAccount, recipient: &Peer, fds: u32) -> bool {
         self.registry.has_several_users()
             && match account {
-                Account::User(user) => recipient.queue.has_used_share(user, fds),
-                Account::Nobody => false,
+                QueueAccount::User(user) => recipient.queue.has_used_share(user, fds),
+                QueueAccount::Nobody => false,
             }
     }
 
@@ -72,7 +72,7 @@ impl Router {
     pub(super) fn pass(&mut self, forward: &Forward<'_>, to: PeerId, fx: &mut Effects) {
         let fds = forward.message.unix_fds();
         let Some(peer) = self.registry.get(to) else { return };
-        if fds > 0 && peer.fds == FdPassing::Refused {
+        if fds > 0 && peer.fds == DescriptorPassing::Refused {
             return;
         }
         if self.has_no_room(forward, peer) {

@@ -9,7 +9,7 @@ use wire::Message;
 
 use super::router::Router;
 use crate::access::{AccessQuery, check_receiving, deny};
-use crate::accounting::{IncidentKind, IncidentReason, Missed};
+use crate::accounting::{IncidentKind, IncidentReason, MissedCount};
 use crate::policy::MessageClass;
 use crate::types::{
     AccessDenial, Effects, Forward, LogEvent, PeerId, RefusalReason, Span, WithheldBy,
@@ -136,7 +136,7 @@ impl Router {
         let missed = &mut peer.statistics.withheld;
         let is_first = missed.messages == 0 && !is_closing;
         match missed.messages {
-            0 => *missed = Missed::first(self.now),
+            0 => *missed = MissedCount::first(self.now),
             _ => missed.another(self.now),
         }
         let Some(reason) = reason else { return };

@@ -9,10 +9,10 @@ use wire::message::{Builder, Flags, WriteError};
 use wire::names::ErrorName;
 
 use super::router::Router;
-use crate::accounting::Account;
+use crate::accounting::QueueAccount;
 use crate::policy::MessageClass;
 use crate::types::{
-    Body, Delivery, Effect, Effects, FdPassing, Fds, PeerId, RefusalReason, Span, Urgency,
+    Body, Delivery, DescriptorPassing, Effect, Effects, Fds, PeerId, RefusalReason, Span, Urgency,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -190,7 +190,7 @@ impl Router {
         fx: &mut Effects,
     ) {
         let Some(peer) = self.registry.get_mut(to) else { return };
-        if peer.is_closing() || (fds != Fds::None && peer.fds == FdPassing::Refused) {
+        if peer.is_closing() || (fds != Fds::None && peer.fds == DescriptorPassing::Refused) {
             return;
         }
         let bytes = head.len() as u64;
@@ -210,7 +210,7 @@ impl Router {
     fn push_own(&mut self, to: PeerId, bytes: u64, fds: u32, urgency: Urgency) -> bool {
         // A signal counts against the user who caused it.
         let is_signal = urgency == Urgency::Passing;
-        let account = if is_signal { self.accounting.payer() } else { Account::Nobody };
+        let account = if is_signal { self.accounting.payer() } else { QueueAccount::Nobody };
         let peer = &self.registry[to];
         let has_room = !peer.queue.is_full(fds) && !self.is_over_share(account, peer, fds);
         if has_room {

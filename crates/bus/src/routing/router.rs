@@ -4,38 +4,40 @@ use core::num::NonZeroU32;
 
 use wire::Message;
 
-use crate::access::Access;
+use crate::access::AccessControl;
 use crate::accounting::Accounting;
 use crate::calls::PendingCalls;
 use crate::hash::KeyedState;
-use crate::matching::Matching;
+use crate::matching::RuleMatching;
 use crate::registry::Registry;
 use crate::tracing::Tracing;
-use crate::types::{Body, Configuration, Effects, Fds, Forward, Identity, Limits, PeerId, Time};
+use crate::types::{
+    Body, BusIdentity, BusLimits, Configuration, Effects, Fds, Forward, PeerId, Time,
+};
 
 /// The components that messages pass, and what all of them need to know.
 #[derive(Debug)]
 pub(crate) struct Router {
-    pub(crate) identity: Identity,
+    pub(crate) identity: BusIdentity,
     pub(crate) config: Configuration,
     /// The time of the current input.
     pub(crate) now: Time,
     pub(crate) registry: Registry,
-    pub(crate) matching: Matching,
+    pub(crate) matching: RuleMatching,
     pub(crate) calls: PendingCalls,
-    pub(crate) access: Access,
+    pub(crate) access: AccessControl,
     pub(crate) accounting: Accounting,
     pub(crate) tracing: Tracing,
     pub(super) serials: Serials,
 }
 
 impl Router {
-    pub(crate) fn new(identity: Identity, config: Configuration, hasher: KeyedState) -> Self {
+    pub(crate) fn new(identity: BusIdentity, config: Configuration, hasher: KeyedState) -> Self {
         Self {
             registry: Registry::new(hasher.clone()),
-            matching: Matching::new(hasher.clone()),
+            matching: RuleMatching::new(hasher.clone()),
             calls: PendingCalls::new(hasher.clone()),
-            access: Access::new(&config),
+            access: AccessControl::new(&config),
             accounting: Accounting::new(hasher.clone()),
             tracing: Tracing::new(hasher, config.flight_recorder),
             serials: Serials::default(),
@@ -47,7 +49,7 @@ impl Router {
 
     /// The limits for a connection.
     #[inline]
-    pub(crate) fn limits_of(&self, peer: PeerId) -> &Limits {
+    pub(crate) fn limits_of(&self, peer: PeerId) -> &BusLimits {
         self.config.limits_of(self.registry.get(peer).and_then(|peer| peer.user))
     }
 

@@ -1,6 +1,6 @@
 //! Numbers and incidents that several components know about.
 
-use wire::message::Reason;
+use wire::message::InvalidReason;
 
 use super::router::Router;
 use crate::accounting::{Gauges, IncidentKind, IncidentReason, Losing};
@@ -93,10 +93,10 @@ impl Router {
 }
 
 /// The limit that a message hit, if that is why it is invalid.
-const fn limit_of_message(reason: Reason) -> Option<LimitHit> {
+const fn limit_of_message(reason: InvalidReason) -> Option<LimitHit> {
     let (limit, max, used) = match reason {
-        Reason::OverConfiguredLimit { len, limit } => (LimitName::MessageSize, limit, len),
-        Reason::DescriptorsOverLimit { received, limit } => {
+        InvalidReason::OverConfiguredLimit { len, limit } => (LimitName::MessageSize, limit, len),
+        InvalidReason::DescriptorsOverLimit { received, limit } => {
             (LimitName::MessageFds, limit, received)
         }
         _ => return None,

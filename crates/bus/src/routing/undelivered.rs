@@ -9,7 +9,7 @@ use wire::names::BusName;
 use super::router::Router;
 use crate::accounting::{IncidentKind, IncidentReason};
 use crate::calls::PendingCall;
-use crate::types::{Effects, LogEvent, PeerId, RefusalReason, Shortage, Undelivered};
+use crate::types::{Effects, KernelShortage, LogEvent, PeerId, RefusalReason, Undelivered};
 
 impl Router {
     pub(crate) fn undelivered(&mut self, undelivered: Undelivered<'_>, fx: &mut Effects) {
@@ -37,7 +37,7 @@ impl Router {
     }
 
     /// Tells the sender of a call that it was dropped, if nobody has answered it meanwhile.
-    fn end_call(&mut self, call: PendingCall, shortage: Shortage, fx: &mut Effects) {
+    fn end_call(&mut self, call: PendingCall, shortage: KernelShortage, fx: &mut Effects) {
         if let Some(id) = self.calls.find(&call) {
             self.calls.take(id);
             self.fail_call(call.caller, call.serial, shortage, fx);
@@ -48,7 +48,7 @@ impl Router {
         &mut self,
         caller: PeerId,
         serial: NonZeroU32,
-        shortage: Shortage,
+        shortage: KernelShortage,
         fx: &mut Effects,
     ) {
         self.send_error(caller, serial, &RefusalReason::Undelivered(shortage), fx);

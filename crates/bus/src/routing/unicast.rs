@@ -9,10 +9,10 @@ use wire::names::BusName;
 use super::router::Router;
 use crate::access::{AccessQuery, deny, describe_delivery};
 use crate::calls::{ExpectError, PendingCall, PendingCallId};
-use crate::policy::Reply;
+use crate::policy::ReplyClass;
 use crate::registry::Peer;
 use crate::types::{
-    Effects, FdPassing, Forward, FullQueue, PeerId, QueueRoom, RefusalReason, Urgency,
+    DescriptorPassing, Effects, Forward, FullQueue, PeerId, QueueRoom, RefusalReason, Urgency,
 };
 
 /// A message is addressed to a name that nobody owns.
@@ -128,7 +128,7 @@ impl Router {
                 delivery: describe_delivery(query, &self.registry),
             })));
         }
-        if fds > 0 && recipient.fds == FdPassing::Refused {
+        if fds > 0 && recipient.fds == DescriptorPassing::Refused {
             return Err(RefusalReason::FdsNotAgreed);
         }
         Ok(())
@@ -162,10 +162,10 @@ fn check_type(message: &Message<'_>) -> Result<(), RefusalReason> {
 
 /// Whether a message is a reply, and whether it was requested.
 #[inline]
-const fn reply_kind(message: &Message<'_>, call: Option<PendingCallId>) -> Reply {
+const fn reply_kind(message: &Message<'_>, call: Option<PendingCallId>) -> ReplyClass {
     match (message.reply_serial(), call) {
-        (None, _) => Reply::No,
-        (Some(_), Some(_)) => Reply::Requested,
-        (Some(_), None) => Reply::Unrequested,
+        (None, _) => ReplyClass::No,
+        (Some(_), Some(_)) => ReplyClass::Requested,
+        (Some(_), None) => ReplyClass::Unrequested,
     }
 }

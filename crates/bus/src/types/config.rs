@@ -6,12 +6,12 @@ use alloc::string::String;
 
 use wire::guid::Guid;
 
-use super::{Limits, Services};
+use super::{BusLimits, Services};
 use crate::policy::Policy;
 
 /// Who the bus itself is. Does not change while it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Identity {
+pub struct BusIdentity {
     /// The id that GetId returns; each listening address has one of its own.
     pub id: Guid,
     /// The machine's id: 32 hexadecimal digits, as in /etc/machine-id.
@@ -28,9 +28,9 @@ pub struct Identity {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Configuration {
     /// What each connection, and all together, may use.
-    pub limits: Limits,
+    pub limits: BusLimits,
     /// All limits of those users for whom some are others.
-    pub user_limits: BTreeMap<u32, Limits>,
+    pub user_limits: BTreeMap<u32, BusLimits>,
     /// Who may do what.
     pub policy: Policy,
     /// Under which SELinux context a name is owned, where it is not that of the bus.
@@ -49,7 +49,7 @@ pub struct Configuration {
 
 impl Configuration {
     /// The limits that hold for the connections of a user.
-    pub fn limits_of(&self, uid: Option<u32>) -> &Limits {
+    pub fn limits_of(&self, uid: Option<u32>) -> &BusLimits {
         uid.and_then(|uid| self.user_limits.get(&uid)).unwrap_or(&self.limits)
     }
 }

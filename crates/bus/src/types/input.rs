@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use wire::Message;
 
 use super::{
-    Amount, CallId, Configuration, Credentials, Details, End, FdPassing, ForeignError, PeerId,
-    RingFacts, Shortage, StartFailure, StartId, TraceRequest,
+    Amount, CallId, Configuration, ConnectionCredentials, DescriptorPassing, Details, End,
+    ForeignError, KernelShortage, PeerId, RingFacts, StartFailure, StartId, TraceRequest,
 };
 use crate::policy::PeerAttributes;
 
@@ -18,7 +18,7 @@ pub enum Input<'a> {
         /// The new connection.
         peer: PeerId,
         /// Who is at its other end.
-        credentials: Credentials,
+        credentials: ConnectionCredentials,
     },
     /// The handshake of a connection has ended well.
     Authenticated {
@@ -27,7 +27,7 @@ pub enum Input<'a> {
         /// As whom it authenticated, which need not be whom the kernel named; `None` if anonymous.
         uid: Option<u32>,
         /// Whether descriptors may be passed.
-        fds: FdPassing,
+        fds: DescriptorPassing,
     },
     /// What the policy asks of a connection was learnt: before [`Self::Authenticated`], and again
     /// before [`Self::Reconfigured`] brings a policy that asks for more.
@@ -117,5 +117,5 @@ pub struct Undelivered<'a> {
     /// What it took up in the queue.
     pub amount: Amount,
     /// What the kernel lacks.
-    pub shortage: Shortage,
+    pub shortage: KernelShortage,
 }

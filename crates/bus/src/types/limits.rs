@@ -93,7 +93,7 @@ impl fmt::Display for LimitHit {
 
 /// The limits of `busconfig`, under their names there. Times that are `None` never pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct BusLimits {
     /// Bytes from one connection that were read and are not delivered.
     pub max_incoming_bytes: u64,
     /// Descriptors from one connection that were read and are not delivered.
@@ -130,7 +130,7 @@ pub struct Limits {
     pub reply_timeout: Option<Duration>,
 }
 
-impl Default for Limits {
+impl Default for BusLimits {
     /// What holds where a configuration sets nothing: the limits of a system bus.
     fn default() -> Self {
         Self {
@@ -155,7 +155,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl BusLimits {
     /// What the stock configuration of a session bus sets: in effect no limits but the memory's.
     pub fn session() -> Self {
         Self {

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use super::{
-    ActivationMethod, DeliveryDescription, LimitHit, MediatorKind, PeerId, RefusalReason, Shortage,
-    StartId, StartProblem,
+    ActivationMethod, DeliveryDescription, KernelShortage, LimitHit, MediatorKind, PeerId,
+    RefusalReason, StartId, StartProblem,
 };
 
 /// What keeps a message from somebody without anybody being told.
@@ -68,7 +68,7 @@ pub enum LogEvent {
         /// The connection that sent it; `None` for the bus itself.
         sender: Option<PeerId>,
         /// What the kernel lacks.
-        shortage: Shortage,
+        shortage: KernelShortage,
     },
     /// A connection that lost messages has caught up.
     CaughtUp {

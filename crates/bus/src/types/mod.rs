@@ -24,7 +24,7 @@ mod time;
 mod trace;
 
 pub use config::{
-    BodyValidation, Configuration, FlightRecorder, Identity, ServiceHelper, TraceLimits,
+    BodyValidation, BusIdentity, Configuration, FlightRecorder, ServiceHelper, TraceLimits,
 };
 pub use delivery_description::{DeliveryDescription, ProcessDescription, SenderDescription};
 pub use effects::{Body, Delivery, Effect, Effects, Fds, HeldFds, Span, Urgency};
@@ -33,19 +33,19 @@ pub(crate) use error::{ErrorKind, FittedText};
 pub use foreign_error::ForeignError;
 pub(crate) use forward::Forward;
 pub use input::{Input, Undelivered};
-pub use limits::{LimitHit, LimitName, Limits};
+pub use limits::{BusLimits, LimitHit, LimitName};
 pub use log_event::{LogEvent, LoggedPermission, WithheldBy};
 pub use mediator_kind::MediatorKind;
 pub use peer::{
-    Amount, CallId, Credentials, Details, FdPassing, NAMES_MAX, PeerId, PeerSnapshot, PidFd,
-    Process,
+    Amount, CallId, ConnectionCredentials, DescriptorPassing, Details, NAMES_MAX, PeerId,
+    PeerSnapshot, PidFd, Process,
 };
 pub use refusal::{
     AccessDenial, ConnectionFact, DeniedDelivery, FullQueue, NameMethod, Objection, OwningDeniedBy,
     QueueRoom, RefusalReason,
 };
 pub use services::{ActivationMethod, Service, ServiceManager, Services};
-pub use shortage::Shortage;
+pub use shortage::KernelShortage;
 pub use start::{HelperFailure, StartFailure, StartId, StartProblem};
 pub use time::Time;
 pub use trace::{

@@ -50,7 +50,7 @@ impl fmt::Display for PeerId {
 
 /// Who is at the other end of a connection, as the kernel said when it was accepted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Credentials {
+pub struct ConnectionCredentials {
     /// The process that connected.
     pub pid: Option<u32>,
     /// Its user.
@@ -100,7 +100,7 @@ pub enum PidFd {
 
 /// Whether descriptors may be passed over a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum FdPassing {
+pub enum DescriptorPassing {
     /// Not asked for in the handshake, or not possible.
     #[default]
     Refused,

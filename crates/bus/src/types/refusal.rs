@@ -7,8 +7,8 @@ use wire::body::ReadError;
 use wire::match_rule::MatchRuleError;
 
 use super::{
-    DeliveryDescription, ErrorKind, ForeignError, LimitHit, LimitName, MediatorKind, PeerId,
-    ProcessDescription, Shortage, WithheldBy,
+    DeliveryDescription, ErrorKind, ForeignError, KernelShortage, LimitHit, LimitName,
+    MediatorKind, PeerId, ProcessDescription, WithheldBy,
 };
 
 /// Why the bus refuses something. Each reason has an error name on the wire and a text.
@@ -40,7 +40,7 @@ pub enum RefusalReason {
     /// The callee did not reply in time.
     ReplyTimedOut,
     /// The kernel did not take the message.
-    Undelivered(Shortage),
+    Undelivered(KernelShortage),
     /// The sender has not called Hello.
     NotRegistered,
 

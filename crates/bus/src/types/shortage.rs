@@ -2,7 +2,7 @@
 
 /// What the kernel lacks to take a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shortage {
+pub enum KernelShortage {
     /// The user of the bus has more descriptors in sockets that nobody has received than it may have
     /// open files.
     Descriptors,
@@ -12,7 +12,7 @@ pub enum Shortage {
     Size,
 }
 
-impl Shortage {
+impl KernelShortage {
     /// The shortage in one word, under which it is counted.
     #[must_use]
     pub const fn word(self) -> &'static str {

@@ -3,7 +3,7 @@
 use wire::match_rule::MatchRule;
 
 use crate::introspection::Introspection;
-use crate::record::{Excerpt, Fact, Process};
+use crate::record::{Excerpt, Fact, RecordedProcess};
 
 /// A fact without what somebody has said; `None` if nothing is left of it. Names stay, and what the
 /// bus and the system say of connections and processes.
@@ -40,10 +40,10 @@ pub(super) fn redacted(fact: Fact) -> Option<Fact> {
 
 /// A process without its arguments, which are passwords sometimes. Some programs put all of their
 /// command line into its first word.
-fn bare(process: Process) -> Process {
+fn bare(process: RecordedProcess) -> RecordedProcess {
     let program = process.command.first().and_then(|word| word.split_whitespace().next());
     let command = program.map(str::to_owned).into_iter().collect();
-    Process { command, ..process }
+    RecordedProcess { command, ..process }
 }
 
 /// Whether a rule is one, and looks at nothing that bodies say.

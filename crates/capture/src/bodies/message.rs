@@ -11,7 +11,7 @@ use wire::signature::{Signature, Type};
 
 /// What becomes of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shape {
+pub(super) enum RedactedBodyShape {
     /// Its types and lengths stay.
     Kept,
     /// All of it goes.
@@ -21,12 +21,12 @@ pub(super) enum Shape {
 /// Puts the message into `out`, in place of what that holds, without what its body says. Of a
 /// message that is cut or not valid no more than the header is left, and nothing of a header that
 /// is.
-pub(super) fn redact(bytes: &[u8], shape: Shape, out: &mut Vec<u8>) {
+pub(super) fn redact(bytes: &[u8], shape: RedactedBodyShape, out: &mut Vec<u8>) {
     out.clear();
     let message = Message::parse(bytes).ok().filter(|message| message.validate_body().is_ok());
     match message {
         Some(message) if tells_only_of_names(&message) => out.extend_from_slice(bytes),
-        Some(message) if shape == Shape::Kept => {
+        Some(message) if shape == RedactedBodyShape::Kept => {
             out.extend_from_slice(bytes);
             let mut blanking = Blanking { bytes, reader: message.reader(), out };
             // A body that is valid can be read.
@@ -173,7 +173,7 @@ mod tests {
             .interface(InterfaceName::new("org.example.Vault").unwrap());
         call.write(&mut bytes, NonZeroU32::MIN, args).unwrap();
         let mut out = Vec::new();
-        redact(&bytes, Shape::Kept, &mut out);
+        redact(&bytes, RedactedBodyShape::Kept, &mut out);
         assert_eq!(out.len(), bytes.len());
         out
     }
@@ -196,8 +196,8 @@ mod tests {
         }
         let message = Message::parse(&out).unwrap();
         message.validate_body().unwrap();
-        type Args<'a> = (&'a str, BTreeMap<&'a str, Value>, ObjectPath<'a>, bool, Vec<u8>);
-        let (text, entries, path, truth, bytes): Args<'_> = message.read().unwrap();
+        type CutBody<'a> = (&'a str, BTreeMap<&'a str, Value>, ObjectPath<'a>, bool, Vec<u8>);
+        let (text, entries, path, truth, bytes): CutBody<'_> = message.read().unwrap();
         assert_eq!((text, path.as_str(), truth, bytes), ("xxxxxx", "/xxxx/xx", false, vec![0; 3]));
         assert_eq!(entries.into_iter().collect::<Vec<_>>(), [("xxx", Value::Uint32(0))]);
     }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     /// What is left: the bytes, and whether they are a message.
-    fn left(bytes: &[u8], shape: Shape) -> (usize, bool) {
+    fn left(bytes: &[u8], shape: RedactedBodyShape) -> (usize, bool) {
         let mut out = b"before".to_vec();
         redact(bytes, shape, &mut out);
         assert!(!holds(&out, b"secret"));
@@ -243,17 +243,17 @@ mod tests {
             bytes
         };
         for (bytes, shape, expected) in [
-            (whole.clone(), Shape::Kept, (whole.len(), true)),
-            (whole.clone(), Shape::Gone, (header, false)),
-            (whole[..whole.len() - 1].to_vec(), Shape::Kept, (header, false)),
-            (whole[..header].to_vec(), Shape::Kept, (header, false)),
-            (whole[..header - 1].to_vec(), Shape::Kept, (0, false)),
-            ([whole.as_slice(), b"secret"].concat(), Shape::Kept, (header, false)),
+            (whole.clone(), RedactedBodyShape::Kept, (whole.len(), true)),
+            (whole.clone(), RedactedBodyShape::Gone, (header, false)),
+            (whole[..whole.len() - 1].to_vec(), RedactedBodyShape::Kept, (header, false)),
+            (whole[..header].to_vec(), RedactedBodyShape::Kept, (header, false)),
+            (whole[..header - 1].to_vec(), RedactedBodyShape::Kept, (0, false)),
+            ([whole.as_slice(), b"secret"].concat(), RedactedBodyShape::Kept, (header, false)),
             // The text is longer than the body, or does not end where it says.
-            (changed(header, 200), Shape::Kept, (header, false)),
-            (changed(header, 2), Shape::Kept, (header, false)),
-            (call(SENDER, "a secret"), Shape::Kept, (0, false)),
-            (b"secret".to_vec(), Shape::Kept, (0, false)),
+            (changed(header, 200), RedactedBodyShape::Kept, (header, false)),
+            (changed(header, 2), RedactedBodyShape::Kept, (header, false)),
+            (call(SENDER, "a secret"), RedactedBodyShape::Kept, (0, false)),
+            (b"secret".to_vec(), RedactedBodyShape::Kept, (0, false)),
         ] {
             assert_eq!(left(&bytes, shape), expected, "{bytes:?}");
         }
@@ -277,7 +277,7 @@ mod tests {
             deep[BODY_LEN].copy_from_slice(&body_len.to_ne_bytes());
             let whole = (deep.len(), true);
             let expected = if levels < 32 { whole } else { (header, false) };
-            assert_eq!(left(&deep, Shape::Kept), expected, "{levels}");
+            assert_eq!(left(&deep, RedactedBodyShape::Kept), expected, "{levels}");
         }
     }
 }

@@ -6,7 +6,7 @@
 mod fact;
 mod message;
 
-use crate::record::{Bus, Content, Origin, RawMessage, Record};
+use crate::record::{MessageContent, RawMessage, RecordedBus, RecordingOrigin, RecordingRecord};
 
 /// How much of each message is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -25,19 +25,19 @@ pub enum Bodies {
 pub struct Reducer {
     bodies: Bodies,
     /// By bus, what there was of its messages.
-    contents: Vec<Content>,
+    contents: Vec<MessageContent>,
     scratch: Vec<u8>,
 }
 
 impl Bodies {
     /// What a bus is of which no more is kept.
-    fn of_bus(self, bus: Bus) -> Bus {
+    fn of_bus(self, bus: RecordedBus) -> RecordedBus {
         match self {
             Self::Whole => bus,
             Self::Cut(kept) => {
-                Bus { kept_max: Some(bus.kept_max.unwrap_or(kept).min(kept)), ..bus }
+                RecordedBus { kept_max: Some(bus.kept_max.unwrap_or(kept).min(kept)), ..bus }
             }
-            Self::Redacted => Bus {
+            Self::Redacted => RecordedBus {
                 content: redacted(bus.content),
                 filters: bus.filters.iter().map(|filter| fact::without_arguments(filter)).collect(),
                 ..bus
@@ -46,19 +46,19 @@ impl Bodies {
     }
 
     /// Who made the recording, without what somebody has written into it.
-    pub fn of_origin(self, origin: Origin) -> Origin {
+    pub fn of_origin(self, origin: RecordingOrigin) -> RecordingOrigin {
         match self {
             Self::Whole | Self::Cut(_) => origin,
-            Self::Redacted => Origin { comments: Vec::new(), ..origin },
+            Self::Redacted => RecordingOrigin { comments: Vec::new(), ..origin },
         }
     }
 }
 
 /// Bodies that were made from a text have no shape to keep.
-const fn redacted(content: Content) -> Content {
+const fn redacted(content: MessageContent) -> MessageContent {
     match content {
-        Content::Bytes | Content::Redacted => Content::Redacted,
-        Content::Headers | Content::Texts => Content::Headers,
+        MessageContent::Bytes | MessageContent::Redacted => MessageContent::Redacted,
+        MessageContent::Headers | MessageContent::Texts => MessageContent::Headers,
     }
 }
 
@@ -69,21 +69,25 @@ impl Reducer {
     }
 
     /// The next record with no more in it than is kept; `None` if that is nothing.
-    pub fn reduce<'r>(&'r mut self, record: Record<'r>) -> Option<Record<'r>> {
+    pub fn reduce<'r>(&'r mut self, record: RecordingRecord<'r>) -> Option<RecordingRecord<'r>> {
         Some(match (self.bodies, record) {
             (Bodies::Whole, record) => record,
-            (bodies, Record::Bus(bus)) => {
+            (bodies, RecordingRecord::Bus(bus)) => {
                 self.contents.push(bus.content);
-                Record::Bus(bodies.of_bus(bus))
+                RecordingRecord::Bus(bodies.of_bus(bus))
             }
-            (bodies, Record::Origin(origin)) => Record::Origin(bodies.of_origin(origin)),
-            (Bodies::Cut(kept), Record::Message(raw)) => {
+            (bodies, RecordingRecord::Origin(origin)) => {
+                RecordingRecord::Origin(bodies.of_origin(origin))
+            }
+            (Bodies::Cut(kept), RecordingRecord::Message(raw)) => {
                 let bytes = &raw.bytes[..raw.bytes.len().min(kept as usize)];
-                Record::Message(RawMessage { bytes, ..raw })
+                RecordingRecord::Message(RawMessage { bytes, ..raw })
             }
-            (Bodies::Redacted, Record::Message(raw)) => Record::Message(self.redact(raw)),
-            (Bodies::Redacted, Record::Fact { at, bus, fact }) => {
-                Record::Fact { at, bus, fact: fact::redacted(fact)? }
+            (Bodies::Redacted, RecordingRecord::Message(raw)) => {
+                RecordingRecord::Message(self.redact(raw))
+            }
+            (Bodies::Redacted, RecordingRecord::Fact { at, bus, fact }) => {
+                RecordingRecord::Fact { at, bus, fact: fact::redacted(fact)? }
             }
             (_, record) => record,
         })
@@ -91,7 +95,11 @@ impl Reducer {
 
     fn redact<'r>(&'r mut self, raw: RawMessage<'r>) -> RawMessage<'r> {
         let content = self.contents.get(usize::from(raw.bus.0)).copied().unwrap_or_default();
-        let shape = if content.is_of_wire() { message::Shape::Kept } else { message::Shape::Gone };
+        let shape = if content.is_of_wire() {
+            message::RedactedBodyShape::Kept
+        } else {
+            message::RedactedBodyShape::Gone
+        };
         message::redact(raw.bytes, shape, &mut self.scratch);
         RawMessage { bytes: &self.scratch, place: None, ..raw }
     }

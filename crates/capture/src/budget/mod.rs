@@ -22,12 +22,12 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::model::{Capture, Message, Text};
+use crate::model::{Capture, CapturedMessage, TextId};
 use crate::percentiles::Percentiles;
 use crate::query::{Matcher, Pattern, Query};
 use crate::record::nanos;
-use crate::statistics::Group;
-use crate::table::{Cell, Column, Table, Unit};
+use crate::statistics::MessageGroup;
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 pub use error::{BudgetError, BudgetErrorKind};
 
@@ -36,7 +36,7 @@ pub use error::{BudgetError, BudgetErrorKind};
 pub struct Budget {
     text: String,
     measure: Measure,
-    subject: Subject,
+    subject: BudgetSubject,
     relation: Relation,
     limit: u64,
 }
@@ -45,9 +45,9 @@ pub struct Budget {
 #[derive(Clone, Copy, Debug)]
 pub enum Measure {
     /// How many messages or calls of a kind there are.
-    Count(fn(&Group) -> u64),
+    Count(fn(&MessageGroup) -> u64),
     /// A count that may be zero without a mistake in the name: of messages, calls or signals.
-    CountOrNone(fn(&Group) -> u64),
+    CountOrNone(fn(&MessageGroup) -> u64),
     /// A property of the durations from call to return; errors are not among them.
     Time(fn(&Percentiles) -> Duration),
     /// Bytes of all messages.
@@ -56,7 +56,7 @@ pub enum Measure {
 
 /// Of which messages.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum BudgetSubject {
     /// Those whose interface and member, with a point between, are so.
     Member(Pattern),
     /// Those that a query selects.
@@ -82,19 +82,19 @@ pub enum Relation {
 
 /// What came of a budget.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct BudgetOutcome {
     /// The budget as it was written.
     pub text: String,
     /// What was found.
     pub found: Cell,
     /// Whether it is as it must be.
-    pub verdict: Verdict,
+    pub verdict: BudgetVerdict,
 }
 
 worded_enum! {
     /// Whether a budget is kept.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-    pub enum Verdict {
+    pub enum BudgetVerdict {
         /// It is.
         Kept = "ok",
         /// It is not.
@@ -106,29 +106,29 @@ worded_enum! {
 
 impl Budget {
     /// Measures those messages of a recording that `within` selects, without those of the recorder.
-    pub fn check(&self, capture: &Capture, within: &Query) -> Outcome {
-        let mut group = Group::default();
+    pub fn check(&self, capture: &Capture, within: &Query) -> BudgetOutcome {
+        let mut group = MessageGroup::default();
         let (mut within, mut subject) = (within.matcher(), self.subject.matcher());
-        let mut selects = |one: &Message<'_>| within.selects(one) && subject.selects(one);
+        let mut selects = |one: &CapturedMessage<'_>| within.selects(one) && subject.selects(one);
         for message in capture.messages().filter(|message| selects(message)) {
             group.add(&message);
         }
         let value = self.is_there(&group).then(|| self.measure.of(&mut group)).flatten();
         let verdict = match value {
-            None => Verdict::NothingFound,
-            Some(value) if self.relation.holds(value, self.limit) => Verdict::Kept,
-            Some(_) => Verdict::Exceeded,
+            None => BudgetVerdict::NothingFound,
+            Some(value) if self.relation.holds(value, self.limit) => BudgetVerdict::Kept,
+            Some(_) => BudgetVerdict::Exceeded,
         };
         let found = value.map_or(Cell::Absent, |value| self.measure.cell(value));
-        Outcome { text: self.text.clone(), found, verdict }
+        BudgetOutcome { text: self.text.clone(), found, verdict }
     }
 
     /// Whether there is anything to measure. That nothing is there may be what is wanted of a query,
     /// or of what is counted.
-    const fn is_there(&self, group: &Group) -> bool {
+    const fn is_there(&self, group: &MessageGroup) -> bool {
         match (&self.subject, self.measure) {
-            (Subject::Query(_), _) | (_, Measure::CountOrNone(_)) => true,
-            (Subject::Member(_), _) => group.messages > 0,
+            (BudgetSubject::Query(_), _) | (_, Measure::CountOrNone(_)) => true,
+            (BudgetSubject::Member(_), _) => group.messages > 0,
         }
     }
 }
@@ -142,18 +142,18 @@ impl FromStr for Budget {
 }
 
 /// Outcomes as a table.
-pub fn table(outcomes: &[Outcome]) -> Table {
-    Table::of(
+pub fn table(outcomes: &[BudgetOutcome]) -> DataTable {
+    DataTable::of(
         outcomes,
         &[
             (Column::text("verdict"), &|outcome| Cell::text(outcome.verdict.as_str())),
             (Column::text("budget"), &|outcome| Cell::text(&outcome.text)),
-            (Column::number("found", Unit::Count), &|outcome| outcome.found.clone()),
+            (Column::number("found", ColumnUnit::Count), &|outcome| outcome.found.clone()),
         ],
     )
 }
 
-impl Subject {
+impl BudgetSubject {
     fn matcher(&self) -> SubjectMatcher<'_> {
         match self {
             Self::Query(query) => SubjectMatcher::Query(query.matcher()),
@@ -166,11 +166,11 @@ impl Subject {
 enum SubjectMatcher<'b> {
     Query(Matcher<'b>),
     /// The pattern, and of which members it was asked already.
-    Member(&'b Pattern, HashMap<(Text, Text), bool>),
+    Member(&'b Pattern, HashMap<(TextId, TextId), bool>),
 }
 
 impl SubjectMatcher<'_> {
-    fn selects(&mut self, message: &Message<'_>) -> bool {
+    fn selects(&mut self, message: &CapturedMessage<'_>) -> bool {
         match self {
             Self::Query(matcher) => matcher.selects(message),
             Self::Member(pattern, known) => {
@@ -184,7 +184,7 @@ impl SubjectMatcher<'_> {
 
 impl Measure {
     /// What is measured of messages; `None` if they have no such thing.
-    fn of(self, group: &mut Group) -> Option<u64> {
+    fn of(self, group: &mut MessageGroup) -> Option<u64> {
         match self {
             Self::Count(count) | Self::CountOrNone(count) => Some(count(group)),
             Self::Bytes => Some(group.bytes),

@@ -1,10 +1,10 @@
 //! Budgets from texts: `MEASURE(SUBJECT) RELATION LIMIT`.
 
-use super::{Budget, BudgetError, BudgetErrorKind, Measure, Relation, Subject};
+use super::{Budget, BudgetError, BudgetErrorKind, BudgetSubject, Measure, Relation};
 use crate::model::CallOutcome;
 use crate::percentiles::Percentiles;
 use crate::query::{Pattern, Query};
-use crate::statistics::Group;
+use crate::statistics::MessageGroup;
 use crate::text::amount::Scale;
 
 pub(super) fn parse(text: &str) -> Result<Budget, BudgetError> {
@@ -46,13 +46,13 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 /// A single word without the signs of queries is the name of a member.
-fn subject(text: &str) -> Result<Subject, BudgetErrorKind> {
+fn subject(text: &str) -> Result<BudgetSubject, BudgetErrorKind> {
     let text = text.trim();
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '*' | '-');
     match text {
         "" => Err(BudgetErrorKind::SubjectMissing),
-        name if name.chars().all(is_name) => Ok(Subject::Member(Pattern::glob(name))),
-        query => Query::parse(query).map(Subject::Query).map_err(BudgetErrorKind::Query),
+        name if name.chars().all(is_name) => Ok(BudgetSubject::Member(Pattern::glob(name))),
+        query => Query::parse(query).map(BudgetSubject::Query).map_err(BudgetErrorKind::Query),
     }
 }
 
@@ -82,9 +82,9 @@ pub(super) const MEASURES: [(&str, Measure); 14] = [
     ("calls", Measure::CountOrNone(|group| group.calls)),
     ("signals", Measure::CountOrNone(|group| group.signals)),
     ("messages", Measure::CountOrNone(|group| group.messages)),
-    ("errors", Measure::Count(Group::failures)),
+    ("errors", Measure::Count(MessageGroup::failures)),
     ("time-outs", Measure::Count(|group| group.calls_that(CallOutcome::TimedOut))),
-    ("unanswered", Measure::Count(Group::unanswered)),
+    ("unanswered", Measure::Count(MessageGroup::unanswered)),
     ("bytes", Measure::Bytes),
     ("p50", Measure::Time(|times| times.p50)),
     ("p90", Measure::Time(|times| times.p90)),

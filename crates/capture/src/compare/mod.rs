@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wire::message::MessageType;
 
-use crate::model::{Capture, Message};
+use crate::model::{Capture, CapturedMessage};
 use crate::percentiles::cells;
-use crate::record::Method;
-use crate::statistics::Group;
-use crate::table::{Cell, Column, Table, Unit};
+use crate::record::CaptureMethod;
+use crate::statistics::MessageGroup;
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// A method or signal of a service, by names that are the same in every recording.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Member {
+pub struct ComparedMember {
     /// Who is called, or emits: a well-known name, with `*` for the number of a process in it, or a program;
     /// [`UNNAMED`] if there is neither.
     pub service: String,
@@ -43,19 +43,19 @@ pub const UNNAMED: &str = "(unnamed)";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// Which member.
-    pub member: Member,
+    pub member: ComparedMember,
     /// What it is in the first recording.
-    pub before: Group,
+    pub before: MessageGroup,
     /// What it is in the second one.
-    pub after: Group,
+    pub after: MessageGroup,
     /// What is different beyond noise; not empty.
-    pub changes: Vec<Change>,
+    pub changes: Vec<MemberChange>,
 }
 
 worded_enum! {
     /// How a member differs.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-    pub enum Change {
+    pub enum MemberChange {
         /// It is in the second recording alone.
         New = "new",
         /// It is in the first recording alone.
@@ -78,26 +78,27 @@ worded_enum! {
 /// The members of which the selected messages are.
 pub fn members<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
-) -> BTreeMap<Member, Group> {
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
+) -> BTreeMap<ComparedMember, MessageGroup> {
     let mut by_ids = std::collections::HashMap::new();
     for message in capture.messages().filter(|message| selects(message)) {
         let asked = message.call().unwrap_or(message);
         let Some((kind, service)) = kind_and_service(&asked) else { continue };
         let key = (service, asked.interface_id(), asked.member_id(), kind);
-        by_ids.entry(key).or_insert_with(Group::default).add(&message);
+        by_ids.entry(key).or_insert_with(MessageGroup::default).add(&message);
     }
     let text = |id| capture.strings().get(id).to_owned();
-    let mut members = BTreeMap::<_, Group>::new();
+    let mut members = BTreeMap::<_, MessageGroup>::new();
     for ((service, interface, member, kind), group) in by_ids {
         let service = numbered::without_numbers(service).into_owned();
-        let member = Member { service, interface: text(interface), member: text(member), kind };
+        let member =
+            ComparedMember { service, interface: text(interface), member: text(member), kind };
         members.entry(member).or_default().merge(group);
     }
     members
 }
 
-fn kind_and_service<'c>(message: &Message<'c>) -> Option<(MemberKind, &'c str)> {
+fn kind_and_service<'c>(message: &CapturedMessage<'c>) -> Option<(MemberKind, &'c str)> {
     let capture = message.capture();
     let (kind, service) = match message.kind() {
         MessageType::MethodCall => (MemberKind::Method, capture.addressee_label(message)),
@@ -113,11 +114,11 @@ fn kind_and_service<'c>(message: &Message<'c>) -> Option<(MemberKind, &'c str)> 
 /// The members that differ beyond noise: those that are new or gone first, then those that fail,
 /// are slower, are used more.
 pub fn differences(
-    before: &BTreeMap<Member, Group>,
-    after: &BTreeMap<Member, Group>,
+    before: &BTreeMap<ComparedMember, MessageGroup>,
+    after: &BTreeMap<ComparedMember, MessageGroup>,
 ) -> Vec<Difference> {
     let all: BTreeSet<_> = before.keys().chain(after.keys()).collect();
-    let difference = |member: &Member| {
+    let difference = |member: &ComparedMember| {
         let [before, after] =
             [before, after].map(|groups| groups.get(member).cloned().unwrap_or_default());
         let changes = changes(&before, &after);
@@ -128,21 +129,21 @@ pub fn differences(
     found
 }
 
-fn changes(before: &Group, after: &Group) -> Vec<Change> {
+fn changes(before: &MessageGroup, after: &MessageGroup) -> Vec<MemberChange> {
     match (before.messages, after.messages) {
-        (0, _) => return vec![Change::New],
-        (_, 0) => return vec![Change::Gone],
+        (0, _) => return vec![MemberChange::New],
+        (_, 0) => return vec![MemberChange::Gone],
         _ => {}
     }
-    let failures = |group: &Group| (group.failures(), group.calls);
-    let uses = |group: &Group| group.calls + group.signals;
+    let failures = |group: &MessageGroup| (group.failures(), group.calls);
+    let uses = |group: &MessageGroup| group.calls + group.signals;
     [
         noise::shares(failures(before), failures(after))
-            .map(|trend| trend.choose(Change::MoreErrors, Change::FewerErrors)),
+            .map(|trend| trend.choose(MemberChange::MoreErrors, MemberChange::FewerErrors)),
         noise::durations(&before.durations, &after.durations)
-            .map(|trend| trend.choose(Change::Slower, Change::Faster)),
+            .map(|trend| trend.choose(MemberChange::Slower, MemberChange::Faster)),
         noise::counts(uses(before), uses(after))
-            .map(|trend| trend.choose(Change::More, Change::Fewer)),
+            .map(|trend| trend.choose(MemberChange::More, MemberChange::Fewer)),
     ]
     .into_iter()
     .flatten()
@@ -152,11 +153,11 @@ fn changes(before: &Group, after: &Group) -> Vec<Change> {
 /// A warning if durations were measured by the bus on one side, and at a monitor on the other; `None` if they can be
 /// compared.
 pub fn unlike_durations(
-    before: impl IntoIterator<Item = Method>,
-    after: impl IntoIterator<Item = Method>,
+    before: impl IntoIterator<Item = CaptureMethod>,
+    after: impl IntoIterator<Item = CaptureMethod>,
 ) -> Option<String> {
-    let by_bus = |methods: &mut dyn Iterator<Item = Method>| {
-        let mut methods = methods.map(|method| method == Method::Trace);
+    let by_bus = |methods: &mut dyn Iterator<Item = CaptureMethod>| {
+        let mut methods = methods.map(|method| method == CaptureMethod::Trace);
         let first = methods.next()?;
         methods.all(|by_bus| by_bus == first).then_some(first)
     };
@@ -174,18 +175,18 @@ pub fn unlike_durations(
 }
 
 /// Differences as a table.
-pub fn table(differences: &[Difference]) -> Table {
-    let full = |member: &Member| match member.interface.as_str() {
+pub fn table(differences: &[Difference]) -> DataTable {
+    let full = |member: &ComparedMember| match member.interface.as_str() {
         "" => member.member.clone(),
         interface => format!("{interface}.{}", member.member),
     };
-    let words = |changes: &[Change]| {
+    let words = |changes: &[MemberChange]| {
         changes.iter().map(|change| change.as_str()).collect::<Vec<_>>().join(", ")
     };
-    let count = |name| Column::number(name, Unit::Count);
-    let time = |name| Column::number(name, Unit::Time);
-    let size = |name| Column::number(name, Unit::Bytes).spare();
-    Table::of(
+    let count = |name| Column::number(name, ColumnUnit::Count);
+    let time = |name| Column::number(name, ColumnUnit::Time);
+    let size = |name| Column::number(name, ColumnUnit::Bytes).spare();
+    DataTable::of(
         differences,
         &[
             (Column::text("change"), &|it| Cell::Text(words(&it.changes))),
@@ -203,18 +204,18 @@ pub fn table(differences: &[Difference]) -> Table {
     )
 }
 
-const fn uses(group: &Group) -> Cell {
+const fn uses(group: &MessageGroup) -> Cell {
     Cell::Count(group.calls + group.signals)
 }
 
-const fn failures(group: &Group) -> Cell {
+const fn failures(group: &MessageGroup) -> Cell {
     match group.failures() {
         0 => Cell::Absent,
         count => Cell::Count(count),
     }
 }
 
-fn p95(group: &Group) -> Cell {
+fn p95(group: &MessageGroup) -> Cell {
     let [p95] = cells(&mut group.durations.clone(), [|times| times.p95]);
     p95
 }

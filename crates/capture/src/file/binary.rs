@@ -5,18 +5,20 @@ use std::ops::Range;
 
 use wire::message::FixedHeader;
 
-use super::window::Window;
-use crate::record::{Bus, BusId, Clock, Damage, RawMessage, Record, Time};
+use super::window::FileWindow;
+use crate::record::{
+    BusId, Damage, RawMessage, RecordedBus, RecordedClock, RecordedTime, RecordingRecord,
+};
 
 /// Reads messages that lie one behind the other.
 #[derive(Debug)]
 pub(super) struct Binary<R> {
-    window: Window<R>,
-    stage: Stage,
+    window: FileWindow<R>,
+    stage: BinaryReadStage,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum BinaryReadStage {
     Start,
     /// So many bytes were passed on as a message.
     Behind(usize),
@@ -24,29 +26,29 @@ enum Stage {
 }
 
 impl<R: Read> Binary<R> {
-    pub(super) const fn new(window: Window<R>) -> Self {
-        Self { window, stage: Stage::Start }
+    pub(super) const fn new(window: FileWindow<R>) -> Self {
+        Self { window, stage: BinaryReadStage::Start }
     }
 
-    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         match self.stage {
-            Stage::Start => {
-                self.stage = Stage::Behind(0);
-                let bus = Bus { clock: Clock::Absent, ..Bus::default() };
-                return Ok(Some(Record::Bus(bus)));
+            BinaryReadStage::Start => {
+                self.stage = BinaryReadStage::Behind(0);
+                let bus = RecordedBus { clock: RecordedClock::Absent, ..RecordedBus::default() };
+                return Ok(Some(RecordingRecord::Bus(bus)));
             }
-            Stage::Behind(len) => self.window.advance(len),
-            Stage::End => return Ok(None),
+            BinaryReadStage::Behind(len) => self.window.advance(len),
+            BinaryReadStage::End => return Ok(None),
         }
         self.message()
     }
 
-    fn message(&mut self) -> io::Result<Option<Record<'_>>> {
+    fn message(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         let at = self.window.offset();
         let start = self.window.peek(FixedHeader::LEN)?;
         if start.len() < FixedHeader::LEN {
             let is_cut = !start.is_empty();
-            self.stage = Stage::End;
+            self.stage = BinaryReadStage::End;
             return Ok(if is_cut { Some(self.window.early_end()) } else { self.window.failure() });
         }
         let Some(len) = message_len(start) else {
@@ -54,12 +56,12 @@ impl<R: Read> Binary<R> {
         };
         let kept = self.window.peek(len)?.len();
         if kept < len {
-            self.stage = Stage::End;
+            self.stage = BinaryReadStage::End;
             return Ok(Some(self.window.early_end()));
         }
-        self.stage = Stage::Behind(len);
-        Ok(Some(Record::Message(RawMessage {
-            at: Time::default(),
+        self.stage = BinaryReadStage::Behind(len);
+        Ok(Some(RecordingRecord::Message(RawMessage {
+            at: RecordedTime::default(),
             bus: BusId(0),
             bytes: self.window.shown(len),
             len: len as u32,
@@ -69,12 +71,12 @@ impl<R: Read> Binary<R> {
     }
 
     /// Goes on at the next place where a message may begin.
-    fn pass_over(&mut self) -> io::Result<Record<'static>> {
+    fn pass_over(&mut self) -> io::Result<RecordingRecord<'static>> {
         let at = self.window.offset();
         let len = self.window.seek(START_LEN, is_start)?;
-        self.stage = Stage::Behind(0);
+        self.stage = BinaryReadStage::Behind(0);
         let what = format!("{len} bytes that are no message");
-        Ok(Record::Damage(Damage { at, what }))
+        Ok(RecordingRecord::Damage(Damage { at, what }))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The formats of recordings.
 //!
-//! [`Writer`] writes pcapng with what we add to it, as `docs/capture-format.md` describes it, and
+//! [`PcapngWriter`] writes pcapng with what we add to it, as `docs/capture-format.md` describes it, and
 //! [`PcapWriter`] classic pcap.
-//! [`Reader`] reads that, and what others write: pcap, pcapng, what `dbus-monitor` prints in each
+//! [`RecordingReader`] reads that, and what others write: pcap, pcapng, what `dbus-monitor` prints in each
 //! of its modes, and what the flight recorder of our bus leaves; all of them compressed or not.
 
 mod binary;
@@ -20,62 +20,64 @@ mod window;
 use std::io::{self, Read};
 
 pub use pcap::PcapWriter;
-pub use pcapng::{Writer, Written};
+pub use pcapng::{PcapngWriter, WrittenCounts};
 
-use crate::record::Record;
+use crate::record::RecordingRecord;
 use binary::Binary;
-use packed::{Places, Unpacked};
+use packed::{MessagePlaces, Unpacked};
 use pcap::Pcap;
 use pcapng::Pcapng;
 use printed::{PrintedForm, PrintedText};
-use ring::Ring;
-use window::Window;
+use ring::RingFile;
+use window::FileWindow;
 
 /// Reads a recording, whichever format it has.
 #[derive(Debug)]
-pub struct Reader<R: Read> {
-    format: Format<Unpacked<R>>,
-    places: Places,
+pub struct RecordingReader<R: Read> {
+    format: FormatReader<Unpacked<R>>,
+    places: MessagePlaces,
 }
 
 #[derive(Debug)]
-enum Format<R> {
+enum FormatReader<R> {
     Pcap(Pcap<R>),
     Pcapng(Pcapng<R>),
     Binary(Binary<R>),
     Printed(PrintedText<R>),
-    Ring(Box<Ring>),
+    Ring(Box<RingFile>),
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> RecordingReader<R> {
     /// Finds out which format a file has, by its first bytes; `None` if by them it is no recording.
     ///
     /// # Errors
     ///
     /// If it cannot be read; of kind `InvalidData` if it cannot be decompressed.
     pub fn new(source: R) -> io::Result<Option<Self>> {
-        let (window, places) = packed::unpack(Window::new(source))?;
-        Ok(Format::of(window)?.map(|format| Self { format, places }))
+        let (window, places) = packed::unpack(FileWindow::new(source))?;
+        Ok(FormatReader::of(window)?.map(|format| Self { format, places }))
     }
 
     /// The next thing that the recording says; `None` at its end.
-    pub fn next_record(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub fn next_record(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         let mut record = match &mut self.format {
-            Format::Pcap(format) => format.next(),
-            Format::Pcapng(format) => format.next(),
-            Format::Binary(format) => format.next(),
-            Format::Printed(format) => format.next(),
-            Format::Ring(format) => Ok(format.next()),
+            FormatReader::Pcap(format) => format.next(),
+            FormatReader::Pcapng(format) => format.next(),
+            FormatReader::Binary(format) => format.next(),
+            FormatReader::Printed(format) => format.next(),
+            FormatReader::Ring(format) => Ok(format.next()),
         }?;
-        if let (Places::Nowhere, Some(Record::Message(raw))) = (self.places, &mut record) {
+        if let (MessagePlaces::Nowhere, Some(RecordingRecord::Message(raw))) =
+            (self.places, &mut record)
+        {
             raw.place = None;
         }
         Ok(record)
     }
 }
 
-impl<R: Read> Format<R> {
-    fn of(mut window: Window<R>) -> io::Result<Option<Self>> {
+impl<R: Read> FormatReader<R> {
+    fn of(mut window: FileWindow<R>) -> io::Result<Option<Self>> {
         let start = window.peek(START_LEN)?;
         let is_pcap = start.first_chunk().is_some_and(|magic| pcap::magic(magic).is_some());
         Ok(Some(if is_pcap {
@@ -83,7 +85,7 @@ impl<R: Read> Format<R> {
         } else if pcapng::is_start(start) {
             Self::Pcapng(Pcapng::new(window))
         } else if start.starts_with(&ring::MAGIC) {
-            Self::Ring(Box::new(Ring::read(window.read_on())?))
+            Self::Ring(Box::new(RingFile::read(window.read_on())?))
         } else if binary::is_start(start) {
             Self::Binary(Binary::new(window))
         } else if profile::is_start(start) {

@@ -2,12 +2,12 @@
 
 /// The order of the bytes of a container's numbers. Each message in it has its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     Little,
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     pub(super) const fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {
             Self::Little => u16::from_le_bytes(bytes),
@@ -48,14 +48,14 @@ impl Order {
 
 /// The unit of a container's times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Unit {
+pub(super) enum TimeUnit {
     /// So many nanoseconds.
     Nanos(u64),
     /// So many of these make a second.
     Fraction(u64),
 }
 
-impl Unit {
+impl TimeUnit {
     pub(super) const MICROSECOND: Self = Self::Nanos(1_000);
     pub(super) const NANOSECOND: Self = Self::Nanos(1);
 
@@ -111,7 +111,7 @@ mod tests {
             (1 << 10, u64::MAX, i64::MAX),
         ];
         for (per_second, count, nanos) in cases {
-            assert_eq!(Unit::of(per_second).nanos(count), nanos, "{count} of 1/{per_second} s");
+            assert_eq!(TimeUnit::of(per_second).nanos(count), nanos, "{count} of 1/{per_second} s");
         }
     }
 }

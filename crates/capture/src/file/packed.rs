@@ -1,7 +1,7 @@
 //! Compressed files.
 //!
 //! Messages of a compressed file cannot be found in it again, so their content is kept in memory. A small
-//! file can unpack to any size; [`Limit`] bounds what one file can take. The content of a file that is not
+//! file can unpack to any size; [`UnpackLimit`] bounds what one file can take. The content of a file that is not
 //! compressed stays on the disk, so unpacking a large one with another program helps.
 
 use std::error::Error;
@@ -11,30 +11,30 @@ use std::io::{self, BufRead, BufReader, Read};
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use super::window::Window;
+use super::window::FileWindow;
 
 /// A file, without the compression that it may have.
 pub(super) enum Unpacked<R: Read> {
     Plain(R),
-    Gzip(Box<MultiGzDecoder<Window<R>>>, Limit),
-    Zstd(Zstd<Window<R>>, Limit),
+    Gzip(Box<MultiGzDecoder<FileWindow<R>>>, UnpackLimit),
+    Zstd(Zstd<FileWindow<R>>, UnpackLimit),
 }
 
 /// Whether messages stand in the file as they are.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Places {
+pub(super) enum MessagePlaces {
     InFile,
     Nowhere,
 }
 
 /// How much a compressed file may become.
 #[derive(Debug, Default)]
-pub(super) struct Limit {
+pub(super) struct UnpackLimit {
     /// Bytes of content so far.
     unpacked: u64,
 }
 
-impl Limit {
+impl UnpackLimit {
     /// Counts content that came out of the first `packed` bytes of a file.
     fn count(&mut self, unpacked: usize, packed: u64) -> io::Result<()> {
         self.unpacked += unpacked as u64;
@@ -66,17 +66,20 @@ enum Excess {
 }
 
 /// The file behind `window`, which is at its start, and whether messages can be found in it again.
-pub(super) fn unpack<R: Read>(mut window: Window<R>) -> io::Result<(Window<Unpacked<R>>, Places)> {
+pub(super) fn unpack<R: Read>(
+    mut window: FileWindow<R>,
+) -> io::Result<(FileWindow<Unpacked<R>>, MessagePlaces)> {
     Ok(match window.peek(MAGIC_LEN)? {
         [0x1F, 0x8B, ..] => {
-            let source = Unpacked::Gzip(Box::new(MultiGzDecoder::new(window)), Limit::default());
-            (Window::new(source), Places::Nowhere)
+            let source =
+                Unpacked::Gzip(Box::new(MultiGzDecoder::new(window)), UnpackLimit::default());
+            (FileWindow::new(source), MessagePlaces::Nowhere)
         }
         [0x28, 0xB5, 0x2F, 0xFD] => {
-            let source = Unpacked::Zstd(Zstd::new(window), Limit::default());
-            (Window::new(source), Places::Nowhere)
+            let source = Unpacked::Zstd(Zstd::new(window), UnpackLimit::default());
+            (FileWindow::new(source), MessagePlaces::Nowhere)
         }
-        _ => (window.map(Unpacked::Plain), Places::InFile),
+        _ => (window.map(Unpacked::Plain), MessagePlaces::InFile),
     })
 }
 
@@ -156,10 +159,10 @@ impl<R: Read> Zstd<R> {
     }
 }
 
-impl<R: Read> Zstd<Window<R>> {
+impl<R: Read> Zstd<FileWindow<R>> {
     /// Bytes of the file that were taken so far.
     fn packed(&self) -> u64 {
-        self.source().map_or(0, Window::offset)
+        self.source().map_or(0, FileWindow::offset)
     }
 }
 
@@ -225,7 +228,7 @@ mod tests {
             (UNPACKED_MAX, UNPACKED_MAX, true),
             (UNPACKED_MAX + 1, UNPACKED_MAX, false),
         ] {
-            let mut limit = Limit { unpacked: unpacked - 1 };
+            let mut limit = UnpackLimit { unpacked: unpacked - 1 };
             assert_eq!(limit.count(1, packed).is_ok(), expected, "{unpacked} of {packed}");
         }
     }

@@ -7,36 +7,36 @@ use std::io::{self, Read};
 pub use write::PcapWriter;
 
 use super::binary;
-use super::number::{LINK_TYPE_DBUS, Order, SNAP_LEN_ALL, Unit};
-use super::window::Window;
-use crate::record::{Bus, BusId, Damage, RawMessage, Record, Time};
+use super::number::{ByteOrder, LINK_TYPE_DBUS, SNAP_LEN_ALL, TimeUnit};
+use super::window::FileWindow;
+use crate::record::{BusId, Damage, RawMessage, RecordedBus, RecordedTime, RecordingRecord};
 
 /// Reads a pcap file.
 #[derive(Debug)]
 pub(super) struct Pcap<R> {
-    window: Window<R>,
-    stage: Stage,
+    window: FileWindow<R>,
+    stage: PcapReadStage,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum PcapReadStage {
     Start,
     /// So many bytes of a message that was passed on lie before the next packet.
-    Behind(Layout, usize),
+    Behind(PcapLayout, usize),
     End,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Layout {
-    order: Order,
-    unit: Unit,
+struct PcapLayout {
+    order: ByteOrder,
+    unit: TimeUnit,
     kept_max: u32,
     link_type: u32,
 }
 
 /// What stands before each packet.
 #[derive(Clone, Copy, Debug)]
-struct Header {
+struct PcapPacketHeader {
     seconds: u32,
     fraction: u32,
     kept: u32,
@@ -44,41 +44,41 @@ struct Header {
 }
 
 impl<R: Read> Pcap<R> {
-    pub(super) const fn new(window: Window<R>) -> Self {
-        Self { window, stage: Stage::Start }
+    pub(super) const fn new(window: FileWindow<R>) -> Self {
+        Self { window, stage: PcapReadStage::Start }
     }
 
-    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         match self.stage {
-            Stage::Start => self.start().map(Some),
-            Stage::End => Ok(None),
-            Stage::Behind(layout, len) => {
+            PcapReadStage::Start => self.start().map(Some),
+            PcapReadStage::End => Ok(None),
+            PcapReadStage::Behind(layout, len) => {
                 self.window.advance(len);
                 self.packet(layout)
             }
         }
     }
 
-    fn start(&mut self) -> io::Result<Record<'static>> {
+    fn start(&mut self) -> io::Result<RecordingRecord<'static>> {
         let Some(layout) = layout(self.window.peek(HEADER_LEN)?) else {
-            self.stage = Stage::End;
+            self.stage = PcapReadStage::End;
             return Ok(self.window.early_end());
         };
         self.window.advance(HEADER_LEN);
-        self.stage = Stage::Behind(layout, 0);
+        self.stage = PcapReadStage::Behind(layout, 0);
         let kept_max = Some(layout.kept_max).filter(|&max| max > 0 && max < SNAP_LEN_ALL);
-        Ok(Record::Bus(Bus { kept_max, ..Bus::default() }))
+        Ok(RecordingRecord::Bus(RecordedBus { kept_max, ..RecordedBus::default() }))
     }
 
-    fn packet(&mut self, layout: Layout) -> io::Result<Option<Record<'_>>> {
+    fn packet(&mut self, layout: PcapLayout) -> io::Result<Option<RecordingRecord<'_>>> {
         let at = self.window.offset();
         let bytes = self.window.peek(PACKET_HEADER_LEN)?;
         if bytes.is_empty() {
-            self.stage = Stage::End;
+            self.stage = PcapReadStage::End;
             return Ok(self.window.failure());
         }
         let Some(header) = header(bytes, layout.order) else {
-            self.stage = Stage::End;
+            self.stage = PcapReadStage::End;
             return Ok(Some(self.window.early_end()));
         };
         if header.kept > KEPT_MAX {
@@ -91,8 +91,8 @@ impl<R: Read> Pcap<R> {
         if !may_hold(layout.link_type, &self.window.shown(whole)[PACKET_HEADER_LEN..]) {
             return Ok(Some(self.foreign(layout)));
         }
-        self.stage = Stage::Behind(layout, whole);
-        Ok(Some(Record::Message(RawMessage {
+        self.stage = PcapReadStage::Behind(layout, whole);
+        Ok(Some(RecordingRecord::Message(RawMessage {
             at: time(header, layout.unit),
             bus: BusId(0),
             bytes: &self.window.shown(whole)[PACKET_HEADER_LEN..],
@@ -102,23 +102,23 @@ impl<R: Read> Pcap<R> {
         })))
     }
 
-    fn foreign(&mut self, layout: Layout) -> Record<'static> {
-        self.stage = Stage::End;
+    fn foreign(&mut self, layout: PcapLayout) -> RecordingRecord<'static> {
+        self.stage = PcapReadStage::End;
         let what = format!("packets of link type {}, not of D-Bus", layout.link_type);
-        Record::Damage(Damage { at: self.window.offset(), what })
+        RecordingRecord::Damage(Damage { at: self.window.offset(), what })
     }
 
     /// Goes on at the next packet with a message whose length is that of the packet.
-    fn pass_over(&mut self, layout: Layout, bad: Bad) -> io::Result<Record<'static>> {
+    fn pass_over(&mut self, layout: PcapLayout, bad: Bad) -> io::Result<RecordingRecord<'static>> {
         let at = self.window.offset();
         let len = self.window.seek(START_LEN, |bytes| is_start(bytes, layout.order))?;
         let is_over = self.window.peek(1)?.is_empty();
         if is_over && matches!(bad, Bad::EndsBefore) {
-            self.stage = Stage::End;
+            self.stage = PcapReadStage::End;
             return Ok(self.window.early_end());
         }
-        self.stage = Stage::Behind(layout, 0);
-        Ok(Record::Damage(Damage { at, what: bad.passed_over(len) }))
+        self.stage = PcapReadStage::Behind(layout, 0);
+        Ok(RecordingRecord::Damage(Damage { at, what: bad.passed_over(len) }))
     }
 }
 
@@ -143,38 +143,38 @@ impl Bad {
 }
 
 /// What the header of a file says; `None` where none stands.
-fn layout(bytes: &[u8]) -> Option<Layout> {
+fn layout(bytes: &[u8]) -> Option<PcapLayout> {
     let (order, unit) = magic(bytes.first_chunk()?)?;
     let kept_max = order.u32_at(bytes, 16)?;
     // The upper bits hold the length of a checksum, which D-Bus has none of.
     let link_type = order.u32_at(bytes, 20)? & 0xFFFF;
-    Some(Layout { order, unit, kept_max, link_type })
+    Some(PcapLayout { order, unit, kept_max, link_type })
 }
 
 /// The order of the bytes and the unit of times, from the first word of a file.
-pub(super) fn magic(bytes: &[u8; 4]) -> Option<(Order, Unit)> {
-    [(Order::Little, u32::from_le_bytes(*bytes)), (Order::Big, u32::from_be_bytes(*bytes))]
+pub(super) fn magic(bytes: &[u8; 4]) -> Option<(ByteOrder, TimeUnit)> {
+    [(ByteOrder::Little, u32::from_le_bytes(*bytes)), (ByteOrder::Big, u32::from_be_bytes(*bytes))]
         .into_iter()
         .find_map(|(order, word)| match word {
-            MAGIC_MICROS => Some((order, Unit::MICROSECOND)),
-            MAGIC_NANOS => Some((order, Unit::NANOSECOND)),
+            MAGIC_MICROS => Some((order, TimeUnit::MICROSECOND)),
+            MAGIC_NANOS => Some((order, TimeUnit::NANOSECOND)),
             _ => None,
         })
 }
 
 #[inline]
-fn header(bytes: &[u8], order: Order) -> Option<Header> {
+fn header(bytes: &[u8], order: ByteOrder) -> Option<PcapPacketHeader> {
     let bytes: &[u8; PACKET_HEADER_LEN] = bytes.first_chunk()?;
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
         *word = order.u32(*bytes);
     }
     let [seconds, fraction, kept, len] = words;
-    Some(Header { seconds, fraction, kept, len })
+    Some(PcapPacketHeader { seconds, fraction, kept, len })
 }
 
-fn time(header: Header, unit: Unit) -> Time {
-    Time(i64::from(header.seconds) * 1_000_000_000 + unit.nanos(header.fraction.into()))
+fn time(header: PcapPacketHeader, unit: TimeUnit) -> RecordedTime {
+    RecordedTime(i64::from(header.seconds) * 1_000_000_000 + unit.nanos(header.fraction.into()))
 }
 
 /// Whether a packet may be a message. Bustle once used the type of the loopback interface, whose
@@ -188,7 +188,7 @@ fn may_hold(link_type: u32, bytes: &[u8]) -> bool {
 }
 
 /// Whether these bytes may be a packet and the start of its message.
-fn is_start(bytes: &[u8], order: Order) -> bool {
+fn is_start(bytes: &[u8], order: ByteOrder) -> bool {
     let (Some(header), Some(message)) = (header(bytes, order), bytes.get(PACKET_HEADER_LEN..))
     else {
         return false;

@@ -2,15 +2,15 @@
 
 use std::io::{self, Read};
 
-use super::rebuilt::Lines;
-use super::window::Window;
+use super::rebuilt::TextLineReader;
+use super::window::FileWindow;
 use super::{profile, text};
-use crate::record::{Bus, Clock, Content, Record};
+use crate::record::{MessageContent, RecordedBus, RecordedClock, RecordingRecord};
 
 /// Reads a text line by line.
 #[derive(Debug)]
 pub(super) struct PrintedText<R> {
-    lines: Lines<R>,
+    lines: TextLineReader<R>,
     form: PrintedForm,
     is_started: bool,
 }
@@ -25,18 +25,22 @@ pub(super) enum PrintedForm {
 }
 
 impl<R: Read> PrintedText<R> {
-    pub(super) const fn new(window: Window<R>, form: PrintedForm) -> Self {
-        Self { lines: Lines::new(window), form, is_started: false }
+    pub(super) const fn new(window: FileWindow<R>, form: PrintedForm) -> Self {
+        Self { lines: TextLineReader::new(window), form, is_started: false }
     }
 
-    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         let lines = &mut self.lines;
         if !std::mem::replace(&mut self.is_started, true) {
             let (clock, content) = match self.form {
-                PrintedForm::Profile => (Clock::Wall, Content::Headers),
-                PrintedForm::Messages => (text::clock(lines)?, Content::Texts),
+                PrintedForm::Profile => (RecordedClock::Wall, MessageContent::Headers),
+                PrintedForm::Messages => (text::clock(lines)?, MessageContent::Texts),
             };
-            return Ok(Some(Record::Bus(Bus { clock, content, ..Bus::default() })));
+            return Ok(Some(RecordingRecord::Bus(RecordedBus {
+                clock,
+                content,
+                ..RecordedBus::default()
+            })));
         }
         let made = match self.form {
             PrintedForm::Profile => profile::next(lines),

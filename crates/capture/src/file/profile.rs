@@ -4,10 +4,10 @@ use std::io::{self, Read};
 
 use wire::message::MessageType;
 
-use super::rebuilt::{self, Fields, Lines, Made};
+use super::rebuilt::{self, Made, PrintedFields, TextLineReader};
 
 /// The next message of a profile.
-pub(super) fn next<R: Read>(lines: &mut Lines<R>) -> io::Result<Made> {
+pub(super) fn next<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Made> {
     while let Some(line) = lines.take()? {
         if line.starts_with('#') {
             continue;
@@ -26,7 +26,7 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
         .any(|start| bytes.starts_with(start))
 }
 
-fn fields(line: &str) -> Option<Fields<'_>> {
+fn fields(line: &str) -> Option<PrintedFields<'_>> {
     let mut columns = line.split('\t');
     let kind = match columns.next()? {
         "mc" => MessageType::MethodCall,
@@ -35,7 +35,7 @@ fn fields(line: &str) -> Option<Fields<'_>> {
         "sig" => MessageType::Signal,
         _ => return None,
     };
-    let mut fields = Fields::new(kind);
+    let mut fields = PrintedFields::new(kind);
     fields.at = Some(rebuilt::time(columns.next()?)?);
     fields.serial = Some(columns.next()?.parse().ok()?);
     let mut text = || columns.next().filter(|&text| text != NONE);

@@ -8,14 +8,16 @@ use wire::message::{Builder, MessageType};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use wire::signature::Signature;
 
-use super::window::Window;
-use crate::record::{BusId, Damage, Gap, GapCause, RawMessage, Record, Time};
+use super::window::FileWindow;
+use crate::record::{
+    BusId, Damage, GapCause, RawMessage, RecordedTime, RecordingGap, RecordingRecord,
+};
 
 /// What a text says about a message. Texts that are absent were not there, or said to be none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'t> {
+pub(super) struct PrintedFields<'t> {
     pub(super) kind: MessageType,
-    pub(super) at: Option<Time>,
+    pub(super) at: Option<RecordedTime>,
     pub(super) serial: Option<u32>,
     pub(super) reply_serial: Option<u32>,
     pub(super) sender: Option<&'t str>,
@@ -26,7 +28,7 @@ pub(super) struct Fields<'t> {
     pub(super) error_name: Option<&'t str>,
 }
 
-impl<'t> Fields<'t> {
+impl<'t> PrintedFields<'t> {
     pub(super) const fn new(kind: MessageType) -> Self {
         Self {
             kind,
@@ -96,8 +98,8 @@ impl<'t> Fields<'t> {
 
 /// The lines of a text, and the message that was made from the last of them.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
-    window: Window<R>,
+pub(super) struct TextLineReader<R> {
+    window: FileWindow<R>,
     message: Vec<u8>,
     /// Where the line stands that was taken last.
     at: u64,
@@ -108,14 +110,14 @@ pub(super) struct Lines<R> {
 /// What was made from lines.
 #[derive(Debug)]
 pub(super) enum Made {
-    /// A message, which is in [`Lines`].
-    Message(Time),
-    Other(Record<'static>),
+    /// A message, which is in [`TextLineReader`].
+    Message(RecordedTime),
+    Other(RecordingRecord<'static>),
     End,
 }
 
-impl<R: Read> Lines<R> {
-    pub(super) const fn new(window: Window<R>) -> Self {
+impl<R: Read> TextLineReader<R> {
+    pub(super) const fn new(window: FileWindow<R>) -> Self {
         Self { window, message: Vec::new(), at: 0, unusable: None }
     }
 
@@ -143,12 +145,16 @@ impl<R: Read> Lines<R> {
 
     /// Makes a message of what the line says that was taken last, or what else it stands for;
     /// remembers the line if that is nothing.
-    pub(super) fn make(&mut self, fields: Option<&Fields<'_>>, args: &[Value]) -> Option<Made> {
+    pub(super) fn make(
+        &mut self,
+        fields: Option<&PrintedFields<'_>>,
+        args: &[Value],
+    ) -> Option<Made> {
         let made = fields.and_then(|fields| {
             if fields.is_disconnection() {
                 let cause = GapCause::Disconnected;
-                let gap = Gap { at: fields.at, bus: BusId(0), cause, lost: None };
-                return Some(Made::Other(Record::Gap(gap)));
+                let gap = RecordingGap { at: fields.at, bus: BusId(0), cause, lost: None };
+                return Some(Made::Other(RecordingRecord::Gap(gap)));
             }
             fields.build(args, &mut self.message)?;
             Some(Made::Message(fields.at.unwrap_or_default()))
@@ -166,13 +172,13 @@ impl<R: Read> Lines<R> {
                 1 => String::from("1 line that is not a message"),
                 count => format!("{count} lines that are not messages"),
             };
-            return Made::Other(Record::Damage(Damage { at, what }));
+            return Made::Other(RecordingRecord::Damage(Damage { at, what }));
         }
         self.window.failure().map_or(Made::End, Made::Other)
     }
 
     /// What was made, as a record.
-    pub(super) fn record(&self, made: Made) -> Option<Record<'_>> {
+    pub(super) fn record(&self, made: Made) -> Option<RecordingRecord<'_>> {
         let at = match made {
             Made::Message(at) => at,
             Made::Other(record) => return Some(record),
@@ -180,18 +186,18 @@ impl<R: Read> Lines<R> {
         };
         let (bytes, len) = (self.message.as_slice(), self.message.len() as u32);
         let message = RawMessage { at, bus: BusId(0), bytes, len, place: None, trace: None };
-        Some(Record::Message(message))
+        Some(RecordingRecord::Message(message))
     }
 }
 
 /// The time in a text of seconds with a fraction.
-pub(super) fn time(text: &str) -> Option<Time> {
+pub(super) fn time(text: &str) -> Option<RecordedTime> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut nanos = fraction.bytes().chain(std::iter::repeat(b'0')).take(9);
     let nanos = nanos.try_fold(0_i64, |sum, digit| {
         digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0'))
     })?;
-    seconds.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos).map(Time)
+    seconds.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos).map(RecordedTime)
 }
 
 /// The name of an error of which the text does not say it.
@@ -217,7 +223,7 @@ mod tests {
             ("9999999999999.0", None),
         ];
         for (text, nanos) in cases {
-            assert_eq!(time(text), nanos.map(Time), "{text}");
+            assert_eq!(time(text), nanos.map(RecordedTime), "{text}");
         }
     }
 }

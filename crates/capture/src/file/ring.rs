@@ -7,22 +7,22 @@ use std::time::Duration;
 
 use ::trace::{Entry, Image, Participant, Piece};
 
-use crate::record::{Bus, BusId, Damage, Fact, Method, Record};
-use crate::trace::{Assembler, Patience, fact_of};
+use crate::record::{BusId, CaptureMethod, Damage, Fact, RecordedBus, RecordingRecord};
+use crate::trace::{Assembler, AssemblerPatience, fact_of};
 
 /// Reads the file of a flight recorder.
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(super) struct RingFile {
     image: Image,
-    participants: Participants,
+    participants: RingParticipants,
     assembler: Assembler,
-    stage: Stage,
-    cut: Cut,
+    stage: RingReadStage,
+    cut: RingCut,
 }
 
 /// Whether the file is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Cut {
+enum RingCut {
     No,
     /// It ends at this byte, and nothing was reported so far.
     At(u64),
@@ -30,43 +30,43 @@ enum Cut {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum RingReadStage {
     Start,
     Records,
     End,
 }
 
-impl Ring {
+impl RingFile {
     pub(super) fn read(mut source: impl Read) -> io::Result<Self> {
-        let mut source = Counted { source: &mut source, count: 0 };
+        let mut source = CountedReader { source: &mut source, count: 0 };
         let image = Image::read(&mut source)?;
         let mut is_cut = image.is_short();
         let participants = match Image::read(&mut source) {
             Ok(ring) => {
                 is_cut |= ring.is_cut();
-                Participants::read(ring, image.file_len())
+                RingParticipants::read(ring, image.file_len())
             }
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Participants::default(),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => RingParticipants::default(),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 is_cut = true;
-                Participants::default()
+                RingParticipants::default()
             }
             Err(error) => return Err(error),
         };
-        let cut = if is_cut { Cut::At(source.count) } else { Cut::No };
-        let assembler = Assembler::new(BusId(0), image.clock(), Patience::default());
-        Ok(Self { image, participants, assembler, stage: Stage::Start, cut })
+        let cut = if is_cut { RingCut::At(source.count) } else { RingCut::No };
+        let assembler = Assembler::new(BusId(0), image.clock(), AssemblerPatience::default());
+        Ok(Self { image, participants, assembler, stage: RingReadStage::Start, cut })
     }
 
-    pub(super) fn next(&mut self) -> Option<Record<'_>> {
-        if self.stage == Stage::Start {
-            self.stage = Stage::Records;
-            return Some(Record::Bus(about(&self.image)));
+    pub(super) fn next(&mut self) -> Option<RecordingRecord<'_>> {
+        if self.stage == RingReadStage::Start {
+            self.stage = RingReadStage::Records;
+            return Some(RecordingRecord::Bus(about(&self.image)));
         }
         if let Some(at) = self.participants.damage.pop_front() {
             return Some(damage(at));
         }
-        while self.stage == Stage::Records && !self.assembler.is_ready() {
+        while self.stage == RingReadStage::Records && !self.assembler.is_ready() {
             match self.image.step() {
                 Some(Piece::Record(record)) => {
                     self.participants.add_until(record.at, &mut self.assembler);
@@ -74,37 +74,37 @@ impl Ring {
                 }
                 Some(Piece::Missed(missed)) => self.assembler.missed(missed.messages.into()),
                 // A cut at both ends of the ring is one.
-                Some(Piece::Cut(None)) if self.cut == Cut::Reported => {}
+                Some(Piece::Cut(None)) if self.cut == RingCut::Reported => {}
                 Some(Piece::Cut(missed)) => {
-                    self.cut = Cut::Reported;
+                    self.cut = RingCut::Reported;
                     self.assembler.cut(missed.map(|missed| missed.messages.into()));
                 }
                 Some(Piece::Damage(at)) => return Some(damage(at)),
                 None => {
                     self.participants.add_until(Duration::MAX, &mut self.assembler);
                     self.assembler.finish();
-                    self.stage = Stage::End;
+                    self.stage = RingReadStage::End;
                 }
             }
         }
-        if self.stage == Stage::End
-            && let Cut::At(at) = self.cut
+        if self.stage == RingReadStage::End
+            && let RingCut::At(at) = self.cut
         {
-            self.cut = Cut::Reported;
+            self.cut = RingCut::Reported;
             let what = "the file is cut here: descriptions of connections are missing".to_owned();
-            return Some(Record::Damage(Damage { at, what }));
+            return Some(RecordingRecord::Damage(Damage { at, what }));
         }
         self.assembler.next_record()
     }
 }
 
 /// A source whose bytes are counted.
-struct Counted<R> {
+struct CountedReader<R> {
     source: R,
     count: u64,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(buffer)?;
         self.count += count as u64;
@@ -114,13 +114,13 @@ impl<R: Read> Read for Counted<R> {
 
 /// What a file says about participants, in the order of time.
 #[derive(Debug, Default)]
-struct Participants {
+struct RingParticipants {
     facts: VecDeque<(Duration, Fact)>,
     /// Where in the file something stands that is no record.
     damage: VecDeque<u64>,
 }
 
-impl Participants {
+impl RingParticipants {
     /// Reads a ring that begins at this place in the file. Who is there for long was written several
     /// times; the first time counts, or the first with a program.
     fn read(mut ring: Image, place: u64) -> Self {
@@ -165,13 +165,13 @@ impl Participants {
     }
 }
 
-fn about(image: &Image) -> Bus {
+fn about(image: &Image) -> RecordedBus {
     let kept_max = Some(image.kept()).filter(|&kept| kept != u32::MAX);
-    Bus { method: Method::Trace, kept_max, ..Bus::default() }
+    RecordedBus { method: CaptureMethod::Trace, kept_max, ..RecordedBus::default() }
 }
 
-fn damage(at: u64) -> Record<'static> {
-    Record::Damage(Damage { at, what: "no record of a trace stands here".to_owned() })
+fn damage(at: u64) -> RecordingRecord<'static> {
+    RecordingRecord::Damage(Damage { at, what: "no record of a trace stands here".to_owned() })
 }
 
 /// The first bytes of such a file.

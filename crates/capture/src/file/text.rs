@@ -6,22 +6,26 @@ use wire::body::Value;
 use wire::message::MessageType;
 use wire::names::ObjectPath;
 
-use super::rebuilt::{self, Fields, Lines, Made};
-use crate::record::Clock;
+use super::rebuilt::{self, Made, PrintedFields, TextLineReader};
+use crate::record::RecordedClock;
 
 /// Whether there are times, which old versions did not print, by the first message.
-pub(super) fn clock<R: Read>(lines: &mut Lines<R>) -> io::Result<Clock> {
+pub(super) fn clock<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<RecordedClock> {
     while let Some(line) = lines.peek()? {
         if let Some(fields) = fields(line) {
-            return Ok(if fields.at.is_some() { Clock::Wall } else { Clock::Absent });
+            return Ok(if fields.at.is_some() {
+                RecordedClock::Wall
+            } else {
+                RecordedClock::Absent
+            });
         }
         lines.pass()?;
     }
-    Ok(Clock::Absent)
+    Ok(RecordedClock::Absent)
 }
 
 /// The next message.
-pub(super) fn next<R: Read>(lines: &mut Lines<R>) -> io::Result<Made> {
+pub(super) fn next<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Made> {
     while let Some(line) = lines.take()? {
         // Lines that belong to no message were printed by other programs.
         let Some(fields) = fields(&line) else { continue };
@@ -34,8 +38,8 @@ pub(super) fn next<R: Read>(lines: &mut Lines<R>) -> io::Result<Made> {
 }
 
 /// The arguments, up to the next message; none of them if one is not of the simplest types.
-fn arguments<R: Read>(lines: &mut Lines<R>) -> io::Result<Vec<Value>> {
-    let mut body = Body::default();
+fn arguments<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Vec<Value>> {
+    let mut body = PrintedArguments::default();
     while let Some(line) = lines.peek()? {
         if !body.is_in_text() && fields(line).is_some() {
             break;
@@ -48,7 +52,7 @@ fn arguments<R: Read>(lines: &mut Lines<R>) -> io::Result<Vec<Value>> {
 
 /// The arguments of a message, line by line.
 #[derive(Debug, Default)]
-struct Body {
+struct PrintedArguments {
     args: Vec<Value>,
     /// A text whose end has not come yet.
     text: Option<String>,
@@ -56,7 +60,7 @@ struct Body {
     is_beyond: bool,
 }
 
-impl Body {
+impl PrintedArguments {
     const fn is_in_text(&self) -> bool {
         self.text.is_some()
     }
@@ -114,7 +118,7 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
 }
 
 /// The fields in the line of a message; `None` if it is another line.
-fn fields(line: &str) -> Option<Fields<'_>> {
+fn fields(line: &str) -> Option<PrintedFields<'_>> {
     let (kind, rest) = KINDS
         .iter()
         .find_map(|&(start, kind)| line.strip_prefix(start).map(|rest| (kind, rest)))?;
@@ -127,7 +131,7 @@ fn fields(line: &str) -> Option<Fields<'_>> {
     if !rest.starts_with(" sender=") && !rest.starts_with(" time=") {
         return None;
     }
-    Some(Fields {
+    Some(PrintedFields {
         at: text(" time=").and_then(rebuilt::time),
         serial: number(" serial="),
         reply_serial: number(" reply_serial="),
@@ -137,7 +141,7 @@ fn fields(line: &str) -> Option<Fields<'_>> {
         interface: text(" interface="),
         member: text(" member="),
         error_name: text(" error_name="),
-        ..Fields::new(kind)
+        ..PrintedFields::new(kind)
     })
 }
 

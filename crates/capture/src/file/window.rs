@@ -4,39 +4,39 @@ use std::io::{self, Read};
 
 use memchr::memchr;
 
-use crate::record::{BusId, Damage, Gap, GapCause, Record};
+use crate::record::{BusId, Damage, GapCause, RecordingGap, RecordingRecord};
 
 /// The part of a file that is in memory: what was read and not yet used.
 #[derive(Debug)]
-pub(super) struct Window<R> {
+pub(super) struct FileWindow<R> {
     source: R,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     /// Where `start` stands in the file.
     offset: u64,
-    supply: Supply,
+    supply: SourceSupply,
 }
 
 /// Whether there is more to read.
 #[derive(Debug)]
-enum Supply {
+enum SourceSupply {
     More,
     Over,
     /// A compressed file cannot be read on.
     Broken(io::Error),
 }
 
-impl<R> Window<R> {
+impl<R> FileWindow<R> {
     pub(super) fn new(source: R) -> Self {
         let buffer = vec![0; STRETCH];
-        Self { source, buffer, start: 0, end: 0, offset: 0, supply: Supply::More }
+        Self { source, buffer, start: 0, end: 0, offset: 0, supply: SourceSupply::More }
     }
 
     /// The same, with another source behind what was read.
-    pub(super) fn map<S>(self, map: impl FnOnce(R) -> S) -> Window<S> {
+    pub(super) fn map<S>(self, map: impl FnOnce(R) -> S) -> FileWindow<S> {
         let Self { source, buffer, start, end, offset, supply } = self;
-        Window { source: map(source), buffer, start, end, offset, supply }
+        FileWindow { source: map(source), buffer, start, end, offset, supply }
     }
 
     /// Where the next byte stands in the file.
@@ -58,8 +58,9 @@ impl<R> Window<R> {
     }
 
     /// Why the file ended before its end, once.
-    pub(super) fn failure(&mut self) -> Option<Record<'static>> {
-        let Supply::Broken(error) = std::mem::replace(&mut self.supply, Supply::Over) else {
+    pub(super) fn failure(&mut self) -> Option<RecordingRecord<'static>> {
+        let SourceSupply::Broken(error) = std::mem::replace(&mut self.supply, SourceSupply::Over)
+        else {
             return None;
         };
         Some(if error.kind() == io::ErrorKind::UnexpectedEof {
@@ -68,14 +69,14 @@ impl<R> Window<R> {
             let at = self.offset + (self.end - self.start) as u64;
             let what =
                 format!("the compression is corrupt behind this byte of its content: {error}");
-            Record::Damage(Damage { at, what })
+            RecordingRecord::Damage(Damage { at, what })
         })
     }
 
     /// What is wrong with a compressed file of which nothing is known to be a recording.
     pub(super) fn check(self) -> io::Result<()> {
         match self.supply {
-            Supply::Broken(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+            SourceSupply::Broken(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
                 let what = format!("the compression is corrupt: {error}");
                 Err(io::Error::new(io::ErrorKind::InvalidData, what))
             }
@@ -85,12 +86,12 @@ impl<R> Window<R> {
 
     /// The end in the middle of something: that the file is cut there, unless it is its compression
     /// that goes no further.
-    pub(super) fn early_end(&mut self) -> Record<'static> {
+    pub(super) fn early_end(&mut self) -> RecordingRecord<'static> {
         self.failure().unwrap_or_else(cut_file)
     }
 }
 
-impl<R: Read> Window<R> {
+impl<R: Read> FileWindow<R> {
     /// The next `len` bytes, or fewer at the end of the file.
     #[inline]
     pub(super) fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
@@ -140,7 +141,7 @@ impl<R: Read> Window<R> {
 
     #[cold]
     fn fill(&mut self, len: usize) -> io::Result<()> {
-        if !matches!(self.supply, Supply::More) {
+        if !matches!(self.supply, SourceSupply::More) {
             return Ok(());
         }
         self.buffer.copy_within(self.start..self.end, 0);
@@ -154,13 +155,13 @@ impl<R: Read> Window<R> {
             self.make_room(len);
             match self.source.read(&mut self.buffer[self.end..]) {
                 Ok(0) => {
-                    self.supply = Supply::Over;
+                    self.supply = SourceSupply::Over;
                     break;
                 }
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if is_of_the_content(&error) => {
-                    self.supply = Supply::Broken(error);
+                    self.supply = SourceSupply::Broken(error);
                     break;
                 }
                 Err(error) => return Err(error),
@@ -178,7 +179,7 @@ impl<R: Read> Window<R> {
 }
 
 /// What was read already, and then the source.
-impl<R: Read> Read for Window<R> {
+impl<R: Read> Read for FileWindow<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let seen = self.peek(1)?;
         if seen.is_empty() {
@@ -192,8 +193,13 @@ impl<R: Read> Read for Window<R> {
 }
 
 /// The end of a file in the middle of something.
-fn cut_file() -> Record<'static> {
-    Record::Gap(Gap { at: None, bus: BusId(0), cause: GapCause::CutFile, lost: None })
+fn cut_file() -> RecordingRecord<'static> {
+    RecordingRecord::Gap(RecordingGap {
+        at: None,
+        bus: BusId(0),
+        cause: GapCause::CutFile,
+        lost: None,
+    })
 }
 
 /// Whether an error is about the bytes of a file, not about reading them.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use parse::{DOCUMENT_MAX, InvalidDocument};
 use wire::introspection::XmlWriter;
 pub use wire::introspection::{
-    Access, Annotation, Argument, EmitsChange, Interface, Method, Property, Signal,
+    Annotation, Argument, EmitsChange, Interface, Method, Property, PropertyAccess, Signal,
 };
 
 /// An object, as it describes itself in its reply to Introspect.
@@ -37,7 +37,7 @@ pub struct Introspection {
 
 /// The complete content of a document: an object, and the objects below it that it contains.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Document {
+pub struct IntrospectionDocument {
     /// Annotations of the object itself.
     pub annotations: Vec<Annotation>,
     /// Its interfaces, in the order of the document.

@@ -4,8 +4,8 @@ use roxmltree::{Node, ParsingOptions};
 use wire::introspection::EMITS_CHANGE;
 
 use super::{
-    Access, Annotation, Argument, Document, EmitsChange, Interface, Introspection, Method,
-    Property, Signal, documentation,
+    Annotation, Argument, EmitsChange, Interface, Introspection, IntrospectionDocument, Method,
+    Property, PropertyAccess, Signal, documentation,
 };
 
 /// Why introspection data cannot be read.
@@ -30,7 +30,7 @@ impl Introspection {
     ///
     /// If it is no XML or too much.
     pub fn parse(document: &str) -> Result<Self, InvalidDocument> {
-        let document = Document::parse(document)?;
+        let document = IntrospectionDocument::parse(document)?;
         let mut children = Vec::new();
         push_children(&document.nodes, "", &mut children);
         Ok(Self { interfaces: document.interfaces, children })
@@ -38,7 +38,7 @@ impl Introspection {
 }
 
 /// Appends the paths of objects, and of those below these.
-fn push_children(nodes: &[(String, Document)], prefix: &str, paths: &mut Vec<String>) {
+fn push_children(nodes: &[(String, IntrospectionDocument)], prefix: &str, paths: &mut Vec<String>) {
     for (name, inside) in nodes {
         let path = format!("{prefix}{name}");
         if path.len() > CHILD_PATH_MAX {
@@ -50,7 +50,7 @@ fn push_children(nodes: &[(String, Document)], prefix: &str, paths: &mut Vec<Str
     }
 }
 
-impl Document {
+impl IntrospectionDocument {
     /// Reads a document, as [`Introspection::parse`] does.
     ///
     /// # Errors
@@ -118,9 +118,9 @@ fn signal(node: Node<'_, '_>) -> Option<Signal> {
 fn property(node: Node<'_, '_>, usual: EmitsChange) -> Option<Property> {
     let annotations = annotations(node);
     let access = match node.attribute("access") {
-        Some("write") => Access::Write,
-        Some("readwrite") => Access::ReadWrite,
-        _ => Access::Read,
+        Some("write") => PropertyAccess::Write,
+        Some("readwrite") => PropertyAccess::ReadWrite,
+        _ => PropertyAccess::Read,
     };
     Some(Property {
         name: name(node)?,

@@ -7,31 +7,31 @@ use foldhash::fast::RandomState;
 
 use super::finding::Evidence;
 use super::traffic::CheckedTraffic;
-use crate::model::{Message, PeerId, Text};
-use crate::recipients::Recipients;
-use crate::record::Time;
+use crate::model::{CapturedMessage, RecordedPeerId, TextId};
+use crate::recipients::SignalRecipients;
+use crate::record::RecordedTime;
 use crate::rule_index::{RuleIndex, Selecting};
-use crate::subscriptions::Subscriptions;
+use crate::subscriptions::MatchRuleHistory;
 
 /// Who got which signals.
 #[derive(Debug, Default)]
-pub(super) struct Audience<'c> {
+pub(super) struct RuleAudience<'c> {
     /// Broadcast signals whose recipients are known, with their number.
-    pub(super) heard: Vec<(Message<'c>, u64)>,
+    pub(super) heard: Vec<(CapturedMessage<'c>, u64)>,
     /// By place of a rule: what it selected.
-    pub(super) selected: Vec<Selected>,
+    pub(super) selected: Vec<RuleSelection>,
     /// By connection, sender and interface: what reached it.
-    pub(super) reached: HashMap<(PeerId, Text, Text), Reached, RandomState>,
+    pub(super) reached: HashMap<(RecordedPeerId, TextId, TextId), Reached, RandomState>,
 }
 
 /// What a match rule has selected.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Selected {
+pub(super) struct RuleSelection {
     pub(super) messages: Evidence,
     /// Messages that it may have selected; the arguments that it asks for cannot be read.
     pub(super) unread: u64,
     /// Different senders, as far as they were counted.
-    pub(super) senders: Vec<Text>,
+    pub(super) senders: Vec<TextId>,
 }
 
 /// Signals of one sender and interface that reached a connection.
@@ -43,13 +43,13 @@ pub(super) struct Reached {
     pub(super) reactions: u64,
 }
 
-impl<'c> Audience<'c> {
-    pub(super) fn find(lint: &CheckedTraffic<'c>, subscriptions: &Subscriptions) -> Self {
+impl<'c> RuleAudience<'c> {
+    pub(super) fn find(lint: &CheckedTraffic<'c>, subscriptions: &MatchRuleHistory) -> Self {
         let mut index = RuleIndex::default();
-        let mut recipients = Recipients::find(lint.capture).ok();
+        let mut recipients = SignalRecipients::find(lint.capture).ok();
         let sent = sent_times(lint, subscriptions);
         let mut audience = Self {
-            selected: vec![Selected::default(); subscriptions.all.len()],
+            selected: vec![RuleSelection::default(); subscriptions.all.len()],
             ..Self::default()
         };
         for signal in lint.signals.iter().filter(|signal| signal.destination_id().is_none()) {
@@ -67,7 +67,7 @@ impl<'c> Audience<'c> {
         audience
     }
 
-    fn reach(&mut self, peer: PeerId, signal: &Message<'c>, sent: &SentTimes) {
+    fn reach(&mut self, peer: RecordedPeerId, signal: &CapturedMessage<'c>, sent: &SentTimes) {
         let key = (peer, signal.sender_id(), signal.interface_id());
         let reached = self.reached.entry(key).or_default();
         reached.messages.add(signal.id());
@@ -79,8 +79,8 @@ impl<'c> Audience<'c> {
 /// The recipients of a signal, if they are known.
 fn count(
     lint: &CheckedTraffic<'_>,
-    recipients: Option<&mut Recipients>,
-    signal: &Message<'_>,
+    recipients: Option<&mut SignalRecipients>,
+    signal: &CapturedMessage<'_>,
 ) -> Option<u64> {
     // If headers were cut, calls that set match rules may be among these messages.
     if signal.deliveries().is_none() && lint.lacks_headers(signal.bus()) {
@@ -89,8 +89,8 @@ fn count(
     recipients?.of(signal).ok().flatten()
 }
 
-impl Selected {
-    fn add(&mut self, signal: &Message<'_>) {
+impl RuleSelection {
+    fn add(&mut self, signal: &CapturedMessage<'_>) {
         self.messages.add(signal.id());
         if self.senders.len() < SENDERS_COUNTED && !self.senders.contains(&signal.sender_id()) {
             self.senders.push(signal.sender_id());
@@ -99,9 +99,9 @@ impl Selected {
 }
 
 /// When each connection has sent something.
-type SentTimes = HashMap<PeerId, Vec<Time>, RandomState>;
+type SentTimes = HashMap<RecordedPeerId, Vec<RecordedTime>, RandomState>;
 
-fn sent_times(lint: &CheckedTraffic<'_>, subscriptions: &Subscriptions) -> SentTimes {
+fn sent_times(lint: &CheckedTraffic<'_>, subscriptions: &MatchRuleHistory) -> SentTimes {
     let mut sent = SentTimes::default();
     for one in &subscriptions.all {
         sent.entry(one.peer).or_default();
@@ -116,7 +116,7 @@ fn sent_times(lint: &CheckedTraffic<'_>, subscriptions: &Subscriptions) -> SentT
 }
 
 /// Whether a connection has sent something soon after this time.
-fn reacts(sent: &SentTimes, peer: PeerId, at: Time) -> bool {
+fn reacts(sent: &SentTimes, peer: RecordedPeerId, at: RecordedTime) -> bool {
     let Some(times) = sent.get(&peer) else { return false };
     let next = times.partition_point(|&time| time <= at);
     times.get(next).is_some_and(|&time| time <= at.after(REACTION))

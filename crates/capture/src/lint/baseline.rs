@@ -12,20 +12,20 @@
 
 use std::fmt;
 
-use super::finding::{Finding, RuleId};
+use super::finding::{Finding, LintRuleId};
 use super::rules::RuleIdError;
 
 /// What a baseline file says.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Baseline {
-    entries: Vec<Entry>,
+    entries: Vec<BaselineEntry>,
 }
 
 /// One line: findings that it is for are left out.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Entry {
+pub struct BaselineEntry {
     /// The rule.
-    pub rule: RuleId,
+    pub rule: LintRuleId,
     /// Who does it; `*` is anybody.
     pub who: String,
     /// What it is about; `*` is anything.
@@ -51,7 +51,7 @@ impl Baseline {
     /// The text of a file in which all these findings are known.
     pub fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
         let mut lines: Vec<_> =
-            findings.into_iter().map(|finding| Entry::of(finding).to_string()).collect();
+            findings.into_iter().map(|finding| BaselineEntry::of(finding).to_string()).collect();
         lines.sort_unstable();
         lines.dedup();
         let lines: String = lines.into_iter().map(|line| line + "\n").collect();
@@ -77,12 +77,12 @@ impl Filter<'_> {
     }
 
     /// Lines that were for no finding: what they are about may have been fixed.
-    pub fn unused(&self) -> impl Iterator<Item = &Entry> {
+    pub fn unused(&self) -> impl Iterator<Item = &BaselineEntry> {
         self.baseline.entries.iter().zip(&self.used).filter(|(_, used)| !**used).map(|(it, _)| it)
     }
 }
 
-impl Entry {
+impl BaselineEntry {
     /// The line for a finding.
     pub fn of(finding: &Finding) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl Entry {
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for BaselineEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.rule, self.who, self.subject)
     }
@@ -131,7 +131,7 @@ pub enum BaselineErrorKind {
     SubjectMissing,
 }
 
-fn parse_entry(line: usize, text: &str) -> Result<Entry, BaselineError> {
+fn parse_entry(line: usize, text: &str) -> Result<BaselineEntry, BaselineError> {
     let wrong = |kind| BaselineError { line, kind };
     let (rule, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rule = match rule.parse() {
@@ -145,7 +145,7 @@ fn parse_entry(line: usize, text: &str) -> Result<Entry, BaselineError> {
     }
     let (who, subject) =
         rest.split_once(char::is_whitespace).ok_or(wrong(BaselineErrorKind::SubjectMissing))?;
-    Ok(Entry { rule, who: who.to_owned(), subject: one_line(subject) })
+    Ok(BaselineEntry { rule, who: who.to_owned(), subject: one_line(subject) })
 }
 
 /// A text as one word.

@@ -7,12 +7,12 @@ use foldhash::fast::RandomState;
 use wire::body::{ReadError, Value};
 
 use super::traffic::{CheckedTraffic, PROPERTIES};
-use crate::model::Message;
+use crate::model::CapturedMessage;
 
 /// A `PropertiesChanged`.
 #[derive(Clone, Debug)]
-pub(super) struct Change<'c> {
-    pub(super) signal: Message<'c>,
+pub(super) struct PropertyChange<'c> {
+    pub(super) signal: CapturedMessage<'c>,
     /// The interface whose properties have changed.
     pub(super) interface: Box<str>,
     /// Names, each with a hash of its new value.
@@ -22,20 +22,23 @@ pub(super) struct Change<'c> {
 }
 
 /// Reads all of them; those whose bodies are cut are left out.
-pub(super) fn read<'c>(lint: &CheckedTraffic<'c>) -> Vec<Change<'c>> {
+pub(super) fn read<'c>(lint: &CheckedTraffic<'c>) -> Vec<PropertyChange<'c>> {
     let signals = lint.signals.iter().filter(|signal| is_change(signal));
-    let read = |signal: &Message<'c>| lint.read(signal, |body| parse(*signal, body).ok());
+    let read = |signal: &CapturedMessage<'c>| lint.read(signal, |body| parse(*signal, body).ok());
     signals.filter_map(read).collect()
 }
 
 /// Whether a message says that properties have changed.
-pub(super) fn is_change(signal: &Message<'_>) -> bool {
+pub(super) fn is_change(signal: &CapturedMessage<'_>) -> bool {
     signal.member() == "PropertiesChanged"
         && signal.interface() == PROPERTIES
         && signal.signature() == "sa{sv}as"
 }
 
-fn parse<'c>(signal: Message<'c>, body: &wire::Message<'_>) -> Result<Change<'c>, ReadError> {
+fn parse<'c>(
+    signal: CapturedMessage<'c>,
+    body: &wire::Message<'_>,
+) -> Result<PropertyChange<'c>, ReadError> {
     let mut reader = body.reader();
     let interface = reader.string()?.into();
     let mut values = Vec::new();
@@ -55,7 +58,7 @@ fn parse<'c>(signal: Message<'c>, body: &wire::Message<'_>) -> Result<Change<'c>
     while reader.has_more(end)? {
         invalidated.push(reader.string()?.into());
     }
-    Ok(Change { signal, interface, values, invalidated })
+    Ok(PropertyChange { signal, interface, values, invalidated })
 }
 
 /// A number that stands for these bytes in this process. It depends on a random seed, so whoever made a recording

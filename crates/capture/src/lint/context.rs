@@ -6,18 +6,18 @@ use std::ops::Deref;
 
 use foldhash::fast::RandomState;
 
-use super::audience::{Audience, Selected};
-use super::changes::{self, Change};
+use super::audience::{RuleAudience, RuleSelection};
+use super::changes::{self, PropertyChange};
 use super::finding::{Cost, Finding};
 use super::patterns::grouped;
 use super::traffic::CheckedTraffic;
 use super::{deadlocks, queries};
 use crate::activation::{FailedStart, failed_starts};
-use crate::model::{Capture, Health, Message, MessageId};
-use crate::subscriptions::{Subscription, Subscriptions};
+use crate::model::{Capture, CapturedMessage, CapturedMessageId, Health};
+use crate::subscriptions::{MatchRuleHistory, MatchRuleLifetime};
 
 /// The traffic that rules check, with what several of them derive from it.
-pub(super) struct Context<'c> {
+pub(super) struct LintContext<'c> {
     traffic: CheckedTraffic<'c>,
     derived: Derived<'c>,
 }
@@ -25,22 +25,22 @@ pub(super) struct Context<'c> {
 /// Found when a rule first asks for it.
 #[derive(Default)]
 struct Derived<'c> {
-    methods: OnceCell<Groups<'c>>,
-    callers: OnceCell<Groups<'c>>,
-    callees: OnceCell<Groups<'c>>,
-    emissions: OnceCell<Groups<'c>>,
-    changes: OnceCell<Vec<Change<'c>>>,
-    subscriptions: OnceCell<Subscriptions>,
-    audience: OnceCell<Audience<'c>>,
-    deadlocked: OnceCell<HashSet<MessageId, RandomState>>,
+    methods: OnceCell<MessageGroups<'c>>,
+    callers: OnceCell<MessageGroups<'c>>,
+    callees: OnceCell<MessageGroups<'c>>,
+    emissions: OnceCell<MessageGroups<'c>>,
+    changes: OnceCell<Vec<PropertyChange<'c>>>,
+    subscriptions: OnceCell<MatchRuleHistory>,
+    audience: OnceCell<RuleAudience<'c>>,
+    deadlocked: OnceCell<HashSet<CapturedMessageId, RandomState>>,
     failed_starts: OnceCell<Vec<FailedStart<'c>>>,
-    calls_of_failed_starts: OnceCell<HashSet<MessageId, RandomState>>,
+    calls_of_failed_starts: OnceCell<HashSet<CapturedMessageId, RandomState>>,
 }
 
 /// Messages that have something in common, each group in the order of the recording.
-pub(super) type Groups<'c> = Vec<Vec<Message<'c>>>;
+pub(super) type MessageGroups<'c> = Vec<Vec<CapturedMessage<'c>>>;
 
-impl<'c> Deref for Context<'c> {
+impl<'c> Deref for LintContext<'c> {
     type Target = CheckedTraffic<'c>;
 
     fn deref(&self) -> &CheckedTraffic<'c> {
@@ -48,13 +48,13 @@ impl<'c> Deref for Context<'c> {
     }
 }
 
-impl<'c> Context<'c> {
+impl<'c> LintContext<'c> {
     pub(super) fn new(capture: &'c Capture) -> Self {
         Self { traffic: CheckedTraffic::new(capture), derived: Derived::default() }
     }
 
     /// Calls by caller, destination, interface and method.
-    pub(super) fn methods(&self) -> &Groups<'c> {
+    pub(super) fn methods(&self) -> &MessageGroups<'c> {
         self.derived.methods.get_or_init(|| {
             grouped(&self.calls, |call| {
                 let method = (call.interface_id(), call.member_id());
@@ -64,7 +64,7 @@ impl<'c> Context<'c> {
     }
 
     /// Calls by caller.
-    pub(super) fn callers(&self) -> &Groups<'c> {
+    pub(super) fn callers(&self) -> &MessageGroups<'c> {
         self.derived
             .callers
             .get_or_init(|| grouped(&self.calls, |call| (call.bus(), call.sender_id())))
@@ -73,8 +73,8 @@ impl<'c> Context<'c> {
     /// Some calls by the method and by the connection that they went to.
     pub(super) fn by_method<'m>(
         &self,
-        calls: impl IntoIterator<Item = &'m Message<'c>>,
-    ) -> Groups<'c>
+        calls: impl IntoIterator<Item = &'m CapturedMessage<'c>>,
+    ) -> MessageGroups<'c>
     where
         'c: 'm,
     {
@@ -82,7 +82,7 @@ impl<'c> Context<'c> {
     }
 
     /// Calls by the connection that they went to; those to the bus are left out.
-    pub(super) fn callees(&self) -> &Groups<'c> {
+    pub(super) fn callees(&self) -> &MessageGroups<'c> {
         self.derived.callees.get_or_init(|| {
             let calls = self.calls.iter().filter(|call| !call.is_driver_traffic());
             grouped(calls, |call| self.callee(call))
@@ -90,7 +90,7 @@ impl<'c> Context<'c> {
     }
 
     /// Signals by sender, interface and member; those of the bus are left out.
-    pub(super) fn emissions(&self) -> &Groups<'c> {
+    pub(super) fn emissions(&self) -> &MessageGroups<'c> {
         self.derived.emissions.get_or_init(|| {
             let signals = self.signals.iter().filter(|signal| !signal.is_driver_traffic());
             grouped(signals, |signal| {
@@ -100,8 +100,8 @@ impl<'c> Context<'c> {
     }
 
     /// The same without signals that have a destination.
-    pub(super) fn broadcasts(&self) -> Groups<'c> {
-        let is_broadcast = |signal: &&Message<'c>| signal.destination_id().is_none();
+    pub(super) fn broadcasts(&self) -> MessageGroups<'c> {
+        let is_broadcast = |signal: &&CapturedMessage<'c>| signal.destination_id().is_none();
         let broadcasts = self
             .emissions()
             .iter()
@@ -110,12 +110,12 @@ impl<'c> Context<'c> {
     }
 
     /// What signals say about properties.
-    pub(super) fn changes(&self) -> &[Change<'c>] {
+    pub(super) fn changes(&self) -> &[PropertyChange<'c>] {
         self.derived.changes.get_or_init(|| changes::read(self))
     }
 
     /// Who has asked for what.
-    pub(super) fn subscriptions(&self) -> &Subscriptions {
+    pub(super) fn subscriptions(&self) -> &MatchRuleHistory {
         self.derived.subscriptions.get_or_init(|| {
             // An excerpt lacks what matched a rule, and what took it back.
             let is_excerpt = self.capture.is_excerpt();
@@ -125,22 +125,22 @@ impl<'c> Context<'c> {
                     && !self.has_no_clock(bus)
                     && !self.lacks_headers(bus)
             };
-            Subscriptions::find(self.capture, is_wanted).without_doubtful()
+            MatchRuleHistory::find(self.capture, is_wanted).without_doubtful()
         })
     }
 
     /// Who got which signals.
-    pub(super) fn audience(&self) -> &Audience<'c> {
-        self.derived.audience.get_or_init(|| Audience::find(self, self.subscriptions()))
+    pub(super) fn audience(&self) -> &RuleAudience<'c> {
+        self.derived.audience.get_or_init(|| RuleAudience::find(self, self.subscriptions()))
     }
 
     /// Match rules with what each has selected.
-    pub(super) fn selections(&self) -> impl Iterator<Item = (&Subscription, &Selected)> {
+    pub(super) fn selections(&self) -> impl Iterator<Item = (&MatchRuleLifetime, &RuleSelection)> {
         self.subscriptions().all.iter().zip(&self.audience().selected)
     }
 
     /// Whether two programs waited for each other, of which this call is one half.
-    pub(super) fn is_deadlocked(&self, call: &Message<'_>) -> bool {
+    pub(super) fn is_deadlocked(&self, call: &CapturedMessage<'_>) -> bool {
         let find = || deadlocks::find(self).iter().flat_map(|(a, b)| [a.id(), b.id()]).collect();
         self.derived.deadlocked.get_or_init(find).contains(&call.id())
     }
@@ -158,20 +158,20 @@ impl<'c> Context<'c> {
     }
 
     /// Whether a call got no reply because its service did not start.
-    pub(super) fn lacks_its_service(&self, call: &Message<'_>) -> bool {
+    pub(super) fn lacks_its_service(&self, call: &CapturedMessage<'_>) -> bool {
         let find = || {
             let calls = self.failed_starts().iter().flat_map(|start| &start.calls);
-            calls.map(Message::id).collect()
+            calls.map(CapturedMessage::id).collect()
         };
         self.derived.calls_of_failed_starts.get_or_init(find).contains(&call.id())
     }
 }
 
 /// What findings of many rules have in common.
-impl Context<'_> {
+impl LintContext<'_> {
     /// A finding about the caller of these calls of one method: they show it, each costs what a call
     /// costs, and the query selects them. There must be one at least.
-    pub(super) fn of_calls(&self, calls: &[Message<'_>]) -> Finding {
+    pub(super) fn of_calls(&self, calls: &[CapturedMessage<'_>]) -> Finding {
         Finding::new(self.who(self.sender(&calls[0])))
             .shown_by(calls)
             .costs(Cost::of_calls(calls))
@@ -180,7 +180,7 @@ impl Context<'_> {
 
     /// A finding about the callee of these calls of one method, which is the subject: they show it, and the
     /// query selects all calls of the method. There must be one at least.
-    pub(super) fn of_callee(&self, calls: &[Message<'_>]) -> Finding {
+    pub(super) fn of_callee(&self, calls: &[CapturedMessage<'_>]) -> Finding {
         Finding::new(self.who(self.callee(&calls[0])))
             .about(calls[0].full_member())
             .shown_by(calls)
@@ -188,7 +188,7 @@ impl Context<'_> {
     }
 
     /// The same about the sender of signals with one member, which is the subject.
-    pub(super) fn of_signals(&self, signals: &[Message<'_>]) -> Finding {
+    pub(super) fn of_signals(&self, signals: &[CapturedMessage<'_>]) -> Finding {
         Finding::new(self.who(self.sender(&signals[0])))
             .about(signals[0].full_member())
             .shown_by(signals)

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use super::traffic::{CheckedTraffic, Party};
+use super::traffic::{CheckedTraffic, TrafficParty};
 use crate::collected::collected;
-use crate::model::Message;
-use crate::record::Time;
+use crate::model::CapturedMessage;
+use crate::record::RecordedTime;
 
 /// Pairs of calls, one each way, that were pending together for [`TOGETHER`] or longer.
-pub(super) fn find<'c>(lint: &CheckedTraffic<'c>) -> Vec<(Message<'c>, Message<'c>)> {
+pub(super) fn find<'c>(
+    lint: &CheckedTraffic<'c>,
+) -> Vec<(CapturedMessage<'c>, CapturedMessage<'c>)> {
     let long = lint.calls.iter().filter(|call| is_long(lint, call));
     let pairs = collected(long.map(|call| (ends(lint, call), *call)));
     let found = pairs.iter().flat_map(|(_, calls)| crossing(calls));
@@ -16,11 +18,11 @@ pub(super) fn find<'c>(lint: &CheckedTraffic<'c>) -> Vec<(Message<'c>, Message<'
 }
 
 /// When the wait for a call is over: the caller has the reply, it leaves, or the recording ends.
-fn end(call: &Message<'_>) -> Time {
+fn end(call: &CapturedMessage<'_>) -> RecordedTime {
     call.at().after(call.waited().unwrap_or_default())
 }
 
-fn is_long(lint: &CheckedTraffic<'_>, call: &Message<'_>) -> bool {
+fn is_long(lint: &CheckedTraffic<'_>, call: &CapturedMessage<'_>) -> bool {
     call.expects_reply()
         && !call.is_driver_traffic()
         && (call.partner().is_some() || lint.is_unanswered(call))
@@ -28,15 +30,15 @@ fn is_long(lint: &CheckedTraffic<'_>, call: &Message<'_>) -> bool {
 }
 
 /// Both ends of a call, whoever calls.
-fn ends(lint: &CheckedTraffic<'_>, call: &Message<'_>) -> (Party, Party) {
+fn ends(lint: &CheckedTraffic<'_>, call: &CapturedMessage<'_>) -> (TrafficParty, TrafficParty) {
     let (one, other) = (lint.sender(call), lint.callee(call));
     (one.min(other), one.max(other))
 }
 
 /// Of all calls between two, each with the next one the other way that came while it was pending.
-fn crossing<'c>(calls: &[Message<'c>]) -> Vec<(Message<'c>, Message<'c>)> {
+fn crossing<'c>(calls: &[CapturedMessage<'c>]) -> Vec<(CapturedMessage<'c>, CapturedMessage<'c>)> {
     let mut found = Vec::new();
-    let mut latest: Option<Message<'c>> = None;
+    let mut latest: Option<CapturedMessage<'c>> = None;
     for call in calls {
         if let Some(before) = latest.filter(|before| before.sender_id() != call.sender_id()) {
             let over = end(&before).min(end(call));

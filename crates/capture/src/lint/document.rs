@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::finding::{BYTES_PER_MICROSECOND, CALL, WAKE_UP};
 use super::finding::{WAIT_HIGH, WAIT_MED, WASTE_MED_PER_SECOND};
-use super::rule::{Removed, Rule, Threshold};
+use super::rule::{LintRule, RemovedRule, Threshold};
 use super::units;
 
 /// The document about all rules, as Markdown.
@@ -32,7 +32,7 @@ pub fn document() -> String {
         units::span(WASTE_MED_PER_SECOND)
     );
     let mut text = format!("{HEAD}{}\n\n{severities}{USE}", folded(&measure));
-    for rule in Rule::all() {
+    for rule in LintRule::all() {
         let line = rule.title.replace(' ', "-");
         let anchor = format!("{}-{line}", rule.id).to_lowercase();
         let _ = writeln!(
@@ -43,17 +43,17 @@ pub fn document() -> String {
             rule.rating.as_str()
         );
     }
-    for rule in Rule::all() {
+    for rule in LintRule::all() {
         section(&mut text, rule);
     }
     text.push_str(REMOVED);
-    for Removed { id, title, why } in Rule::removed() {
+    for RemovedRule { id, title, why } in LintRule::removed() {
         let _ = writeln!(text, "| {id} | {title} | {why} |");
     }
     text
 }
 
-fn section(text: &mut String, rule: &Rule) {
+fn section(text: &mut String, rule: &LintRule) {
     let _ = write!(text, "\n## {} {}\n\n", rule.id, rule.title);
     let _ = write!(text, "{}\n\n", folded(rule.meaning));
     for threshold in rule.thresholds {
@@ -65,7 +65,7 @@ fn section(text: &mut String, rule: &Rule) {
 }
 
 /// What one rule means, for a terminal.
-pub fn explain(rule: &Rule) -> String {
+pub fn explain(rule: &LintRule) -> String {
     let mut text = format!("{} {}\n\n{}\n\n", rule.id, rule.title, folded(rule.meaning));
     text.push_str("Reported from these limits on:\n");
     for threshold in rule.thresholds {

@@ -6,18 +6,19 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use super::units;
-use crate::model::{Message, MessageId};
+use crate::model::{CapturedMessage, CapturedMessageId};
 
 /// The number of a rule, which never changes: `L07`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RuleId(pub u8);
+pub struct LintRuleId(pub u8);
 
 worded_enum! {
     /// How bad something is. [`Cost::severity`] measures it.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[cfg_attr(feature = "schema", schemars(rename = "Severity"))]
     #[serde(rename_all = "kebab-case")]
-    pub enum Severity {
+    pub enum FindingSeverity {
         /// Worth knowing; often intended.
         Info = "info",
         /// A small waste.
@@ -51,13 +52,13 @@ worded_enum! {
 pub struct Finding {
     /// The rule.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub rule: RuleId,
+    pub rule: LintRuleId,
     /// How bad it is.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// How sure it is.
     pub confidence: Confidence,
     /// Who does it.
-    pub who: Who,
+    pub who: FindingParty,
     /// What it is about, in a form that is the same in another recording: a member, a name.
     pub subject: String,
     /// What they do, as a sentence about them: "asks X every 200 ms, 150 times".
@@ -74,7 +75,7 @@ pub struct Finding {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "FindingParty"))]
-pub struct Who {
+pub struct FindingParty {
     /// What to call it in this recording.
     pub label: String,
     /// What to call it in any recording: a name or a program; `-` if only its unique name is known.
@@ -119,27 +120,27 @@ pub struct Evidence {
     pub count: u64,
 }
 
-impl fmt::Display for RuleId {
+impl fmt::Display for LintRuleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "L{:02}", self.0)
     }
 }
 
-impl Serialize for RuleId {
+impl Serialize for LintRuleId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
 impl Finding {
-    /// A finding about somebody, which does not say yet of which rule it is: [`Rule::apply`] does, and raises
+    /// A finding about somebody, which does not say yet of which rule it is: [`LintRule::apply`] does, and raises
     /// the severity to that of the rule.
     ///
-    /// [`Rule::apply`]: super::Rule
-    pub(super) fn new(who: Who) -> Self {
+    /// [`LintRule::apply`]: super::Rule
+    pub(super) fn new(who: FindingParty) -> Self {
         Self {
-            rule: RuleId(0),
-            severity: Severity::Info,
+            rule: LintRuleId(0),
+            severity: FindingSeverity::Info,
             confidence: Confidence::High,
             who,
             subject: String::new(),
@@ -165,8 +166,8 @@ impl Finding {
         self
     }
 
-    pub(super) fn shown_by(mut self, messages: &[Message<'_>]) -> Self {
-        self.evidence = Evidence::of(messages.iter().map(Message::id));
+    pub(super) fn shown_by(mut self, messages: &[CapturedMessage<'_>]) -> Self {
+        self.evidence = Evidence::of(messages.iter().map(CapturedMessage::id));
         self
     }
 
@@ -175,7 +176,7 @@ impl Finding {
         self
     }
 
-    pub(super) const fn severity(mut self, severity: Severity) -> Self {
+    pub(super) const fn severity(mut self, severity: FindingSeverity) -> Self {
         self.severity = severity;
         self
     }
@@ -210,15 +211,15 @@ impl Cost {
         self.waited + self.waste()
     }
 
-    /// How bad this is, in a recording of this length. A cost of nothing is [`Severity::Info`].
-    pub fn severity(&self, recorded: Duration) -> Severity {
+    /// How bad this is, in a recording of this length. A cost of nothing is [`FindingSeverity::Info`].
+    pub fn severity(&self, recorded: Duration) -> FindingSeverity {
         let seconds = recorded.max(Duration::from_secs(1)).as_secs_f64();
         match self.longest {
-            longest if longest >= WAIT_HIGH => Severity::High,
-            longest if longest >= WAIT_MED => Severity::Med,
-            _ if self.waste().div_f64(seconds) >= WASTE_MED_PER_SECOND => Severity::Med,
-            _ if self.as_time().is_zero() => Severity::Info,
-            _ => Severity::Low,
+            longest if longest >= WAIT_HIGH => FindingSeverity::High,
+            longest if longest >= WAIT_MED => FindingSeverity::Med,
+            _ if self.waste().div_f64(seconds) >= WASTE_MED_PER_SECOND => FindingSeverity::Med,
+            _ if self.as_time().is_zero() => FindingSeverity::Info,
+            _ => FindingSeverity::Low,
         }
     }
 
@@ -231,7 +232,7 @@ impl Cost {
     }
 
     /// That of calls with their replies, apart from the time that anybody waits for them.
-    pub(super) fn of_calls<'c>(calls: impl IntoIterator<Item = &'c Message<'c>>) -> Self {
+    pub(super) fn of_calls<'c>(calls: impl IntoIterator<Item = &'c CapturedMessage<'c>>) -> Self {
         calls.into_iter().fold(Self::default(), |cost, call| Self {
             calls: cost.calls + 1,
             bytes: cost.bytes
@@ -242,7 +243,9 @@ impl Cost {
     }
 
     /// That of signals: each wakes those who got it, of whom there is one at least.
-    pub(super) fn of_signals<'c>(signals: impl IntoIterator<Item = &'c Message<'c>>) -> Self {
+    pub(super) fn of_signals<'c>(
+        signals: impl IntoIterator<Item = &'c CapturedMessage<'c>>,
+    ) -> Self {
         signals.into_iter().fold(Self::default(), |cost, signal| {
             let copies = signal.copies().map_or(1, |copies| copies.count() as u64);
             Self {
@@ -253,8 +256,8 @@ impl Cost {
         })
     }
 
-    pub(super) fn of_waiting<'c>(calls: impl IntoIterator<Item = &'c Message<'c>>) -> Self {
-        Self::of_waits(calls.into_iter().filter_map(Message::duration))
+    pub(super) fn of_waiting<'c>(calls: impl IntoIterator<Item = &'c CapturedMessage<'c>>) -> Self {
+        Self::of_waits(calls.into_iter().filter_map(CapturedMessage::duration))
     }
 
     pub(super) fn of_waits(waits: impl IntoIterator<Item = Duration>) -> Self {
@@ -266,7 +269,9 @@ impl Cost {
         })
     }
 
-    pub(super) fn of_bytes<'c>(messages: impl IntoIterator<Item = &'c Message<'c>>) -> Self {
+    pub(super) fn of_bytes<'c>(
+        messages: impl IntoIterator<Item = &'c CapturedMessage<'c>>,
+    ) -> Self {
         let bytes = messages.into_iter().map(|message| u64::from(message.len())).sum();
         Self { bytes, ..Self::default() }
     }
@@ -305,13 +310,13 @@ impl Evidence {
     /// The number of messages that are named.
     pub const FIRST: usize = 3;
 
-    pub(super) fn of(ids: impl IntoIterator<Item = MessageId>) -> Self {
+    pub(super) fn of(ids: impl IntoIterator<Item = CapturedMessageId>) -> Self {
         let mut evidence = Self::default();
         ids.into_iter().for_each(|id| evidence.add(id));
         evidence
     }
 
-    pub(super) fn add(&mut self, id: MessageId) {
+    pub(super) fn add(&mut self, id: CapturedMessageId) {
         if self.first.len() < Self::FIRST {
             self.first.push(id.number());
         }
@@ -323,13 +328,13 @@ fn nanos<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_u64(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// From here on a wait is [`Severity::High`]: it interrupts what a person does.
+/// From here on a wait is [`FindingSeverity::High`]: it interrupts what a person does.
 pub const WAIT_HIGH: Duration = Duration::from_secs(1);
 
-/// From here on a wait is [`Severity::Med`]: a person feels it.
+/// From here on a wait is [`FindingSeverity::Med`]: a person feels it.
 pub const WAIT_MED: Duration = Duration::from_millis(100);
 
-/// From here on a waste, for each second of the recording, is [`Severity::Med`]: 0.01 % of a
+/// From here on a waste, for each second of the recording, is [`FindingSeverity::Med`]: 0.01 % of a
 /// processor.
 pub const WASTE_MED_PER_SECOND: Duration = Duration::from_micros(100);
 
@@ -352,15 +357,15 @@ mod tests {
         let waits = |waits: &[u64]| Cost::of_waits(waits.iter().copied().map(millis));
         let calls = |calls| Cost { calls, ..Cost::default() };
         for (cost, recorded, expected) in [
-            (Cost::default(), 1, Severity::Info),
-            (waits(&[1000]), 1, Severity::High),
-            (waits(&[999]), 1, Severity::Med),
-            (waits(&[99; 1000]), 1, Severity::Low),
-            (waits(&[100, 1]), 3600, Severity::Med),
-            (calls(19), 22, Severity::Low),
-            (calls(4), 0, Severity::Med),
-            (calls(40), 10, Severity::Med),
-            (calls(30), 10, Severity::Low),
+            (Cost::default(), 1, FindingSeverity::Info),
+            (waits(&[1000]), 1, FindingSeverity::High),
+            (waits(&[999]), 1, FindingSeverity::Med),
+            (waits(&[99; 1000]), 1, FindingSeverity::Low),
+            (waits(&[100, 1]), 3600, FindingSeverity::Med),
+            (calls(19), 22, FindingSeverity::Low),
+            (calls(4), 0, FindingSeverity::Med),
+            (calls(40), 10, FindingSeverity::Med),
+            (calls(30), 10, FindingSeverity::Low),
         ] {
             assert_eq!(cost.severity(Duration::from_secs(recorded)), expected, "{cost:?}");
         }

@@ -4,7 +4,7 @@
 //!
 //! - [`finding`]: what rules find, and what it costs.
 //! - `traffic`: the messages that rules check, and who is who; `context`: what several rules derive from it.
-//! - [`rule`]: what a rule is; [`rules`](Rule::all): the list, and a file for each.
+//! - [`rule`]: what a rule is; [`rules`](LintRule::all): the list, and a file for each.
 //! - [`report`]: findings ranked, as text and as JSON.
 //! - [`baseline`]: findings that are known and left out.
 //! - [`document`]: the rules as a document for people.
@@ -32,18 +32,18 @@ mod traffic;
 mod units;
 
 pub use baseline::Baseline;
-pub use finding::{Confidence, Cost, Evidence, Finding, RuleId, Severity, Who};
-pub use report::{Report, Source};
-pub use rule::Rule;
+pub use finding::{Confidence, Cost, Evidence, Finding, FindingParty, FindingSeverity, LintRuleId};
+pub use report::{Report, ReportSource};
+pub use rule::LintRule;
 pub use rules::RuleIdError;
 
 use crate::Capture;
-use context::Context;
+use context::LintContext;
 
 /// Applies rules to a recording. The order is that of all reports: that the recording is incomplete
 /// ([`INCOMPLETE`]), then the others by severity, and those of one severity by cost.
-pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r Rule>) -> Vec<Finding> {
-    let context = Context::new(capture);
+pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r LintRule>) -> Vec<Finding> {
+    let context = LintContext::new(capture);
     let mut found: Vec<_> = rules.into_iter().flat_map(|rule| rule.apply(&context)).collect();
     found.sort_by_cached_key(|finding| {
         let first = finding.evidence.first.first().copied();
@@ -54,4 +54,4 @@ pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r Rule>) ->
 }
 
 /// The rule about the recording itself.
-pub const INCOMPLETE: RuleId = RuleId(50);
+pub const INCOMPLETE: LintRuleId = LintRuleId(50);

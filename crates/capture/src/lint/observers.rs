@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use crate::model::{Capture, Message, Peer, PeerId, Role};
+use crate::model::{Capture, CapturedMessage, PeerRole, RecordedPeer, RecordedPeerId};
 
 /// The connections of monitors, recorders and readers of statistics, and all other connections of
 /// their processes.
-pub(super) fn find(capture: &Capture) -> HashSet<PeerId, RandomState> {
+pub(super) fn find(capture: &Capture) -> HashSet<RecordedPeerId, RandomState> {
     let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
     let mut found: HashSet<_, _> = calls.filter(watches_the_bus).filter_map(|m| m.from()).collect();
-    let pid = |peer: &Peer| peer.process.as_ref().and_then(|process| process.pid);
+    let pid = |peer: &RecordedPeer| peer.process.as_ref().and_then(|process| process.pid);
     let directory = capture.directory();
     found.extend(directory.peers().filter(|(_, peer)| is_recorder(peer)).map(|(id, _)| id));
     let pids: HashSet<_> = found.iter().filter_map(|&peer| pid(directory.peer(peer))).collect();
@@ -23,14 +23,14 @@ pub(super) fn find(capture: &Capture) -> HashSet<PeerId, RandomState> {
     found
 }
 
-fn watches_the_bus(call: &Message<'_>) -> bool {
+fn watches_the_bus(call: &CapturedMessage<'_>) -> bool {
     call.is_driver_traffic()
         && (call.member() == "BecomeMonitor" || call.interface().starts_with(INSTRUMENTS))
 }
 
-fn is_recorder(peer: &Peer) -> bool {
+fn is_recorder(peer: &RecordedPeer) -> bool {
     let comm = peer.process.as_ref().and_then(|process| process.comm.as_deref());
-    peer.role == Role::Recorder || comm.is_some_and(|comm| RECORDERS.contains(&comm))
+    peer.role == PeerRole::Recorder || comm.is_some_and(|comm| RECORDERS.contains(&comm))
 }
 
 /// The prefix of the interfaces in which Diligence's bus describes its traffic.

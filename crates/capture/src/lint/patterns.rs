@@ -4,21 +4,24 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use crate::collected::collected;
-use crate::model::Message;
+use crate::model::CapturedMessage;
 use crate::percentiles::Percentiles;
-use crate::record::Time;
+use crate::record::RecordedTime;
 
 /// Puts messages with the same key together. The groups are in the order of their first messages.
 pub(super) fn grouped<'m, 'c: 'm, K: Hash + Eq + Clone>(
-    messages: impl IntoIterator<Item = &'m Message<'c>>,
-    key: impl Fn(&Message<'c>) -> K,
-) -> Vec<Vec<Message<'c>>> {
+    messages: impl IntoIterator<Item = &'m CapturedMessage<'c>>,
+    key: impl Fn(&CapturedMessage<'c>) -> K,
+) -> Vec<Vec<CapturedMessage<'c>>> {
     let keyed = messages.into_iter().map(|message| (key(message), *message));
     collected(keyed).into_iter().map(|(_, group)| group).collect()
 }
 
 /// The most messages that came within `span`, as a stretch of `messages`.
-pub(super) fn busiest<'m, 'c>(messages: &'m [Message<'c>], span: Duration) -> &'m [Message<'c>] {
+pub(super) fn busiest<'m, 'c>(
+    messages: &'m [CapturedMessage<'c>],
+    span: Duration,
+) -> &'m [CapturedMessage<'c>] {
     let mut start = 0;
     let mut best = &messages[..0];
     for end in 0..messages.len() {
@@ -33,7 +36,7 @@ pub(super) fn busiest<'m, 'c>(messages: &'m [Message<'c>], span: Duration) -> &'
 }
 
 /// From the first message to the last.
-pub(super) fn spread(messages: &[Message<'_>]) -> Duration {
+pub(super) fn spread(messages: &[CapturedMessage<'_>]) -> Duration {
     match messages {
         [first, .., last] => last.at().since(first.at()).unwrap_or_default(),
         _ => Duration::ZERO,
@@ -42,10 +45,10 @@ pub(super) fn spread(messages: &[Message<'_>]) -> Duration {
 
 /// The usual time between rounds of messages, if there is one: rounds are apart by `apart` or
 /// more, and of [`STEADY_PERCENT`] of them the distance is that within [`STEADY_WITHIN`].
-pub(super) fn period(messages: &[Message<'_>], apart: Duration) -> Option<Period> {
-    let mut rounds: Vec<Time> = Vec::new();
+pub(super) fn period(messages: &[CapturedMessage<'_>], apart: Duration) -> Option<Period> {
+    let mut rounds: Vec<RecordedTime> = Vec::new();
     let mut last = None;
-    for at in messages.iter().map(Message::at) {
+    for at in messages.iter().map(CapturedMessage::at) {
         if last.is_none_or(|last| at.since(last).is_some_and(|past| past >= apart)) {
             rounds.push(at);
         }

@@ -2,12 +2,12 @@
 
 use wire::message::MessageType;
 
-use crate::model::Message;
+use crate::model::CapturedMessage;
 
 /// Whether a call is a question, as far as its header and its answer show: the method is named like
 /// a question, or it takes nothing and returns something. A call that gets an empty answer has
 /// learned nothing, so it was sent for its effect.
-pub(super) fn asks(call: &Message<'_>) -> bool {
+pub(super) fn asks(call: &CapturedMessage<'_>) -> bool {
     if keeps_alive(call.member()) {
         return false;
     }

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::context::Context;
-use super::finding::{Finding, RuleId, Severity};
+use super::context::LintContext;
+use super::finding::{Finding, FindingSeverity, LintRuleId};
 use super::units;
 
 /// One thing that can be wrong with how programs talk.
 #[derive(Clone, Copy, Debug)]
-pub struct Rule {
+pub struct LintRule {
     /// Its number.
-    pub id: RuleId,
+    pub id: LintRuleId,
     /// What it finds, in a few words.
     pub title: &'static str,
     /// What decides how bad a finding is.
@@ -27,14 +27,14 @@ pub struct Rule {
     /// What to do.
     pub advice: &'static str,
     /// Looks for it.
-    pub(super) check: fn(&Context<'_>) -> Vec<Finding>,
+    pub(super) check: fn(&LintContext<'_>) -> Vec<Finding>,
 }
 
 /// A rule that earlier versions had.
 #[derive(Clone, Copy, Debug)]
-pub struct Removed {
+pub struct RemovedRule {
     /// Its number, which no other rule gets.
-    pub id: RuleId,
+    pub id: LintRuleId,
     /// What it found, in a few words.
     pub title: &'static str,
     /// Why it was removed, and which rule reports such cases now, if one does.
@@ -45,9 +45,9 @@ pub struct Removed {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rating {
     /// Its cost ([`Cost::severity`](super::Cost::severity)), but it is at least this bad.
-    AtLeast(Severity),
+    AtLeast(FindingSeverity),
     /// The rule itself, whatever it costs.
-    Always(Severity),
+    Always(FindingSeverity),
 }
 
 /// What a recording must hold for a rule.
@@ -73,14 +73,14 @@ pub struct Threshold {
     /// What is measured.
     pub what: &'static str,
     /// From where on.
-    pub from: Amount,
+    pub from: ThresholdAmount,
     /// Why there.
     pub source: &'static str,
 }
 
 /// An amount of something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Amount {
+pub enum ThresholdAmount {
     /// How many.
     Count(u64),
     /// How long.
@@ -93,9 +93,9 @@ pub enum Amount {
     Rate(u64),
 }
 
-impl Rule {
+impl LintRule {
     /// Applies it to a recording.
-    pub(super) fn apply(&self, lint: &Context<'_>) -> impl Iterator<Item = Finding> {
+    pub(super) fn apply(&self, lint: &LintContext<'_>) -> impl Iterator<Item = Finding> {
         let recorded = lint.longest();
         (self.check)(lint).into_iter().map(move |finding| {
             let by_cost = match self.rating {
@@ -110,10 +110,10 @@ impl Rule {
 
 impl Rating {
     /// Its cost alone.
-    pub(super) const BY_COST: Self = Self::AtLeast(Severity::Low);
+    pub(super) const BY_COST: Self = Self::AtLeast(FindingSeverity::Low);
 
     /// The severity of a finding without a cost.
-    pub const fn floor(self) -> Severity {
+    pub const fn floor(self) -> FindingSeverity {
         match self {
             Self::AtLeast(severity) | Self::Always(severity) => severity,
         }
@@ -122,9 +122,9 @@ impl Rating {
     /// In words.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::AtLeast(Severity::Info | Severity::Low) => "by cost",
-            Self::AtLeast(Severity::Med) => "by cost, at least med",
-            Self::AtLeast(Severity::High) => "high",
+            Self::AtLeast(FindingSeverity::Info | FindingSeverity::Low) => "by cost",
+            Self::AtLeast(FindingSeverity::Med) => "by cost, at least med",
+            Self::AtLeast(FindingSeverity::High) => "high",
             Self::Always(severity) => severity.as_str(),
         }
     }
@@ -146,7 +146,7 @@ impl Needs {
 
 impl Threshold {
     /// A threshold that is no other's: it was chosen so that ordinary traffic stays below it.
-    pub(super) const fn new(what: &'static str, from: Amount) -> Self {
+    pub(super) const fn new(what: &'static str, from: ThresholdAmount) -> Self {
         Self { what, from, source: "our choice" }
     }
 
@@ -156,27 +156,27 @@ impl Threshold {
     }
 
     pub(super) const fn count(what: &'static str, from: usize) -> Self {
-        Self::new(what, Amount::Count(from as u64))
+        Self::new(what, ThresholdAmount::Count(from as u64))
     }
 
     pub(super) const fn span(what: &'static str, from: Duration) -> Self {
-        Self::new(what, Amount::Span(from))
+        Self::new(what, ThresholdAmount::Span(from))
     }
 
     pub(super) const fn bytes(what: &'static str, from: u32) -> Self {
-        Self::new(what, Amount::Bytes(from as u64))
+        Self::new(what, ThresholdAmount::Bytes(from as u64))
     }
 
     pub(super) const fn percent(what: &'static str, from: u64) -> Self {
-        Self::new(what, Amount::Percent(from))
+        Self::new(what, ThresholdAmount::Percent(from))
     }
 
     pub(super) const fn rate(what: &'static str, from: u64) -> Self {
-        Self::new(what, Amount::Rate(from))
+        Self::new(what, ThresholdAmount::Rate(from))
     }
 }
 
-impl fmt::Display for Amount {
+impl fmt::Display for ThresholdAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Count(count) => f.write_str(&units::grouped(count)),

@@ -1,24 +1,24 @@
 //! Findings about all match rules of a connection together.
 
-use super::context::Context;
-use super::finding::{Confidence, Cost, Evidence, Finding, Severity};
+use super::context::LintContext;
+use super::finding::{Confidence, Cost, Evidence, Finding, FindingSeverity};
 use super::queries;
-use super::traffic::Party;
+use super::traffic::TrafficParty;
 use crate::collected::collected;
-use crate::model::{MessageId, PeerId};
-use crate::record::Time;
-use crate::subscriptions::Subscription;
+use crate::model::{CapturedMessageId, RecordedPeerId};
+use crate::record::RecordedTime;
+use crate::subscriptions::MatchRuleLifetime;
 
 /// A connection that has match rules.
 pub(super) struct Subscriber<'s> {
-    pub(super) peer: PeerId,
+    pub(super) peer: RecordedPeerId,
     /// Its rules, each with its place among those of all.
-    pub(super) rules: Vec<(usize, &'s Subscription)>,
+    pub(super) rules: Vec<(usize, &'s MatchRuleLifetime)>,
 }
 
 impl Subscriber<'_> {
     /// When the connection left.
-    pub(super) fn left(&self) -> Option<Time> {
+    pub(super) fn left(&self) -> Option<RecordedTime> {
         self.rules.first().and_then(|(_, one)| one.left())
     }
 
@@ -29,20 +29,20 @@ impl Subscriber<'_> {
 }
 
 /// What is wrong with the match rules of a connection.
-pub(super) struct Fault {
+pub(super) struct SubscriberFault {
     pub(super) says: String,
-    pub(super) severity: Severity,
+    pub(super) severity: FindingSeverity,
     pub(super) confidence: Confidence,
     /// How many rules need not be.
     pub(super) rules: usize,
     /// The calls that set them, as far as they were recorded.
-    pub(super) set_by: Vec<MessageId>,
+    pub(super) set_by: Vec<CapturedMessageId>,
 }
 
 /// A finding for each connection whose match rules are at fault.
 pub(super) fn at_fault<'l>(
-    lint: &'l Context<'_>,
-    fault: impl Fn(&Subscriber<'l>) -> Option<Fault>,
+    lint: &'l LintContext<'_>,
+    fault: impl Fn(&Subscriber<'l>) -> Option<SubscriberFault>,
 ) -> Vec<Finding> {
     let rules = lint.subscriptions().all.iter().enumerate();
     let by_peer = collected(rules.map(|(place, one)| (one.peer, (place, one)))).into_iter();
@@ -52,8 +52,8 @@ pub(super) fn at_fault<'l>(
         .collect()
 }
 
-fn report(lint: &Context<'_>, peer: PeerId, fault: Fault) -> Finding {
-    let who = lint.who(Party::Peer(peer));
+fn report(lint: &LintContext<'_>, peer: RecordedPeerId, fault: SubscriberFault) -> Finding {
+    let who = lint.who(TrafficParty::Peer(peer));
     let query = format!("{} member:AddMatch", queries::term("from", &who));
     Finding::new(who)
         .about("match-rules")

@@ -7,21 +7,21 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use super::finding::Who;
+use super::finding::FindingParty;
 use super::observers;
-use crate::model::{CallOutcome, Capture, Health, Message, PeerId, Text};
-use crate::record::{BusId, Clock, Method, Process, Time, TimeSpan};
+use crate::model::{CallOutcome, Capture, CapturedMessage, Health, RecordedPeerId, TextId};
+use crate::record::{BusId, CaptureMethod, RecordedClock, RecordedProcess, RecordedTime, TimeSpan};
 
 /// The messages of a recording that rules check. Connections that only listen are left out: they exist
 /// because somebody recorded.
 pub(super) struct CheckedTraffic<'c> {
     pub(super) capture: &'c Capture,
-    pub(super) calls: Vec<Message<'c>>,
-    pub(super) signals: Vec<Message<'c>>,
+    pub(super) calls: Vec<CapturedMessage<'c>>,
+    pub(super) signals: Vec<CapturedMessage<'c>>,
     /// By bus, from its first message to its last.
     spans: HashMap<BusId, TimeSpan, RandomState>,
     buffer: RefCell<Vec<u8>>,
-    observers: HashSet<PeerId, RandomState>,
+    observers: HashSet<RecordedPeerId, RandomState>,
     /// Buses with messages whose headers are cut. These messages are left out.
     beheaded: HashSet<BusId, RandomState>,
     /// Buses with signals about names that are cut.
@@ -30,11 +30,11 @@ pub(super) struct CheckedTraffic<'c> {
 
 /// One end of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Party {
+pub(super) enum TrafficParty {
     /// A connection.
-    Peer(PeerId),
+    Peer(RecordedPeerId),
     /// A name that nobody is known to own.
-    Name(BusId, Text),
+    Name(BusId, TextId),
 }
 
 impl<'c> CheckedTraffic<'c> {
@@ -53,7 +53,7 @@ impl<'c> CheckedTraffic<'c> {
         traffic
     }
 
-    fn sort_in(&mut self, message: Message<'c>) {
+    fn sort_in(&mut self, message: CapturedMessage<'c>) {
         if self.has_no_clock(message.bus()) {
             return;
         }
@@ -78,7 +78,7 @@ impl<'c> CheckedTraffic<'c> {
 
     /// Messages that rules may judge: their headers are whole and have times, and no instrument has
     /// sent them.
-    pub(super) fn messages(&self) -> impl Iterator<Item = Message<'c>> + '_ {
+    pub(super) fn messages(&self) -> impl Iterator<Item = CapturedMessage<'c>> + '_ {
         self.capture.messages().filter(|message| {
             message.health() != Health::HeaderCut
                 && !self.has_no_clock(message.bus())
@@ -89,7 +89,7 @@ impl<'c> CheckedTraffic<'c> {
     /// Whether the messages of a bus have no times, so that nothing can be told of them but that.
     pub(super) fn has_no_clock(&self, bus: BusId) -> bool {
         let bus = self.capture.buses().get(usize::from(bus.0));
-        bus.is_some_and(|bus| bus.clock == Clock::Absent)
+        bus.is_some_and(|bus| bus.clock == RecordedClock::Absent)
     }
 
     /// Whether headers of messages of a bus are cut. Then a message that was not found may be one of
@@ -104,22 +104,22 @@ impl<'c> CheckedTraffic<'c> {
     }
 
     /// Whether the recording would show the reply to a call, and whether the caller expects one.
-    pub(super) fn shows_replies(&self, call: &Message<'_>) -> bool {
+    pub(super) fn shows_replies(&self, call: &CapturedMessage<'_>) -> bool {
         if self.lacks_headers(call.bus()) {
             return false;
         }
         let Some(bus) = self.capture.buses().get(usize::from(call.bus().0)) else { return true };
-        let hides_driver = bus.method == Method::Eavesdrop && call.is_driver_traffic();
+        let hides_driver = bus.method == CaptureMethod::Eavesdrop && call.is_driver_traffic();
         bus.filters.is_empty() && bus.content.is_of_wire() && !hides_driver
     }
 
     /// Whether a call has no reply, although the recording would show one.
-    pub(super) fn is_unanswered(&self, call: &Message<'_>) -> bool {
+    pub(super) fn is_unanswered(&self, call: &CapturedMessage<'_>) -> bool {
         call.outcome().is_some_and(CallOutcome::is_unanswered) && self.shows_replies(call)
     }
 
     /// When the recording of a bus ends.
-    pub(super) fn end(&self, bus: BusId) -> Time {
+    pub(super) fn end(&self, bus: BusId) -> RecordedTime {
         self.spans.get(&bus).map(TimeSpan::last).unwrap_or_default()
     }
 
@@ -134,14 +134,14 @@ impl<'c> CheckedTraffic<'c> {
     }
 
     /// Whether a connection only listens.
-    pub(super) fn is_observer(&self, peer: PeerId) -> bool {
+    pub(super) fn is_observer(&self, peer: RecordedPeerId) -> bool {
         self.observers.contains(&peer)
     }
 
     /// Reads the body of a message, if it is there.
     pub(super) fn read<T>(
         &self,
-        message: &Message<'_>,
+        message: &CapturedMessage<'_>,
         read: impl FnOnce(&wire::Message<'_>) -> Option<T>,
     ) -> Option<T> {
         let mut buffer = self.buffer.borrow_mut();
@@ -150,12 +150,14 @@ impl<'c> CheckedTraffic<'c> {
     }
 
     /// The first arguments of a message as far as they are texts.
-    pub(super) fn texts(&self, message: &Message<'_>) -> Vec<String> {
-        use wire::match_rule::Arg;
+    pub(super) fn texts(&self, message: &CapturedMessage<'_>) -> Vec<String> {
+        use wire::match_rule::MatchArgument;
         let texts = self.read(message, |body| {
             let texts = body.args().map_while(|arg| match arg {
-                Arg::String(text) | Arg::ObjectPath(text) => Some(text.to_owned()),
-                Arg::Other => None,
+                MatchArgument::String(text) | MatchArgument::ObjectPath(text) => {
+                    Some(text.to_owned())
+                }
+                MatchArgument::Other => None,
             });
             Some(texts.collect())
         });
@@ -163,29 +165,31 @@ impl<'c> CheckedTraffic<'c> {
     }
 
     /// Who sent a message.
-    pub(super) fn sender(&self, message: &Message<'_>) -> Party {
-        message.from().map_or(Party::Name(message.bus(), message.sender_id()), Party::Peer)
+    pub(super) fn sender(&self, message: &CapturedMessage<'_>) -> TrafficParty {
+        message
+            .from()
+            .map_or(TrafficParty::Name(message.bus(), message.sender_id()), TrafficParty::Peer)
     }
 
     /// Whom a message was addressed to.
-    pub(super) fn callee(&self, call: &Message<'_>) -> Party {
-        call.to().map_or(Party::Name(call.bus(), call.destination_id()), Party::Peer)
+    pub(super) fn callee(&self, call: &CapturedMessage<'_>) -> TrafficParty {
+        call.to().map_or(TrafficParty::Name(call.bus(), call.destination_id()), TrafficParty::Peer)
     }
 
     /// What to call somebody.
-    pub(super) fn who(&self, party: Party) -> Who {
+    pub(super) fn who(&self, party: TrafficParty) -> FindingParty {
         let peer = match party {
-            Party::Peer(peer) => peer,
-            Party::Name(_, name) => return self.named(self.capture.strings().get(name)),
+            TrafficParty::Peer(peer) => peer,
+            TrafficParty::Name(_, name) => return self.named(self.capture.strings().get(name)),
         };
         let known = self.capture.directory().peer(peer);
         let process = known.process.as_ref();
         let stable = match known.names.first() {
             Some(&name) => self.capture.strings().get(name).to_owned(),
             None if known.unique == self.capture.driver() => String::from("org.freedesktop.DBus"),
-            None => process.and_then(Process::program).unwrap_or("-").to_owned(),
+            None => process.and_then(RecordedProcess::program).unwrap_or("-").to_owned(),
         };
-        Who {
+        FindingParty {
             label: self.capture.label(peer).into_owned(),
             stable,
             process: self.capture.process_label(peer),
@@ -194,34 +198,34 @@ impl<'c> CheckedTraffic<'c> {
     }
 
     /// Somebody of whom only a name is known, or the recording itself.
-    pub(super) fn named(&self, name: &str) -> Who {
+    pub(super) fn named(&self, name: &str) -> FindingParty {
         let stable = if name.starts_with(':') { "-" } else { name }.to_owned();
-        Who { label: name.to_owned(), stable, process: None, unit: None }
+        FindingParty { label: name.to_owned(), stable, process: None, unit: None }
     }
 
     /// What to call whoever sent a message.
-    pub(super) fn sender_label(&self, message: &Message<'_>) -> String {
+    pub(super) fn sender_label(&self, message: &CapturedMessage<'_>) -> String {
         self.who(self.sender(message)).label
     }
 
     /// What to call whoever a call went to.
-    pub(super) fn callee_label(&self, call: &Message<'_>) -> String {
+    pub(super) fn callee_label(&self, call: &CapturedMessage<'_>) -> String {
         self.who(self.callee(call)).label
     }
 
     /// The same in a form that is the same in another recording.
-    pub(super) fn callee_stable(&self, call: &Message<'_>) -> String {
+    pub(super) fn callee_stable(&self, call: &CapturedMessage<'_>) -> String {
         self.who(self.callee(call)).stable
     }
 
     /// A method and whose it is, as a subject.
-    pub(super) fn method_of(&self, call: &Message<'_>) -> String {
+    pub(super) fn method_of(&self, call: &CapturedMessage<'_>) -> String {
         format!("{} {}", self.callee_stable(call), call.full_member())
     }
 }
 
 /// A method or signal with only the last word of the interface, which is enough among people.
-pub(super) fn short_name(message: &Message<'_>) -> String {
+pub(super) fn short_name(message: &CapturedMessage<'_>) -> String {
     match message.interface().rsplit('.').next() {
         None | Some("") => message.member().to_owned(),
         Some(word) => format!("{word}.{}", message.member()),

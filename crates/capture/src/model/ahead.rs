@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::vec;
 
-use crate::file::Reader;
-use crate::record::{Delivery, RawMessage, Record, Routing, Time, Trace};
+use crate::file::RecordingReader;
+use crate::record::{RawMessage, RecordedTime, RecordingRecord, Routing, Trace, TracedDelivery};
 
 /// Records that have been read and wait for their turn.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// Begins to read.
-    pub(super) fn start<R: Read + Send + 'static>(reader: Reader<R>) -> io::Result<Self> {
+    pub(super) fn start<R: Read + Send + 'static>(reader: RecordingReader<R>) -> io::Result<Self> {
         let (sender, batches) = sync_channel(BATCHES);
         let thread = thread::Builder::new().name("read".to_owned());
         let thread = thread.spawn(move || read(reader, &sender))?;
@@ -30,13 +30,13 @@ impl Ahead {
     }
 
     /// When the next record is due, which is at once for one that has no time; `None` at the end.
-    pub(super) fn due(&mut self) -> io::Result<Option<Time>> {
+    pub(super) fn due(&mut self) -> io::Result<Option<RecordedTime>> {
         self.look_ahead()?;
-        Ok(self.current.items.as_slice().first().map(Item::at))
+        Ok(self.current.items.as_slice().first().map(BatchItem::at))
     }
 
     /// The next record; `None` at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         self.look_ahead()?;
         Ok(self.current.next())
     }
@@ -64,9 +64,9 @@ impl Ahead {
 }
 
 /// Reads until the end, or until nobody wants to know any more.
-fn read<R: Read>(mut reader: Reader<R>, batches: &SyncSender<Batch>) {
-    let mut supply = Supply::More;
-    while supply == Supply::More {
+fn read<R: Read>(mut reader: RecordingReader<R>, batches: &SyncSender<Batch>) {
+    let mut supply = BatchSupply::More;
+    while supply == BatchSupply::More {
         let mut batch = Batch::default();
         supply = batch.fill(&mut reader);
         if batches.send(batch).is_err() {
@@ -78,24 +78,24 @@ fn read<R: Read>(mut reader: Reader<R>, batches: &SyncSender<Batch>) {
 /// Records that go from thread to thread together.
 #[derive(Debug, Default)]
 struct Batch {
-    items: Vec<Item>,
+    items: Vec<BatchItem>,
     /// The bytes of the messages, one behind the other.
     bytes: Vec<u8>,
     /// The copies of traced messages, likewise.
-    deliveries: Vec<Delivery>,
+    deliveries: Vec<TracedDelivery>,
     /// Why nothing follows, if the file could not be read on.
     failure: Option<io::Error>,
 }
 
 #[derive(Debug)]
-enum Item {
+enum BatchItem {
     Message {
         /// Without its bytes and its trace, which stand in the batch.
         raw: RawMessage<'static>,
         kept: usize,
         trace: Option<TraceLen>,
     },
-    Other(Box<Record<'static>>),
+    Other(Box<RecordingRecord<'static>>),
 }
 
 /// Of a trace, what does not stand in the batch.
@@ -107,37 +107,37 @@ struct TraceLen {
 
 /// Whether there is more to read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Supply {
+enum BatchSupply {
     More,
     Over,
 }
 
 impl Batch {
-    fn fill<R: Read>(&mut self, reader: &mut Reader<R>) -> Supply {
+    fn fill<R: Read>(&mut self, reader: &mut RecordingReader<R>) -> BatchSupply {
         self.bytes.reserve(BATCH_LEN);
         while self.bytes.len() < BATCH_LEN && self.items.len() < BATCH_ITEMS {
             match reader.next_record() {
                 Ok(Some(record)) => self.push(record),
-                Ok(None) => return Supply::Over,
+                Ok(None) => return BatchSupply::Over,
                 Err(error) => {
                     self.failure = Some(error);
-                    return Supply::Over;
+                    return BatchSupply::Over;
                 }
             }
         }
-        Supply::More
+        BatchSupply::More
     }
 
-    fn push(&mut self, record: Record<'_>) {
+    fn push(&mut self, record: RecordingRecord<'_>) {
         let other = match record {
-            Record::Message(raw) => return self.push_message(raw),
-            Record::Origin(origin) => Record::Origin(origin),
-            Record::Bus(bus) => Record::Bus(bus),
-            Record::Fact { at, bus, fact } => Record::Fact { at, bus, fact },
-            Record::Gap(gap) => Record::Gap(gap),
-            Record::Damage(damage) => Record::Damage(damage),
+            RecordingRecord::Message(raw) => return self.push_message(raw),
+            RecordingRecord::Origin(origin) => RecordingRecord::Origin(origin),
+            RecordingRecord::Bus(bus) => RecordingRecord::Bus(bus),
+            RecordingRecord::Fact { at, bus, fact } => RecordingRecord::Fact { at, bus, fact },
+            RecordingRecord::Gap(gap) => RecordingRecord::Gap(gap),
+            RecordingRecord::Damage(damage) => RecordingRecord::Damage(damage),
         };
-        self.items.push(Item::Other(Box::new(other)));
+        self.items.push(BatchItem::Other(Box::new(other)));
     }
 
     fn push_message(&mut self, raw: RawMessage<'_>) {
@@ -148,17 +148,17 @@ impl Batch {
         });
         let kept = raw.bytes.len();
         let raw = RawMessage { bytes: &[], trace: None, ..raw };
-        self.items.push(Item::Message { raw, kept, trace });
+        self.items.push(BatchItem::Message { raw, kept, trace });
     }
 }
 
-impl Item {
-    fn at(&self) -> Time {
+impl BatchItem {
+    fn at(&self) -> RecordedTime {
         match self {
             Self::Message { raw, .. } => raw.at,
             Self::Other(record) => match **record {
-                Record::Fact { at, .. } => at,
-                _ => Time(i64::MIN),
+                RecordingRecord::Fact { at, .. } => at,
+                _ => RecordedTime(i64::MIN),
             },
         }
     }
@@ -167,10 +167,10 @@ impl Item {
 /// A batch that is taken record by record.
 #[derive(Debug)]
 struct Current {
-    items: vec::IntoIter<Item>,
+    items: vec::IntoIter<BatchItem>,
     bytes: Vec<u8>,
     bytes_used: usize,
-    deliveries: Vec<Delivery>,
+    deliveries: Vec<TracedDelivery>,
     deliveries_used: usize,
     failure: Option<io::Error>,
 }
@@ -184,10 +184,10 @@ impl From<Batch> for Current {
 }
 
 impl Current {
-    fn next(&mut self) -> Option<Record<'_>> {
+    fn next(&mut self) -> Option<RecordingRecord<'_>> {
         Some(match self.items.next()? {
-            Item::Other(record) => *record,
-            Item::Message { raw, kept, trace } => {
+            BatchItem::Other(record) => *record,
+            BatchItem::Message { raw, kept, trace } => {
                 let bytes = &self.bytes[self.bytes_used..][..kept];
                 self.bytes_used += kept;
                 let trace = trace.map(|TraceLen { routing, deliveries: count }| {
@@ -195,7 +195,7 @@ impl Current {
                     self.deliveries_used += count;
                     Trace { routing, deliveries }
                 });
-                Record::Message(RawMessage { bytes, trace, ..raw })
+                RecordingRecord::Message(RawMessage { bytes, trace, ..raw })
             }
         })
     }

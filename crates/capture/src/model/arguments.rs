@@ -5,28 +5,28 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use super::{Capture, Message, PeerId, Text};
+use super::{Capture, CapturedMessage, RecordedPeerId, TextId};
 use crate::introspection::{Argument, Interface, Introspection};
-use crate::record::{BusId, Time};
+use crate::record::{BusId, RecordedTime};
 
 /// What is known of members: of the same one perhaps by several services.
 #[derive(Debug, Default)]
-pub(super) struct Members {
-    known: HashMap<Key, Vec<Described>, RandomState>,
+pub(super) struct DescribedMembers {
+    known: HashMap<DescribedMemberKey, Vec<MemberDescription>, RandomState>,
 }
 
 /// A member of an interface on a bus.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Key {
+struct DescribedMemberKey {
     bus: BusId,
-    interface: Text,
-    member: Text,
-    part: Part,
+    interface: TextId,
+    member: TextId,
+    part: ArgumentSource,
 }
 
 /// Which message carries the arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Part {
+enum ArgumentSource {
     Call,
     Return,
     Signal,
@@ -34,17 +34,23 @@ enum Part {
 
 /// What a service says of a member.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Described {
+struct MemberDescription {
     /// The name by which the service was asked.
-    service: Text,
+    service: TextId,
     /// When.
-    at: Time,
+    at: RecordedTime,
     arguments: Vec<Argument>,
 }
 
 impl Capture {
     /// An object has said what it has.
-    pub(super) fn learn_introspection(&mut self, at: Time, bus: BusId, name: &str, xml: &str) {
+    pub(super) fn learn_introspection(
+        &mut self,
+        at: RecordedTime,
+        bus: BusId,
+        name: &str,
+        xml: &str,
+    ) {
         let Ok(found) = Introspection::parse(xml) else { return };
         let service = self.intern(name);
         for interface in found.interfaces {
@@ -52,29 +58,29 @@ impl Capture {
         }
     }
 
-    fn learn_interface(&mut self, at: Time, bus: BusId, service: Text, found: Interface) {
+    fn learn_interface(&mut self, at: RecordedTime, bus: BusId, service: TextId, found: Interface) {
         let interface = self.intern(&found.name);
         let methods = found.methods.into_iter().flat_map(|method| {
-            let call = (Part::Call, method.name.clone(), method.arguments);
-            [call, (Part::Return, method.name, method.results)]
+            let call = (ArgumentSource::Call, method.name.clone(), method.arguments);
+            [call, (ArgumentSource::Return, method.name, method.results)]
         });
         let signals = found.signals.into_iter();
-        let signals = signals.map(|signal| (Part::Signal, signal.name, signal.arguments));
+        let signals = signals.map(|signal| (ArgumentSource::Signal, signal.name, signal.arguments));
         for (part, member, arguments) in methods.chain(signals) {
             // Without a name there is nothing to show.
             if arguments.iter().any(|argument| argument.name.is_some()) {
-                let key = Key { bus, interface, member: self.intern(&member), part };
-                self.members.add(key, Described { service, at, arguments });
+                let key = DescribedMemberKey { bus, interface, member: self.intern(&member), part };
+                self.members.add(key, MemberDescription { service, at, arguments });
             }
         }
     }
 }
 
-impl Members {
+impl DescribedMembers {
     /// A service has many objects that are alike.
-    fn add(&mut self, key: Key, described: Described) {
+    fn add(&mut self, key: DescribedMemberKey, described: MemberDescription) {
         let all = self.known.entry(key).or_default();
-        let is_same = |known: &Described| {
+        let is_same = |known: &MemberDescription| {
             known.service == described.service && known.arguments == described.arguments
         };
         if !all.iter().any(is_same) && all.len() < DESCRIPTIONS_MAX {
@@ -83,7 +89,7 @@ impl Members {
     }
 }
 
-impl<'c> Message<'c> {
+impl<'c> CapturedMessage<'c> {
     /// The names of its arguments, in their order, if the recording has what an object said about
     /// them; not all arguments have one. What the service itself says is believed first, what
     /// another one says of the same interface otherwise; and only if the types are those of this
@@ -96,7 +102,7 @@ impl<'c> Message<'c> {
         let (key, service) = self.described_by()?;
         let all = known.get(&key)?;
         let mut fitting = all.iter().filter(|described| has_types(described, self.signature()));
-        let is_own = |described: &Described| {
+        let is_own = |described: &MemberDescription| {
             let directory = self.capture().directory();
             let name = directory.resolve(key.bus, described.service, described.at);
             name.is_some() && name == service
@@ -107,19 +113,19 @@ impl<'c> Message<'c> {
     }
 
     /// Under which key its arguments are described, and whose word counts most.
-    fn described_by(&self) -> Option<(Key, Option<PeerId>)> {
+    fn described_by(&self) -> Option<(DescribedMemberKey, Option<RecordedPeerId>)> {
         let (part, named, service) = match self.kind() {
-            MessageType::MethodCall => (Part::Call, *self, self.to()),
-            MessageType::MethodReturn => (Part::Return, self.partner()?, self.from()),
-            MessageType::Signal => (Part::Signal, *self, self.from()),
+            MessageType::MethodCall => (ArgumentSource::Call, *self, self.to()),
+            MessageType::MethodReturn => (ArgumentSource::Return, self.partner()?, self.from()),
+            MessageType::Signal => (ArgumentSource::Signal, *self, self.from()),
             MessageType::Error | MessageType::Unknown(_) => return None,
         };
         let (interface, member) = (named.interface_id(), named.member_id());
-        Some((Key { bus: self.bus(), interface, member, part }, service))
+        Some((DescribedMemberKey { bus: self.bus(), interface, member, part }, service))
     }
 }
 
-fn has_types(described: &Described, types: &str) -> bool {
+fn has_types(described: &MemberDescription, types: &str) -> bool {
     let mut rest = types;
     let fits = described.arguments.iter().all(|argument| {
         rest.strip_prefix(argument.types.as_str()).is_some_and(|left| {

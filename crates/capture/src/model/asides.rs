@@ -1,8 +1,8 @@
 //! What a recording has said beside its messages, in its order, so that it can be said again.
 
-use super::Text;
-use super::directory::PeerId;
-use crate::record::{BusId, Time};
+use super::TextId;
+use super::directory::RecordedPeerId;
+use crate::record::{BusId, RecordedTime};
 
 /// What was said beside messages, and by answers of the bus, and has changed what is known. What
 /// follows from the headers of messages, and from signals of the bus, is not in it.
@@ -18,7 +18,7 @@ pub(super) struct Asides {
 pub(super) struct Aside {
     /// Messages that stand before it.
     pub(super) messages: u32,
-    pub(super) at: Time,
+    pub(super) at: RecordedTime,
     pub(super) said: Said,
 }
 
@@ -35,17 +35,17 @@ pub(super) enum Said {
     /// The next of the places that cannot be read.
     Damage,
     /// A connection is there, of some process perhaps.
-    Peer(PeerId),
+    Peer(RecordedPeerId),
     /// It is the recorder's.
-    Recorder(PeerId),
+    Recorder(RecordedPeerId),
     /// It is gone.
-    Left(PeerId),
+    Left(RecordedPeerId),
     /// A well-known name has this owner.
-    Owner(BusId, Text, PeerId),
+    Owner(BusId, TextId, RecordedPeerId),
     /// A well-known name has this owner since then.
-    Taken(BusId, Text, PeerId),
+    Taken(BusId, TextId, RecordedPeerId),
     /// A well-known name has no owner.
-    Released(BusId, Text),
+    Released(BusId, TextId),
 }
 
 impl Asides {
@@ -54,7 +54,7 @@ impl Asides {
         self.messages = messages;
     }
 
-    pub(super) fn add(&mut self, at: Time, said: Said) {
+    pub(super) fn add(&mut self, at: RecordedTime, said: Said) {
         let aside = Aside { messages: self.messages, at, said };
         let is_peer = matches!(said, Said::Peer(_));
         if !is_peer || self.all.last() != Some(&aside) {

@@ -7,15 +7,15 @@ use wire::message::MessageType;
 
 use super::loose::{LooseKind, loose_replies};
 use super::row::Health;
-use super::{Capture, Message, MessageId, PeerId, Text};
+use super::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId, TextId};
 use crate::bodies::Bodies;
-use crate::record::{BusId, Excerpt, Fact, Record, TimeSpan};
+use crate::record::{BusId, Excerpt, Fact, RecordingRecord, TimeSpan};
 use crate::text::units::{counted, grouped};
 
 /// The messages of a capture that are saved. With a call there is its reply, and with a reply its call, so
 /// that nobody takes one that was left out for one that was never sent.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct MessageSelection {
     /// By place in the capture.
     messages: Vec<bool>,
     matching: u64,
@@ -27,16 +27,16 @@ pub struct Chosen {
 /// What occurs in the chosen messages.
 #[derive(Clone, Debug, Default)]
 struct Occurring {
-    peers: HashSet<PeerId, RandomState>,
+    peers: HashSet<RecordedPeerId, RandomState>,
     /// Well-known names that are addressed, or that these connections have owned.
-    names: HashSet<(BusId, Text), RandomState>,
+    names: HashSet<(BusId, TextId), RandomState>,
     /// Processes of these connections and of the buses.
     pids: HashSet<u32, RandomState>,
     /// From the first to the last message, with the copies that the bus wrote.
     span: TimeSpan,
 }
 
-impl Chosen {
+impl MessageSelection {
     /// All messages.
     pub fn all(capture: &Capture) -> Self {
         let count = capture.len() as u64;
@@ -54,7 +54,7 @@ impl Chosen {
     pub fn find<'c>(
         capture: &'c Capture,
         query: &str,
-        mut selects: impl FnMut(&Message<'c>) -> bool,
+        mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     ) -> Self {
         let mut messages: Vec<_> = capture.messages().map(|message| selects(&message)).collect();
         let matching = count(&messages);
@@ -80,7 +80,7 @@ impl Chosen {
     }
 
     /// Whether a message is chosen.
-    pub fn has(&self, id: MessageId) -> bool {
+    pub fn has(&self, id: CapturedMessageId) -> bool {
         self.messages[id.index()]
     }
 
@@ -103,7 +103,10 @@ impl Chosen {
     }
 
     /// What the file says of itself, for each bus that lacks messages.
-    pub(super) fn excerpts(&self, capture: &Capture) -> impl Iterator<Item = Record<'static>> {
+    pub(super) fn excerpts(
+        &self,
+        capture: &Capture,
+    ) -> impl Iterator<Item = RecordingRecord<'static>> {
         let mut buses: HashMap<BusId, Excerpt, RandomState> = HashMap::default();
         for (row, is_chosen) in capture.rows.iter().zip(&self.messages) {
             let excerpt = buses.entry(row.bus).or_default();
@@ -124,15 +127,15 @@ impl Chosen {
         buses.sort_unstable_by_key(|(bus, _)| *bus);
         let facts = buses.into_iter().map(|(bus, excerpt)| {
             let fact = Fact::Excerpt(Excerpt { query: self.query.clone(), ..excerpt });
-            Record::Fact { at: capture.end_of(bus), bus, fact }
+            RecordingRecord::Fact { at: capture.end_of(bus), bus, fact }
         });
         facts.collect::<Vec<_>>().into_iter()
     }
 
     /// Whether something that the recording says belongs to what is saved.
-    pub(super) fn keeps(&self, capture: &Capture, record: &Record<'_>) -> bool {
+    pub(super) fn keeps(&self, capture: &Capture, record: &RecordingRecord<'_>) -> bool {
         match record {
-            Record::Fact { bus, fact, .. } if !self.is_all() => {
+            RecordingRecord::Fact { bus, fact, .. } if !self.is_all() => {
                 self.occurring.concerns(capture, *bus, fact)
             }
             _ => true,
@@ -163,7 +166,7 @@ fn add_partners(capture: &Capture, messages: &mut [bool]) {
 }
 
 impl Occurring {
-    fn find<'c>(capture: &'c Capture, messages: impl Iterator<Item = Message<'c>>) -> Self {
+    fn find<'c>(capture: &'c Capture, messages: impl Iterator<Item = CapturedMessage<'c>>) -> Self {
         let mut found = Self::default();
         let mut copies = HashSet::<(BusId, u64), RandomState>::default();
         for message in messages {

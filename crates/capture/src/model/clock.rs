@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use super::{Capture, MessageId};
-use crate::record::Time;
+use super::{Capture, CapturedMessageId};
+use crate::record::RecordedTime;
 
 impl Capture {
     /// The messages before which the clock was set back: those that are at least [`CLOCK_BACK_MIN`] older
     /// than the message before them on the same bus. Messages that a bus recorded itself stand in the order
     /// of routing, with the times of receiving, and do not count. Our recorder reads a clock that never goes
     /// back, so in its files nothing counts if the notes are missing that say which bus recorded itself.
-    pub fn clock_set_back(&self) -> Vec<MessageId> {
+    pub fn clock_set_back(&self) -> Vec<CapturedMessageId> {
         if self.is_without_notes() {
             return Vec::new();
         }
-        let mut last: Vec<Option<Time>> = vec![None; self.buses().len().max(1)];
+        let mut last: Vec<Option<RecordedTime>> = vec![None; self.buses().len().max(1)];
         let mut found = Vec::new();
         for message in self.messages().filter(|message| !message.is_traced()) {
             let bus = usize::from(message.bus().0);

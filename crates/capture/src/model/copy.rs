@@ -5,12 +5,15 @@ use std::io::{self, Write};
 use wire::message::{FixedHeader, MessageType};
 
 use super::asides::{Aside, Said};
-use super::directory::PeerId;
-use super::row::Row;
-use super::{Capture, Chosen, MessageId, Text};
+use super::directory::RecordedPeerId;
+use super::row::MessageRow;
+use super::{Capture, CapturedMessageId, MessageSelection, TextId};
 use crate::bodies::{Bodies, Reducer};
-use crate::file::Writer;
-use crate::record::{Bus, BusId, Damage, Fact, Gap, Origin, RawMessage, Record, Time, Trace};
+use crate::file::PcapngWriter;
+use crate::record::{
+    BusId, Damage, Fact, RawMessage, RecordedBus, RecordedTime, RecordingGap, RecordingOrigin,
+    RecordingRecord, Trace,
+};
 
 impl Capture {
     /// Writes all of it in our own format, with no more of bodies than is to be kept. If that is all,
@@ -22,7 +25,7 @@ impl Capture {
     ///
     /// Those of `out`; of kind `InvalidData` if the file with the messages has changed.
     pub fn write(&self, out: impl Write, bodies: Bodies) -> io::Result<()> {
-        self.write_chosen(out, &Chosen::all(self), bodies)
+        self.write_chosen(out, &MessageSelection::all(self), bodies)
     }
 
     /// Writes an excerpt in the same way: the chosen messages, and what is known of the connections,
@@ -32,10 +35,15 @@ impl Capture {
     /// # Errors
     ///
     /// As those of [`write`](Self::write).
-    pub fn write_chosen(&self, out: impl Write, chosen: &Chosen, bodies: Bodies) -> io::Result<()> {
+    pub fn write_chosen(
+        &self,
+        out: impl Write,
+        chosen: &MessageSelection,
+        bodies: Bodies,
+    ) -> io::Result<()> {
         let mut origin = bodies.of_origin(self.origins.first().cloned().unwrap_or_default());
         origin.comments.extend(chosen.remark(bodies));
-        let mut writer = Writer::new(out, &origin)?;
+        let mut writer = PcapngWriter::new(out, &origin)?;
         let mut reducer = Reducer::new(bodies);
         self.tell(chosen, |record| match reducer.reduce(record) {
             Some(record) => writer.write(&record),
@@ -47,41 +55,46 @@ impl Capture {
     /// Says again what the recording has said. The first origin stands before all records.
     pub(crate) fn tell(
         &self,
-        chosen: &Chosen,
-        mut take: impl FnMut(Record<'_>) -> io::Result<()>,
+        chosen: &MessageSelection,
+        mut take: impl FnMut(RecordingRecord<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut take_kept = |record: Option<Record<'_>>| match record {
+        let mut take_kept = |record: Option<RecordingRecord<'_>>| match record {
             Some(record) if chosen.keeps(self, &record) => take(record),
             _ => Ok(()),
         };
-        let origins: &[Origin] = self.origins.get(1..).unwrap_or_default();
-        origins.iter().try_for_each(|origin| take_kept(Some(Record::Origin(origin.clone()))))?;
-        self.all_buses().try_for_each(|bus| take_kept(Some(Record::Bus(bus))))?;
+        let origins: &[RecordingOrigin] = self.origins.get(1..).unwrap_or_default();
+        origins
+            .iter()
+            .try_for_each(|origin| take_kept(Some(RecordingRecord::Origin(origin.clone()))))?;
+        self.all_buses().try_for_each(|bus| take_kept(Some(RecordingRecord::Bus(bus))))?;
         let mut asides = self.asides.iter().peekable();
-        let mut kept = Kept::new(self);
+        let mut kept = KeptRecords::new(self);
         let mut buffer = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
             while let Some(aside) = asides.next_if(|aside| aside.messages as usize <= index) {
                 take_kept(kept.record(aside))?;
             }
-            let id = MessageId(index as u32);
+            let id = CapturedMessageId(index as u32);
             match chosen.has(id) {
-                true => take_kept(Some(Record::Message(self.raw(id, row, &mut buffer)?)))?,
+                true => {
+                    take_kept(Some(RecordingRecord::Message(self.raw(id, row, &mut buffer)?)))?
+                }
                 false => take_kept(self.owner_change(id, row, &mut buffer)?)?,
             }
         }
         asides.try_for_each(|aside| take_kept(kept.record(aside)))?;
-        self.counted_damage().try_for_each(|damage| take_kept(Some(Record::Damage(damage))))?;
+        self.counted_damage()
+            .try_for_each(|damage| take_kept(Some(RecordingRecord::Damage(damage))))?;
         chosen.excerpts(self).try_for_each(|fact| take_kept(Some(fact)))
     }
 
     /// What a signal that is left out says about the owner of a name.
     fn owner_change(
         &self,
-        id: MessageId,
-        row: &Row,
+        id: CapturedMessageId,
+        row: &MessageRow,
         buffer: &mut Vec<u8>,
-    ) -> io::Result<Option<Record<'static>>> {
+    ) -> io::Result<Option<RecordingRecord<'static>>> {
         let is_of_bus = row.kind == MessageType::Signal && row.sender == self.scanner.words.driver;
         if !is_of_bus || row.member != self.scanner.words.name_owner_changed {
             return Ok(None);
@@ -91,12 +104,12 @@ impl Capture {
         let owner = |unique: &str| (!unique.is_empty()).then(|| unique.to_owned());
         Ok(names.map(|(name, old, new)| {
             let fact = Fact::OwnerChanged { name: name.into(), old: owner(old), new: owner(new) };
-            Record::Fact { at: row.at, bus: row.bus, fact }
+            RecordingRecord::Fact { at: row.at, bus: row.bus, fact }
         }))
     }
 
     /// The buses, and those of which nothing is known but that something was there.
-    fn all_buses(&self) -> impl Iterator<Item = Bus> {
+    fn all_buses(&self) -> impl Iterator<Item = RecordedBus> {
         let of_rows = self.rows.iter().map(|row| row.bus);
         let of_facts = self.facts.iter().map(|&(_, bus, _)| bus);
         let of_gaps = self.gaps.iter().map(|gap| gap.bus);
@@ -104,15 +117,15 @@ impl Capture {
         let used = of_rows.chain(of_facts).chain(of_gaps).chain(of_peers);
         let count = used.max().map_or(0, |BusId(last)| usize::from(last) + 1);
         let unknown = count.saturating_sub(self.buses.len());
-        let unknown = std::iter::repeat_n(Bus::default(), unknown);
+        let unknown = std::iter::repeat_n(RecordedBus::default(), unknown);
         self.buses.iter().cloned().chain(unknown)
     }
 
     /// A message as it was recorded.
     fn raw<'b>(
         &'b self,
-        id: MessageId,
-        row: &Row,
+        id: CapturedMessageId,
+        row: &MessageRow,
         buffer: &'b mut Vec<u8>,
     ) -> io::Result<RawMessage<'b>> {
         self.read_bytes(id, buffer).map_err(|error| match error.kind() {
@@ -128,7 +141,7 @@ impl Capture {
         Ok(RawMessage { at: row.at, bus: row.bus, bytes: buffer, len: row.len, place: None, trace })
     }
 
-    fn unique(&self, peer: PeerId) -> String {
+    fn unique(&self, peer: RecordedPeerId) -> String {
         self.strings().get(self.directory.peer(peer).unique).to_owned()
     }
 
@@ -141,14 +154,14 @@ impl Capture {
 }
 
 /// What a capture keeps as it came, from front to back.
-struct Kept<'c> {
+struct KeptRecords<'c> {
     capture: &'c Capture,
-    facts: std::slice::Iter<'c, (Time, BusId, Fact)>,
-    gaps: std::slice::Iter<'c, Gap>,
+    facts: std::slice::Iter<'c, (RecordedTime, BusId, Fact)>,
+    gaps: std::slice::Iter<'c, RecordingGap>,
     damage: std::slice::Iter<'c, Damage>,
 }
 
-impl<'c> Kept<'c> {
+impl<'c> KeptRecords<'c> {
     fn new(capture: &'c Capture) -> Self {
         Self {
             capture,
@@ -158,11 +171,11 @@ impl<'c> Kept<'c> {
         }
     }
 
-    fn record(&mut self, aside: &Aside) -> Option<Record<'static>> {
+    fn record(&mut self, aside: &Aside) -> Option<RecordingRecord<'static>> {
         let at = aside.at;
         let (bus, fact) = match aside.said {
-            Said::Gap => return self.gaps.next().cloned().map(Record::Gap),
-            Said::Damage => return self.damage.next().cloned().map(Record::Damage),
+            Said::Gap => return self.gaps.next().cloned().map(RecordingRecord::Gap),
+            Said::Damage => return self.damage.next().cloned().map(RecordingRecord::Damage),
             Said::Fact => {
                 let (_, bus, fact) = self.facts.next()?;
                 (*bus, fact.clone())
@@ -181,17 +194,22 @@ impl<'c> Kept<'c> {
                 (peer.bus, fact)
             }
         };
-        Some(Record::Fact { at, bus, fact })
+        Some(RecordingRecord::Fact { at, bus, fact })
     }
 
-    fn owner(&self, name: Text, owner: Option<PeerId>, since: Option<Time>) -> Fact {
+    fn owner(
+        &self,
+        name: TextId,
+        owner: Option<RecordedPeerId>,
+        since: Option<RecordedTime>,
+    ) -> Fact {
         let name = self.capture.strings().get(name).to_owned();
         Fact::Owner { name, unique: owner.map(|owner| self.capture.unique(owner)), since }
     }
 }
 
 /// Whether these are still the bytes of which a row was made.
-fn is_of(row: &Row, bytes: &[u8]) -> bool {
+fn is_of(row: &MessageRow, bytes: &[u8]) -> bool {
     let fixed = bytes.first_chunk().and_then(|start| FixedHeader::parse(start).ok());
     fixed.map_or(row.serial == 0, |fixed| {
         let found = (fixed.serial.get(), fixed.message_type, fixed.flags);

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::Text;
-use super::ownership::{Owners, Ownership};
-use crate::record::{BusId, Process, Time};
+use super::TextId;
+use super::ownership::{NameOwners, Ownership};
+use crate::record::{BusId, RecordedProcess, RecordedTime};
 
 /// A connection of a recording: one unique name of one bus.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct PeerId(u32);
+pub struct RecordedPeerId(u32);
 
-impl PeerId {
+impl RecordedPeerId {
     /// The place among all connections of the capture.
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -26,28 +26,28 @@ impl PeerId {
 
 /// What is known about a connection.
 #[derive(Clone, Debug)]
-pub struct Peer {
+pub struct RecordedPeer {
     /// Its bus.
     pub bus: BusId,
     /// Its unique name; of the bus itself `org.freedesktop.DBus`.
-    pub unique: Text,
+    pub unique: TextId,
     /// When it came, if the recording shows that.
-    pub arrived: Option<Time>,
+    pub arrived: Option<RecordedTime>,
     /// When it left, if the recording shows that.
-    pub left: Option<Time>,
+    pub left: Option<RecordedTime>,
     /// Why the bus ended it, if the recording says so.
     pub why: Option<String>,
     /// Well-known names that it has owned, in the order in which that was learnt.
-    pub names: Vec<Text>,
+    pub names: Vec<TextId>,
     /// The process behind it, if it is known.
-    pub process: Option<Process>,
+    pub process: Option<RecordedProcess>,
     /// What it is there for.
-    pub role: Role,
+    pub role: PeerRole,
 }
 
 /// What a connection is there for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Role {
+pub enum PeerRole {
     /// To talk to others.
     #[default]
     Talker,
@@ -58,11 +58,11 @@ pub enum Role {
 /// Who is who in a recording.
 #[derive(Debug, Default)]
 pub struct Directory {
-    peers: Vec<Peer>,
-    by_unique: HashMap<(BusId, Text), PeerId, RandomState>,
-    owners: HashMap<(BusId, Text), Owners, RandomState>,
+    peers: Vec<RecordedPeer>,
+    by_unique: HashMap<(BusId, TextId), RecordedPeerId, RandomState>,
+    owners: HashMap<(BusId, TextId), NameOwners, RandomState>,
     /// The unique names of the recorder's connections.
-    recorders: Vec<(BusId, Text)>,
+    recorders: Vec<(BusId, TextId)>,
     /// The numbers in these names: of `:1.7` 7.
     recorder_numbers: Vec<(BusId, u64)>,
 }
@@ -74,24 +74,24 @@ impl Directory {
     }
 
     /// All connections, in the order in which they were first seen.
-    pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
-        self.peers.iter().enumerate().map(|(index, peer)| (PeerId(index as u32), peer))
+    pub fn peers(&self) -> impl Iterator<Item = (RecordedPeerId, &RecordedPeer)> {
+        self.peers.iter().enumerate().map(|(index, peer)| (RecordedPeerId(index as u32), peer))
     }
 
     /// A connection.
-    pub fn peer(&self, id: PeerId) -> &Peer {
+    pub fn peer(&self, id: RecordedPeerId) -> &RecordedPeer {
         &self.peers[id.index()]
     }
 
     /// The connection with a unique name.
-    pub fn by_unique(&self, bus: BusId, unique: Text) -> Option<PeerId> {
+    pub fn by_unique(&self, bus: BusId, unique: TextId) -> Option<RecordedPeerId> {
         self.by_unique.get(&(bus, unique)).copied()
     }
 
     /// Whether a unique name is that of a connection of the recorder. There are few of these, and
     /// every message is asked.
     #[inline]
-    pub fn is_recorder(&self, bus: BusId, unique: Text) -> bool {
+    pub fn is_recorder(&self, bus: BusId, unique: TextId) -> bool {
         self.recorders.contains(&(bus, unique))
     }
 
@@ -111,7 +111,7 @@ impl Directory {
     }
 
     /// The connection that a name, unique or well-known, stood for.
-    pub fn resolve(&self, bus: BusId, name: Text, at: Time) -> Option<PeerId> {
+    pub fn resolve(&self, bus: BusId, name: TextId, at: RecordedTime) -> Option<RecordedPeerId> {
         self.by_unique(bus, name).or_else(|| {
             let all = self.ownerships(bus, name);
             all.iter().rfind(|one| one.holds(at)).map(|one| one.owner)
@@ -119,20 +119,20 @@ impl Directory {
     }
 
     /// Who has owned a well-known name, one after the other.
-    pub fn ownerships(&self, bus: BusId, name: Text) -> &[Ownership] {
-        self.owners.get(&(bus, name)).map_or(&[], Owners::all)
+    pub fn ownerships(&self, bus: BusId, name: TextId) -> &[Ownership] {
+        self.owners.get(&(bus, name)).map_or(&[], NameOwners::all)
     }
 
     /// All well-known names with their owners.
-    pub fn names(&self) -> impl Iterator<Item = (BusId, Text, &[Ownership])> {
+    pub fn names(&self) -> impl Iterator<Item = (BusId, TextId, &[Ownership])> {
         self.owners.iter().map(|(&(bus, name), all)| (bus, name, all.all()))
     }
 
     /// The connection with this unique name, which is made if it was not there.
-    pub(super) fn peer_named(&mut self, bus: BusId, unique: Text) -> PeerId {
+    pub(super) fn peer_named(&mut self, bus: BusId, unique: TextId) -> RecordedPeerId {
         *self.by_unique.entry((bus, unique)).or_insert_with(|| {
-            let id = PeerId(self.peers.len() as u32);
-            self.peers.push(Peer {
+            let id = RecordedPeerId(self.peers.len() as u32);
+            self.peers.push(RecordedPeer {
                 bus,
                 unique,
                 arrived: None,
@@ -140,26 +140,26 @@ impl Directory {
                 why: None,
                 names: Vec::new(),
                 process: None,
-                role: Role::default(),
+                role: PeerRole::default(),
             });
             id
         })
     }
 
     /// A connection is the recorder's own. `number` is that of its unique name, if it has one.
-    pub(super) fn found_recorder(&mut self, id: PeerId, number: Option<u64>) -> News {
+    pub(super) fn found_recorder(&mut self, id: RecordedPeerId, number: Option<u64>) -> News {
         let peer = &mut self.peers[id.index()];
-        if peer.role == Role::Recorder {
+        if peer.role == PeerRole::Recorder {
             return News::Old;
         }
-        peer.role = Role::Recorder;
+        peer.role = PeerRole::Recorder;
         self.recorders.push((peer.bus, peer.unique));
         self.recorder_numbers.extend(number.map(|number| (peer.bus, number)));
         News::New
     }
 
     /// More is known of the process behind a connection.
-    pub(super) fn identified(&mut self, id: PeerId, process: Process) -> News {
+    pub(super) fn identified(&mut self, id: RecordedPeerId, process: RecordedProcess) -> News {
         let known = &mut self.peers[id.index()].process;
         if known.as_ref() == Some(&process) {
             return News::Old;
@@ -169,7 +169,12 @@ impl Directory {
     }
 
     /// A connection is gone, and the bus says why perhaps.
-    pub(super) fn left(&mut self, id: PeerId, at: Time, why: Option<String>) -> News {
+    pub(super) fn left(
+        &mut self,
+        id: RecordedPeerId,
+        at: RecordedTime,
+        why: Option<String>,
+    ) -> News {
         let peer = &mut self.peers[id.index()];
         if peer.left.is_some() && (why.is_none() || why == peer.why) {
             return News::Old;
@@ -179,7 +184,7 @@ impl Directory {
         News::New
     }
 
-    pub(super) fn peer_mut(&mut self, id: PeerId) -> &mut Peer {
+    pub(super) fn peer_mut(&mut self, id: RecordedPeerId) -> &mut RecordedPeer {
         &mut self.peers[id.index()]
     }
 
@@ -187,9 +192,9 @@ impl Directory {
     pub(super) fn owner_changed(
         &mut self,
         bus: BusId,
-        name: Text,
-        [old, new]: [Option<PeerId>; 2],
-        at: Time,
+        name: TextId,
+        [old, new]: [Option<RecordedPeerId>; 2],
+        at: RecordedTime,
     ) {
         self.owners.entry((bus, name)).or_default().changed(old, new, at);
         for owner in [old, new].into_iter().flatten() {
@@ -201,12 +206,12 @@ impl Directory {
     pub(super) fn owner_found(
         &mut self,
         bus: BusId,
-        name: Text,
-        owner: PeerId,
-        since: Option<Time>,
-        at: Time,
+        name: TextId,
+        owner: RecordedPeerId,
+        since: Option<RecordedTime>,
+        at: RecordedTime,
     ) -> News {
-        let Peer { arrived, left, .. } = self.peers[owner.index()];
+        let RecordedPeer { arrived, left, .. } = self.peers[owner.index()];
         // The bus replied before the owner disconnected, and the reply was read after that.
         if left.is_some_and(|left| left < at) {
             return News::Old;
@@ -220,11 +225,11 @@ impl Directory {
     }
 
     /// The recorder reports that a name has no owner.
-    pub(super) fn owner_left(&mut self, bus: BusId, name: Text, at: Time) -> News {
+    pub(super) fn owner_left(&mut self, bus: BusId, name: TextId, at: RecordedTime) -> News {
         self.owners.get_mut(&(bus, name)).map_or(News::Old, |owners| owners.released(at))
     }
 
-    fn has_owned(&mut self, owner: PeerId, name: Text) {
+    fn has_owned(&mut self, owner: RecordedPeerId, name: TextId) {
         let names = &mut self.peers[owner.index()].names;
         if !names.contains(&name) {
             names.push(name);

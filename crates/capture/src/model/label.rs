@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{Capture, Message, Peer, PeerId, Text};
-use crate::record::{BusId, Time};
+use super::{Capture, CapturedMessage, RecordedPeer, RecordedPeerId, TextId};
+use crate::record::{BusId, RecordedTime};
 
 impl Capture {
     /// What to call a connection: the first well-known name it has owned, or its program with its
     /// unique name, or that alone.
-    pub fn label(&self, id: PeerId) -> Cow<'_, str> {
+    pub fn label(&self, id: RecordedPeerId) -> Cow<'_, str> {
         let peer = self.directory().peer(id);
         let unique = self.strings().get(peer.unique);
         match (peer.names.first(), program(peer)) {
@@ -22,7 +22,7 @@ impl Capture {
 
     /// What to call a connection together with all others of the same program: the first well-known
     /// name it has owned, or its program, or its unique name.
-    pub fn program_label(&self, id: PeerId) -> &str {
+    pub fn program_label(&self, id: RecordedPeerId) -> &str {
         let peer = self.directory().peer(id);
         if peer.unique == self.driver() {
             return self.strings().get(peer.unique);
@@ -33,7 +33,7 @@ impl Capture {
 
     /// What to call whom a message is for, with all others of the same program: the well-known name
     /// that it is addressed to, or the label of the connection.
-    pub fn addressee_label<'c>(&'c self, message: &Message<'c>) -> &'c str {
+    pub fn addressee_label<'c>(&'c self, message: &CapturedMessage<'c>) -> &'c str {
         match message.destination() {
             unique if unique.starts_with(':') => {
                 message.to().map_or(unique, |peer| self.program_label(peer))
@@ -43,7 +43,7 @@ impl Capture {
     }
 
     /// What to call whom a name, unique or well-known, stood for.
-    pub fn label_of(&self, bus: BusId, name: Text, at: Time) -> Cow<'_, str> {
+    pub fn label_of(&self, bus: BusId, name: TextId, at: RecordedTime) -> Cow<'_, str> {
         match self.directory().resolve(bus, name, at) {
             Some(peer) => self.label(peer),
             None => self.strings().get(name).into(),
@@ -60,7 +60,7 @@ impl Capture {
     }
 
     /// The program behind a connection, with its process number, if they are known.
-    pub fn process_label(&self, id: PeerId) -> Option<String> {
+    pub fn process_label(&self, id: RecordedPeerId) -> Option<String> {
         let peer = self.directory().peer(id);
         let pid = peer.process.as_ref().and_then(|process| process.pid);
         match (program(peer), pid) {
@@ -72,6 +72,6 @@ impl Capture {
     }
 }
 
-fn program(peer: &Peer) -> Option<&str> {
+fn program(peer: &RecordedPeer) -> Option<&str> {
     peer.process.as_ref()?.program()
 }

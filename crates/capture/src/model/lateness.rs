@@ -6,8 +6,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::{Capture, Message};
-use crate::record::{BusId, Clock, Late, Method, Time, nanos};
+use super::{Capture, CapturedMessage};
+use crate::record::{BusId, CaptureMethod, Late, RecordedClock, RecordedTime, nanos};
 
 /// Messages that were read late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ impl Capture {
     /// Whether the messages of a bus have the times at which a recorder read them.
     fn has_times_of_reading(&self, bus: BusId) -> bool {
         let bus = self.buses().get(usize::from(bus.0));
-        bus.is_none_or(|bus| bus.method != Method::Trace && bus.clock == Clock::Wall)
+        bus.is_none_or(|bus| bus.method != CaptureMethod::Trace && bus.clock == RecordedClock::Wall)
     }
 
     pub(super) fn learn_late(&mut self, bus: BusId, late: Late) {
@@ -61,7 +61,7 @@ impl Capture {
     }
 }
 
-impl Message<'_> {
+impl CapturedMessage<'_> {
     /// How much too late its time may be, as the recorder has reported.
     pub fn late_by(&self) -> Duration {
         let spans = &self.capture().late;
@@ -80,7 +80,7 @@ impl Message<'_> {
 /// Searches the messages of a bus for those that waited for the recorder.
 struct Backlogs<'c> {
     bus: BusId,
-    messages: Vec<Message<'c>>,
+    messages: Vec<CapturedMessage<'c>>,
     /// How long replies take usually.
     usual: Option<Duration>,
 }
@@ -168,7 +168,7 @@ impl<'c> Backlogs<'c> {
         is_steady.then(|| range.len() as f64 / length.as_secs_f64())
     }
 
-    fn at(&self, index: usize) -> Time {
+    fn at(&self, index: usize) -> RecordedTime {
         self.messages[index].at()
     }
 
@@ -189,7 +189,7 @@ enum Direction {
 
 /// The median time from a call to its reply, where both are among these messages, if there are enough. The
 /// replies of the bus itself follow at once in any case.
-fn median_of_replies(messages: &[Message<'_>]) -> Option<Duration> {
+fn median_of_replies(messages: &[CapturedMessage<'_>]) -> Option<Duration> {
     let first = messages.first()?.id();
     let replies = messages.iter().filter(|it| it.kind().is_reply() && !it.is_driver_traffic());
     let pairs = replies.filter_map(|reply| {

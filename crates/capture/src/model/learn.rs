@@ -5,14 +5,14 @@ use wire::body::Value;
 use wire::message::MessageType;
 
 use super::asides::Said;
-use super::directory::{News, PeerId};
-use super::row::{Health, Row};
-use super::{Capture, Text};
-use crate::record::{BusId, Fact, Process, Time};
+use super::directory::{News, RecordedPeerId};
+use super::row::{Health, MessageRow};
+use super::{Capture, TextId};
+use crate::record::{BusId, Fact, RecordedProcess, RecordedTime};
 
 impl Capture {
     /// Looks at a message of the bus, whose bytes are whole and valid.
-    pub(super) fn learn(&mut self, row: &Row, call: Option<Row>, bytes: &[u8]) {
+    pub(super) fn learn(&mut self, row: &MessageRow, call: Option<MessageRow>, bytes: &[u8]) {
         if row.sender != self.scanner.words.driver || row.health != Health::Whole {
             return;
         }
@@ -25,14 +25,14 @@ impl Capture {
         }
     }
 
-    fn learn_owner(&mut self, row: &Row, bytes: &[u8]) {
+    fn learn_owner(&mut self, row: &MessageRow, bytes: &[u8]) {
         let Ok(message) = WireMessage::parse(bytes) else { return };
         let Ok((name, old, new)) = message.read::<(&str, &str, &str)>() else { return };
         self.owner_changed(row.at, row.bus, name, [old, new]);
     }
 
     /// Takes in what a NameOwnerChanged says; no owner is an empty text.
-    fn owner_changed(&mut self, at: Time, bus: BusId, name: &str, [old, new]: [&str; 2]) {
+    fn owner_changed(&mut self, at: RecordedTime, bus: BusId, name: &str, [old, new]: [&str; 2]) {
         let (name, old, new) = (self.intern(name), self.intern(old), self.intern(new));
         if self.strings().get(name).starts_with(':') {
             let peer = self.directory.peer_named(bus, name);
@@ -47,7 +47,7 @@ impl Capture {
     }
 
     /// Answers that somebody got who asked for a name or a process, as recorders do at their start.
-    fn learn_answer(&mut self, row: &Row, call: &Row, bytes: &[u8]) {
+    fn learn_answer(&mut self, row: &MessageRow, call: &MessageRow, bytes: &[u8]) {
         let words = self.scanner.words;
         let asked =
             [words.hello, words.get_name_owner, words.process_id, words.user, words.credentials];
@@ -77,7 +77,7 @@ impl Capture {
         self.note(news, row.at, Said::Peer(peer));
     }
 
-    fn peer_for(&mut self, at: Time, bus: BusId, name: &str) -> Option<PeerId> {
+    fn peer_for(&mut self, at: RecordedTime, bus: BusId, name: &str) -> Option<RecordedPeerId> {
         let text = self.intern(name);
         if name.starts_with(':') {
             return Some(self.met(at, bus, text));
@@ -86,7 +86,7 @@ impl Capture {
     }
 
     /// A connection of which not only headers and signals of the bus tell.
-    fn met(&mut self, at: Time, bus: BusId, unique: Text) -> PeerId {
+    fn met(&mut self, at: RecordedTime, bus: BusId, unique: TextId) -> RecordedPeerId {
         let known = self.directory.len();
         let peer = self.directory.peer_named(bus, unique);
         let news = if self.directory.len() > known { News::New } else { News::Old };
@@ -94,7 +94,14 @@ impl Capture {
         peer
     }
 
-    fn found_owner(&mut self, at: Time, bus: BusId, name: &str, owner: &str, since: Option<Time>) {
+    fn found_owner(
+        &mut self,
+        at: RecordedTime,
+        bus: BusId,
+        name: &str,
+        owner: &str,
+        since: Option<RecordedTime>,
+    ) {
         let (text, owner) = (self.intern(name), self.intern(owner));
         let owner = self.met(at, bus, owner);
         // The bus owns its own name, and each connection its unique one; nobody needs to be told.
@@ -109,13 +116,13 @@ impl Capture {
     }
 
     /// Remembers that something was said, if it was news.
-    pub(super) fn note(&mut self, news: News, at: Time, said: Said) {
+    pub(super) fn note(&mut self, news: News, at: RecordedTime, said: Said) {
         if news == News::New {
             self.asides.add(at, said);
         }
     }
 
-    fn first_argument(&self, call: &Row) -> Option<String> {
+    fn first_argument(&self, call: &MessageRow) -> Option<String> {
         let mut bytes = Vec::new();
         if call.health != Health::Whole {
             return None;
@@ -126,7 +133,7 @@ impl Capture {
     }
 
     /// Takes in what a recorder has written beside the messages.
-    pub(super) fn learn_fact(&mut self, at: Time, bus: BusId, fact: Fact) {
+    pub(super) fn learn_fact(&mut self, at: RecordedTime, bus: BusId, fact: Fact) {
         match fact {
             Fact::Peer { unique, process } => {
                 let peer = self.met_named(at, bus, &unique);
@@ -162,7 +169,7 @@ impl Capture {
         }
     }
 
-    fn keep_fact(&mut self, at: Time, bus: BusId, fact: Fact) {
+    fn keep_fact(&mut self, at: RecordedTime, bus: BusId, fact: Fact) {
         match &fact {
             Fact::Introspection { name, xml, .. } => self.learn_introspection(at, bus, name, xml),
             Fact::OwnerChanged { name, old, new } => {
@@ -185,13 +192,13 @@ impl Capture {
         self.facts.push((at, bus, fact));
     }
 
-    fn met_named(&mut self, at: Time, bus: BusId, unique: &str) -> PeerId {
+    fn met_named(&mut self, at: RecordedTime, bus: BusId, unique: &str) -> RecordedPeerId {
         let unique = self.intern(unique);
         self.met(at, bus, unique)
     }
 }
 
-fn learn_credentials(process: &mut Process, message: &WireMessage<'_>) {
+fn learn_credentials(process: &mut RecordedProcess, message: &WireMessage<'_>) {
     let Ok(entries) = message.read::<(std::collections::HashMap<String, Value>,)>() else { return };
     if let Some(Value::Uint32(pid)) = entries.0.get("ProcessID") {
         process.pid = Some(*pid);

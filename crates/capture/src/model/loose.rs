@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use super::{CallOutcome, Capture, MessageId, Text};
+use super::{CallOutcome, Capture, CapturedMessageId, TextId};
 use crate::record::BusId;
 
 /// An answer that belongs to no call that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loose {
     /// The answer.
-    pub reply: MessageId,
+    pub reply: CapturedMessageId,
     /// Why it belongs to none.
     pub kind: LooseKind,
 }
@@ -23,12 +23,12 @@ pub enum LooseKind {
     /// The call had already timed out, or its caller had left.
     Late {
         /// The call.
-        call: MessageId,
+        call: CapturedMessageId,
     },
     /// An error of the bus about a message that is not a call, which it could not deliver.
     Undelivered {
         /// The message.
-        message: MessageId,
+        message: CapturedMessageId,
     },
     /// No such call is in the recording, or it was answered before.
     Orphan,
@@ -38,7 +38,8 @@ pub enum LooseKind {
 
 /// All answers that belong to no call that waits, in the order of the recording.
 pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
-    let mut given_up: HashMap<(BusId, Text, u32), MessageId, RandomState> = HashMap::default();
+    let mut given_up: HashMap<(BusId, TextId, u32), CapturedMessageId, RandomState> =
+        HashMap::default();
     let mut found = Vec::new();
     for message in capture.messages() {
         let Some(call) = message.partner().filter(|_| message.kind().is_reply()) else {

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use wire::message::{Flags, MessageType};
 
-use super::directory::PeerId;
-use super::row::{Health, NOBODY, Row};
-use super::{Capture, Text};
-use crate::record::{BusId, Delivery, Method, Routing, Time};
+use super::directory::RecordedPeerId;
+use super::row::{Health, MessageRow, NOBODY};
+use super::{Capture, TextId};
+use crate::record::{BusId, CaptureMethod, RecordedTime, Routing, TracedDelivery};
 
 /// A message's place in its capture, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct MessageId(pub(super) u32);
+pub struct CapturedMessageId(pub(super) u32);
 
-impl MessageId {
+impl CapturedMessageId {
     /// The place as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -27,16 +27,16 @@ impl MessageId {
 
 /// A message of a capture. Header fields that it does not have are empty.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'c> {
+pub struct CapturedMessage<'c> {
     capture: &'c Capture,
-    id: MessageId,
-    row: &'c Row,
+    id: CapturedMessageId,
+    row: &'c MessageRow,
 }
 
 /// One accessor of a text and one of its id for each header field that is a text.
 macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident, $id:ident;)*) => {
-        impl<'c> Message<'c> {
+        impl<'c> CapturedMessage<'c> {
             $(
                 $(#[$doc])*
                 pub fn $name(&self) -> &'c str {
@@ -44,7 +44,7 @@ macro_rules! texts {
                 }
 
                 $(#[$doc])*
-                pub const fn $id(&self) -> Text {
+                pub const fn $id(&self) -> TextId {
                     self.row.$name
                 }
             )*
@@ -67,8 +67,12 @@ texts! {
     signature, signature_id;
 }
 
-impl<'c> Message<'c> {
-    pub(super) const fn new(capture: &'c Capture, id: MessageId, row: &'c Row) -> Self {
+impl<'c> CapturedMessage<'c> {
+    pub(super) const fn new(
+        capture: &'c Capture,
+        id: CapturedMessageId,
+        row: &'c MessageRow,
+    ) -> Self {
         Self { capture, id, row }
     }
 
@@ -78,12 +82,12 @@ impl<'c> Message<'c> {
     }
 
     /// Its place.
-    pub const fn id(&self) -> MessageId {
+    pub const fn id(&self) -> CapturedMessageId {
         self.id
     }
 
-    /// When: as the bus received it, or as the recorder did, see [`Method`](crate::record::Method).
-    pub const fn at(&self) -> Time {
+    /// When: as the bus received it, or as the recorder did, see [`CaptureMethod`](crate::record::CaptureMethod).
+    pub const fn at(&self) -> RecordedTime {
         self.row.at
     }
 
@@ -146,7 +150,7 @@ impl<'c> Message<'c> {
     /// Of a call its reply, of a reply its call.
     pub fn partner(&self) -> Option<Self> {
         let index = self.row.partner;
-        (index != NOBODY).then(|| self.capture.message(MessageId(index)))
+        (index != NOBODY).then(|| self.capture.message(CapturedMessageId(index)))
     }
 
     /// The call: itself, or that which it answers.
@@ -155,7 +159,7 @@ impl<'c> Message<'c> {
     }
 
     /// The connection it came from.
-    pub fn from(&self) -> Option<PeerId> {
+    pub fn from(&self) -> Option<RecordedPeerId> {
         self.capture.directory().by_unique(self.row.bus, self.row.sender)
     }
 
@@ -163,8 +167,8 @@ impl<'c> Message<'c> {
     ///
     /// A call to a name without an owner goes to the connection that the bus delivered it to, or that
     /// replied, or that took the name before the reply. An error from the bus does not identify the recipient.
-    pub fn to(&self) -> Option<PeerId> {
-        let Row { bus, destination, at, .. } = *self.row;
+    pub fn to(&self) -> Option<RecordedPeerId> {
+        let MessageRow { bus, destination, at, .. } = *self.row;
         let directory = self.capture.directory();
         directory
             .by_unique(bus, destination)
@@ -174,21 +178,21 @@ impl<'c> Message<'c> {
     }
 
     /// The connection to which the bus itself delivered it as its addressee.
-    fn delivered_to(&self) -> Option<PeerId> {
+    fn delivered_to(&self) -> Option<RecordedPeerId> {
         let copy = self.deliveries()?.iter().find(|copy| copy.rules == 0)?;
         self.capture.peer_numbered(self.row.bus, copy.recipient)
     }
 
     /// The connection that took the name that this call is for, so that the call was held for it.
-    fn taker(&self) -> Option<PeerId> {
+    fn taker(&self) -> Option<RecordedPeerId> {
         let reply = self.partner();
         let callee = reply.filter(|reply| reply.sender_id() != self.capture.driver());
         if callee.is_some() {
             return callee?.from();
         }
-        let until = reply.map_or(Time(i64::MAX), |reply| reply.at());
+        let until = reply.map_or(RecordedTime(i64::MAX), |reply| reply.at());
         let owners = self.capture.directory().ownerships(self.row.bus, self.row.destination);
-        let held_for = |since: Time| self.row.at <= since && since <= until;
+        let held_for = |since: RecordedTime| self.row.at <= since && since <= until;
         owners.iter().find(|one| one.since.is_some_and(held_for)).map(|one| one.owner)
     }
 
@@ -210,7 +214,7 @@ impl<'c> Message<'c> {
     /// their times, those of receiving, may go back a little.
     pub fn is_traced(&self) -> bool {
         let bus = self.capture.buses().get(usize::from(self.row.bus.0));
-        bus.is_some_and(|bus| bus.method == Method::Trace)
+        bus.is_some_and(|bus| bus.method == CaptureMethod::Trace)
     }
 
     /// Whether a connection of the recorder has sent it, or is its destination. Such messages exist only
@@ -222,15 +226,15 @@ impl<'c> Message<'c> {
     }
 
     /// Its copies for connections other than those of the recorder, if the bus itself has recorded.
-    pub fn copies(&self) -> Option<impl Iterator<Item = &'c Delivery> + use<'c>> {
+    pub fn copies(&self) -> Option<impl Iterator<Item = &'c TracedDelivery> + use<'c>> {
         let (directory, bus) = (self.capture.directory(), self.row.bus);
         let is_wanted =
-            move |copy: &&Delivery| !directory.is_recorder_numbered(bus, copy.recipient);
+            move |copy: &&TracedDelivery| !directory.is_recorder_numbered(bus, copy.recipient);
         Some(self.deliveries()?.iter().filter(is_wanted))
     }
 
     /// All its copies, also those for the recorder, if the bus itself has recorded.
-    pub fn deliveries(&self) -> Option<&'c [Delivery]> {
+    pub fn deliveries(&self) -> Option<&'c [TracedDelivery]> {
         self.capture.traces.deliveries(self.id.index())
     }
 

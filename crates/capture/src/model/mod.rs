@@ -1,6 +1,6 @@
 //! A recording in memory.
 //!
-//! A [`Capture`] grows by one [`Record`] at a time, from a file or from a bus that is listened to,
+//! A [`Capture`] grows by one [`RecordingRecord`] at a time, from a file or from a bus that is listened to,
 //! and can be asked at any time. Of a message it keeps 72 bytes; the message's own bytes stay in
 //! the file they came from. Texts are kept once.
 
@@ -38,63 +38,63 @@ use std::time::Duration;
 
 use wire::message::{InvalidMessage, MessageType};
 
-pub use chosen::Chosen;
+pub use chosen::MessageSelection;
 pub use clock::CLOCK_BACK_MIN;
-pub use directory::{Directory, Peer, PeerId, Role};
+pub use directory::{Directory, PeerRole, RecordedPeer, RecordedPeerId};
 pub use lateness::{LateEvidence, Lateness};
 pub use loose::{Loose, LooseKind, loose_replies};
-pub use message::{Message, MessageId};
+pub use message::{CapturedMessage, CapturedMessageId};
 #[cfg(not(target_family = "wasm"))]
 pub use open::{OpenError, ReadProgress, distinct_files};
 pub use outcome::CallOutcome;
 pub use ownership::Ownership;
 pub use row::Health;
-pub use strings::{Strings, Text};
+pub use strings::{Strings, TextId};
 
-use crate::file::Reader;
+use crate::file::RecordingReader;
 use crate::record::{
-    Bus, BusId, Content, Damage, Delivery, EndCause, Excerpt, Fact, Gap, Late, Origin, RawMessage,
-    Record, Routing, Stages, Time,
+    BusId, Damage, EndCause, Excerpt, Fact, Late, MessageContent, RawMessage, RecordedBus,
+    RecordedTime, RecordingGap, RecordingOrigin, RecordingRecord, Routing, Stages, TracedDelivery,
 };
-use arguments::Members;
+use arguments::DescribedMembers;
 use asides::{Asides, Said};
 use cut::CutHeaders;
-use pairs::Pending;
-use row::{NOBODY, Row};
+use pairs::UnansweredCalls;
+use row::{MessageRow, NOBODY};
 use scan::Scanner;
 use store::Store;
 
 /// A recording: its messages in the order of the file, and all that is known about them.
 #[derive(Debug, Default)]
 pub struct Capture {
-    rows: Vec<Row>,
+    rows: Vec<MessageRow>,
     scanner: Scanner,
     store: Store,
     directory: Directory,
-    pending: Pending,
+    pending: UnansweredCalls,
     cut: CutHeaders,
     /// By bus, the time of the last thing that the recording has of it.
-    ends: Vec<Time>,
-    buses: Vec<Bus>,
-    files: Files,
-    origins: Vec<Origin>,
-    members: Members,
-    facts: Vec<(Time, BusId, Fact)>,
+    ends: Vec<RecordedTime>,
+    buses: Vec<RecordedBus>,
+    files: CaptureFiles,
+    origins: Vec<RecordingOrigin>,
+    members: DescribedMembers,
+    facts: Vec<(RecordedTime, BusId, Fact)>,
     /// Messages that the recorder read late, as it has reported.
     late: Vec<(BusId, Late)>,
     /// Match rules among them, each of which counts as it was told first.
     told_rules: HashSet<(BusId, String, String)>,
     asides: Asides,
-    gaps: Vec<Gap>,
+    gaps: Vec<RecordingGap>,
     damage: Vec<Damage>,
     more_damage: u64,
-    invalid: Vec<(MessageId, InvalidMessage)>,
-    traces: Traces,
+    invalid: Vec<(CapturedMessageId, InvalidMessage)>,
+    traces: MessageTraces,
 }
 
 /// The files that a capture was read from.
 #[derive(Debug, Default)]
-struct Files {
+struct CaptureFiles {
     /// Each stands for the parts that belong to it.
     paths: Vec<PathBuf>,
     /// All of them, with the parts.
@@ -110,7 +110,7 @@ struct Files {
 /// What buses have written about messages: by row, where its deliveries end. Empty until a message
 /// has any.
 #[derive(Debug, Default)]
-struct Traces {
+struct MessageTraces {
     ends: Vec<u32>,
     routed_after: Vec<u32>,
     /// By row, ascending, those that are too long for a number of `routed_after`: the calls that were held
@@ -118,7 +118,7 @@ struct Traces {
     long: Vec<(u32, Duration)>,
     /// By row; empty until the bus has measured any.
     stages: Vec<Option<Stages>>,
-    deliveries: Vec<Delivery>,
+    deliveries: Vec<TracedDelivery>,
 }
 
 impl Capture {
@@ -131,7 +131,7 @@ impl Capture {
     pub fn from_bytes(file: Vec<u8>) -> io::Result<Self> {
         let mut capture = Self::default();
         let file = Arc::new(file);
-        let mut reader = Reader::new(file.as_slice())?.ok_or_else(not_a_recording)?;
+        let mut reader = RecordingReader::new(file.as_slice())?.ok_or_else(not_a_recording)?;
         let part = capture.store.open(Arc::clone(&file));
         capture.store.select(part);
         while let Some(record) = reader.next_record()? {
@@ -141,24 +141,24 @@ impl Capture {
     }
 
     /// Takes in the next thing that a recording says.
-    pub fn push(&mut self, record: Record<'_>) {
+    pub fn push(&mut self, record: RecordingRecord<'_>) {
         match record {
-            Record::Origin(origin) => self.origins.push(origin),
-            Record::Bus(bus) => self.buses.push(bus),
-            Record::Message(raw) => self.push_message(&raw),
-            Record::Fact { at, bus, fact } => {
+            RecordingRecord::Origin(origin) => self.origins.push(origin),
+            RecordingRecord::Bus(bus) => self.buses.push(bus),
+            RecordingRecord::Message(raw) => self.push_message(&raw),
+            RecordingRecord::Fact { at, bus, fact } => {
                 self.goes_on(bus, at);
                 self.learn_fact(at, bus, fact);
             }
-            Record::Gap(gap) => {
+            RecordingRecord::Gap(gap) => {
                 self.asides.add(gap.at.unwrap_or_default(), Said::Gap);
                 self.gaps.push(gap);
             }
-            Record::Damage(damage) if self.damage.len() < DAMAGE_MAX => {
-                self.asides.add(Time::default(), Said::Damage);
+            RecordingRecord::Damage(damage) if self.damage.len() < DAMAGE_MAX => {
+                self.asides.add(RecordedTime::default(), Said::Damage);
                 self.damage.push(damage);
             }
-            Record::Damage(_) => self.more_damage += 1,
+            RecordingRecord::Damage(_) => self.more_damage += 1,
         }
     }
 
@@ -175,7 +175,7 @@ impl Capture {
         let index = self.rows.len() as u32;
         self.asides.stand_behind(index + 1);
         if let Some(reason) = invalid {
-            self.invalid.push((MessageId(index), reason));
+            self.invalid.push((CapturedMessageId(index), reason));
         }
         if !row.sender.is_none() {
             self.directory.peer_named(row.bus, row.sender);
@@ -189,12 +189,12 @@ impl Capture {
     /// Whether what messages of a bus say was crossed out.
     pub(crate) fn is_redacted(&self, bus: BusId) -> bool {
         let bus = self.buses.get(usize::from(bus.0));
-        bus.is_some_and(|bus| bus.content == Content::Redacted)
+        bus.is_some_and(|bus| bus.content == MessageContent::Redacted)
     }
 
     /// Whether what a message says was crossed out. The recorder leaves the signals of the bus, which
     /// tell of names.
-    fn is_crossed_out(&self, row: &Row) -> bool {
+    fn is_crossed_out(&self, row: &MessageRow) -> bool {
         self.is_redacted(row.bus)
             && row.health == Health::Whole
             && !row.signature.is_none()
@@ -202,7 +202,7 @@ impl Capture {
     }
 
     /// Finds the call that a message answers; remembers the message if it is a call itself.
-    fn pair(&mut self, row: &mut Row, index: u32) -> Option<Row> {
+    fn pair(&mut self, row: &mut MessageRow, index: u32) -> Option<MessageRow> {
         let is_cut = row.health == Health::HeaderCut;
         if self.may_hide_departure(row) {
             self.cut.count_hidden(row.bus);
@@ -240,7 +240,7 @@ impl Capture {
     }
 
     /// Who answers a call to a name has owned it, if nothing else is known.
-    fn infer_owner(&mut self, reply: &Row, call: &Row) {
+    fn infer_owner(&mut self, reply: &MessageRow, call: &MessageRow) {
         let name = self.scanner.strings.get(call.destination);
         let is_by_name = !name.is_empty() && !name.starts_with(':');
         if is_by_name
@@ -257,14 +257,14 @@ impl Capture {
     }
 
     /// Whether a message may be a NameOwnerChanged whose body the capture cut.
-    fn may_hide_departure(&self, row: &Row) -> bool {
+    fn may_hide_departure(&self, row: &MessageRow) -> bool {
         let may_be = row.member.is_none() || row.member == self.scanner.words.name_owner_changed;
         let is_cut = matches!(row.health, Health::HeaderCut | Health::BodyCut);
         is_cut && may_be && row.kind == MessageType::Signal
     }
 
     /// The id of a text, which is new to the capture perhaps.
-    fn intern(&mut self, text: &str) -> Text {
+    fn intern(&mut self, text: &str) -> TextId {
         self.scanner.strings.intern(text)
     }
 }
@@ -275,7 +275,7 @@ fn not_a_recording() -> io::Error {
 
 /// A reply counts if it comes from whom the call was addressed to, or from the bus. A well-known
 /// name may be anybody's.
-fn may_answer(strings: &Strings, called: Text, answering: Text, driver: Text) -> bool {
+fn may_answer(strings: &Strings, called: TextId, answering: TextId, driver: TextId) -> bool {
     called == answering || answering == driver || !strings.get(called).starts_with(':')
 }
 
@@ -291,7 +291,9 @@ impl Capture {
     }
 
     /// All messages, in the order of the recording.
-    pub fn messages(&self) -> impl ExactSizeIterator<Item = Message<'_>> + DoubleEndedIterator {
+    pub fn messages(
+        &self,
+    ) -> impl ExactSizeIterator<Item = CapturedMessage<'_>> + DoubleEndedIterator {
         self.messages_from(0)
     }
 
@@ -299,9 +301,9 @@ impl Capture {
     pub fn messages_from(
         &self,
         place: usize,
-    ) -> impl ExactSizeIterator<Item = Message<'_>> + DoubleEndedIterator {
+    ) -> impl ExactSizeIterator<Item = CapturedMessage<'_>> + DoubleEndedIterator {
         let len = self.rows.len();
-        (place.min(len) as u32..len as u32).map(|index| self.message(MessageId(index)))
+        (place.min(len) as u32..len as u32).map(|index| self.message(CapturedMessageId(index)))
     }
 
     /// A message.
@@ -309,8 +311,8 @@ impl Capture {
     /// # Panics
     ///
     /// If `id` is of another capture that has more messages.
-    pub fn message(&self, id: MessageId) -> Message<'_> {
-        Message::new(self, id, &self.rows[id.index()])
+    pub fn message(&self, id: CapturedMessageId) -> CapturedMessage<'_> {
+        CapturedMessage::new(self, id, &self.rows[id.index()])
     }
 
     /// All texts.
@@ -323,13 +325,13 @@ impl Capture {
         &self.directory
     }
 
-    /// The connection with the unique name `:1.NUMBER`, as a [`Delivery`] has it.
-    pub fn peer_numbered(&self, bus: BusId, number: u64) -> Option<PeerId> {
+    /// The connection with the unique name `:1.NUMBER`, as a [`TracedDelivery`] has it.
+    pub fn peer_numbered(&self, bus: BusId, number: u64) -> Option<RecordedPeerId> {
         self.directory.by_unique(bus, self.strings().find(&format!(":1.{number}"))?)
     }
 
     /// The buses, by [`BusId`].
-    pub fn buses(&self) -> &[Bus] {
+    pub fn buses(&self) -> &[RecordedBus] {
         &self.buses
     }
 
@@ -361,12 +363,12 @@ impl Capture {
     }
 
     /// Who made the recording.
-    pub fn origins(&self) -> &[Origin] {
+    pub fn origins(&self) -> &[RecordingOrigin] {
         &self.origins
     }
 
     /// What recorders have learnt that is neither in the messages nor about connections.
-    pub fn facts(&self) -> &[(Time, BusId, Fact)] {
+    pub fn facts(&self) -> &[(RecordedTime, BusId, Fact)] {
         &self.facts
     }
 
@@ -415,7 +417,7 @@ impl Capture {
     }
 
     /// Where messages are missing.
-    pub fn gaps(&self) -> &[Gap] {
+    pub fn gaps(&self) -> &[RecordingGap] {
         &self.gaps
     }
 
@@ -430,17 +432,17 @@ impl Capture {
     }
 
     /// Messages that break a rule of the specification, with the rule.
-    pub fn invalid(&self) -> &[(MessageId, InvalidMessage)] {
+    pub fn invalid(&self) -> &[(CapturedMessageId, InvalidMessage)] {
         &self.invalid
     }
 
     /// The name of the bus itself.
-    pub const fn driver(&self) -> Text {
+    pub const fn driver(&self) -> TextId {
         self.scanner.words.driver
     }
 
     /// The kept bytes of a message, in place of what `buffer` holds.
-    pub fn read_bytes(&self, id: MessageId, buffer: &mut Vec<u8>) -> io::Result<()> {
+    pub fn read_bytes(&self, id: CapturedMessageId, buffer: &mut Vec<u8>) -> io::Result<()> {
         let row = &self.rows[id.index()];
         self.store.read(row.place, row.kept as usize, buffer)
     }
@@ -448,7 +450,7 @@ impl Capture {
     /// A message as it was on the wire; `None` if it is cut or invalid, or its body was crossed out.
     pub fn read_message<'b>(
         &self,
-        id: MessageId,
+        id: CapturedMessageId,
         buffer: &'b mut Vec<u8>,
     ) -> io::Result<Option<wire::Message<'b>>> {
         if self.rows[id.index()].health != Health::Whole {
@@ -459,7 +461,7 @@ impl Capture {
     }
 }
 
-impl Traces {
+impl MessageTraces {
     fn push(&mut self, index: u32, raw: &RawMessage<'_>) {
         let Some(trace) = raw.trace else { return };
         // Messages before this one have none.
@@ -497,7 +499,7 @@ impl Traces {
         *self.stages.get(index)?
     }
 
-    fn deliveries(&self, index: usize) -> Option<&[Delivery]> {
+    fn deliveries(&self, index: usize) -> Option<&[TracedDelivery]> {
         let nanos = *self.routed_after.get(index)?;
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         (nanos != NOBODY).then(|| &self.deliveries[start as usize..self.ends[index] as usize])

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ahead::Ahead;
-use super::parts::Parts;
-use super::store::{Part, ReadAt};
+use super::parts::RecordingParts;
+use super::store::{ReadAt, StoredFile};
 use super::{Capture, not_a_recording};
-use crate::file::Reader;
-use crate::record::{Bus, BusId, Gap, RawMessage, Record, Time};
+use crate::file::RecordingReader;
+use crate::record::{BusId, RawMessage, RecordedBus, RecordedTime, RecordingGap, RecordingRecord};
 
 impl Capture {
     /// Reads a file, whichever format it has, with the parts that belong to it: see
@@ -77,8 +77,8 @@ impl Capture {
         let mut sources = sources.all;
         capture.files.paths = paths.iter().map(|&path| path.to_owned()).collect();
         capture.files.read = sources.iter().map(|source| source.path.clone()).collect();
-        let read: Vec<_> = capture.files.read.iter().map(|path| FileId::of(path)).collect();
-        capture.files.foreign.retain(|path| !read.contains(&FileId::of(path)));
+        let read: Vec<_> = capture.files.read.iter().map(|path| OpenedFileId::of(path)).collect();
+        capture.files.foreign.retain(|path| !read.contains(&OpenedFileId::of(path)));
         capture.read_sources(&mut sources, repeats)?;
         Ok(capture)
     }
@@ -88,7 +88,7 @@ impl Capture {
         let progress = sources.progress;
         let first = self.open_source(path, set, progress)?.ok_or_else(not_a_recording)?;
         sources.all.push(first);
-        let Parts { own, foreign } = Parts::of(path);
+        let RecordingParts { own, foreign } = RecordingParts::of(path);
         for part in own {
             sources.all.extend(self.open_source(&part, set, progress)?);
         }
@@ -101,28 +101,32 @@ impl Capture {
         path: &Path,
         set: usize,
         progress: &Arc<ReadProgress>,
-    ) -> io::Result<Option<Source>> {
+    ) -> io::Result<Option<OpenedFile>> {
         let (input, part) = if path == Path::new("-") {
-            (Input::Stdin(io::stdin()), None)
+            (FileInput::Stdin(io::stdin()), None)
         } else {
             let file = File::open(path)?;
             let metadata = file.metadata()?;
             progress.total.fetch_add(metadata.len(), Ordering::Relaxed);
             // Of a pipe nothing can be read again.
             let again = metadata.is_file().then(|| file.try_clone()).transpose()?;
-            (Input::File(file), again.map(|again| self.store.open(again)))
+            (FileInput::File(file), again.map(|again| self.store.open(again)))
         };
-        let input = Observed { input, progress: Arc::clone(progress) };
-        let Some(reader) = Reader::new(input)? else { return Ok(None) };
+        let input = ObservedInput { input, progress: Arc::clone(progress) };
+        let Some(reader) = RecordingReader::new(input)? else { return Ok(None) };
         let (path, ahead) = (path.to_owned(), Ahead::start(reader)?);
-        Ok(Some(Source { ahead, path, part, buses: Buses { set, ids: Vec::new() } }))
+        Ok(Some(OpenedFile { ahead, path, part, buses: Buses { set, ids: Vec::new() } }))
     }
 
-    fn read_sources(&mut self, sources: &mut [Source], repeats: Repeats) -> Result<(), OpenError> {
+    fn read_sources(
+        &mut self,
+        sources: &mut [OpenedFile],
+        repeats: Repeats,
+    ) -> Result<(), OpenError> {
         if let [source] = sources {
             return source.read(self);
         }
-        let mut sets = Sets::default();
+        let mut sets = RecordingSets::default();
         let mut recent = Recent::new(repeats);
         while let Some((file, source)) = earliest(sources)? {
             source.push_next(self, &mut sets, (file, &mut recent))?;
@@ -162,17 +166,17 @@ pub struct OpenError {
 /// The files that are read.
 #[derive(Debug)]
 struct Sources<'p> {
-    all: Vec<Source>,
+    all: Vec<OpenedFile>,
     progress: &'p Arc<ReadProgress>,
 }
 
 /// A file that is read.
 #[derive(Debug)]
-struct Source {
+struct OpenedFile {
     ahead: Ahead,
     path: PathBuf,
     /// Where its bytes can be found again, if they can.
-    part: Option<Part>,
+    part: Option<StoredFile>,
     buses: Buses,
 }
 
@@ -186,25 +190,25 @@ struct Buses {
 }
 
 #[derive(Debug)]
-enum Input {
+enum FileInput {
     File(File),
     Stdin(Stdin),
 }
 
 /// An input whose bytes are counted.
 #[derive(Debug)]
-struct Observed {
-    input: Input,
+struct ObservedInput {
+    input: FileInput,
     progress: Arc<ReadProgress>,
 }
 
 /// By set, the buses of the capture that are its own.
 #[derive(Debug, Default)]
-struct Sets {
+struct RecordingSets {
     buses: Vec<Vec<BusId>>,
 }
 
-impl Source {
+impl OpenedFile {
     /// Reads all of it into a capture that nothing else is read into.
     fn read(&mut self, capture: &mut Capture) -> Result<(), OpenError> {
         self.select(capture);
@@ -217,13 +221,13 @@ impl Source {
     fn push_next(
         &mut self,
         capture: &mut Capture,
-        sets: &mut Sets,
+        sets: &mut RecordingSets,
         (file, recent): (usize, &mut Recent),
     ) -> Result<(), OpenError> {
         self.select(capture);
         let record = self.ahead.next().map_err(of(&self.path))?;
         let record = record.filter(|record| match record {
-            Record::Message(raw) => {
+            RecordingRecord::Message(raw) => {
                 let bus = self.buses.ids.get(usize::from(raw.bus.0)).copied();
                 let bus = bus.and_then(|bus| capture.buses.get(usize::from(bus.0)));
                 !recent.has_from_another(file, bus, raw)
@@ -250,38 +254,38 @@ impl Buses {
     /// taken in.
     fn renumber<'r>(
         &mut self,
-        mut record: Record<'r>,
+        mut record: RecordingRecord<'r>,
         capture: &mut Capture,
-        sets: &mut Sets,
-    ) -> Option<Record<'r>> {
+        sets: &mut RecordingSets,
+    ) -> Option<RecordingRecord<'r>> {
         let bus = match &mut record {
-            Record::Bus(bus) => {
+            RecordingRecord::Bus(bus) => {
                 let id = sets.id(self.set, self.ids.len(), std::mem::take(bus), capture);
                 self.ids.push(id);
                 return None;
             }
-            Record::Message(RawMessage { bus, .. })
-            | Record::Fact { bus, .. }
-            | Record::Gap(Gap { bus, .. }) => bus,
-            Record::Origin(_) | Record::Damage(_) => return Some(record),
+            RecordingRecord::Message(RawMessage { bus, .. })
+            | RecordingRecord::Fact { bus, .. }
+            | RecordingRecord::Gap(RecordingGap { bus, .. }) => bus,
+            RecordingRecord::Origin(_) | RecordingRecord::Damage(_) => return Some(record),
         };
         *bus = self.id(*bus, capture, sets);
         Some(record)
     }
 
     /// What the capture calls a bus of this file, which is made if nothing was said about it.
-    fn id(&mut self, bus: BusId, capture: &mut Capture, sets: &mut Sets) -> BusId {
+    fn id(&mut self, bus: BusId, capture: &mut Capture, sets: &mut RecordingSets) -> BusId {
         while self.ids.len() <= usize::from(bus.0) {
-            self.ids.push(sets.id(self.set, self.ids.len(), Bus::default(), capture));
+            self.ids.push(sets.id(self.set, self.ids.len(), RecordedBus::default(), capture));
         }
         self.ids[usize::from(bus.0)]
     }
 }
 
-impl Sets {
+impl RecordingSets {
     /// The bus that is in place `index` in a file of a set: that of another part if they are the
     /// same, or else a new one.
-    fn id(&mut self, set: usize, index: usize, bus: Bus, capture: &mut Capture) -> BusId {
+    fn id(&mut self, set: usize, index: usize, bus: RecordedBus, capture: &mut Capture) -> BusId {
         if self.buses.len() <= set {
             self.buses.resize_with(set + 1, Vec::new);
         }
@@ -290,7 +294,7 @@ impl Sets {
             return id;
         }
         let id = BusId(u16::try_from(capture.buses.len()).unwrap_or(u16::MAX));
-        capture.push(Record::Bus(bus));
+        capture.push(RecordingRecord::Bus(bus));
         capture.files.of_buses.push(set);
         if known.is_none() {
             self.buses[set].push(id);
@@ -305,11 +309,11 @@ impl ReadAt for File {
     }
 }
 
-impl Read for Observed {
+impl Read for ObservedInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = match &mut self.input {
-            Input::File(file) => file.read(buffer)?,
-            Input::Stdin(stdin) => stdin.read(buffer)?,
+            FileInput::File(file) => file.read(buffer)?,
+            FileInput::Stdin(stdin) => stdin.read(buffer)?,
         };
         self.progress.bytes.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
@@ -317,7 +321,7 @@ impl Read for Observed {
 }
 
 /// The file whose next record is due first, and its place.
-fn earliest(sources: &mut [Source]) -> Result<Option<(usize, &mut Source)>, OpenError> {
+fn earliest(sources: &mut [OpenedFile]) -> Result<Option<(usize, &mut OpenedFile)>, OpenError> {
     let mut earliest = None;
     for (place, source) in sources.iter_mut().enumerate() {
         let due = source.ahead.due().map_err(of(&source.path))?;
@@ -336,8 +340,8 @@ fn earliest(sources: &mut [Source]) -> Result<Option<(usize, &mut Source)>, Open
 struct Recent {
     repeats: Repeats,
     /// In which file each was found first.
-    files: HashMap<(Time, u64), usize>,
-    order: VecDeque<(Time, u64)>,
+    files: HashMap<(RecordedTime, u64), usize>,
+    order: VecDeque<(RecordedTime, u64)>,
     hasher: RandomState,
     /// How many messages were found again.
     repeated: u64,
@@ -359,7 +363,12 @@ impl Recent {
 
     /// Whether another file has this message, too. A bus is known by its address; of one without, no
     /// message is found again.
-    fn has_from_another(&mut self, file: usize, bus: Option<&Bus>, raw: &RawMessage<'_>) -> bool {
+    fn has_from_another(
+        &mut self,
+        file: usize,
+        bus: Option<&RecordedBus>,
+        raw: &RawMessage<'_>,
+    ) -> bool {
         if self.repeats == Repeats::Each {
             return false;
         }
@@ -387,9 +396,9 @@ impl Recent {
 /// The paths without those of files that are read already: files that are named before, and parts of
 /// others that are named.
 pub fn distinct_files(paths: &[impl AsRef<Path>]) -> Vec<&Path> {
-    let files: Vec<_> = paths.iter().map(|path| FileId::of(path.as_ref())).collect();
+    let files: Vec<_> = paths.iter().map(|path| OpenedFileId::of(path.as_ref())).collect();
     let parts_of = |path: &Path| -> Vec<_> {
-        Parts::of(path).own.iter().filter_map(|part| FileId::of(part)).collect()
+        RecordingParts::of(path).own.iter().filter_map(|part| OpenedFileId::of(part)).collect()
     };
     let parts: Vec<_> = paths.iter().map(|path| parts_of(path.as_ref())).collect();
     let is_read_already = |place: usize| {
@@ -403,12 +412,12 @@ pub fn distinct_files(paths: &[impl AsRef<Path>]) -> Vec<&Path> {
 
 /// Which file a path leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct FileId {
+struct OpenedFileId {
     device: u64,
     inode: u64,
 }
 
-impl FileId {
+impl OpenedFileId {
     /// The file at a path; `None` for what is not a regular file, which can be read only once.
     fn of(path: &Path) -> Option<Self> {
         let metadata = path.metadata().ok().filter(Metadata::is_file)?;
@@ -417,8 +426,11 @@ impl FileId {
 }
 
 /// What cannot be read again has no place.
-fn with_place<'r>(mut record: Record<'r>, part: Option<Part>) -> Record<'r> {
-    if let (None, Record::Message(raw)) = (part, &mut record) {
+fn with_place<'r>(
+    mut record: RecordingRecord<'r>,
+    part: Option<StoredFile>,
+) -> RecordingRecord<'r> {
+    if let (None, RecordingRecord::Message(raw)) = (part, &mut record) {
         raw.place = None;
     }
     record

@@ -5,8 +5,8 @@ use std::time::Duration;
 use wire::message::MessageType;
 
 use super::row::Health;
-use super::{Capture, Message};
-use crate::record::{BusId, Clock, Time};
+use super::{Capture, CapturedMessage};
+use crate::record::{BusId, RecordedClock, RecordedTime};
 
 worded_enum! {
     /// How a call ended. Each call has exactly one outcome.
@@ -39,7 +39,7 @@ impl CallOutcome {
     }
 }
 
-impl<'c> Message<'c> {
+impl<'c> CapturedMessage<'c> {
     /// How the call ended that this message is or answers; `None` for signals, and for replies whose
     /// call is not in the recording.
     pub fn outcome(&self) -> Option<CallOutcome> {
@@ -87,14 +87,14 @@ impl<'c> Message<'c> {
     }
 
     /// When the bus had written it to its addressee, if the bus has recorded that; otherwise its time.
-    pub fn written_at(&self) -> Time {
+    pub fn written_at(&self) -> RecordedTime {
         let copies = self.deliveries().unwrap_or_default().iter();
         let addressed = copies.filter(|copy| copy.rules == 0).find_map(|copy| copy.written_after);
         self.at().after(addressed.unwrap_or_default())
     }
 
     /// When the caller disconnected, if that was after it had sent this call.
-    fn caller_left(&self) -> Option<Time> {
+    fn caller_left(&self) -> Option<RecordedTime> {
         let left = self.capture().directory().peer(self.from()?).left?;
         (self.at() <= left).then_some(left)
     }
@@ -102,7 +102,7 @@ impl<'c> Message<'c> {
     /// Whether messages of this bus have times.
     fn has_time(&self) -> bool {
         let bus = self.capture().buses().get(usize::from(self.bus().0));
-        bus.is_none_or(|bus| bus.clock != Clock::Absent)
+        bus.is_none_or(|bus| bus.clock != RecordedClock::Absent)
     }
 
     /// Whether a cut header may be the reason that no reply was found.
@@ -158,7 +158,7 @@ impl<'c> Message<'c> {
 
 impl Capture {
     /// The time of the last thing that the recording has of a bus.
-    pub fn end_of(&self, bus: BusId) -> Time {
+    pub fn end_of(&self, bus: BusId) -> RecordedTime {
         self.ends.get(usize::from(bus.0)).copied().unwrap_or_default()
     }
 
@@ -175,10 +175,10 @@ impl Capture {
     }
 
     /// The recording goes on until this time at least.
-    pub(super) fn goes_on(&mut self, bus: BusId, at: Time) {
+    pub(super) fn goes_on(&mut self, bus: BusId, at: RecordedTime) {
         let index = usize::from(bus.0);
         if self.ends.len() <= index {
-            self.ends.resize(index + 1, Time(i64::MIN));
+            self.ends.resize(index + 1, RecordedTime(i64::MIN));
         }
         self.ends[index] = self.ends[index].max(at);
     }

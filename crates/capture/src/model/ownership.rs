@@ -1,26 +1,26 @@
 //! The owners of a well-known name, one after the other.
 
-use super::directory::{News, PeerId};
-use crate::record::Time;
+use super::directory::{News, RecordedPeerId};
+use crate::record::RecordedTime;
 
 /// A well-known name in the hands of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ownership {
     /// The owner.
-    pub owner: PeerId,
+    pub owner: RecordedPeerId,
     /// Since when; `None` if the recording does not say.
-    pub since: Option<Time>,
+    pub since: Option<RecordedTime>,
     /// Until when; `None` if it was so to the end.
-    pub until: Option<Time>,
+    pub until: Option<RecordedTime>,
     /// When the recorder reported the owner; `None` if a signal of the bus did.
-    reported: Option<Time>,
+    reported: Option<RecordedTime>,
     /// Whether the recorder reported the end, rather than a signal of the bus.
     end_is_reported: bool,
 }
 
 impl Ownership {
     /// Whether the owner had the name at this time.
-    pub(super) fn holds(&self, at: Time) -> bool {
+    pub(super) fn holds(&self, at: RecordedTime) -> bool {
         self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at <= until)
     }
 }
@@ -31,19 +31,24 @@ impl Ownership {
 /// connection, which may stand in the file before the signal about the same change, with a later time.
 /// So each signal replaces what the recorder has reported about the time before it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Owners {
+pub(super) struct NameOwners {
     all: Vec<Ownership>,
     /// How many of `all`, from the first one, the signals have confirmed.
     confirmed: usize,
 }
 
-impl Owners {
+impl NameOwners {
     pub(super) fn all(&self) -> &[Ownership] {
         &self.all
     }
 
     /// Takes in a NameOwnerChanged.
-    pub(super) fn changed(&mut self, old: Option<PeerId>, new: Option<PeerId>, at: Time) {
+    pub(super) fn changed(
+        &mut self,
+        old: Option<RecordedPeerId>,
+        new: Option<RecordedPeerId>,
+        at: RecordedTime,
+    ) {
         let reports = self.all.split_off(self.confirmed);
         self.end(old, at, &reports);
         if let Some(owner) = new {
@@ -61,7 +66,7 @@ impl Owners {
     }
 
     /// The ownership that a signal ends, if it is known, ends now.
-    fn end(&mut self, old: Option<PeerId>, at: Time, reports: &[Ownership]) {
+    fn end(&mut self, old: Option<RecordedPeerId>, at: RecordedTime, reports: &[Ownership]) {
         let last = self.all.last_mut().filter(|last| last.until.is_none() || last.end_is_reported);
         if let Some(last) = last {
             // Signals are missing if it is another owner; then a report says best when this one ended.
@@ -80,7 +85,12 @@ impl Owners {
     }
 
     /// The recorder reports the owner at this time, and perhaps since when.
-    pub(super) fn found(&mut self, owner: PeerId, since: Option<Time>, at: Time) -> News {
+    pub(super) fn found(
+        &mut self,
+        owner: RecordedPeerId,
+        since: Option<RecordedTime>,
+        at: RecordedTime,
+    ) -> News {
         if self.current().is_some_and(|current| current.owner == owner) {
             return News::Old;
         }
@@ -94,7 +104,7 @@ impl Owners {
     }
 
     /// The recorder reports that nobody owns the name.
-    pub(super) fn released(&mut self, at: Time) -> News {
+    pub(super) fn released(&mut self, at: RecordedTime) -> News {
         let Some(last) = self.all.last_mut().filter(|last| last.until.is_none()) else {
             return News::Old;
         };
@@ -103,7 +113,7 @@ impl Owners {
         News::New
     }
 
-    fn take(&mut self, owner: PeerId, since: Time) {
+    fn take(&mut self, owner: RecordedPeerId, since: RecordedTime) {
         self.released(since);
         self.push(Ownership { reported: Some(since), ..Ownership::new(owner, Some(since)) });
     }
@@ -118,7 +128,7 @@ impl Owners {
 }
 
 impl Ownership {
-    const fn new(owner: PeerId, since: Option<Time>) -> Self {
+    const fn new(owner: RecordedPeerId, since: Option<RecordedTime>) -> Self {
         Self { owner, since, until: None, reported: None, end_is_reported: false }
     }
 }
@@ -137,20 +147,24 @@ mod tests {
     use Learned::{Found, Released, Signal, Taken};
 
     /// The owner, since when and until when.
-    type Span = (usize, Option<i64>, Option<i64>);
+    type OwnershipSpan = (usize, Option<i64>, Option<i64>);
 
-    fn owners(all: &[Learned]) -> Vec<Span> {
-        let mut owners = Owners::default();
-        let peer = |number: u32| PeerId::numbered(number);
+    fn owners(all: &[Learned]) -> Vec<OwnershipSpan> {
+        let mut owners = NameOwners::default();
+        let peer = |number: u32| RecordedPeerId::numbered(number);
         for one in all {
             match *one {
-                Signal(old, new, at) => owners.changed(old.map(peer), new.map(peer), Time(at)),
-                Found(owner, at) => _ = owners.found(peer(owner), None, Time(at)),
-                Taken(owner, at) => _ = owners.found(peer(owner), Some(Time(at)), Time(at)),
-                Released(at) => _ = owners.released(Time(at)),
+                Signal(old, new, at) => {
+                    owners.changed(old.map(peer), new.map(peer), RecordedTime(at))
+                }
+                Found(owner, at) => _ = owners.found(peer(owner), None, RecordedTime(at)),
+                Taken(owner, at) => {
+                    _ = owners.found(peer(owner), Some(RecordedTime(at)), RecordedTime(at))
+                }
+                Released(at) => _ = owners.released(RecordedTime(at)),
             }
         }
-        let time = |time: Option<Time>| time.map(|time| time.0);
+        let time = |time: Option<RecordedTime>| time.map(|time| time.0);
         let all = owners.all().iter();
         all.map(|one| (one.owner.index(), time(one.since), time(one.until))).collect()
     }
@@ -158,7 +172,7 @@ mod tests {
     #[test]
     fn signals_say_when_whatever_the_recorder_has_reported_before() {
         let (x, y) = (1, 2);
-        let cases: &[(&str, &[Learned], &[Span])] = &[
+        let cases: &[(&str, &[Learned], &[OwnershipSpan])] = &[
             ("only found", &[Found(x, 5)], &[(1, None, None)]),
             (
                 "found before the signal",

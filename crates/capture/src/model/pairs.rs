@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::Text;
+use super::TextId;
 use crate::record::BusId;
 
 /// Calls that nobody has answered yet: by bus, caller and serial.
@@ -12,20 +12,20 @@ use crate::record::BusId;
 /// A serial that is used again, as by a program that reuses its name or counts past the end, takes
 /// the place of the older call, which then has no reply.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
-    calls: HashMap<(BusId, Text, u32), u32, RandomState>,
+pub(super) struct UnansweredCalls {
+    calls: HashMap<(BusId, TextId, u32), u32, RandomState>,
 }
 
-impl Pending {
-    pub(super) fn called(&mut self, bus: BusId, caller: Text, serial: u32, call: u32) {
+impl UnansweredCalls {
+    pub(super) fn called(&mut self, bus: BusId, caller: TextId, serial: u32, call: u32) {
         self.calls.insert((bus, caller, serial), call);
     }
 
-    pub(super) fn find(&self, bus: BusId, caller: Text, serial: u32) -> Option<u32> {
+    pub(super) fn find(&self, bus: BusId, caller: TextId, serial: u32) -> Option<u32> {
         self.calls.get(&(bus, caller, serial)).copied()
     }
 
-    pub(super) fn answered(&mut self, bus: BusId, caller: Text, serial: u32) {
+    pub(super) fn answered(&mut self, bus: BusId, caller: TextId, serial: u32) {
         self.calls.remove(&(bus, caller, serial));
     }
 }

@@ -6,19 +6,19 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::file::Reader;
-use crate::record::{BusId, Fact, Process, Record};
+use crate::file::RecordingReader;
+use crate::record::{BusId, Fact, RecordedProcess, RecordingRecord};
 
 /// The files beside `FILE` that are named `FILE.1`, `FILE.2` and so on.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct RecordingParts {
     /// Those that are parts of the same recording.
     pub(super) own: Vec<PathBuf>,
     /// Those that are parts of other recordings, as a file that an earlier recording has left.
     pub(super) foreign: Vec<PathBuf>,
 }
 
-impl Parts {
+impl RecordingParts {
     pub(super) fn of(path: &Path) -> Self {
         // What is piped in can be read only once.
         let bases = path.is_file().then(|| [Some(path.to_owned()), fs::canonicalize(path).ok()]);
@@ -27,8 +27,8 @@ impl Parts {
             return Self::default();
         };
         let found = (1..).map(|number| numbered(&base, number)).take_while(|part| part.is_file());
-        let first = Identity::read(path);
-        let is_own = |part: &PathBuf| first.is_of_the_recording_of(&Identity::read(part));
+        let first = RecordingIdentity::read(path);
+        let is_own = |part: &PathBuf| first.is_of_the_recording_of(&RecordingIdentity::read(part));
         let (own, foreign) = found.partition(is_own);
         Self { own, foreign }
     }
@@ -42,7 +42,7 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 
 /// By what files of one recording are recognized. The recorder writes it at the start of each.
 #[derive(Debug, Default)]
-struct Identity {
+struct RecordingIdentity {
     /// The connections of the recorder, each with the address of its bus.
     recorders: BTreeSet<(Option<String>, String)>,
     /// The processes of the buses, each with the address.
@@ -51,7 +51,7 @@ struct Identity {
     is_excerpt: bool,
 }
 
-impl Identity {
+impl RecordingIdentity {
     /// The identity of a file; that of nothing if it cannot be read, which is reported when it is opened.
     fn read(path: &Path) -> Self {
         Self::try_read(path).unwrap_or_default()
@@ -59,13 +59,15 @@ impl Identity {
 
     fn try_read(path: &Path) -> io::Result<Self> {
         let mut identity = Self::default();
-        let Some(mut reader) = Reader::new(File::open(path)?)? else { return Ok(identity) };
+        let Some(mut reader) = RecordingReader::new(File::open(path)?)? else {
+            return Ok(identity);
+        };
         let mut addresses = Vec::new();
         for _ in 0..RECORDS_MAX {
             match reader.next_record()? {
                 None => break,
-                Some(Record::Bus(bus)) => addresses.push(bus.address),
-                Some(Record::Fact { bus: BusId(bus), fact, .. }) => {
+                Some(RecordingRecord::Bus(bus)) => addresses.push(bus.address),
+                Some(RecordingRecord::Fact { bus: BusId(bus), fact, .. }) => {
                     let address = addresses.get(usize::from(bus)).cloned().flatten();
                     identity.learn(address, fact);
                 }
@@ -80,7 +82,7 @@ impl Identity {
             Fact::Recorder { unique } => {
                 self.recorders.insert((address, unique));
             }
-            Fact::Bus { process: Process { pid: Some(pid), .. } } => {
+            Fact::Bus { process: RecordedProcess { pid: Some(pid), .. } } => {
                 self.buses.insert((address, pid));
             }
             Fact::Excerpt(_) => self.is_excerpt = true,

@@ -2,15 +2,15 @@
 
 use wire::message::{Flags, MessageType};
 
-use super::Text;
-use super::store::Place;
-use crate::record::{BusId, Time};
+use super::TextId;
+use super::store::StoredPlace;
+use crate::record::{BusId, RecordedTime};
 
 /// One message. A million of these are 72 MB.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    pub(super) at: Time,
-    pub(super) place: Place,
+pub(super) struct MessageRow {
+    pub(super) at: RecordedTime,
+    pub(super) place: StoredPlace,
     /// Bytes that the message had.
     pub(super) len: u32,
     /// Bytes that were kept.
@@ -18,13 +18,13 @@ pub(super) struct Row {
     pub(super) serial: u32,
     /// 0 for none.
     pub(super) reply_serial: u32,
-    pub(super) sender: Text,
-    pub(super) destination: Text,
-    pub(super) path: Text,
-    pub(super) interface: Text,
+    pub(super) sender: TextId,
+    pub(super) destination: TextId,
+    pub(super) path: TextId,
+    pub(super) interface: TextId,
     /// The member; the name of an error.
-    pub(super) member: Text,
-    pub(super) signature: Text,
+    pub(super) member: TextId,
+    pub(super) signature: TextId,
     /// Of a call its reply, of a reply its call; [`NOBODY`] if there is none.
     pub(super) partner: u32,
     pub(super) bus: BusId,
@@ -34,7 +34,7 @@ pub(super) struct Row {
     pub(super) unix_fds: u8,
 }
 
-impl Row {
+impl MessageRow {
     /// Whether the fields that pair a call with its reply are missing.
     pub(super) const fn is_unpairable(&self) -> bool {
         match self.kind {
@@ -44,7 +44,7 @@ impl Row {
     }
 }
 
-const _: () = assert!(size_of::<Row>() == 72, "the documentation says so");
+const _: () = assert!(size_of::<MessageRow>() == 72, "the documentation says so");
 
 /// The partner of a message that has none.
 pub(super) const NOBODY: u32 = u32::MAX;

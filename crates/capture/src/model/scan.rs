@@ -1,13 +1,13 @@
 //! A message as it was recorded, to a row.
 
 use wire::message::{FieldCode, FixedHeader, Flags, HeaderScan, InvalidMessage, MessageType};
-use wire::message::{Reason, ScannedField};
+use wire::message::{InvalidReason, ScannedField};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use wire::signature::Signature;
 
-use super::row::{Health, NOBODY, Row};
-use super::store::Place;
-use super::strings::{Strings, Text};
+use super::row::{Health, MessageRow, NOBODY};
+use super::store::StoredPlace;
+use super::strings::{Strings, TextId};
 use crate::record::RawMessage;
 
 /// What a message says in its header, each name found among the texts of the capture.
@@ -16,24 +16,24 @@ use crate::record::RawMessage;
 #[derive(Debug)]
 pub(super) struct Scanner {
     pub(super) strings: Strings,
-    pub(super) words: Words,
+    pub(super) words: BusWords,
     /// By text, bits of [`FieldCode`] of which it is a valid value.
     valid: Vec<u16>,
 }
 
 /// The names by which messages of the bus are known, found once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
-    pub(super) driver: Text,
-    pub(super) name_owner_changed: Text,
-    pub(super) hello: Text,
-    pub(super) get_name_owner: Text,
-    pub(super) process_id: Text,
-    pub(super) user: Text,
-    pub(super) credentials: Text,
+pub(super) struct BusWords {
+    pub(super) driver: TextId,
+    pub(super) name_owner_changed: TextId,
+    pub(super) hello: TextId,
+    pub(super) get_name_owner: TextId,
+    pub(super) process_id: TextId,
+    pub(super) user: TextId,
+    pub(super) credentials: TextId,
 }
 
-impl Words {
+impl BusWords {
     fn new(strings: &mut Strings) -> Self {
         let mut intern = |word| strings.intern(word);
         Self {
@@ -51,7 +51,7 @@ impl Words {
 impl Default for Scanner {
     fn default() -> Self {
         let mut strings = Strings::default();
-        Self { words: Words::new(&mut strings), strings, valid: Vec::new() }
+        Self { words: BusWords::new(&mut strings), strings, valid: Vec::new() }
     }
 }
 
@@ -59,8 +59,8 @@ impl Scanner {
     pub(super) fn row(
         &mut self,
         raw: &RawMessage<'_>,
-        place: Place,
-    ) -> (Row, Option<InvalidMessage>) {
+        place: StoredPlace,
+    ) -> (MessageRow, Option<InvalidMessage>) {
         let mut row = empty_row(raw, place);
         let found = self.read(raw, &mut row);
         row.health = match found {
@@ -71,7 +71,7 @@ impl Scanner {
         (row, found.err().map(Invalid::reason))
     }
 
-    fn read(&mut self, raw: &RawMessage<'_>, row: &mut Row) -> Result<Health, Invalid> {
+    fn read(&mut self, raw: &RawMessage<'_>, row: &mut MessageRow) -> Result<Health, Invalid> {
         let Some(start) = raw.bytes.first_chunk() else {
             return Ok(Health::HeaderCut);
         };
@@ -94,7 +94,11 @@ impl Scanner {
     }
 
     #[inline]
-    fn field(&mut self, field: ScannedField<'_>, row: &mut Row) -> Result<(), InvalidMessage> {
+    fn field(
+        &mut self,
+        field: ScannedField<'_>,
+        row: &mut MessageRow,
+    ) -> Result<(), InvalidMessage> {
         match field {
             ScannedField::Text(code, bytes) => {
                 let text = self.text(code, bytes)?;
@@ -115,7 +119,7 @@ impl Scanner {
     }
 
     #[inline]
-    fn text(&mut self, code: FieldCode, bytes: &[u8]) -> Result<Text, InvalidMessage> {
+    fn text(&mut self, code: FieldCode, bytes: &[u8]) -> Result<TextId, InvalidMessage> {
         if let Some(text) = self.strings.seen(bytes)
             && self.valid.get(text.index()).is_some_and(|valid| valid & bit(code) != 0)
         {
@@ -125,7 +129,7 @@ impl Scanner {
     }
 
     #[cold]
-    fn new_text(&mut self, code: FieldCode, bytes: &[u8]) -> Result<Text, InvalidMessage> {
+    fn new_text(&mut self, code: FieldCode, bytes: &[u8]) -> Result<TextId, InvalidMessage> {
         let text = check(code, bytes)?;
         let text = self.strings.intern(text);
         if self.valid.len() <= text.index() {
@@ -138,7 +142,7 @@ impl Scanner {
     fn body(
         &self,
         raw: &RawMessage<'_>,
-        row: &Row,
+        row: &MessageRow,
         fixed: &FixedHeader,
     ) -> Result<Health, Invalid> {
         if raw.bytes.len() < fixed.message_len() {
@@ -175,20 +179,20 @@ const fn bit(code: FieldCode) -> u16 {
     1 << code as u16
 }
 
-fn empty_row(raw: &RawMessage<'_>, place: Place) -> Row {
-    Row {
+fn empty_row(raw: &RawMessage<'_>, place: StoredPlace) -> MessageRow {
+    MessageRow {
         at: raw.at,
         place,
         len: raw.len,
         kept: raw.bytes.len() as u32,
         serial: 0,
         reply_serial: 0,
-        sender: Text::NONE,
-        destination: Text::NONE,
-        path: Text::NONE,
-        interface: Text::NONE,
-        member: Text::NONE,
-        signature: Text::NONE,
+        sender: TextId::NONE,
+        destination: TextId::NONE,
+        path: TextId::NONE,
+        interface: TextId::NONE,
+        member: TextId::NONE,
+        signature: TextId::NONE,
         partner: NOBODY,
         bus: raw.bus,
         kind: MessageType::Unknown(0),
@@ -200,7 +204,7 @@ fn empty_row(raw: &RawMessage<'_>, place: Place) -> Row {
 
 /// Whether a field holds what its code says.
 fn check(code: FieldCode, bytes: &[u8]) -> Result<&str, InvalidMessage> {
-    let name = |kind| Reason::FieldName(code, kind).at(0);
+    let name = |kind| InvalidReason::FieldName(code, kind).at(0);
     match code {
         FieldCode::Path => ObjectPath::from_bytes(bytes).map(|path| path.as_str()),
         FieldCode::Interface => InterfaceName::from_bytes(bytes).map(|name| name.as_str()),
@@ -216,13 +220,13 @@ fn check(code: FieldCode, bytes: &[u8]) -> Result<&str, InvalidMessage> {
         FieldCode::Signature | FieldCode::ReplySerial | FieldCode::UnixFds => {
             return Signature::from_bytes(bytes)
                 .map(|types| types.as_str())
-                .map_err(|error| Reason::Signature(error.kind).at(0));
+                .map_err(|error| InvalidReason::Signature(error.kind).at(0));
         }
     }
     .map_err(|error| name(error.kind))
 }
 
-fn check_required(row: &Row, fixed: &FixedHeader) -> Result<(), InvalidMessage> {
+fn check_required(row: &MessageRow, fixed: &FixedHeader) -> Result<(), InvalidMessage> {
     use FieldCode::{ErrorName, Interface, Member, Path, ReplySerial};
     let absent = |code| match code {
         Path => row.path.is_none(),
@@ -239,7 +243,7 @@ fn check_required(row: &Row, fixed: &FixedHeader) -> Result<(), InvalidMessage> 
     };
     match required.iter().find(|&&code| absent(code)) {
         None => Ok(()),
-        Some(&code) => Err(Reason::FieldMissing(code).at(fixed.fields_end())),
+        Some(&code) => Err(InvalidReason::FieldMissing(code).at(fixed.fields_end())),
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 /// A place in the [`Store`]: which part of it, and how far from the start of that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place(u64);
+pub(super) struct StoredPlace(u64);
 
 /// The bytes of all messages: those of an uncompressed file stay in it, all others are kept here.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     files: Vec<Box<dyn ReadAt>>,
-    current: Part,
+    current: StoredFile,
     kept: Vec<u8>,
 }
 
@@ -34,18 +34,18 @@ impl ReadAt for Arc<Vec<u8>> {
 
 /// One of the files: its number, from 1. 0 is what is kept here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Part(u64);
+pub(super) struct StoredFile(u64);
 
 /// Bits of a place that are the offset; no file is longer than that.
 const OFFSET_BITS: u32 = 48;
 
-impl Place {
-    const fn new(part: Part, offset: u64) -> Self {
+impl StoredPlace {
+    const fn new(part: StoredFile, offset: u64) -> Self {
         Self(part.0 << OFFSET_BITS | offset)
     }
 
-    const fn part(self) -> Part {
-        Part(self.0 >> OFFSET_BITS)
+    const fn part(self) -> StoredFile {
+        StoredFile(self.0 >> OFFSET_BITS)
     }
 
     const fn offset(self) -> u64 {
@@ -55,30 +55,35 @@ impl Place {
 
 impl Store {
     /// Takes a file in which places can be.
-    pub(super) fn open(&mut self, file: impl ReadAt + 'static) -> Part {
+    pub(super) fn open(&mut self, file: impl ReadAt + 'static) -> StoredFile {
         self.files.push(Box::new(file));
-        Part(self.files.len() as u64)
+        StoredFile(self.files.len() as u64)
     }
 
     /// From now on, places are in this file.
-    pub(super) const fn select(&mut self, part: Part) {
+    pub(super) const fn select(&mut self, part: StoredFile) {
         self.current = part;
     }
 
     /// The place `offset` bytes from the start of the file that places are in.
-    pub(super) const fn in_file(&self, offset: u64) -> Place {
-        Place::new(self.current, offset)
+    pub(super) const fn in_file(&self, offset: u64) -> StoredPlace {
+        StoredPlace::new(self.current, offset)
     }
 
     /// Keeps a copy.
-    pub(super) fn keep(&mut self, bytes: &[u8]) -> Place {
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> StoredPlace {
         let offset = self.kept.len() as u64;
         self.kept.extend_from_slice(bytes);
-        Place::new(Part::default(), offset)
+        StoredPlace::new(StoredFile::default(), offset)
     }
 
     /// Reads `len` bytes into `buffer`, in place of what it holds.
-    pub(super) fn read(&self, place: Place, len: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    pub(super) fn read(
+        &self,
+        place: StoredPlace,
+        len: usize,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<()> {
         buffer.clear();
         match place.part().0.checked_sub(1) {
             None => {

@@ -6,9 +6,9 @@ use std::hash::BuildHasher;
 
 /// A text of a capture. Two are equal if the texts are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Text(u32);
+pub struct TextId(u32);
 
-impl Text {
+impl TextId {
     /// The empty text, which stands for an absent header field.
     pub const NONE: Self = Self(0);
 
@@ -26,7 +26,7 @@ impl Text {
 /// All texts of a capture.
 #[derive(Clone, Debug)]
 pub struct Strings {
-    table: HashTable<Text>,
+    table: HashTable<TextId>,
     hasher: RandomState,
     bytes: String,
     /// Where each text ends; each begins where the one before ends.
@@ -48,19 +48,19 @@ impl Default for Strings {
 
 impl Strings {
     /// The text; `NONE` is empty.
-    pub fn get(&self, text: Text) -> &str {
+    pub fn get(&self, text: TextId) -> &str {
         text_at(&self.bytes, &self.ends, text)
     }
 
     /// The id of a text that some message has.
-    pub fn find(&self, text: &str) -> Option<Text> {
+    pub fn find(&self, text: &str) -> Option<TextId> {
         let hash = self.hasher.hash_one(text.as_bytes());
         self.table.find(hash, |&id| self.get(id) == text).copied()
     }
 
     /// All ids, in the order in which the texts were first seen.
-    pub fn ids(&self) -> impl Iterator<Item = Text> + use<> {
-        (0..self.ends.len() as u32).map(Text)
+    pub fn ids(&self) -> impl Iterator<Item = TextId> + use<> {
+        (0..self.ends.len() as u32).map(TextId)
     }
 
     /// All texts, in the order of their ids.
@@ -79,7 +79,7 @@ impl Strings {
     }
 
     /// The id of a text.
-    pub fn intern(&mut self, text: &str) -> Text {
+    pub fn intern(&mut self, text: &str) -> TextId {
         match self.seen(text.as_bytes()) {
             Some(id) => id,
             None => self.add(text),
@@ -88,29 +88,29 @@ impl Strings {
 
     /// The id of bytes that are a text of the capture already.
     #[inline]
-    pub(super) fn seen(&self, bytes: &[u8]) -> Option<Text> {
+    pub(super) fn seen(&self, bytes: &[u8]) -> Option<TextId> {
         let hash = self.hasher.hash_one(bytes);
         self.table.find(hash, |&id| self.get(id).as_bytes() == bytes).copied()
     }
 
     /// When 4 GiB of different texts are full, further ones count as absent.
     #[cold]
-    fn add(&mut self, text: &str) -> Text {
+    fn add(&mut self, text: &str) -> TextId {
         let (Ok(id), Ok(end)) =
             (u32::try_from(self.ends.len()), u32::try_from(self.bytes.len() + text.len()))
         else {
-            return Text::NONE;
+            return TextId::NONE;
         };
         self.bytes.push_str(text);
         self.ends.push(end);
         let Self { table, hasher, bytes, ends } = self;
-        let hash = |&id: &Text| hasher.hash_one(text_at(bytes, ends, id).as_bytes());
-        table.insert_unique(hash(&Text(id)), Text(id), hash);
-        Text(id)
+        let hash = |&id: &TextId| hasher.hash_one(text_at(bytes, ends, id).as_bytes());
+        table.insert_unique(hash(&TextId(id)), TextId(id), hash);
+        TextId(id)
     }
 }
 
-fn text_at<'t>(bytes: &'t str, ends: &[u32], text: Text) -> &'t str {
+fn text_at<'t>(bytes: &'t str, ends: &[u32], text: TextId) -> &'t str {
     let index = text.index();
     let start = index.checked_sub(1).map_or(0, |before| ends[before]);
     &bytes[start as usize..ends[index] as usize]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::field::{FIELDS, Field, NumberField, TextField};
-use crate::model::{Capture, Message};
+use super::field::{FIELDS, NumberField, QueryField, TextField};
+use crate::model::{Capture, CapturedMessage};
 use crate::text::amount::Scale;
 
 /// What may be written at a place of a query, and what of the text it takes the place of.
@@ -34,7 +34,7 @@ pub fn complete(text: &str, cursor: usize, capture: &Capture) -> Completions {
         return Completions { replaces: start..before.len(), offers: fields(word) };
     };
     let written = word[sign..].trim_start_matches(SIGNS).trim_start();
-    let offers = Field::named(word[..sign].trim_end_matches('!').trim_end())
+    let offers = QueryField::named(word[..sign].trim_end_matches('!').trim_end())
         .map(|field| values(field, written, capture))
         .unwrap_or_default();
     Completions { replaces: before.len() - written.len()..before.len(), offers }
@@ -59,7 +59,7 @@ fn term_start(text: &str) -> usize {
 fn fields(start: &str) -> Vec<Completion> {
     let of_field = FIELDS.iter().map(|entry| {
         let sign = match entry.field {
-            Field::Number(
+            QueryField::Number(
                 NumberField::Size
                 | NumberField::Duration
                 | NumberField::Time
@@ -74,7 +74,7 @@ fn fields(start: &str) -> Vec<Completion> {
     all.map(|(text, about)| Completion { text, about }).collect()
 }
 
-fn values(field: Field, start: &str, capture: &Capture) -> Vec<Completion> {
+fn values(field: QueryField, start: &str, capture: &Capture) -> Vec<Completion> {
     let plain = |text: String| Completion { text, about: "" };
     if !field.choices().is_empty() {
         let choices = field.choices().iter().filter(|choice| choice.starts_with(start));
@@ -82,8 +82,8 @@ fn values(field: Field, start: &str, capture: &Capture) -> Vec<Completion> {
     }
     let digits = start.trim_end_matches(|c: char| c.is_alphabetic());
     match field {
-        Field::Text(text) => texts(text, start, capture),
-        Field::Number(number) if !digits.is_empty() => {
+        QueryField::Text(text) => texts(text, start, capture),
+        QueryField::Number(number) if !digits.is_empty() => {
             let signs = number.scale().into_iter().flat_map(Scale::signs);
             signs
                 .map(|sign| format!("{digits}{sign}"))
@@ -115,9 +115,12 @@ fn texts(field: TextField, start: &str, capture: &Capture) -> Vec<Completion> {
 }
 
 /// The texts of a field that a message has.
-fn of_message(field: TextField, message: &Message<'_>) -> [Option<crate::model::Text>; 2] {
+fn of_message(
+    field: TextField,
+    message: &CapturedMessage<'_>,
+) -> [Option<crate::model::TextId>; 2] {
     let is_error = message.kind() == wire::message::MessageType::Error;
-    let name = |peer: Option<crate::model::PeerId>| {
+    let name = |peer: Option<crate::model::RecordedPeerId>| {
         let peer = message.capture().directory().peer(peer?);
         Some(peer.names.first().copied().unwrap_or(peer.unique))
     };

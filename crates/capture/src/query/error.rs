@@ -2,7 +2,7 @@
 
 use wire::match_rule::MatchRuleError;
 
-use super::field::{FIELDS, Field, NumberField};
+use super::field::{FIELDS, NumberField, QueryField};
 use super::names::NameMistake;
 use crate::text::nearest::{nearest, suggestion};
 
@@ -31,7 +31,7 @@ pub enum QueryErrorKind {
     TermMissing,
     /// The value behind the sign of this field is missing.
     #[error("{} has no value; expected {}", .0.word(), expected(*.0))]
-    ValueMissing(Field),
+    ValueMissing(QueryField),
     /// The value behind this key of match rules is missing.
     #[error("{key} has no value; expected a text")]
     RuleValueMissing {
@@ -69,7 +69,7 @@ pub enum QueryErrorKind {
         /// The word.
         word: &'static str,
         /// The field.
-        field: Field,
+        field: QueryField,
         /// A term with the same meaning.
         example: &'static str,
     },
@@ -80,7 +80,7 @@ pub enum QueryErrorKind {
     #[error("{}", unknown_value(*field, found))]
     UnknownValue {
         /// The field.
-        field: Field,
+        field: QueryField,
         /// The text in the place of the value.
         found: String,
     },
@@ -92,10 +92,10 @@ pub enum QueryErrorKind {
     },
     /// This field is not a number, so it has no order.
     #[error("{} is not a number; expected :, =, != or ~ behind it", .0.word())]
-    NotComparable(Field),
+    NotComparable(QueryField),
     /// This field is not a text, so it cannot be searched.
     #[error("~ searches texts; expected {}:", .0.word())]
-    NotSearchable(Field),
+    NotSearchable(QueryField),
     /// A quote is not closed.
     #[error("the quote is not closed")]
     QuoteOpen,
@@ -141,10 +141,10 @@ impl QueryError {
 }
 
 /// Whether there are values of this field that begin with this text.
-fn begins_a_value(field: Field, start: &str) -> bool {
+fn begins_a_value(field: QueryField, start: &str) -> bool {
     let start = start.to_ascii_lowercase();
     match field {
-        Field::Number(number) => {
+        QueryField::Number(number) => {
             let Some(scale) = number.scale() else { return false };
             let digits = start.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
             let sign = &start[digits.len()..];
@@ -155,12 +155,12 @@ fn begins_a_value(field: Field, start: &str) -> bool {
     }
 }
 
-fn unknown_value(field: Field, found: &str) -> String {
+fn unknown_value(field: QueryField, found: &str) -> String {
     match field {
-        Field::Number(NumberField::Duration | NumberField::Time) => {
+        QueryField::Number(NumberField::Duration | NumberField::Time) => {
             format!("{found} is not a duration; use for example 50ms")
         }
-        Field::Number(NumberField::Size) => {
+        QueryField::Number(NumberField::Size) => {
             format!("{found} is not a size; use for example 512 or 4kB")
         }
         field => format!(
@@ -246,12 +246,12 @@ fn all_fields() -> String {
     format!("{}, arg0 to arg63", words.join(", "))
 }
 
-fn expected(field: Field) -> String {
+fn expected(field: QueryField) -> String {
     if !field.choices().is_empty() {
         return one_of(field.choices());
     }
     match field {
-        Field::Number(number) => {
+        QueryField::Number(number) => {
             number.scale().map_or_else(|| "a whole number".to_owned(), |scale| scale.to_string())
         }
         _ => "a text".to_owned(),
@@ -259,12 +259,12 @@ fn expected(field: Field) -> String {
 }
 
 /// The same, with an example in place of all units.
-fn expected_such_as(field: Field) -> String {
+fn expected_such_as(field: QueryField) -> String {
     match field {
-        Field::Number(number) => {
+        QueryField::Number(number) => {
             number.scale().map_or_else(|| expected(field), |scale| scale.such_as())
         }
-        Field::Argument(_) => "a number".to_owned(),
+        QueryField::Argument(_) => "a number".to_owned(),
         field => expected(field),
     }
 }

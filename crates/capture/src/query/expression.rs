@@ -3,7 +3,7 @@
 use wire::match_rule::MatchRule;
 use wire::message::{Flags, MessageType};
 
-use super::field::{Arguments, NumberField, State, TextField};
+use super::field::{Arguments, MessageState, NumberField, TextField};
 use super::pattern::Pattern;
 
 /// Terms, and how they are joined.
@@ -29,7 +29,7 @@ impl Expression {
         match self {
             Self::Term(Term::Number(
                 NumberField::Number,
-                Comparison { order: Order::Equal, with },
+                NumberComparison { order: ComparisonOrder::Equal, with },
             )) => Some(*with),
             _ => None,
         }
@@ -58,13 +58,13 @@ pub enum Term {
     /// This text is like that.
     Text(TextField, Pattern),
     /// This number compares so.
-    Number(NumberField, Comparison),
+    Number(NumberField, NumberComparison),
     /// The message is of this type.
     Type(MessageType),
     /// The flags of the message include these.
     Flags(Flags),
     /// The message is so.
-    Is(State),
+    Is(MessageState),
     /// An argument is like this.
     Argument(Arguments, ArgumentTest),
     /// A match rule selects the message.
@@ -77,19 +77,19 @@ pub enum ArgumentTest {
     /// Its text is like this: of a number its decimal digits, of a boolean `true` or `false`.
     Like(Pattern),
     /// It is a number and compares so.
-    Compares(Order, f64),
+    Compares(ComparisonOrder, f64),
 }
 
 /// A comparison with a number. Times are in nanoseconds, sizes in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Comparison {
+pub struct NumberComparison {
     /// How.
-    pub order: Order,
+    pub order: ComparisonOrder,
     /// With what.
     pub with: u64,
 }
 
-impl Comparison {
+impl NumberComparison {
     /// Whether a number compares so.
     pub fn holds(self, number: u64) -> bool {
         self.order.holds(number, self.with)
@@ -98,7 +98,7 @@ impl Comparison {
 
 /// How two numbers are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Order {
+pub enum ComparisonOrder {
     /// `:` or `=`
     Equal,
     /// `<`
@@ -111,7 +111,7 @@ pub enum Order {
     AtLeast,
 }
 
-impl Order {
+impl ComparisonOrder {
     /// Whether a number compares so with another one.
     pub(super) fn holds<N: PartialOrd>(self, number: N, with: N) -> bool {
         match self {

@@ -7,7 +7,7 @@ use crate::text::amount::Scale;
 
 /// What stands before the sign of a term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Field {
+pub enum QueryField {
     /// `type`
     Type,
     /// `flags`
@@ -79,7 +79,7 @@ pub enum NumberField {
 
 /// What can be said of a message without a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum State {
+pub enum MessageState {
     /// It is an error, or a call that got one.
     Error,
     /// It is a call without a reply, whose caller left or was waiting when the recording ended.
@@ -101,7 +101,7 @@ pub enum State {
 impl TextField {
     /// The word for it in a query.
     pub(super) fn word(self) -> &'static str {
-        Field::Text(self).word()
+        QueryField::Text(self).word()
     }
 
     /// What a text of this field is called in a sentence.
@@ -141,7 +141,7 @@ impl NumberField {
     }
 }
 
-impl Field {
+impl QueryField {
     /// The field that a word stands for.
     pub fn named(word: &str) -> Option<Self> {
         let entry = FIELDS.iter().find(|entry| entry.words.contains(&word));
@@ -164,12 +164,12 @@ impl Field {
     }
 }
 
-fn argument(word: &str) -> Option<Field> {
+fn argument(word: &str) -> Option<QueryField> {
     let digits = word.strip_prefix("arg")?;
     let index: u8 = digits.parse().ok()?;
     let is_canonical = digits == "0" || !digits.starts_with(['0', '+']);
     (index <= wire::match_rule::ARG_INDEX_MAX && is_canonical)
-        .then_some(Field::Argument(Arguments::At(index)))
+        .then_some(QueryField::Argument(Arguments::At(index)))
 }
 
 pub(super) fn message_type(word: &str) -> Option<MessageType> {
@@ -191,19 +191,19 @@ pub(super) fn flags(word: &str) -> Option<Flags> {
     })
 }
 
-pub(super) fn state(word: &str) -> Option<State> {
+pub(super) fn state(word: &str) -> Option<MessageState> {
     Some(match &*plain(word) {
-        "error" => State::Error,
-        "unanswered" => State::Unanswered,
-        "timed-out" => State::Ended(CallOutcome::TimedOut),
-        "callee-left" => State::Ended(CallOutcome::CalleeLeft),
-        "caller-left" => State::Ended(CallOutcome::CallerLeft),
-        "waiting" => State::Ended(CallOutcome::Waiting),
-        "cut" => State::Cut,
-        "redacted" => State::Redacted,
-        "invalid" => State::Invalid,
-        "driver" => State::Driver,
-        "recorder" => State::Recorder,
+        "error" => MessageState::Error,
+        "unanswered" => MessageState::Unanswered,
+        "timed-out" => MessageState::Ended(CallOutcome::TimedOut),
+        "callee-left" => MessageState::Ended(CallOutcome::CalleeLeft),
+        "caller-left" => MessageState::Ended(CallOutcome::CallerLeft),
+        "waiting" => MessageState::Ended(CallOutcome::Waiting),
+        "cut" => MessageState::Cut,
+        "redacted" => MessageState::Redacted,
+        "invalid" => MessageState::Invalid,
+        "driver" => MessageState::Driver,
+        "recorder" => MessageState::Recorder,
         _ => return None,
     })
 }
@@ -229,23 +229,35 @@ const STATES: &[&str] = &[
 ];
 
 /// A field with the words for it, the usual one first, and what it is in a few words.
-pub(super) struct Entry {
-    pub(super) field: Field,
+pub(super) struct QueryFieldEntry {
+    pub(super) field: QueryField,
     pub(super) words: &'static [&'static str],
     pub(super) about: &'static str,
 }
 
-const fn text(field: TextField, words: &'static [&'static str], about: &'static str) -> Entry {
-    Entry { field: Field::Text(field), words, about }
+const fn text(
+    field: TextField,
+    words: &'static [&'static str],
+    about: &'static str,
+) -> QueryFieldEntry {
+    QueryFieldEntry { field: QueryField::Text(field), words, about }
 }
 
-const fn number(field: NumberField, words: &'static [&'static str], about: &'static str) -> Entry {
-    Entry { field: Field::Number(field), words, about }
+const fn number(
+    field: NumberField,
+    words: &'static [&'static str],
+    about: &'static str,
+) -> QueryFieldEntry {
+    QueryFieldEntry { field: QueryField::Number(field), words, about }
 }
 
 /// All fields, in the order in which they are offered.
-pub(super) const FIELDS: &[Entry] = &[
-    Entry { field: Field::Type, words: &["type"], about: "call, return, error or signal" },
+pub(super) const FIELDS: &[QueryFieldEntry] = &[
+    QueryFieldEntry {
+        field: QueryField::Type,
+        words: &["type"],
+        about: "call, return, error or signal",
+    },
     text(TextField::From, &["from", "sender"], "who sends: name or program"),
     text(TextField::To, &["to", "destination"], "who receives: name or program"),
     text(TextField::Name, &["name"], "who sends or receives"),
@@ -264,14 +276,22 @@ pub(super) const FIELDS: &[Entry] = &[
     text(TextField::Program, &["comm", "program"], "program of either end"),
     text(TextField::Unit, &["unit"], "systemd unit of either end"),
     text(TextField::Bus, &["bus"], "the bus: session, system"),
-    Entry {
-        field: Field::Is,
+    QueryFieldEntry {
+        field: QueryField::Is,
         words: &["is"],
         about: "error, unanswered, timed-out, callee-left, caller-left, waiting, cut, redacted, \
                 invalid, driver, recorder",
     },
-    Entry { field: Field::Flags, words: &["flags"], about: "no-reply, no-auto-start, interactive" },
-    Entry { field: Field::Argument(Arguments::Any), words: &["arg"], about: "any argument" },
+    QueryFieldEntry {
+        field: QueryField::Flags,
+        words: &["flags"],
+        about: "no-reply, no-auto-start, interactive",
+    },
+    QueryFieldEntry {
+        field: QueryField::Argument(Arguments::Any),
+        words: &["arg"],
+        about: "any argument",
+    },
 ];
 
 #[cfg(test)]
@@ -283,7 +303,7 @@ mod tests {
         let mut words: Vec<_> = FIELDS.iter().flat_map(|entry| entry.words).collect();
         for entry in FIELDS {
             for word in entry.words {
-                assert_eq!(Field::named(word), Some(entry.field));
+                assert_eq!(QueryField::named(word), Some(entry.field));
             }
             assert_eq!(entry.field.word(), entry.words[0]);
         }
@@ -298,8 +318,8 @@ mod tests {
         for (word, expected) in
             [("arg0", Some(0)), ("arg63", Some(63)), ("arg64", None), ("arg007", None)]
         {
-            let expected = expected.map(|index| Field::Argument(Arguments::At(index)));
-            assert_eq!(Field::named(word), expected, "{word}");
+            let expected = expected.map(|index| QueryField::Argument(Arguments::At(index)));
+            assert_eq!(QueryField::named(word), expected, "{word}");
         }
     }
 
@@ -324,13 +344,13 @@ mod tests {
 
     #[test]
     fn every_choice_is_understood() {
-        for word in Field::Type.choices() {
+        for word in QueryField::Type.choices() {
             assert!(message_type(word).is_some(), "{word}");
         }
-        for word in Field::Flags.choices() {
+        for word in QueryField::Flags.choices() {
             assert!(flags(word).is_some(), "{word}");
         }
-        for word in Field::Is.choices() {
+        for word in QueryField::Is.choices() {
             assert!(state(word).is_some(), "{word}");
         }
     }

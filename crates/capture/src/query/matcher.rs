@@ -7,20 +7,20 @@ use wire::body::Value;
 use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
-use super::expression::{ArgumentTest, Comparison, Expression, Term};
-use super::field::{Arguments, NumberField, State, TextField};
+use super::expression::{ArgumentTest, Expression, NumberComparison, Term};
+use super::field::{Arguments, MessageState, NumberField, TextField};
 use super::pattern::Pattern;
-use super::scope::Scope;
-use crate::match_subject::Subject;
-use crate::model::{CallOutcome, Capture, Health, Message, Peer};
-use crate::recipients::{Recipients, is_broadcast};
-use crate::record::{Process, nanos};
+use super::scope::QueryScope;
+use crate::match_subject::RecordedMatchSubject;
+use crate::model::{CallOutcome, Capture, CapturedMessage, Health, RecordedPeer};
+use crate::recipients::{SignalRecipients, is_broadcast};
+use crate::record::{RecordedProcess, nanos};
 
 /// A query that is asked of messages, one after the other.
 #[derive(Debug)]
 pub struct Matcher<'q> {
     expression: Option<&'q Expression>,
-    scope: Scope,
+    scope: QueryScope,
     /// The bytes of a message whose arguments are asked for.
     bytes: Vec<u8>,
     /// Recipients of signals, once a term asks for them.
@@ -33,13 +33,13 @@ struct KnownRecipients {
     messages: usize,
     facts: usize,
     /// `None` if the recording does not show them.
-    found: Option<Recipients>,
+    found: Option<SignalRecipients>,
 }
 
 impl KnownRecipients {
     fn find(capture: &Capture) -> Self {
         let (messages, facts) = (capture.len(), capture.facts().len());
-        Self { messages, facts, found: Recipients::find(capture).ok() }
+        Self { messages, facts, found: SignalRecipients::find(capture).ok() }
     }
 
     /// False if a live capture has more messages now.
@@ -49,13 +49,13 @@ impl KnownRecipients {
 }
 
 impl<'q> Matcher<'q> {
-    pub(super) fn new(expression: Option<&'q Expression>, scope: Scope) -> Self {
+    pub(super) fn new(expression: Option<&'q Expression>, scope: QueryScope) -> Self {
         Self { expression, scope, bytes: Vec::new(), recipients: None }
     }
 
     /// Whether the query selects the message. Its body is read only if an argument is asked for and
     /// nothing else has decided; a body that cannot be read has no arguments.
-    pub fn selects(&mut self, message: &Message<'_>) -> bool {
+    pub fn selects(&mut self, message: &CapturedMessage<'_>) -> bool {
         if self.scope.leaves_out(message) {
             return false;
         }
@@ -63,7 +63,7 @@ impl<'q> Matcher<'q> {
     }
 
     /// Whether an expression, of this query or another one, holds for a message.
-    pub(super) fn holds(&mut self, expression: &Expression, message: &Message<'_>) -> bool {
+    pub(super) fn holds(&mut self, expression: &Expression, message: &CapturedMessage<'_>) -> bool {
         match expression {
             Expression::All(parts) => parts.iter().all(|part| self.holds(part, message)),
             Expression::Any(parts) => parts.iter().any(|part| self.holds(part, message)),
@@ -72,7 +72,7 @@ impl<'q> Matcher<'q> {
         }
     }
 
-    fn term(&mut self, term: &Term, message: &Message<'_>) -> bool {
+    fn term(&mut self, term: &Term, message: &CapturedMessage<'_>) -> bool {
         match term {
             Term::Anywhere(pattern) => {
                 anywhere(message, pattern)
@@ -101,7 +101,7 @@ impl<'q> Matcher<'q> {
     fn argument(
         &mut self,
         which: Arguments,
-        message: &Message<'_>,
+        message: &CapturedMessage<'_>,
         test: &dyn Fn(&Value) -> bool,
     ) -> bool {
         if message.signature_id().is_none() {
@@ -119,13 +119,13 @@ impl<'q> Matcher<'q> {
         false
     }
 
-    fn rule(&mut self, rule: &MatchRule, message: &Message<'_>) -> bool {
+    fn rule(&mut self, rule: &MatchRule, message: &CapturedMessage<'_>) -> bool {
         let body = if rule.args().is_empty() { None } else { self.read(message) };
-        rule.matches(&Subject::new(message, body))
+        rule.matches(&RecordedMatchSubject::new(message, body))
     }
 
     /// The number of recipients of a broadcast signal, if it is known.
-    fn recipients(&mut self, message: &Message<'_>) -> Option<u64> {
+    fn recipients(&mut self, message: &CapturedMessage<'_>) -> Option<u64> {
         if !is_broadcast(message) {
             return None;
         }
@@ -139,19 +139,20 @@ impl<'q> Matcher<'q> {
         self.recipients.as_mut()?.found.as_mut()?.of(message).ok().flatten()
     }
 
-    fn read(&mut self, message: &Message<'_>) -> Option<WireMessage<'_>> {
+    fn read(&mut self, message: &CapturedMessage<'_>) -> Option<WireMessage<'_>> {
         message.capture().read_message(message.id(), &mut self.bytes).ok().flatten()
     }
 }
 
-fn text(message: &Message<'_>, field: TextField, pattern: &Pattern) -> bool {
+fn text(message: &CapturedMessage<'_>, field: TextField, pattern: &Pattern) -> bool {
     let asked = message.call().unwrap_or(*message);
     let of_member = |text: &str| !text.is_empty() && pattern.selects(text);
     match field {
-        TextField::From => end(message, End::Sender, pattern),
-        TextField::To => end(message, End::Recipient, pattern),
+        TextField::From => end(message, MessageEnd::Sender, pattern),
+        TextField::To => end(message, MessageEnd::Recipient, pattern),
         TextField::Name => {
-            end(message, End::Sender, pattern) || end(message, End::Recipient, pattern)
+            end(message, MessageEnd::Sender, pattern)
+                || end(message, MessageEnd::Recipient, pattern)
         }
         TextField::Path => of_member(asked.path()),
         TextField::Interface => of_member(asked.interface()),
@@ -167,7 +168,7 @@ fn text(message: &Message<'_>, field: TextField, pattern: &Pattern) -> bool {
     }
 }
 
-fn anywhere(message: &Message<'_>, pattern: &Pattern) -> bool {
+fn anywhere(message: &CapturedMessage<'_>, pattern: &Pattern) -> bool {
     const FIELDS: [TextField; 6] = [
         TextField::Member,
         TextField::Interface,
@@ -181,16 +182,16 @@ fn anywhere(message: &Message<'_>, pattern: &Pattern) -> bool {
 
 /// Which end of a message.
 #[derive(Clone, Copy)]
-enum End {
+enum MessageEnd {
     Sender,
     Recipient,
 }
 
 /// Whether the name, the names of its owner or the program at an end are like this.
-fn end(message: &Message<'_>, end: End, pattern: &Pattern) -> bool {
+fn end(message: &CapturedMessage<'_>, end: MessageEnd, pattern: &Pattern) -> bool {
     let (name, peer) = match end {
-        End::Sender => (message.sender(), message.from()),
-        End::Recipient => (message.destination(), message.to()),
+        MessageEnd::Sender => (message.sender(), message.from()),
+        MessageEnd::Recipient => (message.destination(), message.to()),
     };
     if !name.is_empty() && pattern.selects(name) {
         return true;
@@ -203,33 +204,33 @@ fn end(message: &Message<'_>, end: End, pattern: &Pattern) -> bool {
         || program(peer, pattern)
 }
 
-fn program(peer: &Peer, pattern: &Pattern) -> bool {
+fn program(peer: &RecordedPeer, pattern: &Pattern) -> bool {
     programs(peer).any(|text| pattern.selects(text))
 }
 
 /// What the program of a connection is called: by people, by the kernel, and by its file.
-pub(super) fn programs(peer: &Peer) -> impl Iterator<Item = &str> {
+pub(super) fn programs(peer: &RecordedPeer) -> impl Iterator<Item = &str> {
     let process = peer.process.as_ref();
     let file = process.and_then(|process| process.exe.as_deref()?.rsplit('/').next());
     let comm = process.and_then(|process| process.comm.as_deref());
-    [process.and_then(Process::program), comm, file].into_iter().flatten()
+    [process.and_then(RecordedProcess::program), comm, file].into_iter().flatten()
 }
 
-pub(super) fn peers<'c>(message: &Message<'c>) -> impl Iterator<Item = &'c Peer> {
+pub(super) fn peers<'c>(message: &CapturedMessage<'c>) -> impl Iterator<Item = &'c RecordedPeer> {
     let directory = message.capture().directory();
     [message.from(), message.to()].into_iter().flatten().map(move |peer| directory.peer(peer))
 }
 
-fn number(message: &Message<'_>, field: NumberField, comparison: Comparison) -> bool {
+fn number(message: &CapturedMessage<'_>, field: NumberField, comparison: NumberComparison) -> bool {
     if field == NumberField::Process {
-        let pid = |peer: &Peer| peer.process.as_ref().and_then(|process| process.pid);
+        let pid = |peer: &RecordedPeer| peer.process.as_ref().and_then(|process| process.pid);
         return peers(message).filter_map(pid).any(|pid| comparison.holds(pid.into()));
     }
     value_of(message, field).is_some_and(|found| comparison.holds(found))
 }
 
 /// The number that a message has; `None` for processes, of which it can have two.
-pub(super) fn value_of(message: &Message<'_>, field: NumberField) -> Option<u64> {
+pub(super) fn value_of(message: &CapturedMessage<'_>, field: NumberField) -> Option<u64> {
     match field {
         NumberField::Size => Some(message.len().into()),
         NumberField::Duration => message.waited().map(nanos),
@@ -242,31 +243,33 @@ pub(super) fn value_of(message: &Message<'_>, field: NumberField) -> Option<u64>
 }
 
 /// A message from before the first one, by a clock that was set back, counts as at the start.
-fn since_start(message: &Message<'_>) -> Option<u64> {
+fn since_start(message: &CapturedMessage<'_>) -> Option<u64> {
     let first = message.capture().messages().next()?;
     let span = message.at().since(first.at()).unwrap_or_default();
     u64::try_from(span.as_nanos()).ok()
 }
 
-fn is(message: &Message<'_>, state: State) -> bool {
+fn is(message: &CapturedMessage<'_>, state: MessageState) -> bool {
     match state {
-        State::Error => error(message).is_some(),
-        State::Ended(outcome) => message.outcome() == Some(outcome),
-        State::Unanswered => {
+        MessageState::Error => error(message).is_some(),
+        MessageState::Ended(outcome) => message.outcome() == Some(outcome),
+        MessageState::Unanswered => {
             message.kind() == MessageType::MethodCall
                 && message.outcome().is_some_and(CallOutcome::is_unanswered)
         }
-        State::Cut => matches!(message.health(), Health::BodyCut | Health::HeaderCut),
-        State::Redacted => message.health() == Health::BodyRedacted,
-        State::Invalid => matches!(message.health(), Health::BodyInvalid | Health::HeaderInvalid),
-        State::Driver => message.is_driver_traffic(),
-        State::Recorder => message.is_of_recorder(),
+        MessageState::Cut => matches!(message.health(), Health::BodyCut | Health::HeaderCut),
+        MessageState::Redacted => message.health() == Health::BodyRedacted,
+        MessageState::Invalid => {
+            matches!(message.health(), Health::BodyInvalid | Health::HeaderInvalid)
+        }
+        MessageState::Driver => message.is_driver_traffic(),
+        MessageState::Recorder => message.is_of_recorder(),
     }
 }
 
 /// The error that a message is, or that answers it.
-pub(super) fn error<'c>(message: &Message<'c>) -> Option<Message<'c>> {
-    let is_error = |message: &Message<'_>| message.kind() == MessageType::Error;
+pub(super) fn error<'c>(message: &CapturedMessage<'c>) -> Option<CapturedMessage<'c>> {
+    let is_error = |message: &CapturedMessage<'_>| message.kind() == MessageType::Error;
     Some(*message).filter(is_error).or_else(|| message.partner().filter(is_error))
 }
 

@@ -32,18 +32,18 @@ mod scope;
 
 use std::str::FromStr;
 
-use crate::model::{Capture, Message};
-use crate::recipients::{Recipients, Unknowable};
+use crate::model::{Capture, CapturedMessage};
+use crate::recipients::{SignalRecipients, Unknowable};
 pub use complete::{Completion, Completions, OFFERS_MAX, complete};
 pub use error::{QueryError, QueryErrorKind};
-pub use expression::{ArgumentTest, Comparison, Expression, Order, Term};
-pub use field::{Arguments, Field, NumberField, State, TextField};
+pub use expression::{ArgumentTest, ComparisonOrder, Expression, NumberComparison, Term};
+pub use field::{Arguments, MessageState, NumberField, QueryField, TextField};
 pub use matcher::Matcher;
 pub use names::NameMistake;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
 pub use scope::OfRecorder;
-use scope::Scope;
+use scope::QueryScope;
 
 /// What somebody asks for. The [`Default`] asks for nothing: every message is selected.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +84,7 @@ impl Query {
     }
 
     /// Tells which messages this query leaves out because they are from or to the recorder.
-    pub fn leaves_out(&self) -> impl Fn(&Message<'_>) -> bool + use<> {
+    pub fn leaves_out(&self) -> impl Fn(&CapturedMessage<'_>) -> bool + use<> {
         let scope = self.scope();
         move |message| scope.leaves_out(message)
     }
@@ -93,31 +93,31 @@ impl Query {
     /// recorder.
     pub fn total(&self, capture: &Capture) -> usize {
         let left_out = match self.scope() {
-            Scope::Recording => OfRecorder::default(),
-            Scope::Traffic => Self::default().of_recorder(capture),
+            QueryScope::Recording => OfRecorder::default(),
+            QueryScope::Traffic => Self::default().of_recorder(capture),
         };
         capture.len() - left_out.messages() as usize
     }
 
     /// The messages from and to the recorder that this query would select if it did not leave them out.
     pub fn of_recorder(&self, capture: &Capture) -> OfRecorder {
-        if self.scope() == Scope::Recording || !capture.directory().has_recorder() {
+        if self.scope() == QueryScope::Recording || !capture.directory().has_recorder() {
             return OfRecorder::default();
         }
-        let mut matcher = Matcher::new(self.expression(), Scope::Recording);
-        let messages = capture.messages().filter(Message::is_of_recorder);
+        let mut matcher = Matcher::new(self.expression(), QueryScope::Recording);
+        let messages = capture.messages().filter(CapturedMessage::is_of_recorder);
         OfRecorder::new(messages.filter(|message| matcher.selects(message)).count() as u64)
     }
 
-    fn scope(&self) -> Scope {
-        Scope::of(self.expression())
+    fn scope(&self) -> QueryScope {
+        QueryScope::of(self.expression())
     }
 
     /// Why no message can match the `recipients` terms of this query; `None` if it has none, or if the
     /// recording shows how many recipients its signals have.
     pub fn unknown_recipients(&self, capture: &Capture) -> Option<Unknowable> {
         let asks = self.expression().is_some_and(Expression::asks_recipients);
-        asks.then(|| Recipients::find(capture).err()).flatten()
+        asks.then(|| SignalRecipients::find(capture).err()).flatten()
     }
 }
 

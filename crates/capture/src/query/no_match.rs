@@ -7,12 +7,12 @@ use std::time::Duration;
 use wire::message::{Flags, MessageType};
 
 use super::Query;
-use super::expression::{Comparison, Expression, Order, Term};
-use super::field::{self, Field, NumberField, State, TextField};
+use super::expression::{ComparisonOrder, Expression, NumberComparison, Term};
+use super::field::{self, MessageState, NumberField, QueryField, TextField};
 use super::matcher::{self, Matcher};
 use super::pattern::Pattern;
-use super::scope::Scope;
-use crate::model::{Capture, Message, MessageId, PeerId};
+use super::scope::QueryScope;
+use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId};
 use crate::text::nearest::nearest;
 use crate::text::units;
 
@@ -22,7 +22,7 @@ impl Query {
     pub fn no_match(
         &self,
         capture: &Capture,
-        counts: &mut dyn FnMut(&Message<'_>) -> bool,
+        counts: &mut dyn FnMut(&CapturedMessage<'_>) -> bool,
     ) -> String {
         if capture.is_empty() {
             return String::from("the recording has no messages");
@@ -51,17 +51,17 @@ impl Query {
 /// Messages on which parts of a query are tried.
 struct Tried<'c> {
     capture: &'c Capture,
-    messages: Vec<MessageId>,
+    messages: Vec<CapturedMessageId>,
 }
 
 impl<'c> Tried<'c> {
-    fn messages(&self) -> impl Iterator<Item = Message<'c>> {
+    fn messages(&self) -> impl Iterator<Item = CapturedMessage<'c>> {
         self.messages.iter().map(|&id| self.capture.message(id))
     }
 
     /// Why a part of a query matches nothing; `None` if it matches a message.
     fn reason(&self, part: &Expression) -> Option<String> {
-        let mut matcher = Matcher::new(None, Scope::Recording);
+        let mut matcher = Matcher::new(None, QueryScope::Recording);
         if self.messages().any(|message| matcher.holds(part, &message)) {
             return None;
         }
@@ -128,7 +128,7 @@ impl<'c> Tried<'c> {
     /// The texts of a field, with the number of messages that have each.
     fn texts(&self, field: TextField) -> HashMap<Cow<'c, str>, u64> {
         let mut counts: HashMap<Cow<'c, str>, u64> = HashMap::new();
-        let mut peers: HashMap<PeerId, u64> = HashMap::new();
+        let mut peers: HashMap<RecordedPeerId, u64> = HashMap::new();
         for message in self.messages() {
             for end in ends(field, &message) {
                 match end {
@@ -151,14 +151,14 @@ impl<'c> Tried<'c> {
         counts
     }
 
-    fn of_number(&self, field: NumberField, comparison: Comparison) -> String {
-        let noun = Field::Number(field).word();
+    fn of_number(&self, field: NumberField, comparison: NumberComparison) -> String {
+        let noun = QueryField::Number(field).word();
         let order = match comparison.order {
-            Order::Equal => "=",
-            Order::Less => "<",
-            Order::AtMost => "<=",
-            Order::More => ">",
-            Order::AtLeast => ">=",
+            ComparisonOrder::Equal => "=",
+            ComparisonOrder::Less => "<",
+            ComparisonOrder::AtMost => "<=",
+            ComparisonOrder::More => ">",
+            ComparisonOrder::AtLeast => ">=",
         };
         let reason = format!("no message has {noun} {order} {}", written(field, comparison.with));
         let values = self.messages().filter_map(|message| matcher::value_of(&message, field));
@@ -179,7 +179,10 @@ impl<'c> Tried<'c> {
 }
 
 /// The ends of a message that a field is about: the connection, if it is known, and its name.
-fn ends<'c>(field: TextField, message: &Message<'c>) -> Vec<(Option<PeerId>, &'c str)> {
+fn ends<'c>(
+    field: TextField,
+    message: &CapturedMessage<'c>,
+) -> Vec<(Option<RecordedPeerId>, &'c str)> {
     let from = (message.from(), message.sender());
     let to = (message.to(), message.destination());
     match field {
@@ -192,7 +195,7 @@ fn ends<'c>(field: TextField, message: &Message<'c>) -> Vec<(Option<PeerId>, &'c
 }
 
 /// The text of a message that a field is about, if it is not about connections.
-fn text_of<'c>(field: TextField, message: &Message<'c>) -> Option<Cow<'c, str>> {
+fn text_of<'c>(field: TextField, message: &CapturedMessage<'c>) -> Option<Cow<'c, str>> {
     let asked = message.call().unwrap_or(*message);
     Some(match field {
         TextField::Path => asked.path().into(),
@@ -206,7 +209,7 @@ fn text_of<'c>(field: TextField, message: &Message<'c>) -> Option<Cow<'c, str>> 
 }
 
 /// What a connection is found by in a field.
-fn texts_of(capture: &Capture, peer: PeerId, field: TextField) -> Vec<&str> {
+fn texts_of(capture: &Capture, peer: RecordedPeerId, field: TextField) -> Vec<&str> {
     let peer = capture.directory().peer(peer);
     let unit = peer.process.as_ref().and_then(|process| process.unit.as_deref());
     if field == TextField::Unit {
@@ -300,22 +303,22 @@ fn written(field: NumberField, value: u64) -> String {
 }
 
 fn word_of_type(kind: MessageType) -> &'static str {
-    let choices = Field::Type.choices().iter();
+    let choices = QueryField::Type.choices().iter();
     choices.copied().find(|word| field::message_type(word) == Some(kind)).unwrap_or("such type")
 }
 
 fn word_of_flags(flags: Flags) -> &'static str {
-    let choices = Field::Flags.choices().iter();
+    let choices = QueryField::Flags.choices().iter();
     choices.copied().find(|word| field::flags(word) == Some(flags)).unwrap_or("asked for")
 }
 
-fn word_of_state(state: State) -> &'static str {
+fn word_of_state(state: MessageState) -> &'static str {
     match state {
-        State::Error => "an error or got one",
-        State::Driver => "from or to the bus itself",
-        State::Recorder => "from or to the recorder",
+        MessageState::Error => "an error or got one",
+        MessageState::Driver => "from or to the bus itself",
+        MessageState::Recorder => "from or to the recorder",
         state => {
-            let choices = Field::Is.choices().iter();
+            let choices = QueryField::Is.choices().iter();
             choices.copied().find(|word| field::state(word) == Some(state)).unwrap_or("so")
         }
     }

@@ -24,13 +24,13 @@
 use wire::match_rule::MatchRule;
 
 use super::error::{QueryError, QueryErrorKind as Kind};
-use super::expression::{ArgumentTest, Comparison, Expression, Order, Term};
-use super::field::{self, Field, NumberField};
+use super::expression::{ArgumentTest, ComparisonOrder, Expression, NumberComparison, Term};
+use super::field::{self, NumberField, QueryField};
 use super::names;
 use super::pattern::Pattern;
 
 pub(super) fn parse(text: &str) -> Result<Option<Expression>, QueryError> {
-    let mut cursor = Cursor { text, at: 0 };
+    let mut cursor = QueryCursor { text, at: 0 };
     if cursor.peek().is_none() {
         return Ok(None);
     }
@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Expression>, QueryError> {
 }
 
 /// What is still to be read.
-struct Cursor<'t> {
+struct QueryCursor<'t> {
     text: &'t str,
     at: usize,
 }
@@ -54,11 +54,11 @@ enum Sign {
     IsNot,
     Like,
     NotLike,
-    Compares(Order),
+    Compares(ComparisonOrder),
 }
 
 /// The value of a term.
-struct Value<'t> {
+struct QueryValue<'t> {
     text: std::borrow::Cow<'t, str>,
     form: Form,
     at: usize,
@@ -73,7 +73,7 @@ enum Form {
     Bare,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> QueryCursor<'t> {
     fn any(&mut self, depth: usize) -> Result<Expression, QueryError> {
         let mut parts = vec![self.all(depth)?];
         while self.take_word(&["or", "||"]) {
@@ -133,7 +133,7 @@ impl<'t> Cursor<'t> {
             self.check_foreign_notation()?;
             return self.anywhere().map(|pattern| Expression::Term(Term::Anywhere(pattern)));
         };
-        let what = match (Field::named(word), is_rule_key(word)) {
+        let what = match (QueryField::named(word), is_rule_key(word)) {
             (Some(field), _) => Ok(field),
             (None, true) => Err(word),
             (None, false) => {
@@ -154,7 +154,7 @@ impl<'t> Cursor<'t> {
         let mut found = self.value(sign)?;
         self.take_unit(field, &mut found);
         let expression = match field {
-            Field::Number(number) if !sign.searches() => self.numbers(number, sign, &found)?,
+            QueryField::Number(number) if !sign.searches() => self.numbers(number, sign, &found)?,
             field => Expression::Term(self.build(field, sign, &found, start)?),
         };
         Ok(sign.applied(expression))
@@ -168,7 +168,7 @@ impl<'t> Cursor<'t> {
         }
         let written = self.value(Sign::Is)?;
         let text = written.text.trim_start_matches('#').replace("..#", RANGE).into();
-        self.numbers(NumberField::Number, Sign::Is, &Value { text, ..written }).map(Some)
+        self.numbers(NumberField::Number, Sign::Is, &QueryValue { text, ..written }).map(Some)
     }
 
     /// What a number, or a range of numbers, asks for.
@@ -176,23 +176,25 @@ impl<'t> Cursor<'t> {
         &self,
         field: NumberField,
         sign: Sign,
-        found: &Value<'_>,
+        found: &QueryValue<'_>,
     ) -> Result<Expression, QueryError> {
-        let term = |order, with| Expression::Term(Term::Number(field, Comparison { order, with }));
-        let read =
-            |text: &str| field.read(text).ok_or_else(|| self.unknown(Field::Number(field), found));
+        let term =
+            |order, with| Expression::Term(Term::Number(field, NumberComparison { order, with }));
+        let read = |text: &str| {
+            field.read(text).ok_or_else(|| self.unknown(QueryField::Number(field), found))
+        };
         let is_compared = matches!(sign, Sign::Compares(_));
         let Some((from, until)) = found.text.split_once(RANGE).filter(|_| !is_compared) else {
             return Ok(term(sign.order(), read(&found.text)?));
         };
         let bound = |text: &str| (!text.is_empty()).then(|| read(text)).transpose();
         let bounds = match (bound(from)?, bound(until)?) {
-            (None, None) => return Err(self.unknown(Field::Number(field), found)),
+            (None, None) => return Err(self.unknown(QueryField::Number(field), found)),
             (Some(from), Some(until)) if until < from => {
                 let text = found.text.clone().into_owned();
                 return Err(self.error_at(found.at, Kind::RangeReversed { found: text }));
             }
-            (from, until) => [(Order::AtLeast, from), (Order::AtMost, until)],
+            (from, until) => [(ComparisonOrder::AtLeast, from), (ComparisonOrder::AtMost, until)],
         };
         let bounds = bounds.into_iter().filter_map(|(order, with)| Some(term(order, with?)));
         Ok(joined(bounds.collect(), Expression::All))
@@ -216,7 +218,7 @@ impl<'t> Cursor<'t> {
         let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.';
         let name = &rest[..rest.find(is_end).unwrap_or(rest.len())];
         let (prefix, last) = name.rsplit_once('.').unwrap_or(("", name));
-        let field = Field::named(&last.to_ascii_lowercase());
+        let field = QueryField::named(&last.to_ascii_lowercase());
         let behind = &rest[name.len()..];
         let trimmed = behind.trim_start();
         let is_colon_behind = |sign: &str| sign != ":" || trimmed.len() == behind.len();
@@ -239,8 +241,8 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes the unit of a number, if it is the next word.
-    fn take_unit(&mut self, field: Field, found: &mut Value<'_>) {
-        let Field::Number(number) = field else { return };
+    fn take_unit(&mut self, field: QueryField, found: &mut QueryValue<'_>) {
+        let QueryField::Number(number) = field else { return };
         let is_number = found.text.bytes().all(|c| c.is_ascii_digit() || c == b'.');
         let (Some(scale), true) = (number.scale(), is_number && found.form == Form::Bare) else {
             return;
@@ -304,43 +306,47 @@ impl<'t> Cursor<'t> {
 
     fn build(
         &self,
-        field: Field,
+        field: QueryField,
         sign: Sign,
-        found: &Value<'_>,
+        found: &QueryValue<'_>,
         start: usize,
     ) -> Result<Term, QueryError> {
         let compares = matches!(sign, Sign::Compares(_));
         match field {
-            Field::Argument(which) => Ok(Term::Argument(which, self.argument(field, sign, found)?)),
-            Field::Number(_) => Err(self.error_at(start, Kind::NotSearchable(field))),
+            QueryField::Argument(which) => {
+                Ok(Term::Argument(which, self.argument(field, sign, found)?))
+            }
+            QueryField::Number(_) => Err(self.error_at(start, Kind::NotSearchable(field))),
             _ if compares => Err(self.error_at(start, Kind::NotComparable(field))),
-            Field::Text(text) => {
+            QueryField::Text(text) => {
                 let pattern = self.pattern(sign, found)?;
                 let pattern = names::fitted(text, pattern)
                     .map_err(|mistake| self.error_at(found.at, Kind::Name(mistake)))?;
                 Ok(Term::Text(text, pattern))
             }
             _ if sign.searches() => Err(self.error_at(start, Kind::NotSearchable(field))),
-            Field::Type => {
+            QueryField::Type => {
                 field::message_type(&found.text).map(Term::Type).ok_or(self.unknown(field, found))
             }
-            Field::Flags => {
+            QueryField::Flags => {
                 field::flags(&found.text).map(Term::Flags).ok_or(self.unknown(field, found))
             }
-            Field::Is => field::state(&found.text).map(Term::Is).ok_or(self.unknown(field, found)),
+            QueryField::Is => {
+                field::state(&found.text).map(Term::Is).ok_or(self.unknown(field, found))
+            }
         }
     }
 
-    fn unknown(&self, field: Field, found: &Value<'_>) -> QueryError {
+    fn unknown(&self, field: QueryField, found: &QueryValue<'_>) -> QueryError {
         let text = found.text.clone().into_owned();
         self.error_at(found.at, Kind::UnknownValue { field, found: text })
     }
 
     fn argument(
         &self,
-        field: Field,
+        field: QueryField,
         sign: Sign,
-        found: &Value<'_>,
+        found: &QueryValue<'_>,
     ) -> Result<ArgumentTest, QueryError> {
         let Sign::Compares(order) = sign else {
             return self.pattern(sign, found).map(ArgumentTest::Like);
@@ -350,7 +356,7 @@ impl<'t> Cursor<'t> {
         Ok(ArgumentTest::Compares(order, number))
     }
 
-    fn pattern(&self, sign: Sign, found: &Value<'_>) -> Result<Pattern, QueryError> {
+    fn pattern(&self, sign: Sign, found: &QueryValue<'_>) -> Result<Pattern, QueryError> {
         Ok(match found.form {
             Form::Regex if sign.searches() => Pattern::Regex(
                 regex_lite::Regex::new(&found.text)
@@ -380,7 +386,7 @@ impl<'t> Cursor<'t> {
         Some((word, *sign))
     }
 
-    fn value(&mut self, sign: Sign) -> Result<Value<'t>, QueryError> {
+    fn value(&mut self, sign: Sign) -> Result<QueryValue<'t>, QueryError> {
         let (rest, at) = (self.rest(), self.at);
         if let Some(quote) = rest.chars().next().filter(|c| QUOTES.contains(c)) {
             return self.quoted(quote);
@@ -392,12 +398,12 @@ impl<'t> Cursor<'t> {
         self.at += text.len();
         let inside = text.strip_prefix('/').and_then(|inside| inside.strip_suffix('/'));
         Ok(match inside.filter(|_| sign.searches()) {
-            Some(inside) => Value { text: inside.into(), form: Form::Regex, at },
-            None => Value { text: text.into(), form: Form::Bare, at },
+            Some(inside) => QueryValue { text: inside.into(), form: Form::Regex, at },
+            None => QueryValue { text: text.into(), form: Form::Bare, at },
         })
     }
 
-    fn quoted(&mut self, quote: char) -> Result<Value<'t>, QueryError> {
+    fn quoted(&mut self, quote: char) -> Result<QueryValue<'t>, QueryError> {
         let at = self.at;
         let mut text = String::new();
         let mut chars = self.rest().char_indices().skip(1);
@@ -406,7 +412,7 @@ impl<'t> Cursor<'t> {
                 '\\' => text.extend(chars.next().map(|(_, c)| c)),
                 c if c == quote => {
                     self.at += index + 1;
-                    return Ok(Value { text: text.into(), form: Form::Quoted, at });
+                    return Ok(QueryValue { text: text.into(), form: Form::Quoted, at });
                 }
                 c => text.push(c),
             }
@@ -476,10 +482,10 @@ impl Sign {
         }
     }
 
-    const fn order(self) -> Order {
+    const fn order(self) -> ComparisonOrder {
         match self {
             Self::Compares(order) => order,
-            _ => Order::Equal,
+            _ => ComparisonOrder::Equal,
         }
     }
 }
@@ -556,10 +562,10 @@ fn is_rule_key(word: &str) -> bool {
 const SIGNS: &[(&str, Sign)] = &[
     ("!=", Sign::IsNot),
     ("!~", Sign::NotLike),
-    ("<=", Sign::Compares(Order::AtMost)),
-    (">=", Sign::Compares(Order::AtLeast)),
-    ("<", Sign::Compares(Order::Less)),
-    (">", Sign::Compares(Order::More)),
+    ("<=", Sign::Compares(ComparisonOrder::AtMost)),
+    (">=", Sign::Compares(ComparisonOrder::AtLeast)),
+    ("<", Sign::Compares(ComparisonOrder::Less)),
+    (">", Sign::Compares(ComparisonOrder::More)),
     (":", Sign::Is),
     ("==", Sign::Is),
     ("=", Sign::Is),

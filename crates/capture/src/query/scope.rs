@@ -5,29 +5,29 @@ use std::fmt;
 use serde::Serialize;
 
 use super::expression::{Expression, Term};
-use super::field::State;
-use crate::model::Message;
+use super::field::MessageState;
+use crate::model::CapturedMessage;
 use crate::text::units::counted;
 
 /// Of which messages a query selects some.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Scope {
+pub(super) enum QueryScope {
     /// All.
     Recording,
     /// Those that would be there if nobody had recorded.
     Traffic,
 }
 
-impl Scope {
+impl QueryScope {
     /// The scope of a query. A query that asks for messages of the recorder, or for one message by its number,
     /// selects among all messages.
     pub(super) fn of(expression: Option<&Expression>) -> Self {
-        let asks = |term: &Term| matches!(term, Term::Is(State::Recorder));
+        let asks = |term: &Term| matches!(term, Term::Is(MessageState::Recorder));
         let asks = expression.is_some_and(|it| it.has_term(&asks) || it.message_number().is_some());
         if asks { Self::Recording } else { Self::Traffic }
     }
 
-    pub(super) fn leaves_out(self, message: &Message<'_>) -> bool {
+    pub(super) fn leaves_out(self, message: &CapturedMessage<'_>) -> bool {
         self == Self::Traffic && message.is_of_recorder()
     }
 }

@@ -6,12 +6,12 @@ use std::io;
 use wire::Message as WireMessage;
 use wire::body::Value;
 
-use crate::model::{Health, Message};
+use crate::model::{CapturedMessage, Health};
 use crate::text::visible::{self, printable};
 
 /// The body of a message, read for one of the forms.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Body<'c> {
+pub(super) struct ShownBody<'c> {
     /// The letter for the order of its bytes, with which it begins.
     pub(super) endian: char,
     /// None if they cannot be read; if they were crossed out, what is left of them.
@@ -39,7 +39,7 @@ impl Problem {
     }
 
     /// For people, with the bytes that there are.
-    pub(super) fn sentence(self, message: &Message<'_>) -> String {
+    pub(super) fn sentence(self, message: &CapturedMessage<'_>) -> String {
         match self {
             Self::Cut => format!("cut: {} of {} bytes", message.kept(), message.len()),
             Self::Redacted => String::from("redacted: what it says was crossed out"),
@@ -48,8 +48,8 @@ impl Problem {
     }
 }
 
-impl<'c> Body<'c> {
-    pub(super) fn read(message: &Message<'c>, buffer: &mut Vec<u8>) -> io::Result<Self> {
+impl<'c> ShownBody<'c> {
+    pub(super) fn read(message: &CapturedMessage<'c>, buffer: &mut Vec<u8>) -> io::Result<Self> {
         let (values, problem) = read_values(message, buffer)?;
         let endian = if buffer.first() == Some(&b'B') { 'B' } else { 'l' };
         let names = message.argument_names().map(Iterator::collect).unwrap_or_default();
@@ -71,7 +71,7 @@ impl<'c> Body<'c> {
 
 /// What is left of the arguments of a message, and what is wrong with that.
 pub(super) fn read_values(
-    message: &Message<'_>,
+    message: &CapturedMessage<'_>,
     buffer: &mut Vec<u8>,
 ) -> io::Result<(Vec<Value>, Option<Problem>)> {
     message.capture().read_bytes(message.id(), buffer)?;
@@ -104,7 +104,7 @@ pub(super) fn push_named(text: &mut String, name: Option<&str>, push: impl FnOnc
 }
 
 /// The bus of a message, where there are several.
-pub(super) fn which_bus<'c>(message: &Message<'c>) -> Option<Cow<'c, str>> {
+pub(super) fn which_bus<'c>(message: &CapturedMessage<'c>) -> Option<Cow<'c, str>> {
     let capture = message.capture();
     (capture.buses().len() > 1).then(|| capture.bus_label(message.bus()))
 }

@@ -6,12 +6,12 @@ use notation::busctl::push_tree;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::body::{Body, push_named, which_bus};
-use crate::model::Message;
+use super::body::{ShownBody, push_named, which_bus};
+use crate::model::CapturedMessage;
 use crate::text::units::date_and_time;
 use crate::text::visible::printable;
 
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
+pub(super) fn push(text: &mut String, message: &CapturedMessage<'_>, body: &ShownBody<'_>) {
     heading(text, message, body);
     names(text, message);
     if message.kind() == MessageType::Error {
@@ -37,7 +37,7 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     text.push_str("  };\n\n");
 }
 
-fn heading(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
+fn heading(text: &mut String, message: &CapturedMessage<'_>, body: &ShownBody<'_>) {
     let _ = write!(
         text,
         "\u{2023} Type={}  Endian={}  Flags={}  Version=1 Cookie={}",
@@ -52,7 +52,7 @@ fn heading(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
     let _ = writeln!(text, "  Timestamp=\"{}\"", date_and_time(message.at()));
 }
 
-fn names(text: &mut String, message: &Message<'_>) {
+fn names(text: &mut String, message: &CapturedMessage<'_>) {
     let member = if message.kind() == MessageType::Error { "" } else { message.member() };
     let fields = [
         ("Sender", message.sender()),

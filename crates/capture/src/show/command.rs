@@ -7,13 +7,13 @@ use notation::{busctl, dbus_send, gvariant, signature};
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::body::Body;
-use crate::model::Message;
+use super::body::ShownBody;
+use crate::model::CapturedMessage;
 use crate::text::visible::is_unsafe;
 
 /// A program whose command line, or text, is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Command {
+pub enum SendCommand {
     /// `busctl call` or `busctl emit`
     Busctl,
     /// `gdbus call` or `gdbus emit`
@@ -91,13 +91,17 @@ pub enum CommandBus<'p> {
     Address(&'p str),
 }
 
-impl Command {
+impl SendCommand {
     /// The command that sends such a message; of an answer, that which its call is.
     ///
     /// # Errors
     ///
     /// See [`Inexpressible`].
-    pub fn of(self, message: &Message<'_>, buffer: &mut Vec<u8>) -> Result<String, Inexpressible> {
+    pub fn of(
+        self,
+        message: &CapturedMessage<'_>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<String, Inexpressible> {
         let meant = message.call().unwrap_or(*message);
         if self == Self::MatchRule {
             return Ok(match_rule(message));
@@ -108,7 +112,7 @@ impl Command {
         if meant.interface_id().is_none() {
             return Err(Inexpressible::NoInterface);
         }
-        let body = Body::read(&meant, buffer).map_err(Inexpressible::Io)?;
+        let body = ShownBody::read(&meant, buffer).map_err(Inexpressible::Io)?;
         if body.problem.is_some() {
             return Err(Inexpressible::NoArguments);
         }
@@ -243,9 +247,9 @@ impl CommandParts<'_> {
 }
 
 /// The rule under which a message like this is seen.
-fn match_rule(message: &Message<'_>) -> String {
+fn match_rule(message: &CapturedMessage<'_>) -> String {
     let capture = message.capture();
-    let of_peer = |peer: Option<crate::model::PeerId>| {
+    let of_peer = |peer: Option<crate::model::RecordedPeerId>| {
         let peer = capture.directory().peer(peer?);
         Some(capture.strings().get(peer.names.first().copied().unwrap_or(peer.unique)))
     };

@@ -2,23 +2,23 @@
 
 use std::fmt::Write as _;
 
-use notation::dbus_send::{Texts, push_tree};
+use notation::dbus_send::{TextStyle, push_tree};
 use wire::message::MessageType;
 
-use super::body::{Body, push_named};
-use crate::model::Message;
+use super::body::{ShownBody, push_named};
+use crate::model::CapturedMessage;
 
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
+pub(super) fn push(text: &mut String, message: &CapturedMessage<'_>, body: &ShownBody<'_>) {
     heading(text, message);
     for (name, value) in body.named() {
-        push_named(text, name, |text| push_tree(text, value, Texts::Quoted, 1));
+        push_named(text, name, |text| push_tree(text, value, TextStyle::Quoted, 1));
     }
     if let Some(problem) = body.problem {
         let _ = writeln!(text, "   ({})", problem.sentence(message));
     }
 }
 
-fn heading(text: &mut String, message: &Message<'_>) {
+fn heading(text: &mut String, message: &CapturedMessage<'_>) {
     let what = match message.kind() {
         MessageType::MethodCall => "method call",
         MessageType::MethodReturn => "method return",

@@ -7,31 +7,31 @@ use std::time::Duration;
 use notation::busctl::push_tree;
 use wire::message::{Flags, MessageType};
 
-use super::body::{Body, push_named};
-use crate::model::{CallOutcome, Capture, Message, PeerId};
-use crate::recipients::{Recipients, Unknowable, is_broadcast};
-use crate::record::{Clock, Method, Time};
-use crate::table::{Cell, Column, Table, Unit};
+use super::body::{ShownBody, push_named};
+use crate::model::{CallOutcome, Capture, CapturedMessage, RecordedPeerId};
+use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
+use crate::record::{CaptureMethod, RecordedClock, RecordedTime};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 use crate::text::Style;
 use crate::text::units::{clock_time, counted, date_and_time, duration};
 use crate::text::visible;
-use crate::timeline::{BusTime, Phase, Processors, Turn, Way};
+use crate::timeline::{BusTime, CallPhase, CallTimes, ProcessorRecord, ProcessorTurn};
 
 /// Prints all that is known of single messages of a capture.
 #[derive(Debug)]
-pub struct Details<'c> {
+pub struct CallDetails<'c> {
     capture: &'c Capture,
-    processors: Processors,
+    processors: ProcessorRecord,
     /// Found when the first broadcast signal asks for it whose recipients the bus has not recorded.
-    recipients: Option<Result<Recipients, Unknowable>>,
+    recipients: Option<Result<SignalRecipients, Unknowable>>,
     buffer: Vec<u8>,
     style: Style,
 }
 
-impl<'c> Details<'c> {
+impl<'c> CallDetails<'c> {
     /// Nothing is printed yet.
     pub fn new(capture: &'c Capture, style: Style) -> Self {
-        let processors = Processors::of(capture);
+        let processors = ProcessorRecord::of(capture);
         Self { capture, processors, recipients: None, buffer: Vec::new(), style }
     }
 
@@ -40,7 +40,7 @@ impl<'c> Details<'c> {
     /// # Errors
     ///
     /// If the recording cannot be read.
-    pub fn of(&mut self, message: &Message<'c>) -> io::Result<String> {
+    pub fn of(&mut self, message: &CapturedMessage<'c>) -> io::Result<String> {
         let first = message.call().unwrap_or(*message);
         let reply = first.partner();
         let mut text = self.style.strong(heading(&first)) + "\n";
@@ -61,8 +61,8 @@ impl<'c> Details<'c> {
     }
 
     /// The numbers of a message, and what it says.
-    fn push_message(&mut self, text: &mut String, message: &Message<'c>) -> io::Result<()> {
-        let mut body = Body::read(message, &mut self.buffer)?;
+    fn push_message(&mut self, text: &mut String, message: &CapturedMessage<'c>) -> io::Result<()> {
+        let mut body = ShownBody::read(message, &mut self.buffer)?;
         body.escape();
         let kind = kind(message);
         let (number, size) =
@@ -104,18 +104,18 @@ impl<'c> Details<'c> {
     }
 
     /// Where the time of a call went.
-    fn push_way(&self, text: &mut String, first: &Message<'c>) {
+    fn push_way(&self, text: &mut String, first: &CapturedMessage<'c>) {
         if first.kind() != MessageType::MethodCall {
             return;
         }
-        let Some(way) = Way::of(first, &self.processors) else {
+        let Some(way) = CallTimes::of(first, &self.processors) else {
             let _ = writeln!(text, "\nphases: not known: {}", why_no_way(first));
             return;
         };
         let mut table = phase_table();
         let total = way.total();
         let mut at = first.at();
-        for phase in Phase::ALL {
+        for phase in CallPhase::ALL {
             let (time, from) = (way.time(phase), at);
             at = at.after(time);
             if phase.is_rare() && time.is_zero() {
@@ -131,7 +131,7 @@ impl<'c> Details<'c> {
 
     /// For how long the bus had a message. The way of a call says this already, unless the bus measured
     /// the stages of routing.
-    fn push_bus_time(&self, text: &mut String, message: &Message<'c>) {
+    fn push_bus_time(&self, text: &mut String, message: &CapturedMessage<'c>) {
         let Some(time) = BusTime::of(message) else { return };
         let is_on_way = !is_broadcast(message) && message.kind() != MessageType::Signal;
         if is_on_way && !time.is_measured() {
@@ -150,15 +150,15 @@ impl<'c> Details<'c> {
     }
 
     /// Which connections got the message and its reply, and when.
-    fn push_copies(&mut self, text: &mut String, first: &Message<'c>) {
-        let mut table = Table::new([
+    fn push_copies(&mut self, text: &mut String, first: &CapturedMessage<'c>) {
+        let mut table = DataTable::new([
             Column::text("copy of"),
             Column::text("to"),
             Column::text("by"),
             Column::text("queued (UTC)"),
             Column::text("first byte").spare(),
             Column::text("written"),
-            Column::number("after", Unit::Time).spare(),
+            Column::number("after", ColumnUnit::Time).spare(),
         ]);
         for message in std::iter::once(*first).chain(first.partner()) {
             let queued = message.at().after(message.routed_after().unwrap_or_default());
@@ -190,11 +190,11 @@ impl<'c> Details<'c> {
     }
 
     /// How many connections got a signal, of which the recording has no copies.
-    fn push_recipients(&mut self, text: &mut String, signal: &Message<'c>) {
+    fn push_recipients(&mut self, text: &mut String, signal: &CapturedMessage<'c>) {
         if !is_broadcast(signal) {
             return;
         }
-        let found = self.recipients.get_or_insert_with(|| Recipients::find(self.capture));
+        let found = self.recipients.get_or_insert_with(|| SignalRecipients::find(self.capture));
         let count = match found {
             Ok(recipients) => recipients.of(signal),
             Err(unknowable) => Err(*unknowable),
@@ -211,13 +211,13 @@ impl<'c> Details<'c> {
     }
 
     /// When the processes had a processor, if that was recorded.
-    fn push_processors(&self, text: &mut String, call: &Message<'c>) {
+    fn push_processors(&self, text: &mut String, call: &CapturedMessage<'c>) {
         if call.partner().is_none() || self.processors.is_empty() {
             return;
         }
         text.push('\n');
         let callee = self.processors.service(call);
-        if let Some(Turn { wake_up, on, off }) = callee {
+        if let Some(ProcessorTurn { wake_up, on, off }) = callee {
             let [wake_up, on, off] = [wake_up, on, off].map(duration);
             let _ = writeln!(
                 text,
@@ -234,27 +234,27 @@ impl<'c> Details<'c> {
     }
 }
 
-fn phase_table() -> Table {
-    Table::new([
+fn phase_table() -> DataTable {
+    DataTable::new([
         Column::text("phase"),
-        Column::number("time", Unit::Time),
-        Column::number("share", Unit::Share),
+        Column::number("time", ColumnUnit::Time),
+        Column::number("share", ColumnUnit::Share),
         Column::text("from (UTC)"),
         Column::text("until"),
     ])
 }
 
-fn row(name: &str, time: Cell, share: Cell, from: Time, until: Time) -> [Cell; 5] {
+fn row(name: &str, time: Cell, share: Cell, from: RecordedTime, until: RecordedTime) -> [Cell; 5] {
     [Cell::text(name), time, share, Cell::Text(clock_time(from)), Cell::Text(clock_time(until))]
 }
 
 /// `call #1410 org.example.Mail.GetCount`
-fn heading(first: &Message<'_>) -> String {
+fn heading(first: &CapturedMessage<'_>) -> String {
     let (kind, number) = (kind(first), first.id().number());
     visible::printable(&format!("{kind} #{number} {}", first.full_member())).trim_end().to_owned()
 }
 
-fn kind(message: &Message<'_>) -> &'static str {
+fn kind(message: &CapturedMessage<'_>) -> &'static str {
     match message.kind() {
         MessageType::MethodCall => "call",
         MessageType::MethodReturn => "return",
@@ -265,13 +265,13 @@ fn kind(message: &Message<'_>) -> &'static str {
 }
 
 /// What is known of a call or a signal as a whole, each with its name.
-fn facts<'c>(first: &Message<'c>) -> Vec<(&'static str, String)> {
+fn facts<'c>(first: &CapturedMessage<'c>) -> Vec<(&'static str, String)> {
     let capture = first.capture();
     let is_call = first.kind() == MessageType::MethodCall;
     let to = party(capture, first.destination(), first.to());
     let bus = capture.buses().get(usize::from(first.bus().0));
     let time = match bus.map(|bus| bus.clock) {
-        Some(Clock::Absent) => "not recorded".to_owned(),
+        Some(RecordedClock::Absent) => "not recorded".to_owned(),
         _ => date_and_time(first.at()),
     };
     let mut facts = vec![
@@ -290,7 +290,7 @@ fn facts<'c>(first: &Message<'c>) -> Vec<(&'static str, String)> {
 }
 
 /// `failed after 9.00 ms: org.example.Error.Busy`
-fn outcome_of(call: &Message<'_>, outcome: CallOutcome) -> String {
+fn outcome_of(call: &CapturedMessage<'_>, outcome: CallOutcome) -> String {
     let mut text = outcome.as_str().to_owned();
     if let Some(waited) = call.waited() {
         let _ = write!(text, " after {}", duration(waited));
@@ -302,7 +302,7 @@ fn outcome_of(call: &Message<'_>, outcome: CallOutcome) -> String {
 }
 
 /// A name as it stands in a message, and what is known of its connection: `org.example.Mail, :1.9, maild[812]`.
-fn party(capture: &Capture, name: &str, peer: Option<PeerId>) -> String {
+fn party(capture: &Capture, name: &str, peer: Option<RecordedPeerId>) -> String {
     let mut parts = vec![name];
     let process = peer.and_then(|id| capture.process_label(id));
     if let Some(id) = peer {
@@ -318,7 +318,7 @@ fn party(capture: &Capture, name: &str, peer: Option<PeerId>) -> String {
 }
 
 /// The unique name of a connection with its well-known name or its program.
-fn short(capture: &Capture, id: PeerId) -> String {
+fn short(capture: &Capture, id: RecordedPeerId) -> String {
     let unique = capture.strings().get(capture.directory().peer(id).unique);
     match capture.program_label(id) {
         label if label == unique => label.to_owned(),
@@ -327,14 +327,14 @@ fn short(capture: &Capture, id: PeerId) -> String {
 }
 
 /// Why it is not known where the time of a call went.
-fn why_no_way(call: &Message<'_>) -> &'static str {
+fn why_no_way(call: &CapturedMessage<'_>) -> &'static str {
     let method = call.capture().buses().get(usize::from(call.bus().0)).map(|bus| bus.method);
     match method.unwrap_or_default() {
         _ if call.partner().is_none() => "the call has no reply",
-        Method::Trace => "the bus has not recorded all of the way",
-        Method::Monitor => "recorded by a monitor, with the times of its copies",
-        Method::Eavesdrop => "overheard, with the times at which copies were read",
-        Method::Unknown => "the file does not say how it was recorded",
+        CaptureMethod::Trace => "the bus has not recorded all of the way",
+        CaptureMethod::Monitor => "recorded by a monitor, with the times of its copies",
+        CaptureMethod::Eavesdrop => "overheard, with the times at which copies were read",
+        CaptureMethod::Unknown => "the file does not say how it was recorded",
     }
 }
 

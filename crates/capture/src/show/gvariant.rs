@@ -6,12 +6,12 @@ use notation::gvariant::push;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::body::{Body, Problem, push_named};
-use crate::model::Message;
+use super::body::{Problem, ShownBody, push_named};
+use crate::model::CapturedMessage;
 use crate::text::visible::printable;
 
 /// Each message is one line. A signal is as the tool prints it; the others have who and to whom in front.
-pub(super) fn push_message(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
+pub(super) fn push_message(text: &mut String, message: &CapturedMessage<'_>, body: &ShownBody<'_>) {
     let member = message.full_member();
     let (from, to) = (message.sender(), message.destination());
     let _ = match message.kind() {
@@ -35,7 +35,7 @@ pub(super) fn push_message(text: &mut String, message: &Message<'_>, body: &Body
 }
 
 /// The arguments as one tuple, with their names.
-fn push_arguments(text: &mut String, body: &Body<'_>) {
+fn push_arguments(text: &mut String, body: &ShownBody<'_>) {
     text.push('(');
     for (index, (name, value)) in body.named().enumerate() {
         text.push_str(if index > 0 { ", " } else { "" });

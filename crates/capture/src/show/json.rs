@@ -6,20 +6,25 @@ use notation::busctl::push_json_list;
 use notation::json::TypedValue;
 use wire::message::MessageType;
 
-use super::body::{Body, which_bus};
-use crate::model::{Message, PeerId, Text};
+use super::body::{ShownBody, which_bus};
+use crate::model::{CapturedMessage, RecordedPeerId, TextId};
 use crate::timeline::BusTime;
 
 /// How arguments are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shape {
+pub(super) enum JsonArgumentShape {
     /// As busctl writes them.
     Busctl,
     /// With the type of each.
     Lossless,
 }
 
-pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>, shape: Shape) {
+pub(super) fn push(
+    text: &mut String,
+    message: &CapturedMessage<'_>,
+    body: &ShownBody<'_>,
+    shape: JsonArgumentShape,
+) {
     let _ = write!(
         text,
         r#"{{"type":"{}","endian":"{}","flags":{},"version":1,"cookie":{}"#,
@@ -38,7 +43,7 @@ pub(super) fn push(text: &mut String, message: &Message<'_>, body: &Body<'_>, sh
     text.push_str("}\n");
 }
 
-fn names(text: &mut String, message: &Message<'_>) {
+fn names(text: &mut String, message: &CapturedMessage<'_>) {
     let is_error = message.kind() == MessageType::Error;
     let fields = [
         ("sender", message.sender()),
@@ -52,11 +57,16 @@ fn names(text: &mut String, message: &Message<'_>) {
     }
 }
 
-fn payload(text: &mut String, message: &Message<'_>, body: &Body<'_>, shape: Shape) {
+fn payload(
+    text: &mut String,
+    message: &CapturedMessage<'_>,
+    body: &ShownBody<'_>,
+    shape: JsonArgumentShape,
+) {
     let _ = write!(text, r#","payload":{{"type":{},"data":"#, quoted(message.signature()));
     match (body.problem, shape) {
-        (None, Shape::Busctl) => push_json_list(text, &body.values),
-        (None, Shape::Lossless) => {
+        (None, JsonArgumentShape::Busctl) => push_json_list(text, &body.values),
+        (None, JsonArgumentShape::Lossless) => {
             let typed: Vec<_> = body.values.iter().cloned().map(TypedValue).collect();
             // Values have texts for keys.
             text.push_str(&serde_json::to_string(&typed).unwrap_or_default());
@@ -67,13 +77,13 @@ fn payload(text: &mut String, message: &Message<'_>, body: &Body<'_>, shape: Sha
 }
 
 /// What busctl does not know.
-fn more(text: &mut String, message: &Message<'_>, body: &Body<'_>) {
+fn more(text: &mut String, message: &CapturedMessage<'_>, body: &ShownBody<'_>) {
     let capture = message.capture();
     let _ = write!(text, r#","number":{},"size":{}"#, message.id().number(), message.len());
     if let Some(bus) = which_bus(message) {
         push_text(text, "bus", &bus);
     }
-    let name = |peer: Option<PeerId>, shown: Text| {
+    let name = |peer: Option<RecordedPeerId>, shown: TextId| {
         let name = capture.directory().peer(peer?).names.first().copied()?;
         (name != shown).then(|| capture.strings().get(name))
     };

@@ -1,8 +1,8 @@
 //! Messages as texts that people and programs know.
 //!
-//! [`Format`] has the forms of busctl, gdbus and dbus-send, to the byte where those tools print the
-//! same, and JSON; [`Lines`] has a line for each message that fits a terminal. [`Command`] makes of a message
-//! the command that sends the like. [`Details`] is all that is known of one call, with where its time went.
+//! [`MessageFormat`] has the forms of busctl, gdbus and dbus-send, to the byte where those tools print the
+//! same, and JSON; [`MessageLines`] has a line for each message that fits a terminal. [`SendCommand`] makes of a message
+//! the command that sends the like. [`CallDetails`] is all that is known of one call, with where its time went.
 //!
 //! What the tools do not print, as gdbus replies, is in the style of what they do. Where a recording
 //! has what objects say about themselves, arguments have their names in front, which no tool prints.
@@ -19,17 +19,17 @@ mod line;
 use std::borrow::Cow;
 use std::io;
 
-pub use command::{Command, CommandBus, CommandKind, CommandParts, Inexpressible, shell_word};
-pub use details::Details;
-pub use line::{Entry, Knowledge, LineClock, Lines};
+pub use command::{CommandBus, CommandKind, CommandParts, Inexpressible, SendCommand, shell_word};
+pub use details::CallDetails;
+pub use line::{Knowledge, LineClock, MessageLineEntry, MessageLines};
 
-use crate::model::Message;
+use crate::model::CapturedMessage;
 use crate::text::visible;
-use body::{Body, read_values};
+use body::{ShownBody, read_values};
 
 /// A form in which messages are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Format {
+pub enum MessageFormat {
     /// As `busctl monitor`, with times in UTC.
     Busctl,
     /// As `gdbus monitor`: a line for each message, values as GVariant has them.
@@ -44,7 +44,7 @@ pub enum Format {
     Lossless,
 }
 
-impl Format {
+impl MessageFormat {
     /// Appends a message to a text, with the end of its last line. `buffer` is used for its bytes.
     ///
     /// # Errors
@@ -53,11 +53,11 @@ impl Format {
     pub fn push(
         self,
         text: &mut String,
-        message: &Message<'_>,
+        message: &CapturedMessage<'_>,
         buffer: &mut Vec<u8>,
         controls: Controls,
     ) -> io::Result<()> {
-        let mut body = Body::read(message, buffer)?;
+        let mut body = ShownBody::read(message, buffer)?;
         let start = text.len();
         if controls == Controls::Escaped && self.prints_texts_raw() {
             body.escape();
@@ -66,8 +66,8 @@ impl Format {
             Self::Busctl => busctl::push(text, message, &body),
             Self::Gdbus => gvariant::push_message(text, message, &body),
             Self::DbusSend => dbus_send::push(text, message, &body),
-            Self::Json => json::push(text, message, &body, json::Shape::Busctl),
-            Self::Lossless => json::push(text, message, &body, json::Shape::Lossless),
+            Self::Json => json::push(text, message, &body, json::JsonArgumentShape::Busctl),
+            Self::Lossless => json::push(text, message, &body, json::JsonArgumentShape::Lossless),
         }
         if let (Controls::Escaped, Cow::Owned(safe)) = (controls, visible::lines(&text[start..])) {
             text.replace_range(start.., &safe);
@@ -93,14 +93,14 @@ pub enum Controls {
     Escaped,
 }
 
-/// What a message says as JSON: a list of its arguments, as [`Format::Json`] has them under `data`.
+/// What a message says as JSON: a list of its arguments, as [`MessageFormat::Json`] has them under `data`.
 /// `None` if it is cut, redacted or invalid. `buffer` is room for its bytes.
 ///
 /// # Errors
 ///
 /// If the recording cannot be read.
 pub fn arguments_as_json(
-    message: &Message<'_>,
+    message: &CapturedMessage<'_>,
     buffer: &mut Vec<u8>,
 ) -> io::Result<Option<String>> {
     let (values, problem) = read_values(message, buffer)?;

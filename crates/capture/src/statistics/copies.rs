@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::model::{Capture, Message};
+use crate::model::{Capture, CapturedMessage};
 use crate::query::Query;
-use crate::recipients::{Recipients, is_broadcast};
-use crate::record::{BusId, Fact, Totals};
+use crate::recipients::{SignalRecipients, is_broadcast};
+use crate::record::{BusId, Fact, RecordedTotals};
 use crate::text::units::counted;
 
 /// How often messages were copied and validated on their way from sender to recipients.
@@ -17,7 +17,7 @@ use crate::text::units::counted;
 /// times. A message that the bus itself sends is copied 1+2r times and validated 2r times. This is the
 /// [model](Self::model). What a bus of ours did is [measured](Self::measured) by the bus.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Copies {
+pub struct CopyStatistics {
     /// Messages whose recipients are known.
     messages: u64,
     /// Their recipients.
@@ -27,7 +27,7 @@ pub struct Copies {
     /// By the model.
     model: Option<Model>,
     /// What all buses of the recording counted while it was made.
-    measured: Option<Measured>,
+    measured: Option<MeasuredCopies>,
     /// Whether buses counted something that does not apply, since only some messages are selected.
     #[serde(skip)]
     is_part_of_measured: bool,
@@ -48,10 +48,10 @@ pub struct Model {
 
 /// Copies and validations as buses of ours counted them, on the whole bus, while the recording was made.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Measured {
+pub struct MeasuredCopies {
     /// What the buses counted.
     #[serde(flatten)]
-    pub totals: Totals,
+    pub totals: RecordedTotals,
     /// Bytes of messages that the buses themselves sent, which they do not receive.
     pub own_bytes: u64,
     /// How often the bytes of a message were copied: once when the sender put the message together,
@@ -65,11 +65,11 @@ pub struct Measured {
     pub validations_per_message: f64,
 }
 
-impl Copies {
+impl CopyStatistics {
     /// The copies of the messages that a query selects. Buses count all messages together, so there is
     /// nothing measured if the query selects only some.
     pub fn of(capture: &Capture, query: &Query) -> Self {
-        let mut recipients = Recipients::find(capture).ok();
+        let mut recipients = SignalRecipients::find(capture).ok();
         let mut matcher = query.matcher();
         let mut counts = Counts::default();
         let mut unknown = 0;
@@ -79,7 +79,7 @@ impl Copies {
                 None => unknown += 1,
             }
         }
-        let measured = Measured::of(capture);
+        let measured = MeasuredCopies::of(capture);
         let is_part_of_measured = query.expression().is_some() && measured.is_some();
         Self {
             messages: counts.messages,
@@ -98,13 +98,13 @@ impl Copies {
 
     /// As the buses counted; `None` unless all buses of the recording are ours and were asked at its
     /// start and at its end.
-    pub const fn measured(&self) -> Option<Measured> {
+    pub const fn measured(&self) -> Option<MeasuredCopies> {
         self.measured
     }
 }
 
 /// The recipients of a message, as far as they are known.
-fn count(message: &Message<'_>, recipients: Option<&mut Recipients>) -> Option<u64> {
+fn count(message: &CapturedMessage<'_>, recipients: Option<&mut SignalRecipients>) -> Option<u64> {
     if let Some(copies) = message.deliveries() {
         return Some(copies.len() as u64);
     }
@@ -125,7 +125,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, message: &Message<'_>, deliveries: u64) {
+    fn add(&mut self, message: &CapturedMessage<'_>, deliveries: u64) {
         self.messages += 1;
         self.deliveries += deliveries;
         self.of_bus += u64::from(message.sender_id() == message.capture().driver());
@@ -153,18 +153,18 @@ const MODEL_RECEIVED: u64 = 4;
 /// The same of a message that the bus itself sends: it puts the message together.
 const MODEL_OF_BUS: u64 = 1;
 
-impl Measured {
+impl MeasuredCopies {
     fn of(capture: &Capture) -> Option<Self> {
         if capture.buses().iter().any(|bus| !bus.filters.is_empty()) {
             return None;
         }
-        let mut counted: BTreeMap<BusId, Vec<&Totals>> = BTreeMap::new();
+        let mut counted: BTreeMap<BusId, Vec<&RecordedTotals>> = BTreeMap::new();
         for (_, bus, fact) in capture.facts() {
             if let Fact::Totals(totals) = fact {
                 counted.entry(*bus).or_default().push(totals);
             }
         }
-        let mut all = Totals::default();
+        let mut all = RecordedTotals::default();
         for number in 0..capture.buses().len() {
             match counted.get(&BusId(u16::try_from(number).ok()?))?.as_slice() {
                 [first, .., last] => all = all.plus(&last.since(first)?)?,
@@ -191,7 +191,7 @@ impl Measured {
 }
 
 /// A line for people; empty if nothing is known.
-impl fmt::Display for Copies {
+impl fmt::Display for CopyStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(measured) = self.measured {
             return write!(

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::key::{Names, What};
-use super::{By, Unknowable};
-use crate::model::{Capture, Message};
-use crate::table::{Cell, Column, Table, Unit};
+use super::key::{CanonicalNames, MessageTypeKey};
+use super::{GroupKeyKind, Unknowable};
+use crate::model::{Capture, CapturedMessage};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 use crate::timeline::{BusPhase, BusSum, BusTimes, count_columns, phase_column};
 
 /// How long the bus had the messages of each member, calls and what answers them apart, with the mean
@@ -20,18 +20,18 @@ use crate::timeline::{BusPhase, BusSum, BusTimes, count_columns, phase_column};
 /// If the bus did not record itself.
 pub fn dispatch(
     capture: &Capture,
-    mut selects: impl FnMut(&Message<'_>) -> bool,
-) -> Result<Table, Unknowable> {
+    mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
+) -> Result<DataTable, Unknowable> {
     if capture.messages().all(|message| message.routing().is_none()) {
         return Err(Unknowable::BusTimes);
     }
-    let (mut names, mut times) = (Names::new(capture), BusTimes::of(capture));
+    let (mut names, mut times) = (CanonicalNames::new(capture), BusTimes::of(capture));
     let (mut all, mut rows) = (BusSum::default(), Vec::new());
     let mut places: HashMap<_, usize, RandomState> = HashMap::default();
     for message in capture.messages().filter(|message| selects(message)) {
         let Some(time) = times.find(&message) else { continue };
-        let Some(key) = By::Member.key(&message, &mut names) else { continue };
-        let group = (message.bus(), key, What::from(message.kind()));
+        let Some(key) = GroupKeyKind::Member.key(&message, &mut names) else { continue };
+        let group = (message.bus(), key, MessageTypeKey::from(message.kind()));
         let place = *places.entry(group).or_insert(rows.len());
         if place == rows.len() {
             rows.push((group, BusSum::default()));
@@ -41,12 +41,12 @@ pub fn dispatch(
     }
     rows.sort_by_key(|(_, sum)| Reverse(sum.total()));
     let phases = times.phases(&all);
-    let mut table = Table::new(columns(&phases));
+    let mut table = DataTable::new(columns(&phases));
     if !all.is_empty() {
         table.push(cells(vec![Cell::text(ALL), Cell::Absent, Cell::Absent], &mut all, &phases));
     }
     for ((bus, key, what), mut sum) in rows {
-        let mut labels = names.cells(By::Member, bus, key);
+        let mut labels = names.cells(GroupKeyKind::Member, bus, key);
         labels.pop();
         labels.push(Cell::text(what.word()));
         table.push(cells(labels, &mut sum, &phases));
@@ -59,9 +59,9 @@ fn columns(phases: &[BusPhase]) -> Vec<Column> {
         Column::text("member"),
         Column::text("service").spare(),
         Column::text("type").helpful(),
-        Column::number("total", Unit::Time).helpful(),
+        Column::number("total", ColumnUnit::Time).helpful(),
     ];
-    let phases = phases.iter().map(|phase| phase_column(*phase, Unit::Time));
+    let phases = phases.iter().map(|phase| phase_column(*phase, ColumnUnit::Time));
     labels.into_iter().chain(count_columns()).chain(phases).collect()
 }
 

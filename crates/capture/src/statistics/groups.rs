@@ -6,28 +6,28 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use super::key::{By, Key, Names};
-use crate::model::{CallOutcome, Capture, Message};
+use super::key::{CanonicalNames, GroupKeyKind, MessageGroupKey};
+use crate::model::{CallOutcome, Capture, CapturedMessage};
 use crate::percentiles::{Percentiles, cells};
-use crate::recipients::{Recipients, Unknowable, is_broadcast};
+use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
 use crate::record::{BusId, TimeSpan};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// Messages by what they have in common.
 #[derive(Debug)]
-pub struct Groups<'c> {
-    by: By,
-    names: Names<'c>,
-    places: HashMap<(BusId, Key), u32, RandomState>,
-    groups: Vec<(BusId, Key, Group)>,
+pub struct GroupedTraffic<'c> {
+    by: GroupKeyKind,
+    names: CanonicalNames<'c>,
+    places: HashMap<(BusId, MessageGroupKey), u32, RandomState>,
+    groups: Vec<(BusId, MessageGroupKey, MessageGroup)>,
     span: TimeSpan,
     /// Recipients of broadcast signals, or why they are unknown; `None` if they are not counted.
-    recipients: Option<Result<Recipients, Unknowable>>,
+    recipients: Option<Result<SignalRecipients, Unknowable>>,
 }
 
 /// What messages of a group are, together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Group {
+pub struct MessageGroup {
     /// How many.
     pub messages: u64,
     /// Bytes that they had.
@@ -45,12 +45,12 @@ pub struct Group {
     /// The longest of these waits.
     pub failed_max: u64,
     /// Recipients of its broadcast signals.
-    audience: Audience,
+    audience: GroupAudience,
 }
 
 /// The recipients of broadcast signals, of those signals whose recipients are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Audience {
+struct GroupAudience {
     signals: u64,
     /// Of all these signals together.
     recipients: u64,
@@ -58,7 +58,7 @@ struct Audience {
     peak: u64,
 }
 
-impl Audience {
+impl GroupAudience {
     fn add(&mut self, recipients: u64) {
         self.signals += 1;
         self.recipients += recipients;
@@ -77,7 +77,7 @@ impl Audience {
     }
 }
 
-impl Group {
+impl MessageGroup {
     /// Takes in what another group has counted.
     pub(crate) fn merge(&mut self, other: Self) {
         self.messages += other.messages;
@@ -94,7 +94,7 @@ impl Group {
     }
 
     /// Counts a message.
-    pub fn add(&mut self, message: &Message<'_>) {
+    pub fn add(&mut self, message: &CapturedMessage<'_>) {
         self.messages += 1;
         self.bytes += u64::from(message.len());
         match message.kind() {
@@ -104,7 +104,7 @@ impl Group {
         }
     }
 
-    fn add_call(&mut self, call: &Message<'_>) {
+    fn add_call(&mut self, call: &CapturedMessage<'_>) {
         self.calls += 1;
         let Some(outcome) = call.outcome() else { return };
         self.outcomes[outcome as usize] += 1;
@@ -153,12 +153,12 @@ enum View {
     Recipients,
 }
 
-impl<'c> Groups<'c> {
+impl<'c> GroupedTraffic<'c> {
     /// No messages yet.
-    pub fn new(capture: &'c Capture, by: By) -> Self {
+    pub fn new(capture: &'c Capture, by: GroupKeyKind) -> Self {
         Self {
             by,
-            names: Names::new(capture),
+            names: CanonicalNames::new(capture),
             places: HashMap::default(),
             groups: Vec::new(),
             span: TimeSpan::default(),
@@ -167,8 +167,8 @@ impl<'c> Groups<'c> {
     }
 
     /// No messages yet; counts how many recipients broadcast signals have, if the recording shows it.
-    pub fn with_recipients(capture: &'c Capture, by: By) -> Self {
-        Self { recipients: Some(Recipients::find(capture)), ..Self::new(capture, by) }
+    pub fn with_recipients(capture: &'c Capture, by: GroupKeyKind) -> Self {
+        Self { recipients: Some(SignalRecipients::find(capture)), ..Self::new(capture, by) }
     }
 
     /// Why recipients of broadcast signals in these groups were not counted; `None` if they were, or if
@@ -180,13 +180,13 @@ impl<'c> Groups<'c> {
     }
 
     /// Counts a message of the capture.
-    pub fn add(&mut self, message: &Message<'c>) {
+    pub fn add(&mut self, message: &CapturedMessage<'c>) {
         self.span.add(message.at());
         let Some(key) = self.by.key(message, &mut self.names) else { return };
         let next = self.groups.len() as u32;
         let place = *self.places.entry((message.bus(), key)).or_insert(next);
         if place == next {
-            self.groups.push((message.bus(), key, Group::default()));
+            self.groups.push((message.bus(), key, MessageGroup::default()));
         }
         let group = &mut self.groups[place as usize].2;
         group.add(message);
@@ -199,12 +199,12 @@ impl<'c> Groups<'c> {
     }
 
     /// All groups.
-    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+    pub fn groups(&self) -> impl Iterator<Item = &MessageGroup> {
         self.groups.iter().map(|(_, _, group)| group)
     }
 
     /// All that is known of each group, those with most messages first.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> DataTable {
         let view = match self.recipients {
             Some(_) => View::EverythingWithRecipients,
             None => View::Everything,
@@ -214,23 +214,23 @@ impl<'c> Groups<'c> {
 
     /// The groups that have a signal with more than three recipients, the one with most
     /// recipients first; `None` if recipients are not known.
-    pub fn most_recipients(&self) -> Option<Table> {
+    pub fn most_recipients(&self) -> Option<DataTable> {
         let is_known = matches!(self.recipients, Some(Ok(_)));
         is_known.then(|| self.rows(View::Recipients, |group| group.audience.peak))
     }
 
     /// How many messages each group is, those with most first.
-    pub fn traffic(&self) -> Table {
+    pub fn traffic(&self) -> DataTable {
         self.rows(View::Traffic, |group| group.messages)
     }
 
     /// How long the calls of each group took, those first that callers have waited longest for, all
     /// calls together. Groups without calls are not there.
-    pub fn times(&self) -> Table {
-        self.rows(View::Times, Group::waited)
+    pub fn times(&self) -> DataTable {
+        self.rows(View::Times, MessageGroup::waited)
     }
 
-    fn rows(&self, view: View, order: impl Fn(&Group) -> u64) -> Table {
+    fn rows(&self, view: View, order: impl Fn(&MessageGroup) -> u64) -> DataTable {
         let mut rows: Vec<_> = self.groups.iter().collect();
         match view {
             View::Times => rows.retain(|(_, _, group)| group.calls > 0),
@@ -246,7 +246,7 @@ impl<'c> Groups<'c> {
         }
         let labels = columns.len();
         columns.extend(view.columns());
-        let mut table = Table::new(columns);
+        let mut table = DataTable::new(columns);
         let messages = self.groups().map(|group| group.messages).sum();
         for (bus, key, group) in rows {
             let mut row = self.names.cells(self.by, *bus, *key);
@@ -272,7 +272,7 @@ impl View {
         }
     }
 
-    fn cells(self, group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
+    fn cells(self, group: &MessageGroup, messages: u64, span: Duration) -> Vec<Cell> {
         let calls = Cell::Count(group.calls);
         let waited = nanos(group.waited());
         match self {
@@ -292,36 +292,38 @@ impl View {
     }
 }
 
-const CALLS: Column = Column::number("calls", Unit::Count);
+const CALLS: Column = Column::number("calls", ColumnUnit::Count);
 
 /// How long callers waited in all calls, whatever came of them: the order of the table.
-const WAITED: Column = Column::number("waited", Unit::Time);
+const WAITED: Column = Column::number("waited", ColumnUnit::Time);
 
 const TRAFFIC: &[Column] = &[
-    Column::number("messages", Unit::Count),
-    Column::number("share", Unit::Share).helpful(),
-    Column::number("rate", Unit::Rate).helpful(),
-    Column::number("bytes", Unit::Bytes).helpful(),
+    Column::number("messages", ColumnUnit::Count),
+    Column::number("share", ColumnUnit::Share).helpful(),
+    Column::number("rate", ColumnUnit::Rate).helpful(),
+    Column::number("bytes", ColumnUnit::Bytes).helpful(),
     CALLS.spare(),
     SIGNALS.spare(),
 ];
 
 /// The traffic beside much else: names are worth more room than what follows from other columns.
 fn spared_traffic() -> Vec<Column> {
-    let is_derived = |column: &Column| column.unit == Unit::Share;
+    let is_derived = |column: &Column| column.unit == ColumnUnit::Share;
     TRAFFIC.iter().map(|it| if is_derived(it) { it.spare() } else { *it }).collect()
 }
 
-const SIGNALS: Column = Column::number("signals", Unit::Count);
+const SIGNALS: Column = Column::number("signals", ColumnUnit::Count);
 
 /// Of broadcast signals: on average, and of the signal with the most.
-const RECIPIENTS: [Column; 2] =
-    [Column::number("recipients", Unit::Mean), Column::number("peak recipients", Unit::Count)];
+const RECIPIENTS: [Column; 2] = [
+    Column::number("recipients", ColumnUnit::Mean),
+    Column::number("peak recipients", ColumnUnit::Count),
+];
 
 /// Signals of services reach up to this number of recipients without being worth a look.
 const RECIPIENTS_USUAL: u64 = 3;
 
-fn traffic(group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
+fn traffic(group: &MessageGroup, messages: u64, span: Duration) -> Vec<Cell> {
     vec![
         Cell::Count(group.messages),
         Cell::share(group.messages, messages),
@@ -333,24 +335,24 @@ fn traffic(group: &Group, messages: u64, span: Duration) -> Vec<Cell> {
 }
 
 const TIMES: &[Column] = &[
-    Column::number("p50", Unit::Time).spare(),
-    Column::number("p90", Unit::Time).spare(),
-    Column::number("p99", Unit::Time),
-    Column::number("max", Unit::Time).spare(),
-    Column::number("total", Unit::Time),
-    Column::number("errors", Unit::Count),
-    Column::number("time-outs", Unit::Count).helpful(),
-    Column::number("callee left", Unit::Count).helpful(),
-    Column::number("unanswered", Unit::Count).helpful(),
-    Column::number("caller left", Unit::Count).spare(),
-    Column::number("waiting", Unit::Count).spare(),
-    Column::number("unknown", Unit::Count).spare(),
-    Column::number("mean", Unit::Time).spare(),
-    Column::number("failed total", Unit::Time).spare(),
-    Column::number("failed max", Unit::Time).spare(),
+    Column::number("p50", ColumnUnit::Time).spare(),
+    Column::number("p90", ColumnUnit::Time).spare(),
+    Column::number("p99", ColumnUnit::Time),
+    Column::number("max", ColumnUnit::Time).spare(),
+    Column::number("total", ColumnUnit::Time),
+    Column::number("errors", ColumnUnit::Count),
+    Column::number("time-outs", ColumnUnit::Count).helpful(),
+    Column::number("callee left", ColumnUnit::Count).helpful(),
+    Column::number("unanswered", ColumnUnit::Count).helpful(),
+    Column::number("caller left", ColumnUnit::Count).spare(),
+    Column::number("waiting", ColumnUnit::Count).spare(),
+    Column::number("unknown", ColumnUnit::Count).spare(),
+    Column::number("mean", ColumnUnit::Time).spare(),
+    Column::number("failed total", ColumnUnit::Time).spare(),
+    Column::number("failed max", ColumnUnit::Time).spare(),
 ];
 
-fn times(group: &Group) -> [Cell; 15] {
+fn times(group: &MessageGroup) -> [Cell; 15] {
     let [p50, p90, p99, max, total, mean] = cells(
         &mut group.durations.clone(),
         [|it| it.p50, |it| it.p90, |it| it.p99, |it| it.max, |it| it.total, Percentiles::mean],

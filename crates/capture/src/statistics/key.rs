@@ -6,13 +6,13 @@ use std::hash::Hash;
 
 use wire::message::MessageType;
 
-use crate::model::{Capture, Message, Peer, PeerId, Text};
-use crate::record::{BusId, Process};
+use crate::model::{Capture, CapturedMessage, RecordedPeer, RecordedPeerId, TextId};
+use crate::record::{BusId, RecordedProcess};
 use crate::table::{Cell, Column};
 
 /// What messages are grouped by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum By {
+pub enum GroupKeyKind {
     /// Method or signal, with its interface and the service that has it. A reply belongs to its
     /// call.
     Member,
@@ -38,27 +38,27 @@ pub enum By {
     Bus,
 }
 
-/// What messages of one group have in common. Connections stand under a name, see [`Names`].
+/// What messages of one group have in common. Connections stand under a name, see [`CanonicalNames`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Key {
+pub(super) enum MessageGroupKey {
     Member {
-        service: Text,
-        interface: Text,
-        member: Text,
-        what: What,
+        service: TextId,
+        interface: TextId,
+        member: TextId,
+        what: MessageTypeKey,
     },
-    Name(Text),
-    Text(Text),
-    Pair(Text, Text),
+    Name(TextId),
+    Text(TextId),
+    Pair(TextId, TextId),
     /// The first connection of a process or a unit.
     First(u32),
-    Type(What),
+    Type(MessageTypeKey),
     Bus,
 }
 
 /// What a message is, in one byte.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum What {
+pub(super) enum MessageTypeKey {
     Call,
     Return,
     Error,
@@ -66,7 +66,7 @@ pub(super) enum What {
     Unknown,
 }
 
-impl From<MessageType> for What {
+impl From<MessageType> for MessageTypeKey {
     fn from(kind: MessageType) -> Self {
         match kind {
             MessageType::MethodCall => Self::Call,
@@ -78,7 +78,7 @@ impl From<MessageType> for What {
     }
 }
 
-impl What {
+impl MessageTypeKey {
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Call => "call",
@@ -90,7 +90,7 @@ impl What {
     }
 }
 
-impl By {
+impl GroupKeyKind {
     /// The columns that say which group a row is about.
     pub(super) fn columns(self) -> Vec<Column> {
         let names: &[&'static str] = match self {
@@ -115,29 +115,37 @@ impl By {
     }
 
     /// The group of a message; `None` if it belongs to none.
-    pub(super) fn key(self, message: &Message<'_>, names: &mut Names<'_>) -> Option<Key> {
+    pub(super) fn key(
+        self,
+        message: &CapturedMessage<'_>,
+        names: &mut CanonicalNames<'_>,
+    ) -> Option<MessageGroupKey> {
         let asked = message.call().unwrap_or(*message);
         Some(match self {
-            Self::Member => Key::Member {
+            Self::Member => MessageGroupKey::Member {
                 service: names.service(&asked),
                 interface: asked.interface_id(),
                 member: asked.member_id(),
                 what: asked.kind().into(),
             },
-            Self::Service => Key::Name(names.service(&asked)),
-            Self::Interface => Key::Text(asked.interface_id()),
-            Self::Path => Key::Text(asked.path_id()),
-            Self::Sender => Key::Name(names.canonical(message.bus(), message.sender_id())),
-            Self::Process => Key::First(of_sender(&names.processes, message)),
-            Self::Unit => Key::First(of_sender(&names.units, message)),
-            Self::Pair => Key::Pair(
+            Self::Service => MessageGroupKey::Name(names.service(&asked)),
+            Self::Interface => MessageGroupKey::Text(asked.interface_id()),
+            Self::Path => MessageGroupKey::Text(asked.path_id()),
+            Self::Sender => {
+                MessageGroupKey::Name(names.canonical(message.bus(), message.sender_id()))
+            }
+            Self::Process => MessageGroupKey::First(of_sender(&names.processes, message)),
+            Self::Unit => MessageGroupKey::First(of_sender(&names.units, message)),
+            Self::Pair => MessageGroupKey::Pair(
                 names.canonical(message.bus(), message.sender_id()),
                 names.canonical(message.bus(), message.destination_id()),
             ),
-            Self::Type => Key::Type(message.kind().into()),
-            Self::Error if message.kind() == MessageType::Error => Key::Text(message.member_id()),
+            Self::Type => MessageGroupKey::Type(message.kind().into()),
+            Self::Error if message.kind() == MessageType::Error => {
+                MessageGroupKey::Text(message.member_id())
+            }
             Self::Error => return None,
-            Self::Bus => Key::Bus,
+            Self::Bus => MessageGroupKey::Bus,
         })
     }
 }
@@ -145,17 +153,17 @@ impl By {
 /// The names under which connections are counted: of a unique name the first well-known name that
 /// its connection has owned. What is addressed to a well-known name is counted under that one.
 #[derive(Debug)]
-pub(super) struct Names<'c> {
+pub(super) struct CanonicalNames<'c> {
     capture: &'c Capture,
     /// By bus and text, the name; `NONE` until it is asked for.
-    canonical: Vec<Vec<Text>>,
+    canonical: Vec<Vec<TextId>>,
     /// By connection, the first connection of the same process.
     processes: Vec<u32>,
     /// By connection, the first connection of the same systemd unit.
     units: Vec<u32>,
 }
 
-impl<'c> Names<'c> {
+impl<'c> CanonicalNames<'c> {
     pub(super) fn new(capture: &'c Capture) -> Self {
         let processes = firsts(capture, |process| process.pid);
         let units = firsts(capture, |process| process.unit.clone());
@@ -163,7 +171,7 @@ impl<'c> Names<'c> {
     }
 
     /// Whom a call is for, or who emits.
-    fn service(&mut self, message: &Message<'_>) -> Text {
+    fn service(&mut self, message: &CapturedMessage<'_>) -> TextId {
         let of = match message.kind() {
             MessageType::MethodCall => message.destination_id(),
             _ => message.sender_id(),
@@ -171,10 +179,10 @@ impl<'c> Names<'c> {
         self.canonical(message.bus(), of)
     }
 
-    pub(super) fn canonical(&mut self, bus: BusId, name: Text) -> Text {
+    pub(super) fn canonical(&mut self, bus: BusId, name: TextId) -> TextId {
         let of_bus = usize::from(bus.0);
         if self.canonical.len() <= of_bus {
-            self.canonical.resize(of_bus + 1, vec![Text::NONE; self.capture.strings().len()]);
+            self.canonical.resize(of_bus + 1, vec![TextId::NONE; self.capture.strings().len()]);
         }
         let known = self.canonical[of_bus][name.index()];
         if !known.is_none() {
@@ -188,33 +196,37 @@ impl<'c> Names<'c> {
     }
 
     /// The cells of a group's row.
-    pub(super) fn cells(&self, by: By, bus: BusId, key: Key) -> Vec<Cell> {
-        let text = |id: Text| Cell::text(self.capture.strings().get(id));
-        let name = |id: Text| Cell::text(self.label(bus, id));
+    pub(super) fn cells(&self, by: GroupKeyKind, bus: BusId, key: MessageGroupKey) -> Vec<Cell> {
+        let text = |id: TextId| Cell::text(self.capture.strings().get(id));
+        let name = |id: TextId| Cell::text(self.label(bus, id));
         match key {
-            Key::Member { service, interface, member, what } => {
+            MessageGroupKey::Member { service, interface, member, what } => {
                 let strings = self.capture.strings();
                 let (interface, member) = (strings.get(interface), strings.get(member));
                 let full = match (interface, member, what) {
-                    (_, "", What::Call | What::Signal | What::Unknown) => NO_HEADER.to_owned(),
+                    (
+                        _,
+                        "",
+                        MessageTypeKey::Call | MessageTypeKey::Signal | MessageTypeKey::Unknown,
+                    ) => NO_HEADER.to_owned(),
                     (_, "", _) => self.loose(bus).to_owned(),
-                    (_, error, What::Error) => format!("{}: {error}", self.loose(bus)),
+                    (_, error, MessageTypeKey::Error) => format!("{}: {error}", self.loose(bus)),
                     ("", member, _) => member.to_owned(),
                     (interface, member, _) => format!("{interface}.{member}"),
                 };
                 vec![Cell::Text(full), name(service), Cell::text(what.word())]
             }
-            Key::Name(id) => vec![name(id)],
-            Key::Text(id) if id.is_none() => vec![Cell::text("(none)")],
-            Key::Text(id) => vec![text(id)],
-            Key::Pair(from, to) if to.is_none() => {
+            MessageGroupKey::Name(id) => vec![name(id)],
+            MessageGroupKey::Text(id) if id.is_none() => vec![Cell::text("(none)")],
+            MessageGroupKey::Text(id) => vec![text(id)],
+            MessageGroupKey::Pair(from, to) if to.is_none() => {
                 let all = if self.capture.has_cut_headers(bus) { ALL_OR_UNKNOWN } else { ALL };
                 vec![name(from), Cell::text(all)]
             }
-            Key::Pair(from, to) => vec![name(from), name(to)],
-            Key::First(peer) => vec![Cell::text(self.first_label(by, peer))],
-            Key::Type(what) => vec![Cell::text(what.word())],
-            Key::Bus => vec![Cell::text(self.capture.bus_label(bus).into_owned())],
+            MessageGroupKey::Pair(from, to) => vec![name(from), name(to)],
+            MessageGroupKey::First(peer) => vec![Cell::text(self.first_label(by, peer))],
+            MessageGroupKey::Type(what) => vec![Cell::text(what.word())],
+            MessageGroupKey::Bus => vec![Cell::text(self.capture.bus_label(bus).into_owned())],
         }
     }
 
@@ -223,7 +235,7 @@ impl<'c> Names<'c> {
         if self.capture.has_cut_headers(bus) { UNKNOWN_CALL } else { NO_CALL }
     }
 
-    fn label(&self, bus: BusId, name: Text) -> Cow<'_, str> {
+    fn label(&self, bus: BusId, name: TextId) -> Cow<'_, str> {
         if name.is_none() {
             return UNKNOWN_NAME.into();
         }
@@ -233,11 +245,11 @@ impl<'c> Names<'c> {
         }
     }
 
-    fn first_label(&self, by: By, peer: u32) -> String {
+    fn first_label(&self, by: GroupKeyKind, peer: u32) -> String {
         let mut peers = self.capture.directory().peers();
         let Some((id, peer)) = peers.nth(peer as usize) else { return "(unknown)".to_owned() };
         let known = match by {
-            By::Unit => peer.process.as_ref().and_then(|process| process.unit.clone()),
+            GroupKeyKind::Unit => peer.process.as_ref().and_then(|process| process.unit.clone()),
             _ => self.capture.process_label(id),
         };
         known.unwrap_or_else(|| self.capture.label(id).into_owned())
@@ -246,9 +258,12 @@ impl<'c> Names<'c> {
 
 /// By connection, the first connection whose process has the same in common with it; a connection
 /// of whose process that is not known stands for itself.
-fn firsts<T: Eq + Hash>(capture: &Capture, common: impl Fn(&Process) -> Option<T>) -> Vec<u32> {
+fn firsts<T: Eq + Hash>(
+    capture: &Capture,
+    common: impl Fn(&RecordedProcess) -> Option<T>,
+) -> Vec<u32> {
     let mut first = HashMap::new();
-    let number = |(id, peer): (PeerId, &Peer)| {
+    let number = |(id, peer): (RecordedPeerId, &RecordedPeer)| {
         let index = id.index() as u32;
         match peer.process.as_ref().and_then(&common) {
             Some(common) => *first.entry(common).or_insert(index),
@@ -259,7 +274,7 @@ fn firsts<T: Eq + Hash>(capture: &Capture, common: impl Fn(&Process) -> Option<T
 }
 
 /// Who stands for the sender of a message.
-fn of_sender(firsts: &[u32], message: &Message<'_>) -> u32 {
+fn of_sender(firsts: &[u32], message: &CapturedMessage<'_>) -> u32 {
     message.from().map_or(UNKNOWN, |peer| firsts[peer.index()])
 }
 

@@ -2,28 +2,28 @@
 
 use std::cmp::Reverse;
 
-use super::By;
-use super::key::{Names, What};
+use super::GroupKeyKind;
+use super::key::{CanonicalNames, MessageTypeKey};
 use crate::collected::collected;
-use crate::model::{Capture, Message};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::model::{Capture, CapturedMessage};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// The smallest, mean and largest message of each member, calls and what answers them apart. Those
 /// with most bytes come first.
 pub fn member_sizes<'c>(
     capture: &'c Capture,
-    messages: impl Iterator<Item = Message<'c>>,
-) -> Table {
-    let mut names = Names::new(capture);
+    messages: impl Iterator<Item = CapturedMessage<'c>>,
+) -> DataTable {
+    let mut names = CanonicalNames::new(capture);
     let sized = messages.filter_map(|message| {
-        let key = By::Member.key(&message, &mut names)?;
-        Some(((message.bus(), key, What::from(message.kind())), u64::from(message.len())))
+        let key = GroupKeyKind::Member.key(&message, &mut names)?;
+        Some(((message.bus(), key, MessageTypeKey::from(message.kind())), u64::from(message.len())))
     });
     let mut rows = collected(sized);
     rows.sort_by_key(|(_, sizes)| Reverse(sizes.iter().sum::<u64>()));
-    let mut table = Table::new(COLUMNS);
+    let mut table = DataTable::new(COLUMNS);
     for ((bus, key, what), sizes) in rows {
-        let mut row = names.cells(By::Member, bus, key);
+        let mut row = names.cells(GroupKeyKind::Member, bus, key);
         row.pop();
         row.push(Cell::text(what.word()));
         row.extend(numbers(&sizes));
@@ -49,9 +49,9 @@ const COLUMNS: [Column; 8] = [
     Column::text("member"),
     Column::text("service"),
     Column::text("type"),
-    Column::number("messages", Unit::Count),
-    Column::number("smallest", Unit::Bytes),
-    Column::number("mean", Unit::Bytes),
-    Column::number("largest", Unit::Bytes),
-    Column::number("total", Unit::Bytes),
+    Column::number("messages", ColumnUnit::Count),
+    Column::number("smallest", ColumnUnit::Bytes),
+    Column::number("mean", ColumnUnit::Bytes),
+    Column::number("largest", ColumnUnit::Bytes),
+    Column::number("total", ColumnUnit::Bytes),
 ];

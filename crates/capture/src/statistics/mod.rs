@@ -1,9 +1,9 @@
 //! What a recording shows in numbers.
 //!
-//! - [`Subject`]: of what there are tables, by the names that people use.
+//! - [`TableSubject`]: of what there are tables, by the names that people use.
 //! - [`Summary`]: the whole in a few numbers, and what there is to know before they are believed.
-//! - [`Copies`]: how often messages were copied and validated.
-//! - [`Groups`]: traffic and durations by member, service, sender, process, pair.
+//! - [`CopyStatistics`]: how often messages were copied and validated.
+//! - [`GroupedTraffic`]: traffic and durations by member, service, sender, process, pair.
 //! - [`sizes`]: messages by size, with the time that they cost by a [`Sweep`].
 //! - [`member_sizes`]: the smallest, mean and largest message of each member.
 //! - [`recipients`]: how many get each signal.
@@ -30,16 +30,16 @@ mod switches;
 
 pub use crate::percentiles::Percentiles;
 pub use crate::recipients::Unknowable;
-pub use copies::Copies;
+pub use copies::CopyStatistics;
 pub use dispatch::dispatch;
-pub use groups::{Group, Groups};
-pub use key::By;
+pub use groups::{GroupedTraffic, MessageGroup};
+pub use key::GroupKeyKind;
 pub use member_sizes::member_sizes;
 pub use recipients::recipients;
 pub use replies::replies;
 pub use rules::rules;
 pub use sizes::sizes;
-pub use subject::{Subject, UnknownSubject};
+pub use subject::{TableSubject, UnknownSubject};
 pub use summary::{Caveat, Summary};
 pub use sweep::{LeaveOneOut, Sweep, SweepChoice, SweepError};
 pub use switches::switches;

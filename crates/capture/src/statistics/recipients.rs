@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Capture, Message};
-use crate::recipients::{Recipients, Unknowable, is_broadcast};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::model::{Capture, CapturedMessage};
+use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// How many broadcast signals had how many recipients: as the bus has written, or else by the match
 /// rules of all connections.
@@ -14,9 +14,9 @@ use crate::table::{Cell, Column, Table, Unit};
 /// If neither is known.
 pub fn recipients(
     capture: &Capture,
-    mut selects: impl FnMut(&Message<'_>) -> bool,
-) -> Result<Table, Unknowable> {
-    let mut recipients = Recipients::find(capture)?;
+    mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
+) -> Result<DataTable, Unknowable> {
+    let mut recipients = SignalRecipients::find(capture)?;
     let mut histogram: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for message in capture.messages() {
         if !is_broadcast(&message) || !selects(&message) {
@@ -28,15 +28,17 @@ pub fn recipients(
         *bytes += u64::from(message.len()) * count;
     }
     let all = histogram.values().map(|(signals, _)| signals).sum();
-    let count = |name| Column::number(name, Unit::Count);
-    Ok(Table::of(
+    let count = |name| Column::number(name, ColumnUnit::Count);
+    Ok(DataTable::of(
         histogram,
         &[
             (count("recipients"), &|(recipients, _)| Cell::Count(*recipients)),
             (count("signals"), &|(_, (signals, _))| Cell::Count(*signals)),
-            (Column::number("share", Unit::Share), &|(_, (signals, _))| Cell::share(*signals, all)),
+            (Column::number("share", ColumnUnit::Share), &|(_, (signals, _))| {
+                Cell::share(*signals, all)
+            }),
             (count("copies"), &|(recipients, (signals, _))| Cell::Count(signals * recipients)),
-            (Column::number("copied", Unit::Bytes), &|(_, (_, bytes))| Cell::Bytes(*bytes)),
+            (Column::number("copied", ColumnUnit::Bytes), &|(_, (_, bytes))| Cell::Bytes(*bytes)),
         ],
     ))
 }

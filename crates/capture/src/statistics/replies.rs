@@ -2,11 +2,11 @@
 
 use wire::message::MessageType;
 
-use crate::model::{CallOutcome, Capture, LooseKind, Message, Text, loose_replies};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::model::{CallOutcome, Capture, CapturedMessage, LooseKind, TextId, loose_replies};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// Calls to which no callee replied.
-fn unanswered(capture: &Capture) -> impl Iterator<Item = (Message<'_>, CallOutcome)> {
+fn unanswered(capture: &Capture) -> impl Iterator<Item = (CapturedMessage<'_>, CallOutcome)> {
     let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
     let outcomes = calls.filter_map(|call| Some((call, call.outcome()?)));
     outcomes.filter(|(_, outcome)| {
@@ -17,11 +17,14 @@ fn unanswered(capture: &Capture) -> impl Iterator<Item = (Message<'_>, CallOutco
 
 /// Calls to which the callee did not reply, with how long their callers waited, and replies that came late or belong to
 /// no call.
-pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) -> Table {
-    let mut table = Table::new([
-        Column::number("number", Unit::Count),
+pub fn replies(
+    capture: &Capture,
+    mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
+) -> DataTable {
+    let mut table = DataTable::new([
+        Column::number("number", ColumnUnit::Count),
         Column::text("what"),
-        Column::number("waited", Unit::Time),
+        Column::number("waited", ColumnUnit::Time),
         Column::text("from"),
         Column::text("to"),
         Column::text("member"),
@@ -53,9 +56,14 @@ pub fn replies(capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool)
     table
 }
 
-fn row(message: &Message<'_>, call: &Message<'_>, what: &str, waited: Cell) -> [Cell; 6] {
+fn row(
+    message: &CapturedMessage<'_>,
+    call: &CapturedMessage<'_>,
+    what: &str,
+    waited: Cell,
+) -> [Cell; 6] {
     let capture = message.capture();
-    let name = |name: Text| Cell::text(capture.label_of(message.bus(), name, message.at()));
+    let name = |name: TextId| Cell::text(capture.label_of(message.bus(), name, message.at()));
     [
         Cell::Count(message.id().number()),
         Cell::text(what),

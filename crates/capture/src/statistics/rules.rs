@@ -6,10 +6,10 @@ use wire::match_rule::MatchRule;
 
 use super::Unknowable;
 use crate::collected::collected;
-use crate::model::{Capture, PeerId};
+use crate::model::{Capture, RecordedPeerId};
 use crate::recipients::read_rules;
-use crate::subscriptions::Subscription;
-use crate::table::{Cell, Column, Table, Unit};
+use crate::subscriptions::MatchRuleLifetime;
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// The match rules that each connection had when it left or the recording ended; connections with the
 /// most rules come first. A duplicate rule selects no more messages.
@@ -17,15 +17,15 @@ use crate::table::{Cell, Column, Table, Unit};
 /// # Errors
 ///
 /// If calls do not show which rules they set or take back.
-pub fn rules(capture: &Capture) -> Result<Table, Unknowable> {
-    let mut table = Table::new([
+pub fn rules(capture: &Capture) -> Result<DataTable, Unknowable> {
+    let mut table = DataTable::new([
         Column::text("connection"),
-        Column::number("rules", Unit::Count),
-        Column::number("distinct", Unit::Count),
-        Column::number("duplicates", Unit::Count),
-        Column::number("added", Unit::Count),
-        Column::number("removed", Unit::Count),
-        Column::number("times", Unit::Count),
+        Column::number("rules", ColumnUnit::Count),
+        Column::number("distinct", ColumnUnit::Count),
+        Column::number("duplicates", ColumnUnit::Count),
+        Column::number("added", ColumnUnit::Count),
+        Column::number("removed", ColumnUnit::Count),
+        Column::number("times", ColumnUnit::Count),
         Column::text("most frequent"),
     ]);
     let found = read_rules(capture, |_, _| true)?;
@@ -37,7 +37,7 @@ pub fn rules(capture: &Capture) -> Result<Table, Unknowable> {
     Ok(table)
 }
 
-fn row(capture: &Capture, peer: PeerId, rules: &[&Subscription]) -> [Cell; 8] {
+fn row(capture: &Capture, peer: RecordedPeerId, rules: &[&MatchRuleLifetime]) -> [Cell; 8] {
     let same: Vec<(&MatchRule, Vec<_>)> = collected(standing(rules).map(|one| (&one.rule, one)));
     let (added, distinct) = (rules.len() as u64, same.len() as u64);
     let count = standing(rules).count() as u64;
@@ -56,6 +56,6 @@ fn row(capture: &Capture, peer: PeerId, rules: &[&Subscription]) -> [Cell; 8] {
 }
 
 /// Those that no call has removed: they were there until the connection left or the recording ended.
-fn standing<'s>(rules: &[&'s Subscription]) -> impl Iterator<Item = &'s Subscription> {
+fn standing<'s>(rules: &[&'s MatchRuleLifetime]) -> impl Iterator<Item = &'s MatchRuleLifetime> {
     rules.iter().copied().filter(|one| one.taken_back.is_none())
 }

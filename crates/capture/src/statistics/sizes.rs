@@ -1,14 +1,17 @@
 //! Messages by size.
 
 use super::Sweep;
-use crate::model::Message;
-use crate::table::{Cell, Column, Table, Unit};
+use crate::model::CapturedMessage;
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 use crate::text::units::counted;
 
 /// How many messages there are of each size on the wire, in half decades: up to 1, 3, 10, 31, 100 bytes
 /// and so on. With a sweep, how long they take to one recipient each, by the times that were measured: a
 /// lower estimate, as a busy bus has more rules and colder caches.
-pub fn sizes<'c>(messages: impl Iterator<Item = Message<'c>>, sweep: Option<&Sweep>) -> Table {
+pub fn sizes<'c>(
+    messages: impl Iterator<Item = CapturedMessage<'c>>,
+    sweep: Option<&Sweep>,
+) -> DataTable {
     let mut buckets = [Bucket::default(); BOUNDS.len()];
     let mut too_large = 0;
     for message in messages {
@@ -21,7 +24,7 @@ pub fn sizes<'c>(messages: impl Iterator<Item = Message<'c>>, sweep: Option<&Swe
     }
     let mut columns = COLUMNS.to_vec();
     columns.extend(sweep.map(|_| TIME_COLUMNS).into_iter().flatten());
-    let mut table = Table::new(columns);
+    let mut table = DataTable::new(columns);
     let whole = buckets.iter().fold(Bucket::default(), Bucket::with);
     for (index, bucket) in buckets.iter().enumerate().filter(|(_, bucket)| bucket.messages > 0) {
         let from = index.checked_sub(1).map_or(0, |before| u64::from(BOUNDS[before]) + 1);
@@ -67,16 +70,16 @@ impl Bucket {
 }
 
 const COLUMNS: [Column; 6] = [
-    Column::number("from", Unit::Count),
-    Column::number("to", Unit::Count),
-    Column::number("messages", Unit::Count),
-    Column::number("share", Unit::Share),
-    Column::number("bytes", Unit::Bytes),
-    Column::number("of bytes", Unit::Share),
+    Column::number("from", ColumnUnit::Count),
+    Column::number("to", ColumnUnit::Count),
+    Column::number("messages", ColumnUnit::Count),
+    Column::number("share", ColumnUnit::Share),
+    Column::number("bytes", ColumnUnit::Bytes),
+    Column::number("of bytes", ColumnUnit::Share),
 ];
 
 const TIME_COLUMNS: [Column; 2] =
-    [Column::number("time", Unit::Time), Column::number("of time", Unit::Share)];
+    [Column::number("time", ColumnUnit::Time), Column::number("of time", ColumnUnit::Share)];
 
 /// The sizes at which buckets end, themselves in them. No message is longer than the last.
 const BOUNDS: [u32; 18] = [

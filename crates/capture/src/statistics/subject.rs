@@ -3,17 +3,17 @@
 use std::str::FromStr;
 
 use super::{
-    By, Groups, Sweep, Unknowable, dispatch, member_sizes, recipients, replies, rules, sizes,
-    switches,
+    GroupKeyKind, GroupedTraffic, Sweep, Unknowable, dispatch, member_sizes, recipients, replies,
+    rules, sizes, switches,
 };
-use crate::model::{Capture, Message};
-use crate::table::Table;
+use crate::model::{Capture, CapturedMessage};
+use crate::table::DataTable;
 
 /// What a table has a row for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Subject {
-    /// What messages have in common: see [`Groups`].
-    Group(By),
+pub enum TableSubject {
+    /// What messages have in common: see [`GroupedTraffic`].
+    Group(GroupKeyKind),
     /// Sizes: see [`sizes`].
     Size,
     /// The smallest and largest of each member: see [`member_sizes`].
@@ -38,20 +38,20 @@ pub struct UnknownSubject {
     pub name: String,
 }
 
-impl Subject {
+impl TableSubject {
     /// All of them, in the order in which people see them, each with its name and what it is.
     const WORDS: [(Self, &'static str, &'static str); 18] = [
-        (Self::Group(By::Member), "member", "Methods and signals"),
-        (Self::Group(By::Service), "service", "Those who are called, or emit"),
-        (Self::Group(By::Interface), "interface", "Interfaces"),
-        (Self::Group(By::Path), "path", "Objects"),
-        (Self::Group(By::Sender), "sender", "Connections that send"),
-        (Self::Group(By::Process), "process", "Processes that send"),
-        (Self::Group(By::Unit), "unit", "systemd units that send"),
-        (Self::Group(By::Pair), "pair", "Sender with recipient"),
-        (Self::Group(By::Type), "type", "Calls, returns, errors, signals"),
-        (Self::Group(By::Error), "error", "Names of errors"),
-        (Self::Group(By::Bus), "bus", "Buses"),
+        (Self::Group(GroupKeyKind::Member), "member", "Methods and signals"),
+        (Self::Group(GroupKeyKind::Service), "service", "Those who are called, or emit"),
+        (Self::Group(GroupKeyKind::Interface), "interface", "Interfaces"),
+        (Self::Group(GroupKeyKind::Path), "path", "Objects"),
+        (Self::Group(GroupKeyKind::Sender), "sender", "Connections that send"),
+        (Self::Group(GroupKeyKind::Process), "process", "Processes that send"),
+        (Self::Group(GroupKeyKind::Unit), "unit", "systemd units that send"),
+        (Self::Group(GroupKeyKind::Pair), "pair", "Sender with recipient"),
+        (Self::Group(GroupKeyKind::Type), "type", "Calls, returns, errors, signals"),
+        (Self::Group(GroupKeyKind::Error), "error", "Names of errors"),
+        (Self::Group(GroupKeyKind::Bus), "bus", "Buses"),
         (Self::Size, "size", "Sizes in half decades"),
         (Self::MemberSize, "member-size", "Smallest, mean and largest message of each member"),
         (Self::Recipients, "recipients", "How many get each signal"),
@@ -103,15 +103,15 @@ impl Subject {
     pub fn table(
         self,
         capture: &Capture,
-        mut selects: impl FnMut(&Message<'_>) -> bool,
+        mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
         sweep: Option<&Sweep>,
-    ) -> Result<Table, Unknowable> {
+    ) -> Result<DataTable, Unknowable> {
         let messages = capture.messages();
         Ok(match self {
             Self::Group(by) => {
                 let mut groups = match by {
-                    By::Member => Groups::with_recipients(capture, by),
-                    _ => Groups::new(capture, by),
+                    GroupKeyKind::Member => GroupedTraffic::with_recipients(capture, by),
+                    _ => GroupedTraffic::new(capture, by),
                 };
                 messages.filter(|message| selects(message)).for_each(|one| groups.add(&one));
                 let mut table = groups.table();
@@ -131,7 +131,7 @@ impl Subject {
     }
 }
 
-impl FromStr for Subject {
+impl FromStr for TableSubject {
     type Err = UnknownSubject;
 
     fn from_str(name: &str) -> Result<Self, UnknownSubject> {

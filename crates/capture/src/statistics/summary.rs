@@ -7,8 +7,12 @@ use serde::Serialize;
 use wire::message::MessageType;
 
 use crate::collected::collected;
-use crate::model::{CallOutcome, Capture, Health, LateEvidence, LooseKind, Message, loose_replies};
-use crate::record::{BusId, Clock, EndCause, Excerpt, GapCause, Late, Method, TimeSpan};
+use crate::model::{
+    CallOutcome, Capture, CapturedMessage, Health, LateEvidence, LooseKind, loose_replies,
+};
+use crate::record::{
+    BusId, CaptureMethod, EndCause, Excerpt, GapCause, Late, RecordedClock, TimeSpan,
+};
 use crate::text::units::{counted, duration, grouped};
 
 /// The whole of a recording, or of what a query selects of it, in a few numbers.
@@ -80,7 +84,7 @@ fn as_nanos<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::O
 
 impl Summary {
     /// Counts a message.
-    pub fn add(&mut self, message: &Message<'_>) {
+    pub fn add(&mut self, message: &CapturedMessage<'_>) {
         self.messages += 1;
         self.bytes += u64::from(message.len());
         let is_driver = message.is_driver_traffic();
@@ -112,7 +116,7 @@ impl Summary {
         self.span = self.extent.length();
     }
 
-    fn add_outcome(&mut self, call: &Message<'_>) {
+    fn add_outcome(&mut self, call: &CapturedMessage<'_>) {
         let Some(outcome) = call.outcome() else { return };
         self.unanswered += u64::from(outcome.is_unanswered());
         match outcome {
@@ -127,7 +131,11 @@ impl Summary {
 
     /// Adds what single messages do not show: how often the clock was set back, and the answers that belong
     /// to no call, among the messages that `selects` lets pass.
-    pub fn complete(&mut self, capture: &Capture, mut selects: impl FnMut(&Message<'_>) -> bool) {
+    pub fn complete(
+        &mut self,
+        capture: &Capture,
+        mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
+    ) {
         self.backward = capture.clock_set_back().len() as u64;
         for loose in loose_replies(capture) {
             if selects(&capture.message(loose.reply)) {
@@ -307,11 +315,11 @@ impl Caveat {
                 caveats.push(Self::Filtered { filters: bus.filters.clone() });
             }
             caveats.extend(match bus.method {
-                _ if bus.clock == Clock::Absent => Some(Self::NoTimes { bus: label() }),
-                Method::Trace => None,
-                Method::Monitor => Some(Self::TimesOfCopies { bus: label() }),
-                Method::Eavesdrop => Some(Self::NoDriverReplies { bus: label() }),
-                Method::Unknown => Some(Self::MethodUnknown { bus: label() }),
+                _ if bus.clock == RecordedClock::Absent => Some(Self::NoTimes { bus: label() }),
+                CaptureMethod::Trace => None,
+                CaptureMethod::Monitor => Some(Self::TimesOfCopies { bus: label() }),
+                CaptureMethod::Eavesdrop => Some(Self::NoDriverReplies { bus: label() }),
+                CaptureMethod::Unknown => Some(Self::MethodUnknown { bus: label() }),
             });
         }
         if capture.buses().is_empty() && !capture.is_empty() {

@@ -20,12 +20,12 @@ pub struct Sweep {
     /// The read buffer of both programs.
     pub read_buffer: String,
     /// Ascending by size; not empty.
-    points: Vec<Point>,
+    points: Vec<SweepPoint>,
 }
 
 /// A size that was measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Point {
+struct SweepPoint {
     /// Bytes on the wire, header and body.
     size: f64,
     /// How long a message of this size takes from its sender to its recipient, in nanoseconds.
@@ -98,22 +98,22 @@ pub enum SweepError {
 /// What is needed of a line of results.
 #[derive(Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
-enum Line {
-    Sample(Sample),
+enum BenchmarkResultLine {
+    Sample(BenchmarkSample),
     #[serde(other)]
     Other,
 }
 
 #[derive(Deserialize)]
-struct Sample {
+struct BenchmarkSample {
     scenario: String,
-    case: Case,
+    case: SampleCase,
     subject: String,
     figures: BTreeMap<String, f64>,
 }
 
 #[derive(Deserialize)]
-struct Case {
+struct SampleCase {
     at: BTreeMap<String, serde_json::Value>,
 }
 
@@ -141,7 +141,7 @@ impl Sweep {
             }
             let line = serde_json::from_str(&line)
                 .map_err(|error| SweepError::Line { number: index + 1, error })?;
-            if let Line::Sample(sample) = line {
+            if let BenchmarkResultLine::Sample(sample) = line {
                 trips.extend(sample.round_trip());
             }
         }
@@ -180,7 +180,7 @@ impl Sweep {
 
     /// The error of the interpolation; `None` if fewer than three sizes were measured.
     pub fn leave_one_out(&self) -> Option<LeaveOneOut> {
-        let error = |three: &[Point]| {
+        let error = |three: &[SweepPoint]| {
             let [before, point, after] = three else { return (0.0, 0.0) };
             let error = (line(*before, *after, point.size) - point.nanos).abs() / point.nanos;
             (error, point.size)
@@ -219,7 +219,7 @@ impl fmt::Display for Sweep {
     }
 }
 
-impl Sample {
+impl BenchmarkSample {
     fn round_trip(self) -> Option<RoundTrip> {
         if self.scenario != "ping-pong" {
             return None;
@@ -239,18 +239,20 @@ impl Sample {
 }
 
 /// One point for each size, from the median of its round trips.
-fn points(trips: &[RoundTrip]) -> Vec<Point> {
+fn points(trips: &[RoundTrip]) -> Vec<SweepPoint> {
     let mut by_size: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for (trip, (call, reply)) in trips.iter().filter_map(|trip| Some((trip, trip.sizes?))) {
         by_size.entry(call + reply).or_default().push(trip.nanos);
     }
-    let point =
-        |(size, nanos): (u64, _)| Point { size: size as f64 / 2.0, nanos: median(nanos) / 2.0 };
+    let point = |(size, nanos): (u64, _)| SweepPoint {
+        size: size as f64 / 2.0,
+        nanos: median(nanos) / 2.0,
+    };
     by_size.into_iter().map(point).collect()
 }
 
 /// The time at `size` on the line through two points.
-fn line(one: Point, other: Point, size: f64) -> f64 {
+fn line(one: SweepPoint, other: SweepPoint, size: f64) -> f64 {
     one.nanos + (other.nanos - one.nanos) * (size - one.size) / (other.size - one.size)
 }
 

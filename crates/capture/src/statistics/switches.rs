@@ -7,9 +7,9 @@ use std::time::Duration;
 use wire::message::MessageType;
 
 use super::Unknowable;
-use crate::model::{Capture, Message, PeerId};
-use crate::record::{BusId, Fact, Ran};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::model::{Capture, CapturedMessage, RecordedPeerId};
+use crate::record::{BusId, Fact, ProcessorUse};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// How often each process got a processor while it was watched, those first that did most. A call
 /// counts for who made it, who answered it, and for the bus.
@@ -19,9 +19,9 @@ use crate::table::{Cell, Column, Table, Unit};
 /// If none was watched.
 pub fn switches<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
-) -> Result<Table, Unknowable> {
-    let mut sums: BTreeMap<u32, Sum> = BTreeMap::new();
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
+) -> Result<DataTable, Unknowable> {
+    let mut sums: BTreeMap<u32, SwitchSum> = BTreeMap::new();
     for (_, bus, fact) in capture.facts() {
         match fact {
             Fact::Ran(ran) => sums.entry(ran.pid).or_default().add(ran),
@@ -50,7 +50,7 @@ pub fn switches<'c>(
 
 /// What one process did while it was watched.
 #[derive(Debug, Default)]
-struct Sum {
+struct SwitchSum {
     bus: Option<BusId>,
     calls: u64,
     resumed: u64,
@@ -63,8 +63,8 @@ struct Sum {
     unfollowed: u64,
 }
 
-impl Sum {
-    fn add(&mut self, ran: &Ran) {
+impl SwitchSum {
+    fn add(&mut self, ran: &ProcessorUse) {
         self.resumed += ran.resumed;
         self.preempted += ran.preempted;
         self.held_up_ns = self.held_up_ns.saturating_add(ran.held_up_ns);
@@ -76,18 +76,18 @@ impl Sum {
     }
 }
 
-fn table(capture: &Capture, sums: &[(u32, Sum)]) -> Table {
-    let mut table = Table::new([
+fn table(capture: &Capture, sums: &[(u32, SwitchSum)]) -> DataTable {
+    let mut table = DataTable::new([
         Column::text("process"),
-        Column::number("calls", Unit::Count),
-        Column::number("switches", Unit::Count),
-        Column::number("per 100 calls", Unit::Count),
-        Column::number("on processor", Unit::Time),
-        Column::number("share", Unit::Share),
-        Column::number("preempted", Unit::Count),
-        Column::number("held up", Unit::Time),
-        Column::number("lost", Unit::Count),
-        Column::number("threads unfollowed", Unit::Count),
+        Column::number("calls", ColumnUnit::Count),
+        Column::number("switches", ColumnUnit::Count),
+        Column::number("per 100 calls", ColumnUnit::Count),
+        Column::number("on processor", ColumnUnit::Time),
+        Column::number("share", ColumnUnit::Share),
+        Column::number("preempted", ColumnUnit::Count),
+        Column::number("held up", ColumnUnit::Time),
+        Column::number("lost", ColumnUnit::Count),
+        Column::number("threads unfollowed", ColumnUnit::Count),
     ]);
     for (pid, sum) in sums {
         let per_100 = (sum.resumed * 100).checked_div(sum.calls);
@@ -107,7 +107,7 @@ fn table(capture: &Capture, sums: &[(u32, Sum)]) -> Table {
     table
 }
 
-fn label(capture: &Capture, pid: u32, sum: &Sum) -> String {
+fn label(capture: &Capture, pid: u32, sum: &SwitchSum) -> String {
     if sum.bus.is_some() {
         return format!("the bus [{pid}]");
     }
@@ -116,6 +116,6 @@ fn label(capture: &Capture, pid: u32, sum: &Sum) -> String {
     format!("{} [{pid}]", label.unwrap_or("a process"))
 }
 
-fn pid_of(capture: &Capture, peer: PeerId) -> Option<u32> {
+fn pid_of(capture: &Capture, peer: RecordedPeerId) -> Option<u32> {
     capture.directory().peer(peer).process.as_ref()?.pid
 }

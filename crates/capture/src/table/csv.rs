@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{Cell, Column, Table};
+use super::{Cell, Column, DataTable};
 
-impl Table {
+impl DataTable {
     /// The table as comma-separated values, in the units that the keys say.
     pub fn to_csv(&self) -> String {
         let mut text = String::new();

@@ -4,20 +4,21 @@
 use crate::record::nanos;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-use super::{Cell, Column, Table};
+use super::{Cell, Column, DataTable};
 
-impl Serialize for Table {
+impl Serialize for DataTable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.rows.iter().map(|row| Row { columns: &self.columns, row }))
+        serializer
+            .collect_seq(self.rows.iter().map(|row| JsonTableRow { columns: &self.columns, row }))
     }
 }
 
-struct Row<'t> {
+struct JsonTableRow<'t> {
     columns: &'t [Column],
     row: &'t [Cell],
 }
 
-impl Serialize for Row<'_> {
+impl Serialize for JsonTableRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.columns.len()))?;
         for (column, cell) in self.columns.iter().zip(self.row) {

@@ -1,10 +1,10 @@
 //! Tables for people: columns side by side, as wide as a line.
 
-use super::{Cell, Need, Table, Unit};
+use super::{Cell, ColumnUnit, DataTable, Need};
 use crate::text::Style;
 use crate::text::columns::{Fit, Grid, cells, last_word};
 
-impl Table {
+impl DataTable {
     /// The table as lines that are not wider than the style allows, if its numbers let them be.
     /// Columns in which nothing stands are left out.
     pub fn to_text(&self, style: Style) -> String {
@@ -76,7 +76,7 @@ impl Table {
         while total(widths) > line {
             let texts = self.columns.iter().zip(&mut *widths).zip(min);
             let texts = texts.filter_map(|((column, width), min)| {
-                width.as_mut().filter(|width| column.unit == Unit::Text && **width > *min)
+                width.as_mut().filter(|width| column.unit == ColumnUnit::Text && **width > *min)
             });
             let Some(widest) = texts.max_by_key(|width| **width) else { return };
             *widest -= 1;
@@ -96,7 +96,7 @@ impl Table {
     }
 }
 
-impl Unit {
+impl ColumnUnit {
     const fn fit(self) -> Fit {
         match self {
             Self::Text => Fit::End,

@@ -37,7 +37,7 @@ pub use csv::csv_line;
 
 /// Rows and columns.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Table {
+pub struct DataTable {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
     omitted: usize,
@@ -50,7 +50,7 @@ pub struct Column {
     /// What stands above it; with the unit behind it, its key in JSON and CSV.
     pub name: &'static str,
     /// What is in it.
-    pub unit: Unit,
+    pub unit: ColumnUnit,
     /// What becomes of it where a line is too short for the table.
     pub need: Need,
 }
@@ -58,8 +58,9 @@ pub struct Column {
 /// What is in a column.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Unit"))]
 #[serde(rename_all = "lowercase")]
-pub enum Unit {
+pub enum ColumnUnit {
     /// Texts.
     Text,
     /// How many.
@@ -116,11 +117,11 @@ pub(crate) type FilledColumn<'f, R> = (Column, &'f dyn Fn(&R) -> Cell);
 impl Column {
     /// A column of texts.
     pub const fn text(name: &'static str) -> Self {
-        Self { name, unit: Unit::Text, need: Need::Always }
+        Self { name, unit: ColumnUnit::Text, need: Need::Always }
     }
 
     /// A column of numbers.
-    pub const fn number(name: &'static str, unit: Unit) -> Self {
+    pub const fn number(name: &'static str, unit: ColumnUnit) -> Self {
         Self { name, unit, need: Need::Always }
     }
 
@@ -144,7 +145,7 @@ impl Column {
     }
 }
 
-impl Unit {
+impl ColumnUnit {
     /// What the keys of JSON and CSV end in.
     const fn suffix(self) -> &'static str {
         match self {
@@ -235,7 +236,7 @@ impl Cell {
     }
 }
 
-impl Table {
+impl DataTable {
     /// An empty table.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self {

@@ -5,7 +5,7 @@ use std::fmt;
 /// The units that an amount may have, and what it is without one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scale {
-    units: &'static [Unit],
+    units: &'static [AmountUnit],
     /// What a number without a unit counts, and what one of them is worth; `None` if there is nothing
     /// that all would expect.
     bare: Option<(&'static str, u64)>,
@@ -14,7 +14,7 @@ pub struct Scale {
 
 /// A unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Unit {
+struct AmountUnit {
     /// How it is written, the usual way first; upper and lower case are the same.
     signs: &'static [&'static str],
     worth: u64,
@@ -86,7 +86,8 @@ impl Scale {
         if sign.is_empty() {
             return self.bare.map(|(_, worth)| worth);
         }
-        let is_it = |unit: &&Unit| unit.signs.iter().any(|known| known.eq_ignore_ascii_case(sign));
+        let is_it =
+            |unit: &&AmountUnit| unit.signs.iter().any(|known| known.eq_ignore_ascii_case(sign));
         self.units.iter().find(is_it).map(|unit| unit.worth)
     }
 }
@@ -115,24 +116,24 @@ impl fmt::Display for Scale {
 /// Of a fraction: no unit is worth so much that those behind them would add one.
 const DIGITS_THAT_COUNT: usize = 18;
 
-const BYTES: &[Unit] = &[
-    Unit { signs: &["B"], worth: 1 },
-    Unit { signs: &["kB"], worth: 1000 },
-    Unit { signs: &["KiB", "K"], worth: 1 << 10 },
-    Unit { signs: &["MB"], worth: 1_000_000 },
-    Unit { signs: &["MiB", "M"], worth: 1 << 20 },
-    Unit { signs: &["GB"], worth: 1_000_000_000 },
-    Unit { signs: &["GiB", "G"], worth: 1 << 30 },
-    Unit { signs: &["TB"], worth: 1_000_000_000_000 },
-    Unit { signs: &["TiB", "T"], worth: 1 << 40 },
+const BYTES: &[AmountUnit] = &[
+    AmountUnit { signs: &["B"], worth: 1 },
+    AmountUnit { signs: &["kB"], worth: 1000 },
+    AmountUnit { signs: &["KiB", "K"], worth: 1 << 10 },
+    AmountUnit { signs: &["MB"], worth: 1_000_000 },
+    AmountUnit { signs: &["MiB", "M"], worth: 1 << 20 },
+    AmountUnit { signs: &["GB"], worth: 1_000_000_000 },
+    AmountUnit { signs: &["GiB", "G"], worth: 1 << 30 },
+    AmountUnit { signs: &["TB"], worth: 1_000_000_000_000 },
+    AmountUnit { signs: &["TiB", "T"], worth: 1 << 40 },
 ];
 
-const TIMES: &[Unit] = &[
-    Unit { signs: &["ms"], worth: 1_000_000 },
+const TIMES: &[AmountUnit] = &[
+    AmountUnit { signs: &["ms"], worth: 1_000_000 },
     // With the sign for micro, and with the Greek letter.
-    Unit { signs: &["us", "\u{b5}s", "\u{3bc}s"], worth: 1000 },
-    Unit { signs: &["ns"], worth: 1 },
-    Unit { signs: &["s"], worth: 1_000_000_000 },
-    Unit { signs: &["min", "m"], worth: 60_000_000_000 },
-    Unit { signs: &["h"], worth: 3_600_000_000_000 },
+    AmountUnit { signs: &["us", "\u{b5}s", "\u{3bc}s"], worth: 1000 },
+    AmountUnit { signs: &["ns"], worth: 1 },
+    AmountUnit { signs: &["s"], worth: 1_000_000_000 },
+    AmountUnit { signs: &["min", "m"], worth: 60_000_000_000 },
+    AmountUnit { signs: &["h"], worth: 3_600_000_000_000 },
 ];

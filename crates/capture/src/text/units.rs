@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::DateTime;
 
-use crate::record::Time;
+use crate::record::RecordedTime;
 
 /// How many, or how many in a second: `0`, `0.3`, `12`, `1234`, `12.3k`.
 pub fn count(number: f64) -> String {
@@ -105,12 +105,12 @@ pub fn elapsed(time: Duration) -> String {
 }
 
 /// A time in UTC with its day: `Sat 2026-11-21 13:19:28.184651 UTC`.
-pub fn date_and_time(time: Time) -> String {
+pub fn date_and_time(time: RecordedTime) -> String {
     DateTime::from_timestamp_nanos(time.0).format("%a %F %T%.6f UTC").to_string()
 }
 
 /// The time of day in UTC, to the nanosecond: `13:19:28.184651999`.
-pub fn clock_time(time: Time) -> String {
+pub fn clock_time(time: RecordedTime) -> String {
     DateTime::from_timestamp_nanos(time.0).format("%T%.9f").to_string()
 }
 

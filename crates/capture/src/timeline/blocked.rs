@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-use crate::model::{Capture, Message, MessageId, PeerId, Text};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId, TextId};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// What a program has waited for one method of one service.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub struct Blocked {
     /// How long the longest time.
     pub max: Duration,
     /// The call of the longest time.
-    pub worst: MessageId,
+    pub worst: CapturedMessageId,
 }
 
 /// For whom callers waited and did nothing else, those first who waited longest, all times together.
@@ -36,15 +36,15 @@ pub struct Blocked {
 /// looks the same. Without an answer, the wait ends when the caller leaves or the recording ends.
 pub fn blocked<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
 ) -> Vec<Blocked> {
-    let mut sums: HashMap<Key<'c>, Blocked, RandomState> = HashMap::default();
+    let mut sums: HashMap<BlockedKey<'c>, Blocked, RandomState> = HashMap::default();
     for call in waits(capture).into_iter().map(|id| capture.message(id)) {
         let Some((caller, duration)) = call.from().zip(call.waited()) else { continue };
         if !selects(&call) {
             continue;
         }
-        let key = Key::of(&call, caller);
+        let key = BlockedKey::of(&call, caller);
         sums.entry(key).or_insert_with_key(|key| key.nothing_yet(&call)).add(&call, duration);
     }
     let mut sums: Vec<_> = sums.into_values().collect();
@@ -53,32 +53,32 @@ pub fn blocked<'c>(
 }
 
 /// The same as a table.
-pub fn blocked_table(sums: &[Blocked]) -> Table {
-    Table::of(
+pub fn blocked_table(sums: &[Blocked]) -> DataTable {
+    DataTable::of(
         sums,
         &[
             (Column::text("caller"), &|sum| Cell::text(&sum.caller)),
             (Column::text("blocked on"), &|sum| Cell::text(&sum.member)),
             (Column::text("of").spare(), &|sum| Cell::text(&sum.callee)),
-            (Column::number("calls", Unit::Count), &|sum| Cell::Count(sum.calls)),
-            (Column::number("total", Unit::Time), &|sum| Cell::Time(sum.total)),
-            (Column::number("longest", Unit::Time), &|sum| Cell::Time(sum.max)),
-            (Column::number("number", Unit::Count), &|sum| Cell::Count(sum.worst.number())),
+            (Column::number("calls", ColumnUnit::Count), &|sum| Cell::Count(sum.calls)),
+            (Column::number("total", ColumnUnit::Time), &|sum| Cell::Time(sum.total)),
+            (Column::number("longest", ColumnUnit::Time), &|sum| Cell::Time(sum.max)),
+            (Column::number("number", ColumnUnit::Count), &|sum| Cell::Count(sum.worst.number())),
         ],
     )
 }
 
 /// What waits are summed by.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Key<'c> {
+struct BlockedKey<'c> {
     caller: &'c str,
     callee: Cow<'c, str>,
-    interface: Text,
-    member: Text,
+    interface: TextId,
+    member: TextId,
 }
 
-impl<'c> Key<'c> {
-    fn of(call: &Message<'c>, caller: PeerId) -> Self {
+impl<'c> BlockedKey<'c> {
+    fn of(call: &CapturedMessage<'c>, caller: RecordedPeerId) -> Self {
         let capture = call.capture();
         Self {
             caller: capture.program_label(caller),
@@ -88,7 +88,7 @@ impl<'c> Key<'c> {
         }
     }
 
-    fn nothing_yet(&self, call: &Message<'_>) -> Blocked {
+    fn nothing_yet(&self, call: &CapturedMessage<'_>) -> Blocked {
         Blocked {
             caller: self.caller.to_owned(),
             callee: self.callee.clone().into_owned(),
@@ -102,7 +102,7 @@ impl<'c> Key<'c> {
 }
 
 impl Blocked {
-    fn add(&mut self, call: &Message<'_>, duration: Duration) {
+    fn add(&mut self, call: &CapturedMessage<'_>, duration: Duration) {
         self.calls += 1;
         self.total = self.total.saturating_add(duration);
         if duration > self.max {
@@ -114,7 +114,7 @@ impl Blocked {
 
 /// The calls whose callers were blocked, in the order in which the answers came, then those without
 /// an answer.
-fn waits(capture: &Capture) -> Vec<MessageId> {
+fn waits(capture: &Capture) -> Vec<CapturedMessageId> {
     let mut callers = vec![Caller::default(); capture.directory().peers().count()];
     let mut found = Vec::new();
     for message in capture.messages() {
@@ -136,11 +136,11 @@ struct Caller {
     /// Calls that are not answered yet, or never.
     pending: u32,
     /// The only one of these, if nothing was sent since.
-    only: Option<MessageId>,
+    only: Option<CapturedMessageId>,
 }
 
 impl Caller {
-    fn sends(&mut self, message: &Message<'_>) {
+    fn sends(&mut self, message: &CapturedMessage<'_>) {
         self.only = None;
         if message.expects_reply() {
             self.only = (self.pending == 0).then_some(message.id());
@@ -149,7 +149,7 @@ impl Caller {
     }
 
     /// The call that has blocked the connection until now.
-    const fn is_answered(&mut self) -> Option<MessageId> {
+    const fn is_answered(&mut self) -> Option<CapturedMessageId> {
         self.pending = self.pending.saturating_sub(1);
         self.only.take()
     }

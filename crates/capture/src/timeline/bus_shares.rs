@@ -6,15 +6,15 @@ use wire::message::MessageType;
 use super::bus_sum::{BusSum, BusTimes, count_columns, phase_column};
 use super::bus_time::BusPhase;
 use super::way::{SIZES, size_class};
-use crate::model::{Capture, Message};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::model::{Capture, CapturedMessage};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// What part of the time for which the bus had messages each phase is.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct BusShares {
     /// A row for each type and size of messages.
     #[serde(rename = "phases")]
-    pub table: Table,
+    pub table: DataTable,
     /// Whether the bus measured the stages of routing.
     pub has_stages: bool,
     /// Messages that are not in the table, since not all of their times are known.
@@ -25,7 +25,7 @@ pub struct BusShares {
 /// no message.
 pub fn bus_shares<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
 ) -> Option<BusShares> {
     let mut times = BusTimes::of(capture);
     let mut sums = TYPES.map(|_| SIZES.map(|_| BusSum::default()));
@@ -40,7 +40,7 @@ pub fn bus_shares<'c>(
         }
     }
     let phases = times.phases(&whole);
-    let mut table = Table::new(columns(&phases));
+    let mut table = DataTable::new(columns(&phases));
     for ((label, sums), all) in TYPES.iter().zip(&mut sums).zip(&mut all) {
         let sizes = sums.iter_mut().zip(SIZES).filter(|(sum, _)| !sum.is_empty());
         let rows: Vec<_> = sizes.map(|(sum, (_, size))| cells(sum, label, size, &phases)).collect();
@@ -56,7 +56,7 @@ pub fn bus_shares<'c>(
 
 fn columns(phases: &[BusPhase]) -> Vec<Column> {
     let labels = [Column::text("type"), Column::text("size")];
-    let phases = phases.iter().map(|phase| phase_column(*phase, Unit::Share));
+    let phases = phases.iter().map(|phase| phase_column(*phase, ColumnUnit::Share));
     labels.into_iter().chain(count_columns()).chain(phases).collect()
 }
 

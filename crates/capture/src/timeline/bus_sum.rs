@@ -1,10 +1,10 @@
 //! For how long the bus had messages, summed up.
 
 use super::bus_time::{BusPhase, BusTime};
-use crate::model::{Capture, Message};
+use crate::model::{Capture, CapturedMessage};
 use crate::percentiles::cells;
 use crate::record::nanos;
-use crate::table::{Cell, Column, Need, Unit};
+use crate::table::{Cell, Column, ColumnUnit, Need};
 
 /// The messages of a recording whose time in the bus is known.
 ///
@@ -32,7 +32,7 @@ impl BusTimes {
 
     /// The time in the bus of a message that counts: one that the bus received, whose copies it has
     /// written.
-    pub(crate) fn find(&mut self, message: &Message<'_>) -> Option<BusTime> {
+    pub(crate) fn find(&mut self, message: &CapturedMessage<'_>) -> Option<BusTime> {
         if message.sender_id() == message.capture().driver() {
             return None;
         }
@@ -65,7 +65,7 @@ impl BusTimes {
 }
 
 impl BusSum {
-    pub(crate) fn add(&mut self, message: &Message<'_>, time: &BusTime) {
+    pub(crate) fn add(&mut self, message: &CapturedMessage<'_>, time: &BusTime) {
         self.totals.push(nanos(time.total().unwrap_or_default()));
         self.copies += message.deliveries().map_or(0, <[_]>::len) as u64;
         time.phases().for_each(|(phase, time)| self.phases[phase as usize] += nanos(time));
@@ -116,15 +116,15 @@ impl BusSum {
 /// The columns of [`BusSum::counts`].
 pub(crate) const fn count_columns() -> [Column; 4] {
     [
-        Column::number("messages", Unit::Count).spare(),
-        Column::number("recipients", Unit::Mean).helpful(),
-        Column::number("p50", Unit::Time),
-        Column::number("p99", Unit::Time).spare(),
+        Column::number("messages", ColumnUnit::Count).spare(),
+        Column::number("recipients", ColumnUnit::Mean).helpful(),
+        Column::number("p50", ColumnUnit::Time),
+        Column::number("p99", ColumnUnit::Time).spare(),
     ]
 }
 
 /// A column for a phase.
-pub(crate) const fn phase_column(phase: BusPhase, unit: Unit) -> Column {
+pub(crate) const fn phase_column(phase: BusPhase, unit: ColumnUnit) -> Column {
     let need = if matches!(phase, BusPhase::Wait) { Need::Helpful } else { Need::Always };
     Column { name: phase.as_str(), unit, need }
 }

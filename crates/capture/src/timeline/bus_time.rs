@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use crate::model::Message;
+use crate::model::CapturedMessage;
 use crate::record::{Routing, Stages};
 
 worded_enum! {
@@ -54,7 +54,7 @@ struct MeasuredStages {
 
 impl BusTime {
     /// Of a message; `None` if the bus has not recorded it.
-    pub fn of(message: &Message<'_>) -> Option<Self> {
+    pub fn of(message: &CapturedMessage<'_>) -> Option<Self> {
         let Routing { after: routed, stages } = message.routing()?;
         let mut copies = message.deliveries()?.iter();
         let written = copies.try_fold(routed, |last, copy| Some(last.max(copy.written_after?)));
@@ -133,7 +133,7 @@ impl MeasuredStages {
 }
 
 /// How long the bus held a call for a service that was being started.
-pub(super) fn held_for_start(message: &Message<'_>) -> Duration {
+pub(super) fn held_for_start(message: &CapturedMessage<'_>) -> Duration {
     if message.kind() != MessageType::MethodCall {
         return Duration::ZERO;
     }

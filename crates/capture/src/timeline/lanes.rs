@@ -3,19 +3,19 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::record::Time;
+use crate::record::RecordedTime;
 
 /// Lanes of which each holds spans that do not overlap.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    busy: BinaryHeap<Reverse<(Time, u32)>>,
+    busy: BinaryHeap<Reverse<(RecordedTime, u32)>>,
     free: BinaryHeap<Reverse<u32>>,
     count: u32,
 }
 
 impl Lanes {
     /// The lane for a span, the first that is free. Spans come in the order in which they begin.
-    pub(super) fn place(&mut self, from: Time, to: Time) -> u32 {
+    pub(super) fn place(&mut self, from: RecordedTime, to: RecordedTime) -> u32 {
         while let Some(&Reverse((until, lane))) = self.busy.peek()
             && until <= from
         {
@@ -43,7 +43,11 @@ mod tests {
         for (from, to, expected) in
             [(0, 10, 0), (2, 4, 1), (3, 5, 2), (4, 6, 1), (5, 6, 2), (10, 12, 0), (10, 11, 1)]
         {
-            assert_eq!(lanes.place(Time(from), Time(to)), expected, "{from} to {to}");
+            assert_eq!(
+                lanes.place(RecordedTime(from), RecordedTime(to)),
+                expected,
+                "{from} to {to}"
+            );
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! - [`blocked`]: callers that did nothing else until their answer came.
 //! - [`slowest`]: the calls that took longest.
-//! - [`Way`] and [`shares`]: what part of a call was the bus, if the bus itself has recorded.
+//! - [`CallTimes`] and [`shares`]: what part of a call was the bus, if the bus itself has recorded.
 //! - [`BusTime`] and [`bus_shares`]: for how long the bus had a message, and in which phases.
-//! - [`Processors`] and [`parties`]: when the parties to calls had a processor, if that was recorded;
+//! - [`ProcessorRecord`] and [`parties`]: when the parties to calls had a processor, if that was recorded;
 //!   [`processes`] says which connections are theirs.
 //! - [`start_ups`]: services from being asked for to their first reply, with the critical path.
 //! - [`failed_starts_table`]: services that did not start, and the services to blame.
@@ -33,8 +33,8 @@ pub(crate) use bus_sum::{BusSum, BusTimes, count_columns, phase_column};
 pub use bus_time::{BusPhase, BusTime};
 pub use chrome::chrome_trace;
 pub use failed::failed_starts_table;
-pub use path::{Activity, Step};
-pub use processor::{Processors, Turn, parties, processes};
+pub use path::{Activity, CriticalPathStep};
+pub use processor::{ProcessorRecord, ProcessorTurn, parties, processes};
 pub use slowest::{slowest, slowest_table};
 pub use startup::{Milestone, MilestoneKind, StartUp, start_ups};
-pub use way::{Phase, Way, shares};
+pub use way::{CallPhase, CallTimes, shares};

@@ -1,15 +1,15 @@
 //! What somebody waited for, walked back from the end.
 
-use crate::model::{Capture, Message, MessageId, PeerId};
-use crate::record::Time;
+use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId};
+use crate::record::RecordedTime;
 
 /// A part of a critical path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct CriticalPathStep {
     /// From when.
-    pub from: Time,
+    pub from: RecordedTime,
     /// Until when.
-    pub to: Time,
+    pub to: RecordedTime,
     /// How deep it lies: 0 for what the service itself does, 1 for what one does for which it waits.
     pub depth: u8,
     /// Who works: itself, or in a call that is answered.
@@ -20,16 +20,16 @@ pub struct Step {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activity {
     /// A connection is not waiting for any call.
-    Works(PeerId),
+    Works(RecordedPeerId),
     /// A connection waits for the answer to this call.
-    Waits(MessageId),
+    Waits(CapturedMessageId),
 }
 
 /// The answered calls of each connection, by when they were answered.
 #[derive(Debug)]
 pub(super) struct Answered<'c> {
     capture: &'c Capture,
-    by_caller: Vec<Vec<(Time, MessageId)>>,
+    by_caller: Vec<Vec<(RecordedTime, CapturedMessageId)>>,
 }
 
 impl<'c> Answered<'c> {
@@ -48,13 +48,25 @@ impl<'c> Answered<'c> {
 
     /// What a connection did between two points in time, and what it waited for, in the order of
     /// time: of calls that overlap, that counts whose answer came last.
-    pub(super) fn path(&self, peer: PeerId, from: Time, to: Time) -> Vec<Step> {
+    pub(super) fn path(
+        &self,
+        peer: RecordedPeerId,
+        from: RecordedTime,
+        to: RecordedTime,
+    ) -> Vec<CriticalPathStep> {
         let mut steps = Vec::new();
         self.walk(peer, from, to, 0, &mut steps);
         steps
     }
 
-    fn walk(&self, peer: PeerId, from: Time, to: Time, depth: u8, steps: &mut Vec<Step>) {
+    fn walk(
+        &self,
+        peer: RecordedPeerId,
+        from: RecordedTime,
+        to: RecordedTime,
+        depth: u8,
+        steps: &mut Vec<CriticalPathStep>,
+    ) {
         let mut now = from;
         let works = Activity::Works(peer);
         for (answered, call) in self.waits(peer, from, to).into_iter().rev() {
@@ -71,7 +83,13 @@ impl<'c> Answered<'c> {
     }
 
     /// What the callee did meanwhile, if that was to wait for others.
-    fn walk_callee(&self, call: &Message<'_>, answered: Time, depth: u8, steps: &mut Vec<Step>) {
+    fn walk_callee(
+        &self,
+        call: &CapturedMessage<'_>,
+        answered: RecordedTime,
+        depth: u8,
+        steps: &mut Vec<CriticalPathStep>,
+    ) {
         // The bus replies to StartServiceByName when the service has come.
         let callee = call.waited_for_start().map(|start| start.service).or_else(|| call.to());
         let Some(callee) = callee.filter(|callee| Some(*callee) != call.from()) else { return };
@@ -81,7 +99,12 @@ impl<'c> Answered<'c> {
     }
 
     /// The calls that a connection waited for in a span of time, the last first.
-    fn waits(&self, peer: PeerId, from: Time, to: Time) -> Vec<(Time, MessageId)> {
+    fn waits(
+        &self,
+        peer: RecordedPeerId,
+        from: RecordedTime,
+        to: RecordedTime,
+    ) -> Vec<(RecordedTime, CapturedMessageId)> {
         let calls = &self.by_caller[peer.index()];
         let end = calls.partition_point(|(answered, _)| *answered <= to);
         let inside = calls[..end].iter().rev().take_while(|(answered, _)| *answered >= from);
@@ -98,8 +121,13 @@ impl<'c> Answered<'c> {
     }
 }
 
-fn step(from: Time, to: Time, depth: u8, what: Activity) -> Option<Step> {
-    (from < to).then_some(Step { from, to, depth, what })
+fn step(
+    from: RecordedTime,
+    to: RecordedTime,
+    depth: u8,
+    what: Activity,
+) -> Option<CriticalPathStep> {
+    (from < to).then_some(CriticalPathStep { from, to, depth, what })
 }
 
 /// Calls within calls that are looked into.

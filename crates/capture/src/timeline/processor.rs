@@ -5,29 +5,29 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-use crate::model::{Capture, Message, PeerId};
+use crate::model::{Capture, CapturedMessage, RecordedPeerId};
 use crate::percentiles::cells;
-use crate::record::{Fact, Ran, Time, nanos};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::record::{Fact, ProcessorUse, RecordedTime, nanos};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// When processes had a processor, as the kernel saw it.
 #[derive(Debug, Default)]
-pub struct Processors {
-    by_pid: HashMap<u32, History, RandomState>,
+pub struct ProcessorRecord {
+    by_pid: HashMap<u32, ProcessorHistory, RandomState>,
 }
 
 /// When one process was watched, and when it had a processor.
 #[derive(Debug, Default)]
-struct History {
+struct ProcessorHistory {
     /// Ascending, and apart.
-    watched: Vec<(Time, Time)>,
+    watched: Vec<(RecordedTime, RecordedTime)>,
     /// Ascending; each with how long it had one in all those before.
-    spans: Vec<(Time, Time, Duration)>,
+    spans: Vec<(RecordedTime, RecordedTime, Duration)>,
 }
 
 /// What a party to a call did while somebody waited for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Turn {
+pub struct ProcessorTurn {
     /// From when it had something to do until it had a processor.
     pub wake_up: Duration,
     /// How long it had a processor then.
@@ -36,7 +36,7 @@ pub struct Turn {
     pub off: Duration,
 }
 
-impl Processors {
+impl ProcessorRecord {
     /// What a recording tells; nothing of most.
     pub fn of(capture: &Capture) -> Self {
         let mut all = Self::default();
@@ -55,7 +55,7 @@ impl Processors {
 
     /// The processes that were watched, and when each had a processor: one process after the other,
     /// and of each in the order of time.
-    pub fn spans(&self) -> impl Iterator<Item = (u32, Time, Time)> {
+    pub fn spans(&self) -> impl Iterator<Item = (u32, RecordedTime, RecordedTime)> {
         self.by_pid.iter().flat_map(|(&pid, history)| {
             history.spans.iter().map(move |&(from, to, _)| (pid, from, to))
         })
@@ -63,7 +63,13 @@ impl Processors {
 
     /// What the process of a connection did from when it had something to do until it was done;
     /// `None` if it was not watched all that time.
-    pub fn turn(&self, capture: &Capture, peer: PeerId, from: Time, to: Time) -> Option<Turn> {
+    pub fn turn(
+        &self,
+        capture: &Capture,
+        peer: RecordedPeerId,
+        from: RecordedTime,
+        to: RecordedTime,
+    ) -> Option<ProcessorTurn> {
         let pid = capture.directory().peer(peer).process.as_ref()?.pid?;
         self.by_pid.get(&pid)?.turn(from, to)
     }
@@ -71,7 +77,7 @@ impl Processors {
     /// What the service of an answered call did until it had sent its reply. What the reply waited for the
     /// bus then is not its time. `None` if the times are not those of the bus: a monitor may read a call after
     /// the service was woken by it.
-    pub fn service(&self, call: &Message<'_>) -> Option<Turn> {
+    pub fn service(&self, call: &CapturedMessage<'_>) -> Option<ProcessorTurn> {
         let reply = call.partner()?;
         let from = routed(call)?.min(reply.at());
         let sent = reply.at().before(self.reply_wait(call, from));
@@ -80,7 +86,7 @@ impl Processors {
 
     /// How long the reply to a call waited until the bus received it, at least: since the service, which
     /// had the call since `from`, last had a processor. Zero if that is not known.
-    pub(super) fn reply_wait(&self, call: &Message<'_>, from: Time) -> Duration {
+    pub(super) fn reply_wait(&self, call: &CapturedMessage<'_>, from: RecordedTime) -> Duration {
         let wait = || {
             let reply = call.partner()?;
             let process = call.capture().directory().peer(reply.from()?).process.as_ref()?;
@@ -91,7 +97,7 @@ impl Processors {
 
     /// From when the caller could have its reply until it had a processor. `None` if the times are not those of
     /// the bus.
-    pub fn return_wake_up(&self, call: &Message<'_>) -> Option<Duration> {
+    pub fn return_wake_up(&self, call: &CapturedMessage<'_>) -> Option<Duration> {
         let pid = call.capture().directory().peer(call.from()?).process.as_ref()?.pid?;
         self.by_pid.get(&pid)?.wake_up(routed(&call.partner()?)?)
     }
@@ -99,7 +105,7 @@ impl Processors {
 
 /// The processes of the buses and of all connections by their numbers, with the connection that stands
 /// for each: the first one, and that of the bus for itself.
-pub fn processes(capture: &Capture) -> HashMap<u32, PeerId> {
+pub fn processes(capture: &Capture) -> HashMap<u32, RecordedPeerId> {
     let of_peers = capture.directory().peers();
     let of_peers = of_peers.filter_map(|(id, peer)| Some((peer.process.as_ref()?.pid?, id)));
     let of_buses = capture.facts().iter().filter_map(|(_, bus, fact)| match fact {
@@ -114,12 +120,12 @@ pub fn processes(capture: &Capture) -> HashMap<u32, PeerId> {
 
 /// When the bus began to send a message, if the bus recorded it itself: the recipient may run, and even be done,
 /// before the bus comes to note that it has sent it.
-fn routed(message: &Message<'_>) -> Option<Time> {
+fn routed(message: &CapturedMessage<'_>) -> Option<RecordedTime> {
     Some(message.at().after(message.routed_after()?))
 }
 
-impl History {
-    fn add(&mut self, ran: &Ran) {
+impl ProcessorHistory {
+    fn add(&mut self, ran: &ProcessorUse) {
         // What is lost, and what other threads did, may be anywhere in the stretch.
         if ran.lost == 0 && ran.unfollowed == 0 {
             match self.watched.last_mut() {
@@ -133,7 +139,7 @@ impl History {
         }
     }
 
-    fn add_span(&mut self, from: Time, to: Time) {
+    fn add_span(&mut self, from: RecordedTime, to: RecordedTime) {
         match self.spans.last_mut() {
             // It went on from one stretch into the next.
             Some((_, end, _)) if *end >= from => *end = (*end).max(to),
@@ -145,19 +151,19 @@ impl History {
         }
     }
 
-    fn turn(&self, from: Time, to: Time) -> Option<Turn> {
+    fn turn(&self, from: RecordedTime, to: RecordedTime) -> Option<ProcessorTurn> {
         if !self.watched.iter().any(|(start, end)| *start <= from && to <= *end) {
             return None;
         }
         let all = to.since(from)?;
         let wake_up = self.wake_up(from)?.min(all);
         let on = self.had_until(to).saturating_sub(self.had_until(from));
-        Some(Turn { wake_up, on, off: all.saturating_sub(wake_up + on) })
+        Some(ProcessorTurn { wake_up, on, off: all.saturating_sub(wake_up + on) })
     }
 
     /// How long it had had no processor at `to`; `None` if it was not watched since `from`, or did not
     /// have one since then.
-    fn idle_before(&self, from: Time, to: Time) -> Option<Duration> {
+    fn idle_before(&self, from: RecordedTime, to: RecordedTime) -> Option<Duration> {
         if !self.watched.iter().any(|(start, end)| *start <= from && to <= *end) {
             return None;
         }
@@ -167,16 +173,17 @@ impl History {
     }
 
     /// From this time until it had a processor next.
-    fn wake_up(&self, at: Time) -> Option<Duration> {
+    fn wake_up(&self, at: RecordedTime) -> Option<Duration> {
         let next = self.spans.partition_point(|(_, end, _)| *end <= at);
         let (start, ..) = self.spans.get(next)?;
-        let is_watched = |(from, until): &&(Time, Time)| *from <= at && *start <= *until;
+        let is_watched =
+            |(from, until): &&(RecordedTime, RecordedTime)| *from <= at && *start <= *until;
         self.watched.iter().find(is_watched)?;
         Some(start.since(at).unwrap_or_default())
     }
 
     /// How long it had a processor until then, since it is watched.
-    fn had_until(&self, at: Time) -> Duration {
+    fn had_until(&self, at: RecordedTime) -> Duration {
         let next = self.spans.partition_point(|(start, ..)| *start <= at);
         let Some((start, end, before)) = next.checked_sub(1).map(|last| self.spans[last]) else {
             return Duration::ZERO;
@@ -189,9 +196,9 @@ impl History {
 /// processor.
 pub fn parties<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
-) -> Option<Table> {
-    let processors = Processors::of(capture);
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
+) -> Option<DataTable> {
+    let processors = ProcessorRecord::of(capture);
     if processors.is_empty() {
         return None;
     }
@@ -203,7 +210,7 @@ pub fn parties<'c>(
         }
         parts[CALLER].extend(processors.return_wake_up(&call).map(nanos));
     }
-    let mut table = Table::new(columns());
+    let mut table = DataTable::new(columns());
     for (name, times) in PARTS.into_iter().zip(&mut parts) {
         let row = [Cell::text(name), Cell::Count(times.len() as u64)];
         table.push(row.into_iter().chain(cells(
@@ -217,11 +224,11 @@ pub fn parties<'c>(
 fn columns() -> [Column; 6] {
     [
         Column::text("part"),
-        Column::number("calls", Unit::Count),
-        Column::number("p50", Unit::Time),
-        Column::number("p99", Unit::Time),
-        Column::number("max", Unit::Time),
-        Column::number("total", Unit::Time),
+        Column::number("calls", ColumnUnit::Count),
+        Column::number("p50", ColumnUnit::Time),
+        Column::number("p99", ColumnUnit::Time),
+        Column::number("max", ColumnUnit::Time),
+        Column::number("total", ColumnUnit::Time),
     ]
 }
 

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::{Processors, Way};
-use crate::model::{CallOutcome, Capture, Message};
-use crate::table::{Cell, Column, Table, Unit};
+use super::{CallTimes, ProcessorRecord};
+use crate::model::{CallOutcome, Capture, CapturedMessage};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// The calls whose callers waited longest, the slowest first.
 pub fn slowest<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     count: usize,
-) -> Vec<Message<'c>> {
+) -> Vec<CapturedMessage<'c>> {
     let mut calls: Vec<_> = capture
         .messages()
         .filter(|message| message.kind() == MessageType::MethodCall)
@@ -32,18 +32,20 @@ pub fn slowest<'c>(
 /// Calls with bars as long as they took. If the bus has recorded, what was its part of a bar is of
 /// another shade. If it is known when processes had a processor: how long the service took to be woken,
 /// and to have a processor for the call.
-pub fn slowest_table(calls: &[Message<'_>]) -> Table {
-    let longest = calls.iter().filter_map(Message::waited).max().unwrap_or_default();
-    let processors = calls.first().map(|call| Processors::of(call.capture())).unwrap_or_default();
-    let turn = |call: &Message<'_>| processors.service(call);
-    let way = |call: &Message<'_>| Way::of(call, &processors);
-    let waited = |call: &Message<'_>| call.waited().unwrap_or_default();
-    let caller = |call: &Message<'_>| Some(call.capture().program_label(call.from()?).to_owned());
-    let time = |name| Column::number(name, Unit::Time);
-    Table::of(
+pub fn slowest_table(calls: &[CapturedMessage<'_>]) -> DataTable {
+    let longest = calls.iter().filter_map(CapturedMessage::waited).max().unwrap_or_default();
+    let processors =
+        calls.first().map(|call| ProcessorRecord::of(call.capture())).unwrap_or_default();
+    let turn = |call: &CapturedMessage<'_>| processors.service(call);
+    let way = |call: &CapturedMessage<'_>| CallTimes::of(call, &processors);
+    let waited = |call: &CapturedMessage<'_>| call.waited().unwrap_or_default();
+    let caller =
+        |call: &CapturedMessage<'_>| Some(call.capture().program_label(call.from()?).to_owned());
+    let time = |name| Column::number(name, ColumnUnit::Time);
+    DataTable::of(
         calls,
         &[
-            (Column::number("number", Unit::Count), &|call| Cell::Count(call.id().number())),
+            (Column::number("number", ColumnUnit::Count), &|call| Cell::Count(call.id().number())),
             (Column::text("caller"), &|call| Cell::text_or_absent(caller(call))),
             (Column::text("call"), &|call| Cell::Text(call.full_member())),
             (Column::text("of").spare(), &|call| Cell::text(call.awaited_label())),
@@ -60,7 +62,7 @@ pub fn slowest_table(calls: &[Message<'_>]) -> Table {
 }
 
 /// What became of a call that did not return: the name of the error, or its outcome.
-fn answer_of<'c>(call: &Message<'c>) -> Option<&'c str> {
+fn answer_of<'c>(call: &CapturedMessage<'c>) -> Option<&'c str> {
     match call.outcome()? {
         CallOutcome::Returned => None,
         CallOutcome::Failed => call.partner().map(|reply| reply.member()),
@@ -69,7 +71,7 @@ fn answer_of<'c>(call: &Message<'c>) -> Option<&'c str> {
 }
 
 /// A bar of at most [`BAR_WIDTH`] cells, which the longest call has.
-fn bar(duration: Duration, way: Option<Way>, longest: Duration) -> String {
+fn bar(duration: Duration, way: Option<CallTimes>, longest: Duration) -> String {
     let cells = |time: Duration| {
         let share = time.as_secs_f64() / longest.as_secs_f64().max(f64::MIN_POSITIVE);
         ((share * BAR_WIDTH as f64).round() as usize).min(BAR_WIDTH)

@@ -6,34 +6,34 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::path::{Activity, Answered, Step};
+use super::path::{Activity, Answered, CriticalPathStep};
 use crate::activation::CLOCK_OF_PROCESSES;
-use crate::model::{Capture, Message, MessageId, PeerId, Text};
-use crate::record::{BusId, Fact, Time};
-use crate::table::{Cell, Column, Table, Unit};
+use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId, TextId};
+use crate::record::{BusId, Fact, RecordedTime};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// A service that came up while the recording was made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StartUp {
     /// The connection.
-    pub peer: PeerId,
+    pub peer: RecordedPeerId,
     /// The first well-known name that it owned.
-    pub name: Text,
+    pub name: TextId,
     /// What is known of how it came up, in the order of time; never empty.
     pub milestones: Vec<Milestone>,
     /// From its connection to its first reply, or to the name if there is none: what it waited for.
-    pub path: Vec<Step>,
+    pub path: Vec<CriticalPathStep>,
 }
 
 /// A point of a start-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Milestone {
     /// When.
-    pub at: Time,
+    pub at: RecordedTime,
     /// What happened.
     pub kind: MilestoneKind,
     /// The message that shows it, if there is one.
-    pub message: Option<MessageId>,
+    pub message: Option<CapturedMessageId>,
 }
 
 worded_enum! {
@@ -62,33 +62,38 @@ impl StartUp {
 
     /// Milestones and the longest `steps_max` steps of the path, in the order of time. Times are
     /// from the start of the first milestone.
-    pub fn table(&self, capture: &Capture, steps_max: usize) -> Table {
-        let mut table = Table::new([
-            Column::number("after", Unit::Time),
+    pub fn table(&self, capture: &Capture, steps_max: usize) -> DataTable {
+        let mut table = DataTable::new([
+            Column::number("after", ColumnUnit::Time),
             Column::text("what"),
-            Column::number("took", Unit::Time),
-            Column::number("number", Unit::Count),
+            Column::number("took", ColumnUnit::Time),
+            Column::number("number", ColumnUnit::Count),
         ]);
         let milestones = self.milestones.iter().map(|one| (one.at, 0, 0, one.row(capture)));
         let steps = self.longest(steps_max);
         let steps = steps.map(|step| (step.from, 1, step.depth, row(capture, step)));
         let mut rows: Vec<_> = milestones.chain(steps).collect();
         rows.sort_by_key(|&(at, after_milestone, depth, _)| (at, after_milestone, depth));
-        let start = self.milestones.first().map_or(Time(0), |first| first.at);
+        let start = self.milestones.first().map_or(RecordedTime(0), |first| first.at);
         for (at, _, _, [what, took, number]) in rows {
             table.push([Cell::Time(at.since(start).unwrap_or_default()), what, took, number]);
         }
         table
     }
 
-    fn longest(&self, count: usize) -> impl Iterator<Item = &Step> {
+    fn longest(&self, count: usize) -> impl Iterator<Item = &CriticalPathStep> {
         let mut lengths: Vec<_> = self.path.iter().map(|step| step.to.0 - step.from.0).collect();
         lengths.sort_unstable_by_key(|&length| Reverse(length));
         let least = lengths.get(count.saturating_sub(1)).copied().unwrap_or_default();
         self.path.iter().filter(move |step| step.to.0 - step.from.0 >= least)
     }
 
-    fn reached(&mut self, kind: MilestoneKind, at: Time, message: Option<MessageId>) {
+    fn reached(
+        &mut self,
+        kind: MilestoneKind,
+        at: RecordedTime,
+        message: Option<CapturedMessageId>,
+    ) {
         let known = self.milestones.iter_mut().find(|one| one.kind == kind);
         let new = Milestone { at, kind, message };
         match known {
@@ -103,13 +108,13 @@ impl StartUp {
         let Some(asked) = self.when(MilestoneKind::Asked) else { return };
         let started = self.milestones.iter_mut().find(|one| one.kind == MilestoneKind::Started);
         let is_rounded =
-            |at: Time| asked.since(at).is_some_and(|early| early <= CLOCK_OF_PROCESSES);
+            |at: RecordedTime| asked.since(at).is_some_and(|early| early <= CLOCK_OF_PROCESSES);
         if let Some(started) = started.filter(|started| is_rounded(started.at)) {
             started.at = asked;
         }
     }
 
-    fn when(&self, kind: MilestoneKind) -> Option<Time> {
+    fn when(&self, kind: MilestoneKind) -> Option<RecordedTime> {
         self.milestones.iter().find(|one| one.kind == kind).map(|one| one.at)
     }
 }
@@ -127,7 +132,7 @@ impl Milestone {
     }
 }
 
-fn row(capture: &Capture, step: &Step) -> [Cell; 3] {
+fn row(capture: &Capture, step: &CriticalPathStep) -> [Cell; 3] {
     let indent = "  ".repeat(1 + usize::from(step.depth));
     let (what, number) = match step.what {
         Activity::Works(peer) => (format!("{} works", capture.program_label(peer)), Cell::Absent),
@@ -144,7 +149,7 @@ fn row(capture: &Capture, step: &Step) -> [Cell; 3] {
 /// The services that connected and owned a name while the recording was made, those first that took
 /// longest.
 pub fn start_ups(capture: &Capture) -> Vec<StartUp> {
-    let mut search = Search::new(capture);
+    let mut search = StartUpSearch::new(capture);
     if search.found.is_empty() {
         return Vec::new();
     }
@@ -160,16 +165,16 @@ pub fn start_ups(capture: &Capture) -> Vec<StartUp> {
 }
 
 /// Start-ups whose milestones are looked for.
-struct Search<'c> {
+struct StartUpSearch<'c> {
     capture: &'c Capture,
     found: Vec<StartUp>,
     /// By connection, its start-up.
     by_peer: Vec<Option<usize>>,
     /// By name, since when it was owned, and by which start-up.
-    by_name: HashMap<(BusId, Text), Vec<(Time, usize)>>,
+    by_name: HashMap<(BusId, TextId), Vec<(RecordedTime, usize)>>,
 }
 
-impl<'c> Search<'c> {
+impl<'c> StartUpSearch<'c> {
     fn new(capture: &'c Capture) -> Self {
         let by_peer = vec![None; capture.directory().peers().count()];
         let mut search = Self { capture, found: Vec::new(), by_peer, by_name: HashMap::new() };
@@ -184,7 +189,7 @@ impl<'c> Search<'c> {
     }
 
     /// Notes that a connection came to own a name.
-    fn owned(&mut self, bus: BusId, name: Text, owner: PeerId, since: Time) {
+    fn owned(&mut self, bus: BusId, name: TextId, owner: RecordedPeerId, since: RecordedTime) {
         let peer = self.capture.directory().peer(owner);
         let Some(arrived) = peer.arrived.filter(|arrived| *arrived <= since) else { return };
         let index = *self.by_peer[owner.index()].get_or_insert(self.found.len());
@@ -205,7 +210,7 @@ impl<'c> Search<'c> {
         self.by_name.entry((bus, name)).or_default().push((since, index));
     }
 
-    fn look_at(&mut self, message: &Message<'_>) {
+    fn look_at(&mut self, message: &CapturedMessage<'_>) {
         match message.kind() {
             MessageType::MethodCall => self.look_at_call(message),
             kind if kind.is_reply() => self.look_at_reply(message),
@@ -213,12 +218,18 @@ impl<'c> Search<'c> {
         }
     }
 
-    fn look_at_call(&mut self, call: &Message<'_>) {
+    fn look_at_call(&mut self, call: &CapturedMessage<'_>) {
         self.asked(call.bus(), call.wanted_text(), call.at(), Some(call.id()));
     }
 
     /// Somebody wants a name; that begins a start-up if nobody has the name.
-    fn asked(&mut self, bus: BusId, name: Option<Text>, at: Time, message: Option<MessageId>) {
+    fn asked(
+        &mut self,
+        bus: BusId,
+        name: Option<TextId>,
+        at: RecordedTime,
+        message: Option<CapturedMessageId>,
+    ) {
         let Some(name) = name else { return };
         let Some(owners) = self.by_name.get(&(bus, name)) else { return };
         let next = owners.iter().filter(|(since, _)| at <= *since).min();
@@ -231,7 +242,7 @@ impl<'c> Search<'c> {
 
     /// The first reply is a part of the start-up if somebody was waiting for the service already.
     /// Else it says when the service was first called.
-    fn look_at_reply(&mut self, reply: &Message<'_>) {
+    fn look_at_reply(&mut self, reply: &CapturedMessage<'_>) {
         let Some(index) = reply.from().and_then(|peer| self.by_peer[peer.index()]) else { return };
         let Some(call) = reply.partner() else { return };
         let start_up = &mut self.found[index];
@@ -258,7 +269,7 @@ impl<'c> Search<'c> {
 }
 
 /// A process that was started long before did something else first.
-fn is_soon_after(started: Time, arrived: Time) -> bool {
+fn is_soon_after(started: RecordedTime, arrived: RecordedTime) -> bool {
     arrived.since(started).is_some_and(|span| span <= PROCESS_TO_BUS_MAX)
 }
 

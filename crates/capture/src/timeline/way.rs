@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use super::Processors;
+use super::ProcessorRecord;
 use super::bus_time::held_for_start;
-use crate::model::{Capture, Message};
+use crate::model::{Capture, CapturedMessage};
 use crate::percentiles::cells;
 use crate::record::nanos;
-use crate::table::{Cell, Column, Table, Unit};
+use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 worded_enum! {
     /// A part of the way of a call.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-    pub enum Phase {
+    pub enum CallPhase {
         /// The bus holds the call until a service that is being started owns the name.
         Start = "start",
         /// The bus has received the call, and finds out who gets it.
@@ -31,7 +31,7 @@ worded_enum! {
     }
 }
 
-impl Phase {
+impl CallPhase {
     /// Whether it is shown only where it took time, since most recordings have nothing of it.
     pub const fn is_rare(self) -> bool {
         matches!(self, Self::Start | Self::AwaitBus)
@@ -41,14 +41,14 @@ impl Phase {
 /// How long each part of the way of a call took. How long the call waited in the socket of the
 /// caller before the bus received it is known to nobody.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Way {
-    phases: [Duration; Phase::ALL.len()],
+pub struct CallTimes {
+    phases: [Duration; CallPhase::ALL.len()],
 }
 
-impl Way {
+impl CallTimes {
     /// The way of an answered call; `None` if the bus has not recorded all of it. With `processors` the
     /// time that the reply waited for the bus is separate from the time of the service.
-    pub fn of(call: &Message<'_>, processors: &Processors) -> Option<Self> {
+    pub fn of(call: &CapturedMessage<'_>, processors: &ProcessorRecord) -> Option<Self> {
         let reply = call.partner()?;
         let (call_routed, call_sent) = stamps(call)?;
         let (reply_routed, reply_sent) = stamps(&reply)?;
@@ -73,29 +73,31 @@ impl Way {
     }
 
     /// How long a part took.
-    pub const fn time(&self, phase: Phase) -> Duration {
+    pub const fn time(&self, phase: CallPhase) -> Duration {
         self.phases[phase as usize]
     }
 
     /// From when the bus received the call until it had written the reply: the
-    /// [duration](Message::duration) of the call.
+    /// [duration](CapturedMessage::duration) of the call.
     pub fn total(&self) -> Duration {
         self.phases.iter().sum()
     }
 
     /// What of it was the bus.
     pub fn in_bus(&self) -> Duration {
-        self.total().saturating_sub(self.time(Phase::Start) + self.time(Phase::Service))
+        self.total().saturating_sub(self.time(CallPhase::Start) + self.time(CallPhase::Service))
     }
 
     /// From when the bus received the call until it had left it.
     pub fn delivered(&self) -> Duration {
-        self.time(Phase::Start) + self.time(Phase::RouteCall) + self.time(Phase::SendCall)
+        self.time(CallPhase::Start)
+            + self.time(CallPhase::RouteCall)
+            + self.time(CallPhase::SendCall)
     }
 }
 
 /// When a message was routed, and when the copy for whom it is addressed to had left.
-fn stamps(message: &Message<'_>) -> Option<(Duration, Duration)> {
+fn stamps(message: &CapturedMessage<'_>) -> Option<(Duration, Duration)> {
     let routed = message.routed_after()?;
     let addressed = message.deliveries()?.iter().find(|delivery| delivery.rules == 0);
     match addressed {
@@ -110,20 +112,20 @@ fn stamps(message: &Message<'_>) -> Option<(Duration, Duration)> {
 /// `None` if the bus has recorded no call whole.
 pub fn shares<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
-) -> Option<Table> {
-    let processors = Processors::of(capture);
-    let mut sums = SIZES.map(|_| Sum::default());
-    let mut all = Sum::default();
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
+) -> Option<DataTable> {
+    let processors = ProcessorRecord::of(capture);
+    let mut sums = SIZES.map(|_| CallTimeSum::default());
+    let mut all = CallTimeSum::default();
     for call in capture.messages().filter(|call| selects(call)) {
-        let way = call.expects_reply().then(|| Way::of(&call, &processors)).flatten();
+        let way = call.expects_reply().then(|| CallTimes::of(&call, &processors)).flatten();
         let Some(way) = way else { continue };
         let size = u64::from(call.len()) + call.partner().map_or(0, |reply| reply.len().into());
         sums[size_class(size)].add(&way);
         all.add(&way);
     }
     let shown = all.shown();
-    let mut table = Table::new(columns(&shown));
+    let mut table = DataTable::new(columns(&shown));
     for ((_, label), sum) in SIZES.iter().zip(&mut sums).filter(|(_, sum)| !sum.totals.is_empty()) {
         table.push(sum.cells(label, &shown));
     }
@@ -133,28 +135,28 @@ pub fn shares<'c>(
     })
 }
 
-fn columns(shown: &[Phase]) -> Vec<Column> {
+fn columns(shown: &[CallPhase]) -> Vec<Column> {
     let start = [
         Column::text("size"),
-        Column::number("calls", Unit::Count).helpful(),
-        Column::number("p50", Unit::Time).helpful(),
-        Column::number("p99", Unit::Time).spare(),
+        Column::number("calls", ColumnUnit::Count).helpful(),
+        Column::number("p50", ColumnUnit::Time).helpful(),
+        Column::number("p99", ColumnUnit::Time).spare(),
     ];
     let phases = shown.iter().map(|phase| {
-        let column = Column::number(phase.as_str(), Unit::Share);
-        if *phase == Phase::RouteReply { column.helpful() } else { column }
+        let column = Column::number(phase.as_str(), ColumnUnit::Share);
+        if *phase == CallPhase::RouteReply { column.helpful() } else { column }
     });
     start.into_iter().chain(phases).collect()
 }
 
 #[derive(Clone, Default)]
-struct Sum {
+struct CallTimeSum {
     totals: Vec<u64>,
-    phases: [u64; Phase::ALL.len()],
+    phases: [u64; CallPhase::ALL.len()],
 }
 
-impl Sum {
-    fn add(&mut self, way: &Way) {
+impl CallTimeSum {
+    fn add(&mut self, way: &CallTimes) {
         self.totals.push(nanos(way.total()));
         for (sum, &time) in self.phases.iter_mut().zip(&way.phases) {
             *sum += nanos(time);
@@ -162,12 +164,12 @@ impl Sum {
     }
 
     /// The phases that a table shows: all but rare ones that took no time.
-    fn shown(&self) -> Vec<Phase> {
-        let is_shown = |phase: &Phase| !phase.is_rare() || self.phases[*phase as usize] > 0;
-        Phase::ALL.into_iter().filter(is_shown).collect()
+    fn shown(&self) -> Vec<CallPhase> {
+        let is_shown = |phase: &CallPhase| !phase.is_rare() || self.phases[*phase as usize] > 0;
+        CallPhase::ALL.into_iter().filter(is_shown).collect()
     }
 
-    fn cells(&mut self, label: &str, shown: &[Phase]) -> Vec<Cell> {
+    fn cells(&mut self, label: &str, shown: &[CallPhase]) -> Vec<Cell> {
         let whole = self.phases.iter().sum();
         let [p50, p99] = cells(&mut self.totals, [|times| times.p50, |times| times.p99]);
         let start = [Cell::text(label), Cell::Count(self.totals.len() as u64), p50, p99];

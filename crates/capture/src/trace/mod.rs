@@ -9,18 +9,19 @@ mod pending;
 
 use std::time::Duration;
 
-use ::trace::record::{Entry, First, Message, Party};
+use ::trace::record::{Entry, FirstRecipient, MessageRecord, Party};
 
 use crate::record::{
-    BusId, Delivery, Fact, Gap, GapCause, Process, RawMessage, Record, Routing, Time, Trace,
+    BusId, Fact, GapCause, RawMessage, RecordedProcess, RecordedTime, RecordingGap,
+    RecordingRecord, Routing, Trace, TracedDelivery,
 };
-use pending::Pending;
+use pending::PendingItems;
 
 /// Turns what stands in the ring of a bus into records, in the order in which the bus wrote it: for
 /// messages, the order in which it routed them. Since it may have read some well before it routed
 /// them, their times may go back a little.
 ///
-/// A message comes out when all its copies have left the bus, or [`Patience`] has run out: then
+/// A message comes out when all its copies have left the bus, or [`AssemblerPatience`] has run out: then
 /// without the times that are not known. What comes behind it waits for it.
 ///
 /// ```
@@ -53,14 +54,14 @@ pub struct Assembler {
     bus: BusId,
     /// Nanoseconds from the monotonic clock to the time of day.
     clock: i64,
-    patience: Patience,
-    pending: Pending,
+    patience: AssemblerPatience,
+    pending: PendingItems,
     now: Duration,
 }
 
 /// How long messages may wait for their copies to leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Patience {
+pub struct AssemblerPatience {
     /// Since they were routed.
     pub time: Duration,
     /// All that wait together.
@@ -68,7 +69,7 @@ pub struct Patience {
 }
 
 /// A second, and 64 MiB.
-impl Default for Patience {
+impl Default for AssemblerPatience {
     fn default() -> Self {
         Self { time: Duration::from_secs(1), bytes: 64 << 20 }
     }
@@ -76,8 +77,8 @@ impl Default for Patience {
 
 /// Something that waits for its turn to come out.
 #[derive(Debug)]
-enum Item {
-    Message(Header),
+enum AssembledItem {
+    Message(TracedHeader),
     /// Elsewhere, since it is much larger, and rare.
     Fact(Box<Fact>),
     Gap {
@@ -88,15 +89,15 @@ enum Item {
 
 /// A message without its bytes and its deliveries.
 #[derive(Clone, Copy, Debug)]
-struct Header {
+struct TracedHeader {
     routing: Routing,
     len: u32,
 }
 
 impl Assembler {
     /// Nothing yet of a bus whose ring has this [`clock`](trace::Follower::clock).
-    pub fn new(bus: BusId, clock: i64, patience: Patience) -> Self {
-        Self { bus, clock, patience, pending: Pending::default(), now: Duration::ZERO }
+    pub fn new(bus: BusId, clock: i64, patience: AssemblerPatience) -> Self {
+        Self { bus, clock, patience, pending: PendingItems::default(), now: Duration::ZERO }
     }
 
     /// Takes in the next record of the ring: when, by the monotonic clock, and what it says.
@@ -132,7 +133,7 @@ impl Assembler {
 
     fn gap(&mut self, cause: GapCause, lost: Option<u64>) {
         self.pending.give_up_all();
-        self.pending.push(self.now, self.now, Item::Gap { cause, lost }, &[]);
+        self.pending.push(self.now, self.now, AssembledItem::Gap { cause, lost }, &[]);
     }
 
     /// The ring has nothing more for now, and the monotonic clock says this. Without it, what waits
@@ -154,7 +155,7 @@ impl Assembler {
     }
 
     /// The next record that is complete.
-    pub fn next_record(&mut self) -> Option<Record<'_>> {
+    pub fn next_record(&mut self) -> Option<RecordingRecord<'_>> {
         if !self.is_ready() {
             return None;
         }
@@ -162,28 +163,36 @@ impl Assembler {
         let taken = self.pending.take()?;
         let at = time(clock, taken.at);
         Some(match taken.item {
-            Item::Fact(fact) => Record::Fact { at, bus, fact: *fact },
-            Item::Gap { cause, lost } => {
+            AssembledItem::Fact(fact) => RecordingRecord::Fact { at, bus, fact: *fact },
+            AssembledItem::Gap { cause, lost } => {
                 // A gap before the first record has no time.
                 let at = (taken.at > Duration::ZERO).then_some(at);
-                Record::Gap(Gap { at, bus, cause, lost })
+                RecordingRecord::Gap(RecordingGap { at, bus, cause, lost })
             }
-            Item::Message(Header { routing, len }) => {
+            AssembledItem::Message(TracedHeader { routing, len }) => {
                 let trace = Some(Trace { routing, deliveries: taken.deliveries });
-                Record::Message(RawMessage { at, bus, bytes: taken.bytes, len, place: None, trace })
+                RecordingRecord::Message(RawMessage {
+                    at,
+                    bus,
+                    bytes: taken.bytes,
+                    len,
+                    place: None,
+                    trace,
+                })
             }
         })
     }
 
-    fn message(&mut self, at: Duration, message: &Message<'_>) {
+    fn message(&mut self, at: Duration, message: &MessageRecord<'_>) {
         let routing = Routing { after: message.routed_after, stages: message.stages };
-        let header = Header { routing, len: message.len };
+        let header = TracedHeader { routing, len: message.len };
         let bytes = [message.bytes.0, message.bytes.1];
-        self.pending.push(at, at + message.routed_after, Item::Message(header), &bytes);
+        self.pending.push(at, at + message.routed_after, AssembledItem::Message(header), &bytes);
         for (index, copy) in message.recipients.iter().enumerate() {
-            let rules = u32::from(index > 0 || message.first == First::Listener);
+            let rules = u32::from(index > 0 || message.first == FirstRecipient::Listener);
             let recipient = copy.to;
-            let delivery = Delivery { recipient, begun_after: None, written_after: None, rules };
+            let delivery =
+                TracedDelivery { recipient, begun_after: None, written_after: None, rules };
             let start = copy.end.saturating_sub(message.len.into());
             self.pending.expect(delivery, start..copy.end);
         }
@@ -197,7 +206,7 @@ impl Assembler {
 
     /// Takes in a fact: when, by the monotonic clock.
     pub(crate) fn fact(&mut self, at: Duration, fact: Fact) {
-        self.pending.push(at, at, Item::Fact(Box::new(fact)), &[]);
+        self.pending.push(at, at, AssembledItem::Fact(Box::new(fact)), &[]);
     }
 }
 
@@ -205,10 +214,10 @@ impl Assembler {
 pub(crate) fn fact_of(entry: &Entry<'_>, at: Duration, clock: i64) -> Option<Fact> {
     Some(match *entry {
         Entry::Joined { peer, pid, uid } => {
-            let process = Process {
+            let process = RecordedProcess {
                 pid: (pid != 0).then_some(pid),
                 uid: (uid != u32::MAX).then_some(uid),
-                ..Process::default()
+                ..RecordedProcess::default()
             };
             Fact::Peer { unique: unique(peer), process: Some(process) }
         }
@@ -246,6 +255,6 @@ fn said(words: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.to_owned())
 }
 
-fn time(clock: i64, at: Duration) -> Time {
-    Time(clock.saturating_add(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX)))
+fn time(clock: i64, at: Duration) -> RecordedTime {
+    RecordedTime(clock.saturating_add(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX)))
 }

@@ -1,17 +1,18 @@
 //! A connection and its program, as the flight recorder writes them.
 
 use ::trace::record::Party;
-use ::trace::{Participant, Program};
+use ::trace::{Participant, TracedProgram};
 
 use super::unique;
-use crate::record::{Fact, Process, Time};
+use crate::record::{Fact, RecordedProcess, RecordedTime};
 
 /// The fact that a recorder would have written who asks the bus. `clock` is that of the ring.
 pub(super) fn fact(participant: &Participant<'_>, clock: i64) -> Option<Fact> {
     let Participant { who, pid, uid, started, program } = *participant;
-    let Program { comm, executable, unit, control_group, command } = Program::parse(program);
+    let TracedProgram { comm, executable, unit, control_group, command } =
+        TracedProgram::parse(program);
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let process = Process {
+    let process = RecordedProcess {
         pid: (pid != 0).then_some(pid),
         uid: (uid != u32::MAX).then_some(uid),
         comm: known(comm),
@@ -21,7 +22,7 @@ pub(super) fn fact(participant: &Participant<'_>, clock: i64) -> Option<Fact> {
             .unwrap_or_default(),
         unit: known(unit),
         cgroup: known(control_group),
-        started: started.map(|at| Time(clock.saturating_add(at))),
+        started: started.map(|at| RecordedTime(clock.saturating_add(at))),
     };
     match who {
         Party::Bus => Some(Fact::Bus { process }),

@@ -6,29 +6,29 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 
-use super::Item;
-use crate::record::Delivery;
+use super::AssembledItem;
+use crate::record::TracedDelivery;
 
 /// What waits, oldest first.
 ///
 /// Things are counted from the first one that ever came, so that what is remembered of a copy stays
 /// right while the front of the queue goes.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
-    waiting: VecDeque<Waiting>,
+pub(super) struct PendingItems {
+    waiting: VecDeque<WaitingItem>,
     /// The number of the first one in `waiting`.
     first: u64,
-    bytes: Stretch<u8>,
-    deliveries: Stretch<Delivery>,
+    bytes: ContiguousQueue<u8>,
+    deliveries: ContiguousQueue<TracedDelivery>,
     /// By connection, the copies that have not left.
-    copies: HashMap<u64, VecDeque<Copy>, RandomState>,
+    copies: HashMap<u64, VecDeque<PendingCopy>, RandomState>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingItem {
     at: Duration,
     since: Duration,
-    item: Item,
+    item: AssembledItem,
     bytes: usize,
     deliveries: usize,
     /// Copies that have not left.
@@ -37,7 +37,7 @@ struct Waiting {
 
 /// A copy that has not left.
 #[derive(Clone, Debug)]
-struct Copy {
+struct PendingCopy {
     /// Its place in the stream of bytes to the connection.
     place: Range<u64>,
     /// The number of the message.
@@ -48,35 +48,48 @@ struct Copy {
 
 /// Something that has come out.
 #[derive(Debug)]
-pub(super) struct Taken<'a> {
+pub(super) struct TakenItem<'a> {
     pub(super) at: Duration,
-    pub(super) item: Item,
+    pub(super) item: AssembledItem,
     pub(super) bytes: &'a [u8],
-    pub(super) deliveries: &'a [Delivery],
+    pub(super) deliveries: &'a [TracedDelivery],
 }
 
-impl Pending {
+impl PendingItems {
     /// Bytes of all that waits.
     pub(super) fn len_bytes(&self) -> usize {
         self.bytes.len()
-            + self.deliveries.len() * size_of::<Delivery>()
-            + self.waiting.len() * size_of::<Waiting>()
+            + self.deliveries.len() * size_of::<TracedDelivery>()
+            + self.waiting.len() * size_of::<WaitingItem>()
     }
 
     /// Puts something at the end. If it is a message it waits from `since` on.
-    pub(super) fn push(&mut self, at: Duration, since: Duration, item: Item, bytes: &[&[u8]]) {
+    pub(super) fn push(
+        &mut self,
+        at: Duration,
+        since: Duration,
+        item: AssembledItem,
+        bytes: &[&[u8]],
+    ) {
         bytes.iter().for_each(|part| self.bytes.append(part));
         let bytes = bytes.iter().map(|part| part.len()).sum();
-        self.waiting.push_back(Waiting { at, since, item, bytes, deliveries: 0, outstanding: 0 });
+        self.waiting.push_back(WaitingItem {
+            at,
+            since,
+            item,
+            bytes,
+            deliveries: 0,
+            outstanding: 0,
+        });
     }
 
     /// The last message has a copy, at this place in the stream of bytes to its recipient.
-    pub(super) fn expect(&mut self, delivery: Delivery, place: Range<u64>) {
+    pub(super) fn expect(&mut self, delivery: TracedDelivery, place: Range<u64>) {
         let message = self.first + self.waiting.len() as u64 - 1;
         let Some(waiting) = self.waiting.back_mut() else { return };
         waiting.deliveries += 1;
         waiting.outstanding += 1;
-        let copy = Copy { place, message, delivery: self.deliveries.end() };
+        let copy = PendingCopy { place, message, delivery: self.deliveries.end() };
         self.deliveries.append(&[delivery]);
         let copies = self.copies.entry(delivery.recipient).or_default();
         // Those of messages that have come out are the oldest.
@@ -131,10 +144,10 @@ impl Pending {
     }
 
     /// Takes the oldest.
-    pub(super) fn take(&mut self) -> Option<Taken<'_>> {
+    pub(super) fn take(&mut self) -> Option<TakenItem<'_>> {
         let waiting = self.waiting.pop_front()?;
         self.first += 1;
-        Some(Taken {
+        Some(TakenItem {
             at: waiting.at,
             item: waiting.item,
             bytes: self.bytes.take(waiting.bytes),
@@ -145,20 +158,20 @@ impl Pending {
 
 /// A queue whose front can be had in one piece.
 #[derive(Debug)]
-struct Stretch<T> {
+struct ContiguousQueue<T> {
     items: Vec<T>,
     start: usize,
     /// The number of the first item in the vector.
     first: u64,
 }
 
-impl<T> Default for Stretch<T> {
+impl<T> Default for ContiguousQueue<T> {
     fn default() -> Self {
         Self { items: Vec::new(), start: 0, first: 0 }
     }
 }
 
-impl<T: Clone> Stretch<T> {
+impl<T: Clone> ContiguousQueue<T> {
     fn len(&self) -> usize {
         self.items.len() - self.start
     }

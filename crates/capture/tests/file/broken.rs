@@ -2,18 +2,18 @@
 //! cannot is told.
 
 use capture::Capture;
-use capture::file::Reader;
-use capture::record::{Bus, GapCause, Record};
+use capture::file::RecordingReader;
+use capture::record::{GapCause, RecordedBus, RecordingRecord};
 use testkit::random::Random;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
-use crate::made::{Block, Content, Message, Order};
+use crate::made::{Block, MadeContent, MadeMessage, MadeOrder};
 use crate::made::{binary, gzip, of, pcap, read, sample, small, try_read, whole, zstd};
 
 #[test]
 fn a_file_can_be_cut_at_every_byte() {
     let files = [
-        ("pcap", pcap(&sample(), Order::Little, 1_000, 0, 231), Ends::Told),
+        ("pcap", pcap(&sample(), MadeOrder::Little, 1_000, 0, 231), Ends::Told),
         ("pcapng", small().pcapng(), Ends::Told),
         ("binary", binary(&whole()), Ends::Told),
         ("profile", PROFILE.to_vec(), Ends::Silent),
@@ -49,7 +49,7 @@ enum Ends {
 
 /// All bytes that were read are accounted for: the file ends behind something, or says that it does
 /// not.
-fn check_end(content: &Content, context: &str) {
+fn check_end(content: &MadeContent, context: &str) {
     let cuts = content.gaps().iter().filter(|gap| gap.cause == GapCause::CutFile).count();
     assert!(cuts <= 1, "{context}");
     assert!(content.damage().is_empty(), "{context}: {:?}", content.damage());
@@ -58,7 +58,7 @@ fn check_end(content: &Content, context: &str) {
 #[test]
 fn a_cut_is_told_unless_it_is_between_blocks() {
     let sample = sample();
-    let file = pcap(&sample, Order::Little, 1_000, 0, 231);
+    let file = pcap(&sample, MadeOrder::Little, 1_000, 0, 231);
     let mut ends = vec![24];
     for message in &sample {
         ends.push(ends.last().expect("the first") + 16 + message.bytes.len());
@@ -81,7 +81,7 @@ fn garbage_between_messages_costs_none_of_them() {
         &[0; 50],
     ];
     for garbage in garbage {
-        for order in [Order::Little, Order::Big] {
+        for order in [MadeOrder::Little, MadeOrder::Big] {
             check_garbage(&whole, garbage, |message| {
                 let file = pcap(std::slice::from_ref(message), order, 1_000, 0, 231);
                 let (head, packet) = file.split_at(24);
@@ -101,7 +101,11 @@ fn garbage_between_messages_costs_none_of_them() {
 
 /// Puts garbage before the third message of a file. `make` makes the start of a file and what stands
 /// in it for a message.
-fn check_garbage(whole: &[Message], garbage: &[u8], make: impl Fn(&Message) -> (Vec<u8>, Vec<u8>)) {
+fn check_garbage(
+    whole: &[MadeMessage],
+    garbage: &[u8],
+    make: impl Fn(&MadeMessage) -> (Vec<u8>, Vec<u8>),
+) {
     let (mut file, _) = make(&whole[0]);
     for (number, message) in whole.iter().enumerate() {
         if number == 2 {
@@ -121,11 +125,11 @@ fn check_garbage(whole: &[Message], garbage: &[u8], make: impl Fn(&Message) -> (
 #[test]
 fn lengths_that_lie_take_no_memory_and_cost_no_more_than_they_must() {
     let sample = sample();
-    let (mut file, end) = (Vec::new(), Block::packet(Order::Little, 0, 2, &sample[1].bytes));
-    Block::section(Order::Little).end(&mut file);
-    Block::interface(Order::Little, 231, 0).end(&mut file);
+    let (mut file, end) = (Vec::new(), Block::packet(MadeOrder::Little, 0, 2, &sample[1].bytes));
+    Block::section(MadeOrder::Little).end(&mut file);
+    Block::interface(MadeOrder::Little, 231, 0).end(&mut file);
     let at = file.len();
-    Block::packet(Order::Little, 0, 1, &sample[0].bytes).end(&mut file);
+    Block::packet(MadeOrder::Little, 0, 1, &sample[0].bytes).end(&mut file);
     end.end(&mut file);
     for lie in [0, 3, 11, 13, 0x0FFF_FFFC, 0x7FFF_FFFC, u32::MAX] {
         // First the length of the block, then that of the packet, then that of the message.
@@ -144,14 +148,14 @@ fn lengths_that_lie_take_no_memory_and_cost_no_more_than_they_must() {
 fn mutations_are_read_without_a_panic() {
     let mut random = Random::from_env();
     let mut big_endian = Vec::new();
-    Block::section(Order::Big).end(&mut big_endian);
-    Block::interface(Order::Big, 231, 0).end(&mut big_endian);
+    Block::section(MadeOrder::Big).end(&mut big_endian);
+    Block::interface(MadeOrder::Big, 231, 0).end(&mut big_endian);
     for message in sample() {
-        Block::packet(Order::Big, 0, 1, &message.bytes).end(&mut big_endian);
+        Block::packet(MadeOrder::Big, 0, 1, &message.bytes).end(&mut big_endian);
     }
     let files = [
-        pcap(&sample(), Order::Little, 1_000, 4096, 231),
-        pcap(&sample(), Order::Big, 1, 0, 231),
+        pcap(&sample(), MadeOrder::Little, 1_000, 4096, 231),
+        pcap(&sample(), MadeOrder::Big, 1, 0, 231),
         small().pcapng(),
         big_endian,
         binary(&sample()),
@@ -175,7 +179,7 @@ fn mutations_are_read_without_a_panic() {
 }
 
 /// Nothing comes out that was not in the file.
-fn check_sizes(content: &Content, len: usize) {
+fn check_sizes(content: &MadeContent, len: usize) {
     let bytes: usize = content.messages.iter().map(|message| message.bytes.len()).sum();
     assert!(bytes <= 8 * len, "{bytes} bytes of messages from a file of {len}");
     assert!(content.rest.len() <= len, "{} records from a file of {len}", content.rest.len());
@@ -206,14 +210,14 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
 #[test]
 fn a_compression_that_is_corrupt_is_told_and_one_that_is_cut_is_a_cut_file() {
     // So many that what is compressed has several blocks.
-    let many = |messages: Vec<Message>| vec![messages; 400].concat();
-    let (sample, mut recording) = (many(sample()), Recording::new());
-    recording.bus(Bus::default());
+    let many = |messages: Vec<MadeMessage>| vec![messages; 400].concat();
+    let (sample, mut recording) = (many(sample()), TestRecording::new());
+    recording.bus(RecordedBus::default());
     for message in &sample {
         recording.raw(&message.bytes);
     }
     let files = [
-        ("pcap", pcap(&sample, Order::Little, 1_000, 0, 231)),
+        ("pcap", pcap(&sample, MadeOrder::Little, 1_000, 0, 231)),
         ("pcapng", recording.pcapng()),
         ("binary", binary(&many(whole()))),
     ];
@@ -231,29 +235,31 @@ fn a_compression_that_is_corrupt_is_told_and_one_that_is_cut_is_a_cut_file() {
     }
 }
 
-fn check_corrupt(content: &Content, all: usize, len: u64, context: &str) {
+fn check_corrupt(content: &MadeContent, all: usize, len: u64, context: &str) {
     assert!((1..all).contains(&content.messages.len()), "{context}");
     assert!(content.gaps().is_empty(), "{context}: {:?}", content.gaps());
-    let Some(Record::Damage(last)) = content.rest.last() else { panic!("{context}: not told") };
+    let Some(RecordingRecord::Damage(last)) = content.rest.last() else {
+        panic!("{context}: not told")
+    };
     assert!(last.what.starts_with("the compression is corrupt"), "{context}: {last:?}");
     assert!(0 < last.at && last.at <= len, "{context}: {last:?}");
 }
 
 #[test]
 fn a_compressed_file_of_which_nothing_can_be_read_is_not_taken_for_something_else() {
-    let mut packed = gzip(&pcap(&sample(), Order::Little, 1_000, 0, 231));
+    let mut packed = gzip(&pcap(&sample(), MadeOrder::Little, 1_000, 0, 231));
     packed[10..].fill(0xFF);
-    let error = Reader::new(packed.as_slice()).expect_err("nothing can be read");
+    let error = RecordingReader::new(packed.as_slice()).expect_err("nothing can be read");
     assert!(error.to_string().starts_with("the compression is corrupt: "), "{error}");
 }
 
 #[test]
 fn many_damaged_places_are_counted_and_not_all_kept() {
     let mut file = Vec::new();
-    Block::section(Order::Little).end(&mut file);
+    Block::section(MadeOrder::Little).end(&mut file);
     for _ in 0..12_000 {
         file.push(0xFF);
-        Block::new(Order::Little, 4).end(&mut file);
+        Block::new(MadeOrder::Little, 4).end(&mut file);
     }
     let mut capture = Capture::default();
     for record in read(&file).rest {
@@ -270,7 +276,7 @@ fn what_the_writer_wrote_before_it_was_killed_is_there() {
         let Some(content) = try_read(&file[..len]) else { continue };
         let last = content.rest.last();
         assert!(content.messages.len() <= expected.len());
-        assert!(!matches!(last, Some(Record::Damage(_))), "cut at {len}: {last:?}");
+        assert!(!matches!(last, Some(RecordingRecord::Damage(_))), "cut at {len}: {last:?}");
     }
 }
 

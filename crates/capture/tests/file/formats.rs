@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use capture::record::{
-    Bus, BusId, Clock, Content, Excerpt, Fact, Gap, GapCause, Method, Origin, Process, Record, Time,
+    BusId, CaptureMethod, Excerpt, Fact, GapCause, MessageContent, RecordedBus, RecordedClock,
+    RecordedProcess, RecordedTime, RecordingGap, RecordingOrigin, RecordingRecord,
 };
 use capture::{Capture, file};
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
-use crate::made::{Block, Order, binary, gzip, pcap, read, rich, sample, whole, zstd};
+use crate::made::{Block, MadeOrder, binary, gzip, pcap, read, rich, sample, whole, zstd};
 
 #[test]
 fn pcap_is_read_in_both_orders_and_units_and_with_any_snap_length() {
     let sample = sample();
-    for order in [Order::Little, Order::Big] {
+    for order in [MadeOrder::Little, MadeOrder::Big] {
         for nanos_per_unit in [1, 1_000] {
             for snap_len in [0, 4096, 65_535, 262_144, 1 << 27, u32::MAX] {
                 for link_type in [231, 0] {
@@ -23,7 +24,11 @@ fn pcap_is_read_in_both_orders_and_units_and_with_any_snap_length() {
                     assert_eq!(read.messages, sample, "{context}");
                     assert_eq!(read.rest.len(), 1, "{context}: {:?}", read.rest);
                     let kept_max = Some(snap_len).filter(|max| (1..1 << 27).contains(max));
-                    assert_eq!(read.bus(0), Bus { kept_max, ..Bus::default() }, "{context}");
+                    assert_eq!(
+                        read.bus(0),
+                        RecordedBus { kept_max, ..RecordedBus::default() },
+                        "{context}"
+                    );
                 }
             }
         }
@@ -32,7 +37,7 @@ fn pcap_is_read_in_both_orders_and_units_and_with_any_snap_length() {
 
 #[test]
 fn packets_of_other_kinds_are_no_messages() {
-    let file = pcap(&sample(), Order::Little, 1_000, 0, 1);
+    let file = pcap(&sample(), MadeOrder::Little, 1_000, 0, 1);
     let read = read(&file);
     assert!(read.messages.is_empty());
     assert_eq!(read.damage(), ["packets of link type 1, not of D-Bus"]);
@@ -44,19 +49,21 @@ fn what_is_written_is_read_again() {
     let mut expected = Vec::new();
     recording.each(|record| expected.push(format!("{:?}", without_place(record))));
     let file = recording.pcapng();
-    let mut reader = file::Reader::new(file.as_slice()).expect("memory").expect("a recording");
+    let mut reader =
+        file::RecordingReader::new(file.as_slice()).expect("memory").expect("a recording");
     let mut found = Vec::new();
     while let Some(record) = reader.next_record().expect("memory") {
         found.push(format!("{:?}", without_place(record)));
     }
-    let origin = Origin { program: Some("a test".to_owned()), ..Origin::default() };
-    expected.insert(0, format!("{:?}", Record::Origin(origin)));
+    let origin =
+        RecordingOrigin { program: Some("a test".to_owned()), ..RecordingOrigin::default() };
+    expected.insert(0, format!("{:?}", RecordingRecord::Origin(origin)));
     assert_eq!(found, expected);
 }
 
 /// As a text it is compared; where a message stands does not count.
-fn without_place(mut record: Record<'_>) -> Record<'_> {
-    if let Record::Message(raw) = &mut record {
+fn without_place(mut record: RecordingRecord<'_>) -> RecordingRecord<'_> {
+    if let RecordingRecord::Message(raw) = &mut record {
         raw.place = None;
     }
     record
@@ -85,7 +92,7 @@ fn messages_are_found_again_in_the_file() {
 fn every_block_of_pcapng_is_read_or_passed_over() {
     let sample = sample();
     let [one, two, three, ..] = sample.as_slice() else { panic!("three messages") };
-    for order in [Order::Little, Order::Big] {
+    for order in [MadeOrder::Little, MadeOrder::Big] {
         let mut file = Vec::new();
         let section = [(2, b"a machine".to_vec()), (3, b"a system".to_vec())];
         let section = [&section[..], &[(1, b"one".to_vec()), (1, b"two".to_vec())]].concat();
@@ -172,7 +179,7 @@ fn a_later_version_of_our_notes_is_counted() {
     let read = read(&file);
     assert_eq!(read.messages.len(), rich().capture().len());
     assert_eq!(read.damage(), ["5 notes of version 2 of the format, which is not known"]);
-    assert_eq!(read.bus(0).method, Method::Unknown);
+    assert_eq!(read.bus(0).method, CaptureMethod::Unknown);
 }
 
 #[test]
@@ -180,7 +187,7 @@ fn messages_without_a_container_have_no_times() {
     let sample = whole();
     let file = binary(&sample);
     let read = read(&file);
-    assert_eq!(read.bus(0).clock, Clock::Absent);
+    assert_eq!(read.bus(0).clock, RecordedClock::Absent);
     let expected: Vec<_> = sample.iter().map(|message| message.bytes.as_slice()).collect();
     let found: Vec<_> = read.messages.iter().map(|message| message.bytes.as_slice()).collect();
     assert_eq!(found, expected);
@@ -198,7 +205,10 @@ fn what_is_compressed_is_read_as_if_it_were_not() {
         let cut = read(&file[..file.len() - 5]);
         assert!(!cut.rest.is_empty() && cut.messages.len() < expected.len() + 1);
         let last = cut.rest.last();
-        assert!(matches!(last, Some(Record::Gap(_) | Record::Damage(_))), "{last:?}");
+        assert!(
+            matches!(last, Some(RecordingRecord::Gap(_) | RecordingRecord::Damage(_))),
+            "{last:?}"
+        );
     }
 }
 
@@ -214,9 +224,9 @@ fn a_profile_gives_headers() {
         sig\t15.000000\t0\t<none>\t<none>\t/org/freedesktop/DBus/Local\t\
         org.freedesktop.DBus.Local\tDisconnected\n";
     let read = read(file);
-    assert_eq!(read.bus(0).content, Content::Headers);
+    assert_eq!(read.bus(0).content, MessageContent::Headers);
     assert_eq!(read.damage(), ["1 line that is not a message"]);
-    assert!(matches!(read.gaps()[..], [Gap { cause: GapCause::Disconnected, .. }]));
+    assert!(matches!(read.gaps()[..], [RecordingGap { cause: GapCause::Disconnected, .. }]));
     let capture = read.capture();
     let texts: Vec<_> =
         capture.messages().map(|m| (m.sender(), m.destination(), m.member())).collect();
@@ -245,7 +255,10 @@ fn a_text_for_people_gives_headers_and_simple_arguments() {
         signal time=14.0 sender=:1.2 -> destination=(null destination) serial=5 path=/; \
         interface=org.example.Mail; member=New\n   object path \"/a/b\"\n   uint64 77\n";
     let read = read(file);
-    assert_eq!((read.bus(0).clock, read.bus(0).content), (Clock::Wall, Content::Texts));
+    assert_eq!(
+        (read.bus(0).clock, read.bus(0).content),
+        (RecordedClock::Wall, MessageContent::Texts)
+    );
     assert!(read.damage().is_empty(), "{:?}", read.damage());
     let capture = read.capture();
     let signatures: Vec<_> = capture.messages().map(|message| message.signature()).collect();
@@ -262,8 +275,8 @@ fn a_text_without_times_says_so() {
     let file = b"signal sender=:1.2 -> dest=(null destination) serial=5 path=/; \
         interface=org.example.Mail; member=New\n";
     let read = read(file);
-    assert_eq!((read.bus(0).clock, read.messages.len()), (Clock::Absent, 1));
-    assert_eq!(read.messages[0].at, Time(0));
+    assert_eq!((read.bus(0).clock, read.messages.len()), (RecordedClock::Absent, 1));
+    assert_eq!(read.messages[0].at, RecordedTime(0));
 }
 
 #[test]
@@ -271,7 +284,7 @@ fn what_is_no_recording_is_not_taken_for_one() {
     let cases: [&[u8]; 6] =
         [b"", b"hello", b"signal fire\n", b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0", b"lB", b"mc "];
     for bytes in cases {
-        assert!(file::Reader::new(bytes).expect("memory").is_none(), "{bytes:?}");
+        assert!(file::RecordingReader::new(bytes).expect("memory").is_none(), "{bytes:?}");
     }
 }
 
@@ -279,11 +292,11 @@ fn what_is_no_recording_is_not_taken_for_one() {
 fn several_files_are_one_capture_in_order_of_time() {
     let folder = std::env::temp_dir().join(format!("diligence-several-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");
-    let mut parts: Vec<Recording> = (0..3).map(|_| Recording::new()).collect();
+    let mut parts: Vec<TestRecording> = (0..3).map(|_| TestRecording::new()).collect();
     for number in 0..30_u32 {
         let part = &mut parts[number as usize % 3];
         if number < 3 {
-            part.bus(Bus { name: "session".to_owned(), ..Bus::default() });
+            part.bus(RecordedBus { name: "session".to_owned(), ..RecordedBus::default() });
         }
         part.at_ms(number.into()).signal(":1.1", "/ org.example.Mail.New", &(number,));
     }
@@ -318,10 +331,13 @@ fn a_part_of_another_recording_is_not_read() {
     std::fs::create_dir(&folder).expect("a folder");
     let [file, part] = ["a", "a.1"].map(|name| folder.join(name));
     let made = |pid: Option<u32>, recorder: Option<&str>, excerpt: bool| {
-        let mut recording = Recording::new();
-        recording.bus(Bus { address: Some("unix:path=/run/bus".to_owned()), ..Bus::default() });
+        let mut recording = TestRecording::new();
+        recording.bus(RecordedBus {
+            address: Some("unix:path=/run/bus".to_owned()),
+            ..RecordedBus::default()
+        });
         if let Some(pid) = pid {
-            let process = Process { pid: Some(pid), ..Process::default() };
+            let process = RecordedProcess { pid: Some(pid), ..RecordedProcess::default() };
             recording.fact(Fact::Bus { process });
         }
         if let Some(unique) = recorder {
@@ -370,8 +386,8 @@ fn a_part_of_another_recording_is_not_read() {
 
 /// A recording of a bus: signals with these numbers, a millisecond apart.
 fn numbered(address: &str, numbers: std::ops::Range<u32>) -> Vec<u8> {
-    let mut recording = Recording::new();
-    recording.bus(Bus { address: Some(address.to_owned()), ..Bus::default() });
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus { address: Some(address.to_owned()), ..RecordedBus::default() });
     for number in numbers {
         recording.at_ms(number.into()).signal(":1.1", "/ org.example.Mail.New", &(number,));
     }

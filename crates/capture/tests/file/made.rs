@@ -3,14 +3,17 @@
 use std::io::{self, Write as _};
 
 use capture::Capture;
-use capture::file::Reader;
-use capture::record::{Bus, BusId, Fact, Gap, GapCause, Method, Origin, RawMessage, Record, Time};
-use testkit::recording::Recording;
+use capture::file::RecordingReader;
+use capture::record::{
+    BusId, CaptureMethod, Fact, GapCause, RawMessage, RecordedBus, RecordedTime, RecordingGap,
+    RecordingOrigin, RecordingRecord,
+};
+use testkit::recording::TestRecording;
 
 /// A message of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Message {
-    pub(crate) at: Time,
+pub(crate) struct MadeMessage {
+    pub(crate) at: RecordedTime,
     pub(crate) bus: BusId,
     pub(crate) bytes: Vec<u8>,
     pub(crate) len: u32,
@@ -18,16 +21,16 @@ pub(crate) struct Message {
 
 /// What a file says.
 #[derive(Debug, Default)]
-pub(crate) struct Content {
-    pub(crate) messages: Vec<Message>,
+pub(crate) struct MadeContent {
+    pub(crate) messages: Vec<MadeMessage>,
     /// All else, in order.
-    pub(crate) rest: Vec<Record<'static>>,
+    pub(crate) rest: Vec<RecordingRecord<'static>>,
 }
 
-impl Content {
-    pub(crate) fn bus(&self, index: usize) -> Bus {
+impl MadeContent {
+    pub(crate) fn bus(&self, index: usize) -> RecordedBus {
         let buses = self.rest.iter().filter_map(|record| match record {
-            Record::Bus(bus) => Some(bus.clone()),
+            RecordingRecord::Bus(bus) => Some(bus.clone()),
             _ => None,
         });
         buses.into_iter().nth(index).expect("so many buses")
@@ -35,23 +38,23 @@ impl Content {
 
     pub(crate) fn damage(&self) -> Vec<&str> {
         let damage = self.rest.iter().filter_map(|record| match record {
-            Record::Damage(damage) => Some(damage.what.as_str()),
+            RecordingRecord::Damage(damage) => Some(damage.what.as_str()),
             _ => None,
         });
         damage.collect()
     }
 
-    pub(crate) fn gaps(&self) -> Vec<Gap> {
+    pub(crate) fn gaps(&self) -> Vec<RecordingGap> {
         let gaps = self.rest.iter().filter_map(|record| match record {
-            Record::Gap(gap) => Some(gap.clone()),
+            RecordingRecord::Gap(gap) => Some(gap.clone()),
             _ => None,
         });
         gaps.collect()
     }
 
-    pub(crate) fn origins(&self) -> Vec<Origin> {
+    pub(crate) fn origins(&self) -> Vec<RecordingOrigin> {
         let origins = self.rest.iter().filter_map(|record| match record {
-            Record::Origin(origin) => Some(origin.clone()),
+            RecordingRecord::Origin(origin) => Some(origin.clone()),
             _ => None,
         });
         origins.collect()
@@ -61,7 +64,7 @@ impl Content {
     pub(crate) fn capture(&self) -> Capture {
         let mut capture = Capture::default();
         for message in &self.messages {
-            capture.push(Record::Message(RawMessage {
+            capture.push(RecordingRecord::Message(RawMessage {
                 at: message.at,
                 bus: message.bus,
                 bytes: &message.bytes,
@@ -75,14 +78,14 @@ impl Content {
 }
 
 /// What a file says that is a recording.
-pub(crate) fn read(file: &[u8]) -> Content {
+pub(crate) fn read(file: &[u8]) -> MadeContent {
     try_read(file).expect("a recording")
 }
 
 /// What a file says, if it is a recording.
-pub(crate) fn try_read(file: &[u8]) -> Option<Content> {
-    let mut content = Content::default();
-    let mut reader = unpacked(Reader::new(file))??;
+pub(crate) fn try_read(file: &[u8]) -> Option<MadeContent> {
+    let mut content = MadeContent::default();
+    let mut reader = unpacked(RecordingReader::new(file))??;
     while let Some(record) = unpacked(reader.next_record()).flatten() {
         content.take(record, file);
     }
@@ -97,28 +100,28 @@ fn unpacked<T>(read: io::Result<T>) -> Option<T> {
     }
 }
 
-impl Content {
-    fn take(&mut self, record: Record<'_>, file: &[u8]) {
+impl MadeContent {
+    fn take(&mut self, record: RecordingRecord<'_>, file: &[u8]) {
         self.rest.push(match record {
-            Record::Message(raw) => {
+            RecordingRecord::Message(raw) => {
                 if let Some(place) = raw.place {
                     assert!(file[place as usize..].starts_with(raw.bytes), "the place is wrong");
                 }
                 let RawMessage { at, bus, len, .. } = raw;
-                return self.messages.push(Message { at, bus, bytes: raw.bytes.to_vec(), len });
+                return self.messages.push(MadeMessage { at, bus, bytes: raw.bytes.to_vec(), len });
             }
-            Record::Origin(origin) => Record::Origin(origin),
-            Record::Bus(bus) => Record::Bus(bus),
-            Record::Fact { at, bus, fact } => Record::Fact { at, bus, fact },
-            Record::Gap(gap) => Record::Gap(gap),
-            Record::Damage(damage) => Record::Damage(damage),
+            RecordingRecord::Origin(origin) => RecordingRecord::Origin(origin),
+            RecordingRecord::Bus(bus) => RecordingRecord::Bus(bus),
+            RecordingRecord::Fact { at, bus, fact } => RecordingRecord::Fact { at, bus, fact },
+            RecordingRecord::Gap(gap) => RecordingRecord::Gap(gap),
+            RecordingRecord::Damage(damage) => RecordingRecord::Damage(damage),
         });
     }
 }
 
 /// Calls, replies, errors, signals: some whole, some cut. Times are whole microseconds.
-pub(crate) fn sample() -> Vec<Message> {
-    let mut recording = Recording::new();
+pub(crate) fn sample() -> Vec<MadeMessage> {
+    let mut recording = TestRecording::new();
     for round in 0..4_u32 {
         let call = recording.call(":1.1", "org.example.Mail", "/ org.example.Mail.Count", &());
         recording.wait_us(7).reply(&call, ":1.2", &(round, "some text"));
@@ -132,36 +135,36 @@ pub(crate) fn sample() -> Vec<Message> {
 }
 
 /// Those of them that are whole.
-pub(crate) fn whole() -> Vec<Message> {
+pub(crate) fn whole() -> Vec<MadeMessage> {
     let mut sample = sample();
     sample.retain(|message| message.bytes.len() == message.len as usize);
     sample
 }
 
 /// Messages one behind the other.
-pub(crate) fn binary(sample: &[Message]) -> Vec<u8> {
+pub(crate) fn binary(sample: &[MadeMessage]) -> Vec<u8> {
     sample.iter().flat_map(|message| message.bytes.clone()).collect()
 }
 
 /// All messages of a recording.
-pub(crate) fn of(recording: &Recording) -> Vec<Message> {
-    let mut content = Content::default();
+pub(crate) fn of(recording: &TestRecording) -> Vec<MadeMessage> {
+    let mut content = MadeContent::default();
     recording.each(|record| content.take(record, &[]));
     content.messages
 }
 
 /// A recording with something of everything that there is.
-pub(crate) fn rich() -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus {
+pub(crate) fn rich() -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus {
         name: "session".to_owned(),
         address: Some("unix:path=/tmp/bus".to_owned()),
-        method: Method::Trace,
+        method: CaptureMethod::Trace,
         kept_max: Some(70_000),
         filters: vec!["type='signal'".to_owned(), "member='Get'".to_owned()],
-        ..Bus::default()
+        ..RecordedBus::default()
     });
-    recording.bus(Bus { method: Method::Monitor, ..Bus::default() });
+    recording.bus(RecordedBus { method: CaptureMethod::Monitor, ..RecordedBus::default() });
     recording.process(":1.1", 77, "mail").owner("org.example.Mail", ":1.1");
     let many: Vec<_> = (0..7_000).map(|number| (number, number + 3, 1)).collect();
     for round in 0..6_u32 {
@@ -175,21 +178,31 @@ pub(crate) fn rich() -> Recording {
     }
     recording.signal(":1.2", "/ org.example.Mail.New", &()).delivered(1, &many);
     let bus = BusId(1);
-    recording.gap(Gap { at: Some(recording.now()), bus, cause: GapCause::Overrun, lost: Some(9) });
-    recording.gap(Gap { at: None, bus: BusId(0), cause: GapCause::Disconnected, lost: None });
+    recording.gap(RecordingGap {
+        at: Some(recording.now()),
+        bus,
+        cause: GapCause::Overrun,
+        lost: Some(9),
+    });
+    recording.gap(RecordingGap {
+        at: None,
+        bus: BusId(0),
+        cause: GapCause::Disconnected,
+        lost: None,
+    });
     recording.fact(Fact::Left { unique: ":1.1".to_owned(), why: Some("ä \"why\"".to_owned()) });
     recording
 }
 
 /// A recording in which every kind of block and option is, and little more.
-pub(crate) fn small() -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus {
+pub(crate) fn small() -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus {
         name: "session".to_owned(),
         address: Some("unix:path=/tmp/bus".to_owned()),
-        method: Method::Trace,
+        method: CaptureMethod::Trace,
         filters: vec!["type='signal'".to_owned()],
-        ..Bus::default()
+        ..RecordedBus::default()
     });
     recording.process(":1.2", 77, "mail");
     for number in 0..3_u32 {
@@ -197,14 +210,19 @@ pub(crate) fn small() -> Recording {
         recording.delivered(1, &[(2, 9, 0), (3, 4, 5)]);
     }
     let bus = BusId(0);
-    recording.gap(Gap { at: Some(recording.now()), bus, cause: GapCause::Overrun, lost: Some(9) });
+    recording.gap(RecordingGap {
+        at: Some(recording.now()),
+        bus,
+        cause: GapCause::Overrun,
+        lost: Some(9),
+    });
     recording
 }
 
 /// A pcap file. A unit of its times is so many nanoseconds.
 pub(crate) fn pcap(
-    sample: &[Message],
-    order: Order,
+    sample: &[MadeMessage],
+    order: MadeOrder,
     nanos_per_unit: i64,
     snap_len: u32,
     link_type: u32,
@@ -237,12 +255,12 @@ pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
 
 /// The order of a file's bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Order {
+pub(crate) enum MadeOrder {
     Little,
     Big,
 }
 
-impl Order {
+impl MadeOrder {
     pub(crate) const fn other(self) -> Self {
         match self {
             Self::Little => Self::Big,
@@ -275,26 +293,26 @@ impl Order {
 /// A block of pcapng in the making.
 #[derive(Debug)]
 pub(crate) struct Block {
-    order: Order,
+    order: MadeOrder,
     kind: u32,
     body: Vec<u8>,
 }
 
 impl Block {
-    pub(crate) const fn new(order: Order, kind: u32) -> Self {
+    pub(crate) const fn new(order: MadeOrder, kind: u32) -> Self {
         Self { order, kind, body: Vec::new() }
     }
 
-    pub(crate) fn section(order: Order) -> Self {
+    pub(crate) fn section(order: MadeOrder) -> Self {
         Self::new(order, 0x0A0D_0D0A).word(0x1A2B_3C4D).half(1).half(0).words(&[u32::MAX; 2])
     }
 
-    pub(crate) fn interface(order: Order, link_type: u16, snap_len: u32) -> Self {
+    pub(crate) fn interface(order: MadeOrder, link_type: u16, snap_len: u32) -> Self {
         Self::new(order, 1).half(link_type).half(0).word(snap_len)
     }
 
     /// An enhanced packet block with a short time.
-    pub(crate) fn packet(order: Order, interface: u32, time: u32, bytes: &[u8]) -> Self {
+    pub(crate) fn packet(order: MadeOrder, interface: u32, time: u32, bytes: &[u8]) -> Self {
         let len = bytes.len() as u32;
         Self::new(order, 6).words(&[interface, 0, time, len, len]).padded(bytes)
     }

@@ -9,15 +9,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use capture::Capture;
-use capture::model::{Health, Message};
-use capture::record::{Clock, Content};
+use capture::model::{CapturedMessage, Health};
+use capture::record::{MessageContent, RecordedClock};
 use wire::message::MessageType;
 
 use crate::made::rich;
 
 #[test]
 fn recordings_of_other_programs_hold_what_they_have_seen() {
-    let folder = Folder::new("recorded");
+    let folder = ToolFolder::new("recorded");
     record(&folder);
     let [pcap, pcapng, binary, profile, text] = RECORDERS.map(|(name, _)| folder.open(name));
     for (capture, name) in [(&pcap, "pcap"), (&pcapng, "pcapng")] {
@@ -34,9 +34,9 @@ fn recordings_of_other_programs_hold_what_they_have_seen() {
         assert!(capture.damage().is_empty(), "{name}: {:?}", capture.damage());
     }
     assert_eq!(pcapng.buses()[0].kept_max, Some(4096));
-    assert_eq!(binary.buses()[0].clock, Clock::Absent);
-    assert_eq!(profile.buses()[0].content, Content::Headers);
-    assert_eq!(text.buses()[0].content, Content::Texts);
+    assert_eq!(binary.buses()[0].clock, RecordedClock::Absent);
+    assert_eq!(profile.buses()[0].content, MessageContent::Headers);
+    assert_eq!(text.buses()[0].content, MessageContent::Texts);
     assert!(profile.invalid().is_empty() && text.invalid().is_empty());
     check_arguments(&text);
 }
@@ -51,7 +51,7 @@ fn check_arguments(text: &Capture) {
 
 #[test]
 fn tshark_reads_what_we_write_without_a_complaint() {
-    let folder = Folder::new("written");
+    let folder = ToolFolder::new("written");
     fs::write(folder.path("pcapng"), rich().pcapng()).expect("a file");
     let capture = folder.open("pcapng");
     let ours: Vec<_> = capture.messages().filter_map(line).collect();
@@ -61,7 +61,7 @@ fn tshark_reads_what_we_write_without_a_complaint() {
 
 #[test]
 fn what_gzip_and_zstd_have_packed_is_read() {
-    let folder = Folder::new("packed");
+    let folder = ToolFolder::new("packed");
     fs::write(folder.path("plain"), rich().pcapng()).expect("a file");
     let expected = folder.open("plain");
     for program in ["gzip", "zstd"] {
@@ -78,7 +78,7 @@ fn what_gzip_and_zstd_have_packed_is_read() {
 
 /// What we and tshark show of a message; nothing of one that says that its recorder was
 /// disconnected, whose serial is 0.
-fn line(message: Message<'_>) -> Option<String> {
+fn line(message: CapturedMessage<'_>) -> Option<String> {
     let is_error = message.kind() == MessageType::Error;
     let (error_name, member) =
         if is_error { (message.member(), "") } else { ("", message.member()) };
@@ -127,7 +127,7 @@ fn without_what_is_cut(line: &str) -> String {
 const CUT_LEN: &str = "90";
 
 /// What all formats have of the messages that were sent to be recorded.
-fn seen(message: Message<'_>) -> Option<String> {
+fn seen(message: CapturedMessage<'_>) -> Option<String> {
     let call = message.call().unwrap_or(message);
     let member = if message.kind() == MessageType::Error { "" } else { message.member() };
     let texts = [message.sender(), message.destination(), message.path(), member];
@@ -151,15 +151,15 @@ const ROUNDS: usize = 3;
 const LAST: &str = "Finished";
 
 /// Lets all programs record the same. They end by themselves when the bus does.
-fn record(folder: &Folder) {
-    let mut bus = Bus::start();
+fn record(folder: &ToolFolder) {
+    let mut bus = ToolBus::start();
     let recorders = RECORDERS.map(|(name, words)| {
         let words: Vec<_> =
             words.iter().map(|word| word.replace("ADDRESS", &bus.address)).collect();
         let file = File::create(folder.path(name)).expect("a file");
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdout(file).stderr(Stdio::null());
-        Running(command.spawn().expect("a recorder"))
+        RunningTool(command.spawn().expect("a recorder"))
     });
     bus.wait_for_monitors(RECORDERS.len());
     for _ in 0..ROUNDS {
@@ -181,17 +181,17 @@ fn record(folder: &Folder) {
 }
 
 /// A dbus-daemon of our own.
-struct Bus {
-    running: Running,
+struct ToolBus {
+    running: RunningTool,
     address: String,
 }
 
-impl Bus {
+impl ToolBus {
     fn start() -> Self {
         let mut command = Command::new("dbus-daemon");
         command.args(["--session", "--nofork", "--nosyslog", "--print-address"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut running = Running(child.expect("dbus-daemon"));
+        let mut running = RunningTool(child.expect("dbus-daemon"));
         let mut address = String::new();
         let output = running.0.stdout.take().expect("it is piped");
         BufReader::new(output).read_line(&mut address).expect("an address");
@@ -215,9 +215,9 @@ impl Bus {
 }
 
 /// A process that ends with the test.
-struct Running(Child);
+struct RunningTool(Child);
 
-impl Drop for Running {
+impl Drop for RunningTool {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.0.kill();
@@ -226,9 +226,9 @@ impl Drop for Running {
 }
 
 /// A folder that goes with the test.
-struct Folder(PathBuf);
+struct ToolFolder(PathBuf);
 
-impl Folder {
+impl ToolFolder {
     fn new(name: &str) -> Self {
         let folder = format!("diligence-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(folder);
@@ -245,7 +245,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ToolFolder {
     fn drop(&mut self) {
         // What is left lies among temporary files.
         let _ = fs::remove_dir_all(&self.0);

@@ -3,18 +3,20 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use capture::file::Writer;
-use capture::record::{Fact, Gap, GapCause, Origin};
+use capture::file::PcapngWriter;
+use capture::record::{Fact, GapCause, RecordingGap, RecordingOrigin};
 use testkit::golden;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::made::small;
 
 #[test]
 fn what_a_full_disk_did_not_take_is_written_when_there_is_room() {
     let recording = recording();
-    let mut smooth = Writer::new(Vec::new(), &Origin::default()).expect("memory takes all");
-    let mut writer = Writer::new(Stubborn::default(), &Origin::default()).expect("nothing is out");
+    let mut smooth =
+        PcapngWriter::new(Vec::new(), &RecordingOrigin::default()).expect("memory takes all");
+    let mut writer = PcapngWriter::new(Stubborn::default(), &RecordingOrigin::default())
+        .expect("nothing is out");
     recording.each(|record| {
         smooth.write(&record).expect("memory takes all");
         while writer.write(&record).is_err() {}
@@ -27,7 +29,8 @@ fn what_a_full_disk_did_not_take_is_written_when_there_is_room() {
 
 #[test]
 fn what_is_written_is_counted() {
-    let mut writer = Writer::new(Vec::new(), &Origin::default()).expect("memory takes all");
+    let mut writer =
+        PcapngWriter::new(Vec::new(), &RecordingOrigin::default()).expect("memory takes all");
     recording().each(|record| writer.write(&record).expect("memory takes all"));
     let written = writer.written();
     assert_eq!(written.messages, 20);
@@ -60,13 +63,14 @@ impl Write for Stubborn {
     }
 }
 
-fn recording() -> Recording {
-    let mut recording = Recording::new();
+fn recording() -> TestRecording {
+    let mut recording = TestRecording::new();
     recording.fact(Fact::Activatable { name: "org.example.Mail".to_owned() });
     for number in 0..20_u32 {
         recording.wait_us(3).signal(":1.1", "/ org.example.Mail.New", &(number,));
     }
-    let gap = Gap { at: None, bus: Default::default(), cause: GapCause::Overrun, lost: Some(7) };
+    let gap =
+        RecordingGap { at: None, bus: Default::default(), cause: GapCause::Overrun, lost: Some(7) };
     recording.gap(gap);
     recording
 }

@@ -1,14 +1,14 @@
 //! Findings that are known.
 
 use capture::lint::baseline::{Baseline, BaselineError, BaselineErrorKind};
-use capture::lint::{Finding, Rule, lint};
-use capture::lint::{RuleId, RuleIdError};
+use capture::lint::{Finding, LintRule, lint};
+use capture::lint::{LintRuleId, RuleIdError};
 
 use crate::calls::CASES;
 
 fn findings() -> Vec<Finding> {
     let polling = CASES.iter().find(|case| case.rule == 12).expect("a case for each rule");
-    lint(&polling.recording(polling.raises).capture(), Rule::all())
+    lint(&polling.recording(polling.raises).capture(), LintRule::all())
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_line_that_is_none_is_named() {
     let no_rule = RuleIdError::NotAnId { found: "polling".into() };
     for (text, line, kind) in [
         ("# known\n\npolling * *", 3, BaselineErrorKind::Rule(no_rule)),
-        ("L99 * *", 1, BaselineErrorKind::Rule(RuleIdError::NoSuchRule(RuleId(99)))),
+        ("L99 * *", 1, BaselineErrorKind::Rule(RuleIdError::NoSuchRule(LintRuleId(99)))),
         ("L12 * *\nL12", 2, BaselineErrorKind::WhoMissing),
         ("L12 client", 1, BaselineErrorKind::SubjectMissing),
     ] {

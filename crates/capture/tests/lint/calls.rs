@@ -1,50 +1,50 @@
 //! Who calls too often.
 
-use testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, TestRecording};
 
 use crate::scene::*;
 
 /// The interface that instruments ask a bus of ours for its counters.
 const STATISTICS: &str = "org.diligence.Statistics1";
 
-pub(crate) const CASES: &[Case] = &[
-    Case {
+pub(crate) const CASES: &[LintCase] = &[
+    LintCase {
         rule: 7,
         name: "properties one by one",
         raises: |r| gets(r, 20),
         misses: |r| gets(r, 600),
     },
-    Case {
+    LintCase {
         rule: 8,
         name: "objects one by one",
         raises: |r| objects(r, 5),
         misses: |r| objects(r, 4),
     },
-    Case {
+    LintCase {
         rule: 9,
         name: "all objects three times",
         raises: |r| all_objects(r, 7000),
         misses: |r| all_objects(r, 20_000),
     },
-    Case {
+    LintCase {
         rule: 10,
         name: "five sequential calls",
         raises: |r| row(r, 5000),
         misses: |r| row(r, 3500),
     },
-    Case {
+    LintCase {
         rule: 11,
         name: "the same answer five times",
         raises: |r| same(r, 0),
         misses: |r| same(r, 1),
     },
-    Case {
+    LintCase {
         rule: 12,
         name: "a question every second",
         raises: |r| paced(r, |_| 1000),
         misses: |r| paced(r, |turn| 300 + turn * 200),
     },
-    Case {
+    LintCase {
         rule: 12,
         name: "the same question, and commands whose names begin like one",
         raises: |r| each_second(r, |r, _| ask(r, "IsLocked", 300, 1)),
@@ -56,7 +56,7 @@ pub(crate) const CASES: &[Case] = &[
             });
         },
     },
-    Case {
+    LintCase {
         rule: 12,
         name: "the same question about two things, and a question about another thing each time",
         raises: |r| {
@@ -66,7 +66,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         misses: |r| each_second(r, |r, turn| ask_about(r, "GetValue", &turn.to_string())),
     },
-    Case {
+    LintCase {
         rule: 12,
         name: "a question in a method that answers nothing, and one that keeps a connection alive",
         raises: |r| each_second(r, |r, _| ask(r, "QueryState", 300, 1)),
@@ -77,7 +77,7 @@ pub(crate) const CASES: &[Case] = &[
             });
         },
     },
-    Case {
+    LintCase {
         rule: 12,
         name: "statistics of the bus, which instruments ask for",
         raises: |r| each_second(r, |r, _| list_names(r)),
@@ -89,25 +89,25 @@ pub(crate) const CASES: &[Case] = &[
             });
         },
     },
-    Case {
+    LintCase {
         rule: 31,
         name: "introspection again and again",
         raises: |r| introspect(r, 21),
         misses: |r| introspect(r, 20),
     },
-    Case {
+    LintCase {
         rule: 32,
         name: "is he there, each time",
         raises: |r| checked(r, 1),
         misses: |r| checked(r, 20),
     },
-    Case {
+    LintCase {
         rule: 33,
         name: "all talk with the bus",
         raises: |r| talk_with_bus(r, 0),
         misses: |r| talk_with_bus(r, 250),
     },
-    Case {
+    LintCase {
         rule: 42,
         name: "64 calls under way",
         raises: |r| crowd(r, 64),
@@ -116,7 +116,7 @@ pub(crate) const CASES: &[Case] = &[
 ];
 
 /// Ten times, one second apart.
-fn each_second(r: &mut Recording, play: fn(&mut Recording, u32)) {
+fn each_second(r: &mut TestRecording, play: fn(&mut TestRecording, u32)) {
     for turn in 0..10 {
         play(r, turn);
         r.wait_ms(1000);
@@ -124,67 +124,67 @@ fn each_second(r: &mut Recording, play: fn(&mut Recording, u32)) {
 }
 
 /// The client calls a method with a number, and gets an empty answer.
-fn order(r: &mut Recording, member: &str, number: u32) {
+fn order(r: &mut TestRecording, member: &str, number: u32) {
     let call = r.call(CLIENT, MAIL, &method(member), &(number,));
     r.wait_us(200).reply(&call, SERVICE, &());
 }
 
 /// The client asks about a name, and gets a number.
-fn ask_about(r: &mut Recording, member: &str, name: &str) {
+fn ask_about(r: &mut TestRecording, member: &str, name: &str) {
     let call = r.call(CLIENT, MAIL, &method(member), &(name,));
     r.wait_us(200).reply(&call, SERVICE, &(7_u32,));
 }
 
-fn list_names(r: &mut Recording) {
+fn list_names(r: &mut TestRecording) {
     r.ask_bus(CLIENT, "ListNames", &(), &(1_u32,));
 }
 
-fn gets(r: &mut Recording, apart_ms: i64) {
+fn gets(r: &mut TestRecording, apart_ms: i64) {
     for (number, property) in (1..).zip(["Count", "Size", "Owner"]) {
         ask_standard(r.wait_ms(apart_ms), BOX, "Properties.Get", &(IFACE, property), number);
     }
 }
 
-fn objects(r: &mut Recording, count: u32) {
+fn objects(r: &mut TestRecording, count: u32) {
     for number in 0..count {
         let path = format!("{BOX}/box{number}");
         ask_standard(r.wait_ms(15), &path, "Properties.GetAll", &(IFACE,), number);
     }
 }
 
-fn all_objects(r: &mut Recording, apart_ms: i64) {
+fn all_objects(r: &mut TestRecording, apart_ms: i64) {
     for number in 0..3 {
         ask_standard(r.wait_ms(apart_ms), BOX, "ObjectManager.GetManagedObjects", &(), number);
     }
 }
 
-fn row(r: &mut Recording, micros: i64) {
+fn row(r: &mut TestRecording, micros: i64) {
     for number in 0..5 {
         ask(r.wait_us(500), &format!("Load{number}"), micros, number);
     }
 }
 
-fn same(r: &mut Recording, step: u32) {
+fn same(r: &mut TestRecording, step: u32) {
     for turn in 0..5_u32 {
         ask(r, "GetCount", 300, turn * step);
         uneven(r, turn.into());
     }
 }
 
-fn paced(r: &mut Recording, wait_ms: fn(i64) -> i64) {
+fn paced(r: &mut TestRecording, wait_ms: fn(i64) -> i64) {
     for turn in 0..10_u32 {
         ask(r, "GetCount", 300, turn);
         r.wait_ms(wait_ms(turn.into()));
     }
 }
 
-fn introspect(r: &mut Recording, count: u32) {
+fn introspect(r: &mut TestRecording, count: u32) {
     for number in 0..count {
         ask_standard(r.wait_ms(5), BOX, "Introspectable.Introspect", &(), number);
     }
 }
 
-fn checked(r: &mut Recording, apart_ms: i64) {
+fn checked(r: &mut TestRecording, apart_ms: i64) {
     for turn in 0..3_u32 {
         r.ask_bus(CLIENT, "NameHasOwner", &(MAIL,), &(true,)).wait_ms(apart_ms);
         ask(r, "Count", 300, turn);
@@ -192,7 +192,7 @@ fn checked(r: &mut Recording, apart_ms: i64) {
     }
 }
 
-fn talk_with_bus(r: &mut Recording, others: u32) {
+fn talk_with_bus(r: &mut TestRecording, others: u32) {
     for number in 0..100_u32 {
         r.wait_ms(5).ask_bus(CLIENT, "GetId", &(), &(number,));
     }
@@ -201,7 +201,7 @@ fn talk_with_bus(r: &mut Recording, others: u32) {
     }
 }
 
-fn crowd(r: &mut Recording, count: u32) {
+fn crowd(r: &mut TestRecording, count: u32) {
     let calls: Vec<_> = (0..count).map(|_| pending(r.wait_us(20), CLIENT, MAIL, "Load")).collect();
     for call in calls {
         r.wait_us(50).reply(&call, SERVICE, &());

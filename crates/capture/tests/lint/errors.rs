@@ -2,27 +2,30 @@
 
 use std::time::Duration;
 
-use capture::lint::{Rule, RuleId, Severity, lint};
-use capture::record::{Bus, BusId, Clock, Content, EndCause, Fact, Gap, GapCause, Method};
-use testkit::recording::{Call, DRIVER, Recording};
+use capture::lint::{FindingSeverity, LintRule, LintRuleId, lint};
+use capture::record::{
+    BusId, CaptureMethod, EndCause, Fact, GapCause, MessageContent, RecordedBus, RecordedClock,
+    RecordingGap,
+};
+use testkit::recording::{DRIVER, RecordedCall, TestRecording};
 use wire::message::Flags;
 
 use crate::scene::*;
 
-pub(crate) const CASES: &[Case] = &[
-    Case {
+pub(crate) const CASES: &[LintCase] = &[
+    LintCase {
         rule: 13,
         name: "no answer",
         raises: |r| unanswered(r, Flags::NONE, 6000),
         misses: |r| unanswered(r, Flags::NONE, 4000),
     },
-    Case {
+    LintCase {
         rule: 13,
         name: "no answer, and none wanted",
         raises: |r| unanswered(r, Flags::NO_AUTO_START, 6000),
         misses: |r| unanswered(r, Flags::NO_REPLY_EXPECTED, 60_000),
     },
-    Case {
+    LintCase {
         rule: 14,
         name: "the service leaves first",
         raises: |r| {
@@ -34,13 +37,13 @@ pub(crate) const CASES: &[Case] = &[
             leave(r);
         },
     },
-    Case {
+    LintCase {
         rule: 14,
         name: "a service that is started by a call and leaves without a reply",
         raises: |r| crash(r, true),
         misses: |r| crash(r, false),
     },
-    Case {
+    LintCase {
         rule: 14,
         name: "a service that leaves after its caller has left",
         raises: |r| {
@@ -53,73 +56,73 @@ pub(crate) const CASES: &[Case] = &[
             leave(r);
         },
     },
-    Case {
+    LintCase {
         rule: 54,
         name: "a service whose program exits",
         raises: |r| start_in_vain(r),
         misses: |r| absent(r),
     },
-    Case {
+    LintCase {
         rule: 54,
         name: "a service that does not take its name in time",
         raises: |r| hang(r, "TimedOut"),
         misses: |r| hang(r, "AccessDenied"),
     },
-    Case {
+    LintCase {
         rule: 54,
         name: "a service that dbus-broker could not start",
         raises: |r| fail_to_start(r, Flags::NONE),
         misses: |r| fail_to_start(r, Flags::NO_AUTO_START),
     },
-    Case {
+    LintCase {
         rule: 15,
         name: "an error after 25 seconds",
         raises: |r| no_reply(r, 25_100),
         misses: |r| refusal(r, 20_000),
     },
-    Case {
+    LintCase {
         rule: 15,
         name: "a caller that leaves after it has waited for two seconds",
         raises: |r| give_up(r, 2000),
         misses: |r| give_up(r, 900),
     },
-    Case {
+    LintCase {
         rule: 15,
         name: "a reply that comes after its caller has left",
         raises: |r| give_up_before_reply(r, 2000),
         misses: |r| give_up_before_reply(r, 900),
     },
-    Case {
+    LintCase {
         rule: 16,
         name: "ten times the same error",
         raises: |r| storm(r, 10),
         misses: |r| storm(r, 9),
     },
-    Case {
+    LintCase {
         rule: 17,
         name: "what is not there",
         raises: |r| (0..3).for_each(|turn| probe(r, turn)),
         misses: |r| (0..2).for_each(|turn| probe(r, turn)),
     },
-    Case {
+    LintCase {
         rule: 16,
         name: "ten calls of a name that nobody owns",
         raises: |r| retry(r, 10),
         misses: |r| retry(r, 9),
     },
-    Case {
+    LintCase {
         rule: 16,
         name: "ten questions about one name, and one about each of ten names",
         raises: |r| (0..10).for_each(|turn| look_up(r, "org.example.Absent", turn)),
         misses: |r| (0..10).for_each(|turn| look_up(r, &format!("org.example.Absent{turn}"), turn)),
     },
-    Case {
+    LintCase {
         rule: 41,
         name: "too many rules",
         raises: |r| refused(r, "org.freedesktop.DBus.Error.LimitsExceeded"),
         misses: |r| refused(r, "org.freedesktop.DBus.Error.MatchRuleInvalid"),
     },
-    Case {
+    LintCase {
         rule: 41,
         name: "signals that were lost",
         raises: |r| {
@@ -131,19 +134,19 @@ pub(crate) const CASES: &[Case] = &[
             r.fact(Fact::Dropped { recipient: Some(CLIENT.into()), why, count: 1 });
         },
     },
-    Case {
+    LintCase {
         rule: 41,
         name: "a connection that the bus ended",
         raises: |r| left(r, Some("it sent nonsense")),
         misses: |r| left(r, None),
     },
-    Case {
+    LintCase {
         rule: 43,
         name: "answers to who wants none",
         raises: |r| unwanted(r, 10),
         misses: |r| unwanted(r, 9),
     },
-    Case {
+    LintCase {
         rule: 49,
         name: "two answers",
         raises: |r| {
@@ -153,11 +156,12 @@ pub(crate) const CASES: &[Case] = &[
         misses: |r| {
             let call = pending(r, CLIENT, MAIL, "Count");
             r.wait_us(90).reply(&call, SERVICE, &(1_u32,));
-            let before = Call { caller: CLIENT.into(), serial: call.serial.saturating_add(999) };
+            let before =
+                RecordedCall { caller: CLIENT.into(), serial: call.serial.saturating_add(999) };
             r.wait_us(90).reply(&before, SERVICE, &(1_u32,));
         },
     },
-    Case {
+    LintCase {
         rule: 49,
         name: "an answer of somebody else",
         raises: |r| {
@@ -169,28 +173,28 @@ pub(crate) const CASES: &[Case] = &[
             r.wait_us(90).reply(&call, SERVICE, &(1_u32,));
         },
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "a recorder that was thrown out",
         raises: |r| {
             let cause = GapCause::Disconnected;
-            r.gap(Gap { at: None, bus: BusId(0), cause, lost: None });
+            r.gap(RecordingGap { at: None, bus: BusId(0), cause, lost: None });
         },
         misses: |_| {},
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "a bus that was gone before anybody wanted an end",
         raises: |r| ended(r, EndCause::NoBus),
         misses: |r| ended(r, EndCause::Command),
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "a file that could not be written any more",
         raises: |r| ended(r, EndCause::Broken),
         misses: |r| ended(r, EndCause::Size),
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "a message that was cut",
         raises: |r| {
@@ -200,59 +204,65 @@ pub(crate) const CASES: &[Case] = &[
             r.signal(SERVICE, &signal("New"), &("a text that is longer",));
         },
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "a recording by eavesdropping",
         raises: |r| {
-            r.bus(Bus { method: Method::Eavesdrop, ..Bus::default() });
+            r.bus(RecordedBus { method: CaptureMethod::Eavesdrop, ..RecordedBus::default() });
         },
         misses: |r| {
-            r.bus(Bus { method: Method::Trace, ..Bus::default() });
+            r.bus(RecordedBus { method: CaptureMethod::Trace, ..RecordedBus::default() });
         },
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "a text, in which an answer need not be",
         raises: |r| {
-            *r = recorded(Bus { content: Content::Headers, ..Bus::default() });
+            *r = recorded(RecordedBus {
+                content: MessageContent::Headers,
+                ..RecordedBus::default()
+            });
             unanswered(r, Flags::NONE, 6000);
         },
         misses: |r| {
-            *r = recorded(Bus::default());
+            *r = recorded(RecordedBus::default());
             unanswered(r, Flags::NONE, 4000);
         },
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "what messages say is crossed out, so that they may well say the same",
         raises: |r| {
-            *r = recorded(Bus { content: Content::Redacted, ..Bus::default() });
+            *r = recorded(RecordedBus {
+                content: MessageContent::Redacted,
+                ..RecordedBus::default()
+            });
             (0..9).for_each(|turn| same_property(r, turn));
         },
         misses: |r| {
-            *r = recorded(Bus::default());
+            *r = recorded(RecordedBus::default());
             (0..2).for_each(|turn| same_property(r, turn));
         },
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "no times, so nothing comes at once",
         raises: |r| {
-            *r = recorded(Bus { clock: Clock::Absent, ..Bus::default() });
+            *r = recorded(RecordedBus { clock: RecordedClock::Absent, ..RecordedBus::default() });
             (0..200).for_each(|turn| ask(r, "GetCount", 0, turn));
         },
         misses: |r| {
-            *r = recorded(Bus::default());
+            *r = recorded(RecordedBus::default());
             ask(r, "GetCount", 0, 1);
         },
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "a clock that was set back",
         raises: |r| two_signals(r, -20_000),
         misses: |r| two_signals(r, -20),
     },
-    Case {
+    LintCase {
         rule: 50,
         name: "nobody is known",
         raises: |r| strangers(r, 4),
@@ -261,51 +271,51 @@ pub(crate) const CASES: &[Case] = &[
 ];
 
 /// The service says the same of a property again.
-fn same_property(r: &mut Recording, turn: i64) {
+fn same_property(r: &mut TestRecording, turn: i64) {
     changed(r, &[("Count", 0)], &[]);
     uneven(r, turn);
 }
 
-fn unanswered(r: &mut Recording, flags: Flags, millis: i64) {
+fn unanswered(r: &mut TestRecording, flags: Flags, millis: i64) {
     r.call_with(flags, CLIENT, MAIL, &method("Load"), &());
     ask(r.wait_ms(millis), "Count", 300, 1);
 }
 
-fn ended(r: &mut Recording, cause: EndCause) {
+fn ended(r: &mut TestRecording, cause: EndCause) {
     ask(r, "Count", 300, 1);
     r.fact(Fact::Ended { cause });
 }
 
-fn leave(r: &mut Recording) {
+fn leave(r: &mut TestRecording) {
     r.wait_ms(5).owner_changed(MAIL, SERVICE, "").owner_changed(SERVICE, SERVICE, "");
 }
 
-fn no_reply(r: &mut Recording, millis: i64) {
+fn no_reply(r: &mut TestRecording, millis: i64) {
     let call = pending(r, CLIENT, MAIL, "Load");
     r.wait_ms(millis).error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", "nothing came");
 }
 
 /// The bus refuses a call after some time.
-fn refusal(r: &mut Recording, millis: i64) {
+fn refusal(r: &mut TestRecording, millis: i64) {
     let call = pending(r, CLIENT, MAIL, "Load");
     r.wait_ms(millis).error(&call, DRIVER, "org.freedesktop.DBus.Error.AccessDenied", "no");
 }
 
 /// The caller leaves without a reply, and the service leaves later.
-fn give_up(r: &mut Recording, after_ms: i64) {
+fn give_up(r: &mut TestRecording, after_ms: i64) {
     pending(r, CLIENT, MAIL, "Load");
     r.wait_ms(after_ms).owner_changed(CLIENT, CLIENT, "");
     leave(r.wait_ms(1800));
 }
 
-fn give_up_before_reply(r: &mut Recording, after_ms: i64) {
+fn give_up_before_reply(r: &mut TestRecording, after_ms: i64) {
     let call = pending(r, CLIENT, MAIL, "Load");
     r.wait_ms(after_ms).owner_changed(CLIENT, CLIENT, "");
     r.wait_ms(300).reply(&call, SERVICE, &(1_u32,));
 }
 
 /// A call starts a service, which takes its name and leaves; the bus replies in its place.
-fn crash(r: &mut Recording, leaves_first: bool) {
+fn crash(r: &mut TestRecording, leaves_first: bool) {
     let call = pending(r, CLIENT, "org.example.Crash", "Load");
     r.wait_ms(100).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "crash");
     r.wait_ms(1).owner_changed("org.example.Crash", "", ":1.9").wait_ms(5);
@@ -328,7 +338,7 @@ fn a_service_that_crashes_when_it_is_started_is_named_and_not_the_bus() {
     recording.owner_changed("org.example.Crash", ":1.9", "").owner_changed(":1.9", ":1.9", "");
     let text = "Message recipient disconnected from message bus without replying";
     recording.error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", text);
-    let found = lint(&recording.capture(), Rule::all());
+    let found = lint(&recording.capture(), LintRule::all());
     let mut found: Vec<_> =
         found.iter().map(|it| (it.rule.to_string(), it.who.label.as_str())).collect();
     found.sort();
@@ -340,31 +350,31 @@ fn a_service_that_crashes_when_it_is_started_is_named_and_not_the_bus() {
 fn a_call_whose_caller_left_is_reported_with_the_time_until_then() {
     let mut recording = scene();
     give_up(&mut recording, 2000);
-    let found = lint(&recording.capture(), Rule::all());
+    let found = lint(&recording.capture(), LintRule::all());
     let [finding] = found.as_slice() else { panic!("{found:?}") };
     let expected = "left 1 call of Mail1.Load without a reply until client (:1.1) left the bus, 2 s \
                     after its call";
-    assert_eq!((finding.rule, finding.says.as_str()), (RuleId(15), expected));
+    assert_eq!((finding.rule, finding.says.as_str()), (LintRuleId(15), expected));
     assert_eq!(finding.cost.waited, Duration::from_secs(2));
-    assert_eq!(finding.severity, Severity::High);
+    assert_eq!(finding.severity, FindingSeverity::High);
 }
 
 /// Nobody has the name, and no service file.
-fn absent(r: &mut Recording) {
+fn absent(r: &mut TestRecording) {
     let call = pending(r, CLIENT, "org.example.Absent", "Load");
     let error = "org.freedesktop.DBus.Error.ServiceUnknown";
     r.wait_ms(1).error(&call, DRIVER, error, "The name was not provided by any .service files");
 }
 
 /// A call waits for a service that does not take its name, until the bus sends an error.
-fn hang(r: &mut Recording, error: &str) {
+fn hang(r: &mut TestRecording, error: &str) {
     let call = pending(r, CLIENT, "org.example.Hang", "Load");
     let error = format!("org.freedesktop.DBus.Error.{error}");
     r.wait_ms(900).error(&call, DRIVER, &error, "Failed to activate service");
 }
 
 /// A name without an owner, which dbus-broker could not have taken.
-fn fail_to_start(r: &mut Recording, flags: Flags) {
+fn fail_to_start(r: &mut TestRecording, flags: Flags) {
     let call = r.call_with(flags, CLIENT, "org.example.Gone", &method("Load"), &());
     let error = "org.freedesktop.DBus.Error.NameHasNoOwner";
     r.wait_ms(20).error(&call, DRIVER, error, "Could not activate remote peer: unit failed.");
@@ -372,9 +382,9 @@ fn fail_to_start(r: &mut Recording, flags: Flags) {
 
 /// The first service needs the second one, and the second one the third, whose start fails. The first two
 /// exit then, at once or later.
-fn failing_chain(r: &mut Recording, later_ms: i64) {
+fn failing_chain(r: &mut TestRecording, later_ms: i64) {
     let names = ["org.example.A", "org.example.B", "org.example.C"];
-    let failed = |r: &mut Recording, call: &Call, name: &str| {
+    let failed = |r: &mut TestRecording, call: &RecordedCall, name: &str| {
         let error = "org.freedesktop.DBus.Error.Spawn.ChildExited";
         r.wait_ms(1).error(call, DRIVER, error, &format!("Process {name} exited with status 9"));
     };
@@ -395,8 +405,8 @@ fn the_last_service_of_a_chain_is_blamed_for_starts_that_fail_because_of_it() {
     let blamed = |later_ms: i64| -> Vec<(String, u64)> {
         let mut recording = scene();
         failing_chain(&mut recording, later_ms);
-        let found = lint(&recording.capture(), Rule::all());
-        let failed = found.into_iter().filter(|finding| finding.rule == RuleId(54));
+        let found = lint(&recording.capture(), LintRule::all());
+        let failed = found.into_iter().filter(|finding| finding.rule == LintRuleId(54));
         let mut failed: Vec<_> = failed.map(|it| (it.who.label, it.evidence.count)).collect();
         failed.sort();
         failed
@@ -418,8 +428,8 @@ fn a_client_that_comes_before_a_time_out_is_not_the_service_that_does_not_come()
         r.wait_ms(3999 - comes_at_ms).error(&hangs, DRIVER, time_out, "Failed to activate");
         let error = "org.freedesktop.DBus.Error.Spawn.ChildExited";
         r.wait_ms(50).error(&exits, DRIVER, error, "exited with status 1");
-        let found = lint(&recording.capture(), Rule::all());
-        let failed = found.into_iter().filter(|finding| finding.rule == RuleId(54));
+        let found = lint(&recording.capture(), LintRule::all());
+        let failed = found.into_iter().filter(|finding| finding.rule == LintRuleId(54));
         let mut failed: Vec<_> = failed.map(|it| it.who.label).collect();
         failed.sort();
         failed
@@ -437,28 +447,28 @@ fn a_start_that_timed_out_is_not_blamed_on_the_bus() {
     recording.wait_ms(25_000).error(&call, DRIVER, error, "Failed to activate service");
     recording.wait_ms(1500).owner_changed(":1.9", "", ":1.9");
     recording.wait_ms(1).owner_changed("org.example.Hang", "", ":1.9");
-    let found = lint(&recording.capture(), Rule::all());
+    let found = lint(&recording.capture(), LintRule::all());
     let [finding] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((finding.rule, finding.who.label.as_str()), (RuleId(54), "org.example.Hang"));
+    assert_eq!((finding.rule, finding.who.label.as_str()), (LintRuleId(54), "org.example.Hang"));
     let expected = "failed to start 1 time: it did not take its name in time: Failed to activate \
                     service; it took its name 1.5 s after that; 1 call waited, first \
                     DBus.StartServiceByName by client (:1.1)";
     assert_eq!(finding.says, expected);
 }
 
-fn storm(r: &mut Recording, count: i64) {
+fn storm(r: &mut TestRecording, count: i64) {
     for turn in 0..count {
         fail(r, "Send", "org.example.Error.Full");
         uneven(r, turn);
     }
 }
 
-fn probe(r: &mut Recording, turn: i64) {
+fn probe(r: &mut TestRecording, turn: i64) {
     fail(r, "Undo", "org.freedesktop.DBus.Error.UnknownMethod");
     uneven(r, turn);
 }
 
-fn retry(r: &mut Recording, count: i64) {
+fn retry(r: &mut TestRecording, count: i64) {
     for turn in 0..count {
         let call = r.call(CLIENT, "org.example.Absent", &method("Count"), &());
         r.wait_us(90).error(&call, DRIVER, "org.freedesktop.DBus.Error.ServiceUnknown", "no");
@@ -467,8 +477,8 @@ fn retry(r: &mut Recording, count: i64) {
 }
 
 /// The client has the bus start an absent service and asks for its owner, as GDBusProxy does.
-fn look_up(r: &mut Recording, name: &str, turn: i64) {
-    let failed = |r: &mut Recording, member: &str, error: &str| {
+fn look_up(r: &mut TestRecording, name: &str, turn: i64) {
+    let failed = |r: &mut TestRecording, member: &str, error: &str| {
         let what = format!("/org/freedesktop/DBus {DRIVER}.{member}");
         let call = r.wait_us(300).call(CLIENT, DRIVER, &what, &(name,));
         let error = format!("org.freedesktop.DBus.Error.{error}");
@@ -479,35 +489,35 @@ fn look_up(r: &mut Recording, name: &str, turn: i64) {
     uneven(r, turn);
 }
 
-fn refused(r: &mut Recording, error: &str) {
+fn refused(r: &mut TestRecording, error: &str) {
     let what = format!("/org/freedesktop/DBus {DRIVER}.AddMatch");
     let call = r.call(CLIENT, DRIVER, &what, &(rule("New"),));
     r.wait_us(90).error(&call, DRIVER, error, "no");
 }
 
-fn left(r: &mut Recording, why: Option<&str>) {
+fn left(r: &mut TestRecording, why: Option<&str>) {
     r.fact(Fact::Left { unique: OTHER.into(), why: why.map(str::to_owned) });
 }
 
-fn unwanted(r: &mut Recording, count: u32) {
+fn unwanted(r: &mut TestRecording, count: u32) {
     for number in 0..count {
         let call = r.call_with(Flags::NO_REPLY_EXPECTED, CLIENT, MAIL, &method("Note"), &());
         r.wait_us(90).reply(&call, SERVICE, &(number,)).wait_ms(5);
     }
 }
 
-fn two_signals(r: &mut Recording, micros: i64) {
+fn two_signals(r: &mut TestRecording, micros: i64) {
     r.signal(SERVICE, &signal("New"), &()).wait_us(micros).signal(SERVICE, &signal("New"), &());
 }
 
 /// Beside the three who are known.
-fn strangers(r: &mut Recording, count: u32) {
+fn strangers(r: &mut TestRecording, count: u32) {
     for number in 0..count {
         r.wait_ms(50).signal(&format!(":1.{}", 50 + number), &signal("New"), &());
     }
 }
 
-fn start_in_vain(r: &mut Recording) {
+fn start_in_vain(r: &mut TestRecording) {
     let call = pending(r, CLIENT, "org.example.Gone", "Count");
     let error = "org.freedesktop.DBus.Error.Spawn.ChildExited";
     r.wait_ms(2).error(&call, DRIVER, error, "Process org.example.Gone exited with status 1");
@@ -527,8 +537,8 @@ fn a_service_that_leaves_again_and_again_is_one_finding() {
         let text = "Message recipient disconnected from message bus without replying";
         recording.error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", text);
     }
-    let findings = lint(&recording.capture(), Rule::all());
-    let lost: Vec<_> = findings.iter().filter(|it| it.rule == RuleId(14)).collect();
+    let findings = lint(&recording.capture(), LintRule::all());
+    let lost: Vec<_> = findings.iter().filter(|it| it.rule == LintRuleId(14)).collect();
     let says: Vec<_> = lost.iter().map(|finding| finding.says.as_str()).collect();
     let expected =
         "left the bus 3 times with 3 calls unanswered, first Mail1.Load by client (:1.1)";

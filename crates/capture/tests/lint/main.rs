@@ -17,9 +17,9 @@ mod unread;
 use std::collections::BTreeSet;
 
 use capture::Capture;
-use capture::lint::{Rule, RuleId, lint};
+use capture::lint::{LintRule, LintRuleId, lint};
 
-use scene::{Case, quiet};
+use scene::{LintCase, quiet};
 
 #[test]
 fn each_rule_finds_its_fault_and_nothing_near_it() {
@@ -29,8 +29,8 @@ fn each_rule_finds_its_fault_and_nothing_near_it() {
 
 #[test]
 fn every_rule_has_a_case() {
-    let tried: BTreeSet<_> = cases().map(|case| RuleId(case.rule)).collect();
-    let rules: BTreeSet<_> = Rule::all().iter().map(|rule| rule.id).collect();
+    let tried: BTreeSet<_> = cases().map(|case| LintRuleId(case.rule)).collect();
+    let rules: BTreeSet<_> = LintRule::all().iter().map(|rule| rule.id).collect();
     assert_eq!(tried, rules);
 }
 
@@ -44,7 +44,7 @@ fn a_recording_without_messages_raises_nothing() {
     assert_eq!(found(&Capture::default()), BTreeSet::new());
 }
 
-pub(crate) fn cases() -> impl Iterator<Item = &'static Case> {
+pub(crate) fn cases() -> impl Iterator<Item = &'static LintCase> {
     let all = [
         rules_of_matching::CASES,
         calls::CASES,
@@ -56,10 +56,10 @@ pub(crate) fn cases() -> impl Iterator<Item = &'static Case> {
     all.into_iter().flatten()
 }
 
-fn check(case: &Case) -> Result<(), String> {
+fn check(case: &LintCase) -> Result<(), String> {
     let raised = found(&case.recording(case.raises).capture());
     let near = found(&case.recording(case.misses).capture());
-    let wanted = BTreeSet::from([RuleId(case.rule).to_string()]);
+    let wanted = BTreeSet::from([LintRuleId(case.rule).to_string()]);
     match (raised == wanted, near.is_empty()) {
         (true, true) => Ok(()),
         _ => Err(format!("{wanted:?} {}: raised {raised:?}, near it {near:?}", case.name)),
@@ -67,5 +67,5 @@ fn check(case: &Case) -> Result<(), String> {
 }
 
 pub(crate) fn found(capture: &Capture) -> BTreeSet<String> {
-    lint(capture, Rule::all()).iter().map(|finding| finding.rule.to_string()).collect()
+    lint(capture, LintRule::all()).iter().map(|finding| finding.rule.to_string()).collect()
 }

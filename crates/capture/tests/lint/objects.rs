@@ -1,47 +1,47 @@
 //! What objects say, and how large it is.
 
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::scene::*;
 
-pub(crate) const CASES: &[Case] = &[
-    Case {
+pub(crate) const CASES: &[LintCase] = &[
+    LintCase {
         rule: 23,
         name: "the same value again",
         raises: |r| (0..4).for_each(|_| changed(r.wait_ms(500), &[("Count", 7)], &[])),
         misses: |r| (0..4).for_each(|turn| changed(r.wait_ms(500), &[("Count", turn)], &[])),
     },
-    Case {
+    LintCase {
         rule: 24,
         name: "a signal for each property",
         raises: |r| split(r, 300),
         misses: |r| split(r, 3000),
     },
-    Case {
+    LintCase {
         rule: 25,
         name: "changed, now ask me",
         raises: |r| invalidated(r, 1),
         misses: |r| invalidated(r, 200),
     },
-    Case {
+    LintCase {
         rule: 25,
         name: "told that it changed, and asked for all properties of all interfaces",
         raises: |r| invalidated_and_all_asked(r, 2),
         misses: |r| invalidated_and_all_asked(r, 200),
     },
-    Case {
+    LintCase {
         rule: 26,
         name: "two signals for a change",
         raises: |r| doubled(r, 200),
         misses: |r| doubled(r, 5000),
     },
-    Case {
+    LintCase {
         rule: 34,
         name: "a large answer",
         raises: |r| large(r, 70_000),
         misses: |r| large(r, 60_000),
     },
-    Case {
+    LintCase {
         rule: 47,
         name: "an interface at the root",
         raises: |r| (0..3).for_each(|turn| at_root(r, turn)),
@@ -49,13 +49,13 @@ pub(crate) const CASES: &[Case] = &[
     },
 ];
 
-fn split(r: &mut Recording, micros: i64) {
+fn split(r: &mut TestRecording, micros: i64) {
     for (value, name) in (1..).zip(["Count", "Size", "Owner"]) {
         changed(r.wait_us(micros), &[(name, value)], &[]);
     }
 }
 
-fn invalidated(r: &mut Recording, after_ms: i64) {
+fn invalidated(r: &mut TestRecording, after_ms: i64) {
     for turn in 0..3_u32 {
         changed(r, &[], &["Count"]);
         ask_standard(r.wait_ms(after_ms), BOX, "Properties.Get", &(IFACE, "Count"), turn);
@@ -64,7 +64,7 @@ fn invalidated(r: &mut Recording, after_ms: i64) {
 }
 
 /// As systemd-run does.
-fn invalidated_and_all_asked(r: &mut Recording, after_ms: i64) {
+fn invalidated_and_all_asked(r: &mut TestRecording, after_ms: i64) {
     for turn in 0..3_u32 {
         changed(r, &[], &["Count"]);
         ask_standard(r.wait_ms(after_ms), BOX, "Properties.GetAll", &("",), turn);
@@ -72,19 +72,19 @@ fn invalidated_and_all_asked(r: &mut Recording, after_ms: i64) {
     }
 }
 
-fn doubled(r: &mut Recording, apart_us: i64) {
+fn doubled(r: &mut TestRecording, apart_us: i64) {
     for turn in 0..3_u32 {
         changed(r.wait_ms(300), &[("Count", turn)], &[]);
         r.wait_us(apart_us).signal(SERVICE, &signal("CountChanged"), &(turn,));
     }
 }
 
-fn large(r: &mut Recording, len: usize) {
+fn large(r: &mut TestRecording, len: usize) {
     let call = pending(r, CLIENT, MAIL, "Fetch");
     r.wait_us(900).reply(&call, SERVICE, &(vec![7_u8; len],));
 }
 
-fn at_root(r: &mut Recording, turn: u32) {
+fn at_root(r: &mut TestRecording, turn: u32) {
     let call = r.call(CLIENT, MAIL, &format!("/ {IFACE}.Count"), &());
     r.wait_us(200).reply(&call, SERVICE, &(turn,)).wait_ms(5);
 }

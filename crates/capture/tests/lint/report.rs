@@ -4,33 +4,40 @@ use std::path::Path;
 
 use capture::lint::document::document;
 use capture::lint::report::{Extent, to_json, to_text};
-use capture::lint::{INCOMPLETE, Report, Rule, RuleId, Severity, Source, lint};
+use capture::lint::{
+    FindingSeverity, INCOMPLETE, LintRule, LintRuleId, Report, ReportSource, lint,
+};
 use capture::query::Query;
-use capture::record::{BusId, Gap, GapCause};
+use capture::record::{BusId, GapCause, RecordingGap};
 use capture::text::Style;
 use testkit::golden;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::scene::*;
 use crate::{calls, cases, errors, services};
 
 /// A bus on which much is wrong.
-fn trouble() -> Recording {
+fn trouble() -> TestRecording {
     let mut recording = scene();
-    let of = |cases: &'static [Case], rule| cases.iter().find(move |case| case.rule == rule);
+    let of = |cases: &'static [LintCase], rule| cases.iter().find(move |case| case.rule == rule);
     for case in [of(calls::CASES, 12), of(services::CASES, 19), of(errors::CASES, 17)] {
         (case.expect("a case for each rule").raises)(&mut recording);
     }
-    recording.gap(Gap { at: None, bus: BusId(0), cause: GapCause::Overrun, lost: Some(1200) });
+    recording.gap(RecordingGap {
+        at: None,
+        bus: BusId(0),
+        cause: GapCause::Overrun,
+        lost: Some(1200),
+    });
     recording
 }
 
-fn report(recording: &Recording) -> Report {
-    report_of(Source::Recording("desk.pcap".into()), recording)
+fn report(recording: &TestRecording) -> Report {
+    report_of(ReportSource::Recording("desk.pcap".into()), recording)
 }
 
-fn report_of(source: Source, recording: &Recording) -> Report {
-    Report::new(source, &recording.capture(), Rule::all())
+fn report_of(source: ReportSource, recording: &TestRecording) -> Report {
+    Report::new(source, &recording.capture(), LintRule::all())
 }
 
 fn golden_file(name: &str) -> std::path::PathBuf {
@@ -45,7 +52,7 @@ fn a_report_reads_well() {
 
 #[test]
 fn of_a_bus_there_is_nothing_to_look_at_again() {
-    let report = report_of(Source::Bus("the session bus".into()), &trouble());
+    let report = report_of(ReportSource::Bus("the session bus".into()), &trouble());
     let text = to_text(&report, Extent::First, Style::plain(100));
     let words: Vec<_> = text.split_whitespace().collect();
     let text = words.join(" ");
@@ -66,14 +73,14 @@ fn findings_are_sorted_by_severity_and_then_by_cost_behind_the_incomplete_record
     let order: Vec<_> = order.collect();
     assert!(order.is_sorted_by(|one, next| one >= next), "{order:?}");
     assert!(order.iter().any(|(severity, _)| *severity < order[0].0), "{order:?}");
-    assert_eq!(report.worst(), Some(Severity::High));
+    assert_eq!(report.worst(), Some(FindingSeverity::High));
 }
 
 #[test]
 fn many_findings_are_folded() {
     let mut recording = scene();
     // Those about the recording begin a new one.
-    for case in cases().filter(|case| RuleId(case.rule) != INCOMPLETE) {
+    for case in cases().filter(|case| LintRuleId(case.rule) != INCOMPLETE) {
         (case.raises)(recording.at_ms(i64::from(case.rule) * 100_000));
     }
     let report = report(&recording);
@@ -126,7 +133,7 @@ fn the_document_is_that_of_the_rules() {
 fn nouns_agree_with_their_numbers() {
     let mut wrong = Vec::new();
     for case in cases() {
-        for finding in lint(&case.recording(case.raises).capture(), Rule::all()) {
+        for finding in lint(&case.recording(case.raises).capture(), LintRule::all()) {
             let says = format!("{}; {}", finding.says, finding.cost);
             let words: Vec<_> = says.split_whitespace().collect();
             let is_wrong = words.windows(2).any(|two| {
@@ -145,7 +152,7 @@ fn the_query_of_a_finding_finds_what_shows_it() {
     for case in cases() {
         let capture = case.recording(case.raises).capture();
         let all: Vec<_> = capture.messages().collect();
-        for finding in lint(&capture, Rule::all()).iter().filter(|it| !it.query.is_empty()) {
+        for finding in lint(&capture, LintRule::all()).iter().filter(|it| !it.query.is_empty()) {
             let query: Query = finding.query.parse().expect(&finding.query);
             let mut matcher = query.matcher();
             let mut shown = finding.evidence.first.iter().map(|&it| all[it as usize - 1]);

@@ -1,13 +1,13 @@
 //! Match rules, and what comes by them.
 
-use capture::lint::{Rule, RuleId, lint};
+use capture::lint::{LintRule, LintRuleId, lint};
 use capture::statistics::rules;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::scene::*;
 
-pub(crate) const CASES: &[Case] = &[
-    Case {
+pub(crate) const CASES: &[LintCase] = &[
+    LintCase {
         rule: 1,
         name: "a rule set three times",
         raises: |r| (0..3).for_each(|_| add(r, CLIENT, &rule("New"))),
@@ -19,7 +19,7 @@ pub(crate) const CASES: &[Case] = &[
             }
         },
     },
-    Case {
+    LintCase {
         rule: 1,
         name: "a rule that the recorder has found and whose call it has seen is one",
         raises: |r| {
@@ -31,7 +31,7 @@ pub(crate) const CASES: &[Case] = &[
             found(r, 2);
         },
     },
-    Case {
+    LintCase {
         rule: 1,
         name: "a program that quits with a rule added three times",
         raises: |r| {
@@ -46,7 +46,7 @@ pub(crate) const CASES: &[Case] = &[
             r.wait_ms(5).owner_changed(CLIENT, CLIENT, "");
         },
     },
-    Case {
+    LintCase {
         rule: 2,
         name: "a program that quits with a hundred rules, more all the time",
         raises: |r| {
@@ -58,13 +58,13 @@ pub(crate) const CASES: &[Case] = &[
             r.owner_changed(CLIENT, CLIENT, "");
         },
     },
-    Case {
+    LintCase {
         rule: 2,
         name: "a hundred rules, more all the time",
         raises: |r| hundred_rules(r, 100),
         misses: |r| hundred_rules(r, 0),
     },
-    Case {
+    LintCase {
         rule: 3,
         name: "a rule for the signals of all",
         raises: |r| {
@@ -76,19 +76,19 @@ pub(crate) const CASES: &[Case] = &[
             signals_of_three(r);
         },
     },
-    Case {
+    LintCase {
         rule: 4,
         name: "all changes of owners",
         raises: |r| owners(r, "type='signal',member='NameOwnerChanged'"),
         misses: |r| owners(r, "type='signal',member='NameOwnerChanged',arg0='org.example.Chat'"),
     },
-    Case {
+    LintCase {
         rule: 5,
         name: "rules for what never comes",
         raises: |r| three_idle_rules(r, 61_000),
         misses: |r| three_idle_rules(r, 59_000),
     },
-    Case {
+    LintCase {
         rule: 6,
         name: "signals that a program does nothing about",
         raises: |r| stream_to_other(r),
@@ -97,7 +97,7 @@ pub(crate) const CASES: &[Case] = &[
             stream_to_other(r);
         },
     },
-    Case {
+    LintCase {
         rule: 28,
         name: "signals for nobody",
         raises: |r| {
@@ -109,7 +109,7 @@ pub(crate) const CASES: &[Case] = &[
             stream(r, "New", 45, 90);
         },
     },
-    Case {
+    LintCase {
         rule: 29,
         name: "broadcasts for one",
         raises: |r| {
@@ -121,7 +121,7 @@ pub(crate) const CASES: &[Case] = &[
             stream(r, "New", 20, 1000);
         },
     },
-    Case {
+    LintCase {
         rule: 30,
         name: "signals for many",
         raises: |r| listeners(r, 10),
@@ -130,12 +130,12 @@ pub(crate) const CASES: &[Case] = &[
 ];
 
 /// A connection sets a rule.
-fn add(r: &mut Recording, who: &str, rule: &str) {
+fn add(r: &mut TestRecording, who: &str, rule: &str) {
     r.ask_bus(who, "AddMatch", &(rule,), &()).wait_ms(5);
 }
 
 /// The recorder finds a rule so many times.
-fn found(r: &mut Recording, times: u32) {
+fn found(r: &mut TestRecording, times: u32) {
     for _ in 0..times {
         r.rule(CLIENT, &rule("New"));
     }
@@ -152,7 +152,7 @@ fn duplicate_rules_of_a_program_that_quit_are_those_of_the_statistics() {
     let counts = rules(&capture).expect("all rules are known").to_csv();
     let counts = counts.lines().nth(1).expect("one connection");
     assert!(counts.contains(",60,5,55,60,0,12,"), "{counts}");
-    let found = lint(&capture, Rule::find(RuleId(1)));
+    let found = lint(&capture, LintRule::find(LintRuleId(1)));
     let [finding] = found.as_slice() else { panic!("{found:?}") };
     let says = &finding.says;
     assert!(
@@ -162,7 +162,7 @@ fn duplicate_rules_of_a_program_that_quit_are_those_of_the_statistics() {
     assert!(says.contains("member='New'"), "{says}");
 }
 
-fn hundred_rules(r: &mut Recording, apart_ms: i64) {
+fn hundred_rules(r: &mut TestRecording, apart_ms: i64) {
     ask(r, "Count", 300, 1);
     for number in 0..100 {
         r.wait_ms(apart_ms).rule(CLIENT, &rule(&format!("New{number}")));
@@ -170,7 +170,7 @@ fn hundred_rules(r: &mut Recording, apart_ms: i64) {
     ask(r.wait_ms(5000), "Count", 300, 2);
 }
 
-fn signals_of_three(r: &mut Recording) {
+fn signals_of_three(r: &mut TestRecording) {
     for turn in 0..40_i64 {
         for (number, who) in [CLIENT, SERVICE, OTHER].into_iter().enumerate() {
             let path = if number == 0 { BOX } else { "/org/example/Elsewhere" };
@@ -179,7 +179,7 @@ fn signals_of_three(r: &mut Recording) {
     }
 }
 
-fn owners(r: &mut Recording, rule: &str) {
+fn owners(r: &mut TestRecording, rule: &str) {
     add(r, CLIENT, rule);
     for _ in 0..5 {
         r.wait_ms(700).owner_changed("org.example.Chat2", "", OTHER);
@@ -187,14 +187,14 @@ fn owners(r: &mut Recording, rule: &str) {
     }
 }
 
-fn three_idle_rules(r: &mut Recording, millis: i64) {
+fn three_idle_rules(r: &mut TestRecording, millis: i64) {
     for member in ["New", "Sent", "Full"] {
         add(r, CLIENT, &rule(member));
     }
     ask(r.wait_ms(millis), "Count", 300, 1);
 }
 
-fn stream_to_other(r: &mut Recording) {
+fn stream_to_other(r: &mut TestRecording) {
     add(r, OTHER, &format!("type='signal',sender='{MAIL}'"));
     for turn in 0..240_u32 {
         let member = if turn % 2 == 0 { "New" } else { "Sent" };
@@ -202,7 +202,7 @@ fn stream_to_other(r: &mut Recording) {
     }
 }
 
-fn listeners(r: &mut Recording, count: u32) {
+fn listeners(r: &mut TestRecording, count: u32) {
     for unique in newcomers(r, count, "listener") {
         r.rule(&unique, &rule("New"));
     }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use capture::record::{Bus, Method};
-use testkit::recording::{Call, DRIVER, Recording};
+use capture::record::{CaptureMethod, RecordedBus};
+use testkit::recording::{DRIVER, RecordedCall, TestRecording};
 use wire::body::{EncodeArgs, Value};
 
 /// What must raise a rule, and what must not although it comes near.
-pub(crate) struct Case {
+pub(crate) struct LintCase {
     pub(crate) rule: u8,
     pub(crate) name: &'static str,
-    pub(crate) raises: fn(&mut Recording),
-    pub(crate) misses: fn(&mut Recording),
+    pub(crate) raises: fn(&mut TestRecording),
+    pub(crate) misses: fn(&mut TestRecording),
 }
 
-impl Case {
-    pub(crate) fn recording(&self, play: fn(&mut Recording)) -> Recording {
+impl LintCase {
+    pub(crate) fn recording(&self, play: fn(&mut TestRecording)) -> TestRecording {
         let mut recording = scene();
         play(&mut recording);
         recording
@@ -36,13 +36,13 @@ pub(crate) const BOX: &str = "/org/example/Mail";
 pub(crate) const IFACE: &str = "org.example.Mail1";
 
 /// A bus on which everybody is known.
-pub(crate) fn scene() -> Recording {
-    recorded(Bus { method: Method::Monitor, ..Bus::default() })
+pub(crate) fn scene() -> TestRecording {
+    recorded(RecordedBus { method: CaptureMethod::Monitor, ..RecordedBus::default() })
 }
 
 /// The same, recorded otherwise.
-pub(crate) fn recorded(bus: Bus) -> Recording {
-    let mut recording = Recording::new();
+pub(crate) fn recorded(bus: RecordedBus) -> TestRecording {
+    let mut recording = TestRecording::new();
     recording
         .bus(bus)
         .process(CLIENT, 101, "client")
@@ -53,7 +53,7 @@ pub(crate) fn recorded(bus: Bus) -> Recording {
 }
 
 /// Programs that talk as they should for a minute.
-pub(crate) fn quiet() -> Recording {
+pub(crate) fn quiet() -> TestRecording {
     let mut recording = scene();
     recording.ask_bus(CLIENT, "AddMatch", &(rule("New"),), &());
     recording.wait_ms(3);
@@ -87,13 +87,13 @@ pub(crate) fn rule(member: &str) -> String {
 }
 
 /// The client calls the service, which answers with a number after a while.
-pub(crate) fn ask(recording: &mut Recording, member: &str, micros: i64, answer: u32) {
+pub(crate) fn ask(recording: &mut TestRecording, member: &str, micros: i64, answer: u32) {
     ask_by(recording, CLIENT, member, micros, answer);
 }
 
 /// The same, by somebody else.
 pub(crate) fn ask_by(
-    recording: &mut Recording,
+    recording: &mut TestRecording,
     from: &str,
     member: &str,
     micros: i64,
@@ -105,7 +105,7 @@ pub(crate) fn ask_by(
 
 /// The client calls a method of the standard interfaces, on an object of the service.
 pub(crate) fn ask_standard(
-    recording: &mut Recording,
+    recording: &mut TestRecording,
     path: &str,
     what: &str,
     args: &impl EncodeArgs,
@@ -117,20 +117,20 @@ pub(crate) fn ask_standard(
 }
 
 /// The client calls the service, which fails.
-pub(crate) fn fail(recording: &mut Recording, member: &str, error: &str) {
+pub(crate) fn fail(recording: &mut TestRecording, member: &str, error: &str) {
     let call = recording.call(CLIENT, MAIL, &method(member), &());
     recording.wait_us(300).error(&call, SERVICE, error, "no");
 }
 
 /// The service emits a signal again and again, each time with another number.
-pub(crate) fn stream(recording: &mut Recording, member: &str, count: u32, apart_ms: i64) {
+pub(crate) fn stream(recording: &mut TestRecording, member: &str, count: u32, apart_ms: i64) {
     for turn in 0..count {
         recording.wait_ms(apart_ms).signal(SERVICE, &signal(member), &(turn,));
     }
 }
 
 /// The unique names of so many more processes that run the same program.
-pub(crate) fn newcomers(recording: &mut Recording, count: u32, program: &str) -> Vec<String> {
+pub(crate) fn newcomers(recording: &mut TestRecording, count: u32, program: &str) -> Vec<String> {
     let numbers = (0..count).map(|number| {
         let unique = format!(":1.{}", 20 + number);
         recording.process(&unique, 200 + number, program);
@@ -140,7 +140,7 @@ pub(crate) fn newcomers(recording: &mut Recording, count: u32, program: &str) ->
 }
 
 /// The service says that properties have changed.
-pub(crate) fn changed(recording: &mut Recording, values: &[(&str, u32)], invalidated: &[&str]) {
+pub(crate) fn changed(recording: &mut TestRecording, values: &[(&str, u32)], invalidated: &[&str]) {
     let values: BTreeMap<_, _> =
         values.iter().map(|(name, value)| (*name, Value::Uint32(*value))).collect();
     let what = format!("{BOX} {DRIVER}.Properties.PropertiesChanged");
@@ -148,11 +148,16 @@ pub(crate) fn changed(recording: &mut Recording, values: &[(&str, u32)], invalid
 }
 
 /// A call of the client that nobody has answered yet.
-pub(crate) fn pending(recording: &mut Recording, from: &str, to: &str, member: &str) -> Call {
+pub(crate) fn pending(
+    recording: &mut TestRecording,
+    from: &str,
+    to: &str,
+    member: &str,
+) -> RecordedCall {
     recording.call(from, to, &method(member), &())
 }
 
 /// Lets an uneven time pass, another one for each `turn`, so that nothing looks steady.
-pub(crate) fn uneven(recording: &mut Recording, turn: i64) {
+pub(crate) fn uneven(recording: &mut TestRecording, turn: i64) {
     recording.wait_ms(50 + turn * turn * 20);
 }

@@ -2,70 +2,75 @@
 
 use std::time::Duration;
 
-use capture::lint::{Confidence, Rule, RuleId, lint};
-use capture::record::{Fact, Process, Ran};
+use capture::lint::{Confidence, LintRule, LintRuleId, lint};
+use capture::record::{Fact, ProcessorUse, RecordedProcess};
 use capture::statistics::Percentiles;
-use testkit::recording::{Call, Recording};
+use testkit::recording::{RecordedCall, TestRecording};
 
 use crate::scene::*;
 
-pub(crate) const CASES: &[Case] = &[
-    Case {
+pub(crate) const CASES: &[LintCase] = &[
+    LintCase {
         rule: 19,
         name: "a slow method",
         raises: |r| thrice(r, 150_000),
         misses: |r| thrice(r, 90_000),
     },
-    Case {
+    LintCase {
         rule: 20,
         name: "a client that stands still",
         raises: |r| stall(r, 81),
         misses: |r| stall(r, 20),
     },
-    Case {
+    LintCase {
         rule: 21,
         name: "each waits for the other",
         raises: |r| mutual(r, 2000),
         misses: |r| mutual(r, 500),
     },
-    Case {
+    LintCase {
         rule: 36,
         name: "a connection for each call",
         raises: |r| churn(r, 20),
         misses: |r| churn(r, 19),
     },
-    Case {
+    LintCase {
         rule: 36,
         name: "a process without a name that connects for each call",
         raises: |r| churn_of(r, 20, |_| process(Some(7), None)),
         misses: |r| churn_of(r, 20, |number| process(Some(1000 + number), None)),
     },
-    Case {
+    LintCase {
         rule: 37,
         name: "a tool for each call",
         raises: |r| tools(r, 3),
         misses: |r| tools(r, 2),
     },
-    Case {
+    LintCase {
         rule: 38,
         name: "a service that starts slowly",
         raises: |r| start(r, 300, 10),
         misses: |r| start(r, 100, 10),
     },
-    Case {
+    LintCase {
         rule: 39,
         name: "a name taken late",
         raises: |r| start(r, 50, 600),
         misses: |r| start(r, 50, 250),
     },
-    Case {
+    LintCase {
         rule: 39,
         name: "a name taken late by the last of a chain of services, each of which needs the next",
         raises: |r| chain(r, 901),
         misses: |r| chain(r, 400),
     },
-    Case { rule: 40, name: "four callers in line", raises: |r| line(r, 4), misses: |r| line(r, 3) },
-    Case {
+    LintCase {
+        rule: 40,
+        name: "four callers in line",
+        raises: |r| line(r, 4),
+        misses: |r| line(r, 3),
+    },
+    LintCase {
         rule: 51,
         name: "a bus that waits for a processor",
         raises: |r| held_up(r, 6),
@@ -84,19 +89,19 @@ fn slow_methods_are_reported_with_the_percentiles_of_the_statistics() {
     let mut nanos = durations.map(|duration| duration.as_nanos() as u64);
     let p95 = Percentiles::of(&mut nanos).expect("there are durations").p95;
     assert_eq!(p95, Duration::from_millis(901));
-    let found = lint(&capture, Rule::find(RuleId(19)));
+    let found = lint(&capture, LintRule::find(LintRuleId(19)));
     let says: Vec<_> = found.iter().map(|finding| finding.says.as_str()).collect();
     assert_eq!(says, ["takes up to 901 ms for Mail1.Load; 6 of 6 calls took 100 ms or more"]);
 }
 
-fn thrice(r: &mut Recording, micros: i64) {
+fn thrice(r: &mut TestRecording, micros: i64) {
     for turn in 0..3 {
         ask(r.wait_ms(400), "Load", micros, turn);
     }
 }
 
 /// A call of 80 ms, while another waits for the client until so many milliseconds have passed.
-fn stall(r: &mut Recording, answered_ms: i64) {
+fn stall(r: &mut TestRecording, answered_ms: i64) {
     let own = pending(r.at_ms(1000), CLIENT, MAIL, "Load");
     let other =
         r.at_ms(1010).call(OTHER, CLIENT, "/org/example/Client org.example.Client.Show", &());
@@ -109,39 +114,40 @@ fn stall(r: &mut Recording, answered_ms: i64) {
     }
 }
 
-fn mutual(r: &mut Recording, millis: i64) {
+fn mutual(r: &mut TestRecording, millis: i64) {
     let one = pending(r, CLIENT, SERVICE, "Load");
     let other = pending(r.wait_ms(100), SERVICE, CLIENT, "Show");
     r.wait_ms(millis).reply(&other, CLIENT, &()).wait_ms(1).reply(&one, SERVICE, &());
 }
 
-fn churn(r: &mut Recording, count: u32) {
+fn churn(r: &mut TestRecording, count: u32) {
     churn_of(r, count, |number| process(Some(1000 + number), Some("worker")));
 }
 
-fn process(pid: Option<u32>, comm: Option<&str>) -> Process {
-    Process { pid, comm: comm.map(str::to_owned), ..Process::default() }
+fn process(pid: Option<u32>, comm: Option<&str>) -> RecordedProcess {
+    RecordedProcess { pid, comm: comm.map(str::to_owned), ..RecordedProcess::default() }
 }
 
-fn churn_of(r: &mut Recording, count: u32, process: impl Fn(u32) -> Process) {
+fn churn_of(r: &mut TestRecording, count: u32, process: impl Fn(u32) -> RecordedProcess) {
     for number in 0..count {
         let unique = format!(":1.{}", 100 + number);
         r.wait_ms(300).owner_changed(&unique, "", &unique);
-        let process = Some(process(number)).filter(|process| *process != Process::default());
+        let process =
+            Some(process(number)).filter(|process| *process != RecordedProcess::default());
         r.fact(Fact::Peer { unique: unique.clone(), process }).wait_ms(2);
         ask_by(r, &unique, "Count", 300, number);
         r.wait_ms(1).owner_changed(&unique, &unique, "");
     }
 }
 
-fn tools(r: &mut Recording, count: u32) {
+fn tools(r: &mut TestRecording, count: u32) {
     for unique in newcomers(r, count, "gdbus") {
         ask_by(r.wait_ms(4000), &unique, "Count", 300, 1);
     }
 }
 
 /// A call of a service that is not there: when it connects, and when it takes its name after that.
-fn start(r: &mut Recording, connects_ms: i64, named_ms: i64) {
+fn start(r: &mut TestRecording, connects_ms: i64, named_ms: i64) {
     let call = pending(r, CLIENT, "org.example.Late", "Count");
     r.wait_ms(connects_ms).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "late");
     r.wait_ms(named_ms).owner_changed("org.example.Late", "", ":1.9");
@@ -150,12 +156,12 @@ fn start(r: &mut Recording, connects_ms: i64, named_ms: i64) {
 
 /// A call starts A, which needs B before it takes its name, which needs C, which takes its name so
 /// late.
-fn chain(r: &mut Recording, millis: i64) {
-    let come = |r: &mut Recording, unique: &str, pid: u32| {
+fn chain(r: &mut TestRecording, millis: i64) {
+    let come = |r: &mut TestRecording, unique: &str, pid: u32| {
         r.wait_ms(30).owner_changed(unique, "", unique).process(unique, pid, "service");
         r.wait_ms(1);
     };
-    let take = |r: &mut Recording, name: &str, unique: &str, call: &Call| {
+    let take = |r: &mut TestRecording, name: &str, unique: &str, call: &RecordedCall| {
         r.wait_ms(1).owner_changed(name, "", unique);
         r.wait_ms(1).reply(call, unique, &(1_u32,));
     };
@@ -175,13 +181,13 @@ fn chain(r: &mut Recording, millis: i64) {
 fn of_a_chain_of_services_only_the_slow_one_is_blamed() {
     let mut recording = scene();
     chain(&mut recording, 901);
-    let found = lint(&recording.capture(), Rule::all());
+    let found = lint(&recording.capture(), LintRule::all());
     let found: Vec<_> =
         found.iter().map(|it| (it.rule.to_string(), it.who.label.as_str())).collect();
     assert_eq!(found, [(String::from("L39"), "org.example.C")]);
 }
 
-fn line(r: &mut Recording, count: u32) {
+fn line(r: &mut TestRecording, count: u32) {
     for number in 0..200 {
         ask(r.wait_ms(3), "Count", 300, number);
     }
@@ -194,14 +200,14 @@ fn line(r: &mut Recording, count: u32) {
 }
 
 /// The bus has a processor for 15 ms again and again, and is held up for so many each time.
-fn held_up(r: &mut Recording, millis: u64) {
+fn held_up(r: &mut TestRecording, millis: u64) {
     let bus = 42;
-    r.fact(Fact::Bus { process: Process { pid: Some(bus), ..Process::default() } });
+    r.fact(Fact::Bus { process: RecordedProcess { pid: Some(bus), ..RecordedProcess::default() } });
     for turn in 0..10_u32 {
         let from = r.now();
         uneven(r, turn.into());
         ask(r, "Count", 300, turn);
-        r.fact(Fact::Ran(Ran {
+        r.fact(Fact::Ran(ProcessorUse {
             pid: bus,
             from,
             until: r.now(),
@@ -209,7 +215,7 @@ fn held_up(r: &mut Recording, millis: u64) {
             resumed: 2,
             preempted: 1,
             held_up_ns: millis * 1_000_000,
-            ..Ran::default()
+            ..ProcessorUse::default()
         }));
     }
 }
@@ -217,9 +223,9 @@ fn held_up(r: &mut Recording, millis: u64) {
 #[test]
 fn connections_of_unknown_programs_are_not_taken_for_one_program() {
     let mut recording = scene();
-    churn_of(&mut recording, 20, |_| Process::default());
-    let findings = lint(&recording.capture(), Rule::all());
-    let churn = findings.iter().find(|finding| finding.rule == RuleId(36)).expect("a finding");
+    churn_of(&mut recording, 20, |_| RecordedProcess::default());
+    let findings = lint(&recording.capture(), LintRule::all());
+    let churn = findings.iter().find(|finding| finding.rule == LintRuleId(36)).expect("a finding");
     assert_eq!((churn.who.label.as_str(), churn.confidence), ("unknown programs", Confidence::Low));
     assert!(churn.says.contains("of which processes is not recorded"), "{}", churn.says);
 }

@@ -1,23 +1,23 @@
 //! Who wakes everybody.
 
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::scene::*;
 
-pub(crate) const CASES: &[Case] = &[
-    Case {
+pub(crate) const CASES: &[LintCase] = &[
+    LintCase {
         rule: 22,
         name: "signals without end",
         raises: |r| stream(r, "Moved", 110, 50),
         misses: |r| stream(r, "Moved", 100, 112),
     },
-    Case {
+    LintCase {
         rule: 22,
         name: "a slow stream that ends in a burst",
         raises: |r| stream_then_burst(r, 100),
         misses: |r| stream_then_burst(r, 90),
     },
-    Case {
+    LintCase {
         rule: 22,
         name: "sixty signals at once in a recording of a second",
         raises: |r| {
@@ -29,7 +29,7 @@ pub(crate) const CASES: &[Case] = &[
             stream(r.wait_ms(1000), "Moved", 60, 0);
         },
     },
-    Case {
+    LintCase {
         rule: 22,
         name: "signals at a high rate for four seconds of five",
         raises: |r| {
@@ -41,7 +41,7 @@ pub(crate) const CASES: &[Case] = &[
             ask(r.wait_ms(6000), "Count", 300, 1);
         },
     },
-    Case {
+    LintCase {
         rule: 22,
         name: "signals for one program, beside one that is broadcast",
         raises: |r| {
@@ -55,13 +55,13 @@ pub(crate) const CASES: &[Case] = &[
             }
         },
     },
-    Case {
+    LintCase {
         rule: 22,
         name: "a burst of signals",
         raises: |r| stream(r, "Moved", 101, 9),
         misses: |r| stream(r, "Moved", 49, 9),
     },
-    Case {
+    LintCase {
         rule: 45,
         name: "done, says a signal",
         raises: |r| done(r, 100),
@@ -70,13 +70,13 @@ pub(crate) const CASES: &[Case] = &[
 ];
 
 /// Five signals a second for seven seconds, then so many at once.
-fn stream_then_burst(r: &mut Recording, burst: u32) {
+fn stream_then_burst(r: &mut TestRecording, burst: u32) {
     stream(r, "Moved", 35, 200);
     stream(r, "Moved", burst, 0);
     ask(r.wait_ms(5000), "Count", 300, 1);
 }
 
-fn done(r: &mut Recording, after_ms: i64) {
+fn done(r: &mut TestRecording, after_ms: i64) {
     for turn in 0..3_u32 {
         ask(r, "Start", 300, turn);
         r.wait_ms(after_ms).signal(SERVICE, &signal("Finished"), &(turn,));

@@ -4,42 +4,45 @@ use std::collections::BTreeSet;
 
 use capture::Capture;
 use capture::lint::rule::Needs;
-use capture::lint::{Rule, lint};
-use capture::record::{Bus, Content, RawMessage, Record};
-use testkit::recording::Recording;
+use capture::lint::{LintRule, lint};
+use capture::record::{MessageContent, RawMessage, RecordedBus, RecordingRecord};
+use testkit::recording::TestRecording;
 
 use crate::scene::*;
 use crate::{cases, found};
 
 /// A recording of which what messages say was crossed out when it was made.
-fn redacted(recording: &Recording) -> Capture {
+fn redacted(recording: &TestRecording) -> Capture {
     changed_by(recording, |record| match record {
-        Record::Bus(bus) if bus.content == Content::Bytes => {
-            Record::Bus(Bus { content: Content::Redacted, ..bus })
+        RecordingRecord::Bus(bus) if bus.content == MessageContent::Bytes => {
+            RecordingRecord::Bus(RecordedBus { content: MessageContent::Redacted, ..bus })
         }
         other => other,
     })
 }
 
 /// A recording that keeps no more than so many bytes of each message.
-fn cut(recording: &Recording, kept: usize) -> Capture {
+fn cut(recording: &TestRecording, kept: usize) -> Capture {
     changed_by(recording, |record| match record {
-        Record::Message(raw) => {
+        RecordingRecord::Message(raw) => {
             let bytes = &raw.bytes[..raw.bytes.len().min(kept)];
-            Record::Message(RawMessage { bytes, ..raw })
+            RecordingRecord::Message(RawMessage { bytes, ..raw })
         }
         other => other,
     })
 }
 
-fn changed_by(recording: &Recording, change: impl Fn(Record<'_>) -> Record<'_>) -> Capture {
+fn changed_by(
+    recording: &TestRecording,
+    change: impl Fn(RecordingRecord<'_>) -> RecordingRecord<'_>,
+) -> Capture {
     let mut capture = Capture::default();
     recording.each(|record| capture.push(change(record)));
     capture
 }
 
 /// All that the other tests play, by what it is called.
-pub(crate) fn recordings() -> impl Iterator<Item = (&'static str, Recording)> {
+pub(crate) fn recordings() -> impl Iterator<Item = (&'static str, TestRecording)> {
     let played = cases().flat_map(|case| {
         [(case.name, case.recording(case.raises)), (case.name, case.recording(case.misses))]
     });
@@ -53,16 +56,16 @@ fn what_is_crossed_out_raises_nothing_new() {
         let known = found(&recording.capture());
         let new: Vec<_> = raised.difference(&known).filter(|rule| *rule != "L50").collect();
         assert!(new.is_empty(), "{name}: {new:?}");
-        let bodies = Rule::all().iter().filter(|rule| rule.needs == Needs::Bodies);
+        let bodies = LintRule::all().iter().filter(|rule| rule.needs == Needs::Bodies);
         let bodies: BTreeSet<_> = bodies.map(|rule| rule.id.to_string()).collect();
         assert!(raised.is_disjoint(&bodies), "{name}: {raised:?}");
     }
 }
 
-type Play = fn(&mut Recording);
+type Play = fn(&mut TestRecording);
 
 /// Keeps only so few bytes of the last message that its header is cut.
-fn behead(r: &mut Recording) {
+fn behead(r: &mut TestRecording) {
     r.cut(20);
 }
 
@@ -106,7 +109,7 @@ fn cut_headers_lead_to_no_conclusion_about_what_is_missing() {
     for (name, play) in plays {
         let mut recording = scene();
         play(&mut recording);
-        let findings = lint(&recording.capture(), Rule::all());
+        let findings = lint(&recording.capture(), LintRule::all());
         let says: Vec<_> = findings.iter().map(|it| (it.rule.to_string(), &it.says)).collect();
         let [(rule, says)] = says.as_slice() else { panic!("{name}: {says:?}") };
         assert_eq!(rule, "L50", "{name}");

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use sys::filesystem::{find_in_root, path_of_descriptor};
 use sys::privileges::effective_user;
-use sys::users::User;
-use wire::address::{Address, Transport, UnixAddress};
+use sys::users::UserAccount;
+use wire::address::{Address, Transport, UnixTransport};
 
 /// The system bus of another machine, by ssh(1): `[USER@]HOST[:PORT]`.
 pub(super) fn of_host(host: &str) -> Result<String, String> {
@@ -60,7 +60,7 @@ pub(super) fn of_user(user: &str) -> Result<String, String> {
     let uid = match user.parse::<u32>() {
         Ok(uid) => uid,
         Err(_) => {
-            let found = User::by_name(user).map_err(|error| error.to_string())?;
+            let found = UserAccount::by_name(user).map_err(|error| error.to_string())?;
             found.ok_or_else(|| format!("there is no user {user:?}"))?.uid()
         }
     };
@@ -76,7 +76,7 @@ pub(super) fn of_user(user: &str) -> Result<String, String> {
 
 /// The socket at this path.
 fn socket(path: &str) -> String {
-    address(Transport::Unix(UnixAddress::Path(path.into())))
+    address(Transport::Unix(UnixTransport::Path(path.into())))
 }
 
 /// The standard input and output of this program.

@@ -7,8 +7,8 @@ use std::fmt;
 use capture::text::visible::printable;
 use clap::Args;
 use client::{ConnectError, Connection};
-use inspector::{Inspector, Patience};
-use recorder::Place;
+use inspector::{Inspector, InspectorPatience};
+use recorder::BusPlace;
 
 /// The options that choose a bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
@@ -36,12 +36,12 @@ pub(crate) struct BusChoice {
 
 impl BusChoice {
     /// Where it is.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> BusPlace {
         let elsewhere = self.host.as_ref().or(self.machine.as_ref()).or(self.uid.as_ref());
         match self.address.as_ref().or(elsewhere) {
-            Some(address) => Place::Address(address.clone()),
-            None if self.system => Place::System,
-            None => Place::Session,
+            Some(address) => BusPlace::Address(address.clone()),
+            None if self.system => BusPlace::System,
+            None => BusPlace::Session,
         }
     }
 
@@ -52,7 +52,7 @@ impl BusChoice {
     }
 
     /// Connects to it, to look around. Answers are waited for so long.
-    pub(crate) fn inspector(&self, patience: Patience) -> Result<Inspector, Unreachable> {
+    pub(crate) fn inspector(&self, patience: InspectorPatience) -> Result<Inspector, Unreachable> {
         Ok(Inspector::with_patience(self.connect()?, patience))
     }
 }
@@ -60,11 +60,11 @@ impl BusChoice {
 /// Connecting to a bus failed. The text is safe for a terminal.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", match (place, error) {
-    (Place::Address(address), ConnectError::Address(_)) => malformed(address),
+    (BusPlace::Address(address), ConnectError::Address(_)) => malformed(address),
     _ => format!("cannot connect to {}: {error}", printable(&place.to_string())),
 })]
 pub(crate) struct Unreachable {
-    place: Place,
+    place: BusPlace,
     error: ConnectError,
 }
 
@@ -98,11 +98,11 @@ pub(crate) struct BusChoices {
 
 impl BusChoices {
     /// Where they are; one at least.
-    pub(crate) fn places(&self) -> Vec<Place> {
+    pub(crate) fn places(&self) -> Vec<BusPlace> {
         let session = self.session || (!self.system && self.address.is_empty());
-        let session = session.then_some(Place::Session);
-        let system = self.system.then_some(Place::System);
-        let addresses = self.address.iter().cloned().map(Place::Address);
+        let session = session.then_some(BusPlace::Session);
+        let system = self.system.then_some(BusPlace::System);
+        let addresses = self.address.iter().cloned().map(BusPlace::Address);
         session.into_iter().chain(system).chain(addresses).collect()
     }
 }

@@ -14,23 +14,23 @@ use daemon_command::{help, locate};
 use crate::exit::ExitError;
 
 /// Becomes the daemon, with these words. Returns only if that fails.
-pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Result<(), BusError> {
+pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Result<(), DaemonError> {
     let program = locate::daemon()?;
     // The daemon shows this name in its help and errors.
     let error = Command::new(&program).arg0(COMMAND).args(words).exec();
-    Err(BusError::Execute { program, error })
+    Err(DaemonError::Execute { program, error })
 }
 
 /// Why the daemon was not executed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BusError {
+pub(crate) enum DaemonError {
     #[error(transparent)]
     Missing(#[from] DaemonMissing),
     #[error("cannot execute {}: {error}", program.display())]
     Execute { program: PathBuf, error: io::Error },
 }
 
-impl ExitError for BusError {}
+impl ExitError for DaemonError {}
 
 /// The help text, which is that of the daemon.
 pub(crate) fn help() -> String {

@@ -5,17 +5,17 @@
 use std::process::ExitCode;
 
 use capture::Capture;
-use capture::budget::{self, Budget, Outcome, Verdict};
+use capture::budget::{self, Budget, BudgetOutcome, BudgetVerdict};
 use capture::compare::{self, Difference};
 use capture::query::Query;
-use capture::table::Table;
+use capture::table::DataTable;
 use capture::text::Style;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 
 use crate::exit::ExitError;
 use crate::output::print;
-use crate::recording::{self, ReadError};
+use crate::recording::{self, RecordingError};
 use crate::style;
 
 /// Which recordings to compare.
@@ -43,14 +43,14 @@ pub(super) fn check_budgets(
     capture: &Capture,
     query: &Query,
     budgets: &[Budget],
-) -> (Table, Verdict) {
+) -> (DataTable, BudgetVerdict) {
     let outcomes: Vec<_> = budgets.iter().map(|budget| budget.check(capture, query)).collect();
     (budget::table(&outcomes), verdict(&outcomes))
 }
 
-fn verdict(outcomes: &[Outcome]) -> Verdict {
-    let failed = outcomes.iter().find(|outcome| outcome.verdict != Verdict::Kept);
-    failed.map_or(Verdict::Kept, |outcome| outcome.verdict)
+fn verdict(outcomes: &[BudgetOutcome]) -> BudgetVerdict {
+    let failed = outcomes.iter().find(|outcome| outcome.verdict != BudgetVerdict::Kept);
+    failed.map_or(BudgetVerdict::Kept, |outcome| outcome.verdict)
 }
 
 impl Diff {
@@ -63,7 +63,7 @@ impl Diff {
         })
     }
 
-    fn compare(&self) -> Result<Found, ReadError> {
+    fn compare(&self) -> Result<DiffResult, RecordingError> {
         let query = recording::query(&self.query)?;
         let before = recording::open(&[&self.before])?;
         let after = recording::open(&[&self.after])?;
@@ -83,37 +83,39 @@ impl Diff {
             recording::note(&note);
         }
         let (budgets, verdict) = check_budgets(&after, &query, &self.budgets);
-        Ok(Found { differences, budgets, verdict })
+        Ok(DiffResult { differences, budgets, verdict })
     }
 }
 
-struct Found {
+struct DiffResult {
     differences: Vec<Difference>,
-    budgets: Table,
-    verdict: Verdict,
+    budgets: DataTable,
+    verdict: BudgetVerdict,
 }
 
 /// What programs read.
 #[derive(Serialize)]
-struct Json<'f> {
-    differences: &'f Table,
-    budgets: &'f Table,
+struct DiffJson<'f> {
+    differences: &'f DataTable,
+    budgets: &'f DataTable,
 }
 
-impl Found {
+impl DiffResult {
     fn is_same(&self) -> bool {
-        self.differences.is_empty() && self.verdict == Verdict::Kept
+        self.differences.is_empty() && self.verdict == BudgetVerdict::Kept
     }
 
     fn written(&self, diff: &Diff) -> String {
         let differences = compare::table(&self.differences);
         match diff.json {
-            true => recording::json(&Json { differences: &differences, budgets: &self.budgets }),
+            true => {
+                recording::json(&DiffJson { differences: &differences, budgets: &self.budgets })
+            }
             false => self.text(&differences, style::of_stdout()),
         }
     }
 
-    fn text(&self, differences: &Table, style: Style) -> String {
+    fn text(&self, differences: &DataTable, style: Style) -> String {
         let mut text = match self.differences.is_empty() {
             true => String::from("no difference beyond noise\n"),
             false => differences.to_text(style),
@@ -128,7 +130,7 @@ impl Found {
 /// Why recordings were not compared.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub(crate) struct DiffError(#[from] ReadError);
+pub(crate) struct DiffError(#[from] RecordingError);
 
 impl ExitError for DiffError {
     /// As of diff(1), where 1 means that there is a difference.

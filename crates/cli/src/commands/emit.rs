@@ -2,7 +2,7 @@
 
 use capture::show::shell_word;
 use clap::{Args, ValueEnum};
-use inspector::{Patience, SignalName};
+use inspector::{InspectorPatience, SignalName};
 use notation::guess::{FirstWord, has_type, is_like_signature};
 use wire::names::{InterfaceName, MemberName};
 
@@ -35,11 +35,11 @@ pub(crate) struct Emit {
     signal: Option<String>,
     /// What dbus-send may be told
     #[arg(long = "type", value_enum, hide = true)]
-    _message: Option<MessageType>,
+    _message: Option<EmitTypeWord>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum MessageType {
+enum EmitTypeWord {
     Signal,
 }
 
@@ -75,7 +75,7 @@ impl Emit {
             signal: named.signal.to_owned(),
             destination: self.destination.clone(),
         };
-        Ok(self.bus.inspector(Patience::default())?.broadcast(&signal, load)?)
+        Ok(self.bus.inspector(InspectorPatience::default())?.broadcast(&signal, load)?)
     }
 }
 
@@ -99,7 +99,7 @@ impl Emit {
 
 /// A signal and its arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Named<'w> {
+struct NamedSignal<'w> {
     interface: &'w str,
     signal: &'w str,
     arguments: &'w [String],
@@ -107,7 +107,7 @@ struct Named<'w> {
 
 /// Takes the words behind the path apart. No object describes its signals for this, so `INTERFACE SIGNAL`
 /// differs from `INTERFACE.SIGNAL ARGUMENT` in what follows: a signature, or types in front of arguments.
-fn named(words: &[String], first: FirstWord) -> Result<Named<'_>, PokeError> {
+fn named(words: &[String], first: FirstWord) -> Result<NamedSignal<'_>, PokeError> {
     let Some((name, rest)) = words.split_first() else {
         let text = "missing the signal: expected INTERFACE SIGNAL or INTERFACE.SIGNAL";
         return Err(PokeError::Words(text.to_owned()));
@@ -115,19 +115,23 @@ fn named(words: &[String], first: FirstWord) -> Result<Named<'_>, PokeError> {
     let joined = name.rsplit_once('.').filter(|(interface, signal)| {
         InterfaceName::new(interface).is_ok() && MemberName::new(signal).is_ok()
     });
-    let joined = joined.map(|(interface, signal)| Named { interface, signal, arguments: rest });
+    let joined =
+        joined.map(|(interface, signal)| NamedSignal { interface, signal, arguments: rest });
     let apart = rest.split_first().filter(|(signal, _)| {
         first == FirstWord::SignatureOrArgument
             && InterfaceName::new(name).is_ok()
             && MemberName::new(signal).is_ok()
     });
-    let apart =
-        apart.map(|(signal, arguments)| Named { interface: name.as_str(), signal, arguments });
+    let apart = apart.map(|(signal, arguments)| NamedSignal {
+        interface: name.as_str(),
+        signal,
+        arguments,
+    });
     match (joined, apart) {
         (Some(joined), None) => Ok(joined),
         (None, Some(apart)) => Ok(apart),
         (Some(_), Some(apart)) if says_types(apart.arguments) => Ok(apart),
-        (Some(joined), Some(Named { signal: word, .. })) => Err(PokeError::Words(format!(
+        (Some(joined), Some(NamedSignal { signal: word, .. })) => Err(PokeError::Words(format!(
             "\"{name} {word}\" is the signal {word} of {name}, or the signal {} of {} with the text \
              {word}: write {name}.{word} or {name} '\"{word}\"'",
             joined.signal, joined.interface

@@ -14,14 +14,14 @@ use crate::output::complain;
 /// What to write, and where.
 #[derive(Debug, Args)]
 pub(super) struct Generate {
-    what: What,
+    what: Artifact,
     /// An existing directory, or one to make
     #[arg(value_hint = ValueHint::DirPath)]
     directory: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum What {
+enum Artifact {
     /// A manual page for each command
     Man,
     /// Completions for bash, fish and zsh
@@ -39,11 +39,11 @@ pub(super) fn run(Generate { what, directory }: &Generate) -> ExitCode {
     }
 }
 
-fn write(what: What, directory: &Path) -> io::Result<()> {
+fn write(what: Artifact, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     match what {
-        What::Man => clap_mangen::generate_to(description(), directory),
-        What::Completions => Shell::ALL.into_iter().try_for_each(|shell| {
+        Artifact::Man => clap_mangen::generate_to(description(), directory),
+        Artifact::Completions => Shell::ALL.into_iter().try_for_each(|shell| {
             let (name, script) = shell.script();
             fs::write(directory.join(name), script)
         }),

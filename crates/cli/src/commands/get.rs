@@ -4,18 +4,20 @@ use std::process::ExitCode;
 
 use clap::Args;
 use inspector::introspection::Interface;
-use inspector::{Inspector, Manner, Outcome, PropertyName, Reply};
+use inspector::{Inspector, Manner, ObjectCallOutcome, PropertyName, ReplyExpectation};
 
 use crate::bus_choice::BusChoice;
 use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
-use crate::poke::member::{Kind, Named, Object, empty, is_unknown_object, split};
-use crate::poke::shown::{ShownOptions, Values, What};
+use crate::poke::member::{
+    AskedObject, CallableKind, NamedMember, empty, is_unknown_object, split,
+};
+use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
 /// Which properties to read, and how to print them.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Get {
+pub(crate) struct GetArgs {
     #[command(flatten)]
     bus: BusChoice,
     /// The service
@@ -34,12 +36,12 @@ pub(crate) struct Get {
     manner: MannerOptions,
 }
 
-impl Get {
+impl GetArgs {
     /// Reads them, and prints their values.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
-        let manner = self.manner.manner(Reply::Expected);
-        let object = Object::ask(&inspector, &self.service, &self.path, &manner)?;
+        let manner = self.manner.manner(ReplyExpectation::Expected);
+        let object = AskedObject::ask(&inspector, &self.service, &self.path, &manner)?;
         if let [interface] = self.words.as_slice()
             && let Some(interface) = object.told.interface(interface)
         {
@@ -49,7 +51,7 @@ impl Get {
         let mut status = self.show(&inspector, &object, named, &manner)?;
         for member in named.rest {
             // Of what stands behind, the interface is the same.
-            let next = Named { member, rest: &[], ..named };
+            let next = NamedMember { member, rest: &[], ..named };
             status = self.show(&inspector, &object, next, &manner)?;
         }
         Ok(status)
@@ -58,29 +60,32 @@ impl Get {
     fn show(
         &self,
         inspector: &Inspector,
-        object: &Object<'_>,
-        named: Named<'_>,
+        object: &AskedObject<'_>,
+        named: NamedMember<'_>,
         manner: &Manner,
     ) -> Result<ExitCode, PokeError> {
         let property = name(object, named)?;
         let answer = inspector.get(&property, &object.in_time(manner))?;
         let full = format!("{}.{}", property.interface, property.property);
         match answer.outcome {
-            Outcome::Returned { results, descriptors, .. } => {
-                let what = What::Property(&property.property);
-                let values = Values { values: &results, what, descriptors: &descriptors };
+            ObjectCallOutcome::Returned { results, descriptors, .. } => {
+                let what = ShownKind::Property(&property.property);
+                let values = ShownValues { values: &results, what, descriptors: &descriptors };
                 let shown = if self.verbose { &self.shown.verbosely() } else { &self.shown };
                 Ok(shown.print(&values))
             }
-            Outcome::Failed(failure) => Err(object.failed(failure, inspector, &full)),
-            Outcome::Sent {} => Ok(ExitCode::SUCCESS),
+            ObjectCallOutcome::Failed(failure) => Err(object.failed(failure, inspector, &full)),
+            ObjectCallOutcome::Sent {} => Ok(ExitCode::SUCCESS),
         }
     }
 }
 
 /// The property that words name; its interface is that which has it, if none was told.
-pub(super) fn name(object: &Object<'_>, named: Named<'_>) -> Result<PropertyName, PokeError> {
-    let found = object.find(Kind::Property, named)?;
+pub(super) fn name(
+    object: &AskedObject<'_>,
+    named: NamedMember<'_>,
+) -> Result<PropertyName, PokeError> {
+    let found = object.find(CallableKind::Property, named)?;
     let Some(interface) = found.interface else {
         return Err(match object.told == empty() {
             true => untold(object, named.member),
@@ -104,7 +109,7 @@ fn property_missing(interface: &Interface) -> PokeError {
     PokeError::Words(format!("{} is an interface; name a property, too: {has}", interface.name))
 }
 
-fn untold(object: &Object<'_>, member: &str) -> PokeError {
+fn untold(object: &AskedObject<'_>, member: &str) -> PokeError {
     if let Some(failure) = object.untold.clone().filter(is_unknown_object) {
         return failure.into();
     }

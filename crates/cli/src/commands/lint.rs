@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use capture::Capture;
 use capture::lint::baseline::{BaselineError, Filter};
 use capture::lint::report::{Extent, to_json, to_text};
-use capture::lint::{Baseline, Report, Severity, Source, document};
-use capture::lint::{Rule, RuleId};
+use capture::lint::{Baseline, FindingSeverity, Report, ReportSource, document};
+use capture::lint::{LintRule, LintRuleId};
 use capture::model::distinct_files;
 use capture::text::Style;
 use capture::text::units::counted;
@@ -17,10 +17,10 @@ use clap::Args;
 
 use crate::choices::{Choice, one_of};
 use crate::exit::ExitError;
-use crate::live::{Form, LiveError, LiveOptions};
-use crate::output::{Output, complain, print};
-use crate::progress::{Task, Work};
-use crate::recording::{self, ReadError};
+use crate::live::{LiveError, LiveOptions, LiveReportForm};
+use crate::output::{DocumentOutput, complain, print};
+use crate::progress::{ShownWork, WorkTask};
+use crate::recording::{self, RecordingError};
 use crate::style;
 
 /// What to look at, and what to look for.
@@ -34,7 +34,7 @@ pub(crate) struct Lint {
     live: LiveOptions,
     /// Apply only this rule; may be given more than once
     #[arg(long = "rule", value_name = "ID")]
-    rules: Vec<RuleId>,
+    rules: Vec<LintRuleId>,
     /// Show all findings, not only the first ten
     #[arg(long)]
     all: bool,
@@ -49,30 +49,34 @@ pub(crate) struct Lint {
     update_baseline: bool,
     /// Exit with status 1 if something is found that is as bad as this, or worse
     #[arg(long, value_name = "SEVERITY", value_parser = one_of(&SEVERITIES))]
-    fail_on: Option<Severity>,
+    fail_on: Option<FindingSeverity>,
     /// Say what a rule means, and what to do about what it finds
     #[arg(long, value_name = "ID", conflicts_with_all = ["files", "live"])]
-    explain: Option<RuleId>,
+    explain: Option<LintRuleId>,
 }
 
-const SEVERITIES: [Choice<Severity>; 3] = [
-    ("low", "A small waste", Severity::Low),
+const SEVERITIES: [Choice<FindingSeverity>; 3] = [
+    ("low", "A small waste", FindingSeverity::Low),
     (
         "med",
         "A program waited for 100 ms or longer, or wastes a noticeable part of a processor",
-        Severity::Med,
+        FindingSeverity::Med,
     ),
-    ("high", "A program waited for a second or longer, or something was lost", Severity::High),
+    (
+        "high",
+        "A program waited for a second or longer, or something was lost",
+        FindingSeverity::High,
+    ),
 ];
 
 /// What there is to say.
-struct Outcome {
+struct LintOutcome {
     text: String,
     remarks: String,
     status: ExitCode,
 }
 
-impl Outcome {
+impl LintOutcome {
     fn print(&self) -> ExitCode {
         let printed = print(&self.text);
         complain(&self.remarks);
@@ -80,25 +84,25 @@ impl Outcome {
     }
 }
 
-fn tell(lint: &Lint) -> Result<Outcome, LintError> {
+fn tell(lint: &Lint) -> Result<LintOutcome, LintError> {
     let mut reports = Vec::new();
     for file in distinct_files(&lint.files) {
         let capture = recording::open(&[file])?;
-        let _work = Work::start(Task::Other("checking rules"));
-        reports.push(lint.report(Source::Recording(file.display().to_string()), &capture));
+        let _work = ShownWork::start(WorkTask::Other("checking rules"));
+        reports.push(lint.report(ReportSource::Recording(file.display().to_string()), &capture));
     }
     conclude(lint, reports)
 }
 
 /// Tells what is found on a bus, again and again, and at the end what the exit status is.
-fn watch(lint: &Lint) -> Result<Outcome, LintError> {
+fn watch(lint: &Lint) -> Result<LintOutcome, LintError> {
     // Not told by clap, which would then let the options of --live pass without it.
     if let Some(file) = lint.files.first() {
         return Err(LintError::FileAndBus { file: file.clone() });
     }
     let baseline = lint.known()?;
-    let form = if lint.json { Form::Json } else { Form::Text };
-    let source = || Source::Bus(lint.live.name());
+    let form = if lint.json { LiveReportForm::Json } else { LiveReportForm::Text };
+    let source = || ReportSource::Bus(lint.live.name());
     let kept = lint.live.watch(form, &mut |capture, style| {
         let mut report = lint.report(source(), capture);
         if let Some((_, baseline)) = &baseline {
@@ -108,7 +112,7 @@ fn watch(lint: &Lint) -> Result<Outcome, LintError> {
     })?;
     let outcome = conclude(lint, vec![lint.report(source(), kept.capture())])?;
     Ok(match kept.is_bus_gone() {
-        true => Outcome {
+        true => LintOutcome {
             remarks: format!("{}diligence lint: {}\n", outcome.remarks, LiveError::Gone),
             status: ExitCode::FAILURE,
             ..outcome
@@ -118,7 +122,7 @@ fn watch(lint: &Lint) -> Result<Outcome, LintError> {
 }
 
 /// What there is to say of all that was found, and the exit status.
-fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<Outcome, LintError> {
+fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<LintOutcome, LintError> {
     if let Some(path) = lint.baseline.as_deref().filter(|_| lint.update_baseline) {
         return update(path, &reports);
     }
@@ -131,22 +135,22 @@ fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<Outcome, LintError>
     let worst = reports.iter().filter_map(Report::worst).max();
     let has_failed = lint.fail_on.is_some_and(|limit| worst >= Some(limit));
     let status = if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
-    Ok(Outcome { text: render(lint, &reports), remarks, status })
+    Ok(LintOutcome { text: render(lint, &reports), remarks, status })
 }
 
 impl Lint {
     /// Tells what is found.
     pub(crate) fn run(&self) -> Result<ExitCode, LintError> {
-        if let Some(rule) = self.explain.and_then(Rule::find) {
+        if let Some(rule) = self.explain.and_then(LintRule::find) {
             return Ok(print(&document::explain(rule)));
         }
         let outcome = if self.live.live { watch(self) } else { tell(self) };
         Ok(outcome?.print())
     }
 
-    fn report(&self, source: Source, capture: &Capture) -> Report {
-        let is_wanted = |rule: &&Rule| self.rules.is_empty() || self.rules.contains(&rule.id);
-        Report::new(source, capture, Rule::all().iter().filter(is_wanted))
+    fn report(&self, source: ReportSource, capture: &Capture) -> Report {
+        let is_wanted = |rule: &&LintRule| self.rules.is_empty() || self.rules.contains(&rule.id);
+        Report::new(source, capture, LintRule::all().iter().filter(is_wanted))
     }
 
     /// The baseline whose findings are left out, and where it stands.
@@ -170,18 +174,18 @@ fn render(lint: &Lint, reports: &[Report]) -> String {
     texts.join(if lint.json { "" } else { "\n" })
 }
 
-fn update(path: &Path, reports: &[Report]) -> Result<Outcome, LintError> {
+fn update(path: &Path, reports: &[Report]) -> Result<LintOutcome, LintError> {
     let findings: Vec<_> = reports.iter().flat_map(|report| &report.findings).collect();
     let count = findings.len();
     write(path, &Baseline::of(findings))
         .map_err(|error| LintError::Write { file: path.to_owned(), error })?;
     let findings = counted(count as u64, "finding is", "findings are");
     let text = format!("{}: {findings} known from now on\n", path.display());
-    Ok(Outcome { text, remarks: String::new(), status: ExitCode::SUCCESS })
+    Ok(LintOutcome { text, remarks: String::new(), status: ExitCode::SUCCESS })
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut out = Output::create(Some(path))?;
+    let mut out = DocumentOutput::create(Some(path))?;
     out.write_all(text.as_bytes())?;
     out.finish()
 }
@@ -206,7 +210,7 @@ pub(crate) enum LintError {
     #[error(transparent)]
     Live(#[from] LiveError),
     #[error(transparent)]
-    Recording(#[from] ReadError),
+    Recording(#[from] RecordingError),
     #[error("cannot read the baseline {}: {error}; --update-baseline makes it", file.display())]
     Read { file: PathBuf, error: io::Error },
     #[error("{}, {error}", file.display())]

@@ -1,6 +1,6 @@
 //! The commands of `diligence`, one module each.
 //!
-//! To add one: a variant of [`Command`], a line in [`Command::run`], a module with a type of
+//! To add one: a variant of [`CliCommand`], a line in [`CliCommand::run`], a module with a type of
 //! arguments (`clap::Args`) and its method `run`. Help, manual pages and
 //! completions follow from the variant; which of its words name something on a bus is told by
 //! `completion::meaning`.
@@ -48,15 +48,15 @@ use ::bench::{library, peer};
 #[command(name = "diligence", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Run a private bus with a live view of it, ready to point programs at
     Up(up::Up),
     /// Run a command with a private bus around it
-    Run(run::Run),
+    Run(run::RunArgs),
     /// Run a message bus, with the options of dbus-daemon
     #[command(disable_help_flag = true, override_help = bus::help())]
     Bus {
@@ -65,41 +65,41 @@ enum Command {
         options: Vec<OsString>,
     },
     /// Record what goes over buses into a file
-    Record(record::Record),
+    Record(record::RecordArgs),
     /// Show messages as they go over a bus, with names and durations
-    Monitor(monitor::Monitor),
+    Monitor(monitor::MonitorArgs),
     /// Show the busiest services of a bus right now, and what is slow
     Top(top::Top),
     /// List the names on a bus, and who has them
-    List(list::List),
+    List(list::ListArgs),
     /// Show the objects of services as trees
-    Tree(tree::Objects),
+    Tree(tree::TreeArgs),
     /// Show what an object has: methods, signals, properties with their values
     Introspect(introspect::Introspect),
     /// Tell who has a name, or how a bus is: who talks, what waits, what went wrong
-    Status(status::Status),
+    Status(status::StatusArgs),
     /// Call a method, its arguments in the form of any tool; or show what there is to call
-    Call(call::Call),
+    Call(call::CallArgs),
     /// Read properties
     #[command(alias = "get-property")]
-    Get(get::Get),
+    Get(get::GetArgs),
     /// Set a property
     #[command(alias = "set-property")]
-    Set(set::Set),
+    Set(set::SetArgs),
     /// Emit a signal
     Emit(emit::Emit),
     /// Wait for a signal, or for a name to be owned
-    Wait(wait::Wait),
+    Wait(wait::WaitArgs),
     /// Have a service started
-    Start(start::Start),
+    Start(start::StartArgs),
     /// Hold a name: answer those who call it with what they said, with errors, or not at all
     Own(own::Own),
     /// Print statistics of a recording: busiest connections, members, slow calls
     Stats(stats::Stats),
     /// Show where the time went in a recording: who waited for whom, how services started
-    Timeline(timeline::Timeline),
+    Timeline(timeline::TimelineArgs),
     /// Look at recordings, or at a bus while it is used, as a page in the browser
-    View(view::View),
+    View(view::ViewArgs),
     /// Compare two recordings, and check budgets
     Diff(diff::Diff),
     /// Show the messages of a recording, as tools print them or as commands
@@ -109,7 +109,7 @@ enum Command {
     /// Find problems in how programs use the bus
     Lint(lint::Lint),
     /// Measure what a bus costs, side by side with others
-    Bench(bench::Bench),
+    Bench(bench::BenchArgs),
     /// Be one of the processes that `bench` measures with
     #[command(hide = true, name = peer::COMMAND)]
     BenchPeer {
@@ -133,7 +133,7 @@ enum Command {
     Complete(complete::Complete),
 }
 
-impl Command {
+impl CliCommand {
     fn run(self) -> ExitCode {
         match self {
             Self::Up(up) => conclude("up", up.run()),

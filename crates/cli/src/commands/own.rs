@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use client::{Connection, NameFlags, Request, RequestReply, Subscription, Values};
-use inspector::Failure;
+use client::{Connection, IncomingCall, NameFlags, RequestReply, Subscription, Values};
+use inspector::InspectorFailure;
 use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
+use sys::signals::{ProcessSignal, SignalSource};
 use wire::body::Value;
 use wire::names::ErrorName;
 
@@ -27,14 +27,14 @@ pub(crate) struct Own {
     /// The name
     name: String,
     #[command(flatten)]
-    claim: Claim,
+    claim: NameClaimOptions,
     #[command(flatten)]
-    answers: Answers,
+    answers: AnswerOptions,
 }
 
 /// What if somebody else has the name, or wants it.
 #[derive(Debug, Args)]
-struct Claim {
+struct NameClaimOptions {
     /// Wait until it is free
     #[arg(long)]
     queue: bool,
@@ -49,7 +49,7 @@ struct Claim {
 /// What is answered; without any of these that there is no such method.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-struct Answers {
+struct AnswerOptions {
     /// Answer every call with its own arguments
     #[arg(long)]
     echo: bool,
@@ -69,7 +69,11 @@ enum Answering {
 impl Own {
     /// Holds it until somebody wants no more.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
-        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp]);
+        let signals = SignalSource::block(&[
+            ProcessSignal::Interrupt,
+            ProcessSignal::Terminate,
+            ProcessSignal::HangUp,
+        ]);
         let signals = signals.map_err(unusable)?;
         let connection = self.bus.connect()?;
         // Who listens before it asks misses nothing.
@@ -85,7 +89,7 @@ impl Own {
                 return Err(PokeError::Name(format!("{} is somebody else's", self.name)));
             }
         };
-        let held = Held { connection, signals, acquired, lost, name: &self.name };
+        let held = HeldName { connection, signals, acquired, lost, name: &self.name };
         held.hold(holding, self.answering())
     }
 
@@ -107,7 +111,7 @@ impl Own {
              member='{member}',arg0='{}'",
             self.name
         );
-        let refused = |error| PokeError::from(Failure::Unwatchable(error));
+        let refused = |error| PokeError::from(InspectorFailure::Unwatchable(error));
         connection.subscribe(rule.as_str()).map_err(refused)
     }
 
@@ -128,7 +132,7 @@ enum Holding {
 }
 
 /// A name that is held, or waited for.
-struct Held<'n> {
+struct HeldName<'n> {
     connection: Connection,
     signals: SignalSource,
     acquired: Subscription,
@@ -136,7 +140,7 @@ struct Held<'n> {
     name: &'n str,
 }
 
-impl Held<'_> {
+impl HeldName<'_> {
     fn hold(&self, mut holding: Holding, answering: Answering) -> Result<ExitCode, PokeError> {
         let poller = Poller::new().map_err(unusable)?;
         poller.add(&self.signals, 0, Interest::Read).map_err(unusable)?;
@@ -145,7 +149,7 @@ impl Held<'_> {
         loop {
             self.answer_all(answering)?;
             holding = self.told(holding)?;
-            self.connection.flush().map_err(Failure::from)?;
+            self.connection.flush().map_err(InspectorFailure::from)?;
             poller.wait(&mut events, Some(LOOK_AGAIN)).map_err(unusable)?;
             if asked_to_end(&self.signals).map_err(unusable)?.is_some() {
                 return Ok(ExitCode::SUCCESS);
@@ -154,7 +158,8 @@ impl Held<'_> {
     }
 
     fn answer_all(&self, answering: Answering) -> Result<(), PokeError> {
-        let next = || self.connection.next_request(Some(Duration::ZERO)).map_err(Failure::from);
+        let next =
+            || self.connection.next_request(Some(Duration::ZERO)).map_err(InspectorFailure::from);
         while let Some(request) = next()? {
             answer(&request, answering);
         }
@@ -176,7 +181,7 @@ impl Held<'_> {
 }
 
 /// Answers a call. That its caller has gone meanwhile is no matter.
-fn answer(request: &Request, answering: Answering) {
+fn answer(request: &IncomingCall, answering: Answering) {
     let _ = match answering {
         Answering::Never => Ok(()),
         Answering::Echo => echo(request),
@@ -188,7 +193,7 @@ fn answer(request: &Request, answering: Answering) {
     };
 }
 
-fn echo(request: &Request) -> Result<(), client::SendError> {
+fn echo(request: &IncomingCall) -> Result<(), client::SendError> {
     let message = request.message();
     let mut reader = message.reader();
     let types = message.signature().types();

@@ -1,7 +1,7 @@
 //! `diligence set`: sets a property.
 
 use clap::Args;
-use inspector::{Outcome, Reply};
+use inspector::{ObjectCallOutcome, ReplyExpectation};
 use notation::guess::FirstWord;
 
 use super::get::name;
@@ -10,12 +10,12 @@ use crate::output::complain;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
-use crate::poke::member::{Kind, Object, split};
+use crate::poke::member::{AskedObject, CallableKind, split};
 
 /// Which property to set, and to what.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Set {
+pub(crate) struct SetArgs {
     #[command(flatten)]
     bus: BusChoice,
     /// The service
@@ -31,16 +31,16 @@ pub(crate) struct Set {
     manner: MannerOptions,
 }
 
-impl Set {
+impl SetArgs {
     /// Sets it.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
-        let manner = self.manner.manner(Reply::Expected);
-        let object = Object::ask(&inspector, &self.service, &self.path, &manner)?;
+        let manner = self.manner.manner(ReplyExpectation::Expected);
+        let object = AskedObject::ask(&inspector, &self.service, &self.path, &manner)?;
         let named = split(&self.words, |name| object.has(name)).expect("there are words");
         let property = name(&object, named)?;
         let full = format!("{}.{}", property.interface, property.property);
-        let told = object.find(Kind::Property, named)?.signatures;
+        let told = object.find(CallableKind::Property, named)?.signatures;
         let read = self.arguments.read(named.rest, &told, FirstWord::SignatureOrArgument);
         let (reading, load) =
             read.map_err(|error| PokeError::Arguments { member: full.clone(), error })?;
@@ -53,8 +53,8 @@ impl Set {
             return Err(PokeError::Words(format!("{full} has one value, and {count} were given")));
         }
         match inspector.put(&property, load, &object.in_time(&manner))?.outcome {
-            Outcome::Failed(failure) => Err(object.failed(failure, &inspector, &full)),
-            Outcome::Returned { .. } | Outcome::Sent {} => Ok(()),
+            ObjectCallOutcome::Failed(failure) => Err(object.failed(failure, &inspector, &full)),
+            ObjectCallOutcome::Returned { .. } | ObjectCallOutcome::Sent {} => Ok(()),
         }
     }
 }

@@ -4,7 +4,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use inspector::{Failure, Inspector, Manner, MethodName, Outcome, Patience, Starting, TypedValue};
+use inspector::{
+    Inspector, InspectorFailure, InspectorPatience, Manner, MethodName, ObjectCallOutcome,
+    Starting, TypedValue,
+};
 use wire::body::Value;
 
 use crate::amount;
@@ -15,7 +18,7 @@ use crate::poke::error::PokeError;
 /// Which service to start.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Start {
+pub(crate) struct StartArgs {
     #[command(flatten)]
     bus: BusChoice,
     /// The name of the service
@@ -25,10 +28,10 @@ pub(crate) struct Start {
     timeout: Duration,
 }
 
-impl Start {
+impl StartArgs {
     /// Starts it, and says whether it ran already.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
-        let inspector = self.bus.inspector(Patience::default())?;
+        let inspector = self.bus.inspector(InspectorPatience::default())?;
         Ok(print(match start(&inspector, &self.name, self.timeout)? {
             Started::Now => "started\n",
             Started::Before => "runs already\n",
@@ -62,21 +65,23 @@ pub(super) fn start(
     let arguments = vec![Value::from(name), Value::Uint32(0)];
     match inspector.invoke(&method, arguments.into(), &manner)?.outcome {
         // The bus looks for a service first, and what runs may have been started by others.
-        Outcome::Failed(failure)
+        ObjectCallOutcome::Failed(failure)
             if failure.error_name() == Some(UNKNOWN) && is_owned(inspector, name)? =>
         {
             Ok(Started::Before)
         }
-        Outcome::Failed(failure) => Err(failure.into()),
-        Outcome::Returned { results, .. } if results == [TypedValue(Value::Uint32(RAN))] => {
+        ObjectCallOutcome::Failed(failure) => Err(failure.into()),
+        ObjectCallOutcome::Returned { results, .. }
+            if results == [TypedValue(Value::Uint32(RAN))] =>
+        {
             Ok(Started::Before)
         }
-        Outcome::Returned { .. } | Outcome::Sent {} => Ok(Started::Now),
+        ObjectCallOutcome::Returned { .. } | ObjectCallOutcome::Sent {} => Ok(Started::Now),
     }
 }
 
 /// Whether somebody has the name; the bus has its own without a connection.
-pub(super) fn is_owned(inspector: &Inspector, name: &str) -> Result<bool, Failure> {
+pub(super) fn is_owned(inspector: &Inspector, name: &str) -> Result<bool, InspectorFailure> {
     let found = inspector.name(name)?;
     Ok(found.is_some_and(|found| found.owner.is_some() || found.who.is_some()))
 }

@@ -10,16 +10,16 @@ use std::time::Duration;
 use capture::bodies::Bodies;
 use clap::Args;
 use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
-use viewer::subject::{Failure, State};
-use viewer::{Calls, ExportError, Server, Subject};
+use sys::signals::{ProcessSignal, SignalSource};
+use viewer::subject::{SubjectFailure, SubjectState};
+use viewer::{CallPermission, PageExportError, PageServer, ViewerSubject};
 
 use crate::bus_choice::BusChoice;
 use crate::exit::ExitError;
-use crate::output::{Output, complain, print};
+use crate::output::{DocumentOutput, complain, print};
 use crate::private_bus::asked_to_end;
-use crate::progress::{Task, Work, conclude_file};
-use crate::recording::{self, ReadError};
+use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::recording::{self, RecordingError};
 
 /// What to look at, and how.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ use crate::recording::{self, ReadError};
     mut_group("BusChoice", |group| group.requires("live")),
     after_long_help = LONG_HELP,
 )]
-pub(crate) struct View {
+pub(crate) struct ViewArgs {
     /// Recordings, which are looked at together, on one clock
     #[arg(required_unless_present = "live", conflicts_with = "live", value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -68,7 +68,7 @@ struct Saving {
     redact: bool,
 }
 
-impl View {
+impl ViewArgs {
     /// Shows the page until somebody ends it, or writes it into a file.
     pub(crate) fn run(&self) -> Result<(), ViewError> {
         match &self.saving.export {
@@ -81,10 +81,10 @@ impl View {
         let capture = recording::open_side_by_side(&self.files).map_err(ViewError::Read)?;
         let title = viewer::subject::title(&self.files);
         let bodies = if self.saving.redact { Bodies::Redacted } else { Bodies::Whole };
-        let work = Work::start(Task::Other("writing the page"));
-        let created =
-            Output::check_inputs(Some(out), &capture).and_then(|()| Output::create(Some(out)));
-        let written = created.map_err(ExportError::Io).and_then(|mut output| {
+        let work = ShownWork::start(WorkTask::Other("writing the page"));
+        let created = DocumentOutput::check_inputs(Some(out), &capture)
+            .and_then(|()| DocumentOutput::create(Some(out)));
+        let written = created.map_err(PageExportError::Io).and_then(|mut output| {
             viewer::export(&capture, &title, bodies, &mut output)?;
             Ok(output.finish()?)
         });
@@ -95,30 +95,35 @@ impl View {
     }
 
     fn show(&self) -> Result<(), ViewError> {
-        let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp])?;
+        let signals = SignalSource::block(&[
+            ProcessSignal::Interrupt,
+            ProcessSignal::Terminate,
+            ProcessSignal::HangUp,
+        ])?;
         let subject = match self.live {
-            true => Subject::bus(self.bus.place()).map_err(ViewError::Nothing)?,
-            false => Subject::recordings(self.files.clone()),
+            true => ViewerSubject::bus(self.bus.place()).map_err(ViewError::Nothing)?,
+            false => ViewerSubject::recordings(self.files.clone()),
         };
-        let calls = if self.allow_calls { Calls::Allowed } else { Calls::Refused };
-        let server = Server::start(self.serving.port, subject.clone(), calls, print_address)?;
+        let calls =
+            if self.allow_calls { CallPermission::Allowed } else { CallPermission::Refused };
+        let server = PageServer::start(self.serving.port, subject.clone(), calls, print_address)?;
         let poller = Poller::new()?;
         poller.add(&signals, 0, Interest::Read)?;
         let mut is_shown = false;
         let mut events = Events::with_capacity(1);
         loop {
             let state = subject.state();
-            if let State::Failed(error) = state {
+            if let SubjectState::Failed(error) = state {
                 return Err(ViewError::Nothing(error));
             }
-            let is_loading = matches!(state, State::Loading);
+            let is_loading = matches!(state, SubjectState::Loading);
             let tick = (is_loading || !is_shown).then_some(TICK);
             poller.wait(&mut events, tick)?;
             if asked_to_end(&signals)?.is_some() {
                 return Ok(());
             }
             // A file that is not a recording has been recognized by now.
-            if !is_shown && !matches!(subject.state(), State::Failed(_)) {
+            if !is_shown && !matches!(subject.state(), SubjectState::Failed(_)) {
                 is_shown = true;
                 print_address(server.address());
                 if !self.serving.no_open {
@@ -133,7 +138,7 @@ fn print_address(address: String) {
     print(&format!("{address}\n"));
 }
 
-fn open_browser(server: &Server) {
+fn open_browser(server: &PageServer) {
     if let Err(error) = server.open_browser() {
         complain(&format!("diligence view: no browser was opened: {error}\n"));
     }
@@ -144,11 +149,11 @@ fn open_browser(server: &Server) {
 pub(crate) enum ViewError {
     /// The recording cannot be read, or the bus cannot be watched.
     #[error("{0}")]
-    Nothing(Arc<Failure>),
+    Nothing(Arc<SubjectFailure>),
     #[error(transparent)]
-    Read(ReadError),
+    Read(RecordingError),
     #[error("cannot write {}: {error}", path.display())]
-    Write { path: PathBuf, error: ExportError },
+    Write { path: PathBuf, error: PageExportError },
     #[error(transparent)]
     System(#[from] io::Error),
 }

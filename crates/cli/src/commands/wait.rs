@@ -5,19 +5,21 @@ use std::time::Duration;
 
 use clap::Args;
 use inspector::introspection::Argument;
-use inspector::{Carried, Heard, HeardSignal, Inspector, Manner, Patience, Starting, Watch};
+use inspector::{
+    Carried, Heard, HeardSignal, Inspector, InspectorPatience, Manner, ObjectWatch, Starting,
+};
 use sys::clock::monotonic;
 
 use super::start;
 use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::poke::error::PokeError;
-use crate::poke::shown::{ShownOptions, Values, What};
+use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
 /// What to wait for.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Wait {
+pub(crate) struct WaitArgs {
     #[command(flatten)]
     bus: BusChoice,
     /// `[SERVICE] PATH INTERFACE SIGNAL`, `[SERVICE] PATH INTERFACE.SIGNAL` or `NAME`
@@ -40,7 +42,7 @@ enum Awaited<'w> {
     Signal { service: Option<&'w str>, path: &'w str, interface: &'w str, member: &'w str },
 }
 
-impl Wait {
+impl WaitArgs {
     /// Waits for it.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let awaited = match &self.activate {
@@ -48,9 +50,9 @@ impl Wait {
             _ => awaited(&self.words)?,
         };
         let deadline = self.timeout().map(|timeout| monotonic() + timeout);
-        let usual = Patience::default();
+        let usual = InspectorPatience::default();
         let answer = self.timeout().map_or(usual.answer, |timeout| usual.answer.min(timeout));
-        let inspector = self.bus.inspector(Patience { answer, ..usual })?;
+        let inspector = self.bus.inspector(InspectorPatience { answer, ..usual })?;
         match awaited {
             Awaited::Name(name) => self.name(&inspector, name, deadline),
             Awaited::Signal { service, path, interface, member } => {
@@ -81,15 +83,15 @@ impl Wait {
     fn signal(
         &self,
         inspector: &Inspector,
-        watch: &Watch,
+        watch: &ObjectWatch,
         deadline: Option<Duration>,
     ) -> Result<ExitCode, PokeError> {
         loop {
             let Heard::Signal(signal) = self.next(watch, deadline)? else { continue };
             return match &signal.carried {
                 Carried::Arguments(values) => {
-                    let what = What::Signal { names: &self.names(inspector, &signal) };
-                    let shown = Values { values, what, descriptors: &signal.descriptors };
+                    let what = ShownKind::Signal { names: &self.names(inspector, &signal) };
+                    let shown = ShownValues { values, what, descriptors: &signal.descriptors };
                     Ok(self.shown.print(&shown))
                 }
                 Carried::Failure(failure) => Err(failure.clone().into()),
@@ -110,7 +112,7 @@ impl Wait {
         told.map(|one| one.arguments.clone()).unwrap_or_default()
     }
 
-    fn next(&self, watch: &Watch, deadline: Option<Duration>) -> Result<Heard, PokeError> {
+    fn next(&self, watch: &ObjectWatch, deadline: Option<Duration>) -> Result<Heard, PokeError> {
         let left = deadline.map(|deadline| deadline.saturating_sub(monotonic()));
         watch.next(left)?.ok_or_else(|| {
             let words = match self.words.as_slice() {

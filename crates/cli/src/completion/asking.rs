@@ -5,22 +5,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use capture::Capture;
-use capture::lint::Rule;
+use capture::lint::LintRule;
 use capture::query::complete;
 use clap::{Args as _, Command, FromArgMatches as _};
-use inspector::{Inspector, Patience};
-use recorder::Place;
+use inspector::{Inspector, InspectorPatience};
+use recorder::BusPlace;
 use wire::address::{AddressList, Transport};
 
-use super::meaning::{Meaning, Question};
+use super::meaning::{BusQuestion, Meaning};
 use super::offers::{Offer, Offers};
-use super::walk::Standing;
+use super::walk::LinePosition;
 use super::{members, names, paths};
 use crate::bus_choice::BusChoice;
 
 /// What can stand in the place of a word that means this; `None` if it means nothing.
 pub(super) fn offers(
-    standing: &Standing<'_>,
+    standing: &LinePosition<'_>,
     meanings: Vec<Meaning>,
     written: &str,
 ) -> Option<Offers> {
@@ -30,12 +30,12 @@ pub(super) fn offers(
     let offers = meanings.into_iter().flat_map(|meaning| match meaning {
         Meaning::Live(question) => live(standing, question, written),
         Meaning::Query => query(written),
-        Meaning::Rule => Rule::all().iter().map(rule).collect(),
+        Meaning::Rule => LintRule::all().iter().map(rule).collect(),
     });
     Some(Offers::Words(offers.collect()))
 }
 
-fn live(standing: &Standing<'_>, question: Question, written: &str) -> Vec<Offer> {
+fn live(standing: &LinePosition<'_>, question: BusQuestion, written: &str) -> Vec<Offer> {
     let Some(place) = place(standing) else { return Vec::new() };
     let written = written.to_owned();
     let (sender, receiver) = mpsc::channel();
@@ -46,7 +46,7 @@ fn live(standing: &Standing<'_>, question: Question, written: &str) -> Vec<Offer
 
 /// The bus that the line chooses. One that takes a program to get to, as ssh, is not asked: that takes
 /// its time, and may want a password.
-fn place(standing: &Standing<'_>) -> Option<Place> {
+fn place(standing: &LinePosition<'_>) -> Option<BusPlace> {
     let parser = BusChoice::augment_args(Command::new("bus").no_binary_name(true));
     let is_known = |id: &str| parser.get_arguments().any(|known| known.get_id() == id);
     let given = standing.given.iter().filter(|(argument, _)| is_known(argument.get_id().as_str()));
@@ -64,17 +64,17 @@ fn place(standing: &Standing<'_>) -> Option<Place> {
     (!needs_program).then_some(place)
 }
 
-fn answer(place: &Place, question: &Question, written: &str) -> Vec<Offer> {
+fn answer(place: &BusPlace, question: &BusQuestion, written: &str) -> Vec<Offer> {
     let Ok(connection) = place.connect() else { return Vec::new() };
     let inspector = Inspector::with_patience(connection, PATIENCE);
     match question {
-        Question::Name(which) => names::offers(&inspector, *which, written),
-        Question::Path { service } => {
+        BusQuestion::Name(which) => names::offers(&inspector, *which, written),
+        BusQuestion::Path { service } => {
             let until = Instant::now() + GOING_DOWN_MAX;
             paths::offers(&inspector, service.as_deref(), written, until)
         }
-        Question::Interface(object) => members::interfaces(&inspector, object),
-        Question::Member { object, kind, spelling, words } => {
+        BusQuestion::Interface(object) => members::interfaces(&inspector, object),
+        BusQuestion::Member { object, kind, spelling, words } => {
             members::offers(&inspector, object, (*kind, *spelling), words, written)
         }
     }
@@ -93,7 +93,7 @@ fn query(written: &str) -> Vec<Offer> {
     offers.collect()
 }
 
-fn rule(rule: &Rule) -> Offer {
+fn rule(rule: &LintRule) -> Offer {
     Offer::whole(rule.id.to_string(), rule.title)
 }
 
@@ -102,8 +102,8 @@ const ASKING_MAX: Duration = Duration::from_secs(1);
 
 /// The longest way is to ask for names, then for objects, then for those below them; each time there
 /// can be one that keeps silent.
-const PATIENCE: Patience =
-    Patience { answer: Duration::from_millis(250), whole: Duration::from_millis(250) };
+const PATIENCE: InspectorPatience =
+    InspectorPatience { answer: Duration::from_millis(250), whole: Duration::from_millis(250) };
 
 /// After this no more is asked than the next objects.
 const GOING_DOWN_MAX: Duration = Duration::from_millis(450);

@@ -3,10 +3,10 @@
 use clap::{Arg, ArgAction, ValueHint};
 
 use super::offers::{Offer, Offers};
-use super::walk::{Standing, takes_values};
+use super::walk::{LinePosition, takes_values};
 
 /// The commands below this one, if there are any and none was named.
-pub(super) fn subcommands(standing: &Standing<'_>) -> Option<Offers> {
+pub(super) fn subcommands(standing: &LinePosition<'_>) -> Option<Offers> {
     let commands = standing.command.get_subcommands().filter(|command| !command.is_hide_set());
     let offer =
         |command: &clap::Command| Offer::whole(command.get_name(), line(command.get_about()));
@@ -15,7 +15,7 @@ pub(super) fn subcommands(standing: &Standing<'_>) -> Option<Offers> {
 }
 
 /// The options that can still be given. Those that are hidden are there for who knows them.
-pub(super) fn options(standing: &Standing<'_>, written: &str) -> Offers {
+pub(super) fn options(standing: &LinePosition<'_>, written: &str) -> Offers {
     let is_given =
         |one: &Arg| standing.given.iter().any(|(given, _)| given.get_id() == one.get_id());
     let can_be_given = |one: &&Arg| {

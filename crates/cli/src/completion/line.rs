@@ -2,7 +2,7 @@
 
 /// A word of a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Word {
+pub(super) struct LineWord {
     /// Without quotes.
     pub text: String,
     /// Where it begins, in characters of the line.
@@ -14,9 +14,9 @@ pub(super) struct Word {
 
 /// Takes a line apart that ends where the cursor is: the last word is the one to be completed, and
 /// empty behind a space. `separators` are characters at which the editor begins a new word.
-pub(super) fn split(line: &str, separators: &str) -> Vec<Word> {
+pub(super) fn split(line: &str, separators: &str) -> Vec<LineWord> {
     let mut words = Vec::new();
-    let mut word: Option<Word> = None;
+    let mut word: Option<LineWord> = None;
     let mut quote = None;
     let mut characters = line.chars().enumerate();
     while let Some((begin, character)) = characters.next() {
@@ -24,7 +24,7 @@ pub(super) fn split(line: &str, separators: &str) -> Vec<Word> {
             words.extend(word.take());
             continue;
         }
-        let word = word.get_or_insert_with(|| Word::at(begin));
+        let word = word.get_or_insert_with(|| LineWord::at(begin));
         match (quote, character) {
             (None, '\'' | '"') => {
                 quote = Some(character);
@@ -49,7 +49,7 @@ pub(super) fn split(line: &str, separators: &str) -> Vec<Word> {
             }
         }
     }
-    words.push(word.unwrap_or_else(|| Word::at(line.chars().count())));
+    words.push(word.unwrap_or_else(|| LineWord::at(line.chars().count())));
     words
 }
 
@@ -64,7 +64,7 @@ pub(super) fn unquoted(word: &str) -> String {
     split(word, "").pop().map(|word| word.text).unwrap_or_default()
 }
 
-impl Word {
+impl LineWord {
     const fn at(begin: usize) -> Self {
         Self { text: String::new(), begin, left_alone: 0 }
     }

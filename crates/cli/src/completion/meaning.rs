@@ -2,13 +2,13 @@
 
 use clap::Arg;
 
-use super::walk::Standing;
+use super::walk::LinePosition;
 
 /// What a word can be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Meaning {
     /// Something that the bus is asked for.
-    Live(Question),
+    Live(BusQuestion),
     /// A part of a query.
     Query,
     /// A rule of `lint`.
@@ -17,19 +17,19 @@ pub(super) enum Meaning {
 
 /// What the bus is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Question {
+pub(super) enum BusQuestion {
     /// A name.
-    Name(Names),
+    Name(OfferedNames),
     /// A path, of an object of this service, or of any.
     Path { service: Option<String> },
     /// An interface of an object.
-    Interface(Object),
+    Interface(CompletedObject),
     /// An interface, a member, or an argument of it.
     Member {
         /// Whose.
-        object: Object,
+        object: CompletedObject,
         /// Of which kind.
-        kind: Kind,
+        kind: CompletedMemberKind,
         /// How it can be written.
         spelling: Spelling,
         /// What was said of it already.
@@ -39,7 +39,7 @@ pub(super) enum Question {
 
 /// Which names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Names {
+pub(super) enum OfferedNames {
     /// Of whom somebody can ask something: who is there, and who can be started.
     All,
     /// Who can be started.
@@ -48,7 +48,7 @@ pub(super) enum Names {
 
 /// Which object.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Object {
+pub(super) struct CompletedObject {
     /// Its service; `None` for those of all that run.
     pub service: Option<String>,
     /// Its path.
@@ -57,7 +57,7 @@ pub(super) struct Object {
 
 /// The kinds of members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum CompletedMemberKind {
     Method,
     /// A property that can be read.
     Readable,
@@ -79,33 +79,37 @@ pub(super) enum Spelling {
     OneWord,
 }
 
-impl Object {
+impl CompletedObject {
     fn of(service: &str, path: &str) -> Self {
         Self { service: Some(service.to_owned()), path: path.to_owned() }
     }
 }
 
 /// What the next word can be, of which so much is written.
-pub(super) fn of_word(standing: &Standing<'_>, written: &str) -> Vec<Meaning> {
+pub(super) fn of_word(standing: &LinePosition<'_>, written: &str) -> Vec<Meaning> {
     let words = &standing.words;
     let question = match (standing.command.get_name(), words.as_slice()) {
         ("call", _) => return call(standing),
-        ("get", words) => object_of(words, Kind::Readable),
-        ("set", words) => object_of(words, Kind::Writable),
-        ("introspect", [service, path]) => Question::Interface(Object::of(service, path)),
-        ("introspect", words @ ([] | [_])) => object_of(words, Kind::Method),
-        ("emit", []) => Question::Path { service: None },
-        ("wait", []) if written.starts_with('/') => Question::Path { service: None },
-        ("emit", [path, words @ ..]) => signal(None, path, Kind::Signal, words),
-        ("wait", [path, words @ ..]) if path.starts_with('/') => {
-            signal(None, path, Kind::Awaited, words)
+        ("get", words) => object_of(words, CompletedMemberKind::Readable),
+        ("set", words) => object_of(words, CompletedMemberKind::Writable),
+        ("introspect", [service, path]) => {
+            BusQuestion::Interface(CompletedObject::of(service, path))
         }
-        ("wait", [service]) => Question::Path { service: Some((*service).to_owned()) },
-        ("wait", [service, path, words @ ..]) => signal(Some(service), path, Kind::Awaited, words),
-        ("start", []) => Question::Name(Names::Startable),
-        ("wait" | "own" | "status", []) | ("tree", _) => Question::Name(Names::All),
+        ("introspect", words @ ([] | [_])) => object_of(words, CompletedMemberKind::Method),
+        ("emit", []) => BusQuestion::Path { service: None },
+        ("wait", []) if written.starts_with('/') => BusQuestion::Path { service: None },
+        ("emit", [path, words @ ..]) => signal(None, path, CompletedMemberKind::Signal, words),
+        ("wait", [path, words @ ..]) if path.starts_with('/') => {
+            signal(None, path, CompletedMemberKind::Awaited, words)
+        }
+        ("wait", [service]) => BusQuestion::Path { service: Some((*service).to_owned()) },
+        ("wait", [service, path, words @ ..]) => {
+            signal(Some(service), path, CompletedMemberKind::Awaited, words)
+        }
+        ("start", []) => BusQuestion::Name(OfferedNames::Startable),
+        ("wait" | "own" | "status", []) | ("tree", _) => BusQuestion::Name(OfferedNames::All),
         ("monitor", _) => {
-            return vec![Meaning::Live(Question::Name(Names::All)), Meaning::Query];
+            return vec![Meaning::Live(BusQuestion::Name(OfferedNames::All)), Meaning::Query];
         }
         ("top", _) | ("show", [_, ..]) | ("diff", [_, _, ..]) => return vec![Meaning::Query],
         _ => return Vec::new(),
@@ -114,14 +118,16 @@ pub(super) fn of_word(standing: &Standing<'_>, written: &str) -> Vec<Meaning> {
 }
 
 /// What the value of an option can be.
-pub(super) fn of_value(standing: &Standing<'_>, option: &Arg) -> Vec<Meaning> {
+pub(super) fn of_value(standing: &LinePosition<'_>, option: &Arg) -> Vec<Meaning> {
     let slots = Slots::of(standing);
     let question = match (standing.command.get_name(), option.get_id().as_str()) {
-        ("call" | "introspect", "dest") | ("emit", "destination") => Question::Name(Names::All),
-        ("wait", "activate") => Question::Name(Names::Startable),
-        ("call" | "introspect", "object_path") => Question::Path { service: slots.service },
+        ("call" | "introspect", "dest") | ("emit", "destination") => {
+            BusQuestion::Name(OfferedNames::All)
+        }
+        ("wait", "activate") => BusQuestion::Name(OfferedNames::Startable),
+        ("call" | "introspect", "object_path") => BusQuestion::Path { service: slots.service },
         ("call", "method") => match slots.object() {
-            Some(object) => member(object, Kind::Method, Spelling::OneWord, &[]),
+            Some(object) => member(object, CompletedMemberKind::Method, Spelling::OneWord, &[]),
             None => return Vec::new(),
         },
         ("lint", "rules" | "explain") => return vec![Meaning::Rule],
@@ -140,7 +146,7 @@ struct Slots {
 }
 
 impl Slots {
-    fn of(standing: &Standing<'_>) -> Self {
+    fn of(standing: &LinePosition<'_>) -> Self {
         let mut words = standing.words.iter().copied();
         let mut slot = |id| standing.value(id).or_else(|| words.next()).map(str::to_owned);
         let (service, path) = (slot("dest"), slot("object_path"));
@@ -148,20 +154,20 @@ impl Slots {
         Self { service, path, rest: method.chain(words).map(str::to_owned).collect() }
     }
 
-    fn object(&self) -> Option<Object> {
+    fn object(&self) -> Option<CompletedObject> {
         let path = self.path.clone()?;
-        Some(Object { service: self.service.clone(), path })
+        Some(CompletedObject { service: self.service.clone(), path })
     }
 }
 
-fn call(standing: &Standing<'_>) -> Vec<Meaning> {
+fn call(standing: &LinePosition<'_>) -> Vec<Meaning> {
     let slots = Slots::of(standing);
     let question = match (&slots.service, slots.object()) {
-        (None, _) => Question::Name(Names::All),
-        (service, None) => Question::Path { service: service.clone() },
-        (_, Some(object)) => Question::Member {
+        (None, _) => BusQuestion::Name(OfferedNames::All),
+        (service, None) => BusQuestion::Path { service: service.clone() },
+        (_, Some(object)) => BusQuestion::Member {
             object,
-            kind: Kind::Method,
+            kind: CompletedMemberKind::Method,
             spelling: Spelling::Any,
             words: slots.rest,
         },
@@ -170,20 +176,32 @@ fn call(standing: &Standing<'_>) -> Vec<Meaning> {
 }
 
 /// `SERVICE PATH WORD...`
-fn object_of(words: &[&str], kind: Kind) -> Question {
+fn object_of(words: &[&str], kind: CompletedMemberKind) -> BusQuestion {
     match words {
-        [] => Question::Name(Names::All),
-        [service] => Question::Path { service: Some((*service).to_owned()) },
-        [service, path, rest @ ..] => member(Object::of(service, path), kind, Spelling::Any, rest),
+        [] => BusQuestion::Name(OfferedNames::All),
+        [service] => BusQuestion::Path { service: Some((*service).to_owned()) },
+        [service, path, rest @ ..] => {
+            member(CompletedObject::of(service, path), kind, Spelling::Any, rest)
+        }
     }
 }
 
-fn signal(service: Option<&str>, path: &str, kind: Kind, words: &[&str]) -> Question {
-    let object = Object { service: service.map(str::to_owned), path: path.to_owned() };
+fn signal(
+    service: Option<&str>,
+    path: &str,
+    kind: CompletedMemberKind,
+    words: &[&str],
+) -> BusQuestion {
+    let object = CompletedObject { service: service.map(str::to_owned), path: path.to_owned() };
     member(object, kind, Spelling::WithInterface, words)
 }
 
-fn member(object: Object, kind: Kind, spelling: Spelling, words: &[&str]) -> Question {
+fn member(
+    object: CompletedObject,
+    kind: CompletedMemberKind,
+    spelling: Spelling,
+    words: &[&str],
+) -> BusQuestion {
     let words = words.iter().map(|&word| word.to_owned()).collect();
-    Question::Member { object, kind, spelling, words }
+    BusQuestion::Member { object, kind, spelling, words }
 }

@@ -7,13 +7,13 @@ use inspector::introspection::Interface;
 use wire::names::{InterfaceName, MemberName};
 
 use super::grammar::truth;
-use super::meaning::{Kind, Object, Spelling};
+use super::meaning::{CompletedMemberKind, CompletedObject, Spelling};
 use super::names::running;
 use super::offers::{Offer, Offers};
 use crate::poke::member::{form, is_standard, listed, split};
 
 /// The interfaces of an object.
-pub(super) fn interfaces(inspector: &Inspector, object: &Object) -> Vec<Offer> {
+pub(super) fn interfaces(inspector: &Inspector, object: &CompletedObject) -> Vec<Offer> {
     let told = told(inspector, object);
     let names = told.iter().map(|interface| interface.name.as_str());
     names.map(|name| Offer::whole(name, "")).collect()
@@ -22,8 +22,8 @@ pub(super) fn interfaces(inspector: &Inspector, object: &Object) -> Vec<Offer> {
 /// What can come behind `words`, which stand behind the object.
 pub(super) fn offers(
     inspector: &Inspector,
-    object: &Object,
-    (kind, spelling): (Kind, Spelling),
+    object: &CompletedObject,
+    (kind, spelling): (CompletedMemberKind, Spelling),
     words: &[String],
     written: &str,
 ) -> Vec<Offer> {
@@ -36,10 +36,11 @@ pub(super) fn offers(
         }
         words => {
             let Some(named) = split(words, has) else { return Vec::new() };
-            let is_meant =
-                |one: &Member<'_>| named.interface.is_none_or(|name| one.interface.name == name);
-            if kind == Kind::Readable {
-                let is_new = |one: &Member<'_>| !words.iter().any(|word| word == one.name);
+            let is_meant = |one: &CompletedMember<'_>| {
+                named.interface.is_none_or(|name| one.interface.name == name)
+            };
+            if kind == CompletedMemberKind::Readable {
+                let is_new = |one: &CompletedMember<'_>| !words.iter().any(|word| word == one.name);
                 return members(&told, kind).filter(is_meant).filter(is_new).map(bare).collect();
             }
             let mut members = members(&told, kind).filter(is_meant);
@@ -50,8 +51,13 @@ pub(super) fn offers(
 }
 
 /// An interface or a member, in as many ways as it can be written.
-fn first_words(told: &[Interface], kind: Kind, spelling: Spelling, written: &str) -> Vec<Offer> {
-    let is_full = |one: &Member<'_>| {
+fn first_words(
+    told: &[Interface],
+    kind: CompletedMemberKind,
+    spelling: Spelling,
+    written: &str,
+) -> Vec<Offer> {
+    let is_full = |one: &CompletedMember<'_>| {
         spelling == Spelling::OneWord
             || written.strip_prefix(&one.interface.name).is_some_and(|rest| rest.starts_with('.'))
     };
@@ -71,16 +77,20 @@ fn first_words(told: &[Interface], kind: Kind, spelling: Spelling, written: &str
 
 /// Members that can stand without their interface, since no other has one of the name. What every
 /// object has is for who begins to write it.
-fn alone(told: &[Interface], kind: Kind, written: &str) -> impl Iterator<Item = Offer> {
+fn alone(
+    told: &[Interface],
+    kind: CompletedMemberKind,
+    written: &str,
+) -> impl Iterator<Item = Offer> {
     let mut counts = BTreeMap::<_, usize>::new();
     members(told, kind).for_each(|one| *counts.entry(one.name).or_default() += 1);
     let is_wanted =
-        move |one: &Member<'_>| !written.is_empty() || !is_standard(&one.interface.name);
+        move |one: &CompletedMember<'_>| !written.is_empty() || !is_standard(&one.interface.name);
     members(told, kind).filter(move |one| counts[one.name] == 1).filter(is_wanted).map(bare)
 }
 
 /// Arguments of which something is known.
-fn arguments(member: &Member<'_>, before: &[String]) -> Vec<Offer> {
+fn arguments(member: &CompletedMember<'_>, before: &[String]) -> Vec<Offer> {
     let types = member.arguments();
     let signature: String = types.iter().map(|(types, _)| *types).collect();
     let is_signature = before.first().is_some_and(|first| *first == signature);
@@ -94,60 +104,65 @@ fn arguments(member: &Member<'_>, before: &[String]) -> Vec<Offer> {
 }
 
 /// A member of an interface.
-struct Member<'t> {
+struct CompletedMember<'t> {
     interface: &'t Interface,
     name: &'t str,
     place: usize,
-    kind: Kind,
+    kind: CompletedMemberKind,
 }
 
 /// Those of all interfaces whose names are names: what an object tells is checked by nobody else, and
 /// goes to a shell.
-fn members(told: &[Interface], kind: Kind) -> impl Iterator<Item = Member<'_>> {
+fn members(
+    told: &[Interface],
+    kind: CompletedMemberKind,
+) -> impl Iterator<Item = CompletedMember<'_>> {
     let members = told.iter().flat_map(move |interface| {
         let names: Vec<(usize, &str)> = match kind {
-            Kind::Method => {
+            CompletedMemberKind::Method => {
                 interface.methods.iter().map(|one| one.name.as_str()).enumerate().collect()
             }
-            Kind::Signal | Kind::Awaited => {
+            CompletedMemberKind::Signal | CompletedMemberKind::Awaited => {
                 interface.signals.iter().map(|one| one.name.as_str()).enumerate().collect()
             }
-            Kind::Readable | Kind::Writable => {
+            CompletedMemberKind::Readable | CompletedMemberKind::Writable => {
                 let properties = interface.properties.iter().enumerate();
                 let fitting = properties.filter(|(_, one)| match kind {
-                    Kind::Writable => one.access.is_writable(),
+                    CompletedMemberKind::Writable => one.access.is_writable(),
                     _ => one.access.is_readable(),
                 });
                 fitting.map(|(place, one)| (place, one.name.as_str())).collect()
             }
         };
-        names.into_iter().map(move |(place, name)| Member { interface, name, place, kind })
+        names.into_iter().map(move |(place, name)| CompletedMember { interface, name, place, kind })
     });
     members.filter(|member| MemberName::new(member.name).is_ok())
 }
 
-impl Member<'_> {
+impl CompletedMember<'_> {
     fn full_name(&self) -> String {
         format!("{}.{}", self.interface.name, self.name)
     }
 
     fn about(&self) -> String {
         match self.kind {
-            Kind::Method => form(&self.interface.methods[self.place]),
-            Kind::Signal | Kind::Awaited => {
+            CompletedMemberKind::Method => form(&self.interface.methods[self.place]),
+            CompletedMemberKind::Signal | CompletedMemberKind::Awaited => {
                 format!("({})", listed(&self.interface.signals[self.place].arguments))
             }
-            Kind::Readable | Kind::Writable => self.interface.properties[self.place].types.clone(),
+            CompletedMemberKind::Readable | CompletedMemberKind::Writable => {
+                self.interface.properties[self.place].types.clone()
+            }
         }
     }
 
     /// The types of what it takes, and what that is called.
     fn arguments(&self) -> Vec<(&str, &str)> {
         let arguments = match self.kind {
-            Kind::Method => &self.interface.methods[self.place].arguments,
-            Kind::Signal => &self.interface.signals[self.place].arguments,
-            Kind::Awaited => return Vec::new(),
-            Kind::Readable | Kind::Writable => {
+            CompletedMemberKind::Method => &self.interface.methods[self.place].arguments,
+            CompletedMemberKind::Signal => &self.interface.signals[self.place].arguments,
+            CompletedMemberKind::Awaited => return Vec::new(),
+            CompletedMemberKind::Readable | CompletedMemberKind::Writable => {
                 return vec![(&self.interface.properties[self.place].types, self.name)];
             }
         };
@@ -156,12 +171,12 @@ impl Member<'_> {
     }
 }
 
-fn bare(member: Member<'_>) -> Offer {
+fn bare(member: CompletedMember<'_>) -> Offer {
     Offer::whole(member.name, member.about())
 }
 
 /// What an object has; where no service is told, what those of all that run have at its path.
-fn told(inspector: &Inspector, object: &Object) -> Vec<Interface> {
+fn told(inspector: &Inspector, object: &CompletedObject) -> Vec<Interface> {
     let services = match &object.service {
         Some(service) => vec![service.clone()],
         None => running(inspector),

@@ -27,7 +27,7 @@ use clap::Command;
 pub(crate) use line::words_of_line;
 use offers::Offers;
 pub(crate) use shell::Shell;
-use walk::{Next, walk};
+use walk::{NextWord, walk};
 
 /// What the shell is told of the last of these words, which are as the shell gives them.
 pub(crate) fn complete(command: &mut Command, shell: Shell, words: &[String]) -> String {
@@ -40,13 +40,13 @@ pub(crate) fn complete(command: &mut Command, shell: Shell, words: &[String]) ->
 fn offers(command: &Command, before: &[String], current: &str) -> Offers {
     let standing = walk(command, before, current);
     match standing.next {
-        Next::Foreign { from } => Offers::Command { from },
-        Next::Option => grammar::options(&standing, current),
-        Next::Value { argument, written } => grammar::value(argument)
+        NextWord::Foreign { from } => Offers::Command { from },
+        NextWord::Option => grammar::options(&standing, current),
+        NextWord::Value { argument, written } => grammar::value(argument)
             .or_else(|| asking::offers(&standing, meaning::of_value(&standing, argument), written))
             .map(|offers| offers.behind(&current[..current.len() - written.len()]))
             .unwrap_or_default(),
-        Next::Word { argument } => grammar::subcommands(&standing)
+        NextWord::Word { argument } => grammar::subcommands(&standing)
             .or_else(|| argument.and_then(grammar::value))
             .or_else(|| {
                 let meanings = argument.map(|_| meaning::of_word(&standing, current));

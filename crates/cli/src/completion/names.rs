@@ -5,17 +5,17 @@ use std::collections::HashSet;
 use inspector::{Inspector, Name};
 use wire::names::BusName;
 
-use super::meaning::Names;
+use super::meaning::OfferedNames;
 use super::offers::Offer;
 
 /// The names that can be meant. Those of connections are for who begins to write one.
-pub(super) fn offers(inspector: &Inspector, which: Names, written: &str) -> Vec<Offer> {
+pub(super) fn offers(inspector: &Inspector, which: OfferedNames, written: &str) -> Vec<Offer> {
     let is_unique = written.starts_with(':');
     let own = inspector.connection().unique_name();
     let names = inspector.names().unwrap_or_default().into_iter();
     let names = names.filter(|name| match which {
-        Names::All => name.name.starts_with(':') == is_unique && name.name != own.as_str(),
-        Names::Startable => name.is_activatable && name.name != BUS,
+        OfferedNames::All => name.name.starts_with(':') == is_unique && name.name != own.as_str(),
+        OfferedNames::Startable => name.is_activatable && name.name != BUS,
     });
     let names = names.filter(|name| BusName::new(&name.name).is_ok());
     names.map(|name| Offer::whole(name.name.as_str(), about(&name))).collect()

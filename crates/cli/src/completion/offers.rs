@@ -24,12 +24,12 @@ pub(super) struct Offer {
     /// What it is, in a line; empty if it speaks for itself.
     pub about: String,
     /// Whether something comes behind it without a space.
-    pub ending: Ending,
+    pub ending: OfferEnding,
 }
 
 /// How a word ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ending {
+pub(super) enum OfferEnding {
     /// It is whole.
     Whole,
     /// More of it follows.
@@ -39,12 +39,12 @@ pub(super) enum Ending {
 impl Offer {
     /// A whole word.
     pub(super) fn whole(word: impl Into<String>, about: impl Into<String>) -> Self {
-        Self { word: word.into(), about: about.into(), ending: Ending::Whole }
+        Self { word: word.into(), about: about.into(), ending: OfferEnding::Whole }
     }
 
     /// A word that goes on.
     pub(super) fn part(word: impl Into<String>, about: impl Into<String>) -> Self {
-        Self { word: word.into(), about: about.into(), ending: Ending::Part }
+        Self { word: word.into(), about: about.into(), ending: OfferEnding::Part }
     }
 }
 

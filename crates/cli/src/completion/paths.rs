@@ -39,11 +39,11 @@ pub(super) fn offers(
 
 /// Objects by path.
 #[derive(Default)]
-struct Nodes(BTreeMap<String, Node>);
+struct Nodes(BTreeMap<String, PathNode>);
 
 /// What is known of an object.
 #[derive(Default)]
-struct Node {
+struct PathNode {
     /// Its interfaces, without those that every object has.
     interfaces: Vec<String>,
     /// Whether there are others below it.

@@ -6,7 +6,7 @@ use capture::text::visible::printable;
 use clap::ValueEnum;
 
 use super::line::{split, unquoted};
-use super::offers::{Ending, Offer, Offers};
+use super::offers::{Offer, OfferEnding, Offers};
 
 /// A shell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -20,7 +20,7 @@ pub(crate) enum Shell {
 }
 
 /// A command line that ends at the cursor.
-pub(super) struct Line {
+pub(super) struct ShellLine {
     /// The words behind the name of the program, without quotes.
     pub words: Vec<String>,
     /// Where each of them begins, in characters, if that is known.
@@ -41,7 +41,7 @@ impl Shell {
         }
     }
 
-    pub(super) fn read(self, given: &[String]) -> Line {
+    pub(super) fn read(self, given: &[String]) -> ShellLine {
         let mut words = given.to_vec();
         match (self, given) {
             (Self::Bash, [line, rest @ ..]) => {
@@ -53,11 +53,11 @@ impl Shell {
             }
             _ => {}
         }
-        Line { words, begins: Vec::new(), left_alone: String::new() }
+        ShellLine { words, begins: Vec::new(), left_alone: String::new() }
     }
 
     /// A line for each offer: what kind it is, the word and what the word is, with tabs between.
-    pub(super) fn write(self, offers: Offers, line: &Line) -> String {
+    pub(super) fn write(self, offers: Offers, line: &ShellLine) -> String {
         match offers {
             Offers::Words(offers) => {
                 let mut text = String::new();
@@ -73,10 +73,10 @@ impl Shell {
         }
     }
 
-    fn push(self, text: &mut String, Offer { word, about, ending }: &Offer, line: &Line) {
+    fn push(self, text: &mut String, Offer { word, about, ending }: &Offer, line: &ShellLine) {
         let kind = match ending {
-            Ending::Whole => "whole",
-            Ending::Part => "part",
+            OfferEnding::Whole => "whole",
+            OfferEnding::Part => "part",
         };
         let _ = match self {
             // It takes what it gets for what is to be written, and shows nothing besides.
@@ -92,7 +92,7 @@ impl Shell {
     }
 }
 
-fn of_bash(line: &str, separators: &str) -> Line {
+fn of_bash(line: &str, separators: &str) -> ShellLine {
     let words = split(line, separators);
     let is_assignment =
         |text: &str| text.split_once('=').is_some_and(|(name, _)| is_variable(name));
@@ -100,7 +100,7 @@ fn of_bash(line: &str, separators: &str) -> Line {
     words.next();
     let words: Vec<_> = words.collect();
     let last = words.last();
-    Line {
+    ShellLine {
         left_alone: last.map(|word| word.text[..word.left_alone].to_owned()).unwrap_or_default(),
         begins: words.iter().map(|word| word.begin).collect(),
         words: words.into_iter().map(|word| word.text).collect(),

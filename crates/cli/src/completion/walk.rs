@@ -4,7 +4,7 @@ use clap::{Arg, Command};
 
 /// What stands in front of a word.
 #[derive(Debug)]
-pub(super) struct Standing<'a> {
+pub(super) struct LinePosition<'a> {
     /// The command.
     pub command: &'a Command,
     /// Options with their values, the last one last.
@@ -12,12 +12,12 @@ pub(super) struct Standing<'a> {
     /// The words that are no options.
     pub words: Vec<&'a str>,
     /// What comes next.
-    pub next: Next<'a>,
+    pub next: NextWord<'a>,
 }
 
 /// What a word is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Next<'a> {
+pub(super) enum NextWord<'a> {
     /// The value of this positional argument, if there can be one more, or the name of a command.
     Word { argument: Option<&'a Arg> },
     /// An option.
@@ -28,7 +28,7 @@ pub(super) enum Next<'a> {
     Foreign { from: usize },
 }
 
-impl<'a> Standing<'a> {
+impl<'a> LinePosition<'a> {
     /// The value of an option that was given.
     pub(super) fn value(&self, id: &str) -> Option<&'a str> {
         let given = self.given.iter().rev().find(|(argument, _)| argument.get_id() == id);
@@ -37,26 +37,30 @@ impl<'a> Standing<'a> {
 }
 
 /// Reads words as clap will. What it will refuse is passed over.
-pub(super) fn walk<'a>(root: &'a Command, before: &'a [String], current: &'a str) -> Standing<'a> {
-    let mut walk = Walk::new(root);
+pub(super) fn walk<'a>(
+    root: &'a Command,
+    before: &'a [String],
+    current: &'a str,
+) -> LinePosition<'a> {
+    let mut walk = LineWalk::new(root);
     for (number, word) in before.iter().enumerate() {
         walk.take(number, word);
     }
     let next = walk.next(before.len(), current);
-    let Walk { command, given, words, .. } = walk;
-    Standing { command, given, words, next }
+    let LineWalk { command, given, words, .. } = walk;
+    LinePosition { command, given, words, next }
 }
 
-struct Walk<'a> {
+struct LineWalk<'a> {
     command: &'a Command,
     given: Vec<(&'a Arg, Option<&'a str>)>,
     words: Vec<&'a str>,
-    reading: Reading<'a>,
+    reading: WordReading<'a>,
 }
 
 /// What the next word can be.
 #[derive(Clone, Copy)]
-enum Reading<'a> {
+enum WordReading<'a> {
     Anything,
     /// The value of this option.
     Value(&'a Arg),
@@ -68,25 +72,26 @@ enum Reading<'a> {
     },
 }
 
-impl<'a> Walk<'a> {
+impl<'a> LineWalk<'a> {
     const fn new(command: &'a Command) -> Self {
-        Self { command, given: Vec::new(), words: Vec::new(), reading: Reading::Anything }
+        Self { command, given: Vec::new(), words: Vec::new(), reading: WordReading::Anything }
     }
 
     fn take(&mut self, number: usize, word: &'a str) {
         match self.reading {
-            Reading::Foreign { .. } => {}
-            Reading::Value(argument) => {
+            WordReading::Foreign { .. } => {}
+            WordReading::Value(argument) => {
                 self.given.push((argument, Some(word)));
-                self.reading = Reading::Anything;
+                self.reading = WordReading::Anything;
             }
-            Reading::Anything if word == "--" => {
+            WordReading::Anything if word == "--" => {
                 let is_foreign = self.command.get_positionals().any(Arg::is_last_set);
                 let from = number + 1;
-                self.reading = if is_foreign { Reading::Foreign { from } } else { Reading::Words };
+                self.reading =
+                    if is_foreign { WordReading::Foreign { from } } else { WordReading::Words };
             }
-            Reading::Anything if is_option(word) => self.option(word),
-            Reading::Anything | Reading::Words => self.word(number, word),
+            WordReading::Anything if is_option(word) => self.option(word),
+            WordReading::Anything | WordReading::Words => self.word(number, word),
         }
     }
 
@@ -95,7 +100,7 @@ impl<'a> Walk<'a> {
         if let Some(command) = self.command.find_subcommand(word).filter(|_| is_first) {
             *self = Self::new(command);
         } else if self.positional().is_some_and(Arg::is_trailing_var_arg_set) {
-            self.reading = Reading::Foreign { from: number };
+            self.reading = WordReading::Foreign { from: number };
         } else {
             self.words.push(word);
         }
@@ -125,32 +130,32 @@ impl<'a> Walk<'a> {
     fn push(&mut self, argument: &'a Arg, value: Option<&'a str>) {
         match value {
             None if takes_values(argument) && !argument.is_require_equals_set() => {
-                self.reading = Reading::Value(argument);
+                self.reading = WordReading::Value(argument);
             }
             value => self.given.push((argument, value)),
         }
     }
 
-    fn next(&self, number: usize, current: &'a str) -> Next<'a> {
+    fn next(&self, number: usize, current: &'a str) -> NextWord<'a> {
         match self.reading {
-            Reading::Foreign { from } => Next::Foreign { from },
-            Reading::Value(argument) => Next::Value { argument, written: current },
-            Reading::Anything if current.starts_with('-') => self.option_value(current),
-            Reading::Anything | Reading::Words => match self.positional() {
+            WordReading::Foreign { from } => NextWord::Foreign { from },
+            WordReading::Value(argument) => NextWord::Value { argument, written: current },
+            WordReading::Anything if current.starts_with('-') => self.option_value(current),
+            WordReading::Anything | WordReading::Words => match self.positional() {
                 Some(argument) if argument.is_trailing_var_arg_set() => {
-                    Next::Foreign { from: number }
+                    NextWord::Foreign { from: number }
                 }
-                argument => Next::Word { argument },
+                argument => NextWord::Word { argument },
             },
         }
     }
 
-    fn option_value(&self, current: &'a str) -> Next<'a> {
+    fn option_value(&self, current: &'a str) -> NextWord<'a> {
         let long = current.strip_prefix("--").map(apart);
-        let Some((name, Some(written))) = long else { return Next::Option };
+        let Some((name, Some(written))) = long else { return NextWord::Option };
         match long_option(self.command, name).filter(|argument| takes_values(argument)) {
-            Some(argument) => Next::Value { argument, written },
-            None => Next::Option,
+            Some(argument) => NextWord::Value { argument, written },
+            None => NextWord::Option,
         }
     }
 

@@ -10,7 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 
 use rustix::process::Signal as Number;
-use sys::signals::Signal;
+use sys::signals::ProcessSignal;
 use sys::spawn::ChildSetup;
 
 use crate::children::send_signal;
@@ -55,7 +55,7 @@ impl Guest {
     }
 
     /// Passes a signal on, unless the command gets it anyway.
-    pub(crate) fn pass_on(&mut self, signal: Signal) {
+    pub(crate) fn pass_on(&mut self, signal: ProcessSignal) {
         if let Some(number) = passed_on(signal) {
             send_signal(&mut self.0, number);
         }
@@ -72,23 +72,28 @@ impl ExitError for GuestError {
 }
 
 /// What who runs a command beside its own work is to be told.
-pub(crate) const SIGNALS: [Signal; 5] =
-    [Signal::Interrupt, Signal::Terminate, Signal::HangUp, Signal::Child, Signal::FileSize];
+pub(crate) const SIGNALS: [ProcessSignal; 5] = [
+    ProcessSignal::Interrupt,
+    ProcessSignal::Terminate,
+    ProcessSignal::HangUp,
+    ProcessSignal::Child,
+    ProcessSignal::FileSize,
+];
 
 /// The signal that the command is to get, which does not get it anyway.
-fn passed_on(signal: Signal) -> Option<Number> {
+fn passed_on(signal: ProcessSignal) -> Option<Number> {
     match signal {
-        Signal::Terminate => Some(Number::TERM),
-        Signal::HangUp => Some(Number::HUP),
+        ProcessSignal::Terminate => Some(Number::TERM),
+        ProcessSignal::HangUp => Some(Number::HUP),
         // From the keys of a terminal, all processes in the foreground get it.
-        Signal::Interrupt if terminal::is_in_foreground() => None,
-        Signal::Interrupt => Some(Number::INT),
-        Signal::User1
-        | Signal::User2
-        | Signal::Child
-        | Signal::FileSize
-        | Signal::Resized
-        | Signal::Suspend => None,
+        ProcessSignal::Interrupt if terminal::is_in_foreground() => None,
+        ProcessSignal::Interrupt => Some(Number::INT),
+        ProcessSignal::User1
+        | ProcessSignal::User2
+        | ProcessSignal::Child
+        | ProcessSignal::FileSize
+        | ProcessSignal::Resized
+        | ProcessSignal::Suspend => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use capture::query::QueryError;
 use client::ConnectError;
-use recorder::{ListenError, Place};
+use recorder::{BusListenError, BusPlace};
 
 use crate::bus_choice::malformed;
 use crate::exit::ExitError;
@@ -15,10 +15,10 @@ pub(crate) enum LiveError {
     #[error("the query: {0}")]
     Query(#[from] QueryError),
     #[error("{}", match (.0, .1) {
-        (Place::Address(address), ListenError::Connect(ConnectError::Address(_))) => malformed(address),
+        (BusPlace::Address(address), BusListenError::Connect(ConnectError::Address(_))) => malformed(address),
         (place, error) => format!("cannot watch {place}: {error}"),
     })]
-    Bus(Place, ListenError),
+    Bus(BusPlace, BusListenError),
     #[error("the bus is gone")]
     Gone,
     /// Waiting or printing failed.
@@ -39,8 +39,8 @@ impl ExitError for LiveError {
     }
 }
 
-impl From<(Place, ListenError)> for LiveError {
-    fn from((place, error): (Place, ListenError)) -> Self {
+impl From<(BusPlace, BusListenError)> for LiveError {
+    fn from((place, error): (BusPlace, BusListenError)) -> Self {
         Self::Bus(place, error)
     }
 }

@@ -5,19 +5,19 @@ use std::io::{self, IsTerminal as _, stdin, stdout};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use capture::record::Record;
+use capture::record::RecordingRecord;
 use ratatui::Frame;
-use recorder::{Drained, ListenError, Notice, Place, Watch};
+use recorder::{BusListenError, BusPlace, BusWatch, Drained, Notice};
 use sys::clock::monotonic;
 use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
+use sys::signals::{ProcessSignal, SignalSource};
 
 use crate::screen::{Screen, TerminalInput};
 
 /// A bus that is watched, and what else a live command waits for.
 #[derive(Debug)]
 pub(crate) struct LiveLoop {
-    watch: Watch,
+    watch: BusWatch,
     signals: SignalSource,
     poller: Poller,
     ready: Events,
@@ -71,7 +71,7 @@ impl LiveOutput {
 
     /// Blocks the signals that a live command reads. Threads inherit this, so it must come before any.
     pub(crate) fn block_signals(self) -> io::Result<SignalSource> {
-        let signals: &[Signal] = match self {
+        let signals: &[ProcessSignal] = match self {
             Self::Screen => &SIGNALS,
             // Where nothing has to be restored, the kernel may stop the process.
             Self::Lines => &SIGNALS[..SIGNALS.len() - SIGNALS_OF_SCREEN],
@@ -89,12 +89,12 @@ const OF_COMMAND: u64 = 3;
 impl LiveLoop {
     /// Begins to watch a bus. What is known of it at the start is given to `records`.
     pub(crate) fn open(
-        place: Place,
+        place: BusPlace,
         filters: &[String],
         signals: SignalSource,
-        records: &mut dyn FnMut(Record<'_>),
-    ) -> Result<Self, (Place, ListenError)> {
-        let watch = Watch::open(std::slice::from_ref(&place), filters, records)?;
+        records: &mut dyn FnMut(RecordingRecord<'_>),
+    ) -> Result<Self, (BusPlace, BusListenError)> {
+        let watch = BusWatch::open(std::slice::from_ref(&place), filters, records)?;
         let poller = || -> io::Result<Poller> {
             let poller = Poller::new()?;
             poller.add(&signals, OF_SIGNALS, Interest::Read)?;
@@ -151,7 +151,7 @@ impl LiveLoop {
     }
 
     /// The bus.
-    pub(crate) const fn watch(&mut self) -> &mut Watch {
+    pub(crate) const fn watch(&mut self) -> &mut BusWatch {
         &mut self.watch
     }
 
@@ -160,7 +160,7 @@ impl LiveLoop {
     pub(crate) fn next(
         &mut self,
         due: Option<Duration>,
-        records: &mut dyn FnMut(Record<'_>),
+        records: &mut dyn FnMut(RecordingRecord<'_>),
     ) -> io::Result<LiveEvent> {
         loop {
             if let Some(event) = self.happened.pop_front() {
@@ -180,7 +180,7 @@ impl LiveLoop {
     }
 
     /// Takes what is on its way when the command ends.
-    pub(crate) fn finish(&mut self, records: &mut dyn FnMut(Record<'_>)) {
+    pub(crate) fn finish(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) {
         self.watch.finish(records);
     }
 
@@ -196,7 +196,7 @@ impl LiveLoop {
         self.poller.wait(&mut self.ready, timeout)
     }
 
-    fn take_records(&mut self, records: &mut dyn FnMut(Record<'_>)) {
+    fn take_records(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) {
         let mut taken = false;
         self.drained = self.watch.take(&mut |record| {
             taken = true;
@@ -228,13 +228,13 @@ impl LiveLoop {
     fn take_signals(&mut self) -> io::Result<()> {
         while let Some(signal) = self.signals.take()? {
             match signal {
-                Signal::Interrupt | Signal::Terminate | Signal::HangUp => {
+                ProcessSignal::Interrupt | ProcessSignal::Terminate | ProcessSignal::HangUp => {
                     self.happened.push_back(LiveEvent::End);
                 }
-                Signal::Child => self.happened.push_back(LiveEvent::ChildEnded),
-                Signal::Resized => self.happened.push_back(LiveEvent::Redraw),
-                Signal::Suspend => self.suspend()?,
-                Signal::User1 | Signal::User2 | Signal::FileSize => {}
+                ProcessSignal::Child => self.happened.push_back(LiveEvent::ChildEnded),
+                ProcessSignal::Resized => self.happened.push_back(LiveEvent::Redraw),
+                ProcessSignal::Suspend => self.suspend()?,
+                ProcessSignal::User1 | ProcessSignal::User2 | ProcessSignal::FileSize => {}
             }
         }
         Ok(())
@@ -267,13 +267,13 @@ impl LiveLoop {
 }
 
 /// The signals that a live command reads; those of the screen come last.
-const SIGNALS: [Signal; 6] = [
-    Signal::Interrupt,
-    Signal::Terminate,
-    Signal::HangUp,
-    Signal::Child,
-    Signal::Resized,
-    Signal::Suspend,
+const SIGNALS: [ProcessSignal; 6] = [
+    ProcessSignal::Interrupt,
+    ProcessSignal::Terminate,
+    ProcessSignal::HangUp,
+    ProcessSignal::Child,
+    ProcessSignal::Resized,
+    ProcessSignal::Suspend,
 ];
 
 /// How many of them are read only where there is a screen.

@@ -2,7 +2,7 @@
 //!
 //! - [`LiveTraffic`]: the last messages of the bus, and how many there were. All of these commands show it.
 //! - [`LiveLoop`]: the loop of these commands, which waits for the bus, the terminal, signals and time.
-//! - [`LiveOptions`]: `--live`, which repeats the report of a command on recordings for a bus. A [`Page`]
+//! - [`LiveOptions`]: `--live`, which repeats the report of a command on recordings for a bus. A [`LivePage`]
 //!   shows the report on a terminal; without one it is printed again and again.
 
 mod error;
@@ -20,8 +20,8 @@ use sys::clock::monotonic;
 
 pub(crate) use error::LiveError;
 pub(crate) use event_loop::{LiveEvent, LiveLoop, LiveOutput};
-use page::Page;
-pub(crate) use traffic::{Amount, LiveTraffic, Rate, before};
+use page::LivePage;
+pub(crate) use traffic::{LiveTraffic, TrafficAmount, TrafficRate, before};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
@@ -47,7 +47,7 @@ pub(crate) struct LiveOptions {
 
 /// The form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum LiveReportForm {
     /// For people; on a terminal, as a view.
     Text,
     /// For programs.
@@ -67,12 +67,12 @@ impl LiveOptions {
     /// last time.
     pub(crate) fn watch(
         &self,
-        form: Form,
+        form: LiveReportForm,
         report: MakeReport<'_>,
     ) -> Result<LiveTraffic, LiveError> {
         let output = match form {
-            Form::Text => LiveOutput::of_terminal(),
-            Form::Json => LiveOutput::Lines,
+            LiveReportForm::Text => LiveOutput::of_terminal(),
+            LiveReportForm::Json => LiveOutput::Lines,
         };
         let signals = output.block_signals()?;
         let mut traffic = LiveTraffic::new(MESSAGES_KEPT, monotonic());
@@ -82,10 +82,10 @@ impl LiveOptions {
         let front = match (output, self.interval, self.duration) {
             (LiveOutput::Screen, ..) => {
                 events.enter_screen()?;
-                Front::Page(Page::default())
+                ReportFront::Page(LivePage::default())
             }
-            (LiveOutput::Lines, None, Some(_)) => Front::Silent,
-            (LiveOutput::Lines, ..) => Front::Lines(form),
+            (LiveOutput::Lines, None, Some(_)) => ReportFront::Silent,
+            (LiveOutput::Lines, ..) => ReportFront::Lines(form),
         };
         events.end_after(self.duration);
         let interval = self.interval.unwrap_or(INTERVAL);
@@ -96,9 +96,9 @@ impl LiveOptions {
 
 /// Where the reports go.
 #[derive(Debug)]
-enum Front {
-    Page(Page),
-    Lines(Form),
+enum ReportFront {
+    Page(LivePage),
+    Lines(LiveReportForm),
     /// There is only the one at the end.
     Silent,
 }
@@ -108,7 +108,7 @@ enum Front {
 struct LiveReports {
     events: LiveLoop,
     traffic: LiveTraffic,
-    front: Front,
+    front: ReportFront,
     interval: Duration,
     /// When the next one is made, by the monotonic clock.
     next: Duration,
@@ -129,11 +129,13 @@ impl LiveReports {
                     self.draw()?;
                 }
                 LiveEvent::Notice(notice) => match &mut self.front {
-                    Front::Page(page) => page.say(notice.to_string()),
-                    Front::Lines(_) | Front::Silent => complain(&format!("diligence: {notice}\n")),
+                    ReportFront::Page(page) => page.say(notice.to_string()),
+                    ReportFront::Lines(_) | ReportFront::Silent => {
+                        complain(&format!("diligence: {notice}\n"))
+                    }
                 },
                 LiveEvent::Inputs(inputs) => {
-                    let Front::Page(page) = &mut self.front else { continue };
+                    let ReportFront::Page(page) = &mut self.front else { continue };
                     if page.press(&inputs).is_break() {
                         return Ok(self.finish());
                     }
@@ -155,17 +157,17 @@ impl LiveReports {
     fn renew(&mut self, report: MakeReport<'_>) -> io::Result<()> {
         let start = monotonic();
         match &mut self.front {
-            Front::Page(page) => {
+            ReportFront::Page(page) => {
                 if let Some(style) = page.wanted_style()? {
                     page.show(&report(self.traffic.capture(), style));
                 }
                 self.draw()?;
             }
-            Front::Lines(form) => {
+            ReportFront::Lines(form) => {
                 let text = report(self.traffic.capture(), style::of_stdout());
                 print_block(*form, &self.traffic, &text)?;
             }
-            Front::Silent => {}
+            ReportFront::Silent => {}
         }
         let end = monotonic();
         self.next = end + self.interval.max((end - start) * REST_PER_WORK);
@@ -173,7 +175,7 @@ impl LiveReports {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let Front::Page(page) = &mut self.front else { return Ok(()) };
+        let ReportFront::Page(page) = &mut self.front else { return Ok(()) };
         let summary = self.traffic.summary();
         self.events.draw(|frame| page.draw(frame, &summary))
     }
@@ -189,10 +191,10 @@ impl LiveReports {
     }
 }
 
-fn print_block(form: Form, traffic: &LiveTraffic, text: &str) -> io::Result<()> {
+fn print_block(form: LiveReportForm, traffic: &LiveTraffic, text: &str) -> io::Result<()> {
     match form {
-        Form::Text => write_text(&format!("{}\n\n{text}\n", traffic.summary())),
-        Form::Json => write_text(text),
+        LiveReportForm::Text => write_text(&format!("{}\n\n{text}\n", traffic.summary())),
+        LiveReportForm::Json => write_text(text),
     }
 }
 

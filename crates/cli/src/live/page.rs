@@ -15,36 +15,36 @@ use ratatui::text::{Line, Span};
 use crate::screen::TerminalInput;
 use crate::screen::controls::{Action, Following, KeyOutcome, Overlay, ViewControls};
 use crate::screen::keys::{self, KeyRow};
-use crate::screen::palette::Palette;
+use crate::screen::palette::ScreenPalette;
 use crate::screen::scroll::Scroll;
 use crate::screen::table::draw_rows;
 use crate::style;
 
 /// The report, and which part of it is on the screen.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Page {
+pub(super) struct LivePage {
     /// The report with the colors of a terminal; empty before the first one.
     lines: Vec<String>,
     controls: ViewControls,
     scroll: Scroll,
-    palette: Palette,
+    palette: ScreenPalette,
     /// Shown until a key is pressed.
     message: Option<String>,
 }
 
-impl Default for Page {
+impl Default for LivePage {
     fn default() -> Self {
         Self {
             lines: Vec::new(),
             controls: ViewControls::default(),
             scroll: Scroll::default(),
-            palette: Palette::of_stdout(),
+            palette: ScreenPalette::of_stdout(),
             message: None,
         }
     }
 }
 
-impl Page {
+impl LivePage {
     /// How the next report is to look; `None` if none is wanted.
     pub(super) fn wanted_style(&self) -> io::Result<Option<TextStyle>> {
         let (columns, _) = terminal::size()?;
@@ -111,7 +111,7 @@ impl Page {
 }
 
 /// A line with the styles that [`TextStyle`] gives to parts of it.
-fn styled(line: &str, palette: Palette) -> Line<'_> {
+fn styled(line: &str, palette: ScreenPalette) -> Line<'_> {
     let mut parts = line.split("\x1b[");
     let first = parts.next().map(Span::raw);
     let rest = parts.filter_map(|part| {
@@ -156,18 +156,19 @@ mod tests {
     use super::*;
     use crate::screen::drawn;
 
-    fn page(report: &str) -> Page {
-        let mut page = Page { palette: Palette::new(Colours::Wanted), ..Page::default() };
+    fn page(report: &str) -> LivePage {
+        let mut page =
+            LivePage { palette: ScreenPalette::new(Colours::Wanted), ..LivePage::default() };
         page.show(report);
         page
     }
 
-    fn draw(page: &mut Page) -> (Buffer, String) {
+    fn draw(page: &mut LivePage) -> (Buffer, String) {
         drawn((64, 4), |frame| page.draw(frame, "7 messages in 3 s"))
     }
 
     /// Presses a key; says whether it quits.
-    fn press(page: &mut Page, code: KeyCode) -> bool {
+    fn press(page: &mut LivePage, code: KeyCode) -> bool {
         page.press(&[TerminalInput::Key(code.into())]).is_break()
     }
 

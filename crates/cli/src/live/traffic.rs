@@ -6,10 +6,10 @@ use std::fmt;
 use std::time::Duration;
 
 use capture::losses::Losses;
-use capture::model::Message;
-use capture::record::{Method, Record, Time};
+use capture::model::CapturedMessage;
+use capture::record::{CaptureMethod, RecordedTime, RecordingRecord};
 use capture::text::units::{counted, duration};
-use capture::{Capture, MessageId};
+use capture::{Capture, CapturedMessageId};
 use recorder::Rolling;
 use sys::clock::monotonic;
 
@@ -23,9 +23,9 @@ pub(crate) struct LiveTraffic {
     started: Duration,
     /// All messages, also our own.
     taken: u64,
-    total: Amount,
+    total: TrafficAmount,
     /// Since the last step.
-    current: Amount,
+    current: TrafficAmount,
     /// When the last step ended.
     step_ended: Duration,
     /// The last steps, the latest one first.
@@ -42,7 +42,7 @@ enum BusPresence {
 
 /// Messages, and the bytes in them, headers included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Amount {
+pub(crate) struct TrafficAmount {
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
 }
@@ -50,19 +50,19 @@ pub(crate) struct Amount {
 /// The traffic of one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct TrafficStep {
-    amount: Amount,
+    amount: TrafficAmount,
     /// How long the step was: a busy program is not punctual.
     length: Duration,
 }
 
 /// Messages and bytes in a second.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Rate {
+pub(crate) struct TrafficRate {
     pub(crate) messages: f64,
     pub(crate) bytes: f64,
 }
 
-impl Amount {
+impl TrafficAmount {
     /// Counts a message, or adds so many bytes to those that are counted already.
     pub(crate) const fn add(&mut self, messages: u64, bytes: u64) {
         self.messages += messages;
@@ -70,12 +70,15 @@ impl Amount {
     }
 
     /// How fast this flowed, if it took so long.
-    pub(crate) fn per(self, time: Duration) -> Rate {
+    pub(crate) fn per(self, time: Duration) -> TrafficRate {
         let seconds = time.as_secs_f64();
         if seconds > 0.0 {
-            Rate { messages: self.messages as f64 / seconds, bytes: self.bytes as f64 / seconds }
+            TrafficRate {
+                messages: self.messages as f64 / seconds,
+                bytes: self.bytes as f64 / seconds,
+            }
         } else {
-            Rate::default()
+            TrafficRate::default()
         }
     }
 }
@@ -89,8 +92,8 @@ impl LiveTraffic {
             sight: Sight::default(),
             started: now,
             taken: 0,
-            total: Amount::default(),
-            current: Amount::default(),
+            total: TrafficAmount::default(),
+            current: TrafficAmount::default(),
             step_ended: now,
             steps: VecDeque::new(),
             bus: BusPresence::There,
@@ -108,7 +111,7 @@ impl LiveTraffic {
     }
 
     /// Takes in the next record. Returns the message, if it is one.
-    pub(crate) fn push(&mut self, record: Record<'_>) -> Option<MessageId> {
+    pub(crate) fn push(&mut self, record: RecordingRecord<'_>) -> Option<CapturedMessageId> {
         self.sight.learn(&record);
         let id = self.rolling.push(record)?;
         self.taken += 1;
@@ -134,8 +137,8 @@ impl LiveTraffic {
     }
 
     /// How fast messages went over the bus in the last steps.
-    pub(crate) fn rate(&self, steps: usize) -> Rate {
-        let mut amount = Amount::default();
+    pub(crate) fn rate(&self, steps: usize) -> TrafficRate {
+        let mut amount = TrafficAmount::default();
         let mut length = Duration::ZERO;
         for step in self.steps.iter().take(steps) {
             amount.add(step.amount.messages, step.amount.bytes);
@@ -145,7 +148,7 @@ impl LiveTraffic {
     }
 
     /// All that went over the bus.
-    pub(crate) const fn total(&self) -> Amount {
+    pub(crate) const fn total(&self) -> TrafficAmount {
         self.total
     }
 
@@ -160,7 +163,11 @@ impl LiveTraffic {
     }
 
     /// The messages of the last `span` before `now`, as far as they are kept.
-    pub(crate) fn recent(&self, now: Time, span: Duration) -> impl Iterator<Item = Message<'_>> {
+    pub(crate) fn recent(
+        &self,
+        now: RecordedTime,
+        span: Duration,
+    ) -> impl Iterator<Item = CapturedMessage<'_>> {
         let capture = self.capture();
         let since = before(now, span);
         let recent = capture.messages().rev().take_while(|message| message.at() >= since).count();
@@ -169,7 +176,7 @@ impl LiveTraffic {
 
     /// How much of the last `span` before `now` is covered by the messages that are kept. Of a busy bus
     /// it may be less.
-    pub(crate) fn covered(&self, now: Time, span: Duration) -> Duration {
+    pub(crate) fn covered(&self, now: RecordedTime, span: Duration) -> Duration {
         let capture = self.capture();
         let first = capture.messages().next().filter(|_| (capture.len() as u64) < self.taken);
         let kept = first.map(|first| u64::try_from(now.0 - first.at().0).unwrap_or_default());
@@ -195,20 +202,20 @@ impl LiveTraffic {
 }
 
 /// The time so long before another.
-pub(crate) fn before(now: Time, span: Duration) -> Time {
-    Time(now.0.saturating_sub(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
+pub(crate) fn before(now: RecordedTime, span: Duration) -> RecordedTime {
+    RecordedTime(now.0.saturating_sub(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
 }
 
 /// How well a bus is seen. Its text is for people: `seen by a monitor, nothing lost`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Sight {
-    method: Method,
+    method: CaptureMethod,
     losses: Losses,
 }
 
 impl Sight {
-    fn learn(&mut self, record: &Record<'_>) {
-        if let Record::Bus(bus) = record {
+    fn learn(&mut self, record: &RecordingRecord<'_>) {
+        if let RecordingRecord::Bus(bus) = record {
             self.method = bus.method;
         }
         self.losses.learn(record);
@@ -218,10 +225,10 @@ impl Sight {
 impl fmt::Display for Sight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = match self.method {
-            Method::Trace => "written by the bus",
-            Method::Monitor => "seen by a monitor",
-            Method::Eavesdrop => "overheard",
-            Method::Unknown => "not seen",
+            CaptureMethod::Trace => "written by the bus",
+            CaptureMethod::Monitor => "seen by a monitor",
+            CaptureMethod::Eavesdrop => "overheard",
+            CaptureMethod::Unknown => "not seen",
         };
         write!(f, "{seen}, {}", self.losses)
     }
@@ -233,7 +240,7 @@ const STEPS_KEPT: usize = 1024;
 #[cfg(test)]
 mod tests {
     use capture::record::Fact;
-    use testkit::recording::Recording;
+    use testkit::recording::TestRecording;
 
     use super::*;
 
@@ -242,7 +249,7 @@ mod tests {
         let mut now = Duration::from_secs(5);
         let mut traffic = LiveTraffic::new(100, now);
         for &(millis, signals) in steps {
-            let mut recording = Recording::new();
+            let mut recording = TestRecording::new();
             for _ in 0..signals {
                 recording.signal(":1.5", "/ org.a.Changed", &());
             }
@@ -280,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_busy_bus_is_covered_for_a_shorter_time() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         let mut traffic = LiveTraffic::new(10, Duration::ZERO);
         for _ in 0..35 {
             recording.wait_ms(100).signal(":1.5", "/ org.a.Changed", &());
@@ -305,7 +312,7 @@ mod tests {
 
     #[test]
     fn our_own_messages_are_not_counted() {
-        let mut recording = Recording::new();
+        let mut recording = TestRecording::new();
         recording.fact(Fact::Recorder { unique: ":1.9".into() });
         recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));
         recording.signal(":1.5", "/ org.a.Changed", &());

@@ -1,11 +1,11 @@
 //! The arguments of a call, from the words of the command line.
 
 use clap::Args;
-use inspector::Load;
+use inspector::CallPayload;
 use notation::ArgumentError;
-use notation::guess::{self, FirstWord, Reading, Syntax, Wanted};
+use notation::guess::{self, ArgumentReading, FirstWord, Syntax, WantedTypes};
 
-use super::descriptors::Descriptors;
+use super::descriptors::PassedDescriptors;
 use crate::choices::{Choice, one_of};
 
 /// How arguments are written.
@@ -37,20 +37,21 @@ impl ArgumentOptions {
         words: &[String],
         told: &[String],
         first: FirstWord,
-    ) -> Result<(Reading, Load), ArgumentError> {
+    ) -> Result<(ArgumentReading, CallPayload), ArgumentError> {
         let words: Vec<_> = words.iter().map(String::as_str).collect();
         let (told, first): (Vec<_>, _) = match &self.signature {
             Some(signature) => (vec![signature.as_str()], FirstWord::Argument),
             None => (told.iter().map(String::as_str).collect(), first),
         };
-        let wanted = if told.is_empty() { Wanted::Anything } else { Wanted::OneOf(&told) };
+        let wanted =
+            if told.is_empty() { WantedTypes::Anything } else { WantedTypes::OneOf(&told) };
         let reading = match self.syntax {
             Some(form) => guess::decide_forced(&words, wanted, form)?,
             None => guess::decide(&words, wanted, first)?,
         };
-        let mut descriptors = Descriptors::default();
+        let mut descriptors = PassedDescriptors::default();
         let arguments = guess::read(&reading, &words, &mut |word| descriptors.open(word))?;
-        Ok((reading, Load { arguments, descriptors: descriptors.into_inner() }))
+        Ok((reading, CallPayload { arguments, descriptors: descriptors.into_inner() }))
     }
 
     /// Whether to tell what was guessed.
@@ -60,7 +61,7 @@ impl ArgumentOptions {
 }
 
 /// In which forms arguments were found: `busctl`, `gvariant, json`; once, if all have the same.
-pub(crate) fn forms(reading: &Reading) -> String {
+pub(crate) fn forms(reading: &ArgumentReading) -> String {
     let mut forms: Vec<_> = reading.forms.iter().map(ToString::to_string).collect();
     if forms.iter().all(|form| *form == forms[0]) {
         forms.truncate(1);

@@ -8,9 +8,9 @@ use sys::inherited;
 
 /// The descriptors that go with a message, in the order of their places.
 #[derive(Debug, Default)]
-pub(crate) struct Descriptors(Vec<OwnedFd>);
+pub(crate) struct PassedDescriptors(Vec<OwnedFd>);
 
-impl Descriptors {
+impl PassedDescriptors {
     /// Opens what a word names: `@path` to read, `@>path` to write, `@-` the standard input, and a
     /// number, with `@` or without, what was inherited under it.
     pub(crate) fn open(&mut self, word: &str) -> Result<u32, String> {

@@ -2,7 +2,7 @@
 
 use capture::text::nearest::suggestion;
 use capture::text::visible::printable;
-use inspector::{ArgumentError, Failure};
+use inspector::{ArgumentError, InspectorFailure};
 
 use crate::bus_choice::Unreachable;
 use crate::exit::ExitError;
@@ -26,7 +26,7 @@ pub(crate) enum PokeError {
     Several { member: String, full_names: Vec<String> },
     /// The bus or the peer did not do it; `nearest` has similar names.
     #[error("{}{}", printable(&failure.to_string()), hint(nearest))]
-    Failed { failure: Failure, nearest: Vec<String> },
+    Failed { failure: InspectorFailure, nearest: Vec<String> },
     #[error(
         "the object does not tell of a property {}{}",
         printable(member),
@@ -58,8 +58,8 @@ impl ExitError for PokeError {
     }
 }
 
-impl From<Failure> for PokeError {
-    fn from(failure: Failure) -> Self {
+impl From<InspectorFailure> for PokeError {
+    fn from(failure: InspectorFailure) -> Self {
         Self::Failed { failure, nearest: Vec::new() }
     }
 }

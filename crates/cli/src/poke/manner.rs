@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
-use inspector::{Authorization, Inspector, Manner, Patience, Reply, Starting};
+use inspector::{Authorization, Inspector, InspectorPatience, Manner, ReplyExpectation, Starting};
 
 use crate::amount::{self, OutOfPlace};
 use crate::bus_choice::{BusChoice, Unreachable};
@@ -29,7 +29,7 @@ pub(crate) struct MannerOptions {
 
 impl MannerOptions {
     /// As the inspector takes it.
-    pub(crate) fn manner(&self, reply: Reply) -> Manner {
+    pub(crate) fn manner(&self, reply: ReplyExpectation) -> Manner {
         Manner {
             timeout_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX).max(1),
             starting: if self.auto_start { Starting::Allowed } else { Starting::Never },
@@ -47,9 +47,12 @@ impl MannerOptions {
     }
 
     /// How long to wait where several answers are needed.
-    pub(crate) fn patience(&self) -> Patience {
-        let usual = Patience::default();
-        Patience { answer: usual.answer.min(self.timeout), whole: usual.whole.min(self.timeout) }
+    pub(crate) fn patience(&self) -> InspectorPatience {
+        let usual = InspectorPatience::default();
+        InspectorPatience {
+            answer: usual.answer.min(self.timeout),
+            whole: usual.whole.min(self.timeout),
+        }
     }
 }
 

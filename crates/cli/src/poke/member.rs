@@ -8,7 +8,7 @@ use std::time::Duration;
 use capture::text::nearest::nearest;
 use capture::text::visible::printable;
 use inspector::introspection::{Argument, Interface, Introspection, Method};
-use inspector::{Failure, Inspector, Manner, Patience, TreeOptions};
+use inspector::{Inspector, InspectorFailure, InspectorPatience, Manner, TreeOptions};
 use notation::guess::is_like_signature;
 use sys::clock::monotonic;
 use wire::names::MemberName;
@@ -17,7 +17,7 @@ use super::error::PokeError;
 
 /// Words, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Named<'w> {
+pub(crate) struct NamedMember<'w> {
     /// The interface, if it was told.
     pub interface: Option<&'w str>,
     /// The member.
@@ -27,10 +27,13 @@ pub(crate) struct Named<'w> {
 }
 
 /// Takes words apart; `None` if there are none. `is_interface` knows those of the object.
-pub(crate) fn split(words: &[String], is_interface: impl Fn(&str) -> bool) -> Option<Named<'_>> {
+pub(crate) fn split(
+    words: &[String],
+    is_interface: impl Fn(&str) -> bool,
+) -> Option<NamedMember<'_>> {
     let (first, rest) = words.split_first()?;
     let Some((interface, member)) = first.rsplit_once('.') else {
-        return Some(Named { interface: None, member: first, rest });
+        return Some(NamedMember { interface: None, member: first, rest });
     };
     let apart = rest.split_first().filter(|(word, _)| MemberName::new(word).is_ok());
     // INTERFACE.METHOD SIGNATURE, as those write it who come from gdbus and busctl.
@@ -41,9 +44,9 @@ pub(crate) fn split(words: &[String], is_interface: impl Fn(&str) -> bool) -> Op
             if is_interface(first) || !is_interface(interface) && !is_joined(behind) =>
         {
             let member = behind;
-            Named { interface: Some(first), member, rest }
+            NamedMember { interface: Some(first), member, rest }
         }
-        _ => Named { interface: Some(interface), member, rest },
+        _ => NamedMember { interface: Some(interface), member, rest },
     })
 }
 
@@ -65,7 +68,7 @@ pub(crate) fn in_front<const COUNT: usize>(
 
 /// An object that is asked for a member.
 #[derive(Debug)]
-pub(crate) struct Object<'a> {
+pub(crate) struct AskedObject<'a> {
     /// Its service.
     pub service: &'a str,
     /// Its path.
@@ -73,7 +76,7 @@ pub(crate) struct Object<'a> {
     /// What it tells; empty if it tells nothing.
     pub told: Introspection,
     /// Why it tells nothing.
-    pub untold: Option<Failure>,
+    pub untold: Option<InspectorFailure>,
     /// Until when everything has to be done.
     deadline: Duration,
     /// How long all may take.
@@ -82,7 +85,7 @@ pub(crate) struct Object<'a> {
 
 /// The kinds of members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum CallableKind {
     /// What can be called.
     Method,
     /// What can be read or set.
@@ -91,7 +94,7 @@ pub(crate) enum Kind {
 
 /// A member, as far as the object tells of it.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Found {
+pub(crate) struct DescribedMember {
     /// Its interface; `None` if it was not told, and the object does not tell of the member.
     pub interface: Option<String>,
     /// The types that it takes: one signature for each form of it.
@@ -100,7 +103,7 @@ pub(crate) struct Found {
     pub results: Vec<Argument>,
 }
 
-impl<'a> Object<'a> {
+impl<'a> AskedObject<'a> {
     /// Asks an object. One that does not tell what it has may still be called; one that is not
     /// there cannot.
     pub(crate) fn ask(
@@ -165,7 +168,11 @@ impl<'a> Object<'a> {
     }
 
     /// What is known of a member.
-    pub(crate) fn find(&self, kind: Kind, named: Named<'_>) -> Result<Found, PokeError> {
+    pub(crate) fn find(
+        &self,
+        kind: CallableKind,
+        named: NamedMember<'_>,
+    ) -> Result<DescribedMember, PokeError> {
         let mut found: Vec<_> = self
             .told
             .interfaces
@@ -174,8 +181,9 @@ impl<'a> Object<'a> {
             .filter_map(|one| described(kind, one, named.member))
             .collect();
         if found.len() > 1 {
-            let full =
-                |one: Found| format!("{}.{}", one.interface.unwrap_or_default(), named.member);
+            let full = |one: DescribedMember| {
+                format!("{}.{}", one.interface.unwrap_or_default(), named.member)
+            };
             let full_names = found.into_iter().map(full).collect();
             return Err(PokeError::Several { member: named.member.to_owned(), full_names });
         }
@@ -192,13 +200,13 @@ impl<'a> Object<'a> {
     /// in front.
     pub(crate) fn failed(
         &self,
-        failure: Failure,
+        failure: InspectorFailure,
         inspector: &Inspector,
         member: &str,
     ) -> PokeError {
         let failure = match failure {
             // The time in which the object was asked is a part of it.
-            Failure::Silent { .. } => Failure::Silent { after: self.timeout },
+            InspectorFailure::Silent { .. } => InspectorFailure::Silent { after: self.timeout },
             other => other,
         };
         let name = failure.error_name().and_then(|name| name.strip_prefix(ERRORS));
@@ -209,7 +217,7 @@ impl<'a> Object<'a> {
             Some("UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "InvalidArgs") => {
                 near(member, self.members(member.contains('.')))
             }
-            None if matches!(failure, Failure::Undescribed { .. }) => {
+            None if matches!(failure, InspectorFailure::Undescribed { .. }) => {
                 near(member, self.members(member.contains('.')))
             }
             _ => Vec::new(),
@@ -231,29 +239,29 @@ impl<'a> Object<'a> {
     }
 }
 
-fn described(kind: Kind, interface: &Interface, member: &str) -> Option<Found> {
+fn described(kind: CallableKind, interface: &Interface, member: &str) -> Option<DescribedMember> {
     let (signatures, results): (Vec<_>, _) = match kind {
-        Kind::Method => {
+        CallableKind::Method => {
             let forms = interface.methods.iter().filter(|method| method.name == member);
             let results = forms.clone().next().map(|method| method.results.clone());
             (forms.map(|method| method.signature()).collect(), results.unwrap_or_default())
         }
-        Kind::Property => {
+        CallableKind::Property => {
             let types = interface.property(member).map(|property| property.types.clone());
             (types.into_iter().collect(), Vec::new())
         }
     };
     let interface = Some(interface.name.clone());
-    (!signatures.is_empty()).then_some(Found { interface, signatures, results })
+    (!signatures.is_empty()).then_some(DescribedMember { interface, signatures, results })
 }
 
 /// What everybody has, though not everybody tells of it.
-fn standard(named: Named<'_>) -> Found {
+fn standard(named: NamedMember<'_>) -> DescribedMember {
     let is_meant = |(interface, member, _): &&(&str, &str, &str)| {
         named.interface == Some(*interface) && named.member == *member
     };
     let signatures = STANDARD.iter().filter(is_meant).map(|(.., types)| (*types).to_owned());
-    Found {
+    DescribedMember {
         interface: named.interface.map(str::to_owned),
         signatures: signatures.collect(),
         results: Vec::new(),
@@ -261,18 +269,18 @@ fn standard(named: Named<'_>) -> Found {
 }
 
 /// Whether an object was not found.
-pub(crate) fn is_unknown_object(failure: &Failure) -> bool {
+pub(crate) fn is_unknown_object(failure: &InspectorFailure) -> bool {
     failure.error_name() == Some(UNKNOWN_OBJECT)
 }
 
 /// Whether a call would fail by the same.
-fn is_hopeless(failure: &Failure) -> bool {
+fn is_hopeless(failure: &InspectorFailure) -> bool {
     let name = failure.error_name().and_then(|name| name.strip_prefix(ERRORS));
     match name {
         Some(name) => {
             matches!(name, "ServiceUnknown" | "NameHasNoOwner") || name.starts_with("Spawn.")
         }
-        None => matches!(failure, Failure::Name(_) | Failure::Disconnected(_)),
+        None => matches!(failure, InspectorFailure::Name(_) | InspectorFailure::Disconnected(_)),
     }
 }
 
@@ -282,11 +290,11 @@ fn names(inspector: &Inspector) -> impl Iterator<Item = String> + use<> {
 }
 
 fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> + use<> {
-    let patience = Patience { answer: SUGGESTING, whole: SUGGESTING };
+    let patience = InspectorPatience { answer: SUGGESTING, whole: SUGGESTING };
     let options = TreeOptions { patience, nodes: PATHS_MAX, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options).ok();
     let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
-    let has_something = |told: &inspector::Told| matches!(told, inspector::Told::Interfaces(names) if !names.is_empty());
+    let has_something = |told: &inspector::NodeContent| matches!(told, inspector::NodeContent::Interfaces(names) if !names.is_empty());
     nodes.filter(move |node| has_something(&node.told)).map(|node| node.path)
 }
 

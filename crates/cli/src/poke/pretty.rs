@@ -6,17 +6,17 @@ use inspector::Descriptor;
 use notation::{gvariant, signature, text as basic};
 use wire::body::Value;
 
-use super::shown::{Values, What};
+use super::shown::{ShownKind, ShownValues};
 
 /// The lines of values.
-pub(super) fn text(shown: &Values<'_>, values: &[Value], style: Style) -> String {
-    let mut lines = Lines { text: String::new(), style, descriptors: shown.descriptors };
+pub(super) fn text(shown: &ShownValues<'_>, values: &[Value], style: Style) -> String {
+    let mut lines = PrettyLines { text: String::new(), style, descriptors: shown.descriptors };
     for (place, value) in values.iter().enumerate() {
         let label = match shown.what {
-            What::Results { names, .. } | What::Signal { names } => {
+            ShownKind::Results { names, .. } | ShownKind::Signal { names } => {
                 names.get(place).and_then(|one| one.name.clone())
             }
-            What::Property(name) => Some(name.to_owned()),
+            ShownKind::Property(name) => Some(name.to_owned()),
         };
         let label = label.filter(|name| !name.is_empty()).unwrap_or_else(|| signature(value));
         lines.push(0, &format!("{}:", style.strong(printable(&label))), value);
@@ -24,13 +24,13 @@ pub(super) fn text(shown: &Values<'_>, values: &[Value], style: Style) -> String
     lines.text
 }
 
-struct Lines<'d> {
+struct PrettyLines<'d> {
     text: String,
     style: Style,
     descriptors: &'d [Descriptor],
 }
 
-impl Lines<'_> {
+impl PrettyLines<'_> {
     /// A value behind its label, inside `depth` containers.
     fn push(&mut self, depth: usize, label: &str, value: &Value) {
         match value {

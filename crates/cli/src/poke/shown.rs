@@ -9,13 +9,13 @@ use capture::show::Controls;
 use capture::text::visible::{self, printable};
 use clap::{Args, ValueEnum};
 use inspector::introspection::Argument;
-use inspector::{Descriptor, Heading, TypedValue};
-use notation::dbus_send::Texts;
+use inspector::{Descriptor, ReplyHeading, TypedValue};
+use notation::dbus_send::TextStyle;
 use notation::{busctl, dbus_send, gvariant, signature};
 use wire::body::Value;
 
 use super::pretty;
-use crate::json_choice::{JsonChoice, Layout};
+use crate::json_choice::{JsonChoice, JsonLayout};
 use crate::output::{complain, controls, print};
 use crate::style;
 
@@ -24,7 +24,7 @@ use crate::style;
 pub(crate) struct ShownOptions {
     /// Output style
     #[arg(long, value_enum, default_value = "busctl", conflicts_with_all = ["json", "j"])]
-    format: Form,
+    format: ValueFormat,
     #[command(flatten)]
     json: JsonChoice,
     /// What dbus-send has to be told: print the answer, as it does
@@ -39,7 +39,7 @@ pub(crate) struct ShownOptions {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
+enum ValueFormat {
     /// A line that can be given back: as 2 "one" "two"
     Busctl,
     /// As busctl --verbose: a line for each value, with its type
@@ -65,37 +65,37 @@ enum PrintReply {
 
 /// The form that was chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Shape {
+enum ValueShape {
     Busctl,
     Verbose,
     Gvariant,
     DbusSend,
     Literal,
-    Json(Layout),
+    Json(JsonLayout),
     People,
     Nothing,
 }
 
 /// Values to be printed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Values<'v> {
+pub(crate) struct ShownValues<'v> {
     /// The values.
     pub values: &'v [TypedValue],
     /// What they are.
-    pub what: What<'v>,
+    pub what: ShownKind<'v>,
     /// The descriptors that came with them.
     pub descriptors: &'v [Descriptor],
 }
 
 /// What values are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What<'v> {
+pub(crate) enum ShownKind<'v> {
     /// The results of a call.
     Results {
         /// Who answered.
         sender: &'v str,
         /// What else the header said.
-        heading: &'v Heading,
+        heading: &'v ReplyHeading,
         /// What they are called.
         names: &'v [Argument],
     },
@@ -110,44 +110,49 @@ pub(crate) enum What<'v> {
 
 impl ShownOptions {
     /// The text of values; empty if none is wanted.
-    fn text(&self, shown: &Values<'_>) -> String {
+    fn text(&self, shown: &ShownValues<'_>) -> String {
         let values: Vec<Value> = shown.values.iter().map(|typed| typed.0.clone()).collect();
         let values = match (self.shape(), controls()) {
-            (Shape::Verbose | Shape::DbusSend, Controls::Escaped) => escaped(values, printable),
-            (Shape::Literal, Controls::Escaped) => escaped(values, visible::lines),
+            (ValueShape::Verbose | ValueShape::DbusSend, Controls::Escaped) => {
+                escaped(values, printable)
+            }
+            (ValueShape::Literal, Controls::Escaped) => escaped(values, visible::lines),
             _ => values,
         };
         match self.shape() {
-            Shape::Nothing => String::new(),
-            Shape::Busctl => line(busctl::line(&values)),
-            Shape::Gvariant => match shown.what {
-                What::Property(_) => line(values.first().map(gvariant::value).unwrap_or_default()),
+            ValueShape::Nothing => String::new(),
+            ValueShape::Busctl => line(busctl::line(&values)),
+            ValueShape::Gvariant => match shown.what {
+                ShownKind::Property(_) => {
+                    line(values.first().map(gvariant::value).unwrap_or_default())
+                }
                 _ => line(gvariant::tuple(&values)),
             },
-            Shape::Verbose => verbose(shown.what, &values),
-            Shape::DbusSend => as_dbus_send(shown, &values),
-            Shape::Literal => literal(&values),
-            Shape::Json(Layout::Lossless) => line(lossless(shown)),
-            Shape::Json(layout) => line(layout.lay(json(shown.what, &values))),
-            Shape::People => pretty::text(shown, &values, style::of_stdout()),
+            ValueShape::Verbose => verbose(shown.what, &values),
+            ValueShape::DbusSend => as_dbus_send(shown, &values),
+            ValueShape::Literal => literal(&values),
+            ValueShape::Json(JsonLayout::Lossless) => line(lossless(shown)),
+            ValueShape::Json(layout) => line(layout.lay(json(shown.what, &values))),
+            ValueShape::People => pretty::text(shown, &values, style::of_stdout()),
         }
     }
 
     /// Whether what values are called is shown.
     pub(crate) fn has_names(&self) -> bool {
-        self.shape() == Shape::People
+        self.shape() == ValueShape::People
     }
 
     /// As busctl --verbose has it, unless another form was chosen.
     pub(crate) fn verbosely(&self) -> Self {
-        let format = if self.format == Form::Busctl { Form::Verbose } else { self.format };
+        let format =
+            if self.format == ValueFormat::Busctl { ValueFormat::Verbose } else { self.format };
         Self { format, ..self.clone() }
     }
 
     /// Prints values, and on standard error what their descriptors are; people see that with the values.
-    pub(crate) fn print(&self, shown: &Values<'_>) -> ExitCode {
+    pub(crate) fn print(&self, shown: &ShownValues<'_>) -> ExitCode {
         let status = print(&self.text(shown));
-        if !matches!(self.shape(), Shape::Nothing | Shape::People) {
+        if !matches!(self.shape(), ValueShape::Nothing | ValueShape::People) {
             let lines = shown.descriptors.iter().enumerate();
             let lines = lines.map(|(place, one)| format!("descriptor {place} is {}\n", one.what));
             complain(&lines.collect::<String>());
@@ -155,18 +160,18 @@ impl ShownOptions {
         status
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ValueShape {
         match (self.json.layout(), self.format) {
-            _ if self.quiet => Shape::Nothing,
-            (Some(layout), _) => Shape::Json(layout),
-            _ if self.print_reply == Some(PrintReply::Typed) => Shape::DbusSend,
-            _ if self.print_reply == Some(PrintReply::Literal) => Shape::Literal,
-            (None, Form::Json) => Shape::Json(Layout::of_stdout()),
-            (None, Form::Busctl) => Shape::Busctl,
-            (None, Form::Verbose) => Shape::Verbose,
-            (None, Form::Gvariant) => Shape::Gvariant,
-            (None, Form::DbusSend) => Shape::DbusSend,
-            (None, Form::Pretty) => Shape::People,
+            _ if self.quiet => ValueShape::Nothing,
+            (Some(layout), _) => ValueShape::Json(layout),
+            _ if self.print_reply == Some(PrintReply::Typed) => ValueShape::DbusSend,
+            _ if self.print_reply == Some(PrintReply::Literal) => ValueShape::Literal,
+            (None, ValueFormat::Json) => ValueShape::Json(JsonLayout::of_stdout()),
+            (None, ValueFormat::Busctl) => ValueShape::Busctl,
+            (None, ValueFormat::Verbose) => ValueShape::Verbose,
+            (None, ValueFormat::Gvariant) => ValueShape::Gvariant,
+            (None, ValueFormat::DbusSend) => ValueShape::DbusSend,
+            (None, ValueFormat::Pretty) => ValueShape::People,
         }
     }
 }
@@ -185,34 +190,34 @@ fn line(mut text: String) -> String {
 }
 
 /// As busctl has it: arguments are a list, a property is its value.
-fn json(what: What<'_>, values: &[Value]) -> String {
+fn json(what: ShownKind<'_>, values: &[Value]) -> String {
     if values.is_empty() {
         return String::new();
     }
     let types: String = values.iter().map(signature).collect();
     let mut text = format!("{{\"type\":\"{types}\",\"data\":");
     match (what, values) {
-        (What::Property(_), [value]) => busctl::push_json(&mut text, value),
+        (ShownKind::Property(_), [value]) => busctl::push_json(&mut text, value),
         _ => busctl::push_json_list(&mut text, values),
     }
     text.push('}');
     text
 }
 
-fn lossless(shown: &Values<'_>) -> String {
+fn lossless(shown: &ShownValues<'_>) -> String {
     let text = match (shown.what, shown.values) {
-        (What::Property(_), [value]) => serde_json::to_string(value),
+        (ShownKind::Property(_), [value]) => serde_json::to_string(value),
         (_, values) => serde_json::to_string(values),
     };
     text.unwrap_or_default()
 }
 
-fn as_dbus_send(shown: &Values<'_>, values: &[Value]) -> String {
+fn as_dbus_send(shown: &ShownValues<'_>, values: &[Value]) -> String {
     let mut text = String::new();
     let depth = match shown.what {
-        What::Results { sender, heading, .. } => {
+        ShownKind::Results { sender, heading, .. } => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let Heading { destination, serial, reply_serial } = heading;
+            let ReplyHeading { destination, serial, reply_serial } = heading;
             let _ = writeln!(
                 text,
                 "method return time={}.{:06} sender={sender} -> destination={destination} \
@@ -222,23 +227,23 @@ fn as_dbus_send(shown: &Values<'_>, values: &[Value]) -> String {
             );
             1
         }
-        What::Signal { .. } | What::Property(_) => 0,
+        ShownKind::Signal { .. } | ShownKind::Property(_) => 0,
     };
-    let push = |value| dbus_send::push_tree(&mut text, value, Texts::Quoted, depth);
+    let push = |value| dbus_send::push_tree(&mut text, value, TextStyle::Quoted, depth);
     values.iter().for_each(push);
     text
 }
 
 fn literal(values: &[Value]) -> String {
     let mut text = String::new();
-    values.iter().for_each(|value| dbus_send::push_tree(&mut text, value, Texts::Literal, 1));
+    values.iter().for_each(|value| dbus_send::push_tree(&mut text, value, TextStyle::Literal, 1));
     text
 }
 
 /// As busctl has it: arguments are those of a message, a property is its value.
-fn verbose(what: What<'_>, values: &[Value]) -> String {
+fn verbose(what: ShownKind<'_>, values: &[Value]) -> String {
     match (what, values) {
-        (What::Property(_), [value]) => {
+        (ShownKind::Property(_), [value]) => {
             let mut text = String::new();
             busctl::push_tree(&mut text, value, 0);
             text

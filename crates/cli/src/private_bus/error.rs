@@ -4,14 +4,14 @@ use std::io;
 use std::process::ExitStatus;
 
 use daemon_command::locate::DaemonMissing;
-use sys::signals::Signal;
+use sys::signals::ProcessSignal;
 use wire::address::AddressError;
 
 use super::describe_end;
 
 /// Why the private bus did not start.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StartError {
+pub(crate) enum PrivateBusError {
     #[error("cannot make a directory for the bus: {0}")]
     Directory(io::Error),
     #[error("cannot start the bus: {0}")]
@@ -27,5 +27,5 @@ pub(crate) enum StartError {
     Address(String, AddressError),
     /// This program received a signal to end while the bus started.
     #[error("interrupted by {0:?} before the bus had started")]
-    Interrupted(Signal),
+    Interrupted(ProcessSignal),
 }

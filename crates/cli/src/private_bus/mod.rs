@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use daemon_command::locate;
-pub(crate) use error::StartError;
+pub(crate) use error::PrivateBusError;
 use sys::poll::{Events, Interest, Poller};
 use sys::private_directory::PrivateDirectory;
-use sys::signals::{Signal, SignalSource};
-use wire::address::{Address, AddressList, Transport, UnixAddress};
+use sys::signals::{ProcessSignal, SignalSource};
+use wire::address::{Address, AddressList, Transport, UnixTransport};
 
 use crate::children;
 
 /// What kind of bus to start.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct PrivateBusOptions {
     /// Where its configuration comes from.
-    pub(crate) config: Config,
+    pub(crate) config: PrivateBusConfig,
     /// Where it listens; by default in a new directory, or where the file says.
     pub(crate) address: Option<AddressList>,
     /// Where its log goes.
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
 
 /// Where the configuration comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Config {
+pub(crate) enum PrivateBusConfig {
     /// That of a user's session, but for where it listens.
     Session,
     /// A file.
@@ -49,11 +49,15 @@ pub(crate) struct PrivateBus {
 
 impl PrivateBus {
     /// Starts a bus, and waits until it listens. While it waits, signals that ask to end are heeded.
-    pub(crate) fn start(plan: Plan, signals: &SignalSource) -> Result<Self, StartError> {
-        let directory = PrivateDirectory::new("diligence-").map_err(StartError::Directory)?;
+    pub(crate) fn start(
+        plan: PrivateBusOptions,
+        signals: &SignalSource,
+    ) -> Result<Self, PrivateBusError> {
+        let directory = PrivateDirectory::new("diligence-").map_err(PrivateBusError::Directory)?;
         let mut command = command(&plan, directory.path())?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(plan.log);
-        let mut process = children::start_dependent(&mut command).map_err(StartError::Spawn)?;
+        let mut process =
+            children::start_dependent(&mut command).map_err(PrivateBusError::Spawn)?;
         let stdout = process.stdout.take().expect("it was asked for");
         match read_address(stdout, signals) {
             Ok(address) => Ok(Self { process, address, _directory: directory }),
@@ -85,21 +89,21 @@ impl Drop for PrivateBus {
 }
 
 /// The command that runs the bus.
-fn command(plan: &Plan, directory: &Path) -> Result<Command, StartError> {
-    let program = locate::daemon().map_err(StartError::Missing)?;
+fn command(plan: &PrivateBusOptions, directory: &Path) -> Result<Command, PrivateBusError> {
+    let program = locate::daemon().map_err(PrivateBusError::Missing)?;
     let file = match &plan.config {
-        Config::File(file) => file.clone(),
-        Config::Session => {
+        PrivateBusConfig::File(file) => file.clone(),
+        PrivateBusConfig::Session => {
             let address = plan.address.clone().unwrap_or_else(|| address_in(directory));
             let file = directory.join("bus.conf");
-            fs::write(&file, config::session(&address)).map_err(StartError::Directory)?;
+            fs::write(&file, config::session(&address)).map_err(PrivateBusError::Directory)?;
             file
         }
     };
     let mut command = Command::new(program);
     command.arg(with_value("--config-file=", file));
     command.args(["--nofork", "--nopidfile", "--print-address=1"]);
-    if let (Config::File(_), Some(address)) = (&plan.config, &plan.address) {
+    if let (PrivateBusConfig::File(_), Some(address)) = (&plan.config, &plan.address) {
         command.arg(format!("--address={address}"));
     }
     Ok(command)
@@ -107,7 +111,7 @@ fn command(plan: &Plan, directory: &Path) -> Result<Command, StartError> {
 
 fn address_in(directory: &Path) -> AddressList {
     let path = directory.join("bus").into_os_string().into_vec();
-    Address::from(Transport::Unix(UnixAddress::Path(path))).into()
+    Address::from(Transport::Unix(UnixTransport::Path(path))).into()
 }
 
 fn with_value(option: &str, value: PathBuf) -> OsString {
@@ -117,45 +121,53 @@ fn with_value(option: &str, value: PathBuf) -> OsString {
 }
 
 /// Waits for the line with which the bus says where it listens.
-fn read_address(mut stdout: ChildStdout, signals: &SignalSource) -> Result<String, StartError> {
+fn read_address(
+    mut stdout: ChildStdout,
+    signals: &SignalSource,
+) -> Result<String, PrivateBusError> {
     let wait = || -> io::Result<(Poller, Events)> {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
         poller.add(&stdout, 1, Interest::Read)?;
         Ok((poller, Events::with_capacity(2)))
     };
-    let (poller, mut events) = wait().map_err(StartError::Wait)?;
+    let (poller, mut events) = wait().map_err(PrivateBusError::Wait)?;
     let (mut line, mut space) = (Vec::new(), [0; 512]);
     loop {
-        poller.wait(&mut events, None).map_err(StartError::Wait)?;
-        if let Some(signal) = asked_to_end(signals).map_err(StartError::Wait)? {
-            return Err(StartError::Interrupted(signal));
+        poller.wait(&mut events, None).map_err(PrivateBusError::Wait)?;
+        if let Some(signal) = asked_to_end(signals).map_err(PrivateBusError::Wait)? {
+            return Err(PrivateBusError::Interrupted(signal));
         }
         if !events.iter().any(|event| event.token() == 1) {
             continue;
         }
-        let count = stdout.read(&mut space).map_err(StartError::Wait)?;
+        let count = stdout.read(&mut space).map_err(PrivateBusError::Wait)?;
         line.extend_from_slice(&space[..count]);
         if let Some(end) = line.iter().position(|&byte| byte == b'\n') {
             return address_of(&line[..end]);
         }
         if count == 0 {
-            return Err(StartError::Ended(None));
+            return Err(PrivateBusError::Ended(None));
         }
     }
 }
 
-fn address_of(line: &[u8]) -> Result<String, StartError> {
+fn address_of(line: &[u8]) -> Result<String, PrivateBusError> {
     let text = String::from_utf8_lossy(line);
     let parsed = text.parse::<AddressList>();
-    parsed.map(|_| text.to_string()).map_err(|error| StartError::Address(text.into_owned(), error))
+    parsed
+        .map(|_| text.to_string())
+        .map_err(|error| PrivateBusError::Address(text.into_owned(), error))
 }
 
 /// The next signal that asks this program to end. Others, such as that a child has ended, are
 /// taken and forgotten.
-pub(crate) fn asked_to_end(signals: &SignalSource) -> io::Result<Option<Signal>> {
+pub(crate) fn asked_to_end(signals: &SignalSource) -> io::Result<Option<ProcessSignal>> {
     while let Some(signal) = signals.take()? {
-        if matches!(signal, Signal::Interrupt | Signal::Terminate | Signal::HangUp) {
+        if matches!(
+            signal,
+            ProcessSignal::Interrupt | ProcessSignal::Terminate | ProcessSignal::HangUp
+        ) {
             return Ok(Some(signal));
         }
     }
@@ -163,9 +175,9 @@ pub(crate) fn asked_to_end(signals: &SignalSource) -> io::Result<Option<Signal>>
 }
 
 /// Ends a bus that did not start as it should; if it had ended itself, says how.
-fn explain(error: StartError, process: &mut Child) -> StartError {
+fn explain(error: PrivateBusError, process: &mut Child) -> PrivateBusError {
     let error = match error {
-        StartError::Ended(_) => StartError::Ended(process.wait().ok()),
+        PrivateBusError::Ended(_) => PrivateBusError::Ended(process.wait().ok()),
         other => other,
     };
     children::end_all([process]);

@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Clear, Paragraph};
 
 use capture::text::columns::cells;
 
-use super::palette::Palette;
+use super::palette::ScreenPalette;
 
 /// Keys that belong together: one line of the help.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(crate) fn action<A: Copy>(rows: &[KeyRow<A>], key: KeyEvent) -> Option<A> {
 /// does. `word` may say something else of an action than the table.
 pub(crate) fn footer<A>(
     rows: &[KeyRow<A>],
-    palette: Palette,
+    palette: ScreenPalette,
     width: u16,
     word: impl Fn(&A) -> Option<String>,
 ) -> Line<'static> {
@@ -66,7 +66,7 @@ pub(crate) fn footer<A>(
 pub(crate) fn draw_help<'l, A>(
     frame: &mut Frame<'_>,
     rows: &[KeyRow<A>],
-    palette: Palette,
+    palette: ScreenPalette,
     more: impl Iterator<Item = Line<'l>>,
 ) {
     let name_width = rows.iter().map(|row| cells(row.name)).max().unwrap_or(0);
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_footer_keeps_the_key_that_explains_the_others() {
-        let palette = Palette::new(Colours::Unwanted);
+        let palette = ScreenPalette::new(Colours::Unwanted);
         let text = |width| {
             let line = footer(&ROWS, palette, width, |action| (*action == 2).then(|| "up".into()));
             line.to_string()

@@ -7,11 +7,11 @@ use crate::style;
 
 /// What things look like, with or without colors (<https://no-color.org>).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Palette {
+pub(crate) struct ScreenPalette {
     colours: Colours,
 }
 
-impl Palette {
+impl ScreenPalette {
     /// A palette with or without colors. Without them, bold, dim and reverse must do.
     pub(crate) const fn new(colours: Colours) -> Self {
         Self { colours }

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use capture::text::columns::{Fit, Grid};
 
-use super::palette::Palette;
+use super::palette::ScreenPalette;
 use super::scroll::Scroll;
 
 /// Draws rows below a heading, from the one on that `scroll` says; `row` makes the line of a row.
@@ -52,7 +52,7 @@ pub(crate) struct LiveColumn<R> {
     /// The width of the terminal from which on the column is shown.
     from: u16,
     /// The text of a row, and its style. The number is the width of the column.
-    cell: fn(&R, Palette, usize) -> (String, Style),
+    cell: fn(&R, ScreenPalette, usize) -> (String, Style),
 }
 
 /// The width of a column. It does not depend on the texts in it.
@@ -70,7 +70,7 @@ impl<R> LiveColumn<R> {
         width: usize,
         fit: Fit,
         from: u16,
-        cell: fn(&R, Palette, usize) -> (String, Style),
+        cell: fn(&R, ScreenPalette, usize) -> (String, Style),
     ) -> Self {
         Self { title, width: ColumnWidth::Cells(width), fit, from, cell }
     }
@@ -81,7 +81,7 @@ impl<R> LiveColumn<R> {
         part: fn(usize) -> usize,
         fit: Fit,
         from: u16,
-        cell: fn(&R, Palette, usize) -> (String, Style),
+        cell: fn(&R, ScreenPalette, usize) -> (String, Style),
     ) -> Self {
         Self { title, width: ColumnWidth::Rest(part), fit, from, cell }
     }
@@ -93,7 +93,7 @@ pub(crate) struct LiveTable<R: 'static> {
     /// The title by whose column the rows are sorted, and the mark behind it.
     pub(crate) sorted: Option<(&'static str, char)>,
     pub(crate) heading: Style,
-    pub(crate) palette: Palette,
+    pub(crate) palette: ScreenPalette,
 }
 
 impl<R> LiveTable<R> {

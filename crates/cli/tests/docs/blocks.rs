@@ -2,7 +2,7 @@
 
 /// A block marked `console`.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Block {
+pub(crate) struct ConsoleBlock {
     /// The page, relative to the root of the project.
     pub(crate) page: String,
     /// The line in the page with the opening fence, from 1.
@@ -34,7 +34,7 @@ pub(crate) struct ShownCommand {
     pub(crate) output: Vec<String>,
 }
 
-impl Block {
+impl ConsoleBlock {
     /// `FILE:LINE`, the name of the test case.
     pub(crate) fn place(&self) -> String {
         format!("{}:{}", self.page, self.line)
@@ -60,11 +60,11 @@ const PROGRAMS: [&str; 7] = [
 ];
 
 /// All blocks marked `console` of a page, in their order.
-pub(crate) fn parse(page: &str, text: &str) -> Vec<Block> {
+pub(crate) fn parse(page: &str, text: &str) -> Vec<ConsoleBlock> {
     let mut blocks = Vec::new();
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     let mut mark: Option<(usize, &str)> = None;
-    let malformed = |line, problem: &str| Block {
+    let malformed = |line, problem: &str| ConsoleBlock {
         page: page.to_owned(),
         line,
         check: Check::Malformed(problem.to_owned()),
@@ -88,8 +88,12 @@ pub(crate) fn parse(page: &str, text: &str) -> Vec<Block> {
                 let check = mark.map_or(Check::Exact, |(_, mark)| check_of(mark));
                 let inner =
                     inner.into_iter().map(|(at, line)| (at, line.get(indent..).unwrap_or("")));
-                let block =
-                    Block { page: page.to_owned(), line: number, check, commands: Vec::new() };
+                let block = ConsoleBlock {
+                    page: page.to_owned(),
+                    line: number,
+                    check,
+                    commands: Vec::new(),
+                };
                 blocks.push(with_commands(block, inner));
             }
             (false, Some((number, _))) => {
@@ -112,7 +116,10 @@ fn check_of(mark: &str) -> Check {
     }
 }
 
-fn with_commands<'a>(mut block: Block, lines: impl Iterator<Item = (usize, &'a str)>) -> Block {
+fn with_commands<'a>(
+    mut block: ConsoleBlock,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+) -> ConsoleBlock {
     for (number, line) in lines {
         if let Some(text) = line.strip_prefix(PROMPT) {
             block.commands.push(ShownCommand {

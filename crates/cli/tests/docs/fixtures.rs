@@ -11,8 +11,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::{fs, io};
 
-use capture::record::{Bus, EndCause, Fact, Method};
-use testkit::recording::Recording;
+use capture::record::{CaptureMethod, EndCause, Fact, RecordedBus};
+use testkit::recording::TestRecording;
 use wire::body::{Value, Variant};
 use wire::message::Flags;
 
@@ -45,18 +45,22 @@ kill $!
 ";
 
 /// A recording of a session bus that recorded itself.
-fn recorded() -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(Bus { name: "session".into(), method: Method::Trace, ..Bus::default() });
+fn recorded() -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus {
+        name: "session".into(),
+        method: CaptureMethod::Trace,
+        ..RecordedBus::default()
+    });
     recording
 }
 
-fn ended(mut recording: Recording) -> Recording {
+fn ended(mut recording: TestRecording) -> TestRecording {
     recording.fact(Fact::Ended { cause: EndCause::Asked });
     recording
 }
 
-fn mail() -> Recording {
+fn mail() -> TestRecording {
     let mut recording = recorded();
     recording.process(":1.7", 701, "gnome-shell").process(":1.9", 702, "maild").owner(MAIL, ":1.9");
     let mail = |member: &str| format!("/org/example/mail org.example.Mail.{member}");
@@ -72,7 +76,7 @@ fn mail() -> Recording {
     ended(recording)
 }
 
-fn session() -> Recording {
+fn session() -> TestRecording {
     let mut recording = recorded();
     recording.process(":1.7", 5201, "panel").process(":1.10", 5210, "gdbus");
     recording.process(":1.20", 5230, "indexer").owner(INDEXER, ":1.20");
@@ -104,7 +108,7 @@ fn session() -> Recording {
 }
 
 /// Six callers wait until the service that they call has started.
-fn start_of_backup(recording: &mut Recording) {
+fn start_of_backup(recording: &mut TestRecording) {
     let start = Fact::Starting { name: BACKUP.into(), by: Some(":1.10".into()) };
     let what = "/org/example/Backup org.freedesktop.DBus.Introspectable.Introspect";
     let mut calls = Vec::new();
@@ -130,7 +134,7 @@ fn start_of_backup(recording: &mut Recording) {
 }
 
 /// Thirty searches that take so many milliseconds each, a little more or less.
-fn searches(millis: i64) -> Recording {
+fn searches(millis: i64) -> TestRecording {
     let mut recording = recorded();
     recording
         .process(":1.7", 5201, "panel")

@@ -18,14 +18,14 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use crate::blocks::{Block, Check};
+use crate::blocks::{Check, ConsoleBlock};
 
 /// The folder of the whole project.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let blocks: Vec<Block> = pages().iter().flat_map(|page| blocks_of(page)).collect();
+    let blocks: Vec<ConsoleBlock> = pages().iter().flat_map(|page| blocks_of(page)).collect();
     if !arguments.list {
         println!("{}", summary(&blocks));
     }
@@ -49,12 +49,12 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-fn blocks_of(page: &Path) -> Vec<Block> {
+fn blocks_of(page: &Path) -> Vec<ConsoleBlock> {
     let text = fs::read_to_string(Path::new(ROOT).join(page)).expect("the page can be read");
     blocks::parse(&page.display().to_string(), &text)
 }
 
-fn trial(block: Block) -> Trial {
+fn trial(block: ConsoleBlock) -> Trial {
     match &block.check {
         Check::NotRun(reason) => {
             let name = format!("{} (not run, {reason})", block.place());
@@ -71,7 +71,7 @@ fn trial(block: Block) -> Trial {
 }
 
 /// One line that counts the blocks by class.
-fn summary(blocks: &[Block]) -> String {
+fn summary(blocks: &[ConsoleBlock]) -> String {
     let count =
         |is_of: fn(&Check) -> bool| blocks.iter().filter(|block| is_of(&block.check)).count();
     format!(

@@ -14,7 +14,7 @@ use std::{env, io};
 
 use rustix::process::{Pid, Signal};
 
-use crate::blocks::{Block, ShownCommand};
+use crate::blocks::{ConsoleBlock, ShownCommand};
 use crate::comparison::{OMITTED, compare};
 use crate::{ROOT, fixtures};
 
@@ -28,8 +28,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const SEPARATOR: char = '\u{1e}';
 
 /// Runs the commands in one shell, and compares the output of each with the page.
-pub(crate) fn run(block: &Block) -> Result<(), String> {
-    let scene = Scene::new().map_err(|error| format!("{}: {error}", block.place()))?;
+pub(crate) fn run(block: &ConsoleBlock) -> Result<(), String> {
+    let scene = DocSession::new().map_err(|error| format!("{}: {error}", block.place()))?;
     let printed =
         scene.run(&script(block)).map_err(|error| format!("{}: {error}", block.place()))?;
     let mut rest = &printed[..];
@@ -67,7 +67,7 @@ const CLASSES: &str = "If that is right, change the page. If figures differ each
     lines into the page.";
 
 /// With `DILIGENCE_BLESS=1`, writes what the command printed into the page. The page must show the whole output.
-fn is_blessed(block: &Block, command: &ShownCommand, printed: &str) -> bool {
+fn is_blessed(block: &ConsoleBlock, command: &ShownCommand, printed: &str) -> bool {
     static PAGES: Mutex<()> = Mutex::new(());
     let is_wanted = env::var_os("DILIGENCE_BLESS").is_some_and(|value| value == "1");
     if !is_wanted || command.output.iter().any(|line| line == OMITTED) {
@@ -89,7 +89,7 @@ fn is_blessed(block: &Block, command: &ShownCommand, printed: &str) -> bool {
 }
 
 /// The script that runs all commands. Each keeps the exit status of the one before as `$?`.
-fn script(block: &Block) -> String {
+fn script(block: &ConsoleBlock) -> String {
     let mut script = String::from("exec 2>&1\n");
     for command in &block.commands {
         script.push_str(&command.text);
@@ -99,12 +99,12 @@ fn script(block: &Block) -> String {
 }
 
 /// A folder with recordings and a running bus. Both end with it.
-struct Scene {
+struct DocSession {
     folder: PathBuf,
     bus: Child,
 }
 
-impl Scene {
+impl DocSession {
     fn new() -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -151,7 +151,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for DocSession {
     fn drop(&mut self) {
         let _ = self.bus.kill();
         let _ = self.bus.wait();

@@ -18,9 +18,9 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A folder in which the program puts its directories; gone with the test.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct ProcessFolder(PathBuf);
 
-impl Folder {
+impl ProcessFolder {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -51,16 +51,16 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ProcessFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
 /// A process that is killed, if need be, when the test is over.
-pub(crate) struct Running(pub(crate) Child);
+pub(crate) struct RunningProcess(pub(crate) Child);
 
-impl Running {
+impl RunningProcess {
     pub(crate) fn start(command: &mut Command) -> Self {
         Self(command.spawn().expect("the program can be started"))
     }
@@ -70,8 +70,8 @@ impl Running {
     }
 
     /// The lines of its standard output, read by a thread.
-    pub(crate) fn lines(&mut self) -> Lines {
-        Lines::of(self.0.stdout.take().expect("it is a pipe, and was not taken"))
+    pub(crate) fn lines(&mut self) -> ProcessLines {
+        ProcessLines::of(self.0.stdout.take().expect("it is a pipe, and was not taken"))
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -89,7 +89,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -97,9 +97,9 @@ impl Drop for Running {
 }
 
 /// Lines that come from somewhere.
-pub(crate) struct Lines(Receiver<String>);
+pub(crate) struct ProcessLines(Receiver<String>);
 
-impl Lines {
+impl ProcessLines {
     pub(crate) fn of(source: impl Read + Send + 'static) -> Self {
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || {

@@ -7,19 +7,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use client::wire::body::Value;
-use client::{Connection, Interface, NameFlags, Request, Values};
+use client::{Connection, IncomingCall, NameFlags, ServedInterface, Values};
 use rustix::process::Signal;
-use testkit::forms::{FORMS, Form};
+use testkit::forms::{FORMS, ValueForm};
 
-use crate::everything::{self, Health};
+use crate::everything::{self, ExitHealth};
 use crate::recorder::DbusDaemon;
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const NAME: &str = "org.example.Echo";
 const PATH: &str = "/org/example/Echo";
 
 /// Answers with what was said.
-fn echo(request: &Request) {
+fn echo(request: &IncomingCall) {
     let message = request.message();
     let mut reader = message.reader();
     let types = message.signature().types();
@@ -33,10 +33,10 @@ fn serve(address: &str) {
     let address = address.to_owned();
     thread::spawn(move || {
         let bus = Connection::open(&address).expect("the bus is there");
-        let mut interface = Interface::<u32>::builder(NAME);
+        let mut interface = ServedInterface::<u32>::builder(NAME);
         for (number, form) in FORMS.iter().enumerate() {
             let (name, arguments) = (format!("Echo{number}"), [("value", form.types)]);
-            let run = |_: &mut u32, request: Request| echo(&request);
+            let run = |_: &mut u32, request: IncomingCall| echo(&request);
             interface = interface.raw_method(&name, &arguments, &arguments, run);
         }
         let interface = interface
@@ -76,14 +76,14 @@ fn serve_bare(address: &str) {
     is_ready.recv_timeout(Duration::from_secs(10)).expect("the service is there");
 }
 
-struct Stage {
-    folder: Folder,
+struct CalledService {
+    folder: ProgramFolder,
     bus: DbusDaemon,
 }
 
-impl Stage {
+impl CalledService {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let bus = DbusDaemon::start(&folder, "");
         serve(&bus.address);
         Self { folder, bus }
@@ -129,9 +129,9 @@ fn body(printed: &str) -> &str {
 
 #[test]
 fn every_type_goes_there_and_back_as_with_the_other_tools() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     for (number, form) in FORMS.iter().enumerate() {
-        let Form { types, busctl, gvariant, dbus_send, json } = form;
+        let ValueForm { types, busctl, gvariant, dbus_send, json } = form;
         let method = format!("Echo{number}");
         let full = format!("{NAME}.{method}");
         let words = [&["--", "call", NAME, PATH, NAME, &method, types], *busctl].concat();
@@ -151,9 +151,9 @@ fn every_type_goes_there_and_back_as_with_the_other_tools() {
 
 #[test]
 fn every_type_is_printed_as_by_the_other_tools() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     for (number, form) in FORMS.iter().enumerate() {
-        let Form { types, busctl, gvariant, dbus_send, .. } = form;
+        let ValueForm { types, busctl, gvariant, dbus_send, .. } = form;
         let method = format!("Echo{number}");
         let full = format!("{NAME}.{method}");
         let words = [&["--", "call", NAME, PATH, NAME, &method, types], *busctl].concat();
@@ -186,7 +186,7 @@ fn every_type_is_printed_as_by_the_other_tools() {
 
 #[test]
 fn fewer_words_show_what_there_is() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     assert!(stage.printed(&["call"]).lines().any(|line| line == NAME));
     assert!(stage.printed(&["call", NAME]).lines().any(|line| line == PATH));
     let members = stage.printed(&["call", NAME, PATH]);
@@ -198,7 +198,7 @@ fn fewer_words_show_what_there_is() {
 
 #[test]
 fn the_options_of_the_other_tools_are_understood() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     let method = "org.example.Echo.Echo4";
     for words in [
         &["call", "--dest", NAME, "--object-path", PATH, "--method", method, "-7"][..],
@@ -227,7 +227,7 @@ fn the_options_of_the_other_tools_are_understood() {
 
 #[test]
 fn what_goes_wrong_is_a_sentence() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     serve_bare(&stage.bus.address);
     for (words, parts) in [
         (
@@ -284,15 +284,15 @@ fn what_goes_wrong_is_a_sentence() {
 /// Half of the time is kept for the call.
 #[test]
 fn who_does_not_tell_what_he_has_is_called_all_the_same() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     let name = "org.example.Silent";
-    everything::serve(&stage.bus.address, name, Health::Silent);
+    everything::serve(&stage.bus.address, name, ExitHealth::Silent);
     assert_eq!(stage.printed(&["call", "--timeout=1s", name, everything::ODD, "a.b", "C"]), "");
 }
 
 #[test]
 fn a_forgotten_argument_is_an_error_as_with_busctl() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     let (bus, path) = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
     let call = ["call", bus, path, bus];
     let emit = ["emit", "/p", "org.example.I"];
@@ -350,7 +350,7 @@ fn a_forgotten_argument_is_an_error_as_with_busctl() {
 
 #[test]
 fn properties_are_read_and_set() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     let get = ["--user", "get-property", NAME, PATH, NAME, "Level"];
     let full = "org.example.Echo.Level";
     for (set, level) in [
@@ -380,7 +380,7 @@ fn properties_are_read_and_set() {
 
 #[test]
 fn what_is_emitted_is_waited_for() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     let dbus_send = ["emit", "--session", "--type=signal", "/p", "org.example.I.Said", "string:x"];
     assert_eq!(stage.printed(&dbus_send), "");
     // A word that could be the name of a signal is none, if that was told.
@@ -397,7 +397,7 @@ fn what_is_emitted_is_waited_for() {
         &["emit", "-e", "-o", "/p", "-s", "org.example.I.Played", "'song'", "uint32 7"],
     ] {
         let mut wait = stage.command(&["wait", "/p", "org.example.I", "Played", "--timeout=20s"]);
-        let waiting = Running::start(&mut wait);
+        let waiting = SpawnedProgram::start(&mut wait);
         // It does not say when it listens, and another signal does no harm.
         let emitting = thread::scope(|scope| {
             let waited = scope.spawn(|| waiting.ended());
@@ -420,9 +420,9 @@ fn what_is_emitted_is_waited_for() {
 
 #[test]
 fn a_name_is_held_and_its_calls_are_echoed_refused_or_left() {
-    let stage = Stage::new();
+    let stage = CalledService::new();
     let name = "org.example.Held";
-    let mut echo = Running::start(&mut stage.command(&["own", name, "--echo"]));
+    let mut echo = SpawnedProgram::start(&mut stage.command(&["own", name, "--echo"]));
     assert_eq!(echo.line(), "READY");
     let call = ["call", "--timeout=2s", name, "/", "a.b", "C"];
     assert_eq!(stage.printed(&[&call[..], &["su", "x", "7"]].concat()), "su \"x\" 7\n");
@@ -444,17 +444,19 @@ fn a_name_is_held_and_its_calls_are_echoed_refused_or_left() {
     assert!(none.contains("No such file"), "{none}");
     let taken = stage.complaint(&["own", name], 1);
     assert!(taken.contains("org.example.Held is somebody else's"), "{taken}");
-    let mut queued = Running::start(&mut stage.command(&["own", name, "--queue", "--black-hole"]));
+    let mut queued =
+        SpawnedProgram::start(&mut stage.command(&["own", name, "--queue", "--black-hole"]));
     assert!(echo.end(Signal::TERM).status.success());
     assert_eq!(queued.line(), "READY");
     let silent = stage.complaint(&["call", "--timeout=300ms", name, "/", "a.b", "C"], 1);
     assert!(silent.contains("no answer came within"), "{silent}");
     assert!(queued.end(Signal::INT).status.success());
-    let mut refusing = Running::start(&mut stage.command(&["own", name, "--allow-replacement"]));
+    let mut refusing =
+        SpawnedProgram::start(&mut stage.command(&["own", name, "--allow-replacement"]));
     assert_eq!(refusing.line(), "READY");
     let refused = stage.complaint(&call, 1);
     assert!(refused.contains("UnknownMethod"), "{refused}");
-    let mut other = Running::start(&mut stage.command(&["own", name, "--replace"]));
+    let mut other = SpawnedProgram::start(&mut stage.command(&["own", name, "--replace"]));
     assert_eq!(other.line(), "READY");
     let lost = refusing.ended();
     assert_eq!(lost.status.code(), Some(1), "{}", text(&lost.stderr));

@@ -6,17 +6,17 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use crate::support::{Folder, Running, daemon, text};
+use crate::support::{ProgramFolder, SpawnedProgram, daemon, text};
 
-struct Printed {
+struct ProgramOutput {
     code: i32,
     stdout: String,
     stderr: String,
 }
 
-fn run(command: &mut Command) -> Printed {
+fn run(command: &mut Command) -> ProgramOutput {
     let output = command.output().expect("the program exists");
-    Printed {
+    ProgramOutput {
         code: output.status.code().expect("no signal"),
         stdout: text(&output.stdout),
         stderr: text(&output.stderr),
@@ -32,7 +32,7 @@ enum On {
 
 fn check(command: &mut Command, code: i32, wanted: On) {
     let printed = run(command);
-    let Printed { stdout, stderr, .. } = &printed;
+    let ProgramOutput { stdout, stderr, .. } = &printed;
     assert_eq!(printed.code, code, "{command:?}: {stdout}{stderr}");
     let (empty, full, part) = match wanted {
         On::Stdout(part) => (stderr, stdout, part),
@@ -44,7 +44,7 @@ fn check(command: &mut Command, code: i32, wanted: On) {
 
 #[test]
 fn the_name_decides_what_the_daemon_is() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let check =
         |words: &[&str], code, wanted| check(folder.dbus_daemon().args(words), code, wanted);
     check(&["--version"], 0, On::Stdout("Diligence Message Bus Daemon "));
@@ -57,7 +57,7 @@ fn the_name_decides_what_the_daemon_is() {
 
 #[test]
 fn the_daemon_explains_itself_by_its_own_name() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let check =
         |words: &[&str], code, wanted| check(folder.diligence_bus().args(words), code, wanted);
     check(&["--help"], 0, On::Stdout("Usage: diligence-bus (--session"));
@@ -67,11 +67,11 @@ fn the_daemon_explains_itself_by_its_own_name() {
 
 #[test]
 fn the_daemon_is_executed_in_the_same_process() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let config = folder.config("");
     let mut command = folder.diligence();
     command.args(["bus", "--print-pid", "--nofork", "--config-file"]).arg(config);
-    let mut running = Running::start(&mut command);
+    let mut running = SpawnedProgram::start(&mut command);
     assert_eq!(running.line(), running.id().to_string());
     let process = format!("/proc/{}", running.id());
     let program = fs::read_link(format!("{process}/exe")).expect("it runs");
@@ -83,7 +83,7 @@ fn the_daemon_is_executed_in_the_same_process() {
 
 #[test]
 fn the_daemon_is_found_in_path_and_missed_with_a_hint() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let alone = folder.join("diligence");
     fs::copy(folder.diligence().get_program(), &alone).expect("the folder is ours");
     let run_with =
@@ -112,7 +112,7 @@ fn the_daemon_is_found_in_path_and_missed_with_a_hint() {
 
 #[test]
 fn commands_of_diligence() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let check = |words: &[&str], code, wanted| check(folder.diligence().args(words), code, wanted);
     check(&["--version"], 0, On::Stdout("diligence "));
     check(&["--help"], 0, On::Stdout("Usage: diligence <COMMAND>"));
@@ -125,7 +125,7 @@ fn commands_of_diligence() {
 
 #[test]
 fn bus_is_dbus_daemon_for_people() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = |words: &[&str], code, wanted| {
         check(folder.diligence().arg("bus").args(words), code, wanted);
     };
@@ -143,7 +143,7 @@ fn bus_is_dbus_daemon_for_people() {
 
 #[test]
 fn the_version_is_the_last_word_of_the_first_line_of_four() {
-    let printed = run(Folder::new().dbus_daemon().arg("--version"));
+    let printed = run(ProgramFolder::new().dbus_daemon().arg("--version"));
     let lines: Vec<_> = printed.stdout.lines().collect();
     assert_eq!(lines.len(), 4);
     let version = lines[0].rsplit(' ').next().expect("a word");
@@ -152,7 +152,7 @@ fn the_version_is_the_last_word_of_the_first_line_of_four() {
 
 #[test]
 fn a_reader_that_leaves_is_no_failure() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     for words in [&["bus", "--introspect"][..], &["bus", "--help"], &["--help"]] {
         let mut child = folder
             .diligence()
@@ -170,7 +170,7 @@ fn a_reader_that_leaves_is_no_failure() {
 
 #[test]
 fn manual_pages_and_completions_are_written() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     for (what, files) in [
         ("man", &["diligence.1", "diligence-bus.1"][..]),
         ("completions", &["diligence.bash", "diligence.fish", "_diligence"]),

@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use crate::lamp::{HOSTILE, LAMP, PATIENCE, SILENT, SLEEPER, Stage};
-use crate::support::{Folder, eventually, text};
+use crate::lamp::{HOSTILE, LAMP, LampBus, PATIENCE, SILENT, SLEEPER};
+use crate::support::{ProgramFolder, eventually, text};
 
-impl Stage {
+impl LampBus {
     /// What may stand in the place of the last of these words: as zsh is told, without what it is.
     fn offered(&self, line: &str) -> Vec<String> {
         let words: Vec<_> = line.split(' ').collect();
@@ -61,7 +61,7 @@ impl Stage {
 
 #[test]
 fn the_bus_is_asked_for_what_a_word_names() {
-    let stage = Stage::new();
+    let stage = LampBus::new();
     let interface = "org.example.Lamp1";
     let full = "org.example.Lamp1.Switch";
     for (line, expected) in [
@@ -173,7 +173,7 @@ const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";
 
 #[test]
 fn what_is_defined_is_told_without_a_bus() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let offered = |words: &[&str]| {
         let mut command = folder.diligence();
         command.args(["complete", "zsh", "--"]).args(words);
@@ -230,7 +230,7 @@ fn what_is_defined_is_told_without_a_bus() {
 
 #[test]
 fn nobody_makes_a_shell_wait_or_do_something() {
-    let stage = Stage::new();
+    let stage = LampBus::new();
     stage.check(&format!("call {HOSTILE} /"), &["/", "/good"]);
     stage.check(&format!("call {HOSTILE} / "), &["a.b", "Good"]);
     // What an argument is called is a part of one line.

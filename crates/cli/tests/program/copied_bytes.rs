@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::recorder::{end, start};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const RECIPIENTS: usize = 3;
 const SIGNALS: usize = 100;
@@ -28,7 +28,7 @@ struct SocketBytes {
 }
 
 impl SocketBytes {
-    fn count(folder: &Folder, process: u32) -> Self {
+    fn count(folder: &ProgramFolder, process: u32) -> Self {
         let table = folder.join("strace.txt");
         let mut command = Command::new("strace");
         command.args(["-f", "-e", "trace=recvmsg,recvfrom,sendmsg,sendto", "-o"]).arg(&table);
@@ -81,7 +81,7 @@ fn send(address: &str, size: usize) {
     }
 }
 
-fn stats(folder: &Folder, query: &str) -> Value {
+fn stats(folder: &ProgramFolder, query: &str) -> Value {
     let mut command = folder.diligence();
     let output = command.args(["stats", "copies.pcapng", query, "--json"]).output();
     let output = output.expect("the program exists");
@@ -89,7 +89,7 @@ fn stats(folder: &Folder, query: &str) -> Value {
     serde_json::from_str(&text(&output.stdout)).expect("JSON")
 }
 
-fn record(folder: &Folder, address: &str, size: usize) {
+fn record(folder: &ProgramFolder, address: &str, size: usize) {
     let file = folder.join("copies.pcapng");
     let recorder = start(folder, address, Path::new(&file), &[]);
     send(address, size);
@@ -103,10 +103,10 @@ fn close(what: &str, found: f64, expected: f64, tolerance: f64) {
 #[test]
 fn copies_of_our_bus_are_those_that_strace_counts() {
     for size in [100, 20_000] {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let mut command = folder.dbus_daemon();
         command.args(["--nofork", "--print-address=1", "--config-file"]);
-        let mut bus = Running::start(command.arg(folder.config("")).stdin(Stdio::null()));
+        let mut bus = SpawnedProgram::start(command.arg(folder.config("")).stdin(Stdio::null()));
         let address = bus.line();
         let counted = SocketBytes::count(&folder, bus.id());
         record(&folder, &address, size);
@@ -142,10 +142,10 @@ fn copies_of_our_bus_are_those_that_strace_counts() {
 
 #[test]
 fn copies_of_dbus_daemon_are_those_of_the_model() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let mut command = Command::new("dbus-daemon");
     command.args(["--nofork", "--print-address=1", "--config-file"]);
-    let mut bus = Running::start(command.arg(folder.config("")).stdin(Stdio::null()));
+    let mut bus = SpawnedProgram::start(command.arg(folder.config("")).stdin(Stdio::null()));
     let address = bus.line();
     record(&folder, &address, 100);
     bus.end(Signal::TERM);

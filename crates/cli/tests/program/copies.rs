@@ -9,13 +9,13 @@ use testkit::findings::{findings, said};
 
 use crate::live::demo;
 use crate::recorder::read;
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
-fn record(folder: &Folder, address: &str) -> Capture {
+fn record(folder: &ProgramFolder, address: &str) -> Capture {
     let file = folder.join("a.pcapng").display().to_string();
     let mut command = folder.diligence();
     command.args(["record", "--introspect", "--max-time", "4s", "--address", address, "-o", &file]);
-    let output = Running::start(&mut command).ended();
+    let output = SpawnedProgram::start(&mut command).ended();
     assert!(output.status.success(), "{}", text(&output.stderr));
     read(Path::new(&file))
 }
@@ -42,7 +42,7 @@ fn names(capture: &Capture) -> String {
 
 #[test]
 fn the_demonstration_can_be_passed_on() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let (_bus, address) = demo(&folder);
     let capture = record(&folder, &address);
     assert!(capture.len() > 100, "{}", capture.len());

@@ -4,10 +4,10 @@ use std::fs;
 
 use capture::Capture;
 use capture::record::Fact;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::scene::run;
-use crate::support::Folder;
+use crate::support::ProgramFolder;
 
 /// Messages of programs in the recording, and those from and to the recorder.
 const TRAFFIC: usize = 5;
@@ -15,8 +15,8 @@ const OF_RECORDER: usize = 4;
 
 const NOTE: &str = "4 messages from or to the recorder are hidden; is:recorder shows them";
 
-fn recorded() -> Folder {
-    let mut recording = Recording::new();
+fn recorded() -> ProgramFolder {
+    let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.2".into() });
     for _ in 0..2 {
         let call = recording.call(":1.2", "org.freedesktop.DBus", "/ org.x.Y.Ask", &());
@@ -25,7 +25,7 @@ fn recorded() -> Folder {
         recording.wait_ms(1).reply(&call, ":1.6", &());
     }
     recording.signal(":1.6", "/ org.example.Mail.Changed", &());
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     fs::write(folder.join("it.pcapng"), recording.pcapng()).expect("the folder is ours");
     let file = Capture::open(&folder.join("it.pcapng")).expect("a recording");
     assert_eq!(file.len(), TRAFFIC + OF_RECORDER);

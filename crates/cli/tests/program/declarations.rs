@@ -6,18 +6,18 @@ use std::thread;
 
 use client::{Connection, NameFlags};
 
-use crate::everything::{EVERYTHING, Health, OBJECT, serve};
+use crate::everything::{EVERYTHING, ExitHealth, OBJECT, serve};
 use crate::recorder::OurBus;
-use crate::support::{Folder, text};
+use crate::support::{ProgramFolder, text};
 
-struct Stage {
-    folder: Folder,
+struct DeclaredService {
+    folder: ProgramFolder,
     bus: OurBus,
 }
 
-impl Stage {
+impl DeclaredService {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let bus = OurBus::start(&folder);
         Self { folder, bus }
     }
@@ -65,8 +65,8 @@ impl Stage {
 
 #[test]
 fn declarations_are_those_of_gdbus() {
-    let stage = Stage::new();
-    serve(&stage.bus.address, "com.example.Everything", Health::Well);
+    let stage = DeclaredService::new();
+    serve(&stage.bus.address, "com.example.Everything", ExitHealth::Well);
     stage.assert_same("com.example.Everything", OBJECT);
     stage.assert_same("com.example.Everything", "/com");
     stage.assert_same("org.freedesktop.DBus", "/");
@@ -76,7 +76,7 @@ fn declarations_are_those_of_gdbus() {
 /// What is said of members and arguments, and objects that a document has inside.
 #[test]
 fn annotations_and_objects_inside_are_told_as_gdbus_tells_them() {
-    let stage = Stage::new();
+    let stage = DeclaredService::new();
     let (address, asked) = (&stage.bus.address, Arc::default());
     serve_document(address, INSIDE, &asked);
     stage.assert_same(NAME, "/");
@@ -84,8 +84,8 @@ fn annotations_and_objects_inside_are_told_as_gdbus_tells_them() {
 
 #[test]
 fn what_cannot_be_read_is_told_beside() {
-    let stage = Stage::new();
-    serve(&stage.bus.address, "com.example.Broken", Health::Broken);
+    let stage = DeclaredService::new();
+    serve(&stage.bus.address, "com.example.Broken", ExitHealth::Broken);
     let words = ["com.example.Broken", "/", "--recurse", "--only-properties"];
     let output = stage.ours(&words);
     assert!(output.status.success());
@@ -103,8 +103,8 @@ fn what_cannot_be_read_is_told_beside() {
 
 #[test]
 fn objects_below_are_told_to_programs_and_as_tables() {
-    let stage = Stage::new();
-    serve(&stage.bus.address, "com.example.Everything", Health::Well);
+    let stage = DeclaredService::new();
+    serve(&stage.bus.address, "com.example.Everything", ExitHealth::Well);
     let name = "com.example.Everything";
     let json = stage.told(&[name, "/", "--recurse", "--only-properties", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
@@ -120,7 +120,7 @@ fn objects_below_are_told_to_programs_and_as_tables() {
 
 #[test]
 fn only_the_interface_that_is_wanted_is_read() {
-    let stage = Stage::new();
+    let stage = DeclaredService::new();
     let asked = Arc::default();
     serve_document(&stage.bus.address, INSIDE, &asked);
     let table = stage.told(&[NAME, "/", "org.example.Second1"]);

@@ -11,7 +11,7 @@ use std::thread;
 use serde_json::Value;
 
 use crate::hostile_texts::on_a_terminal;
-use crate::support::{Folder, text};
+use crate::support::{ProgramFolder, text};
 
 /// A folder with recordings that exist already, for whoever works on this test.
 const FOLDER_VARIABLE: &str = "DILIGENCE_DESKTOP";
@@ -60,14 +60,14 @@ fn commands_agree_on_recordings_of_real_programs() {
 }
 
 struct Desktop {
-    folder: Folder,
+    folder: ProgramFolder,
     recordings: PathBuf,
     counts: BTreeMap<&'static str, Value>,
 }
 
 impl Desktop {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let existing = std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from);
         let recordings = existing.unwrap_or_else(|| record(&folder));
         let counts = FILES.map(|file| (file, independent_count(&recordings.join(file))));
@@ -291,7 +291,7 @@ impl Desktop {
 }
 
 /// Runs the scenario, in its short form.
-fn record(folder: &Folder) -> PathBuf {
+fn record(folder: &ProgramFolder) -> PathBuf {
     let out = folder.join("recordings");
     let mut script = Command::new(script("record-desktop"));
     script.arg("--short").arg(env!("CARGO_BIN_EXE_diligence")).arg(&out);

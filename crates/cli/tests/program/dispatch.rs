@@ -5,29 +5,29 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use capture::model::Message;
-use capture::record::Time;
+use capture::model::CapturedMessage;
+use capture::record::RecordedTime;
 use capture::timeline::{BusPhase, BusTime};
 use client::Connection;
 use serde_json::Value;
 
 use crate::recorder::{CALL, DbusDaemon, OurBus, end, read, start};
-use crate::support::{Folder, text};
+use crate::support::{ProgramFolder, text};
 
 /// The signals of one size: when each was sent, and when each recipient had it.
-struct FanOut {
+struct FanOutScene {
     bytes: u32,
-    sent: Vec<(Time, Time)>,
-    received: Vec<Vec<Time>>,
+    sent: Vec<(RecordedTime, RecordedTime)>,
+    received: Vec<Vec<RecordedTime>>,
 }
 
-fn now() -> Time {
+fn now() -> RecordedTime {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
-    Time(since_1970.as_nanos() as i64)
+    RecordedTime(since_1970.as_nanos() as i64)
 }
 
 /// Receives signals of the test until there are no more of a number, and tells when each came.
-fn receive(address: &str, count: usize, is_ready: &Sender<()>) -> Vec<Time> {
+fn receive(address: &str, count: usize, is_ready: &Sender<()>) -> Vec<RecordedTime> {
     let connection = Connection::open(address).expect("the bus is there");
     let changed = connection.subscribe_to("/f", "org.example.Fan", "Changed").expect("a rule");
     is_ready.send(()).expect("the sender waits");
@@ -36,7 +36,7 @@ fn receive(address: &str, count: usize, is_ready: &Sender<()>) -> Vec<Time> {
 }
 
 /// Emits signals whose text has this length, one after the other, each to ten recipients.
-fn fan_out(address: &str, bytes: u32, text_len: usize) -> FanOut {
+fn fan_out(address: &str, bytes: u32, text_len: usize) -> FanOutScene {
     let (is_ready, ready): (Sender<()>, Receiver<()>) = channel();
     let recipients: Vec<_> = (0..RECIPIENTS)
         .map(|_| {
@@ -57,10 +57,14 @@ fn fan_out(address: &str, bytes: u32, text_len: usize) -> FanOut {
     });
     let sent = sent.collect();
     let received = recipients.into_iter().map(|one| one.join().expect("it has received all"));
-    FanOut { bytes, sent, received: received.collect() }
+    FanOutScene { bytes, sent, received: received.collect() }
 }
 
-fn check(signal: &Message<'_>, sent: (Time, Time), received: &[Time]) {
+fn check(
+    signal: &CapturedMessage<'_>,
+    sent: (RecordedTime, RecordedTime),
+    received: &[RecordedTime],
+) {
     let time = BusTime::of(signal).expect("the bus has recorded");
     assert_eq!(time.is_measured(), is_measured_here());
     let copies = signal.deliveries().expect("the bus has recorded");
@@ -85,7 +89,7 @@ fn is_measured_here() -> bool {
     cfg!(target_arch = "x86_64") && fs::read_to_string(source).is_ok_and(|it| it.trim() == "tsc")
 }
 
-fn output(folder: &Folder, line: &str) -> (Option<i32>, String, String) {
+fn output(folder: &ProgramFolder, line: &str) -> (Option<i32>, String, String) {
     let mut command = folder.diligence();
     let output = command.args(line.split(' ')).output().expect("the program exists");
     (output.status.code(), text(&output.stdout), text(&output.stderr))
@@ -93,7 +97,7 @@ fn output(folder: &Folder, line: &str) -> (Option<i32>, String, String) {
 
 #[test]
 fn the_phases_of_a_signal_to_ten_recipients_lie_between_the_clocks_of_its_ends() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let file = folder.join("fan.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
@@ -131,7 +135,7 @@ fn the_phases_of_a_signal_to_ten_recipients_lie_between_the_clocks_of_its_ends()
 
 #[test]
 fn of_the_recording_of_a_monitor_the_phases_in_the_bus_are_not_known() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let recorder = start(&folder, &bus.address, &folder.join("a.pcapng"), &[]);
     bus.send(&CALL);

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// A program by this name in the folder `bin` of a folder.
-fn write_program(folder: &Folder, name: &str, script: &str) {
+fn write_program(folder: &ProgramFolder, name: &str, script: &str) {
     let path = folder.join("bin").join(name);
     fs::write(&path, format!("#!/bin/sh\n{script}")).expect("the folder is ours");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the file is ours");
@@ -19,11 +19,12 @@ fn write_program(folder: &Folder, name: &str, script: &str) {
 fn a_bridge_passes_on_what_is_said() {
     let bridge = Path::new("/usr/bin/systemd-stdio-bridge");
     assert!(bridge.exists(), "install systemd");
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let config = folder.config("");
     let mut bus = folder.dbus_daemon();
-    let mut bus =
-        Running::start(bus.args(["--nofork", "--print-address=1", "--config-file"]).arg(config));
+    let mut bus = SpawnedProgram::start(
+        bus.args(["--nofork", "--print-address=1", "--config-file"]).arg(config),
+    );
     let address = bus.line();
     let _bin = folder.inside("bin");
     // The other machine and the other user are this one: what comes before the bridge is kept.
@@ -52,7 +53,7 @@ fn a_bridge_passes_on_what_is_said() {
 
 #[test]
 fn nobody_is_there() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     for (choice, expected) in [
         (["--machine", "nowhere"], "no machine \"nowhere\" runs here"),
         (["--uid", "some body"], "there is no user \"some body\""),

@@ -6,11 +6,11 @@ use std::thread;
 
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
-use client::{Connection, NameFlags, Request, Values};
+use client::{Connection, IncomingCall, NameFlags, Values};
 use notation::busctl::read_arguments;
 
 /// Has a name on a bus until that ends.
-pub(crate) fn serve(address: &str, name: &'static str, health: Health) {
+pub(crate) fn serve(address: &str, name: &'static str, health: ExitHealth) {
     let (address, (ready, is_ready)) = (address.to_owned(), mpsc::channel());
     thread::spawn(move || {
         let connection = Connection::open(&address).expect("the bus is there");
@@ -25,7 +25,7 @@ pub(crate) fn serve(address: &str, name: &'static str, health: Health) {
 
 /// How a service is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Health {
+pub(crate) enum ExitHealth {
     Well,
     /// One property cannot be read, and so not all at once.
     Broken,
@@ -33,14 +33,14 @@ pub(crate) enum Health {
     Silent,
 }
 
-fn answer(request: &Request, health: Health) {
+fn answer(request: &IncomingCall, health: ExitHealth) {
     let message = request.message();
     let path = message.path().unwrap_or_default();
     let sent = match message.member().unwrap_or_default() {
-        "Introspect" if health == Health::Silent && path == ODD => Ok(()),
+        "Introspect" if health == ExitHealth::Silent && path == ODD => Ok(()),
         "Introspect" if path == ODD => request.reply_error(REFUSED, "not for you"),
         "Introspect" => request.reply(&(document(path),)),
-        "GetAll" if health == Health::Broken => request.reply_error(REFUSED, "one is broken"),
+        "GetAll" if health == ExitHealth::Broken => request.reply_error(REFUSED, "one is broken"),
         "GetAll" => request.reply(&Values(&[all(request)])),
         "Get" => get(request),
         _ => request.reply(&()),
@@ -48,7 +48,7 @@ fn answer(request: &Request, health: Health) {
     sent.expect("the bus takes it");
 }
 
-fn get(request: &Request) -> Result<(), client::SendError> {
+fn get(request: &IncomingCall) -> Result<(), client::SendError> {
     let (_, name): (&str, &str) = request.read().expect("they are texts");
     match PROPERTIES.iter().find(|(known, _, _)| *known == name) {
         Some((_, "d", _)) | None => request.reply_error(REFUSED, "it is broken"),
@@ -62,7 +62,7 @@ fn variant(types: &str, words: &[&str]) -> Vec<Value> {
     read_arguments("v", &words, none).expect("they are of the type")
 }
 
-fn all(request: &Request) -> Value {
+fn all(request: &IncomingCall) -> Value {
     let (interface,): (&str,) = request.read().expect("it is a text");
     let properties = if interface == EVERYTHING { PROPERTIES } else { &[] };
     let count = properties.len().to_string();

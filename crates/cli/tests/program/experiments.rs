@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use crate::support::{Folder, text};
+use crate::support::{ProgramFolder, text};
 
 /// A command of the page and the output that the page shows.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ fn experiments(page: &str) -> Vec<Experiment<'_>> {
 }
 
 /// Runs a script, and returns what it prints.
-fn run(folder: &Folder, script: &str) -> String {
+fn run(folder: &ProgramFolder, script: &str) -> String {
     let path = env::var("PATH").expect("there is a PATH");
     let mut command = Command::new("sh");
     command.args(["-e", "-c", script]).current_dir(folder.join(""));
@@ -71,7 +71,7 @@ fn page() -> PathBuf {
 
 #[test]
 fn every_experiment_of_the_page_prints_what_the_page_shows() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     fs::create_dir(folder.join("bin")).expect("the folder is ours");
     let program = env::var_os("DILIGENCE_PROGRAM").map(PathBuf::from);
     let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_diligence").into());

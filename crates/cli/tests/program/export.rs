@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::scene::{OFFICE, check_refused, office, run};
-use crate::support::Folder;
+use crate::support::ProgramFolder;
 
 /// All formats, with how a file begins and a text that one has with the calls of `Find`.
 const FORMATS: [(&str, &[u8], &[u8]); 7] = [
@@ -18,7 +18,7 @@ const FORMATS: [(&str, &[u8], &[u8]); 7] = [
     ("pcapng", b"\x0A\x0D\x0D\x0A", b"Find\0"),
 ];
 
-fn exported(folder: &Folder, line: &str) -> Vec<u8> {
+fn exported(folder: &ProgramFolder, line: &str) -> Vec<u8> {
     let printed = run(folder, &format!("export office.pcapng {line} -o out"));
     let said = (printed.status, printed.stdout.as_str(), printed.stderr.as_str());
     assert_eq!(said, (Some(0), "", ""), "{line}");
@@ -101,7 +101,7 @@ fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).expect("it is there").permissions().mode() & 0o7777
 }
 
-fn files(folder: &Folder) -> Vec<PathBuf> {
+fn files(folder: &ProgramFolder) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.join("")).expect("it is ours").flatten();
     let mut files: Vec<_> = entries.map(|entry| entry.file_name().into()).collect();
     files.sort();
@@ -109,7 +109,7 @@ fn files(folder: &Folder) -> Vec<PathBuf> {
 }
 
 /// Writes to a file; false if the program was built without the page that it would contain.
-fn write(folder: &Folder, writer: &str, to: &str) -> bool {
+fn write(folder: &ProgramFolder, writer: &str, to: &str) -> bool {
     let printed = run(folder, &format!("{writer} {to}"));
     if printed.stderr.contains("built without the page") {
         return false;

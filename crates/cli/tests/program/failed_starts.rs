@@ -9,10 +9,10 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::recorder::{DbusDaemon, OurBus, end, start, start_dbus_monitor};
-use crate::support::{Folder, text};
+use crate::support::{ProgramFolder, text};
 
 /// The services, each with its program.
-fn write_services(folder: &Folder) -> String {
+fn write_services(folder: &ProgramFolder) -> String {
     let services = folder.join("services");
     fs::create_dir(&services).expect("the folder is ours");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/services/starting.py");
@@ -85,14 +85,14 @@ fn call_services(address: &str) {
 }
 
 /// What a command prints about a file.
-fn told(folder: &Folder, words: &[&str], file: &Path) -> String {
+fn told(folder: &ProgramFolder, words: &[&str], file: &Path) -> String {
     let output = folder.diligence().args(words).arg(file).output().expect("the program exists");
     let notes = text(&output.stderr);
     assert!(notes.lines().all(|line| line.starts_with("note: ")), "{notes}");
     text(&output.stdout)
 }
 
-fn check(folder: &Folder, file: &Path, source: &str) {
+fn check(folder: &ProgramFolder, file: &Path, source: &str) {
     let report: Value = serde_json::from_str(&told(folder, &["lint", "--json", "--all"], file))
         .expect("it is JSON");
     let findings = report["findings"].as_array().expect("findings");
@@ -139,7 +139,7 @@ fn check(folder: &Folder, file: &Path, source: &str) {
     check_timeline(folder, file, source);
 }
 
-fn check_timeline(folder: &Folder, file: &Path, source: &str) {
+fn check_timeline(folder: &ProgramFolder, file: &Path, source: &str) {
     let screen: Value =
         serde_json::from_str(&told(folder, &["timeline", "--json", "--top=0"], file))
             .expect("it is JSON");
@@ -170,7 +170,7 @@ fn check_timeline(folder: &Folder, file: &Path, source: &str) {
     assert_eq!(call.expect("the number of a message").to(), None, "{source}");
 }
 
-fn record_and_check(folder: &Folder, address: &str, bus: &str) {
+fn record_and_check(folder: &ProgramFolder, address: &str, bus: &str) {
     let (ours, theirs) = (folder.join("a.pcapng"), folder.join("b.pcap"));
     let recorder = start(folder, address, &ours, &[]);
     let monitor = start_dbus_monitor(address, &theirs);
@@ -183,14 +183,14 @@ fn record_and_check(folder: &Folder, address: &str, bus: &str) {
 
 #[test]
 fn failed_starts_on_our_bus_are_blamed_on_the_services() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start_with(&folder, &write_services(&folder));
     record_and_check(&folder, &bus.address, "diligence");
 }
 
 #[test]
 fn failed_starts_on_dbus_daemon_are_blamed_on_the_services() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start_with(&folder, "", &write_services(&folder));
     record_and_check(&folder, &bus.address, "dbus-daemon");
 }

@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use capture::Capture;
-use capture::model::Peer;
+use capture::model::RecordedPeer;
 use rustix::process::Signal;
 
-use crate::support::{Folder, Running, eventually, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
 /// A bus with a small flight recorder.
-struct Stage {
-    folder: Folder,
+struct FlightBus {
+    folder: ProgramFolder,
     address: String,
-    bus: Running,
+    bus: SpawnedProgram,
 }
 
 /// A process that takes part, as the test has started it.
-struct Known {
+struct KnownNames {
     pid: u32,
     words: Vec<String>,
 }
 
-impl Stage {
+impl FlightBus {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let elements = format!(
             "<?diligence <flight_recorder>65536</flight_recorder>\
              <flight_recorder_folder>{}</flight_recorder_folder> ?>",
@@ -34,21 +34,21 @@ impl Stage {
         );
         let mut command = folder.diligence();
         command.args(["bus", "--nofork", "--print-address=1", "--config-file"]);
-        let mut bus = Running::start(command.arg(folder.config(&elements)));
+        let mut bus = SpawnedProgram::start(command.arg(folder.config(&elements)));
         Self { address: bus.line(), folder, bus }
     }
 
-    fn start(&self, words: &[&str]) -> (Running, Known) {
+    fn start(&self, words: &[&str]) -> (SpawnedProgram, KnownNames) {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).env("DBUS_SESSION_BUS_ADDRESS", &self.address);
-        let running = Running::start(&mut command);
+        let running = SpawnedProgram::start(&mut command);
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let known = Known { pid: running.id(), words };
+        let known = KnownNames { pid: running.id(), words };
         (running, known)
     }
 
     /// A program that comes, does something, and is gone.
-    fn run(&self, words: &[&str]) -> Known {
+    fn run(&self, words: &[&str]) -> KnownNames {
         let (running, known) = self.start(words);
         let output = running.ended();
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
@@ -56,7 +56,7 @@ impl Stage {
     }
 
     /// dbus-send, which lives for some milliseconds, with a word of its own.
-    fn send(&self, word: &str) -> Known {
+    fn send(&self, word: &str) -> KnownNames {
         let word = format!("string:org.example.{word}");
         self.run(&[
             "dbus-send",
@@ -70,7 +70,7 @@ impl Stage {
     }
 
     /// A program that owns a name.
-    fn service(&self, name: &str) -> (Running, Known) {
+    fn service(&self, name: &str) -> (SpawnedProgram, KnownNames) {
         let option = format!("--name={name}");
         let started = self.start(&["dbus-test-tool", "echo", "--session", &option]);
         let has_owner = || {
@@ -96,11 +96,11 @@ impl Stage {
     }
 }
 
-impl Known {
+impl KnownNames {
     /// The connection of this process. It must be known as what it is.
-    fn peer<'c>(&self, capture: &'c Capture) -> &'c Peer {
+    fn peer<'c>(&self, capture: &'c Capture) -> &'c RecordedPeer {
         let is_its =
-            |peer: &&Peer| peer.process.as_ref().is_some_and(|it| it.pid == Some(self.pid));
+            |peer: &&RecordedPeer| peer.process.as_ref().is_some_and(|it| it.pid == Some(self.pid));
         let mut peers = capture.directory().peers().map(|(_, peer)| peer).filter(is_its);
         let peer = peers.next().unwrap_or_else(|| panic!("{:?} is not known", self.words));
         assert!(peers.next().is_none(), "{:?} has one connection", self.words);
@@ -123,7 +123,7 @@ impl Known {
 
 /// What takes part in each test, and the file that the bus leaves by this signal.
 fn check(signal: Signal) {
-    let stage = Stage::new();
+    let stage = FlightBus::new();
     let early = stage.send("Early");
     let (left, gone) = stage.service("org.example.Gone");
     let gone_pid = gone.pid;
@@ -139,7 +139,7 @@ fn check(signal: Signal) {
     };
     let (file, capture) = eventually("a file", || stage.capture().filter(is_complete));
 
-    let names = |known: &Known| {
+    let names = |known: &KnownNames| {
         let names = &known.peer(&capture).names;
         names.iter().map(|name| capture.strings().get(*name).to_owned()).collect::<Vec<_>>()
     };

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use client::wire::body::Variant;
 use client::wire::names::ErrorName;
-use client::{Connection, NameFlags, Request};
+use client::{Connection, IncomingCall, NameFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::recorder::OurBus;
-use crate::support::Folder;
+use crate::support::ProgramFolder;
 
 /// Sets the title, clears the screen, colors (by C1), begins a line of its own, turns the direction, and
 /// hides characters.
@@ -37,14 +37,14 @@ const NAME: &str = "org.example.Hostile";
 const COLUMNS: u16 = 200;
 
 /// A bus with a service that answers everything with hostile texts and emits them.
-struct Stage {
-    folder: Folder,
+struct HostileService {
+    folder: ProgramFolder,
     bus: OurBus,
 }
 
-impl Stage {
+impl HostileService {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let bus = OurBus::start(&folder);
         let (address, (ready, is_ready)) = (bus.address.clone(), mpsc::channel());
         thread::spawn(move || {
@@ -78,7 +78,7 @@ impl Stage {
     }
 }
 
-fn answer(request: &Request) {
+fn answer(request: &IncomingCall) {
     let message = request.message();
     let sent = match message.member().unwrap_or_default() {
         "Introspect" if message.path() == Some("/") => request.reply(&(DOCUMENT,)),
@@ -141,7 +141,7 @@ fn check_lines(line: &str, output: &str) {
 
 #[test]
 fn texts_of_peers_do_nothing_on_a_terminal() {
-    let stage = Stage::new();
+    let stage = HostileService::new();
     for (line, is_shown) in [
         ("monitor -N 4", true),
         ("monitor -N 4 --format gdbus", true),
@@ -195,7 +195,7 @@ fn texts_of_peers_do_nothing_on_a_terminal() {
 
 #[test]
 fn programs_get_texts_of_peers_as_the_tools_print_them() {
-    let stage = Stage::new();
+    let stage = HostileService::new();
     let output = stage.command("monitor -N 4 --match member='Told'").output().expect("it ends");
     let text = String::from_utf8(output.stdout).expect("it is text");
     assert!(text.contains(&format!("STRING \"{HOSTILE}\";")), "{text:?}");
@@ -203,7 +203,7 @@ fn programs_get_texts_of_peers_as_the_tools_print_them() {
 
 #[test]
 fn full_screens_obey_no_text_of_a_peer() {
-    let stage = Stage::new();
+    let stage = HostileService::new();
     for line in ["top --interval 200ms", "timeline --live", "lint --live"] {
         let mut command = Command::new("timeout");
         let inner = stage.command(line);

@@ -8,7 +8,7 @@ use client::Connection;
 use rustix::process::Signal;
 
 use crate::recorder::{DbusDaemon, OurBus, demo, end, read, start, wait_until};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// The objects that were asked, with the names by which they were.
 fn asked(capture: &Capture) -> Vec<(&str, &str)> {
@@ -30,7 +30,7 @@ fn choose(address: &str) {
 }
 
 /// Records the battery of the demonstration, called by its name, until it has been asked.
-fn record(folder: &Folder, address: &str, words: &[&str]) -> PathBuf {
+fn record(folder: &ProgramFolder, address: &str, words: &[&str]) -> PathBuf {
     let file = folder.join("a.pcapng");
     let recorder = start(folder, address, &file, words);
     // It starts nothing: nobody is there yet who could answer.
@@ -50,15 +50,15 @@ fn record(folder: &Folder, address: &str, words: &[&str]) -> PathBuf {
     file
 }
 
-fn shown(folder: &Folder, file: &Path, words: &[&str]) -> String {
+fn shown(folder: &ProgramFolder, file: &Path, words: &[&str]) -> String {
     let mut command = folder.diligence();
     let command = command.arg("show").arg(file).args(words);
-    let output = Running::start(command).ended();
+    let output = SpawnedProgram::start(command).ended();
     assert!(output.status.success(), "{output:?}");
     text(&output.stdout)
 }
 
-fn check(folder: &Folder, address: &str) {
+fn check(folder: &ProgramFolder, address: &str) {
     let file = record(folder, address, &["--introspect", "--redact"]);
     let capture = read(&file);
     assert!(asked(&capture).iter().all(|(_, path)| *path == PATH), "{:?}", asked(&capture));
@@ -75,25 +75,25 @@ fn check(folder: &Folder, address: &str) {
     }
     let own: Vec<_> =
         capture.messages().filter(|message| message.member() == "Introspect").collect();
-    assert!(own.iter().all(capture::model::Message::is_of_recorder));
+    assert!(own.iter().all(capture::model::CapturedMessage::is_of_recorder));
     assert!(own.len() <= 4, "each name is asked once it is there: {}", own.len());
 }
 
 #[test]
 fn arguments_have_names_on_a_bus_of_ours() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     check(&folder, &OurBus::start(&folder).address);
 }
 
 #[test]
 fn arguments_have_names_on_a_bus_of_the_reference() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     check(&folder, &DbusDaemon::start(&folder, "").address);
 }
 
 #[test]
 fn nobody_is_asked_otherwise() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let file = record(&folder, &bus.address, &[]);
     let capture = read(&file);

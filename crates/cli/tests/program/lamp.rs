@@ -7,10 +7,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use client::{Connection, NameFlags, Request};
+use client::{Connection, IncomingCall, NameFlags};
 
 use crate::recorder::DbusDaemon;
-use crate::support::Folder;
+use crate::support::ProgramFolder;
 
 /// A service with hyphen and underscore in its name, and what its objects tell.
 pub(crate) const LAMP: &str = "org.example.Lamp-1_a";
@@ -70,23 +70,23 @@ fn serve(address: &str, name: &'static str, told: &'static [(&str, &str)]) -> St
     is_ready.recv().expect("it has the name")
 }
 
-fn answer(request: &Request, told: &[(&str, &str)]) {
+fn answer(request: &IncomingCall, told: &[(&str, &str)]) {
     let path = request.message().path().unwrap_or_default();
     let found = told.iter().find(|(known, _)| *known == path);
     let document = format!("<node>{}</node>", found.map_or("", |(_, inside)| *inside));
     request.reply(&(document,)).expect("the bus takes it");
 }
 
-pub(crate) struct Stage {
-    pub(crate) folder: Folder,
+pub(crate) struct LampBus {
+    pub(crate) folder: ProgramFolder,
     pub(crate) bus: DbusDaemon,
     /// The unique name of the lamp.
     pub(crate) lamp: String,
 }
 
-impl Stage {
+impl LampBus {
     pub(crate) fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let services = folder.join("services");
         fs::create_dir(&services).expect("the folder is ours");
         let woken = folder.join("woken");

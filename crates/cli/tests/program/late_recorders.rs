@@ -11,7 +11,7 @@ use client::Connection;
 use rustix::process::Signal;
 
 use crate::recorder::{DbusDaemon, OurBus, end, read, start, start_dbus_monitor};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// Emits stamped signals at a steady pace for some time.
 fn emit(sender: &Connection, time: Duration) {
@@ -39,7 +39,7 @@ fn true_lateness(capture: &Capture) -> Vec<Duration> {
 }
 
 /// Records a sender, while the recorder is stopped for some time.
-fn record(address: &str, stopped: Duration, recorder: Running, end: fn(Running)) {
+fn record(address: &str, stopped: Duration, recorder: SpawnedProgram, end: fn(SpawnedProgram)) {
     let sender = Connection::open(address).expect("the bus is there");
     emit(&sender, STEADY);
     if !stopped.is_zero() {
@@ -51,14 +51,14 @@ fn record(address: &str, stopped: Duration, recorder: Running, end: fn(Running))
     end(recorder);
 }
 
-fn end_ours(recorder: Running) {
+fn end_ours(recorder: SpawnedProgram) {
     let output = end(recorder);
     assert!(output.status.success());
     let said = text(&output.stderr);
     assert!(said.contains("recorded"), "{said}");
 }
 
-fn end_dbus_monitor(monitor: Running) {
+fn end_dbus_monitor(monitor: SpawnedProgram) {
     thread::sleep(Duration::from_millis(300));
     monitor.end(Signal::TERM);
 }
@@ -84,13 +84,13 @@ fn check_late(file: &Path, evidence: LateEvidence) {
     }
 }
 
-fn told(folder: &Folder, command: &str, file: &Path) -> String {
+fn told(folder: &ProgramFolder, command: &str, file: &Path) -> String {
     let output = folder.diligence().arg(command).arg(file).output().expect("the program exists");
     text(&output.stdout) + &text(&output.stderr)
 }
 
 /// Says the same wherever one looks.
-fn check_told(folder: &Folder, file: &Path, expected: &str) {
+fn check_told(folder: &ProgramFolder, file: &Path, expected: &str) {
     for command in ["stats", "timeline", "show", "lint"] {
         let told = told(folder, command, file);
         let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -99,7 +99,7 @@ fn check_told(folder: &Folder, file: &Path, expected: &str) {
     }
 }
 
-fn check_punctual(folder: &Folder, file: &Path) {
+fn check_punctual(folder: &ProgramFolder, file: &Path) {
     assert!(read(file).lateness().is_empty(), "{:?}", read(file).lateness());
     for command in ["stats", "timeline", "lint"] {
         let told = told(folder, command, file);
@@ -109,7 +109,7 @@ fn check_punctual(folder: &Folder, file: &Path) {
 
 #[test]
 fn our_recorder_reports_how_late_it_was_on_dbus_daemon() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
@@ -128,7 +128,7 @@ fn our_recorder_reports_how_late_it_was_on_dbus_daemon() {
 
 #[test]
 fn times_of_our_bus_are_right_however_late_the_recorder_is() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
@@ -139,7 +139,7 @@ fn times_of_our_bus_are_right_however_late_the_recorder_is() {
     check_punctual(&folder, &file);
 }
 
-fn check_dbus_monitor(folder: &Folder, address: &str) {
+fn check_dbus_monitor(folder: &ProgramFolder, address: &str) {
     let late = folder.join("late.pcap");
     record(address, STOPPED, start_dbus_monitor(address, &late), end_dbus_monitor);
     check_late(&late, LateEvidence::Numbers);
@@ -151,14 +151,14 @@ fn check_dbus_monitor(folder: &Folder, address: &str) {
 
 #[test]
 fn a_backlog_of_dbus_monitor_shows_on_dbus_daemon() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     check_dbus_monitor(&folder, &bus.address);
 }
 
 #[test]
 fn a_backlog_of_dbus_monitor_shows_on_our_bus() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     check_dbus_monitor(&folder, &bus.address);
 }

@@ -6,17 +6,17 @@ use std::process::{ChildStdin, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use client::{CallOptions, Connection, NameFlags, PendingCall};
+use client::{CallOptions, Connection, NameFlags, StartedCall};
 use rustix::process::Signal;
 use testkit::golden;
 
 use crate::recorder::OurBus;
 use crate::scene::{OFFICE, golden_file, office, session};
-use crate::support::{Folder, Running, eventually, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 use crate::terminal::OnTerminal;
 
 /// What `show` prints on a terminal of this width.
-fn shown(folder: &Folder, words: &[&str], columns: u16) -> String {
+fn shown(folder: &ProgramFolder, words: &[&str], columns: u16) -> String {
     let mut command = folder.diligence();
     command.args(["show", OFFICE]).args(words);
     OnTerminal::start(&mut command, columns).ended()
@@ -65,7 +65,7 @@ fn colors_are_for_terminals_unless_somebody_says_otherwise() {
 }
 
 /// A call of a service that does not reply.
-fn call_in_vain(connection: &Connection) -> PendingCall {
+fn call_in_vain(connection: &Connection) -> StartedCall {
     let clock = connection.proxy("org.example.Clock", "/", "org.example.Clock1").expect("names");
     let call = clock.start_call("Never", &(7_u32,), CallOptions::default()).expect("it is valid");
     connection.flush().expect("the bus is there");
@@ -74,7 +74,7 @@ fn call_in_vain(connection: &Connection) -> PendingCall {
 
 #[test]
 fn monitor_prints_how_calls_end_when_it_is_known() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let service = Connection::open(&bus.address).expect("the bus is there");
     service.request_name("org.example.Clock", NameFlags::NONE).expect("nobody has it");
@@ -83,7 +83,7 @@ fn monitor_prints_how_calls_end_when_it_is_known() {
     command.args(["interface:org.example.*", "or", "member:GetId"]);
     let out = folder.join("lines.txt");
     let file = fs::File::create(&out).expect("the folder is ours");
-    let monitor = Running::start_into(&mut command, file);
+    let monitor = SpawnedProgram::start_into(&mut command, file);
     let so_far = || fs::read_to_string(&out).expect("it is text");
     let driver = "org.freedesktop.DBus";
     let caller = Connection::open(&bus.address).expect("the bus is there");

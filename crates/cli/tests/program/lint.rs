@@ -3,13 +3,13 @@
 use std::fs;
 use std::process::Output;
 
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
-use crate::support::Folder;
+use crate::support::ProgramFolder;
 
 /// A program that asks every second, ten times.
 fn polling() -> Vec<u8> {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for turn in 0..10_u32 {
         let call = recording.call(":1.1", "org.example.Mail", "/m org.example.Mail.GetCount", &());
         recording.wait_us(300).reply(&call, ":1.2", &(turn,)).wait_ms(1000);
@@ -17,7 +17,7 @@ fn polling() -> Vec<u8> {
     recording.pcap()
 }
 
-fn lint(folder: &Folder, words: &[&str]) -> (Option<i32>, String, String) {
+fn lint(folder: &ProgramFolder, words: &[&str]) -> (Option<i32>, String, String) {
     let mut command = folder.diligence();
     let Output { status, stdout, stderr } =
         command.arg("lint").args(words).output().expect("the program exists");
@@ -25,8 +25,8 @@ fn lint(folder: &Folder, words: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-fn folder() -> Folder {
-    let folder = Folder::new();
+fn folder() -> ProgramFolder {
+    let folder = ProgramFolder::new();
     fs::write(folder.join("run.pcap"), polling()).expect("the folder is ours");
     folder
 }

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Folder, Running, eventually, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
 /// A bus on which the demonstration plays, and its address.
-pub(crate) fn demo(folder: &Folder) -> (Running, String) {
+pub(crate) fn demo(folder: &ProgramFolder) -> (SpawnedProgram, String) {
     let socket = folder.join("bus");
     let address = format!("unix:path={}", socket.display());
     let mut up = folder.diligence();
     up.args(["up", "--demo", "--address", &address]);
-    let running = Running::start(&mut up);
+    let running = SpawnedProgram::start(&mut up);
     eventually("the bus", || socket.exists().then_some(()));
     (running, address)
 }
 
 /// Runs a command on the bus for a while; its words have no spaces.
-fn run(folder: &Folder, address: &str, line: &str) -> (Option<i32>, String, String) {
+fn run(folder: &ProgramFolder, address: &str, line: &str) -> (Option<i32>, String, String) {
     let mut command = folder.diligence();
     command.args(line.split(' ')).args(["--live", "--address", address]);
     let output = command.output().expect("the program exists");
@@ -28,7 +28,7 @@ fn run(folder: &Folder, address: &str, line: &str) -> (Option<i32>, String, Stri
 
 #[test]
 fn culprits_are_named_while_they_are_at_it() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let (bus, address) = demo(&folder);
     // The poller has to ask a dozen times before it counts as one, however slow the machine is.
     let (code, stdout, stderr) = eventually("the poller is found", || {
@@ -52,10 +52,10 @@ fn culprits_are_named_while_they_are_at_it() {
     assert_ends_with_its_bus(&folder, &address, bus);
 }
 
-fn assert_ends_with_a_report(folder: &Folder, address: &str) {
+fn assert_ends_with_a_report(folder: &ProgramFolder, address: &str) {
     let mut command = folder.diligence();
     command.args(["timeline", "--live", "--address", address, "--interval", "300ms"]);
-    let mut running = Running::start(&mut command);
+    let mut running = SpawnedProgram::start(&mut command);
     let first = running.line();
     assert!(first.contains("messages in"), "{first}");
     thread::sleep(Duration::from_millis(400));
@@ -64,10 +64,10 @@ fn assert_ends_with_a_report(folder: &Folder, address: &str) {
     assert!(text(&output.stdout).matches("messages in").count() >= 2, "{output:?}");
 }
 
-fn assert_ends_with_its_bus(folder: &Folder, address: &str, bus: Running) {
+fn assert_ends_with_its_bus(folder: &ProgramFolder, address: &str, bus: SpawnedProgram) {
     let mut command = folder.diligence();
     command.args(["lint", "--live", "--address", address, "--interval", "300ms", "--json"]);
-    let mut running = Running::start(&mut command);
+    let mut running = SpawnedProgram::start(&mut command);
     assert!(running.line().starts_with("{\"bus\":"));
     bus.end(Signal::INT);
     let output = running.ended();
@@ -78,7 +78,7 @@ fn assert_ends_with_its_bus(folder: &Folder, address: &str, bus: Running) {
 
 #[test]
 fn what_is_asked_of_a_bus_goes_with_live() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     for (line, status, said) in [
         ("timeline --session a.pcap", 2, "--live"),
         ("lint --interval 1s a.pcap", 2, "--live"),

@@ -4,9 +4,9 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::Signal;
 
-use crate::everything::{EVERYTHING, Health, OBJECT, serve};
+use crate::everything::{EVERYTHING, ExitHealth, OBJECT, serve};
 use crate::recorder::{DbusDaemon, OurBus, demo, wait_until};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// What busctl prints.
 fn busctl(address: &str, words: &[&str]) -> String {
@@ -15,27 +15,27 @@ fn busctl(address: &str, words: &[&str]) -> String {
     text(&command.output().expect("busctl is installed").stdout)
 }
 
-fn ours(folder: &Folder, address: &str, words: &[&str]) -> Output {
+fn ours(folder: &ProgramFolder, address: &str, words: &[&str]) -> Output {
     let mut command = folder.diligence();
     command.args(words).args(["--address", address]).env("LC_ALL", "C.UTF-8");
     command.output().expect("the program exists")
 }
 
-fn told(folder: &Folder, address: &str, words: &[&str]) -> String {
+fn told(folder: &ProgramFolder, address: &str, words: &[&str]) -> String {
     let output = ours(folder, address, words);
     assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
 /// Why something is not told, and that it is not.
-fn refused(folder: &Folder, address: &str, words: &[&str]) -> String {
+fn refused(folder: &ProgramFolder, address: &str, words: &[&str]) -> String {
     let output = ours(folder, address, words);
     assert_eq!(output.status.code(), Some(1), "{words:?}");
     assert_eq!(text(&output.stdout), "", "{words:?}");
     text(&output.stderr)
 }
 
-fn assert_same(folder: &Folder, address: &str, words: &[&str]) {
+fn assert_same(folder: &ProgramFolder, address: &str, words: &[&str]) {
     let expected = busctl(address, words);
     assert_ne!(expected, "", "busctl has nothing to say to {words:?}");
     assert_eq!(told(folder, address, words), expected, "{words:?}");
@@ -45,7 +45,7 @@ fn assert_same(folder: &Folder, address: &str, words: &[&str]) {
 const BATTERY: &str = "com.example.Battery";
 
 /// The services of the demonstration; they end with the test.
-fn demonstration(folder: &Folder, address: &str) -> Vec<Running> {
+fn demonstration(folder: &ProgramFolder, address: &str) -> Vec<SpawnedProgram> {
     let programs = ["battery", "volumes", "archive"].map(|name| demo(folder, address, &[name]));
     wait_until("the demonstration", || {
         let names = busctl(address, &["list", "--acquired", "--no-legend"]);
@@ -54,7 +54,7 @@ fn demonstration(folder: &Folder, address: &str) -> Vec<Running> {
     programs.into()
 }
 
-fn end(programs: Vec<Running>) {
+fn end(programs: Vec<SpawnedProgram>) {
     for program in programs {
         program.end(Signal::TERM);
     }
@@ -68,14 +68,14 @@ fn without_askers(list: &str) -> Vec<&str> {
 
 #[test]
 fn lists_are_those_of_busctl() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let reference = DbusDaemon::start(
         &folder,
         "</policy><servicedir>/usr/share/dbus-1/services</servicedir><policy context='default'>",
     );
     let address = &reference.address;
     let programs = demonstration(&folder, address);
-    serve(address, "com.example.Everything", Health::Well);
+    serve(address, "com.example.Everything", ExitHealth::Well);
     for words in [
         &["list", "--acquired"][..],
         &["list", "--acquired", "--no-legend"],
@@ -94,7 +94,7 @@ fn lists_are_those_of_busctl() {
 
 #[test]
 fn trees_are_those_of_busctl() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let address = &bus.address;
     let programs = demonstration(&folder, address);
@@ -106,7 +106,7 @@ fn trees_are_those_of_busctl() {
     ] {
         assert_same(&folder, address, words);
     }
-    serve(address, "com.example.Everything", Health::Well);
+    serve(address, "com.example.Everything", ExitHealth::Well);
     let expected = busctl(address, &["tree", "com.example.Everything"]);
     // It says among the paths what ours says on standard error.
     let (complaint, expected) = expected.split_once('\n').expect("lines");
@@ -124,9 +124,9 @@ fn trees_are_those_of_busctl() {
 
 #[test]
 fn what_does_not_answer_does_not_hold_up_the_rest() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
-    serve(&bus.address, "com.example.Silent", Health::Silent);
+    serve(&bus.address, "com.example.Silent", ExitHealth::Silent);
     let words = ["tree", "--list", "--timeout=300ms", "com.example.Silent", "com.example.Nobody"];
     let found = ours(&folder, &bus.address, &words);
     assert_eq!(found.status.code(), Some(1), "one is nobody");
@@ -140,11 +140,11 @@ fn what_does_not_answer_does_not_hold_up_the_rest() {
 
 #[test]
 fn tables_are_those_of_busctl() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let address = &bus.address;
     let programs = demonstration(&folder, address);
-    serve(address, "com.example.Everything", Health::Well);
+    serve(address, "com.example.Everything", ExitHealth::Well);
     let everything = ["introspect", "com.example.Everything", OBJECT];
     let [command, name, path] = everything;
     for words in [
@@ -169,9 +169,9 @@ fn tables_are_those_of_busctl() {
 
 #[test]
 fn a_broken_property_is_its_own_error() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
-    serve(&bus.address, "com.example.Broken", Health::Broken);
+    serve(&bus.address, "com.example.Broken", ExitHealth::Broken);
     let words = ["introspect", "com.example.Broken", OBJECT, EVERYTHING];
     assert_eq!(busctl(&bus.address, &words), "", "busctl gives up");
     let table = told(&folder, &bus.address, &words);
@@ -183,10 +183,10 @@ fn a_broken_property_is_its_own_error() {
 
 #[test]
 fn an_empty_object_that_another_one_lists_is_an_empty_table() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let name = "com.example.Everything";
-    serve(&bus.address, name, Health::Well);
+    serve(&bus.address, name, ExitHealth::Well);
     let path = "/com/example/Everything/below";
     let words = ["introspect", name, path];
     assert_eq!(told(&folder, &bus.address, &words), busctl(&bus.address, &words));
@@ -196,10 +196,10 @@ fn an_empty_object_that_another_one_lists_is_an_empty_table() {
 
 #[test]
 fn unknown_names_are_told_with_the_nearest() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let address = &bus.address;
-    serve(address, "com.example.Everything", Health::Well);
+    serve(address, "com.example.Everything", ExitHealth::Well);
     let check = |words: &[&str], expected: &str| {
         let complaint = refused(&folder, address, words);
         assert!(complaint.ends_with(expected), "{words:?}: {complaint}");
@@ -224,7 +224,7 @@ fn unknown_names_are_told_with_the_nearest() {
 }
 
 /// Lines that busctl prints of a process, and ours as far as they are about the same.
-fn assert_credentials(folder: &Folder, address: &str, subject: &str) {
+fn assert_credentials(folder: &ProgramFolder, address: &str, subject: &str) {
     let expected = busctl(address, &["status", subject]);
     let found = told(folder, address, &["status", subject]);
     assert!(expected.contains("\nUID="), "{expected}");
@@ -233,7 +233,7 @@ fn assert_credentials(folder: &Folder, address: &str, subject: &str) {
 
 #[test]
 fn credentials_are_those_of_busctl_and_more() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let reference = DbusDaemon::start(&folder, "");
     let address = &reference.address;
     let battery = demo(&folder, address, &["battery"]);

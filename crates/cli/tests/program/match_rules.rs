@@ -10,7 +10,7 @@ use client::Connection;
 use rustix::process::Signal;
 
 use crate::recorder::{end, read, start, wait_until};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const RULES: usize = 628;
 const DISTINCT: usize = 25;
@@ -52,13 +52,14 @@ fn duplicate_match_rules_are_counted_after_their_program_has_left() {
 
     let elements = "<limit name='max_match_rules_per_connection'>1000</limit>";
     for bus in ["ours", "dbus-daemon"] {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let mut command = match bus {
             "ours" => folder.dbus_daemon(),
             program => Command::new(program),
         };
         command.args(["--nofork", "--print-address=1", "--config-file"]);
-        let mut process = Running::start(command.arg(folder.config(elements)).stdin(Stdio::null()));
+        let mut process =
+            SpawnedProgram::start(command.arg(folder.config(elements)).stdin(Stdio::null()));
         let address = process.line();
         let file = folder.join("rules.pcapng");
         let recorder = start(&folder, &address, &file, &[]);
@@ -73,7 +74,7 @@ fn duplicate_match_rules_are_counted_after_their_program_has_left() {
         process.end(Signal::TERM);
 
         let capture = read(&file);
-        let added = |message: &capture::model::Message<'_>| {
+        let added = |message: &capture::model::CapturedMessage<'_>| {
             message.member() == "AddMatch"
                 && message.sender() == unique
                 && message.destination() == DRIVER

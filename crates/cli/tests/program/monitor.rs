@@ -10,11 +10,12 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::recorder::{DbusDaemon, OurBus, end, read, start, wait_until};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// What comes of a program that monitors a bus while signals are emitted there.
 fn monitored(address: &str, mut commands: [Command; 2]) -> [Vec<Value>; 2] {
-    let running = commands.each_mut().map(|command| Running::start(command.stdin(Stdio::null())));
+    let running =
+        commands.each_mut().map(|command| SpawnedProgram::start(command.stdin(Stdio::null())));
     let emitter = Connection::open(address).expect("the bus is there");
     // Nothing tells when they listen.
     for number in 0..60_u32 {
@@ -33,7 +34,7 @@ fn monitored(address: &str, mut commands: [Command; 2]) -> [Vec<Value>; 2] {
 
 #[test]
 fn json_has_the_keys_of_busctl() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     for mode in ["--json=short", "--json=pretty"] {
         let mut theirs = Command::new("busctl");
@@ -58,7 +59,7 @@ fn json_has_the_keys_of_busctl() {
 
 #[test]
 fn flags_of_busctl_mean_the_same() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let emitter = Connection::open(&bus.address).expect("the bus is there");
     for (words, shown) in [
@@ -68,7 +69,7 @@ fn flags_of_busctl_mean_the_same() {
     ] {
         let mut command = folder.diligence();
         command.arg("monitor").args(words).env("DBUS_SESSION_BUS_ADDRESS", &bus.address);
-        let program = Running::start(&mut command);
+        let program = SpawnedProgram::start(&mut command);
         let is_done = thread::spawn(move || program.ended());
         while !is_done.is_finished() {
             emitter.emit("/", "com.example.Clock", "Tick", &()).expect("it is valid");
@@ -89,7 +90,7 @@ struct Jam {
 }
 
 impl Jam {
-    fn new(folder: &Folder) -> Self {
+    fn new(folder: &ProgramFolder) -> Self {
         let bus = OurBus::start(folder);
         let [emitter, stopped] =
             [(), ()].map(|()| Connection::open(&bus.address).expect("the bus is there"));
@@ -111,12 +112,12 @@ impl Jam {
 
 #[test]
 fn who_does_not_read_delays_nobody_who_looks_on() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let jam = Jam::new(&folder);
     let mut command = folder.diligence();
     command.args(["monitor", "--address", &jam.bus.address, "--format", "gdbus"]);
     command.args(["--match", "type='signal'", "member:Now"]);
-    let mut monitor = Running::start(&mut command);
+    let mut monitor = SpawnedProgram::start(&mut command);
     let tell = || {
         // The copy of this one does not leave, and the next signal stands behind it.
         jam.flood("Flood");
@@ -144,7 +145,7 @@ fn who_does_not_read_delays_nobody_who_looks_on() {
 
 #[test]
 fn a_recording_waits_for_who_reads_late() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let jam = Jam::new(&folder);
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &jam.bus.address, &file, &[]);
@@ -169,7 +170,7 @@ fn a_recording_waits_for_who_reads_late() {
 /// dbus-monitor shows what matches any of its words; here words are a query, of which all must hold.
 #[test]
 fn several_rules_without_options_are_told_apart_from_alternatives() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     for (words, is_told) in [
         (&["type='signal',member='A'", "type='signal',member='B'"][..], true),

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use crate::recorder::OurBus;
 use crate::scene::{OFFICE, office, run};
-use crate::support::{Folder, Running, eventually, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
 /// Sends a request to a port, with these fields; bash has connections.
 const ASK: &str = "exec 3<>/dev/tcp/127.0.0.1/$1 && \
@@ -21,12 +21,12 @@ const ASK: &str = "exec 3<>/dev/tcp/127.0.0.1/$1 && \
 const NOBODY: u32 = 65534;
 
 /// An address that the program has printed.
-struct Address {
+struct PageAddress {
     port: String,
     path: String,
 }
 
-impl Address {
+impl PageAddress {
     fn of(line: &str) -> Self {
         let rest = line.strip_prefix("http://127.0.0.1:").expect("an address");
         let (port, path) = rest.split_once('/').expect("it has a path");
@@ -44,9 +44,9 @@ fn answer(command: &mut Command) -> String {
     text(&command.output().expect("bash is there").stdout)
 }
 
-fn view(folder: &Folder) -> (Running, Address) {
-    let mut program = Running::start(folder.diligence().args(["view", "--no-open", OFFICE]));
-    let address = Address::of(&program.line());
+fn view(folder: &ProgramFolder) -> (SpawnedProgram, PageAddress) {
+    let mut program = SpawnedProgram::start(folder.diligence().args(["view", "--no-open", OFFICE]));
+    let address = PageAddress::of(&program.line());
     (program, address)
 }
 
@@ -69,7 +69,7 @@ fn another_user_cannot_ask_even_with_the_cookie_or_a_code() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let next = Address::of(&program.line());
+    let next = PageAddress::of(&program.line());
     for (path, fields) in [("/", ""), ("/", &*cookie), ("/stream", &*cookie), (&*next.path, "")] {
         let theirs = answer(address.ask(path, fields).uid(NOBODY).gid(NOBODY));
         assert!(!theirs.contains("200 OK") && !theirs.contains("set-cookie"), "{path}: {theirs}");
@@ -112,7 +112,7 @@ fn the_browser_gets_no_secret_in_its_command_line() {
     let mut command = folder.diligence();
     command.args(["view", OFFICE]).env("XDG_RUNTIME_DIR", runtime.join(""));
     command.env("PATH", format!("{}:{path}", programs.join("").display()));
-    let mut program = Running::start(&mut command);
+    let mut program = SpawnedProgram::start(&mut command);
     let printed = program.line();
     let file = eventually("the browser", || fs::read_to_string(&told).ok());
     let file = file.strip_suffix('\n').expect("one word");
@@ -122,7 +122,7 @@ fn the_browser_gets_no_secret_in_its_command_line() {
     let start = document.find("url=").expect("it leads to the page") + "url=".len();
     let address = &document[start..start + printed.len()];
     assert_ne!(address, printed, "the file and the terminal have a code each");
-    let parts = Address::of(address);
+    let parts = PageAddress::of(address);
     cookie_of(&answer(&mut parts.ask(&parts.path, "")));
     eventually("the file is gone", || (!fs::exists(file).ok()?).then_some(()));
     assert!(fs::read_dir(runtime.join("")).expect("it is there").next().is_none());
@@ -142,18 +142,18 @@ fn a_file_that_is_no_recording_gets_no_address() {
 
 #[test]
 fn the_pages_that_watch_a_bus_are_limited() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let mut command = folder.diligence();
     command.args(["view", "--live", "--no-open", "--address", &bus.address]);
-    let mut program = Running::start(&mut command);
-    let address = Address::of(&program.line());
+    let mut program = SpawnedProgram::start(&mut command);
+    let address = PageAddress::of(&program.line());
     let cookie =
         format!("Cookie: {}\\r\\n", cookie_of(&answer(&mut address.ask(&address.path, ""))));
     let mut watches: Vec<_> = (0..32)
         .map(|number| {
             let mut command = address.ask(&format!("/watch/{number}"), &cookie);
-            Running::start(&mut command)
+            SpawnedProgram::start(&mut command)
         })
         .collect();
     for watch in &mut watches {
@@ -165,7 +165,7 @@ fn the_pages_that_watch_a_bus_are_limited() {
     drop(watches.pop());
     eventually("another one may watch", || {
         let mut command = address.ask("/watch/more", &cookie);
-        let mut watch = Running::start(&mut command);
+        let mut watch = SpawnedProgram::start(&mut command);
         let is_watching = watch.line() == "HTTP/1.1 200 OK";
         thread::sleep(Duration::from_millis(50));
         is_watching.then_some(())

@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::recorder::OurBus;
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// A service of GLib with the document that the golden files are made from.
-struct Stage {
-    folder: Folder,
+struct ProxyService {
+    folder: ProgramFolder,
     bus: OurBus,
-    _service: Running,
+    _service: SpawnedProgram,
 }
 
-impl Stage {
+impl ProxyService {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let bus = OurBus::start(&folder);
         let mut command = python(&file("service.py"));
         command.args([&bus.address, SERVICE, OBJECT]).arg(golden("everything.xml"));
-        let mut service = Running::start(&mut command);
+        let mut service = SpawnedProgram::start(&mut command);
         assert_eq!(service.line(), "READY");
         Self { folder, bus, _service: service }
     }
@@ -53,14 +53,14 @@ fn python(script: &Path) -> Command {
 
 /// What a program prints that has to succeed.
 fn printed(command: &mut Command) -> String {
-    let output = Running::start(command).ended();
+    let output = SpawnedProgram::start(command).ended();
     assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
 #[test]
 fn classes_of_python_work() {
-    let stage = Stage::new();
+    let stage = ProxyService::new();
     let proxies = stage.code("python", "proxies.py");
     let folder = proxies.parent().expect("it is in a folder");
     let mut client = python(&file("client.py"));
@@ -70,7 +70,7 @@ fn classes_of_python_work() {
 
 #[test]
 fn functions_of_c_work() {
-    let stage = Stage::new();
+    let stage = ProxyService::new();
     let proxies = stage.code("c", "proxies.h");
     let program = stage.folder.join("client");
     let mut compiler = compiler(proxies.parent().expect("it is in a folder"));
@@ -88,7 +88,7 @@ fn compiler(include: &Path) -> Command {
 /// What is made of a document that means no good is still a program.
 #[test]
 fn hostile_names_are_no_code() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let source = folder.join("hostile.c");
     std::fs::write(&source, "#include \"hostile.h\"\n").expect("the folder is ours");
     let mut compiler = compiler(golden("").as_path());
@@ -107,7 +107,7 @@ fn hostile_names_are_no_code() {
 #[test]
 #[ignore = "it builds zbus"]
 fn traits_of_rust_work() {
-    let stage = Stage::new();
+    let stage = ProxyService::new();
     let proxies = stage.code("rust", "proxies.rs");
     let folder = proxies.parent().expect("it is in a folder");
     std::fs::copy(file("client.rs"), folder.join("main.rs")).expect("the folder is ours");

@@ -12,19 +12,19 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::recorder::{end, read, start, wait_until};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const EMITTER: &str = "org.example.Emitter";
 
 /// A `gdbus monitor` process that prints each signal which it receives.
-struct Listener {
+struct SignalListener {
     process: Child,
     printed: PathBuf,
 }
 
-impl Listener {
+impl SignalListener {
     /// Subscribes to the signals of an object, or of all objects.
-    fn start(folder: &Folder, address: &str, number: usize, object: Option<&str>) -> Self {
+    fn start(folder: &ProgramFolder, address: &str, number: usize, object: Option<&str>) -> Self {
         let printed = folder.join(&format!("listener-{number}"));
         let mut command = Command::new("gdbus");
         command.args(["monitor", "--address", address, "--dest", EMITTER]);
@@ -53,7 +53,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for SignalListener {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -79,25 +79,26 @@ fn by_member(table: &Value) -> HashMap<String, Value> {
 #[test]
 fn members_have_as_many_recipients_as_listeners_count() {
     for bus in ["ours", "dbus-daemon"] {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let mut command = match bus {
             "ours" => folder.dbus_daemon(),
             program => Command::new(program),
         };
         command.args(["--nofork", "--print-address=1", "--config-file"]);
-        let mut process = Running::start(command.arg(folder.config("")).stdin(Stdio::null()));
+        let mut process =
+            SpawnedProgram::start(command.arg(folder.config("")).stdin(Stdio::null()));
         let address = process.line();
         let emitter = Connection::open(&address).expect("the bus listens");
         emitter.request_name(EMITTER, NameFlags::DO_NOT_QUEUE).expect("nobody owns the name");
         // One listener is there before the recorder, which has to ask the bus for its match rules.
-        let mut listeners = vec![Listener::start(&folder, &address, 0, Some("/wide"))];
+        let mut listeners = vec![SignalListener::start(&folder, &address, 0, Some("/wide"))];
         let file = folder.join("signals.pcapng");
         let recorder = start(&folder, &address, &file, &[]);
         for (number, object) in [Some("/wide"), Some("/wide"), Some("/wide"), Some("/narrow"), None]
             .into_iter()
             .enumerate()
         {
-            listeners.push(Listener::start(&folder, &address, number + 1, object));
+            listeners.push(SignalListener::start(&folder, &address, number + 1, object));
         }
         emit(&emitter, "/wide", "Wide", 3);
         emit(&emitter, "/narrow", "Narrow", 2);
@@ -160,7 +161,7 @@ fn members_have_as_many_recipients_as_listeners_count() {
 /// How many connections have left that received signals of the emitter.
 fn left(file: &Path) -> usize {
     let capture = read(file);
-    let is_listener = |peer: &&capture::model::Peer| {
+    let is_listener = |peer: &&capture::model::RecordedPeer| {
         let process = peer.process.as_ref().and_then(|process| process.comm.as_deref());
         peer.left.is_some() && process == Some("gdbus")
     };

@@ -6,15 +6,15 @@ use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{GapCause, Method};
+use capture::record::{CaptureMethod, GapCause};
 use rustix::process::Signal;
 
 use crate::recorder::{CALL, DbusDaemon, OurBus, end, read, recorders, send, start, wait_until};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 #[test]
 fn a_command_is_recorded_from_its_first_message_on() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let file = folder.join("a.pcapng");
     let path = file.display().to_string();
     let call = [&["dbus-send", "--session"], &CALL[..]].concat();
@@ -26,7 +26,7 @@ fn a_command_is_recorded_from_its_first_message_on() {
     let errors = text(&output.stderr);
     assert!(errors.contains("nothing lost") && errors.contains(&path), "{errors}");
     let capture = read(&file);
-    assert!(matches!(capture.buses()[0].method, Method::Trace | Method::Monitor));
+    assert!(matches!(capture.buses()[0].method, CaptureMethod::Trace | CaptureMethod::Monitor));
     assert_eq!(recorders(&capture).len(), 2);
     let origin = &capture.origins()[0];
     assert!(origin.program.as_deref().is_some_and(|name| name.starts_with("diligence ")));
@@ -36,7 +36,7 @@ fn a_command_is_recorded_from_its_first_message_on() {
 
 #[test]
 fn the_programs_of_clients_that_exit_at_once_are_recorded() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
@@ -63,13 +63,13 @@ const MISSED_MAX: usize = 4;
 
 #[test]
 fn a_bus_of_the_reference_is_recorded_until_somebody_ends_it() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
     let mut waiting = Command::new("gdbus");
     waiting.args(["monitor", "--address", &bus.address, "--dest", "org.freedesktop.DBus"]);
-    let monitor = Running::start(&mut waiting);
+    let monitor = SpawnedProgram::start(&mut waiting);
     wait_until("the process of gdbus is known", || {
         let capture = read(&file);
         let mut processes =
@@ -82,7 +82,7 @@ fn a_bus_of_the_reference_is_recorded_until_somebody_ends_it() {
     drop(monitor);
     assert!(output.status.success(), "{output:?}");
     let capture = read(&file);
-    assert_eq!(capture.buses()[0].method, Method::Monitor);
+    assert_eq!(capture.buses()[0].method, CaptureMethod::Monitor);
     assert_eq!(capture.buses()[0].address.as_deref(), Some(bus.address.as_str()));
     assert!(capture.gaps().is_empty() && capture.damage().is_empty());
     let call = capture.messages().find(|message| message.member() == "GetId");
@@ -91,7 +91,7 @@ fn a_bus_of_the_reference_is_recorded_until_somebody_ends_it() {
 
 #[test]
 fn where_no_monitor_may_be_it_is_overheard() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(
         &folder,
         "<deny send_interface='org.freedesktop.DBus.Monitoring' send_member='BecomeMonitor'/>",
@@ -103,7 +103,7 @@ fn where_no_monitor_may_be_it_is_overheard() {
     let errors = text(&output.stderr);
     assert!(errors.contains("only what can be overheard is recorded"), "{errors}");
     let capture = read(&file);
-    assert_eq!(capture.buses()[0].method, Method::Eavesdrop);
+    assert_eq!(capture.buses()[0].method, CaptureMethod::Eavesdrop);
     assert!(capture.messages().any(|message| message.member() == "Came"));
 }
 
@@ -114,14 +114,14 @@ fn a_bus_for_anonymous_clients_is_listed_and_called() {
     let elements = "<auth>ANONYMOUS</auth><allow_anonymous/>\
                     <listen>tcp:host=127.0.0.1,port=0,family=ipv4</listen>";
     for program in ["dbus-daemon", "ours"] {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let config = folder.config(elements);
         let mut bus = match program {
             "ours" => folder.dbus_daemon(),
             program => Command::new(program),
         };
         bus.args(["--nofork", "--print-address=1", "--config-file"]).arg(&config);
-        let mut bus = Running::start(bus.stdin(Stdio::null()));
+        let mut bus = SpawnedProgram::start(bus.stdin(Stdio::null()));
         let addresses = bus.line();
         let addresses: Vec<_> = addresses.split(';').collect();
         assert_eq!(addresses.len(), 2, "{addresses:?}");
@@ -155,7 +155,7 @@ fn a_bus_for_anonymous_clients_is_listed_and_called() {
 
 #[test]
 fn a_bus_that_is_started_anew_is_found_again() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let mut bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
@@ -176,7 +176,7 @@ fn a_bus_that_is_started_anew_is_found_again() {
 
 #[test]
 fn a_bus_that_goes_away_ends_the_recording() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
@@ -190,7 +190,7 @@ fn a_bus_that_goes_away_ends_the_recording() {
 
 #[test]
 fn an_existing_recording_survives_a_bus_that_is_not_there() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let file = folder.join("keep.pcapng");
     let path = file.display().to_string();
     let ring = format!("{path}.1");
@@ -219,7 +219,7 @@ fn an_existing_recording_survives_a_bus_that_is_not_there() {
 
 #[test]
 fn a_recording_that_is_killed_leaves_the_old_one_and_what_it_has() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let path = file.display().to_string();
@@ -232,7 +232,7 @@ fn a_recording_that_is_killed_leaves_the_old_one_and_what_it_has() {
     let start = || {
         let mut command = folder.diligence();
         command.args(["record", "--address", &bus.address, "-o", &path]);
-        let recorder = Running::start(&mut command);
+        let recorder = SpawnedProgram::start(&mut command);
         wait_until("the recorder", || {
             unfinished().is_some_and(|path| {
                 Capture::open(&path).is_ok_and(|capture| recorders(&capture).len() == 2)
@@ -257,14 +257,14 @@ fn a_recording_that_is_killed_leaves_the_old_one_and_what_it_has() {
 
 #[test]
 fn whenever_it_is_killed_the_file_can_be_read() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     for round in 0..8_u64 {
         let file = folder.join(&format!("{round}.pcapng"));
         let path = file.display().to_string();
         let mut command = folder.diligence();
         command.args(["record", "--address", &bus.address, "-o", &path]);
-        let recorder = Running::start(&mut command);
+        let recorder = SpawnedProgram::start(&mut command);
         wait_until("the file is there", || file.exists());
         let mut calls = Command::new("sh");
         calls.args([
@@ -272,7 +272,7 @@ fn whenever_it_is_killed_the_file_can_be_read() {
             "while dbus-send --bus=$0 --print-reply --dest=org.freedesktop.DBus / \
                            org.freedesktop.DBus.ListNames; do :; done",
         ]);
-        let calls = Running::start(calls.arg(&bus.address).stdin(Stdio::null()));
+        let calls = SpawnedProgram::start(calls.arg(&bus.address).stdin(Stdio::null()));
         thread::sleep(Duration::from_millis(41 * round));
         recorder.end(Signal::KILL);
         drop(calls);
@@ -286,7 +286,7 @@ fn whenever_it_is_killed_the_file_can_be_read() {
 
 #[test]
 fn a_pipe_gets_it_and_limits_end_it() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let mut command = folder.diligence();
     command.args(["record", "--address", &bus.address, "-o", "-", "--max-time", "0.5"]);
@@ -301,7 +301,7 @@ fn a_pipe_gets_it_and_limits_end_it() {
 
 #[test]
 fn a_size_that_has_no_room_for_a_message_is_refused_with_the_least_one() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("small.pcapng");
     let mut command = folder.diligence();
@@ -321,7 +321,7 @@ fn a_size_that_has_no_room_for_a_message_is_refused_with_the_least_one() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     for (words, expected) in [
         (&["--filter", "type='x'"][..], 2),
         (&["--trigger", "dur>>"], 2),

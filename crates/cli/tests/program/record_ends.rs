@@ -7,25 +7,25 @@ use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{EndCause, GapCause, Method};
+use capture::record::{CaptureMethod, EndCause, GapCause};
 use client::Connection;
 use rustix::process::Signal;
 use wire::message::MessageType;
 
 use crate::recorder::{OurBus, end, ends, read, recorders, start, wait_for_recorder, wait_until};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// A bus, a program that emits, and a folder for what is recorded.
-struct Scene {
+struct RecordingScene {
     bus: OurBus,
     emitter: Connection,
-    folder: Folder,
+    folder: ProgramFolder,
     file: PathBuf,
 }
 
-impl Scene {
+impl RecordingScene {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let bus = OurBus::start(&folder);
         let emitter = Connection::open(&bus.address).expect("the bus is there");
         let file = folder.join("a.pcapng");
@@ -41,7 +41,7 @@ impl Scene {
         self.emitter.flush().expect("the bus is there");
     }
 
-    fn start(&self, words: &[&str]) -> Running {
+    fn start(&self, words: &[&str]) -> SpawnedProgram {
         start(&self.folder, &self.bus.address, &self.file, words)
     }
 }
@@ -58,7 +58,7 @@ fn traffic(capture: &Capture) -> u64 {
 
 #[test]
 fn a_file_does_not_grow_beyond_its_size() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     let recorder = scene.start(&["--max-size", "64K"]);
     scene.emit("Tick", 100, 1000);
     let output = recorder.ended();
@@ -73,7 +73,7 @@ fn a_file_does_not_grow_beyond_its_size() {
 
 #[test]
 fn a_recording_that_is_over_leaves_its_command_alone() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     for (words, script, cause) in [
         (&["--max-time", "300ms"][..], "sleep 1; exit 3", EndCause::Time),
         (&[], "exit 3", EndCause::Command),
@@ -81,7 +81,7 @@ fn a_recording_that_is_over_leaves_its_command_alone() {
         let mut command = scene.folder.diligence();
         command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
         command.args(words).args(["--", "sh", "-c", script]);
-        let output = Running::start(&mut command).ended();
+        let output = SpawnedProgram::start(&mut command).ended();
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         assert_eq!(ends(&read(&scene.file)), [cause], "{script}");
     }
@@ -89,7 +89,7 @@ fn a_recording_that_is_over_leaves_its_command_alone() {
 
 #[test]
 fn a_ring_keeps_the_last_part() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     let recorder = scene.start(&["--ring", "64K"]);
     scene.emit("Early", 200, 1000);
     scene.emit("Late", 20, 1000);
@@ -115,11 +115,11 @@ fn a_ring_keeps_the_last_part() {
 /// However a recording ends regularly, its last fact says so.
 #[test]
 fn every_regular_end_is_in_the_file() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let mut command = scene.folder.diligence();
         command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
-        let recorder = Running::start(&mut scene.folder.with_usual_signals(&command));
+        let recorder = SpawnedProgram::start(&mut scene.folder.with_usual_signals(&command));
         wait_for_recorder(&scene.file, 1);
         let output = recorder.end(signal);
         assert!(output.status.success(), "{output:?}");
@@ -132,7 +132,7 @@ fn every_regular_end_is_in_the_file() {
         let mut command = scene.folder.diligence();
         command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
         command.args(["--", "sh", "-c", &script]);
-        let output = Running::start(&mut scene.folder.with_usual_signals(&command)).ended();
+        let output = SpawnedProgram::start(&mut scene.folder.with_usual_signals(&command)).ended();
         assert!(!output.status.success(), "{output:?}");
         assert_eq!(ends(&read(&scene.file)), [EndCause::Asked], "{signal:?}");
         fs::remove_file(&scene.file).expect("it is ours");
@@ -141,11 +141,11 @@ fn every_regular_end_is_in_the_file() {
 
 #[test]
 fn a_trigger_writes_when_it_happens() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     let file = scene.file.display().to_string();
     let mut command = scene.folder.diligence();
     command.args(["record", "--address", &scene.bus.address, "-o", &file]);
-    let recorder = Running::start(command.args(["--trigger", "member:Boom"]));
+    let recorder = SpawnedProgram::start(command.args(["--trigger", "member:Boom"]));
     // Nothing tells when it listens, so it is heard at some time.
     let is_there = || scene.file.exists();
     for _ in 0..100 {
@@ -178,10 +178,10 @@ fn the_trigger_of_the_page_writes_files_for_failed_calls() {
     let [before, query, after] = words[..] else { panic!("{command}") };
     let words = before.split_whitespace().skip(1).chain([query]).chain(after.split_whitespace());
 
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     let mut record = scene.folder.diligence();
     record.args(words).env("DBUS_SESSION_BUS_ADDRESS", &scene.bus.address);
-    let recorder = Running::start(&mut record);
+    let recorder = SpawnedProgram::start(&mut record);
     let fail = || {
         let mut call = Command::new("dbus-send");
         call.arg(format!("--bus={}", scene.bus.address)).arg("--print-reply");
@@ -209,7 +209,7 @@ fn the_trigger_of_the_page_writes_files_for_failed_calls() {
         let capture = read(&file(name));
         assert_eq!(ends(&capture), [EndCause::Trigger], "{name}");
         let mut errors = capture.messages().filter(|message| message.kind() == MessageType::Error);
-        let is_expected = |error: capture::model::Message<'_>| {
+        let is_expected = |error: capture::model::CapturedMessage<'_>| {
             error.call().is_some_and(|call| call.member() == "Fail")
         };
         assert!(errors.any(is_expected), "{name}");
@@ -221,11 +221,11 @@ fn the_trigger_of_the_page_writes_files_for_failed_calls() {
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/recording.md");
 
 /// Starts a recorder whose files may have 32 KiB.
-fn start_limited(scene: &Scene) -> Running {
+fn start_limited(scene: &RecordingScene) -> SpawnedProgram {
     let mut command = scene.folder.diligence();
     command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
     let mut shell = scene.folder.shell("ulimit -S -f 64; exec \"$0\" \"$@\"", &command);
-    let recorder = Running::start(&mut shell);
+    let recorder = SpawnedProgram::start(&mut shell);
     wait_for_recorder(&scene.file, 1);
     recorder
 }
@@ -239,7 +239,7 @@ fn heard(told: &str) -> u64 {
 
 #[test]
 fn a_bus_that_may_not_have_large_files_is_recorded_as_a_monitor_sees_it() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let file = folder.join("a.pcapng");
     let mut command = folder.diligence();
     command.arg("run").arg(format!("--record={}", file.display())).args(["--", "true"]);
@@ -247,12 +247,12 @@ fn a_bus_that_may_not_have_large_files_is_recorded_as_a_monitor_sees_it() {
     let output = folder.shell("ulimit -S -f 64; exec \"$0\" \"$@\"", &command).output();
     let output = output.expect("a shell can be started");
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(read(&file).buses()[0].method, Method::Monitor, "{output:?}");
+    assert_eq!(read(&file).buses()[0].method, CaptureMethod::Monitor, "{output:?}");
 }
 
 #[test]
 fn what_has_no_room_is_counted_and_then_it_goes_on() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     let recorder = start_limited(&scene);
     scene.emit("Tick", 100, 1000);
     // Long enough that it has been tried to write them; they wait, and what comes then is counted.
@@ -261,7 +261,7 @@ fn what_has_no_room_is_counted_and_then_it_goes_on() {
     thread::sleep(Duration::from_millis(100));
     let mut prlimit = Command::new("prlimit");
     prlimit.args(["--pid", &recorder.id().to_string(), "--fsize=unlimited:unlimited"]);
-    let output = Running::start(&mut prlimit).ended();
+    let output = SpawnedProgram::start(&mut prlimit).ended();
     assert!(output.status.success(), "{output:?}");
     wait_until("there is room again", || {
         let capture = read(&scene.file);
@@ -285,7 +285,7 @@ fn what_has_no_room_is_counted_and_then_it_goes_on() {
 
 #[test]
 fn a_disk_that_stays_full_is_a_failure() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     let recorder = start_limited(&scene);
     scene.emit("Tick", 100, 1000);
     // What does not fit is counted when it was tried to write it.
@@ -310,7 +310,7 @@ fn a_disk_that_stays_full_is_a_failure() {
 /// A full disk fails what succeeded, and hides no other failure; the command goes on in any case.
 #[test]
 fn a_command_keeps_its_status_unless_it_succeeded() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     for (end, expected) in [("exit 0", 1), ("exit 3", 3)] {
         // The file of who records us may have 32 KiB from now on.
         let script = format!(
@@ -325,7 +325,7 @@ fn a_command_keeps_its_status_unless_it_succeeded() {
         run.args(["run", "--record"]).arg(&scene.file);
         run.args(["--", "sh", "-c", &script, "--session"]);
         for mut command in [record, run] {
-            let output = Running::start(&mut command).ended();
+            let output = SpawnedProgram::start(&mut command).ended();
             let told = text(&output.stderr);
             assert_eq!(output.status.code(), Some(expected), "{told}");
             assert!(told.contains("not in the file"), "{told}");
@@ -336,7 +336,7 @@ fn a_command_keeps_its_status_unless_it_succeeded() {
 
 #[test]
 fn what_the_bus_has_overwritten_is_counted() {
-    let scene = Scene::new();
+    let scene = RecordingScene::new();
     let recorder = scene.start(&[]);
     recorder.signal(Signal::STOP);
     // More than the ring in memory has room for.

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use capture::record::{EndCause, Method};
+use capture::record::{CaptureMethod, EndCause};
 
 use crate::recorder::{CALL, DbusDaemon, OurBus, end, ends, read, send, wait_for_recorder};
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// A bus of ours and one of the reference, of which each is called three times, in turns.
-fn recorded(folder: &Folder) -> (PathBuf, [String; 2]) {
+fn recorded(folder: &ProgramFolder) -> (PathBuf, [String; 2]) {
     let ours = OurBus::start(folder);
     let inside = folder.inside("reference");
     let reference = DbusDaemon::start(&inside, "");
@@ -16,7 +16,7 @@ fn recorded(folder: &Folder) -> (PathBuf, [String; 2]) {
     let path = file.display().to_string();
     let mut command = folder.diligence();
     command.args(["record", "--session", "--address", &reference.address, "-o", &path]);
-    let recorder = Running::start(command.env("DBUS_SESSION_BUS_ADDRESS", &ours.address));
+    let recorder = SpawnedProgram::start(command.env("DBUS_SESSION_BUS_ADDRESS", &ours.address));
     wait_for_recorder(&file, 2);
     for _ in 0..3 {
         send(&ours.address, &CALL);
@@ -30,7 +30,7 @@ fn recorded(folder: &Folder) -> (PathBuf, [String; 2]) {
 
 #[test]
 fn two_buses_have_one_clock_and_stay_apart() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let (file, addresses) = recorded(&folder);
     let capture = read(&file);
     let buses: Vec<_> =
@@ -39,7 +39,7 @@ fn two_buses_have_one_clock_and_stay_apart() {
     assert_eq!(buses, [("session", ours), ("", reference)]);
     assert_eq!(
         capture.buses().iter().map(|bus| bus.method).collect::<Vec<_>>(),
-        [Method::Trace, Method::Monitor]
+        [CaptureMethod::Trace, CaptureMethod::Monitor]
     );
     assert_eq!(ends(&capture), [EndCause::Asked, EndCause::Asked]);
 
@@ -56,7 +56,7 @@ fn two_buses_have_one_clock_and_stay_apart() {
 
 #[test]
 fn they_are_told_apart() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let (file, _) = recorded(&folder);
     let path = file.display().to_string();
     let calls = |bus: &str| format!("bus:{bus} member:GetId type:method_call");
@@ -66,7 +66,7 @@ fn they_are_told_apart() {
         (["show", &path, &calls("'bus 1'"), "--format=busctl"], &["\n  Bus=bus 1\n"]),
     ] {
         let mut command = folder.diligence();
-        let output = Running::start(command.args(words)).ended();
+        let output = SpawnedProgram::start(command.args(words)).ended();
         let lines = text(&output.stdout);
         assert!(output.status.success(), "{words:?}: {output:?}");
         for expected in expected {

@@ -4,14 +4,14 @@ use std::fs;
 
 use capture::Capture;
 use capture::record::Fact;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::recorder::{CALL, DbusDaemon, end, read, start, wait_until};
-use crate::support::{Folder, text};
+use crate::support::{ProgramFolder, text};
 
 #[test]
 fn switches_of_the_bus_are_recorded_or_it_is_said_that_they_cannot_be() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &["--switches"]);
@@ -52,8 +52,8 @@ fn switches_of_the_bus_are_recorded_or_it_is_said_that_they_cannot_be() {
 
 #[test]
 fn a_recording_without_switches_tells_none() {
-    let folder = Folder::new();
-    fs::write(folder.join("a.pcap"), Recording::new().pcap()).expect("the folder is ours");
+    let folder = ProgramFolder::new();
+    fs::write(folder.join("a.pcap"), TestRecording::new().pcap()).expect("the folder is ours");
     let mut command = folder.diligence();
     let output = command.args(["stats", "--by", "switches", "a.pcap"]).output();
     let output = output.expect("the program exists");

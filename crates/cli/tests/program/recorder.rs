@@ -7,26 +7,26 @@ use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::model::Role;
+use capture::model::PeerRole;
 use capture::record::{EndCause, Fact};
 use rustix::process::Signal;
 
-use crate::support::{Folder, Running, eventually};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually};
 
 /// A bus of the reference.
 pub(crate) struct DbusDaemon {
     pub(crate) address: String,
     config: PathBuf,
-    _process: Option<Running>,
+    _process: Option<SpawnedProgram>,
 }
 
 impl DbusDaemon {
-    pub(crate) fn start(folder: &Folder, policy: &str) -> Self {
+    pub(crate) fn start(folder: &ProgramFolder, policy: &str) -> Self {
         Self::start_with(folder, policy, "")
     }
 
     /// Starts it with a policy for all, and other elements of the configuration.
-    pub(crate) fn start_with(folder: &Folder, policy: &str, elements: &str) -> Self {
+    pub(crate) fn start_with(folder: &ProgramFolder, policy: &str, elements: &str) -> Self {
         let socket = folder.join("bus");
         let config = folder.join("reference.conf");
         let text = format!(
@@ -47,7 +47,7 @@ impl DbusDaemon {
         let mut command = Command::new("dbus-daemon");
         command.args(["--nofork", "--print-address=1", "--config-file"]).arg(&self.config);
         command.stdin(Stdio::null());
-        let mut process = Running::start(&mut command);
+        let mut process = SpawnedProgram::start(&mut command);
         process.line();
         self._process = Some(process);
     }
@@ -60,20 +60,20 @@ impl DbusDaemon {
 /// A bus of ours.
 pub(crate) struct OurBus {
     pub(crate) address: String,
-    _process: Running,
+    _process: SpawnedProgram,
 }
 
 impl OurBus {
-    pub(crate) fn start(folder: &Folder) -> Self {
+    pub(crate) fn start(folder: &ProgramFolder) -> Self {
         Self::start_with(folder, "")
     }
 
     /// Starts it with more elements of the configuration.
-    pub(crate) fn start_with(folder: &Folder, elements: &str) -> Self {
+    pub(crate) fn start_with(folder: &ProgramFolder, elements: &str) -> Self {
         let mut command = folder.diligence();
         command.args(["bus", "--nofork", "--print-address=1", "--config-file"]);
         command.arg(folder.config(elements));
-        let mut process = Running::start(&mut command);
+        let mut process = SpawnedProgram::start(&mut command);
         let address = process.line();
         Self { address, _process: process }
     }
@@ -88,10 +88,10 @@ pub(crate) fn send(address: &str, words: &[&str]) {
 }
 
 /// A program of the demonstration, on the bus at this address.
-pub(crate) fn demo(folder: &Folder, address: &str, words: &[&str]) -> Running {
+pub(crate) fn demo(folder: &ProgramFolder, address: &str, words: &[&str]) -> SpawnedProgram {
     let mut command = folder.diligence();
     command.arg("demo").args(words).env("DBUS_SESSION_BUS_ADDRESS", address);
-    Running::start(&mut command)
+    SpawnedProgram::start(&mut command)
 }
 
 /// Why the recording of each bus has ended.
@@ -115,26 +115,31 @@ pub(crate) fn read(path: &Path) -> Capture {
 /// The connections of the recorder itself.
 pub(crate) fn recorders(capture: &Capture) -> Vec<&str> {
     let peers = capture.directory().peers();
-    let own = peers.filter(|(_, peer)| peer.role == Role::Recorder);
+    let own = peers.filter(|(_, peer)| peer.role == PeerRole::Recorder);
     own.map(|(_, peer)| capture.strings().get(peer.unique)).collect()
 }
 
 /// Starts to record, and waits until the file says that the recorder listens.
-pub(crate) fn start(folder: &Folder, address: &str, file: &Path, words: &[&str]) -> Running {
+pub(crate) fn start(
+    folder: &ProgramFolder,
+    address: &str,
+    file: &Path,
+    words: &[&str],
+) -> SpawnedProgram {
     let path = file.display().to_string();
     let mut command = folder.diligence();
     command.args(["record", "--address", address, "-o", &path]).args(words);
-    let recorder = Running::start(&mut command);
+    let recorder = SpawnedProgram::start(&mut command);
     wait_for_recorder(file, 1);
     recorder
 }
 
 /// Starts dbus-monitor, and waits until it writes what it sees.
-pub(crate) fn start_dbus_monitor(address: &str, file: &Path) -> Running {
+pub(crate) fn start_dbus_monitor(address: &str, file: &Path) -> SpawnedProgram {
     let out = fs::File::create(file).expect("the folder is ours");
     let mut command = Command::new("dbus-monitor");
     command.args(["--address", address, "--pcap"]).stdin(Stdio::null());
-    let monitor = Running::start_into(&mut command, out);
+    let monitor = SpawnedProgram::start_into(&mut command, out);
     wait_until("dbus-monitor", || {
         send(address, &CALL);
         fs::metadata(file).is_ok_and(|file| file.len() > PCAP_HEADER)
@@ -157,7 +162,7 @@ pub(crate) fn wait_until(what: &str, done: impl Fn() -> bool) {
 }
 
 /// Waits for what is on its way, and ends the recording as the keys of a terminal do.
-pub(crate) fn end(recorder: Running) -> Output {
+pub(crate) fn end(recorder: SpawnedProgram) -> Output {
     thread::sleep(Duration::from_millis(300));
     recorder.end(Signal::INT)
 }

@@ -3,13 +3,13 @@
 use std::fs;
 use std::process::Output;
 
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
-use crate::support::Folder;
+use crate::support::ProgramFolder;
 
 /// A program that waits for an answer that takes this long, 30 times.
 fn waiting(millis: i64) -> Vec<u8> {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for turn in 0..30_u32 {
         let call = recording.call(":1.1", "org.example.Mail", "/m org.example.Mail.GetCount", &());
         recording.wait_ms(millis).reply(&call, ":1.2", &(turn,)).wait_ms(100);
@@ -17,8 +17,8 @@ fn waiting(millis: i64) -> Vec<u8> {
     recording.pcap()
 }
 
-fn folder() -> Folder {
-    let folder = Folder::new();
+fn folder() -> ProgramFolder {
+    let folder = ProgramFolder::new();
     for (name, millis) in [("fast.pcap", 5), ("slow.pcap", 40)] {
         fs::write(folder.join(name), waiting(millis)).expect("the folder is ours");
     }
@@ -26,7 +26,7 @@ fn folder() -> Folder {
 }
 
 /// Runs a line of words; a word has no space, but `_` stands for one.
-fn run(folder: &Folder, line: &str) -> (Option<i32>, String, String) {
+fn run(folder: &ProgramFolder, line: &str) -> (Option<i32>, String, String) {
     let mut command = folder.diligence();
     let words = line.split(' ').map(|word| word.replace('_', " "));
     let Output { status, stdout, stderr } =
@@ -94,7 +94,7 @@ fn queries_that_match_nothing_are_explained_on_standard_error() {
     let (code, stdout, _) = run(&folder, "timeline slow.pcap member:Nothing");
     assert_eq!(code, Some(0));
     assert!(stdout.contains("no call was answered"), "{stdout}");
-    fs::write(folder.join("empty.pcap"), Recording::new().pcap()).expect("the folder is ours");
+    fs::write(folder.join("empty.pcap"), TestRecording::new().pcap()).expect("the folder is ours");
     let (code, stdout, stderr) = run(&folder, "show empty.pcap");
     let expected = "diligence show: the recording has no messages\n";
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "", expected));

@@ -11,7 +11,7 @@ use testkit::golden;
 
 use crate::recorder::{CALL, DbusDaemon, OurBus, end, send, start};
 use crate::scene::{check_refused, golden_file, office, run, session};
-use crate::support::{Folder, Running, eventually, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
 /// Runs a program of Wireshark.
 fn output(program: &str, words: &[&str], file: &Path) -> String {
@@ -48,7 +48,7 @@ fn by_tshark(file: &Path) -> Vec<String> {
 
 /// The same from the table that `export --format csv` writes. No column up to the last one of these has a
 /// comma in these recordings.
-fn by_us(folder: &Folder, file: &Path, query: &str) -> Vec<String> {
+fn by_us(folder: &ProgramFolder, file: &Path, query: &str) -> Vec<String> {
     let table = csv(folder, file, query);
     let row = |line: &str| {
         let columns: Vec<_> = line.split(',').collect();
@@ -64,7 +64,7 @@ fn by_us(folder: &Folder, file: &Path, query: &str) -> Vec<String> {
     table.lines().skip(1).map(row).collect()
 }
 
-fn csv(folder: &Folder, file: &Path, query: &str) -> String {
+fn csv(folder: &ProgramFolder, file: &Path, query: &str) -> String {
     let printed = run(folder, &format!("export {} {query} --format csv", file.display()));
     assert_eq!(printed.status, Some(0), "{}", printed.stderr);
     printed.stdout
@@ -77,7 +77,7 @@ const ALL: &str = "is:recorder_or_!is:recorder";
 const TRAFFIC: &str = "!is:recorder";
 
 /// Exports a recording, and checks that all read the same from what was written.
-fn check(folder: &Folder, source: &Path) {
+fn check(folder: &ProgramFolder, source: &Path) {
     for (format, query) in [("pcapng", ALL), ("pcap", TRAFFIC)] {
         let expected = by_us(folder, source, query);
         assert!(expected.len() > 5, "{expected:?}");
@@ -106,11 +106,11 @@ fn check(folder: &Folder, source: &Path) {
 
 #[test]
 fn a_file_of_the_flight_recorder_is_opened_by_wireshark() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let mut command = folder.diligence();
     command.args(["bus", "--nofork", "--print-address=1", "--flight-recorder=1MiB"]);
     command.arg("--config-file").arg(folder.config("")).env("XDG_RUNTIME_DIR", folder.join(""));
-    let mut bus = Running::start(&mut command);
+    let mut bus = SpawnedProgram::start(&mut command);
     let address = bus.line();
     send(&address, &CALL);
     send(&address, &["--type=signal", "/org/example", "org.example.Mail.Came", "string:hello"]);
@@ -128,7 +128,7 @@ fn a_file_of_the_flight_recorder_is_opened_by_wireshark() {
 
 #[test]
 fn recordings_of_dbus_daemon_are_converted() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let ours = folder.join("ours.pcapng");
     let recorder = start(&folder, &bus.address, &ours, &[]);
@@ -209,7 +209,7 @@ fn no_recording_is_replaced_by_what_is_made_of_it() {
 #[test]
 fn an_unfinished_file_is_removed_if_a_signal_ends_the_program() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         fs::write(folder.join("out.pcapng"), "old").expect("the folder is ours");
         let files = || {
             let entries = fs::read_dir(folder.join("")).expect("it is ours").flatten();
@@ -220,7 +220,7 @@ fn an_unfinished_file_is_removed_if_a_signal_ends_the_program() {
         show.args(["show", "-o", "out.pcapng", "-"]);
         let mut show = folder.with_usual_signals(&show);
         // It waits for a recording that never comes.
-        let show = Running::start(show.stdin(Stdio::piped()));
+        let show = SpawnedProgram::start(show.stdin(Stdio::piped()));
         eventually("an unfinished file", || (files().len() == 2).then_some(()));
         let output = show.end(signal);
         assert_eq!(output.status.signal(), Some(signal.as_raw()), "{output:?}");
@@ -236,7 +236,7 @@ fn an_unfinished_file_that_grows_too_large_is_removed() {
     let mut export = folder.diligence();
     export.args(["export", "office.pcapng", "--format", "sqlite", "-o", "out.db"]);
     let mut export = folder.shell("ulimit -c 0; ulimit -f 1; exec \"$0\" \"$@\"", &export);
-    let output = Running::start(&mut export).ended();
+    let output = SpawnedProgram::start(&mut export).ended();
     assert!(!output.status.success(), "{output:?}");
     let entries = fs::read_dir(folder.join("")).expect("it is ours").flatten();
     let names: Vec<_> = entries.map(|entry| entry.file_name()).collect();

@@ -4,19 +4,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use capture::record::{Bus, Method};
-use testkit::recording::{DRIVER, Recording};
+use capture::record::{CaptureMethod, RecordedBus};
+use testkit::recording::{DRIVER, TestRecording};
 use wire::message::Flags;
 
-use crate::support::Folder;
+use crate::support::ProgramFolder;
 
 /// Which recording [`office`] makes.
 pub(crate) const OFFICE: &str = "office.pcapng";
 
 /// A folder with the recording of a program that asks a mail service, which is slow at times.
-pub(crate) fn office() -> Folder {
-    let mut recording = Recording::new();
-    let bus = Bus { name: "session".into(), method: Method::Trace, ..Bus::default() };
+pub(crate) fn office() -> ProgramFolder {
+    let mut recording = TestRecording::new();
+    let bus = RecordedBus {
+        name: "session".into(),
+        method: CaptureMethod::Trace,
+        ..RecordedBus::default()
+    };
     recording.bus(bus).owner("org.example.Mail", ":1.6");
     recording.process(":1.5", 42, "reader").process(":1.6", 50, "maild");
     recording.rule(":1.5", "type='signal',member='Changed'");
@@ -36,29 +40,29 @@ pub(crate) fn office() -> Folder {
         recording.wait_ms(5).signal(":1.6", &mail("Changed"), &(3_u32,)).delivered(9, copies);
     }
     recording.ask_bus(":1.5", "AddMatch", &("member='Changed',type='signal'",), &());
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     fs::write(folder.join(OFFICE), recording.pcapng()).expect("the folder is ours");
     folder
 }
 
 /// How the program ended, and what it printed.
-pub(crate) struct Printed {
+pub(crate) struct SceneOutput {
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
 /// Runs the words of a line; a word has no space, but `_` stands for one.
-pub(crate) fn run(folder: &Folder, line: &str) -> Printed {
+pub(crate) fn run(folder: &ProgramFolder, line: &str) -> SceneOutput {
     let words = line.split(' ').map(|word| word.replace('_', " "));
     let output = folder.diligence().args(words).output();
     let Output { status, stdout, stderr } = output.expect("the program exists");
     let text = |bytes| String::from_utf8(bytes).expect("it is text");
-    Printed { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    SceneOutput { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
 }
 
 /// What lines print that go well, each below its line.
-pub(crate) fn session(folder: &Folder, lines: &[String]) -> String {
+pub(crate) fn session(folder: &ProgramFolder, lines: &[String]) -> String {
     let shown = |line: &String| {
         let printed = run(folder, line);
         assert_eq!(printed.status, Some(0), "{line}: {}", printed.stderr);
@@ -70,7 +74,7 @@ pub(crate) fn session(folder: &Folder, lines: &[String]) -> String {
 }
 
 /// Lines that do not go well: each with its status and a part of what it says.
-pub(crate) fn check_refused(folder: &Folder, lines: &[(&str, i32, &str)]) {
+pub(crate) fn check_refused(folder: &ProgramFolder, lines: &[(&str, i32, &str)]) {
     for (line, status, said) in lines {
         let printed = run(folder, line);
         assert_eq!((printed.status, printed.stdout.as_str()), (Some(*status), ""), "{line}");

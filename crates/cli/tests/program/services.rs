@@ -6,24 +6,24 @@ use std::process::{Child, Command, Output, Stdio};
 
 use testkit::forms::FORMS;
 
-use crate::support::{Folder, Running, eventually, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
 /// A bus of ours that starts the services of the machine, in a home of its own.
-struct Stage {
-    folder: Folder,
+struct ActivationBus {
+    folder: ProgramFolder,
     address: String,
-    _bus: Running,
+    _bus: SpawnedProgram,
 }
 
-impl Stage {
+impl ActivationBus {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = ProgramFolder::new();
         let mut command = folder.diligence();
         let services = "<servicedir>/usr/share/dbus-1/services</servicedir>";
         command.args(["bus", "--nofork", "--print-address=1", "--config-file"]);
         command.arg(folder.config(services)).env("HOME", folder.join(""));
         command.env("XDG_RUNTIME_DIR", folder.join(""));
-        let mut bus = Running::start(&mut command);
+        let mut bus = SpawnedProgram::start(&mut command);
         Self { address: bus.line(), folder, _bus: bus }
     }
 
@@ -78,7 +78,7 @@ impl Stage {
 /// The service of settings, which the first who asks it starts.
 #[test]
 fn dconf_is_told_as_by_the_other_tools() {
-    let stage = Stage::new();
+    let stage = ActivationBus::new();
     let (name, writer) = ("ca.desrt.dconf", "/ca/desrt/dconf/Writer/user");
     let info = "/ca/desrt/dconf";
     // It starts by itself, and goes when nobody asks for long; what starts it here is introspection.
@@ -122,7 +122,7 @@ fn dconf_is_told_as_by_the_other_tools() {
 /// What GLib has made of every type is told as by the other tools.
 #[test]
 fn every_type_of_glib_is_told_as_by_the_other_tools() {
-    let stage = Stage::new();
+    let stage = ActivationBus::new();
     let _service = forms(&stage);
     let numbers = |is_in: &dyn Fn(&str) -> bool| -> Vec<String> {
         let all = FORMS.iter().enumerate().filter(|(_, form)| is_in(form.types));
@@ -151,7 +151,7 @@ fn every_type_of_glib_is_told_as_by_the_other_tools() {
     }
 }
 
-fn forms(stage: &Stage) -> Script {
+fn forms(stage: &ActivationBus) -> ServiceScript {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/services/forms.py");
     let mut command = Command::new("/usr/bin/python3");
     command.arg("-B").arg(file).args([&stage.address, NAME, PATH]);
@@ -162,7 +162,7 @@ fn forms(stage: &Stage) -> Script {
         writeln!(stdin, "{}\t{}", form.types, typed(form.types, form.gvariant)).expect("it reads");
     }
     drop(stdin);
-    let script = Script(child);
+    let script = ServiceScript(child);
     eventually("the service", || {
         let mut command = stage.folder.diligence();
         stage
@@ -183,9 +183,9 @@ fn typed(types: &str, value: &str) -> String {
 }
 
 /// A program that ends with the test.
-struct Script(Child);
+struct ServiceScript(Child);
 
-impl Drop for Script {
+impl Drop for ServiceScript {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

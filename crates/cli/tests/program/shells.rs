@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::lamp::{LAMP, PATIENCE, Stage};
+use crate::lamp::{LAMP, LampBus, PATIENCE};
 use crate::support::text;
 use crate::terminal::{BEGIN, END, PROMPT, Typist, in_session};
 
@@ -41,13 +41,13 @@ const LINES: &[(&str, &str, &[&str])] = &[
     ("diligence call org.example.Silent /", "diligence call org.example.Silent /", &[]),
 ];
 
-fn filled(stage: &Stage, text: &str) -> String {
+fn filled(stage: &LampBus, text: &str) -> String {
     let text = text.replace("LAMP", LAMP).replace("OBJECT", "/org/example/lamp_1");
     text.replace("ADDRESS", &stage.bus.address)
 }
 
 /// Presses the keys of each line, again while the machine is too busy for the limit.
-fn type_all(stage: &Stage, typist: &mut Typist) {
+fn type_all(stage: &LampBus, typist: &mut Typist) {
     fs::write(stage.folder.join("recording.pcapng"), "").expect("the folder is ours");
     for (keys, line, shown) in LINES {
         let keys = filled(stage, keys);
@@ -71,7 +71,7 @@ fn type_all(stage: &Stage, typist: &mut Typist) {
 
 #[test]
 fn bash_completes() {
-    let stage = Stage::new();
+    let stage = LampBus::new();
     let scripts = stage.scripts();
     let start = stage.folder.join("start.bash");
     let text = format!(
@@ -89,7 +89,7 @@ fn bash_completes() {
 
 #[test]
 fn zsh_completes() {
-    let stage = Stage::new();
+    let stage = LampBus::new();
     let scripts = stage.scripts();
     let text = format!(
         "PS1='{PROMPT}'; fpath=({scripts} $fpath); autoload -U compinit; compinit -u -D
@@ -106,7 +106,7 @@ fn zsh_completes() {
 
 #[test]
 fn fish_completes() {
-    let stage = Stage::new();
+    let stage = LampBus::new();
     let scripts = stage.scripts();
     fs::write(stage.folder.join("recording.pcapng"), "").expect("the folder is ours");
     for (line, expected) in [

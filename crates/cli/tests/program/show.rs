@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use capture::file::Writer;
-use capture::record::{EndCause, Fact, Origin};
+use capture::file::PcapngWriter;
+use capture::record::{EndCause, Fact, RecordingOrigin};
 use testkit::golden;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::scene::{check_refused, golden_file, office, run, session};
 
@@ -29,7 +29,7 @@ fn commands_send_the_like() {
 #[test]
 fn what_has_no_command_is_told_and_the_rest_printed() {
     let folder = office();
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.signal(":1.6", "/mail org.example.Mail.Changed", &("x".repeat(99),)).cut(150);
     recording.signal(":1.6", "/mail org.example.Mail.Told", &());
     fs::write(folder.join("cut.pcap"), recording.pcap()).expect("the folder is ours");
@@ -62,14 +62,15 @@ fn what_cannot_be_shown_is_explained() {
 
 /// A recording of our recorder, which ends with this fact if there is one.
 fn recorded(end: Option<Fact>) -> Vec<u8> {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.2".into() });
     recording.signal(":1.6", "/mail org.example.Mail.Told", &());
     if let Some(end) = end {
         recording.fact(end);
     }
-    let origin = Origin { program: Some("diligence 0.1.0".into()), ..Origin::default() };
-    let mut writer = Writer::new(Vec::new(), &origin).expect("memory takes all");
+    let origin =
+        RecordingOrigin { program: Some("diligence 0.1.0".into()), ..RecordingOrigin::default() };
+    let mut writer = PcapngWriter::new(Vec::new(), &origin).expect("memory takes all");
     recording.each(|record| writer.write(&record).expect("memory takes all"));
     writer.finish().expect("memory takes all")
 }

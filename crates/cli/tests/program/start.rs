@@ -6,12 +6,12 @@ use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Folder, Running, eventually, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 use rustix::process::{Pid, Signal};
 
 #[test]
 fn in_the_background_the_caller_goes_on_when_the_bus_serves() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let config = folder.config(&format!("<fork/><pidfile>{}</pidfile>", "pid"));
     let mut daemon = folder.dbus_daemon();
     daemon.args(["--print-address=1", "--print-pid=1"]).arg("--config-file").arg(&config);
@@ -34,7 +34,7 @@ fn in_the_background_the_caller_goes_on_when_the_bus_serves() {
 
 #[test]
 fn what_fails_in_the_background_is_a_failure_of_the_caller() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let config = folder.config("<fork/><pidfile>none/pid</pidfile>");
     let output = folder
         .dbus_daemon()
@@ -51,12 +51,12 @@ fn what_fails_in_the_background_is_a_failure_of_the_caller() {
 
 #[test]
 fn descriptors_of_the_caller_are_closed_after_the_line() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let config = folder.config("");
     let start = |script: &str, words: &[&str]| {
         let mut daemon = folder.dbus_daemon();
         daemon.args(words).arg("--config-file").arg(&config);
-        let running = Running::start(&mut folder.shell(script, &daemon));
+        let running = SpawnedProgram::start(&mut folder.shell(script, &daemon));
         let written = folder.join("out");
         let line = eventually("the lines", || {
             let text = fs::read_to_string(&written).ok()?;
@@ -80,7 +80,7 @@ fn descriptors_of_the_caller_are_closed_after_the_line() {
 
 #[test]
 fn the_service_manager_is_told_and_its_sockets_are_served() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let config = folder.config("");
     let notices = UnixDatagram::bind(folder.join("notify")).expect("the folder is ours");
     let socket = UnixListener::bind(folder.join("passed")).expect("the folder is ours");
@@ -90,7 +90,7 @@ fn the_service_manager_is_told_and_its_sockets_are_served() {
     let script = "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\" 3<&0";
     let mut shell = folder.shell(script, &daemon);
     shell.stdin(Stdio::from(std::os::fd::OwnedFd::from(socket)));
-    let mut running = Running::start(shell.env("NOTIFY_SOCKET", folder.join("notify")));
+    let mut running = SpawnedProgram::start(shell.env("NOTIFY_SOCKET", folder.join("notify")));
 
     let passed = folder.join("passed");
     let address = running.line();
@@ -114,11 +114,11 @@ fn the_service_manager_is_told_and_its_sockets_are_served() {
 
 #[test]
 fn an_interrupt_ends_a_bus_as_its_name_promises() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let config = folder.config("");
     let end = |mut command: Command| {
         command.arg("--print-address").arg("--config-file").arg(&config);
-        let mut running = Running::start(&mut folder.with_usual_signals(&command));
+        let mut running = SpawnedProgram::start(&mut folder.with_usual_signals(&command));
         assert!(running.line().starts_with("unix:"));
         running.end(Signal::INT).status
     };
@@ -136,9 +136,9 @@ fn the_user_of_the_configuration_is_who_serves() {
         eprintln!("left out, because only root can become somebody else");
         return;
     }
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let config = folder.config("<user>nobody</user>");
-    let mut running = Running::start(
+    let mut running = SpawnedProgram::start(
         folder.dbus_daemon().arg("--print-address").arg("--config-file").arg(config),
     );
     running.line();

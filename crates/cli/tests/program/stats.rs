@@ -138,7 +138,7 @@ fn times_of_sizes_are_those_that_are_interpolated_by_hand() {
 #[test]
 fn commands_with_a_query_say_once_why_recipients_are_unknown() {
     let folder = office();
-    let mut recording = testkit::recording::Recording::new();
+    let mut recording = testkit::recording::TestRecording::new();
     recording.process(":1.5", 42, "reader");
     recording.signal(":1.6", "/ org.example.Mail.Changed", &());
     std::fs::write(folder.join("dark.pcapng"), recording.pcapng()).expect("the folder is ours");

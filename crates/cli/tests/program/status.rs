@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::support::{Folder, Running, text};
+use crate::support::{ProgramFolder, SpawnedProgram, text};
 use rustix::process::Signal;
 
-fn start(folder: &Folder, bus: &mut Command, elements: &str) -> (Running, String) {
+fn start(folder: &ProgramFolder, bus: &mut Command, elements: &str) -> (SpawnedProgram, String) {
     let config = folder.config(elements);
     let bus = bus.args(["--nofork", "--print-address=1", "--config-file"]).arg(config);
-    let mut bus = Running::start(bus);
+    let mut bus = SpawnedProgram::start(bus);
     let address = bus.line();
     (bus, address)
 }
 
-fn status(folder: &Folder, words: &[&str]) -> Output {
+fn status(folder: &ProgramFolder, words: &[&str]) -> Output {
     folder.diligence().args(["status", "--bus"]).args(words).output().expect("the program exists")
 }
 
 #[test]
 fn our_bus_tells_everything() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let (bus, address) = start(&folder, &mut folder.dbus_daemon(), "");
     let told = status(&folder, &["--address", &address]);
     assert!(told.status.success(), "{}", text(&told.stderr));
@@ -45,7 +45,7 @@ fn our_bus_tells_everything() {
 fn another_bus_tells_what_it_has() {
     let reference = Path::new("/usr/bin/dbus-daemon");
     assert!(reference.exists(), "install dbus-daemon");
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let (bus, address) = start(&folder, &mut Command::new(reference), "");
     let told = status(&folder, &["--address", &address]);
     let shown = text(&told.stdout);
@@ -57,7 +57,7 @@ fn another_bus_tells_what_it_has() {
 
 #[test]
 fn what_goes_wrong_is_told() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let nowhere = status(&folder, &["--address", "unix:path=/none"]);
     assert_eq!(nowhere.status.code(), Some(1));
     let complaint = text(&nowhere.stderr);

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 /// A folder that is gone with the test.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct ProgramFolder(PathBuf);
 
-impl Folder {
+impl ProgramFolder {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +88,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ProgramFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -105,9 +105,9 @@ fn at(program: &Path, folder: &Path) -> Command {
 }
 
 /// A program that was started, killed if the test ends before it.
-pub(crate) struct Running(Option<Child>);
+pub(crate) struct SpawnedProgram(Option<Child>);
 
-impl Running {
+impl SpawnedProgram {
     pub(crate) fn start(command: &mut Command) -> Self {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Self(Some(command.spawn().expect("the program exists")))
@@ -146,7 +146,7 @@ impl Running {
     }
 }
 
-impl Running {
+impl SpawnedProgram {
     /// Waits until it ends by itself.
     pub(crate) fn ended(mut self) -> Output {
         let child = self.0.take().expect("not ended");
@@ -154,7 +154,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for SpawnedProgram {
     fn drop(&mut self) {
         if let Some(mut child) = self.0.take() {
             let _ = child.kill();

@@ -20,7 +20,7 @@ pub(crate) struct Typist {
 }
 
 /// What came of keys.
-pub(crate) struct Typed {
+pub(crate) struct TypedKeys {
     /// The line then.
     pub(crate) line: String,
     /// All that was printed.
@@ -30,7 +30,7 @@ pub(crate) struct Typed {
 impl Typist {
     /// Starts a shell, and waits until it reads keys.
     pub(crate) fn start(mut command: Command) -> Self {
-        let Terminal { keys, name } = Terminal::open(COLUMNS);
+        let PseudoTerminal { keys, name } = PseudoTerminal::open(COLUMNS);
         let line = || File::options().read(true).write(true).open(&name).expect("the other side");
         command.env("TERM", "xterm").stdin(line()).stdout(line()).stderr(line());
         let shell = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -41,12 +41,12 @@ impl Typist {
     }
 
     /// Presses keys on an empty line.
-    pub(crate) fn press(&mut self, keys: &str) -> Typed {
+    pub(crate) fn press(&mut self, keys: &str) -> TypedKeys {
         self.keys.write_all(format!("{keys}\x07").as_bytes()).expect("the shell reads");
         self.wait(keys, |output| {
             let (before, rest) = output.rsplit_once(BEGIN)?;
             let (line, _) = rest.split_once(END)?;
-            Some(Typed { line: line.to_owned(), output: before.to_owned() })
+            Some(TypedKeys { line: line.to_owned(), output: before.to_owned() })
         })
     }
 
@@ -74,14 +74,14 @@ impl Drop for Typist {
 }
 
 /// A pseudo-terminal.
-struct Terminal {
+struct PseudoTerminal {
     /// The side of the person.
     keys: File,
     /// The path of the side of the programs.
     name: String,
 }
 
-impl Terminal {
+impl PseudoTerminal {
     fn open(columns: u16) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
@@ -106,7 +106,7 @@ pub(crate) struct OnTerminal {
 impl OnTerminal {
     /// Starts a program on a terminal of this width. Its standard input stays as the command has it.
     pub(crate) fn start(command: &mut Command, columns: u16) -> Self {
-        let terminal = Terminal::open(columns);
+        let terminal = PseudoTerminal::open(columns);
         let side = || terminal.side_of_programs();
         command.env("TERM", "xterm").env_remove("NO_COLOR").stdout(side()).stderr(side());
         Self::spawn(command, terminal)
@@ -114,13 +114,13 @@ impl OnTerminal {
 
     /// The same with `NO_COLOR`.
     pub(crate) fn start_without_color(command: &mut Command, columns: u16) -> Self {
-        let terminal = Terminal::open(columns);
+        let terminal = PseudoTerminal::open(columns);
         let side = || terminal.side_of_programs();
         command.env("TERM", "xterm").env("NO_COLOR", "1").stdout(side()).stderr(side());
         Self::spawn(command, terminal)
     }
 
-    fn spawn(command: &mut Command, terminal: Terminal) -> Self {
+    fn spawn(command: &mut Command, terminal: PseudoTerminal) -> Self {
         let is_set = |name: &str| command.get_envs().any(|(key, _)| key == name);
         if !is_set("COLUMNS") {
             command.env_remove("COLUMNS");

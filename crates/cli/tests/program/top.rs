@@ -3,21 +3,21 @@
 use std::process::Command;
 
 use crate::recorder::{OurBus, demo};
-use crate::support::{Folder, Running, eventually, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
 /// A terminal of this size in which a program runs, as tmux(1) has them.
-struct Terminal {
+struct TopTerminal {
     name: String,
 }
 
-impl Terminal {
-    fn start(folder: &Folder, (columns, lines): (u16, u16), program: &Command) -> Self {
+impl TopTerminal {
+    fn start(folder: &ProgramFolder, (columns, lines): (u16, u16), program: &Command) -> Self {
         let terminal = Self { name: folder.join("tmux").display().to_string() };
         let (columns, lines) = (columns.to_string(), lines.to_string());
         let words = ["new-session", "-d", "-x", &columns, "-y", &lines, "--"];
         let program = [program.get_program()].into_iter().chain(program.get_args());
         let mut command = terminal.tmux(&words);
-        let output = Running::start(command.args(program)).ended();
+        let output = SpawnedProgram::start(command.args(program)).ended();
         assert!(output.status.success(), "{output:?}");
         terminal
     }
@@ -30,17 +30,17 @@ impl Terminal {
 
     /// What stands there now; `None` once the program has ended.
     fn screen(&self) -> Option<String> {
-        let output = Running::start(&mut self.tmux(&["capture-pane", "-p"])).ended();
+        let output = SpawnedProgram::start(&mut self.tmux(&["capture-pane", "-p"])).ended();
         output.status.success().then(|| text(&output.stdout))
     }
 
     fn press(&self, key: &str) {
-        let output = Running::start(&mut self.tmux(&["send-keys", key])).ended();
+        let output = SpawnedProgram::start(&mut self.tmux(&["send-keys", key])).ended();
         assert!(output.status.success(), "{output:?}");
     }
 }
 
-impl Drop for Terminal {
+impl Drop for TopTerminal {
     fn drop(&mut self) {
         let _ = self.tmux(&["kill-server"]).output();
     }
@@ -48,13 +48,13 @@ impl Drop for Terminal {
 
 #[test]
 fn a_terminal_of_any_width_shows_the_page() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let _battery = demo(&folder, &bus.address, &["battery"]);
     let mut top = folder.diligence();
     top.args(["top", "--interval", "200ms", "--address", &bus.address]);
     for columns in [80, 100, 160, 200] {
-        let terminal = Terminal::start(&folder, (columns, 30), &top);
+        let terminal = TopTerminal::start(&folder, (columns, 30), &top);
         let screen = eventually("the battery", || {
             terminal.screen().filter(|screen| screen.contains("com.example.Battery"))
         });
@@ -71,12 +71,12 @@ fn a_terminal_of_any_width_shows_the_page() {
 
 #[test]
 fn elsewhere_it_prints_tables() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let _battery = demo(&folder, &bus.address, &["battery"]);
     let mut top = folder.diligence();
     top.args(["top", "--once", "--interval", "3s", "--by", "member", "--address", &bus.address]);
-    let output = Running::start(&mut top).ended();
+    let output = SpawnedProgram::start(&mut top).ended();
     let lines = text(&output.stdout);
     assert!(output.status.success(), "{output:?}");
     assert!(lines.contains("PropertiesChanged") && !lines.contains('\u{1b}'), "{lines}");

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write};
 use std::process::{Command, Stdio};
 
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
-use crate::support::{Folder, text};
+use crate::support::{ProgramFolder, text};
 
 /// Bytes before the first message of a pcap file.
 const HEADER_LEN: usize = 24;
@@ -16,7 +16,7 @@ const MEMORY_MAX: &str = "700000";
 
 /// A pcap file with one message of a MiB of zeros.
 fn file_of_zeros() -> Vec<u8> {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     recording.signal(":1.1", "/ org.example.Zeros.Told", &(vec![0_u8; 1 << 20],));
     recording.pcap()
 }
@@ -44,7 +44,7 @@ fn write_holes(mut out: File, mebibytes: usize) {
 
 #[test]
 fn a_small_file_with_large_content_is_refused_before_it_takes_much_memory() {
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let packed = folder.join("zeros.pcap.gz");
     let mut gzip = Command::new("gzip");
     gzip.arg("-1").stdin(Stdio::piped()).stdout(File::create(&packed).expect("the folder is ours"));

@@ -9,8 +9,8 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use super::connection::Connection;
 use super::error::CallError;
-use super::link::{Received, deadline};
-use crate::core::{Body, CallId, Core, Outcome};
+use super::link::{ReceivedMessage, deadline};
+use crate::core::{CallHandle, Core, MessageBody, ReplyOutcome};
 use crate::name::IntoName;
 
 impl Connection {
@@ -43,8 +43,8 @@ impl Connection {
         path: impl IntoName<ObjectPath<'a>>,
         interface: impl IntoName<InterfaceName<'a>>,
         member: impl IntoName<MemberName<'a>>,
-        arguments: &impl Body,
-    ) -> Result<Received, CallError> {
+        arguments: &impl MessageBody,
+    ) -> Result<ReceivedMessage, CallError> {
         let message = Builder::method_call(path.into_name()?, member.into_name()?)
             .interface(interface.into_name()?)
             .destination(destination.into_name()?);
@@ -55,9 +55,9 @@ impl Connection {
     pub fn start_call(
         &self,
         message: &Builder<'_>,
-        arguments: &impl Body,
+        arguments: &impl MessageBody,
         options: CallOptions,
-    ) -> Result<PendingCall, CallError> {
+    ) -> Result<StartedCall, CallError> {
         let timeout = match options.timeout {
             Timeout::OfConnection => self.shared.call_timeout.get(),
             Timeout::After(timeout) => Some(timeout),
@@ -67,7 +67,7 @@ impl Connection {
         let call =
             |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
         let id = self.queue(call, || deadline)?;
-        Ok(PendingCall::new(self.clone(), id))
+        Ok(StartedCall::new(self.clone(), id))
     }
 }
 
@@ -96,22 +96,22 @@ pub enum Timeout {
 /// A call whose reply is still to come. Dropped, it is given up, and the reply will be ignored.
 #[derive(Debug)]
 #[must_use = "a call that is dropped is given up"]
-pub struct PendingCall {
+pub struct StartedCall {
     connection: Connection,
-    id: CallId,
-    state: State,
+    id: CallHandle,
+    state: ReplyState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum ReplyState {
     Waiting,
     /// The outcome was taken.
     Over,
 }
 
-impl PendingCall {
-    const fn new(connection: Connection, id: CallId) -> Self {
-        Self { connection, id, state: State::Waiting }
+impl StartedCall {
+    const fn new(connection: Connection, id: CallHandle) -> Self {
+        Self { connection, id, state: ReplyState::Waiting }
     }
 
     /// The serial of the call, by which a record of the traffic names it.
@@ -128,9 +128,9 @@ impl PendingCall {
     /// # Panics
     ///
     /// When [`poll`](Self::poll) has taken the outcome.
-    pub fn wait(mut self) -> Result<Received, CallError> {
+    pub fn wait(mut self) -> Result<ReceivedMessage, CallError> {
         let found = self.connection.wait_for_reply(self.id);
-        self.state = State::Over;
+        self.state = ReplyState::Over;
         outcome(found)
     }
 
@@ -140,23 +140,23 @@ impl PendingCall {
     /// # Panics
     ///
     /// When the outcome was taken before.
-    pub fn poll(&mut self) -> Option<Result<Received, CallError>> {
+    pub fn poll(&mut self) -> Option<Result<ReceivedMessage, CallError>> {
         let found = self.connection.core(|core| core.poll_reply(self.id))?;
-        self.state = State::Over;
+        self.state = ReplyState::Over;
         Some(outcome(found))
     }
 }
 
-impl Drop for PendingCall {
+impl Drop for StartedCall {
     fn drop(&mut self) {
-        if self.state == State::Waiting {
+        if self.state == ReplyState::Waiting {
             self.connection.core(|core| core.forget(self.id));
         }
     }
 }
 
 /// An error that came as a reply is an error here too.
-pub(super) fn outcome(outcome: Outcome<OwnedFd>) -> Result<Received, CallError> {
+pub(super) fn outcome(outcome: ReplyOutcome<OwnedFd>) -> Result<ReceivedMessage, CallError> {
     let reply = outcome?;
     match reply.remote_error() {
         None => Ok(reply),

@@ -14,10 +14,10 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use wire::sasl::FdPassing;
 
 use super::error::EmitError;
-use super::link::{Link, Taking, deadline};
-use super::object::Objects;
-use super::socket::Socket;
-use crate::core::{Body, Core, Ended, Established, SendError};
+use super::link::{ConnectionLink, Taking, deadline};
+use super::object::ServedObjects;
+use super::socket::BusSocket;
+use crate::core::{Core, Ended, Established, MessageBody, SendError};
 use crate::name::IntoName;
 
 /// A connection to a bus; a handle, whose clones are the same connection.
@@ -27,11 +27,11 @@ pub struct Connection {
 }
 
 pub(super) struct Shared {
-    pub(super) link: Link,
+    pub(super) link: ConnectionLink,
     unique_name: Box<str>,
     guid: Option<Guid>,
     pub(super) call_timeout: Cell<Option<Duration>>,
-    objects: RefCell<Objects>,
+    objects: RefCell<ServedObjects>,
 }
 
 /// How much [`Connection::flush_within`] sent.
@@ -87,7 +87,7 @@ impl Connection {
         path: impl IntoName<ObjectPath<'a>>,
         interface: impl IntoName<InterfaceName<'a>>,
         member: impl IntoName<MemberName<'a>>,
-        arguments: &impl Body,
+        arguments: &impl MessageBody,
     ) -> Result<(), EmitError> {
         let (path, interface) = (path.into_name()?, interface.into_name()?);
         let message = Builder::signal(path, interface, member.into_name()?);
@@ -99,7 +99,7 @@ impl Connection {
     pub fn send(
         &self,
         message: &Builder<'_>,
-        body: &impl Body,
+        body: &impl MessageBody,
         descriptors: Vec<OwnedFd>,
     ) -> Result<NonZeroU32, SendError> {
         self.queue(|core| core.send(message, body, descriptors), || self.send_deadline())
@@ -166,17 +166,17 @@ impl Connection {
         }
     }
 
-    pub(super) fn objects(&self) -> Ref<'_, Objects> {
+    pub(super) fn objects(&self) -> Ref<'_, ServedObjects> {
         self.shared.objects.borrow()
     }
 
-    pub(super) fn objects_mut(&self) -> RefMut<'_, Objects> {
+    pub(super) fn objects_mut(&self) -> RefMut<'_, ServedObjects> {
         self.shared.objects.borrow_mut()
     }
 
-    pub(super) fn new(established: Established<OwnedFd>, socket: Socket) -> Self {
+    pub(super) fn new(established: Established<OwnedFd>, socket: BusSocket) -> Self {
         let Established { core, unique_name, guid } = established;
-        let link = Link::new(core, socket);
+        let link = ConnectionLink::new(core, socket);
         let call_timeout = Cell::new(Some(CALL_TIMEOUT));
         let objects = RefCell::default();
         Self { shared: Rc::new(Shared { link, unique_name, guid, call_timeout, objects }) }

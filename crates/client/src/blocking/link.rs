@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use sys::clock;
 
-use super::socket::{Arrival, Departure, Room, Socket, Woken};
+use super::socket::{BusSocket, Departure, SendRoom, SocketArrival, Woken};
 use crate::core::{Core, Ended, Incoming};
 
 /// A received message with its file descriptors.
-pub type Received = Incoming<OwnedFd>;
+pub type ReceivedMessage = Incoming<OwnedFd>;
 
 /// The core of a connection and its socket.
-pub(super) struct Link {
+pub(super) struct ConnectionLink {
     pub(super) core: RefCell<Core<OwnedFd>>,
-    pub(super) socket: Socket,
+    pub(super) socket: BusSocket,
     pub(super) taking: Cell<Taking>,
 }
 
@@ -31,15 +31,15 @@ pub(super) enum Taking {
 }
 
 /// The result of an exchange with the other side.
-pub(super) enum Exchange {
+pub(super) enum LinkExchange {
     /// There may be something new.
     Moved,
     /// The deadline passed.
     TimedOut,
 }
 
-impl Link {
-    pub(super) const fn new(core: Core<OwnedFd>, socket: Socket) -> Self {
+impl ConnectionLink {
+    pub(super) const fn new(core: Core<OwnedFd>, socket: BusSocket) -> Self {
         Self { core: RefCell::new(core), socket, taking: Cell::new(Taking::Nothing) }
     }
 
@@ -48,40 +48,40 @@ impl Link {
         &self,
         core: &mut Core<OwnedFd>,
         deadline: Option<Duration>,
-    ) -> Exchange {
+    ) -> LinkExchange {
         let wake = [deadline, core.next_timeout()].into_iter().flatten().min();
         self.flush_until(core, wake);
         let now = clock::monotonic();
         let next = core.next_timeout();
         if next.is_some_and(|next| next <= now) {
             core.handle_timeout(now);
-            return Exchange::Moved;
+            return LinkExchange::Moved;
         }
         let wake = [deadline, next].into_iter().flatten().min();
         let patience = wake.map(|wake| wake.saturating_sub(now));
         let arrival = self.receive(core, patience);
         match arrival {
-            Arrival::Nothing if deadline.is_some_and(|deadline| deadline <= now) => {
-                Exchange::TimedOut
+            SocketArrival::Nothing if deadline.is_some_and(|deadline| deadline <= now) => {
+                LinkExchange::TimedOut
             }
-            _ => Exchange::Moved,
+            _ => LinkExchange::Moved,
         }
     }
 
-    fn receive(&self, core: &mut Core<OwnedFd>, patience: Option<Duration>) -> Arrival {
+    fn receive(&self, core: &mut Core<OwnedFd>, patience: Option<Duration>) -> SocketArrival {
         if core.ended().is_some() {
-            return Arrival::Bytes(0);
+            return SocketArrival::Bytes(0);
         }
         let mut descriptors = Vec::new();
         match self.socket.receive(core.space(), &mut descriptors, patience) {
-            Ok(Arrival::Bytes(count)) => {
+            Ok(SocketArrival::Bytes(count)) => {
                 core.handle_received(count, descriptors);
-                Arrival::Bytes(count)
+                SocketArrival::Bytes(count)
             }
-            Ok(Arrival::Nothing) => Arrival::Nothing,
+            Ok(SocketArrival::Nothing) => SocketArrival::Nothing,
             Err(ended) => {
                 core.handle_ended(ended);
-                Arrival::Bytes(0)
+                SocketArrival::Bytes(0)
             }
         }
     }
@@ -120,9 +120,9 @@ impl Link {
     ) -> Result<Woken, Ended> {
         let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
         if self.taking.get() == Taking::Messages {
-            return self.socket.wait_for(Room::ToSend, patience);
+            return self.socket.wait_for(SendRoom::ToSend, patience);
         }
-        let woken = self.socket.wait_for(Room::ToSendOrBytes, patience)?;
+        let woken = self.socket.wait_for(SendRoom::ToSendOrBytes, patience)?;
         while core.poll_message().is_some() {}
         self.receive(core, Some(Duration::ZERO));
         Ok(woken)
@@ -134,14 +134,14 @@ impl Link {
         }
         while core.ended().is_none() {
             while core.poll_message().is_some() {}
-            if self.receive(core, Some(Duration::ZERO)) == Arrival::Nothing {
+            if self.receive(core, Some(Duration::ZERO)) == SocketArrival::Nothing {
                 break;
             }
         }
     }
 }
 
-impl Drop for Link {
+impl Drop for ConnectionLink {
     fn drop(&mut self) {
         let deadline = clock::monotonic().saturating_add(LINGER);
         self.flush_until(&mut self.core.borrow_mut(), Some(deadline));

@@ -21,19 +21,19 @@ mod socket;
 mod subscription;
 mod waiting;
 
-pub use call::{CallOptions, PendingCall, Timeout};
+pub use call::{CallOptions, StartedCall, Timeout};
 pub use connect::{
     Anonymous, AttemptError, ConnectError, ConnectOptions, FailedAttempt, StandardBus,
 };
 pub use connection::{CALL_TIMEOUT, Connection, Flushed};
 pub use error::{CallError, EmitError};
-pub use link::Received;
+pub use link::ReceivedMessage;
 pub use object::{
-    ArgTypes, EmitsChange, Interface, InterfaceBuilder, InterfaceError, MethodError, Object,
-    ServeError, error_name,
+    ArgTypes, EmitsChange, InterfaceBuilder, InterfaceError, MethodError, Object, ServeError,
+    ServedInterface, error_name,
 };
 pub use ownership::{NameFlags, ReleaseReply, RequestReply};
 pub use proxy::Proxy;
-pub use request::Request;
+pub use request::IncomingCall;
 pub use subscription::{IntoRule, SubscribeError, Subscription, SubscriptionError};
 pub use waiting::Processed;

@@ -9,9 +9,9 @@ use wire::names::{MemberName, WellKnownName};
 use super::call::CallOptions;
 use super::connection::Connection;
 use super::error::CallError;
-use super::link::{Received, deadline};
+use super::link::{ReceivedMessage, deadline};
 use super::subscription::{SubscribeError, SubscriptionError};
-use crate::core::Body;
+use crate::core::MessageBody;
 use crate::driver;
 use crate::name::IntoName;
 
@@ -90,8 +90,8 @@ impl Connection {
     fn call_driver(
         &self,
         member: MemberName<'_>,
-        arguments: &impl Body,
-    ) -> Result<Received, CallError> {
+        arguments: &impl MessageBody,
+    ) -> Result<ReceivedMessage, CallError> {
         self.start_call(&driver::method(member), arguments, CallOptions::default())?.wait()
     }
 }

@@ -4,12 +4,12 @@ use wire::body::{Decode, Encode, Shape, Variant};
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use super::call::{CallOptions, PendingCall};
+use super::call::{CallOptions, StartedCall};
 use super::connection::Connection;
 use super::error::CallError;
-use super::link::Received;
+use super::link::ReceivedMessage;
 use super::subscription::{SubscribeError, Subscription};
-use crate::core::Body;
+use crate::core::MessageBody;
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
@@ -62,8 +62,8 @@ impl<'n> Proxy<'n> {
     pub fn call<'m>(
         &self,
         member: impl IntoName<MemberName<'m>>,
-        arguments: &impl Body,
-    ) -> Result<Received, CallError> {
+        arguments: &impl MessageBody,
+    ) -> Result<ReceivedMessage, CallError> {
         self.start_call(member, arguments, CallOptions::default())?.wait()
     }
 
@@ -77,9 +77,9 @@ impl<'n> Proxy<'n> {
     pub fn start_call<'m>(
         &self,
         member: impl IntoName<MemberName<'m>>,
-        arguments: &impl Body,
+        arguments: &impl MessageBody,
         options: CallOptions,
-    ) -> Result<PendingCall, CallError> {
+    ) -> Result<StartedCall, CallError> {
         let member = member.into_name()?;
         let message = Builder::method_call(self.path, member)
             .interface(self.interface)

@@ -6,21 +6,21 @@ use wire::body::{DecodeArgs, ReadError};
 use wire::names::ErrorName;
 
 use super::connection::Connection;
-use super::link::Received;
-use crate::core::{Body, SendError};
+use super::link::ReceivedMessage;
+use crate::core::{MessageBody, SendError};
 
 /// A call by somebody, to be answered once.
 ///
 /// An answer to a caller that wants none is not sent. A call that is never answered leaves its
 /// caller waiting until its patience ends.
 #[derive(Debug)]
-pub struct Request {
+pub struct IncomingCall {
     connection: Connection,
-    message: Received,
+    message: ReceivedMessage,
 }
 
-impl Request {
-    pub(super) const fn new(connection: Connection, message: Received) -> Self {
+impl IncomingCall {
+    pub(super) const fn new(connection: Connection, message: ReceivedMessage) -> Self {
         Self { connection, message }
     }
 
@@ -30,7 +30,7 @@ impl Request {
     }
 
     /// The message.
-    pub const fn message(&self) -> &Received {
+    pub const fn message(&self) -> &ReceivedMessage {
         &self.message
     }
 
@@ -40,7 +40,7 @@ impl Request {
     }
 
     /// Answers with results.
-    pub fn reply(&self, results: &impl Body) -> Result<(), SendError> {
+    pub fn reply(&self, results: &impl MessageBody) -> Result<(), SendError> {
         self.reply_with_descriptors(results, Vec::new())
     }
 
@@ -53,7 +53,7 @@ impl Request {
     /// [`SendError::Disconnected`] if the connection ended.
     pub fn reply_with_descriptors(
         &self,
-        results: &impl Body,
+        results: &impl MessageBody,
         descriptors: Vec<OwnedFd>,
     ) -> Result<(), SendError> {
         if !self.message.expects_reply() {

@@ -8,24 +8,24 @@ use std::time::Duration;
 
 use sys::poll::{Events, Interest, Poller};
 use sys::socket::set_receive_timeout;
-use sys::transfer::{self, Descriptors, Wait};
+use sys::transfer::{self, DescriptorDelivery, TransferWait};
 use wire::framer::Space;
 
 use crate::core::{Ended, SystemError, Transmit};
 
 /// A connected stream socket, in blocking mode.
-pub(super) struct Socket {
+pub(super) struct BusSocket {
     descriptor: OwnedFd,
     /// The receive timeout that the socket has now.
     armed: Cell<Option<Duration>>,
     /// The program at the other end, if this process started it. It goes after the descriptor.
-    _program: Option<Program>,
+    _program: Option<ConnectedProgram>,
 }
 
 /// A program that lives as long as the connection to it.
-pub(super) struct Program(pub(super) Child);
+pub(super) struct ConnectedProgram(pub(super) Child);
 
-impl Drop for Program {
+impl Drop for ConnectedProgram {
     fn drop(&mut self) {
         // It may be gone already, and if it is not there is nothing more to be done about it.
         let _ = self.0.kill();
@@ -35,7 +35,7 @@ impl Drop for Program {
 
 /// What an attempt to receive brought.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Arrival {
+pub(super) enum SocketArrival {
     /// So many bytes.
     Bytes(usize),
     /// Nothing, in all the time that was given, or a little less.
@@ -53,7 +53,7 @@ pub(super) enum Departure {
 
 /// What is waited for besides room to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Room {
+pub(super) enum SendRoom {
     ToSend,
     ToSendOrBytes,
 }
@@ -65,8 +65,8 @@ pub(super) enum Woken {
     TimedOut,
 }
 
-impl Socket {
-    pub(super) const fn new(descriptor: OwnedFd, program: Option<Program>) -> Self {
+impl BusSocket {
+    pub(super) const fn new(descriptor: OwnedFd, program: Option<ConnectedProgram>) -> Self {
         Self { descriptor, armed: Cell::new(None), _program: program }
     }
 
@@ -76,7 +76,7 @@ impl Socket {
         space: Space<'_>,
         descriptors: &mut Vec<OwnedFd>,
         patience: Option<Duration>,
-    ) -> Result<Arrival, Ended> {
+    ) -> Result<SocketArrival, Ended> {
         let wait = self.arm(patience)?;
         let received = match space {
             Space::Scratch(space) => transfer::receive(&self.descriptor, space, descriptors, wait),
@@ -85,12 +85,12 @@ impl Socket {
             }
         };
         match received {
-            Ok(received) if received.descriptors == Descriptors::Truncated => {
+            Ok(received) if received.descriptors == DescriptorDelivery::Truncated => {
                 Err(Ended::DescriptorsLost)
             }
             Ok(received) if received.bytes == 0 => Err(Ended::Closed),
-            Ok(received) => Ok(Arrival::Bytes(received.bytes)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Arrival::Nothing),
+            Ok(received) => Ok(SocketArrival::Bytes(received.bytes)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(SocketArrival::Nothing),
             Err(error) => Err(ended_by(error)),
         }
     }
@@ -100,7 +100,7 @@ impl Socket {
         let descriptors: Vec<BorrowedFd<'_>> =
             transmit.descriptors.iter().map(AsFd::as_fd).collect();
         let slices = [IoSlice::new(transmit.bytes)];
-        match transfer::send(&self.descriptor, &slices, &descriptors, Wait::Never) {
+        match transfer::send(&self.descriptor, &slices, &descriptors, TransferWait::Never) {
             Ok(count) => Ok(Departure::Bytes(count)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Departure::Full),
             Err(error) => Err(ended_by(error)),
@@ -108,10 +108,14 @@ impl Socket {
     }
 
     /// Waits until there is room to send again. Needed rarely, so it sets up what it needs anew.
-    pub(super) fn wait_for(&self, room: Room, patience: Option<Duration>) -> Result<Woken, Ended> {
+    pub(super) fn wait_for(
+        &self,
+        room: SendRoom,
+        patience: Option<Duration>,
+    ) -> Result<Woken, Ended> {
         let interest = match room {
-            Room::ToSend => Interest::Write,
-            Room::ToSendOrBytes => Interest::ReadWrite,
+            SendRoom::ToSend => Interest::Write,
+            SendRoom::ToSendOrBytes => Interest::ReadWrite,
         };
         let mut events = Events::with_capacity(1);
         let mut wait = || {
@@ -125,19 +129,19 @@ impl Socket {
 
     /// Sets the timeout of the socket, unless the one that it has will do. So a program that makes
     /// one call after the other sets it once.
-    fn arm(&self, patience: Option<Duration>) -> Result<Wait, Ended> {
+    fn arm(&self, patience: Option<Duration>) -> Result<TransferWait, Ended> {
         if patience == Some(Duration::ZERO) {
-            return Ok(Wait::Never);
+            return Ok(TransferWait::Never);
         }
         if !will_do(self.armed.get(), patience) {
             set_receive_timeout(&self.descriptor, patience).map_err(ended_by)?;
             self.armed.set(patience);
         }
-        Ok(Wait::Block)
+        Ok(TransferWait::Block)
     }
 }
 
-impl AsFd for Socket {
+impl AsFd for BusSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }

@@ -9,8 +9,8 @@ use wire::names::{InterfaceName, MemberName, ObjectPath};
 use super::call::outcome;
 use super::connection::Connection;
 use super::error::CallError;
-use super::link::{Received, deadline};
-use crate::core::{Core, Delivery, Ended, SubscriptionId};
+use super::link::{ReceivedMessage, deadline};
+use crate::core::{Core, Ended, SignalDelivery, SubscriptionId};
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
@@ -83,7 +83,10 @@ impl Subscription {
     /// [`SubscriptionError::Lost`] if the program read too slowly and signals were dropped; the
     /// next call returns the first signal after them. [`SubscriptionError::Disconnected`] if the
     /// connection ended.
-    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Received>, SubscriptionError> {
+    pub fn next(
+        &self,
+        timeout: Option<Duration>,
+    ) -> Result<Option<ReceivedMessage>, SubscriptionError> {
         let poll = |core: &mut Core<_>| core.poll_signal(self.id);
         match self.connection.wait_until(timeout, poll) {
             Ok(found) => found.map(delivered).transpose(),
@@ -97,7 +100,7 @@ impl Subscription {
     /// # Errors
     ///
     /// As for [`next`](Self::next).
-    pub fn poll(&self) -> Result<Option<Received>, SubscriptionError> {
+    pub fn poll(&self) -> Result<Option<ReceivedMessage>, SubscriptionError> {
         let (found, ended) = self.connection.core(|core| (core.poll_signal(self.id), core.ended()));
         match (found, ended) {
             (Some(found), _) => delivered(found).map(Some),
@@ -182,9 +185,11 @@ impl From<CallError> for SubscribeError {
     }
 }
 
-fn delivered(delivery: Delivery<std::os::fd::OwnedFd>) -> Result<Received, SubscriptionError> {
+fn delivered(
+    delivery: SignalDelivery<std::os::fd::OwnedFd>,
+) -> Result<ReceivedMessage, SubscriptionError> {
     match delivery {
-        Delivery::Signal(signal) => Ok(signal),
-        Delivery::Lost { count } => Err(SubscriptionError::Lost { count }),
+        SignalDelivery::Signal(signal) => Ok(signal),
+        SignalDelivery::Lost { count } => Err(SubscriptionError::Lost { count }),
     }
 }

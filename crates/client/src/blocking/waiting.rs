@@ -6,10 +6,10 @@ use std::time::Duration;
 use sys::clock;
 
 use super::connection::Connection;
-use super::link::{Exchange, Received, Taking, deadline};
+use super::link::{LinkExchange, ReceivedMessage, Taking, deadline};
 use super::object::{announce_untold, serve};
-use super::request::Request;
-use crate::core::{CallId, Core, Ended, Filed, Outcome};
+use super::request::IncomingCall;
+use crate::core::{CallHandle, Core, Ended, Filed, ReplyOutcome};
 
 /// What [`Connection::process`] did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,19 +51,19 @@ impl Connection {
         let deadline = deadline(timeout);
         loop {
             let step = |core: &mut Core<OwnedFd>| match core.poll_request() {
-                Some(request) => Some(Step::Serve(request)),
-                None => core.poll_message().map(Step::Filed),
+                Some(request) => Some(ProcessStep::Serve(request)),
+                None => core.poll_message().map(ProcessStep::Filed),
             };
             match self.wait(deadline, step) {
-                Waited::Found(Step::Serve(request)) => {
+                Waited::Found(ProcessStep::Serve(request)) => {
                     self.serve_request(request);
                     return Ok(Processed::Request);
                 }
-                Waited::Found(Step::Filed(Filed::Request)) => {}
-                Waited::Found(Step::Filed(Filed::Signal { subscriptions })) => {
+                Waited::Found(ProcessStep::Filed(Filed::Request)) => {}
+                Waited::Found(ProcessStep::Filed(Filed::Signal { subscriptions })) => {
                     return Ok(Processed::Signal { subscriptions });
                 }
-                Waited::Found(Step::Filed(_)) => return Ok(Processed::Other),
+                Waited::Found(ProcessStep::Filed(_)) => return Ok(Processed::Other),
                 Waited::TimedOut => return Ok(Processed::Nothing),
                 Waited::Ended(ended) => return Err(ended),
             }
@@ -99,15 +99,18 @@ impl Connection {
 
     /// Waits for the next call, which the program answers itself; the call is not passed to
     /// objects. Returns `None` if no call arrived in time.
-    pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<Request>, Ended> {
+    pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<IncomingCall>, Ended> {
         self.take(Taking::Requests);
         let found = self.wait_until(timeout, Core::poll_request)?;
-        Ok(found.map(|message| Request::new(self.clone(), message)))
+        Ok(found.map(|message| IncomingCall::new(self.clone(), message)))
     }
 
     /// Waits for the next message of any type; nothing else processes it. Returns `None` if no
     /// message arrived in time. This is for monitors and other tools.
-    pub fn next_message(&self, timeout: Option<Duration>) -> Result<Option<Received>, Ended> {
+    pub fn next_message(
+        &self,
+        timeout: Option<Duration>,
+    ) -> Result<Option<ReceivedMessage>, Ended> {
         self.take(Taking::Messages);
         self.wait_until(timeout, Core::poll_raw)
     }
@@ -124,7 +127,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn wait_for_reply(&self, call: CallId) -> Outcome<OwnedFd> {
+    pub(super) fn wait_for_reply(&self, call: CallHandle) -> ReplyOutcome<OwnedFd> {
         match self.wait(None, |core| core.poll_reply(call)) {
             Waited::Found(outcome) => outcome,
             Waited::TimedOut | Waited::Ended(_) => {
@@ -158,19 +161,19 @@ impl Connection {
             if let Some(ended) = core.ended() {
                 return ready(&mut core).map_or(Waited::Ended(ended), Waited::Found);
             }
-            if let Exchange::TimedOut = link.exchange(&mut core, deadline) {
+            if let LinkExchange::TimedOut = link.exchange(&mut core, deadline) {
                 return Waited::TimedOut;
             }
         }
     }
-    fn serve_request(&self, message: Received) {
-        serve(Request::new(self.clone(), message));
+    fn serve_request(&self, message: ReceivedMessage) {
+        serve(IncomingCall::new(self.clone(), message));
         announce_untold(self);
     }
 }
 
 /// What [`Connection::process`] found.
-enum Step {
-    Serve(Received),
+enum ProcessStep {
+    Serve(ReceivedMessage),
     Filed(Filed),
 }

@@ -7,7 +7,7 @@ use wire::message::{Builder, WriteError};
 use wire::signature::Signature;
 
 /// The arguments of a message: a tuple of Rust types, or [`Values`].
-pub trait Body {
+pub trait MessageBody {
     /// Appends `message` with this as its body to `out`. On an error `out` is as it was.
     fn write(
         &self,
@@ -17,7 +17,7 @@ pub trait Body {
     ) -> Result<(), WriteError>;
 }
 
-impl<A: EncodeArgs> Body for A {
+impl<A: EncodeArgs> MessageBody for A {
     fn write(
         &self,
         message: &Builder<'_>,
@@ -58,7 +58,7 @@ impl Values<'_> {
     }
 }
 
-impl Body for Values<'_> {
+impl MessageBody for Values<'_> {
     fn write(
         &self,
         message: &Builder<'_>,
@@ -72,12 +72,12 @@ impl Body for Values<'_> {
 }
 
 /// A body that a function writes, with the types that it says it writes.
-pub(crate) struct Written<'s, F> {
+pub(crate) struct WrittenBody<'s, F> {
     pub(crate) signature: Signature<'s>,
     pub(crate) write: F,
 }
 
-impl<F: Fn(&mut Writer<'_>)> Body for Written<'_, F> {
+impl<F: Fn(&mut Writer<'_>)> MessageBody for WrittenBody<'_, F> {
     fn write(
         &self,
         message: &Builder<'_>,

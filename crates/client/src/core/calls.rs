@@ -11,9 +11,9 @@ use super::{Ended, Incoming};
 ///
 /// It is the serial of the message, so that it can be found in a record of the traffic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct CallId(pub(super) NonZeroU32);
+pub struct CallHandle(pub(super) NonZeroU32);
 
-impl CallId {
+impl CallHandle {
     /// The serial of the call.
     pub const fn serial(self) -> NonZeroU32 {
         self.0
@@ -32,31 +32,31 @@ pub enum NoReply {
 }
 
 /// What a call brought: a message that is a return or an error, or neither.
-pub type Outcome<D> = Result<Incoming<D>, NoReply>;
+pub type ReplyOutcome<D> = Result<Incoming<D>, NoReply>;
 
 /// Every call whose reply nobody has taken yet.
-pub(super) struct Calls<D> {
+pub(super) struct CallTable<D> {
     /// Keyed by serials that we chose, so a cheap hash will do.
-    calls: HashMap<NonZeroU32, Call<D>, BuildHasherDefault<SerialHasher>>,
+    calls: HashMap<NonZeroU32, CallProgress<D>, BuildHasherDefault<SerialHasher>>,
     /// The deadlines of the calls that wait.
     deadlines: BTreeSet<(Duration, NonZeroU32)>,
 }
 
-enum Call<D> {
-    Waiting { deadline: Option<Duration>, asker: Asker },
-    Done(Outcome<D>),
+enum CallProgress<D> {
+    Waiting { deadline: Option<Duration>, asker: CallAsker },
+    Done(ReplyOutcome<D>),
 }
 
 /// Who is interested in a reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Asker {
+pub(super) enum CallAsker {
     /// The user of the core.
     User,
     /// The table of owners, which asked for the owner of this name.
     Owners(Box<str>),
 }
 
-impl<D> Calls<D> {
+impl<D> CallTable<D> {
     pub(super) fn new() -> Self {
         Self { calls: HashMap::default(), deadlines: BTreeSet::new() }
     }
@@ -65,33 +65,33 @@ impl<D> Calls<D> {
         self.calls.contains_key(&serial)
     }
 
-    pub(super) fn add(&mut self, serial: NonZeroU32, deadline: Option<Duration>, asker: Asker) {
-        self.calls.insert(serial, Call::Waiting { deadline, asker });
+    pub(super) fn add(&mut self, serial: NonZeroU32, deadline: Option<Duration>, asker: CallAsker) {
+        self.calls.insert(serial, CallProgress::Waiting { deadline, asker });
         self.deadlines.extend(deadline.map(|deadline| (deadline, serial)));
     }
 
     /// Who waits for the reply to the call with this serial, if anybody does.
-    pub(super) fn asker(&self, serial: NonZeroU32) -> Option<&Asker> {
+    pub(super) fn asker(&self, serial: NonZeroU32) -> Option<&CallAsker> {
         match self.calls.get(&serial)? {
-            Call::Waiting { asker, .. } => Some(asker),
-            Call::Done(_) => None,
+            CallProgress::Waiting { asker, .. } => Some(asker),
+            CallProgress::Done(_) => None,
         }
     }
 
     /// Ends the waiting of a call that waits.
-    pub(super) fn finish(&mut self, serial: NonZeroU32, outcome: Outcome<D>) {
-        let done = self.calls.insert(serial, Call::Done(outcome));
-        if let Some(Call::Waiting { deadline: Some(deadline), .. }) = done {
+    pub(super) fn finish(&mut self, serial: NonZeroU32, outcome: ReplyOutcome<D>) {
+        let done = self.calls.insert(serial, CallProgress::Done(outcome));
+        if let Some(CallProgress::Waiting { deadline: Some(deadline), .. }) = done {
             self.deadlines.remove(&(deadline, serial));
         }
     }
 
     /// Takes what a call brought, which ends it; `None` while it waits.
-    pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<Outcome<D>> {
+    pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<ReplyOutcome<D>> {
         match self.calls.get(&serial).expect("a call is over once its outcome was taken") {
-            Call::Waiting { .. } => None,
-            Call::Done(_) => match self.calls.remove(&serial) {
-                Some(Call::Done(outcome)) => Some(outcome),
+            CallProgress::Waiting { .. } => None,
+            CallProgress::Done(_) => match self.calls.remove(&serial) {
+                Some(CallProgress::Done(outcome)) => Some(outcome),
                 _ => None,
             },
         }
@@ -99,7 +99,9 @@ impl<D> Calls<D> {
 
     /// Forgets a call; its reply will be ignored.
     pub(super) fn forget(&mut self, serial: NonZeroU32) {
-        if let Some(Call::Waiting { deadline: Some(deadline), .. }) = self.calls.remove(&serial) {
+        if let Some(CallProgress::Waiting { deadline: Some(deadline), .. }) =
+            self.calls.remove(&serial)
+        {
             self.deadlines.remove(&(deadline, serial));
         }
     }
@@ -121,8 +123,8 @@ impl<D> Calls<D> {
     pub(super) fn end(&mut self, reason: Ended) {
         self.deadlines.clear();
         for call in self.calls.values_mut() {
-            if let Call::Waiting { .. } = call {
-                *call = Call::Done(Err(NoReply::Disconnected(reason)));
+            if let CallProgress::Waiting { .. } = call {
+                *call = CallProgress::Done(Err(NoReply::Disconnected(reason)));
             }
         }
     }

@@ -3,16 +3,19 @@
 use wire::body::ReadError;
 use wire::guid::Guid;
 use wire::names::BusName;
-use wire::sasl::client::{Client, ClientConfig, Cookies, Failure, FdWish, Plan, Progress};
+use wire::sasl::client::{
+    AuthenticationFailure, AuthenticationPlan, ClientConfig, ClientProgress, Cookies, FdWish,
+    SaslClient,
+};
 
-use super::{CallId, Core, CoreConfig, Filed, NoReply, RemoteError};
+use super::{CallHandle, Core, CoreConfig, Filed, NoReply, RemoteError};
 use crate::driver;
 
 /// How a connection begins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HandshakeConfig {
     /// How to authenticate.
-    pub plan: Plan,
+    pub plan: AuthenticationPlan,
     /// Whether to ask for descriptors.
     pub fds: FdWish,
     /// What the connection will keep.
@@ -26,25 +29,25 @@ pub struct HandshakeConfig {
 ///   handle_received <── bytes that came          (lines)         (Hello)
 /// ```
 ///
-/// With [`Plan::AtOnce`] everything leaves in the first write, `Hello` included, and the whole
+/// With [`AuthenticationPlan::AtOnce`] everything leaves in the first write, `Hello` included, and the whole
 /// handshake takes one round trip.
-pub struct Handshake<D> {
+pub struct ClientHandshake<D> {
     out: Vec<u8>,
-    client: Client,
+    client: SaslClient,
     core: Core<D>,
-    hello: CallId,
-    state: State,
+    hello: CallHandle,
+    state: HandshakeState,
 }
 
-enum State {
+enum HandshakeState {
     Authenticating,
     Greeting { guid: Option<Guid> },
 }
 
 /// Where a handshake stands.
-pub enum Stage<D> {
+pub enum HandshakeStage<D> {
     /// Send what there is to send, and wait for more bytes.
-    Unfinished(Handshake<D>),
+    Unfinished(ClientHandshake<D>),
     /// Done.
     Established(Established<D>),
 }
@@ -59,18 +62,19 @@ pub struct Established<D> {
     pub guid: Option<Guid>,
 }
 
-impl<D> Handshake<D> {
+impl<D> ClientHandshake<D> {
     /// Writes the first bytes to send.
     pub fn start(config: HandshakeConfig) -> Self {
         let HandshakeConfig { plan, fds, core } = config;
-        let at_once = matches!(plan, Plan::AtOnce(_));
+        let at_once = matches!(plan, AuthenticationPlan::AtOnce(_));
         let mut core = Core::new(core);
         let hello = core
             .call(&driver::method(driver::HELLO), &(), Vec::new(), None)
             .expect("a call without arguments can be written");
         let mut out = Vec::new();
-        let client = Client::start(ClientConfig { plan, fds }, &mut out);
-        let mut handshake = Self { out, client, core, hello, state: State::Authenticating };
+        let client = SaslClient::start(ClientConfig { plan, fds }, &mut out);
+        let mut handshake =
+            Self { out, client, core, hello, state: HandshakeState::Authenticating };
         if at_once {
             handshake.send_hello();
         }
@@ -92,17 +96,17 @@ impl<D> Handshake<D> {
         mut self,
         bytes: &[u8],
         cookies: &mut impl Cookies,
-    ) -> Result<Stage<D>, HandshakeError> {
+    ) -> Result<HandshakeStage<D>, HandshakeError> {
         let mut rest = bytes;
-        if let State::Authenticating = self.state {
+        if let HandshakeState::Authenticating = self.state {
             let progress = self.client.receive(bytes, cookies, &mut self.out)?;
-            let Progress::Done { consumed, guid, fds } = progress else {
-                return Ok(Stage::Unfinished(self));
+            let ClientProgress::Done { consumed, guid, fds } = progress else {
+                return Ok(HandshakeStage::Unfinished(self));
             };
             rest = &bytes[consumed..];
             self.core.config.fds = fds;
             self.send_hello();
-            self.state = State::Greeting { guid };
+            self.state = HandshakeState::Greeting { guid };
         }
         self.core.handle_bytes(rest);
         self.receive_name()
@@ -118,17 +122,17 @@ impl<D> Handshake<D> {
     }
 
     /// Sorts messages up to the reply to `Hello`; those behind it are for later.
-    fn receive_name(mut self) -> Result<Stage<D>, HandshakeError> {
+    fn receive_name(mut self) -> Result<HandshakeStage<D>, HandshakeError> {
         let guid = match self.state {
-            State::Greeting { guid } => guid,
-            State::Authenticating => return Ok(Stage::Unfinished(self)),
+            HandshakeState::Greeting { guid } => guid,
+            HandshakeState::Authenticating => return Ok(HandshakeStage::Unfinished(self)),
         };
         loop {
             match self.core.poll_message() {
                 Some(Filed::Reply(call)) if call == self.hello => break,
                 Some(_) => {}
                 None if self.core.ended().is_some() => break,
-                None => return Ok(Stage::Unfinished(self)),
+                None => return Ok(HandshakeStage::Unfinished(self)),
             }
         }
         let outcome = self.core.poll_reply(self.hello).expect("it has come, or cannot come");
@@ -138,7 +142,7 @@ impl<D> Handshake<D> {
         }
         let (unique_name,) = reply.read::<(BusName<'_>,)>().map_err(HandshakeError::Name)?;
         let unique_name = unique_name.as_str().into();
-        Ok(Stage::Established(Established { core: self.core, unique_name, guid }))
+        Ok(HandshakeStage::Established(Established { core: self.core, unique_name, guid }))
     }
 }
 
@@ -148,7 +152,7 @@ impl<D> Handshake<D> {
 pub enum HandshakeError {
     /// The two sides found no way to authenticate.
     #[error(transparent)]
-    Authentication(#[from] Failure),
+    Authentication(#[from] AuthenticationFailure),
     /// The bus answered `Hello` with an error: it has too many connections, for example.
     #[error("the bus refused the connection: {0}")]
     Refused(RemoteError),

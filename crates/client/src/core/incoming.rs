@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use wire::body::{DecodeArgs, ReadError, Reader, UnixFd};
 use wire::endian::Endian;
-use wire::match_rule::Arg;
+use wire::match_rule::MatchArgument;
 use wire::message::{Builder, Flags, Message, MessageType};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use wire::signature::Signature;
@@ -28,16 +28,16 @@ pub(super) struct Facts {
     flags: Flags,
     serial: NonZeroU32,
     body_start: usize,
-    signature: Span,
-    path: Span,
-    interface: Span,
-    member: Span,
-    sender: Span,
+    signature: TextSpan,
+    path: TextSpan,
+    interface: TextSpan,
+    member: TextSpan,
+    sender: TextSpan,
 }
 
 /// Where a text stands in the bytes of a message; nowhere, if it is absent.
 #[derive(Clone, Copy, Default)]
-struct Span {
+struct TextSpan {
     start: u32,
     end: u32,
 }
@@ -49,7 +49,7 @@ impl<D> Incoming<D> {
     }
 
     /// The same message once more, in memory of its own.
-    pub(super) fn duplicate(&self, pool: &Pool) -> Self {
+    pub(super) fn duplicate(&self, pool: &BufferPool) -> Self {
         Self {
             bytes: pool.copy_of(self.bytes.as_slice()),
             facts: self.facts.clone(),
@@ -123,7 +123,7 @@ impl<D> Incoming<D> {
         let message = self.message();
         let name = message.error_name()?.as_str().into();
         let text = message.args().next().and_then(|argument| match argument {
-            Arg::String(text) => Some(text.into()),
+            MatchArgument::String(text) => Some(text.into()),
             _ => None,
         });
         Some(RemoteError { name, message: text.unwrap_or_default() })
@@ -171,7 +171,8 @@ impl<D> fmt::Debug for Incoming<D> {
 
 impl Facts {
     pub(super) fn of(message: &Message<'_>) -> Self {
-        let span = |text: Option<&str>| text.map_or_else(Span::default, |t| Span::of(t, message));
+        let span =
+            |text: Option<&str>| text.map_or_else(TextSpan::default, |t| TextSpan::of(t, message));
         Self {
             kind: message.message_type(),
             endian: message.endian(),
@@ -187,7 +188,7 @@ impl Facts {
     }
 }
 
-impl Span {
+impl TextSpan {
     /// Where `text`, which is a part of `message`, stands in it.
     fn of(text: &str, message: &Message<'_>) -> Self {
         let start = text.as_ptr().addr() - message.bytes().as_ptr().addr();
@@ -222,12 +223,12 @@ pub(crate) fn remote_text(name: &str, message: &str) -> String {
 /// Memory for messages that comes back when it is done with, so that steady traffic allocates
 /// nothing.
 #[derive(Clone, Default)]
-pub(super) struct Pool {
+pub(super) struct BufferPool {
     /// Shared with every message that is alive; held for a push or a pop and no longer.
     free: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
-impl Pool {
+impl BufferPool {
     pub(super) fn copy_of(&self, bytes: &[u8]) -> PooledBytes {
         let mut copy = self.lock().pop().unwrap_or_default();
         copy.extend_from_slice(bytes);
@@ -256,7 +257,7 @@ impl Pool {
 /// The bytes of one message.
 pub(super) struct PooledBytes {
     bytes: Vec<u8>,
-    home: Pool,
+    home: BufferPool,
 }
 
 impl PooledBytes {

@@ -54,22 +54,24 @@ use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-pub(crate) use body::Written;
-pub use body::{Body, Values};
-use calls::{Asker, Calls};
-pub use calls::{CallId, NoReply, Outcome};
+pub(crate) use body::WrittenBody;
+pub use body::{MessageBody, Values};
+use calls::{CallAsker, CallTable};
+pub use calls::{CallHandle, NoReply, ReplyOutcome};
 pub use ended::{Ended, SendError, SystemError};
-pub use handshake::{Established, Handshake, HandshakeConfig, HandshakeError, Stage};
+pub use handshake::{
+    ClientHandshake, Established, HandshakeConfig, HandshakeError, HandshakeStage,
+};
 pub(crate) use incoming::remote_text;
-use incoming::{Facts, Pool};
+use incoming::{BufferPool, Facts};
 pub use incoming::{Incoming, RemoteError};
-use outgoing::Outgoing;
+use outgoing::OutgoingQueue;
 pub use outgoing::Transmit;
-use owners::Owners;
-use rules::{Rules, Users};
-use subscriptions::Subscriptions;
-pub use subscriptions::{Delivery, SubscriptionId};
-use wire::framer::{Frame, Framer, Limits, SCRATCH_LEN_MIN, Space};
+use owners::WatchedOwners;
+use rules::{RuleUsers, Users};
+use subscriptions::SubscriptionIndex;
+pub use subscriptions::{SignalDelivery, SubscriptionId};
+use wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN, Space};
 use wire::match_rule::MatchRule;
 use wire::message::{Builder, Flags, InvalidMessage, Message, MessageType};
 use wire::names::ErrorName;
@@ -81,9 +83,9 @@ use crate::driver;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoreConfig {
     /// What one message may have.
-    pub messages: Limits,
+    pub messages: FramerLimits,
     /// Signals that one subscription keeps until they are asked for. What is over is dropped, and
-    /// [`Delivery::Lost`] says so.
+    /// [`SignalDelivery::Lost`] says so.
     pub signals_max: usize,
     /// Calls by others that are kept until they are asked for. What is over is answered with
     /// `LimitsExceeded`.
@@ -97,7 +99,7 @@ impl Default for CoreConfig {
     /// and no descriptors.
     fn default() -> Self {
         Self {
-            messages: Limits::default(),
+            messages: FramerLimits::default(),
             signals_max: 16 * 1024,
             requests_max: 16 * 1024,
             fds: FdPassing::Off,
@@ -109,7 +111,7 @@ impl Default for CoreConfig {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filed {
     /// It answers this call: [`Core::poll_reply`] has it.
-    Reply(CallId),
+    Reply(CallHandle),
     /// It is a signal that so many subscriptions selected: [`Core::poll_signal`] has it.
     Signal {
         /// How many, at least one.
@@ -145,16 +147,16 @@ pub struct Core<D> {
     scratch: Vec<u8>,
     /// Descriptors that came and belong to no message yet.
     arrived: VecDeque<D>,
-    pool: Pool,
-    outgoing: Outgoing<D>,
+    pool: BufferPool,
+    outgoing: OutgoingQueue<D>,
 
-    calls: Calls<D>,
+    calls: CallTable<D>,
     requests: VecDeque<Incoming<D>>,
-    subscriptions: Subscriptions<D>,
+    subscriptions: SubscriptionIndex<D>,
     /// Who is to get the signal at hand; kept for its memory.
     selected: Vec<SubscriptionId>,
-    rules: Rules,
-    owners: Owners,
+    rules: RuleUsers,
+    owners: WatchedOwners,
 }
 
 /// Getters.
@@ -167,14 +169,14 @@ impl<D> Core<D> {
             framer: Framer::new(config.messages),
             scratch: vec![0; SCRATCH_LEN],
             arrived: VecDeque::new(),
-            pool: Pool::default(),
-            outgoing: Outgoing::new(),
-            calls: Calls::new(),
+            pool: BufferPool::default(),
+            outgoing: OutgoingQueue::new(),
+            calls: CallTable::new(),
             requests: VecDeque::new(),
-            subscriptions: Subscriptions::new(config.signals_max),
+            subscriptions: SubscriptionIndex::new(config.signals_max),
             selected: Vec::new(),
-            rules: Rules::default(),
-            owners: Owners::default(),
+            rules: RuleUsers::default(),
+            owners: WatchedOwners::default(),
             config,
         }
     }
@@ -208,7 +210,7 @@ impl<D> Core<D> {
     pub fn send(
         &mut self,
         message: &Builder<'_>,
-        body: &impl Body,
+        body: &impl MessageBody,
         descriptors: Vec<D>,
     ) -> Result<NonZeroU32, SendError> {
         if let Some(ended) = self.ended {
@@ -228,13 +230,13 @@ impl<D> Core<D> {
     pub fn call(
         &mut self,
         message: &Builder<'_>,
-        body: &impl Body,
+        body: &impl MessageBody,
         descriptors: Vec<D>,
         deadline: Option<Duration>,
-    ) -> Result<CallId, SendError> {
+    ) -> Result<CallHandle, SendError> {
         let serial = self.send(message, body, descriptors)?;
-        self.calls.add(serial, deadline, Asker::User);
-        Ok(CallId(serial))
+        self.calls.add(serial, deadline, CallAsker::User);
+        Ok(CallHandle(serial))
     }
 
     /// Queues bytes that are whole messages already, their serials included.
@@ -247,7 +249,7 @@ impl<D> Core<D> {
     }
 
     /// Gives a call up; its reply will be ignored.
-    pub fn forget(&mut self, call: CallId) {
+    pub fn forget(&mut self, call: CallHandle) {
         self.calls.forget(call.0);
     }
 
@@ -259,11 +261,11 @@ impl<D> Core<D> {
         &mut self,
         rule: MatchRule,
         deadline: Option<Duration>,
-    ) -> Result<(SubscriptionId, Option<CallId>), SendError> {
+    ) -> Result<(SubscriptionId, Option<CallHandle>), SendError> {
         if let Some(ended) = self.ended {
             return Err(SendError::Disconnected(ended));
         }
-        if let Some(name) = Owners::watchable(rule.sender()) {
+        if let Some(name) = WatchedOwners::watchable(rule.sender()) {
             // Before the rule is added, so that the owner is known before its first signal.
             self.watch_owner(name)?;
         }
@@ -282,7 +284,7 @@ impl<D> Core<D> {
     pub fn unsubscribe(&mut self, id: SubscriptionId) {
         let Some(rule) = self.subscriptions.remove(id) else { return };
         self.release_rule(&rule.to_string());
-        if let Some(name) = Owners::watchable(rule.sender())
+        if let Some(name) = WatchedOwners::watchable(rule.sender())
             && self.owners.unwatch(name) == Users::None
         {
             self.release_rule(&owner_rule(name));
@@ -324,7 +326,7 @@ impl<D> Core<D> {
         if self.ended.is_none() {
             self.ended = Some(reason);
             self.calls.end(reason);
-            self.outgoing = Outgoing::new();
+            self.outgoing = OutgoingQueue::new();
         }
     }
 
@@ -362,12 +364,12 @@ impl<D> Core<D> {
     /// # Panics
     ///
     /// When the call is over already, or was forgotten.
-    pub fn poll_reply(&mut self, call: CallId) -> Option<Outcome<D>> {
+    pub fn poll_reply(&mut self, call: CallHandle) -> Option<ReplyOutcome<D>> {
         self.calls.take(call.0)
     }
 
     /// The next signal of a subscription.
-    pub fn poll_signal(&mut self, id: SubscriptionId) -> Option<Delivery<D>> {
+    pub fn poll_signal(&mut self, id: SubscriptionId) -> Option<SignalDelivery<D>> {
         self.subscriptions.take(id)
     }
 
@@ -378,7 +380,7 @@ impl<D> Core<D> {
 }
 
 /// What a message is to this connection.
-enum Sorted {
+enum SortedMessage {
     Reply { to: NonZeroU32 },
     Signal,
     Request,
@@ -420,36 +422,38 @@ impl<D> Core<D> {
         Ok(Some((seen, Incoming::new(bytes, facts, descriptors))))
     }
 
-    fn sort(&mut self, message: &Message<'_>) -> Sorted {
+    fn sort(&mut self, message: &Message<'_>) -> SortedMessage {
         match (message.message_type(), message.reply_serial()) {
-            (MessageType::MethodReturn | MessageType::Error, Some(to)) => Sorted::Reply { to },
+            (MessageType::MethodReturn | MessageType::Error, Some(to)) => {
+                SortedMessage::Reply { to }
+            }
             (MessageType::Signal, _) => {
                 self.owners.observe(message);
                 self.subscriptions.select(message, &self.owners, &mut self.selected);
-                Sorted::Signal
+                SortedMessage::Signal
             }
-            (MessageType::MethodCall, _) => Sorted::Request,
-            _ => Sorted::Other,
+            (MessageType::MethodCall, _) => SortedMessage::Request,
+            _ => SortedMessage::Other,
         }
     }
 
-    fn file(&mut self, sorted: Sorted, message: Incoming<D>) -> Filed {
+    fn file(&mut self, sorted: SortedMessage, message: Incoming<D>) -> Filed {
         match sorted {
-            Sorted::Reply { to } => self.file_reply(to, message),
-            Sorted::Signal => self.file_signal(message),
-            Sorted::Request => self.file_request(message),
-            Sorted::Other => Filed::Ignored,
+            SortedMessage::Reply { to } => self.file_reply(to, message),
+            SortedMessage::Signal => self.file_signal(message),
+            SortedMessage::Request => self.file_request(message),
+            SortedMessage::Other => Filed::Ignored,
         }
     }
 
     fn file_reply(&mut self, to: NonZeroU32, reply: Incoming<D>) -> Filed {
         match self.calls.asker(to) {
             None => Filed::Ignored,
-            Some(Asker::User) => {
+            Some(CallAsker::User) => {
                 self.calls.finish(to, Ok(reply));
-                Filed::Reply(CallId(to))
+                Filed::Reply(CallHandle(to))
             }
-            Some(Asker::Owners(name)) => {
+            Some(CallAsker::Owners(name)) => {
                 // An error says that the name has no owner.
                 let owner = reply.read::<(&str,)>().ok();
                 let owner = owner.filter(|_| reply.message_type() == MessageType::MethodReturn);
@@ -489,7 +493,7 @@ impl<D> Core<D> {
         self.retain_rule(&owner_rule(name))?;
         let ask = driver::method(driver::GET_NAME_OWNER).flags(Flags::NO_AUTO_START);
         let serial = self.send(&ask, &(name,), Vec::new())?;
-        self.calls.add(serial, None, Asker::Owners(name.into()));
+        self.calls.add(serial, None, CallAsker::Owners(name.into()));
         Ok(())
     }
 

@@ -21,24 +21,24 @@ pub struct Transmit<'a, D> {
 ///
 /// A send ends before the next mark, so that descriptors travel with the message that they are for.
 #[derive(Debug)]
-pub(super) struct Outgoing<D> {
+pub(super) struct OutgoingQueue<D> {
     pub(super) bytes: Vec<u8>,
     /// How many of the bytes are gone: `sent <= bytes.len()`, and no mark is before it.
     sent: usize,
-    marks: VecDeque<Mark>,
+    marks: VecDeque<DescriptorMark>,
     /// The descriptors of all marks, in order.
     descriptors: Vec<D>,
 }
 
 /// A message with descriptors.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct DescriptorMark {
     /// Where the message begins.
     at: usize,
     descriptors: usize,
 }
 
-impl<D> Outgoing<D> {
+impl<D> OutgoingQueue<D> {
     pub(super) const fn new() -> Self {
         Self { bytes: Vec::new(), sent: 0, marks: VecDeque::new(), descriptors: Vec::new() }
     }
@@ -51,7 +51,7 @@ impl<D> Outgoing<D> {
     /// Notes that `descriptors` go with the message that begins at byte `at`.
     pub(super) fn attach(&mut self, at: usize, descriptors: Vec<D>) {
         if !descriptors.is_empty() {
-            self.marks.push_back(Mark { at, descriptors: descriptors.len() });
+            self.marks.push_back(DescriptorMark { at, descriptors: descriptors.len() });
             self.descriptors.extend(descriptors);
         }
     }
@@ -106,8 +106,8 @@ const CAPACITY_KEPT: usize = 256 * 1024;
 mod tests {
     use super::*;
 
-    fn queue(messages: &[(&str, usize)]) -> Outgoing<usize> {
-        let mut outgoing = Outgoing::new();
+    fn queue(messages: &[(&str, usize)]) -> OutgoingQueue<usize> {
+        let mut outgoing = OutgoingQueue::new();
         for (index, (text, descriptors)) in messages.iter().enumerate() {
             outgoing.attach(outgoing.bytes.len(), vec![index; *descriptors]);
             outgoing.bytes.extend_from_slice(text.as_bytes());

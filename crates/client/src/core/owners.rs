@@ -13,19 +13,19 @@ use crate::driver;
 
 /// The names that are watched, with their owners.
 #[derive(Debug, Default)]
-pub(super) struct Owners {
-    watched: HashMap<Box<str>, Watched>,
+pub(super) struct WatchedOwners {
+    watched: HashMap<Box<str>, WatchedName>,
 }
 
 #[derive(Debug, Default)]
-struct Watched {
+struct WatchedName {
     /// How many subscriptions ask for the name.
     users: usize,
     /// The unique name of the owner, once it is known, and if there is one.
     owner: Option<Box<str>>,
 }
 
-impl Owners {
+impl WatchedOwners {
     /// The name in a rule that must be watched: a well-known one, and not the bus itself.
     pub(super) fn watchable(sender: Option<&str>) -> Option<&str> {
         sender.filter(|name| !name.starts_with(':') && *name != driver::NAME.as_str())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// How many use each rule, by its canonical text.
 #[derive(Debug, Default)]
-pub(super) struct Rules {
+pub(super) struct RuleUsers {
     users: HashMap<Box<str>, usize>,
 }
 
@@ -23,7 +23,7 @@ impl Users {
     }
 }
 
-impl Rules {
+impl RuleUsers {
     /// Counts one user more; says how many there were before.
     pub(super) fn retain(&mut self, rule: &str) -> Users {
         if let Some(users) = self.users.get_mut(rule) {

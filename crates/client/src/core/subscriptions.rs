@@ -4,18 +4,18 @@ use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher;
 
-use wire::match_rule::{Arg, MatchRule, MatchSubject};
+use wire::match_rule::{MatchArgument, MatchRule, MatchSubject};
 use wire::message::{Message, MessageType};
 
 use super::Incoming;
-use super::owners::Owners;
+use super::owners::WatchedOwners;
 
 /// A subscription, to ask for its signals.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SubscriptionId(u64);
 
 /// A signal that a subscription selected, or what came of those before it.
-pub enum Delivery<D> {
+pub enum SignalDelivery<D> {
     /// The next signal.
     Signal(Incoming<D>),
     /// The queue was full, and signals that would stand here were dropped.
@@ -30,8 +30,8 @@ pub enum Delivery<D> {
 /// A rule stands in one bucket, by the hash of the interface and the member that it names; a
 /// signal looks into the four buckets in which rules that select it can be. What is in a bucket by
 /// chance is sorted out by matching the whole rule.
-pub(super) struct Subscriptions<D> {
-    subscriptions: HashMap<SubscriptionId, Subscription<D>>,
+pub(super) struct SubscriptionIndex<D> {
+    subscriptions: HashMap<SubscriptionId, SubscriptionQueue<D>>,
     buckets: HashMap<u64, Vec<SubscriptionId>>,
     /// Keyed at random, since the texts that are looked up come from peers.
     hasher: RandomState,
@@ -40,7 +40,7 @@ pub(super) struct Subscriptions<D> {
     queue_max: usize,
 }
 
-struct Subscription<D> {
+struct SubscriptionQueue<D> {
     rule: MatchRule,
     bucket: u64,
     queue: VecDeque<Incoming<D>>,
@@ -48,7 +48,7 @@ struct Subscription<D> {
     lost: u64,
 }
 
-impl<D> Subscriptions<D> {
+impl<D> SubscriptionIndex<D> {
     pub(super) fn new(queue_max: usize) -> Self {
         Self {
             subscriptions: HashMap::new(),
@@ -64,7 +64,7 @@ impl<D> Subscriptions<D> {
         self.next += 1;
         let bucket = self.bucket(rule.interface(), rule.member());
         self.buckets.entry(bucket).or_default().push(id);
-        let subscription = Subscription { rule, bucket, queue: VecDeque::new(), lost: 0 };
+        let subscription = SubscriptionQueue { rule, bucket, queue: VecDeque::new(), lost: 0 };
         self.subscriptions.insert(id, subscription);
         id
     }
@@ -85,7 +85,7 @@ impl<D> Subscriptions<D> {
     pub(super) fn select(
         &self,
         signal: &Message<'_>,
-        owners: &Owners,
+        owners: &WatchedOwners,
         found: &mut Vec<SubscriptionId>,
     ) {
         found.clear();
@@ -94,7 +94,7 @@ impl<D> Subscriptions<D> {
         }
         let (interface, member) = (signal.interface(), signal.member());
         let (interface, member) = (interface.map(|i| i.as_str()), member.map(|m| m.as_str()));
-        let subject = Subject { signal, owners };
+        let subject = IncomingSubject { signal, owners };
         for key in [(interface, member), (interface, None), (None, member), (None, None)] {
             let bucket = self.buckets.get(&self.bucket(key.0, key.1));
             let selects = |id: &&SubscriptionId| self.subscriptions[id].rule.matches(&subject);
@@ -113,14 +113,14 @@ impl<D> Subscriptions<D> {
     }
 
     /// Takes the next signal of a subscription.
-    pub(super) fn take(&mut self, id: SubscriptionId) -> Option<Delivery<D>> {
+    pub(super) fn take(&mut self, id: SubscriptionId) -> Option<SignalDelivery<D>> {
         let subscription = self.subscriptions.get_mut(&id)?;
         if let Some(signal) = subscription.queue.pop_front() {
-            return Some(Delivery::Signal(signal));
+            return Some(SignalDelivery::Signal(signal));
         }
         match std::mem::take(&mut subscription.lost) {
             0 => None,
-            count => Some(Delivery::Lost { count }),
+            count => Some(SignalDelivery::Lost { count }),
         }
     }
 
@@ -130,12 +130,12 @@ impl<D> Subscriptions<D> {
 }
 
 /// A signal as a rule sees it here.
-struct Subject<'s, 'm> {
+struct IncomingSubject<'s, 'm> {
     signal: &'s Message<'m>,
-    owners: &'s Owners,
+    owners: &'s WatchedOwners,
 }
 
-impl MatchSubject for Subject<'_, '_> {
+impl MatchSubject for IncomingSubject<'_, '_> {
     fn message_type(&self) -> MessageType {
         self.signal.message_type()
     }
@@ -161,7 +161,7 @@ impl MatchSubject for Subject<'_, '_> {
         self.signal.destination().is_some_and(|destination| destination == name)
     }
 
-    fn arg(&self, index: u8) -> Option<Arg<'_>> {
+    fn arg(&self, index: u8) -> Option<MatchArgument<'_>> {
         self.signal.args().nth(index.into())
     }
 }

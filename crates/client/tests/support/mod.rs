@@ -15,12 +15,12 @@ use std::time::Duration;
 use diligence_client::Connection;
 
 /// A bus of its own, which ends with the test. `DILIGENCE_BUS` says which program it is.
-pub(crate) struct TestBus {
+pub(crate) struct PrivateTestBus {
     daemon: Child,
     pub(crate) address: String,
 }
 
-impl TestBus {
+impl PrivateTestBus {
     pub(crate) fn start() -> Self {
         Self::start_with(&["--session"])
     }
@@ -43,7 +43,7 @@ impl TestBus {
     }
 
     /// A bus that listens at `listen`, with more of a configuration.
-    pub(crate) fn at(directory: &TempDir, listen: &str, more: &str) -> Self {
+    pub(crate) fn at(directory: &TestDirectory, listen: &str, more: &str) -> Self {
         let config = directory.file("bus.conf");
         let text = format!(
             r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -107,7 +107,7 @@ impl TestBus {
     }
 
     /// Starts a script that prints a line when it is ready.
-    pub(crate) fn python_service(&self, script: &str) -> Service {
+    pub(crate) fn python_service(&self, script: &str) -> TestService {
         let mut command = Command::new("/usr/bin/python3");
         command.args(["-u", "-c", script]).env("DBUS_SESSION_BUS_ADDRESS", &self.address);
         let mut child = command
@@ -118,11 +118,11 @@ impl TestBus {
         let output = child.stdout.take().expect("it is piped");
         BufReader::new(output).read_line(&mut line).expect("a line");
         assert_eq!(line, "ready\n");
-        Service::Program(child)
+        TestService::Program(child)
     }
 
     /// Serves what `set_up` adds, in a thread, and returns when that is done.
-    pub(crate) fn serve(&self, set_up: impl FnOnce(&Connection) + Send + 'static) -> Service {
+    pub(crate) fn serve(&self, set_up: impl FnOnce(&Connection) + Send + 'static) -> TestService {
         self.run_thread(move |connection, ready, stop| {
             set_up(&connection);
             ready.send(()).expect("the test waits");
@@ -138,7 +138,7 @@ impl TestBus {
     pub(crate) fn run_thread(
         &self,
         run: impl FnOnce(Connection, mpsc::Sender<()>, Arc<AtomicBool>) + Send + 'static,
-    ) -> Service {
+    ) -> TestService {
         let (ready, is_ready) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let (address, told) = (self.address.clone(), stop.clone());
@@ -147,11 +147,11 @@ impl TestBus {
             run(connection, ready, told);
         });
         is_ready.recv().expect("the service is ready");
-        Service::Thread { stop, thread: Some(thread) }
+        TestService::Thread { stop, thread: Some(thread) }
     }
 }
 
-impl Drop for TestBus {
+impl Drop for PrivateTestBus {
     fn drop(&mut self) {
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
@@ -159,9 +159,9 @@ impl Drop for TestBus {
 }
 
 /// A directory that is removed with its content.
-pub(crate) struct TempDir(pub(crate) PathBuf);
+pub(crate) struct TestDirectory(pub(crate) PathBuf);
 
-impl TempDir {
+impl TestDirectory {
     pub(crate) fn new(name: &str) -> Self {
         let path =
             std::env::temp_dir().join(format!("diligence-client-{}-{name}", std::process::id()));
@@ -174,19 +174,19 @@ impl TempDir {
     }
 }
 
-impl Drop for TempDir {
+impl Drop for TestDirectory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
 /// Something that serves until it is dropped.
-pub(crate) enum Service {
+pub(crate) enum TestService {
     Thread { stop: Arc<AtomicBool>, thread: Option<JoinHandle<()>> },
     Program(Child),
 }
 
-impl Drop for Service {
+impl Drop for TestService {
     fn drop(&mut self) {
         match self {
             Self::Thread { stop, thread } => {

@@ -1,22 +1,22 @@
 //! The rows of each table.
 
 use capture::Capture;
-use capture::model::{CallOutcome, Message, PeerId, Role};
-use capture::record::{Delivery, Fact, Process};
+use capture::model::{CallOutcome, CapturedMessage, PeerRole, RecordedPeerId};
+use capture::record::{Fact, RecordedProcess, TracedDelivery};
 use capture::timeline::BusPhase;
 use rusqlite::{Connection, Result, Statement, params};
 use serde::Serialize;
 use wire::message::MessageType;
 
-use super::texts::Texts;
+use super::texts::SqliteTexts;
 use crate::ExportError;
-use crate::flat::{Row, nanos, number, present, present_number};
+use crate::flat::{FlatRow, nanos, number, present, present_number};
 
 /// What is written where.
 pub(super) struct Inserts<'d, 'c> {
     database: &'d Connection,
     capture: &'c Capture,
-    texts: Texts<'c>,
+    texts: SqliteTexts<'c>,
     message: Statement<'d>,
     call: Statement<'d>,
     delivery: Statement<'d>,
@@ -28,7 +28,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
         Ok(Self {
             database,
             capture,
-            texts: Texts::default(),
+            texts: SqliteTexts::default(),
             message: into(database, "message", 28)?,
             call: into(database, "call", 12)?,
             delivery: into(database, "delivery", 5)?,
@@ -39,7 +39,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
     /// Fills all tables.
     pub(super) fn all(
         mut self,
-        selects: impl FnMut(&Message<'c>) -> bool,
+        selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     ) -> Result<(), ExportError> {
         self.origins()?;
         self.buses()?;
@@ -74,7 +74,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
         let of_peers = self.capture.directory().peers().map(|(_, peer)| peer.bus);
         let last = of_messages.chain(of_facts).chain(of_peers).max();
         let count = last.map_or(0, |bus| usize::from(bus.0) + 1).max(known.len());
-        let unknown = capture::record::Bus::default();
+        let unknown = capture::record::RecordedBus::default();
         for id in 0..count {
             let bus = known.get(id).unwrap_or(&unknown);
             let method = word(&bus.method);
@@ -85,7 +85,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
 
     fn peers(&self) -> Result<()> {
         let mut insert = into(self.database, "peer", 16)?;
-        let nothing = Process::default();
+        let nothing = RecordedProcess::default();
         for (id, peer) in self.capture.directory().peers() {
             let process = peer.process.as_ref().unwrap_or(&nothing);
             insert.execute(params![
@@ -93,7 +93,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
                 peer.bus.0,
                 self.capture.strings().get(peer.unique),
                 self.capture.label(id),
-                peer.role == Role::Recorder,
+                peer.role == PeerRole::Recorder,
                 process.pid,
                 process.uid,
                 process.comm,
@@ -153,10 +153,10 @@ impl<'d, 'c> Inserts<'d, 'c> {
 
     fn messages(
         &mut self,
-        mut selects: impl FnMut(&Message<'c>) -> bool,
+        mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     ) -> Result<(), ExportError> {
         for message in self.capture.messages().filter(|message| selects(message)) {
-            let row = Row::new(message);
+            let row = FlatRow::new(message);
             self.message(&row)?;
             if message.kind() == MessageType::MethodCall {
                 self.call(&row)?;
@@ -168,7 +168,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
         Ok(())
     }
 
-    fn message(&mut self, row: &Row<'c>) -> Result<(), ExportError> {
+    fn message(&mut self, row: &FlatRow<'c>) -> Result<(), ExportError> {
         let (message, asked) = (row.message(), row.asked());
         let [destination, path, interface] =
             [message.destination(), asked.path(), asked.interface()].map(|text| self.text(text));
@@ -211,7 +211,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
         Ok(())
     }
 
-    fn call(&mut self, row: &Row<'c>) -> Result<()> {
+    fn call(&mut self, row: &FlatRow<'c>) -> Result<()> {
         let (call, reply) = (row.message(), row.message().partner());
         let error = reply.filter(|reply| reply.kind() == MessageType::Error);
         let service = self.capture.addressee_label(call);
@@ -237,7 +237,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
         Ok(())
     }
 
-    fn delivery(&mut self, message: &Message<'c>, copy: &Delivery) -> Result<()> {
+    fn delivery(&mut self, message: &CapturedMessage<'c>, copy: &TracedDelivery) -> Result<()> {
         let [begun, written] = [copy.begun_after, copy.written_after].map(nanos);
         let recipient = format!(":1.{}", copy.recipient);
         self.delivery.execute(params![number(message), recipient, written, copy.rules, begun])?;
@@ -255,11 +255,11 @@ fn into<'d>(database: &'d Connection, table: &str, columns: usize) -> Result<Sta
     database.prepare(&format!("INSERT INTO {table} VALUES ({places})"))
 }
 
-fn key(peer: PeerId) -> i64 {
+fn key(peer: RecordedPeerId) -> i64 {
     peer.index() as i64 + 1
 }
 
-fn command(process: &Process) -> Option<String> {
+fn command(process: &RecordedProcess) -> Option<String> {
     let words = &process.command;
     (!words.is_empty()).then(|| serde_json::json!(words).to_string())
 }

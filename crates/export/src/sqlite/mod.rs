@@ -9,7 +9,7 @@ mod texts;
 use std::path::Path;
 
 use capture::Capture;
-use capture::model::Message;
+use capture::model::CapturedMessage;
 use rusqlite::Connection;
 
 use crate::ExportError;
@@ -23,7 +23,7 @@ use insert::Inserts;
 /// If the database cannot be written.
 pub fn write_sqlite<'c>(
     capture: &'c Capture,
-    selects: impl FnMut(&Message<'c>) -> bool,
+    selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     path: &Path,
 ) -> Result<(), ExportError> {
     let mut database = Connection::open(path)?;

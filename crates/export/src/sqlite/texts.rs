@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 /// Numbers for texts, from 1 in the order in which they are first asked for.
 #[derive(Debug, Default)]
-pub(super) struct Texts<'c> {
+pub(super) struct SqliteTexts<'c> {
     ids: HashMap<&'c str, i64>,
     all: Vec<&'c str>,
 }
 
-impl<'c> Texts<'c> {
+impl<'c> SqliteTexts<'c> {
     /// The number of a text.
     pub(super) fn id(&mut self, text: &'c str) -> i64 {
         let next = self.all.len() as i64 + 1;

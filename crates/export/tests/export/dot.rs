@@ -2,15 +2,15 @@
 
 use std::process::Command;
 
-use capture::record::{Bus, BusId};
+use capture::record::{BusId, RecordedBus};
 use export::write_dot;
 use testkit::golden;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::golden_file;
 use crate::scene::office;
 
-fn dot(recording: &Recording) -> String {
+fn dot(recording: &TestRecording) -> String {
     let mut file = Vec::new();
     write_dot(&recording.capture(), |_| true, &mut file).expect("memory takes all");
     String::from_utf8(file).expect("it is text")
@@ -23,8 +23,8 @@ fn calls_and_signals_are_edges() {
 
 #[test]
 fn signals_lead_to_who_got_them_if_the_bus_has_said_so() {
-    let mut recording = Recording::new();
-    let bus = |name: &str| Bus { name: name.into(), ..Bus::default() };
+    let mut recording = TestRecording::new();
+    let bus = |name: &str| RecordedBus { name: name.into(), ..RecordedBus::default() };
     recording.bus(bus("session")).bus(bus("system"));
     recording.process(":1.7", 7, "say \"hi\"").process(":1.8", 8, "panel");
     let copies = [(7, 5, 1), (8, 6, 2)];

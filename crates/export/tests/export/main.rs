@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A file of a test, gone with it.
-pub(crate) struct Temporary(PathBuf);
+pub(crate) struct ExportedFile(PathBuf);
 
-impl Temporary {
+impl ExportedFile {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -25,7 +25,7 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for ExportedFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use export::flat::{COLUMNS, Value};
+use export::flat::{COLUMNS, FlatValue};
 use rusqlite::Connection;
 use testkit::golden;
 
@@ -23,11 +23,11 @@ fn columns() -> String {
     let mut text = String::from("| column | type | what |\n| --- | --- | --- |\n");
     for column in COLUMNS {
         let kind = match column.value {
-            Value::Text(_) => "text",
-            Value::Integer(_) => "integer",
-            Value::Time(_) => "time",
-            Value::Truth(_) => "truth",
-            Value::Body => "JSON",
+            FlatValue::Text(_) => "text",
+            FlatValue::Integer(_) => "integer",
+            FlatValue::Time(_) => "time",
+            FlatValue::Truth(_) => "truth",
+            FlatValue::Body => "JSON",
         };
         let _ = writeln!(text, "| `{}` | {kind} | {} |", column.name, column.about);
     }

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, TestRecording};
 use wire::body::Value;
 use wire::message::Flags;
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 
 /// A reader asks a mail service, which is slow at times; a recorder listens.
-pub(crate) fn office() -> Recording {
-    let mut recording = Recording::new();
-    recording.bus(capture::record::Bus { name: "session".into(), ..Default::default() });
+pub(crate) fn office() -> TestRecording {
+    let mut recording = TestRecording::new();
+    recording.bus(capture::record::RecordedBus { name: "session".into(), ..Default::default() });
     recording.owner("org.example.Mail", ":1.6").process(":1.5", 42, "reader");
     recording.process(":1.6", 50, "maild");
     recording.fact(capture::record::Fact::Recorder { unique: ":1.9".into() });

@@ -3,12 +3,12 @@
 use std::fs;
 
 use capture::Capture;
-use capture::statistics::{By, Groups};
+use capture::statistics::{GroupKeyKind, GroupedTraffic};
 use export::{ExportError, write_sqlite};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::Temporary;
+use crate::ExportedFile;
 use crate::scene::office;
 
 /// The database of a recording, in memory by the time the file is gone.
@@ -17,7 +17,7 @@ pub(crate) fn database(capture: &Capture) -> Connection {
 }
 
 fn selected(capture: &Capture, kind: &str) -> Connection {
-    let file = Temporary::new();
+    let file = ExportedFile::new();
     let is_wanted = |found: &str| kind.is_empty() || found == kind;
     write_sqlite(capture, |message| is_wanted(message.kind().as_str()), file.path())
         .expect("the folder is writable");
@@ -137,7 +137,7 @@ fn views_answer_what_is_asked_most() {
 #[test]
 fn percentiles_are_those_of_the_statistics() {
     let capture = office().capture();
-    let mut groups = Groups::new(&capture, By::Member);
+    let mut groups = GroupedTraffic::new(&capture, GroupKeyKind::Member);
     let messages = capture.messages().filter(|message| !message.is_of_recorder());
     messages.for_each(|message| groups.add(&message));
     let csv = groups.times().to_csv();
@@ -190,7 +190,7 @@ fn the_stages_of_routing_are_columns_of_messages() {
 
 #[test]
 fn a_database_that_cannot_be_made_is_an_error() {
-    let file = Temporary::new();
+    let file = ExportedFile::new();
     let failed = write_sqlite(&office().capture(), |_| true, &file.path().join("nowhere"));
     assert!(matches!(failed, Err(ExportError::Io(_) | ExportError::Sqlite(_))), "{failed:?}");
     fs::write(file.path(), "something else").expect("the folder is writable");

@@ -1,12 +1,12 @@
 //! The flat table, as lines and as columns.
 
 use capture::Capture;
-use export::flat::{COLUMNS, Row, Value};
+use export::flat::{COLUMNS, FlatRow, FlatValue};
 use export::{write_csv, write_json, write_parquet};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use testkit::golden;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
 use crate::golden_file;
 use crate::scene::office;
@@ -26,13 +26,13 @@ fn parquet_of(capture: &Capture) -> SerializedFileReader<bytes::Bytes> {
 }
 
 /// The value of a column, as the reader of the other format gives it.
-fn field(value: Value, row: &Row<'_>) -> Field {
+fn field(value: FlatValue, row: &FlatRow<'_>) -> Field {
     match value {
-        Value::Text(get) => get(row).map_or(Field::Null, |text| Field::Str(text.to_owned())),
-        Value::Integer(get) => get(row).map_or(Field::Null, Field::Long),
-        Value::Time(get) => Field::Long(get(row)),
-        Value::Truth(get) => Field::Bool(get(row)),
-        Value::Body => {
+        FlatValue::Text(get) => get(row).map_or(Field::Null, |text| Field::Str(text.to_owned())),
+        FlatValue::Integer(get) => get(row).map_or(Field::Null, Field::Long),
+        FlatValue::Time(get) => Field::Long(get(row)),
+        FlatValue::Truth(get) => Field::Bool(get(row)),
+        FlatValue::Body => {
             row.body(&mut Vec::new()).expect("it is in memory").map_or(Field::Null, Field::Str)
         }
     }
@@ -43,7 +43,7 @@ fn check_columns(capture: &Capture) {
     let mut rows = file.get_row_iter(None).expect("rows");
     for message in capture.messages() {
         let found = rows.next().expect("a row for each message").expect("it can be read");
-        let row = Row::new(message);
+        let row = FlatRow::new(message);
         let expected = COLUMNS.iter().map(|column| (column.name, field(column.value, &row)));
         let found = found.get_column_iter().map(|(name, field)| (name.as_str(), field.clone()));
         assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
@@ -70,7 +70,7 @@ fn columns_hold_what_the_lines_do() {
 
 #[test]
 fn many_messages_are_several_groups() {
-    let mut recording = Recording::new();
+    let mut recording = TestRecording::new();
     for number in 0..140_000_u32 {
         recording.signal(":1.6", "/m org.example.Mail.Changed", &(number,));
     }

@@ -3,25 +3,25 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use client::Request;
+use client::IncomingCall;
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
 use inspector::{
-    Call, Carried, Emission, Failure, Heard, MESSAGE_MAX, Manner, Reading, SignalName, Told, Tree,
-    TreeOptions,
+    Carried, Emission, Heard, InspectorFailure, MESSAGE_MAX, Manner, NodeContent, ObjectCall,
+    PropertyReading, SignalName, Tree, TreeOptions,
 };
 
-use crate::support::{HASTE, NAME, SLEEPER, TestBus};
+use crate::support::{HASTE, InspectorBus, NAME, SLEEPER};
 
 const BROKEN: ErrorName<'static> = ErrorName::literal("org.example.Error.Broken");
 
 /// What a request asks for: its path, and its member.
-fn asked(request: &Request) -> (&str, &str) {
+fn asked(request: &IncomingCall) -> (&str, &str) {
     let message = request.message();
     (message.path().unwrap_or_default(), message.member().unwrap_or_default())
 }
 
-fn tree_of(bus: &TestBus, options: &TreeOptions) -> Tree {
+fn tree_of(bus: &InspectorBus, options: &TreeOptions) -> Tree {
     bus.inspector().tree(NAME, options).expect("the names are names")
 }
 
@@ -32,15 +32,15 @@ fn hasty() -> TreeOptions {
 /// `path` of each node that told, `path: why` of each that did not.
 fn told(tree: &Tree) -> Vec<String> {
     let nodes = tree.nodes.iter().map(|node| match &node.told {
-        Told::Interfaces(_) => node.path.clone(),
-        Told::Failure(failure) => format!("{}: {failure}", node.path),
+        NodeContent::Interfaces(_) => node.path.clone(),
+        NodeContent::Failure(failure) => format!("{}: {failure}", node.path),
     });
     nodes.collect()
 }
 
 #[test]
 fn documents_that_are_none_are_told() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let bomb = "<!DOCTYPE n [<!ENTITY a 'aaaaaaaaaa'>]><node>&a;</node>";
     let _service = bus.answer(move |request| {
         let long = format!("<node>{}</node>", " ".repeat(600_000));
@@ -87,7 +87,7 @@ fn documents_that_are_none_are_told() {
 
 #[test]
 fn trees_without_end_are_bounded() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
         let document = "<node><node name='a'/><node name='b'/></node>";
         request.reply(&(document,)).expect("the bus is there");
@@ -96,7 +96,7 @@ fn trees_without_end_are_bounded() {
     assert_eq!(tree.nodes.len(), 500);
     assert!(tree.left_out > 0);
 
-    let chain = TestBus::start();
+    let chain = InspectorBus::start();
     let _service = chain.answer(|request| {
         request.reply(&("<node><node name='a'/></node>",)).expect("the bus is there");
     });
@@ -108,7 +108,7 @@ fn trees_without_end_are_bounded() {
 
 #[test]
 fn several_objects_are_asked_at_once() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(|request| match asked(&request).0 {
         "/silent" => drop(request),
         "/broken" => request.reply(&("no document",)).expect("it can be sent"),
@@ -143,7 +143,7 @@ fn several_objects_are_asked_at_once() {
 
 #[test]
 fn objects_that_keep_silent_do_not_hold_up_the_others() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(move |request| match asked(&request).0 {
         "/" => {
             let children: String = (0..100).map(|n| format!("<node name='n{n}'/>")).collect();
@@ -161,7 +161,7 @@ fn objects_that_keep_silent_do_not_hold_up_the_others() {
 
 #[test]
 fn who_answers_slowly_has_so_much_time_in_all() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
         std::thread::sleep(Duration::from_millis(20));
         let children: String = (0..500).map(|n| format!("<node name='n{n}'/>")).collect();
@@ -182,7 +182,7 @@ fn who_answers_slowly_has_so_much_time_in_all() {
 
 #[test]
 fn properties_are_read_one_by_one_where_they_must() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(move |request| match asked(&request).1 {
         "Introspect" => {
             let document = "<node><interface name='org.example.A'>\
@@ -216,8 +216,8 @@ fn properties_are_read_one_by_one_where_they_must() {
     let all = all.map(|one| {
         let reading = match &one.reading {
             None => String::from("-"),
-            Some(Reading::Value(value)) => serde_json::to_string(value).expect("JSON"),
-            Some(Reading::Failure(failure)) => failure.to_string(),
+            Some(PropertyReading::Value(value)) => serde_json::to_string(value).expect("JSON"),
+            Some(PropertyReading::Failure(failure)) => failure.to_string(),
         };
         format!("{}: {reading}", one.description.name)
     });
@@ -237,30 +237,30 @@ fn properties_are_read_one_by_one_where_they_must() {
 
 #[test]
 fn calls_end_in_time() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(drop);
     let inspector = bus.inspector();
     let manner = Manner { timeout_ms: 200, ..Manner::default() };
     let begun = Instant::now();
-    let call = Call { signature: Some(String::new()), ..Call::new(NAME, "/", "Wait") };
+    let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Wait") };
     let answer = inspector.call(&call, &manner).expect("it is sent");
     let failure = answer.outcome.failure().expect("it keeps silent");
     assert_eq!(failure.to_string(), "no answer came within 200ms");
-    let untyped = Call::new(NAME, "/", "Wait");
+    let untyped = ObjectCall::new(NAME, "/", "Wait");
     let failure = inspector.call(&untyped, &manner).expect_err("it does not tell its types");
-    assert_eq!(failure, Failure::Silent { after: Duration::from_millis(200) });
+    assert_eq!(failure, InspectorFailure::Silent { after: Duration::from_millis(200) });
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 #[test]
 fn more_than_can_be_shown_is_not_read() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
         let bytes = vec![0_u8; MESSAGE_MAX];
         request.reply(&(bytes,)).expect("the bus is there");
     });
     let inspector = bus.inspector();
-    let call = Call { signature: Some(String::new()), ..Call::new(NAME, "/", "Much") };
+    let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Much") };
     let answer = inspector.call(&call, &Manner::default()).expect("it is sent");
     let failure = answer.outcome.failure().expect("it is too long").to_string();
     assert!(failure.ends_with("and at most 8388608 are read"), "{failure}");
@@ -279,7 +279,7 @@ fn more_than_can_be_shown_is_not_read() {
 
 #[test]
 fn values_of_one_object_are_bounded_together() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(|request| match asked(&request).1 {
         "Introspect" => {
             let interface =
@@ -294,14 +294,14 @@ fn values_of_one_object_are_bounded_together() {
         _ => request.reply_error(BROKEN, "once was enough").expect("the bus is there"),
     });
     let object = bus.inspector().object(NAME, "/").expect("it tells what it has");
-    let is_left_out = |failure: &Failure| failure.kind() == "left-out";
+    let is_left_out = |failure: &InspectorFailure| failure.kind() == "left-out";
     let left_out = object.interfaces.iter().filter_map(|one| one.failure.as_ref());
     assert_eq!(left_out.filter(|failure| is_left_out(failure)).count(), 4);
 }
 
 #[test]
 fn a_bus_that_takes_nothing_is_told() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let inspector = bus.hasty_inspector();
     bus.stop();
     let begun = Instant::now();
@@ -318,13 +318,13 @@ fn a_bus_that_takes_nothing_is_told() {
     let failure = inspector.emit(&emission).expect_err("it is stopped");
     assert_eq!(failure.to_string(), "the bus did not take it within 300ms");
     let manner = Manner { timeout_ms: 200, ..Manner::default() };
-    let call = Call {
+    let call = ObjectCall {
         signature: Some("s".into()),
         arguments: std::mem::take(&mut emission.arguments),
-        ..Call::new(NAME, "/", "Long")
+        ..ObjectCall::new(NAME, "/", "Long")
     };
     let answer = inspector.call(&call, &manner).expect("it is queued");
-    let silent = Failure::Silent { after: Duration::from_millis(200) };
+    let silent = InspectorFailure::Silent { after: Duration::from_millis(200) };
     assert_eq!(answer.outcome.failure().map(ToString::to_string), Some(silent.to_string()));
     assert_eq!(inspector.names().expect_err("it is stopped").kind(), "silent");
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
@@ -332,13 +332,13 @@ fn a_bus_that_takes_nothing_is_told() {
 
 #[test]
 fn a_bus_that_ends_is_told() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let inspector = bus.inspector();
     let watch = inspector.watch("org.freedesktop.DBus", "/").expect("the bus takes the rule");
     drop(bus);
     assert_eq!(inspector.names().expect_err("it is gone").kind(), "disconnected");
     let tree = inspector.tree(NAME, &TreeOptions::default()).expect("the names are names");
-    let Told::Failure(failure) = &tree.nodes[0].told else { panic!("{tree:?}") };
+    let NodeContent::Failure(failure) = &tree.nodes[0].told else { panic!("{tree:?}") };
     assert_eq!(failure.kind(), "disconnected");
     assert_eq!(watch.next(None).expect_err("it is gone").kind(), "disconnected");
 }

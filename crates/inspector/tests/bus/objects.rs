@@ -5,27 +5,28 @@ use std::fs::File;
 use std::time::Duration;
 
 use client::wire::body::{UnixFd, Value};
-use client::{Connection, Interface, MethodError, NameFlags, Values};
-use inspector::introspection::{Access, EmitsChange};
+use client::{Connection, MethodError, NameFlags, ServedInterface, Values};
+use inspector::introspection::{EmitsChange, PropertyAccess};
 use inspector::json::Json;
 use inspector::{
-    Answer, Call, Emission, Failure, Heard, Inspector, Manner, Object, ObjectProperty, Outcome,
-    PropertyName, Reading, Reply, SignalName, Told, TreeOptions,
+    CallAnswer, Emission, Heard, InspectedObject, Inspector, InspectorFailure, Manner, NodeContent,
+    ObjectCall, ObjectCallOutcome, ObjectProperty, PropertyName, PropertyReading, ReplyExpectation,
+    SignalName, TreeOptions,
 };
 use serde_json::json;
 
-use crate::support::{NAME, TestBus};
+use crate::support::{InspectorBus, NAME};
 
 const PATH: &str = "/org/example/Player";
 const PLAYER: &str = "org.example.Player";
 
-struct Player {
+struct InspectedPlayer {
     volume: f64,
     tags: BTreeMap<String, Value>,
 }
 
-fn player() -> Interface<Player> {
-    Interface::<Player>::builder(PLAYER)
+fn player() -> ServedInterface<InspectedPlayer> {
+    ServedInterface::<InspectedPlayer>::builder(PLAYER)
         .method("Play", &["song"], &["length"], |_, _, (song,): (String,)| match song.as_str() {
             "" => Err(MethodError::invalid_args("the song has no name")),
             _ => Ok((215_u32,)),
@@ -54,21 +55,23 @@ fn player() -> Interface<Player> {
 
 fn serve_player(connection: &Connection) {
     let tags = BTreeMap::from([("year".to_owned(), Value::Uint16(1999))]);
-    connection.add_object(PATH, &player(), Player { volume: 0.5, tags }).expect("none is there");
+    connection
+        .add_object(PATH, &player(), InspectedPlayer { volume: 0.5, tags })
+        .expect("none is there");
 }
 
-fn seen(inspector: &Inspector) -> Object {
+fn seen(inspector: &Inspector) -> InspectedObject {
     inspector.object(NAME, PATH).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-fn property<'o>(object: &'o Object, name: &str) -> &'o ObjectProperty {
+fn property<'o>(object: &'o InspectedObject, name: &str) -> &'o ObjectProperty {
     let mut all = object.interfaces.iter().flat_map(|interface| &interface.properties);
     all.find(|one| one.description.name == name).unwrap_or_else(|| panic!("{name}: {object:?}"))
 }
 
-fn results(answer: Result<Answer, Failure>) -> Json {
+fn results(answer: Result<CallAnswer, InspectorFailure>) -> Json {
     match answer.unwrap_or_else(|failure| panic!("{failure}")).outcome {
-        Outcome::Returned { results, .. } => serde_json::to_value(results).expect("JSON"),
+        ObjectCallOutcome::Returned { results, .. } => serde_json::to_value(results).expect("JSON"),
         other => panic!("{other:?}"),
     }
 }
@@ -82,20 +85,20 @@ fn named(name: &str) -> PropertyName {
     }
 }
 
-fn calling(method: &str, arguments: Vec<Json>) -> Call {
-    let mut call = Call { arguments, ..Call::new(NAME, PATH, method) };
+fn calling(method: &str, arguments: Vec<Json>) -> ObjectCall {
+    let mut call = ObjectCall { arguments, ..ObjectCall::new(NAME, PATH, method) };
     call.method.interface = Some(PLAYER.into());
     call
 }
 
 #[test]
 fn trees_have_all_objects_in_order() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.serve(|connection| {
         serve_player(connection);
         for number in 0..1000 {
             let path = format!("/org/example/Song{number}");
-            let song = Player { volume: 0.0, tags: BTreeMap::new() };
+            let song = InspectedPlayer { volume: 0.0, tags: BTreeMap::new() };
             connection.add_object(&path, &player(), song).expect("none is there");
         }
     });
@@ -103,7 +106,9 @@ fn trees_have_all_objects_in_order() {
     assert_eq!(tree.nodes.len(), 1004, "{} {}", tree.nodes[0].path, tree.left_out);
     let paths: Vec<_> = tree.nodes.iter().map(|node| node.path.as_str()).collect();
     assert_eq!(paths[..5], ["/", "/org", "/org/example", PATH, "/org/example/Song0"]);
-    let Told::Interfaces(interfaces) = &tree.nodes[3].told else { panic!("{:?}", tree.nodes[3]) };
+    let NodeContent::Interfaces(interfaces) = &tree.nodes[3].told else {
+        panic!("{:?}", tree.nodes[3])
+    };
     assert!(interfaces.iter().any(|name| name == PLAYER), "{interfaces:?}");
     println!("1004 objects in {:?}", Duration::from_nanos(tree.took_ns));
     assert!(Duration::from_nanos(tree.took_ns) < Duration::from_secs(5));
@@ -111,14 +116,14 @@ fn trees_have_all_objects_in_order() {
 
 #[test]
 fn trees_begin_where_they_are_told_and_keep_their_bounds() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let inspector = bus.inspector();
     let tree = |options: TreeOptions| {
         let tree = inspector.tree(NAME, &options).expect("the names are names");
         let nodes = tree.nodes.iter().map(|node| match &node.told {
-            Told::Interfaces(_) => node.path.clone(),
-            Told::Failure(failure) => format!("{} {failure}", node.path),
+            NodeContent::Interfaces(_) => node.path.clone(),
+            NodeContent::Failure(failure) => format!("{} {failure}", node.path),
         });
         (nodes.collect::<Vec<_>>(), tree.left_out)
     };
@@ -135,7 +140,7 @@ fn trees_begin_where_they_are_told_and_keep_their_bounds() {
 
 #[test]
 fn objects_have_members_and_values() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let object = seen(&bus.inspector());
     let player = object.interfaces.iter().find(|one| one.name == PLAYER).expect("it is there");
@@ -147,8 +152,8 @@ fn objects_have_members_and_values() {
     assert!(player.undescribed.is_empty() && player.failure.is_none());
 
     let volume = property(&object, "Volume");
-    assert_eq!(volume.description.access, Access::ReadWrite);
-    assert_eq!(volume.reading, Some(Reading::Value(Value::Double(0.5).into())));
+    assert_eq!(volume.description.access, PropertyAccess::ReadWrite);
+    assert_eq!(volume.reading, Some(PropertyReading::Value(Value::Double(0.5).into())));
     let tags = property(&object, "Tags");
     assert_eq!(tags.description.emits_change, EmitsChange::Invalidates);
     assert_eq!(
@@ -167,16 +172,17 @@ fn objects_have_members_and_values() {
 
 #[test]
 fn methods_are_called_with_types_from_the_object_or_given() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let inspector = bus.inspector();
     let manner = Manner::default();
-    let call = |call: &Call| inspector.call(call, &manner);
+    let call = |call: &ObjectCall| inspector.call(call, &manner);
 
     let big =
         calling("Tag", vec![json!({"a": {"type": "s", "data": "b"}}), json!("9007199254740993")]);
     assert_eq!(results(call(&big)), json!([{"type": "t", "data": "9007199254740995"}]));
-    let given = Call { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) };
+    let given =
+        ObjectCall { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) };
     assert_eq!(results(call(&given)), json!([{"type": "u", "data": 215}]));
     let mut anywhere = given;
     anywhere.method.interface = None;
@@ -199,18 +205,18 @@ fn methods_are_called_with_types_from_the_object_or_given() {
     assert_eq!(answer["failed"]["message"], json!("the song has no name"));
     assert!(answer["took_ns"].as_u64().is_some_and(|took| took > 1000), "{answer}");
 
-    let unheard = Manner { reply: Reply::Unwanted, ..Manner::default() };
+    let unheard = Manner { reply: ReplyExpectation::Unwanted, ..Manner::default() };
     let answer = inspector.call(&given_play(), &unheard).expect("it is sent");
-    assert_eq!(answer.outcome, Outcome::Sent {});
+    assert_eq!(answer.outcome, ObjectCallOutcome::Sent {});
 }
 
-fn given_play() -> Call {
-    Call { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) }
+fn given_play() -> ObjectCall {
+    ObjectCall { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) }
 }
 
 #[test]
 fn properties_are_read_and_set() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let inspector = bus.inspector();
     let manner = Manner::default();
@@ -219,20 +225,22 @@ fn properties_are_read_and_set() {
     assert_eq!(results(inspector.set(&named("Volume"), None, &json!(0.75), &manner)), json!([]));
     assert_eq!(results(get("Volume")), json!([{"type": "d", "data": 0.75}]));
     let answer = inspector.set(&named("Volume"), Some("s"), &json!("loud"), &manner);
-    let Outcome::Failed(failure) = answer.expect("it is sent").outcome else { panic!() };
+    let ObjectCallOutcome::Failed(failure) = answer.expect("it is sent").outcome else { panic!() };
     assert!(failure.error_name().is_some_and(|name| name.ends_with("InvalidArgs")), "{failure}");
     let failure = inspector.set(&named("Volume"), None, &json!("loud"), &manner);
     let failure = failure.expect_err("it is no number").to_string();
     assert_eq!(failure, "argument 1 must be a number (d), and is \"loud\"; an example is 1.5");
     let failure = inspector.set(&named("Loudness"), None, &json!(1), &manner);
     assert_eq!(failure.expect_err("there is none").kind(), "undescribed");
-    let Outcome::Failed(failure) = get("Secret").expect("it is sent").outcome else { panic!() };
+    let ObjectCallOutcome::Failed(failure) = get("Secret").expect("it is sent").outcome else {
+        panic!()
+    };
     assert_eq!(failure.kind(), "refused");
 }
 
 #[test]
 fn every_type_goes_there_and_comes_back() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
         let message = request.message();
         let mut reader = message.reader();
@@ -255,7 +263,7 @@ fn every_type_goes_there_and_comes_back() {
         let several = signature.len() > 1 && !signature.starts_with('a');
         let arguments =
             if several { data.as_array().cloned().expect("a list") } else { vec![data] };
-        let mut call = Call::new(NAME, "/", "Echo");
+        let mut call = ObjectCall::new(NAME, "/", "Echo");
         call.signature = Some(signature.into());
         call.arguments.clone_from(&arguments);
         let results = results(inspector.call(&call, &Manner::default()));
@@ -268,12 +276,12 @@ fn every_type_goes_there_and_comes_back() {
 
 #[test]
 fn descriptors_that_come_are_told() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
         let file = File::open("/dev/null").expect("it is there").into();
         request.reply_with_descriptors(&(UnixFd(0),), vec![file]).expect("the bus is there");
     });
-    let call = Call { signature: Some(String::new()), ..Call::new(NAME, "/", "Open") };
+    let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Open") };
     let answer = bus.inspector().call(&call, &Manner::default()).expect("it is sent");
     let answer = serde_json::to_value(&answer).expect("JSON");
     assert_eq!(answer["returned"]["results"], json!([{"type": "h", "data": 0}]));
@@ -282,7 +290,7 @@ fn descriptors_that_come_are_told() {
 
 #[test]
 fn objects_that_come_and_go_are_heard() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let listening = bus.inspector();
     let watch = listening.watch_objects(NAME).expect("the bus takes the rule");
     let _service = bus.serve(|connection| {
@@ -299,7 +307,7 @@ fn objects_that_come_and_go_are_heard() {
 
 #[test]
 fn signals_of_one_object_are_heard() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let (listening, emitting) = (bus.inspector(), bus.inspector());
     let sender = emitting.connection().unique_name().as_str().to_owned();
     let watch = listening.watch(&sender, PATH).expect("the bus takes the rule");

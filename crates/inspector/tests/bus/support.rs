@@ -10,18 +10,18 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use client::{Connection, NameFlags, Request};
-use inspector::{Inspector, Patience};
+use client::{Connection, IncomingCall, NameFlags};
+use inspector::{Inspector, InspectorPatience};
 
 /// A bus of its own, which ends with the test. `DILIGENCE_BUS` says which program it is.
-pub(crate) struct TestBus {
+pub(crate) struct InspectorBus {
     daemon: Child,
     address: String,
     /// Where its service files are.
     data: PathBuf,
 }
 
-impl TestBus {
+impl InspectorBus {
     /// It can start [`SLEEPER`].
     pub(crate) fn start() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -70,7 +70,10 @@ impl TestBus {
     }
 
     /// Serves the objects that `set_up` adds, in a thread, as [`NAME`].
-    pub(crate) fn serve(&self, set_up: impl FnOnce(&Connection) + Send + 'static) -> Service {
+    pub(crate) fn serve(
+        &self,
+        set_up: impl FnOnce(&Connection) + Send + 'static,
+    ) -> SupportService {
         self.run(move |connection, stop| {
             set_up(connection);
             own(connection);
@@ -81,7 +84,10 @@ impl TestBus {
     }
 
     /// Answers each call to [`NAME`] by `answer`, in a thread.
-    pub(crate) fn answer(&self, mut answer: impl FnMut(Request) + Send + 'static) -> Service {
+    pub(crate) fn answer(
+        &self,
+        mut answer: impl FnMut(IncomingCall) + Send + 'static,
+    ) -> SupportService {
         self.run(move |connection, stop| {
             own(connection);
             move |connection: &Connection| {
@@ -98,7 +104,7 @@ impl TestBus {
     fn run<R: FnOnce(&Connection)>(
         &self,
         begin: impl FnOnce(&Connection, Arc<AtomicBool>) -> R + Send + 'static,
-    ) -> Service {
+    ) -> SupportService {
         let (ready, is_ready) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let (address, told) = (self.address.clone(), Arc::clone(&stop));
@@ -109,11 +115,11 @@ impl TestBus {
             go_on(&connection);
         });
         is_ready.recv().expect("the service is ready");
-        Service { stop, thread: Some(thread) }
+        SupportService { stop, thread: Some(thread) }
     }
 }
 
-impl Drop for TestBus {
+impl Drop for InspectorBus {
     fn drop(&mut self) {
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
@@ -122,12 +128,12 @@ impl Drop for TestBus {
 }
 
 /// Something that serves until it is dropped.
-pub(crate) struct Service {
+pub(crate) struct SupportService {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for Service {
+impl Drop for SupportService {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let ended = self.thread.take().map(JoinHandle::join);
@@ -146,8 +152,8 @@ pub(crate) const NAME: &str = "org.example.Service";
 pub(crate) const SLEEPER: &str = "org.example.Sleeper";
 
 /// So long a hasty inspector waits.
-pub(crate) const HASTE: Patience =
-    Patience { answer: Duration::from_millis(300), whole: Duration::from_millis(1200) };
+pub(crate) const HASTE: InspectorPatience =
+    InspectorPatience { answer: Duration::from_millis(300), whole: Duration::from_millis(1200) };
 
 const TURN: Duration = Duration::from_millis(20);
 

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use inspector::{Call, Heard, Manner, Name, Outcome, Starting, Told, TreeOptions};
+use inspector::{
+    Heard, Manner, Name, NodeContent, ObjectCall, ObjectCallOutcome, Starting, TreeOptions,
+};
 
-use crate::support::{NAME, SLEEPER, TestBus};
+use crate::support::{InspectorBus, NAME, SLEEPER};
 
 #[test]
 fn names_have_owners_and_processes() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.serve(|_| {});
     let inspector = bus.inspector();
     let names = inspector.names().expect("the bus answers");
@@ -41,7 +43,7 @@ fn names_have_owners_and_processes() {
 
 #[test]
 fn one_name_is_told_as_among_all() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _service = bus.serve(|_| {});
     let inspector = bus.inspector();
     let own = inspector.connection().unique_name().as_str().to_owned();
@@ -64,7 +66,7 @@ fn one_name_is_told_as_among_all() {
 
 #[test]
 fn names_that_come_and_go_are_heard() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let listening = bus.inspector();
     let watch = listening.watch_names().expect("the bus takes the rule");
     let wait_for = |name: &str, is_owned: bool| {
@@ -86,7 +88,7 @@ fn names_that_come_and_go_are_heard() {
 
 #[test]
 fn names_come_in_order() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let _others: Vec<_> = (0..12).map(|_| bus.connect()).collect();
     let names = bus.inspector().names().expect("the bus answers");
     let names: Vec<_> = names.iter().map(|one| one.name.as_str()).collect();
@@ -98,11 +100,11 @@ fn names_come_in_order() {
 
 #[test]
 fn looking_starts_nothing() {
-    let bus = TestBus::start();
+    let bus = InspectorBus::start();
     let inspector = bus.inspector();
     let tree = inspector.tree(SLEEPER, &TreeOptions::default()).expect("the names are names");
     let [root] = tree.nodes.as_slice() else { panic!("{tree:?}") };
-    let Told::Failure(failure) = &root.told else { panic!("{tree:?}") };
+    let NodeContent::Failure(failure) = &root.told else { panic!("{tree:?}") };
     assert_eq!(failure.kind(), "refused", "{failure}");
     let error = failure.error_name().expect("it is one").to_owned();
     assert!(error.ends_with("ServiceUnknown") || error.ends_with("NameHasNoOwner"), "{error}");
@@ -110,10 +112,10 @@ fn looking_starts_nothing() {
     let _watch = inspector.watch(SLEEPER, "/").expect("it may come some day");
 
     // Who wants it started sees that it is tried.
-    let mut call = Call::new(SLEEPER, "/", "Anything");
+    let mut call = ObjectCall::new(SLEEPER, "/", "Anything");
     call.signature = Some(String::new());
     let manner = Manner { starting: Starting::Allowed, ..Manner::default() };
     let answer = inspector.call(&call, &manner).expect("it is sent");
-    let Outcome::Failed(failure) = answer.outcome else { panic!("{answer:?}") };
+    let ObjectCallOutcome::Failed(failure) = answer.outcome else { panic!("{answer:?}") };
     assert!(failure.error_name().is_some_and(|name| name.contains("Spawn")), "{failure}");
 }

@@ -4,7 +4,10 @@ use wire::body::Value;
 use wire::limits::VALUE_DEPTH_MAX;
 use wire::signature::{Signature, Type};
 
-use crate::{ArgumentError, Misfit, Open, Reason, Step, busctl, checked, example, scalar};
+use crate::{
+    ArgumentError, DescriptorOpener, Misfit, MisfitReason, MisfitStep, busctl, checked, example,
+    scalar,
+};
 
 /// Reads the arguments of a message, whose types are `signature`, from all of these words.
 ///
@@ -26,14 +29,14 @@ use crate::{ArgumentError, Misfit, Open, Reason, Step, busctl, checked, example,
 pub fn read_arguments(
     signature: &str,
     words: &[&str],
-    open: Open<'_>,
+    open: DescriptorOpener<'_>,
 ) -> Result<Vec<Value>, ArgumentError> {
     let signature = checked(signature)?;
-    let mut reader = Reader { words: words.iter(), open };
+    let mut reader = WordReader { words: words.iter(), open };
     let numbered = signature.types().enumerate();
     let values = numbered.map(|(place, kind)| {
         reader.value(kind, 0).map_err(|misfit| match (&*misfit.steps, &misfit.reason) {
-            ([], Reason::Missing) => ArgumentError::Count {
+            ([], MisfitReason::Missing) => ArgumentError::Count {
                 signature: signature.into(),
                 expected: signature.types().count(),
                 given: place,
@@ -50,19 +53,19 @@ pub fn read_arguments(
     }
 }
 
-struct Reader<'w, 'o> {
+struct WordReader<'w, 'o> {
     words: std::slice::Iter<'w, &'w str>,
-    open: Open<'o>,
+    open: DescriptorOpener<'o>,
 }
 
-impl<'w> Reader<'w, '_> {
+impl<'w> WordReader<'w, '_> {
     /// A value that stands inside `depth` containers.
     fn value(&mut self, kind: Type<'_>, depth: usize) -> Result<Value, Box<Misfit>> {
         match kind {
             Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_)
                 if depth >= VALUE_DEPTH_MAX =>
             {
-                Err(misfit(kind, "deeper", Reason::TooDeep))
+                Err(misfit(kind, "deeper", MisfitReason::TooDeep))
             }
             Type::Variant => self.variant(depth + 1),
             Type::Array(element) => self.array(element, depth + 1),
@@ -77,7 +80,7 @@ impl<'w> Reader<'w, '_> {
                 let opened = (self.open)(word);
                 opened
                     .map(Value::UnixFd)
-                    .map_err(|why| misfit(kind, word, Reason::Unopened(why.into())))
+                    .map_err(|why| misfit(kind, word, MisfitReason::Unopened(why.into())))
             }
             basic => {
                 let word = self.word(kind)?;
@@ -87,15 +90,16 @@ impl<'w> Reader<'w, '_> {
     }
 
     fn word(&mut self, kind: Type<'_>) -> Result<&'w str, Box<Misfit>> {
-        self.words.next().copied().ok_or_else(|| misfit(kind, "missing", Reason::Missing))
+        self.words.next().copied().ok_or_else(|| misfit(kind, "missing", MisfitReason::Missing))
     }
 
     fn variant(&mut self, depth: usize) -> Result<Value, Box<Misfit>> {
         let word = self.word(Type::Variant)?;
         let wrong = |reason| misfit(Type::Variant, word, reason);
-        let types = Signature::new(word).map_err(|error| wrong(Reason::Signature(error)))?;
-        let kind = types.single().ok_or_else(|| wrong(Reason::VariantNotSingle))?;
-        let inside = self.value(kind, depth).map_err(|misfit| misfit.inside(Step::Variant))?;
+        let types = Signature::new(word).map_err(|error| wrong(MisfitReason::Signature(error)))?;
+        let kind = types.single().ok_or_else(|| wrong(MisfitReason::VariantNotSingle))?;
+        let inside =
+            self.value(kind, depth).map_err(|misfit| misfit.inside(MisfitStep::Variant))?;
         Ok(Value::Variant(Box::new(inside)))
     }
 
@@ -103,23 +107,25 @@ impl<'w> Reader<'w, '_> {
     fn array(&mut self, element: Signature<'_>, depth: usize) -> Result<Value, Box<Misfit>> {
         let array = Type::Array(element);
         let word = self.word(array)?;
-        let count: u32 = scalar::whole(word).map_err(|_| misfit(array, word, Reason::Count))?;
+        let count: u32 =
+            scalar::whole(word).map_err(|_| misfit(array, word, MisfitReason::Count))?;
         let kind = element.single().expect("an array has one element type");
         let items = (1..=count).map(|number| {
-            self.value(kind, depth).map_err(|misfit| misfit.inside(Step::Element(number as usize)))
+            self.value(kind, depth)
+                .map_err(|misfit| misfit.inside(MisfitStep::Element(number as usize)))
         });
         Ok(crate::array(element, items.collect::<Result<_, _>>()?))
     }
 
     fn fields(&mut self, types: Signature<'_>, depth: usize) -> Result<Vec<Value>, Box<Misfit>> {
         let fields = types.types().enumerate().map(|(place, kind)| {
-            self.value(kind, depth).map_err(|misfit| misfit.inside(Step::Field(place + 1)))
+            self.value(kind, depth).map_err(|misfit| misfit.inside(MisfitStep::Field(place + 1)))
         });
         fields.collect()
     }
 }
 
-fn misfit(kind: Type<'_>, given: &str, reason: Reason) -> Box<Misfit> {
+fn misfit(kind: Type<'_>, given: &str, reason: MisfitReason) -> Box<Misfit> {
     let example = busctl::words(&example::example(kind)).join(" ");
     Misfit::new(kind, given.to_owned(), example, reason)
 }

@@ -6,5 +6,5 @@ mod word;
 
 pub(crate) use read::typed_otherwise;
 pub use read::{is_word, read_arguments};
-pub use tree::{Texts, push_tree};
+pub use tree::{TextStyle, push_tree};
 pub use word::word;

@@ -4,7 +4,8 @@ use wire::body::Value;
 use wire::signature::{Signature, Type};
 
 use crate::{
-    ArgumentError, Misfit, Open, Reason, Step, dbus_send, example, gvariant, scalar, signature,
+    ArgumentError, DescriptorOpener, Misfit, MisfitReason, MisfitStep, dbus_send, example,
+    gvariant, scalar, signature,
 };
 
 /// Whether a word is a value with its type in front.
@@ -34,7 +35,10 @@ pub fn is_word(word: &str) -> bool {
 /// # Errors
 ///
 /// If a word says no type, or is not of the type that it says.
-pub fn read_arguments(words: &[&str], open: Open<'_>) -> Result<Vec<Value>, ArgumentError> {
+pub fn read_arguments(
+    words: &[&str],
+    open: DescriptorOpener<'_>,
+) -> Result<Vec<Value>, ArgumentError> {
     let values = words.iter().enumerate().map(|(place, word)| {
         let misfit = |misfit| ArgumentError::Misfit { number: place + 1, misfit };
         read(word, open).map_err(misfit)
@@ -42,14 +46,15 @@ pub fn read_arguments(words: &[&str], open: Open<'_>) -> Result<Vec<Value>, Argu
     values.collect()
 }
 
-fn read(word: &str, open: Open<'_>) -> Result<Value, Box<Misfit>> {
-    let untyped = || Misfit::new(Type::Variant, word.into(), "string:text".into(), Reason::Untyped);
+fn read(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<Misfit>> {
+    let untyped =
+        || Misfit::new(Type::Variant, word.into(), "string:text".into(), MisfitReason::Untyped);
     let (name, rest) = word.split_once(':').ok_or_else(untyped)?;
     match name {
         "array" => array(rest),
         "dict" => dictionary(rest),
         "variant" => {
-            let inside = read(rest, open).map_err(|misfit| misfit.inside(Step::Variant))?;
+            let inside = read(rest, open).map_err(|misfit| misfit.inside(MisfitStep::Variant))?;
             Ok(Value::Variant(Box::new(inside)))
         }
         _ => match type_of(name) {
@@ -71,7 +76,7 @@ fn array(rest: &str) -> Result<Value, Box<Misfit>> {
     let (name, rest) = rest.split_once(':').unwrap_or((rest, ""));
     let kind = element(name)?;
     let items = parts(rest).enumerate().map(|(place, word)| {
-        basic(kind, word).map_err(|misfit| misfit.inside(Step::Element(place + 1)))
+        basic(kind, word).map_err(|misfit| misfit.inside(MisfitStep::Element(place + 1)))
     });
     let items: Vec<_> = items.collect::<Result<_, _>>()?;
     let types = kind.to_string();
@@ -89,11 +94,11 @@ fn dictionary(rest: &str) -> Result<Value, Box<Misfit>> {
     let Some(Type::Array(element)) = types.single() else { unreachable!("it is an array") };
     let entries = parts.chunks(2).map(|entry| {
         let [key, value] = entry else {
-            return Err(misfit(Type::Array(element), rest, Reason::Count));
+            return Err(misfit(Type::Array(element), rest, MisfitReason::Count));
         };
-        let read = basic(of_key, key).map_err(|misfit| misfit.inside(Step::Key))?;
-        let value =
-            basic(of_value, value).map_err(|misfit| misfit.inside(Step::ValueOf((*key).into())))?;
+        let read = basic(of_key, key).map_err(|misfit| misfit.inside(MisfitStep::Key))?;
+        let value = basic(of_value, value)
+            .map_err(|misfit| misfit.inside(MisfitStep::ValueOf((*key).into())))?;
         Ok(Value::DictEntry(Box::new((read, value))))
     });
     Ok(crate::array(element, entries.collect::<Result<_, _>>()?))
@@ -105,8 +110,14 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn element(name: &str) -> Result<Type<'static>, Box<Misfit>> {
-    let unknown =
-        || Misfit::new(Type::Variant, name.into(), "array:string:one,two".into(), Reason::Untyped);
+    let unknown = || {
+        Misfit::new(
+            Type::Variant,
+            name.into(),
+            "array:string:one,two".into(),
+            MisfitReason::Untyped,
+        )
+    };
     type_of(name).ok_or_else(unknown)
 }
 
@@ -128,7 +139,7 @@ fn type_of(name: &str) -> Option<Type<'static>> {
     })
 }
 
-fn misfit(kind: Type<'_>, given: &str, reason: Reason) -> Box<Misfit> {
+fn misfit(kind: Type<'_>, given: &str, reason: MisfitReason) -> Box<Misfit> {
     let value = example::example(kind);
     let example = dbus_send::word(&value)
         .unwrap_or_else(|| format!("{}:{}", signature(&value), gvariant::value(&value)));
@@ -137,5 +148,5 @@ fn misfit(kind: Type<'_>, given: &str, reason: Reason) -> Box<Misfit> {
 
 /// That a word says another type than the one that is wanted.
 pub(crate) fn typed_otherwise(kind: Type<'_>, given: &str, said: &str) -> Box<Misfit> {
-    misfit(kind, given, Reason::Typed(said.into()))
+    misfit(kind, given, MisfitReason::Typed(said.into()))
 }

@@ -10,14 +10,14 @@ use crate::number;
 
 /// How texts are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Texts {
+pub enum TextStyle {
     /// In quotes, each on a line with its type.
     Quoted,
     /// As they are, behind each other.
     Literal,
 }
 
-impl Texts {
+impl TextStyle {
     fn push(self, text: &mut String, kind: &str, words: impl Display) -> fmt::Result {
         match self {
             Self::Quoted => writeln!(text, "{kind} \"{words}\""),
@@ -27,7 +27,7 @@ impl Texts {
 }
 
 /// Appends the lines of a value that stands inside `depth` containers; a message is one.
-pub fn push_tree(text: &mut String, value: &Value, texts: Texts, depth: usize) {
+pub fn push_tree(text: &mut String, value: &Value, texts: TextStyle, depth: usize) {
     indent(text, depth);
     let _ = match value {
         Value::Byte(number) => writeln!(text, "byte {number}"),
@@ -67,7 +67,7 @@ fn push_container<'v>(
     text: &mut String,
     (open, close): (&str, &str),
     items: impl IntoIterator<Item = &'v Value>,
-    texts: Texts,
+    texts: TextStyle,
     depth: usize,
 ) {
     let _ = writeln!(text, "{open}");

@@ -10,7 +10,9 @@ use serde_json::from_str;
 use wire::body::Value;
 use wire::signature::{Signature, Type};
 
-use crate::{ArgumentError, Misfit, Open, busctl, checked, dbus_send, gvariant, json, signature};
+use crate::{
+    ArgumentError, DescriptorOpener, Misfit, busctl, checked, dbus_send, gvariant, json, signature,
+};
 
 /// A form of arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,7 +29,7 @@ pub enum Syntax {
 
 /// What is known of the types of the arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted<'w> {
+pub enum WantedTypes<'w> {
     /// These, or, where a method has several forms, one of these.
     OneOf(&'w [&'w str]),
     /// Nothing.
@@ -45,7 +47,7 @@ pub enum FirstWord {
 
 /// How arguments are read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reading {
+pub struct ArgumentReading {
     /// The types.
     pub signature: String,
     /// How many words in front are no arguments: the signature, if it was given.
@@ -80,12 +82,12 @@ pub struct Reading {
 /// meant in.
 pub fn decide(
     words: &[&str],
-    wanted: Wanted<'_>,
+    wanted: WantedTypes<'_>,
     first: FirstWord,
-) -> Result<Reading, ArgumentError> {
+) -> Result<ArgumentReading, ArgumentError> {
     let signatures = match wanted {
-        Wanted::OneOf(signatures) => signatures,
-        Wanted::Anything => &[],
+        WantedTypes::OneOf(signatures) => signatures,
+        WantedTypes::Anything => &[],
     };
     if first == FirstWord::SignatureOrArgument
         && let Some(word) = words.first()
@@ -122,12 +124,12 @@ pub fn is_like_signature(word: &str) -> bool {
 /// If they are not in this form, or not of the types.
 pub fn decide_forced(
     words: &[&str],
-    wanted: Wanted<'_>,
+    wanted: WantedTypes<'_>,
     syntax: Syntax,
-) -> Result<Reading, ArgumentError> {
+) -> Result<ArgumentReading, ArgumentError> {
     let signatures = match wanted {
-        Wanted::OneOf(signatures) => signatures,
-        Wanted::Anything => &[],
+        WantedTypes::OneOf(signatures) => signatures,
+        WantedTypes::Anything => &[],
     };
     let mut first = None;
     for signature in signatures {
@@ -150,9 +152,9 @@ pub fn decide_forced(
 ///
 /// If a descriptor cannot be opened.
 pub fn read(
-    reading: &Reading,
+    reading: &ArgumentReading,
     words: &[&str],
-    open: Open<'_>,
+    open: DescriptorOpener<'_>,
 ) -> Result<Vec<Value>, ArgumentError> {
     let words = words.get(reading.skipped..).unwrap_or_default();
     match reading.forms.first() {
@@ -163,7 +165,7 @@ pub fn read(
     }
 }
 
-fn decide_for(words: &[&str], wanted: &str) -> Result<Reading, ArgumentError> {
+fn decide_for(words: &[&str], wanted: &str) -> Result<ArgumentReading, ArgumentError> {
     if words.iter().all(|word| has_type(word))
         && let Ok(reading) = forced(words, wanted, Syntax::DbusSend)
     {
@@ -183,7 +185,7 @@ pub fn has_type(word: &str) -> bool {
 }
 
 /// Where nothing is known and no signature is in front, each word says its type, or is a text.
-fn decide_untyped(words: &[&str]) -> Result<Reading, ArgumentError> {
+fn decide_untyped(words: &[&str]) -> Result<ArgumentReading, ArgumentError> {
     match words {
         [] => behind("", words, 0),
         words if words.iter().all(|word| has_type(word)) => with_types(words),
@@ -191,7 +193,7 @@ fn decide_untyped(words: &[&str]) -> Result<Reading, ArgumentError> {
     }
 }
 
-fn forced(words: &[&str], wanted: &str, syntax: Syntax) -> Result<Reading, ArgumentError> {
+fn forced(words: &[&str], wanted: &str, syntax: Syntax) -> Result<ArgumentReading, ArgumentError> {
     match syntax {
         Syntax::Busctl if words.first() == Some(&wanted) => behind(wanted, words, 1),
         Syntax::Busctl => behind(wanted, words, 0),
@@ -208,7 +210,7 @@ fn forced(words: &[&str], wanted: &str, syntax: Syntax) -> Result<Reading, Argum
                 read_as(form, *kind, word, &mut pretend).map_err(|misfit| at(place, misfit))?;
             }
             let forms = vec![form; words.len()];
-            Ok(Reading { signature: wanted.to_owned(), skipped: 0, forms })
+            Ok(ArgumentReading { signature: wanted.to_owned(), skipped: 0, forms })
         }
     }
 }
@@ -237,13 +239,17 @@ fn too_many(wanted: &str, words: &[&str]) -> ArgumentError {
     }
 }
 
-fn behind(signature: &str, words: &[&str], skipped: usize) -> Result<Reading, ArgumentError> {
+fn behind(
+    signature: &str,
+    words: &[&str],
+    skipped: usize,
+) -> Result<ArgumentReading, ArgumentError> {
     busctl::read_arguments(signature, &words[skipped..], &mut pretend)?;
-    Ok(Reading { signature: signature.to_owned(), skipped, forms: vec![Syntax::Busctl] })
+    Ok(ArgumentReading { signature: signature.to_owned(), skipped, forms: vec![Syntax::Busctl] })
 }
 
 /// Behind the signature that is known to be the right one.
-fn behind_known(words: &[&str]) -> Result<Reading, ArgumentError> {
+fn behind_known(words: &[&str]) -> Result<ArgumentReading, ArgumentError> {
     behind(words[0], words, 1).map_err(|error| match error {
         ArgumentError::Count { .. } => as_signature(words[0], error),
         error => error,
@@ -251,7 +257,7 @@ fn behind_known(words: &[&str]) -> Result<Reading, ArgumentError> {
 }
 
 /// Behind a word that is a signature as far as anybody can tell.
-fn behind_guessed(words: &[&str]) -> Result<Reading, ArgumentError> {
+fn behind_guessed(words: &[&str]) -> Result<ArgumentReading, ArgumentError> {
     behind(words[0], words, 1).map_err(|error| as_signature(words[0], error))
 }
 
@@ -259,32 +265,32 @@ fn as_signature(word: &str, error: ArgumentError) -> ArgumentError {
     ArgumentError::AsSignature { word: word.into(), error: Box::new(error) }
 }
 
-fn behind_signature(words: &[&str]) -> Result<Reading, ArgumentError> {
+fn behind_signature(words: &[&str]) -> Result<ArgumentReading, ArgumentError> {
     match words.first() {
         None => behind("", words, 0),
         Some(signature) => behind(signature, words, 1),
     }
 }
 
-fn with_types(words: &[&str]) -> Result<Reading, ArgumentError> {
+fn with_types(words: &[&str]) -> Result<ArgumentReading, ArgumentError> {
     let values = dbus_send::read_arguments(words, &mut pretend)?;
     let signature = values.iter().map(signature).collect();
-    Ok(Reading { signature, skipped: 0, forms: vec![Syntax::DbusSend; words.len()] })
+    Ok(ArgumentReading { signature, skipped: 0, forms: vec![Syntax::DbusSend; words.len()] })
 }
 
 /// Each word as it says itself, or as a text.
-fn untyped(words: &[&str]) -> Result<Reading, ArgumentError> {
+fn untyped(words: &[&str]) -> Result<ArgumentReading, ArgumentError> {
     let types = words.iter().map(|word| {
         let value =
             gvariant::read_untyped(word, &mut pretend).unwrap_or_else(|_| Value::from(*word));
         signature(&value)
     });
     let signature = types.collect();
-    Ok(Reading { signature, skipped: 0, forms: vec![Syntax::Gvariant; words.len()] })
+    Ok(ArgumentReading { signature, skipped: 0, forms: vec![Syntax::Gvariant; words.len()] })
 }
 
 /// Each word as GVariant has it, or JSON.
-fn word_by_word(words: &[&str], wanted: &str) -> Result<Reading, ArgumentError> {
+fn word_by_word(words: &[&str], wanted: &str) -> Result<ArgumentReading, ArgumentError> {
     let types = types_of(wanted, words.len())?;
     let forms = types.iter().zip(words).enumerate().map(|(place, (kind, word))| {
         let as_gvariant = read_as(Syntax::Gvariant, *kind, word, &mut pretend);
@@ -295,10 +301,14 @@ fn word_by_word(words: &[&str], wanted: &str) -> Result<Reading, ArgumentError> 
         }
     });
     let forms = forms.collect::<Result<_, _>>()?;
-    Ok(Reading { signature: wanted.to_owned(), skipped: 0, forms })
+    Ok(ArgumentReading { signature: wanted.to_owned(), skipped: 0, forms })
 }
 
-fn each(reading: &Reading, words: &[&str], open: Open<'_>) -> Result<Vec<Value>, ArgumentError> {
+fn each(
+    reading: &ArgumentReading,
+    words: &[&str],
+    open: DescriptorOpener<'_>,
+) -> Result<Vec<Value>, ArgumentError> {
     let types = types_of(&reading.signature, words.len())?;
     let arguments = types.iter().zip(words).zip(&reading.forms).enumerate();
     let values = arguments.map(|(place, ((kind, word), form))| {
@@ -307,7 +317,12 @@ fn each(reading: &Reading, words: &[&str], open: Open<'_>) -> Result<Vec<Value>,
     values.collect()
 }
 
-fn read_as(form: Syntax, kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, Box<Misfit>> {
+fn read_as(
+    form: Syntax,
+    kind: Type<'_>,
+    word: &str,
+    open: DescriptorOpener<'_>,
+) -> Result<Value, Box<Misfit>> {
     if form != Syntax::Json {
         return gvariant::read_value(kind, word, open)
             .or_else(|misfit| loose(kind, word, misfit, open));
@@ -326,7 +341,7 @@ fn loose(
     kind: Type<'_>,
     word: &str,
     misfit: Box<Misfit>,
-    open: Open<'_>,
+    open: DescriptorOpener<'_>,
 ) -> Result<Value, Box<Misfit>> {
     match kind {
         Type::Variant => {

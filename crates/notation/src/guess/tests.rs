@@ -1,17 +1,17 @@
-use testkit::forms::{FORMS, Form};
+use testkit::forms::{FORMS, ValueForm};
 
 use super::FirstWord::{Argument, SignatureOrArgument};
 use super::*;
 
-fn read_words(words: &[&str], reading: &Reading) -> Vec<Value> {
+fn read_words(words: &[&str], reading: &ArgumentReading) -> Vec<Value> {
     read(reading, words, &mut pretend).expect("it was decided so")
 }
 
 #[test]
 fn every_type_is_read_the_same_from_every_form() {
-    for &Form { types, busctl, gvariant, dbus_send, json } in FORMS {
+    for &ValueForm { types, busctl, gvariant, dbus_send, json } in FORMS {
         let behind: Vec<_> = [types].into_iter().chain(busctl.iter().copied()).collect();
-        let wanted = Wanted::OneOf(&[types]);
+        let wanted = WantedTypes::OneOf(&[types]);
         let decided = decide(&behind, wanted, SignatureOrArgument).unwrap();
         assert_eq!(decided.forms, [Syntax::Busctl], "{behind:?}");
         let expected = read_words(&behind, &decided);
@@ -57,7 +57,8 @@ fn what_is_meant_is_guessed() {
         (None, &["plain text"], "s", &[Gvariant]),
     ] {
         let wanted_types = wanted.map(|types| [types]);
-        let wanted = wanted_types.as_ref().map_or(Wanted::Anything, |types| Wanted::OneOf(types));
+        let wanted =
+            wanted_types.as_ref().map_or(WantedTypes::Anything, |types| WantedTypes::OneOf(types));
         let reading = decide(words, wanted, SignatureOrArgument)
             .unwrap_or_else(|error| panic!("{words:?}: {error}"));
         assert_eq!(reading.signature, signature, "{words:?}");
@@ -70,7 +71,7 @@ fn what_is_meant_is_guessed() {
 
 #[test]
 fn of_several_forms_of_a_method_the_one_that_fits_is_taken() {
-    let wanted = Wanted::OneOf(&["u", "s", "ss"]);
+    let wanted = WantedTypes::OneOf(&["u", "s", "ss"]);
     for (words, signature) in
         [(&["7"][..], "u"), (&["text"], "s"), (&["a", "b"], "ss"), (&["ss", "a", "b"], "ss")]
     {
@@ -95,13 +96,14 @@ fn what_does_not_fit_is_told_in_the_form_that_was_meant() {
         ("su", &["a"], &["too few arguments for signature \"su\": expected 2, got 1"]),
         ("as", &["one"], &["argument 1 must be a list (as)", "example is ['text']"]),
     ] {
-        let wanted = Wanted::OneOf(&[wanted]);
+        let wanted = WantedTypes::OneOf(&[wanted]);
         let error = decide(words, wanted, SignatureOrArgument).unwrap_err().to_string();
         for part in parts {
             assert!(error.contains(part), "no {part:?} in {error:?}");
         }
     }
-    let wrong = decide_forced(&["int32:1"], Wanted::OneOf(&["s"]), Syntax::DbusSend).unwrap_err();
+    let wrong =
+        decide_forced(&["int32:1"], WantedTypes::OneOf(&["s"]), Syntax::DbusSend).unwrap_err();
     assert!(wrong.to_string().contains("which is of type i"), "{wrong}");
 }
 
@@ -125,7 +127,7 @@ fn a_first_word_that_looks_like_a_signature_is_never_sent_as_a_text() {
         (None, &["s", "x", "y"], "too many arguments for signature \"s\": unexpected \"y\""),
     ] {
         let known = wanted.map(|types| [types]);
-        let known = known.as_ref().map_or(Wanted::Anything, |types| Wanted::OneOf(types));
+        let known = known.as_ref().map_or(WantedTypes::Anything, |types| WantedTypes::OneOf(types));
         let found = decide(words, known, SignatureOrArgument).unwrap_err().to_string();
         assert!(found.starts_with(error), "{words:?}: {found}");
         // Known types say what is wrong; otherwise another reading is possible.
@@ -138,7 +140,10 @@ fn a_first_word_that_looks_like_a_signature_is_never_sent_as_a_text() {
         if found.ends_with(&hint) {
             let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
             let quoted: Vec<_> = quoted.iter().map(String::as_str).collect();
-            assert!(decide(&quoted, Wanted::Anything, SignatureOrArgument).is_ok(), "{quoted:?}");
+            assert!(
+                decide(&quoted, WantedTypes::Anything, SignatureOrArgument).is_ok(),
+                "{quoted:?}"
+            );
         }
     }
     // gdbus has no signature in front.
@@ -146,7 +151,7 @@ fn a_first_word_that_looks_like_a_signature_is_never_sent_as_a_text() {
         [(Some("s"), &["s"][..], "s"), (None, &["s"], "s"), (None, &["su", "x"], "ss")]
     {
         let known = wanted.map(|types| [types]);
-        let known = known.as_ref().map_or(Wanted::Anything, |types| Wanted::OneOf(types));
+        let known = known.as_ref().map_or(WantedTypes::Anything, |types| WantedTypes::OneOf(types));
         assert_eq!(decide(words, known, Argument).unwrap().signature, signature, "{words:?}");
     }
 }

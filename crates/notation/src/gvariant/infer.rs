@@ -2,11 +2,11 @@
 
 use wire::signature::{Signature, Type};
 
-use super::node::{Node, What};
+use super::node::{GvariantContent, GvariantNode};
 
 /// What is known of a type.
 #[derive(Clone, PartialEq, Debug)]
-enum Pattern {
+enum TypePattern {
     /// Nothing, as of the elements of an empty array.
     Any,
     /// A whole number: if nothing else is said, 32 bits with a sign.
@@ -23,27 +23,31 @@ enum Pattern {
 }
 
 /// The signature of a value; `None` if nothing says it, or elements differ.
-pub(super) fn infer(node: &Node) -> Option<String> {
+pub(super) fn infer(node: &GvariantNode) -> Option<String> {
     pattern(node)?.settled()
 }
 
-fn pattern(node: &Node) -> Option<Pattern> {
+fn pattern(node: &GvariantNode) -> Option<TypePattern> {
     Some(match &node.what {
-        What::Number(word) if is_fraction(word) => Pattern::Fraction,
-        What::Number(_) => Pattern::Whole,
-        What::Boolean(_) => Pattern::Exactly("b".into()),
-        What::Text(_) => Pattern::Text,
-        What::Bytes(_) => Pattern::Exactly("ay".into()),
-        What::Array(items) => Pattern::Array(Box::new(common(items.iter())?)),
-        What::Dictionary(entries) => {
+        GvariantContent::Number(word) if is_fraction(word) => TypePattern::Fraction,
+        GvariantContent::Number(_) => TypePattern::Whole,
+        GvariantContent::Boolean(_) => TypePattern::Exactly("b".into()),
+        GvariantContent::Text(_) => TypePattern::Text,
+        GvariantContent::Bytes(_) => TypePattern::Exactly("ay".into()),
+        GvariantContent::Array(items) => TypePattern::Array(Box::new(common(items.iter())?)),
+        GvariantContent::Dictionary(entries) => {
             let key = common(entries.iter().map(|(key, _)| key))?;
             let value = common(entries.iter().map(|(_, value)| value))?;
-            Pattern::Array(Box::new(Pattern::Entry(Box::new((key, value)))))
+            TypePattern::Array(Box::new(TypePattern::Entry(Box::new((key, value)))))
         }
-        What::Entry(entry) => Pattern::Entry(Box::new((pattern(&entry.0)?, pattern(&entry.1)?))),
-        What::Tuple(fields) => Pattern::Tuple(fields.iter().map(pattern).collect::<Option<_>>()?),
-        What::Variant(_) => Pattern::Exactly("v".into()),
-        What::Typed(types, _) => Pattern::Exactly(types.to_string()),
+        GvariantContent::Entry(entry) => {
+            TypePattern::Entry(Box::new((pattern(&entry.0)?, pattern(&entry.1)?)))
+        }
+        GvariantContent::Tuple(fields) => {
+            TypePattern::Tuple(fields.iter().map(pattern).collect::<Option<_>>()?)
+        }
+        GvariantContent::Variant(_) => TypePattern::Exactly("v".into()),
+        GvariantContent::Typed(types, _) => TypePattern::Exactly(types.to_string()),
     })
 }
 
@@ -53,11 +57,11 @@ fn is_fraction(word: &str) -> bool {
 }
 
 /// What all of these have in common.
-fn common<'n>(mut nodes: impl Iterator<Item = &'n Node>) -> Option<Pattern> {
-    nodes.try_fold(Pattern::Any, |all, node| all.with(pattern(node)?))
+fn common<'n>(mut nodes: impl Iterator<Item = &'n GvariantNode>) -> Option<TypePattern> {
+    nodes.try_fold(TypePattern::Any, |all, node| all.with(pattern(node)?))
 }
 
-impl Pattern {
+impl TypePattern {
     /// What is both.
     fn with(self, other: Self) -> Option<Self> {
         Some(match (self, other) {

@@ -4,34 +4,34 @@ use wire::signature::SignatureBuf;
 
 /// A value as it is written, and where.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Node {
+pub(super) struct GvariantNode {
     /// At which character it begins, from 1.
     pub(super) column: usize,
     /// The value.
-    pub(super) what: What,
+    pub(super) what: GvariantContent,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum What {
+pub(super) enum GvariantContent {
     /// A number, with its sign.
     Number(String),
     Boolean(bool),
     Text(String),
     /// `b'text'`, with the 0 at its end.
     Bytes(Vec<u8>),
-    Array(Vec<Node>),
+    Array(Vec<GvariantNode>),
     /// Keys and values. The entry of one alone stands in an array.
-    Dictionary(Vec<(Node, Node)>),
-    Entry(Box<(Node, Node)>),
-    Tuple(Vec<Node>),
-    Variant(Box<Node>),
+    Dictionary(Vec<(GvariantNode, GvariantNode)>),
+    Entry(Box<(GvariantNode, GvariantNode)>),
+    Tuple(Vec<GvariantNode>),
+    Variant(Box<GvariantNode>),
     /// A value that says of what type it is.
-    Typed(SignatureBuf, Box<Node>),
+    Typed(SignatureBuf, Box<GvariantNode>),
 }
 
 /// Which rule of the form is broken, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct SyntaxError {
+pub(super) struct GvariantSyntaxError {
     /// At which character, from 1.
     pub(super) column: usize,
     /// What should stand there.

@@ -3,10 +3,10 @@
 use wire::limits::VALUE_DEPTH_MAX;
 use wire::signature::Signature;
 
-use super::node::{Node, SyntaxError, What};
+use super::node::{GvariantContent, GvariantNode, GvariantSyntaxError};
 
 /// Reads one value, which is all of the text.
-pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
+pub(super) fn parse(text: &str) -> Result<GvariantNode, GvariantSyntaxError> {
     let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0 };
     let node = parser.value()?;
     parser.skip_blanks();
@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
 
 /// Reads values with commas between them, which are all of the text; or which of them, from 0, breaks the
 /// rules, and where.
-pub(super) fn parse_list(text: &str) -> Result<Vec<Node>, (usize, SyntaxError)> {
+pub(super) fn parse_list(text: &str) -> Result<Vec<GvariantNode>, (usize, GvariantSyntaxError)> {
     let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0 };
     let mut nodes = Vec::new();
     parser.skip_blanks();
@@ -40,36 +40,39 @@ struct Parser {
     depth: usize,
 }
 
-type Parsed<T> = Result<T, SyntaxError>;
+type Parsed<T> = Result<T, GvariantSyntaxError>;
 
 impl Parser {
-    fn value(&mut self) -> Parsed<Node> {
+    fn value(&mut self) -> Parsed<GvariantNode> {
         self.skip_blanks();
         let column = self.at + 1;
         let what = self.what()?;
-        Ok(Node { column, what })
+        Ok(GvariantNode { column, what })
     }
 
-    fn what(&mut self) -> Parsed<What> {
+    fn what(&mut self) -> Parsed<GvariantContent> {
         match self.peek() {
             Some('[') => self.nested(Self::list),
             Some('(') => self.nested(Self::tuple),
             Some('{') => self.nested(Self::dictionary),
             Some('<') => self.nested(Self::variant),
             Some('@') => self.nested(Self::typed),
-            Some('\'' | '"') => Ok(What::Text(self.text_literal()?)),
+            Some('\'' | '"') => Ok(GvariantContent::Text(self.text_literal()?)),
             Some('b') if matches!(self.text.get(self.at + 1), Some('\'' | '"')) => {
                 self.at += 1;
                 self.bytes_literal()
             }
-            Some('+' | '-' | '.' | '0'..='9') => Ok(What::Number(self.word())),
+            Some('+' | '-' | '.' | '0'..='9') => Ok(GvariantContent::Number(self.word())),
             Some(c) if c.is_ascii_alphabetic() => self.nested(Self::keyword),
             _ => Err(self.wants("a value")),
         }
     }
 
     /// One container inside the others, of which a message may not have more.
-    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Parsed<What>) -> Parsed<What> {
+    fn nested(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Parsed<GvariantContent>,
+    ) -> Parsed<GvariantContent> {
         if self.depth > VALUE_DEPTH_MAX {
             return Err(self.wants("no container inside 64 others"));
         }
@@ -80,7 +83,7 @@ impl Parser {
     }
 
     /// Values with commas between.
-    fn list(&mut self) -> Parsed<What> {
+    fn list(&mut self) -> Parsed<GvariantContent> {
         self.take('[', "a list")?;
         let mut items = Vec::new();
         while !self.is_next(']') {
@@ -90,11 +93,11 @@ impl Parser {
             items.push(self.value()?);
         }
         self.at += 1;
-        Ok(What::Array(items))
+        Ok(GvariantContent::Array(items))
     }
 
     /// Values with commas between, and one behind that of a tuple of one.
-    fn tuple(&mut self) -> Parsed<What> {
+    fn tuple(&mut self) -> Parsed<GvariantContent> {
         self.take('(', "a tuple")?;
         let mut fields = Vec::new();
         while !self.is_next(')') {
@@ -107,11 +110,11 @@ impl Parser {
             }
         }
         self.at += 1;
-        Ok(What::Tuple(fields))
+        Ok(GvariantContent::Tuple(fields))
     }
 
     /// `{key: value, ...}`, or `{key, value}`, which is an entry alone.
-    fn dictionary(&mut self) -> Parsed<What> {
+    fn dictionary(&mut self) -> Parsed<GvariantContent> {
         self.take('{', "a dictionary")?;
         let mut entries = Vec::new();
         while !self.is_next('}') {
@@ -126,25 +129,25 @@ impl Parser {
             entries.push((key, self.value()?));
         }
         self.at += 1;
-        Ok(What::Dictionary(entries))
+        Ok(GvariantContent::Dictionary(entries))
     }
 
-    fn entry(&mut self, key: Node) -> Parsed<What> {
+    fn entry(&mut self, key: GvariantNode) -> Parsed<GvariantContent> {
         self.take(',', "a comma behind the key")?;
         let value = self.value()?;
         self.take('}', "the end of the entry")?;
-        Ok(What::Entry(Box::new((key, value))))
+        Ok(GvariantContent::Entry(Box::new((key, value))))
     }
 
-    fn variant(&mut self) -> Parsed<What> {
+    fn variant(&mut self) -> Parsed<GvariantContent> {
         self.take('<', "a variant")?;
         let inside = self.value()?;
         self.take('>', "the end of the variant")?;
-        Ok(What::Variant(Box::new(inside)))
+        Ok(GvariantContent::Variant(Box::new(inside)))
     }
 
     /// `@as []`
-    fn typed(&mut self) -> Parsed<What> {
+    fn typed(&mut self) -> Parsed<GvariantContent> {
         self.take('@', "a type")?;
         let start = self.at;
         let is_type = |c: &char| "ybnqiuxtdsoghva(){}".contains(*c);
@@ -152,17 +155,17 @@ impl Parser {
         let signature = Signature::new(&types).ok().filter(|types| types.single().is_some());
         let signature = signature.ok_or_else(|| self.wants("one type that D-Bus knows"))?;
         self.at += types.len();
-        Ok(What::Typed(signature.into(), Box::new(self.value()?)))
+        Ok(GvariantContent::Typed(signature.into(), Box::new(self.value()?)))
     }
 
     /// `true`, `inf`, or the name of a type in front of a value.
-    fn keyword(&mut self) -> Parsed<What> {
+    fn keyword(&mut self) -> Parsed<GvariantContent> {
         let start = self.at;
         let word = self.word();
         let code = match word.as_str() {
-            "true" => return Ok(What::Boolean(true)),
-            "false" => return Ok(What::Boolean(false)),
-            "inf" | "nan" => return Ok(What::Number(word)),
+            "true" => return Ok(GvariantContent::Boolean(true)),
+            "false" => return Ok(GvariantContent::Boolean(false)),
+            "inf" | "nan" => return Ok(GvariantContent::Number(word)),
             "boolean" => "b",
             "byte" => "y",
             "int16" => "n",
@@ -182,7 +185,7 @@ impl Parser {
             }
         };
         let types = Signature::new(code).expect("each is a type").into();
-        Ok(What::Typed(types, Box::new(self.value()?)))
+        Ok(GvariantContent::Typed(types, Box::new(self.value()?)))
     }
 
     /// Letters, digits, and what numbers have besides.
@@ -228,7 +231,7 @@ impl Parser {
     }
 
     /// Bytes, with a 0 behind them.
-    fn bytes_literal(&mut self) -> Parsed<What> {
+    fn bytes_literal(&mut self) -> Parsed<GvariantContent> {
         let quote = self.text[self.at];
         self.at += 1;
         let mut bytes = Vec::new();
@@ -240,7 +243,7 @@ impl Parser {
             }
         }
         bytes.push(0);
-        Ok(What::Bytes(bytes))
+        Ok(GvariantContent::Bytes(bytes))
     }
 
     fn byte_escape(&mut self) -> Parsed<Option<u8>> {
@@ -290,8 +293,8 @@ impl Parser {
         Some(c)
     }
 
-    const fn wants(&self, expected: &'static str) -> SyntaxError {
-        SyntaxError { column: self.at + 1, expected }
+    const fn wants(&self, expected: &'static str) -> GvariantSyntaxError {
+        GvariantSyntaxError { column: self.at + 1, expected }
     }
 }
 

@@ -5,9 +5,12 @@ use wire::limits::VALUE_DEPTH_MAX;
 use wire::signature::{Signature, Type};
 
 use super::infer::infer;
-use super::node::{Node, SyntaxError, What};
+use super::node::{GvariantContent, GvariantNode, GvariantSyntaxError};
 use super::parse::{parse, parse_list};
-use crate::{ArgumentError, Misfit, Open, Reason, Step, checked, example, gvariant, scalar};
+use crate::{
+    ArgumentError, DescriptorOpener, Misfit, MisfitReason, MisfitStep, checked, example, gvariant,
+    scalar,
+};
 
 /// Reads the arguments of a message, whose types are `signature`: a word for each.
 ///
@@ -32,7 +35,7 @@ use crate::{ArgumentError, Misfit, Open, Reason, Step, checked, example, gvarian
 pub fn read_arguments(
     signature: &str,
     words: &[&str],
-    open: Open<'_>,
+    open: DescriptorOpener<'_>,
 ) -> Result<Vec<Value>, ArgumentError> {
     let signature = checked(signature)?;
     let types: Vec<_> = signature.types().collect();
@@ -63,7 +66,11 @@ pub fn read_arguments(
 /// # Errors
 ///
 /// If the signature is none, or the values are not as many or not of these types.
-pub fn read_list(signature: &str, text: &str, open: Open<'_>) -> Result<Vec<Value>, ArgumentError> {
+pub fn read_list(
+    signature: &str,
+    text: &str,
+    open: DescriptorOpener<'_>,
+) -> Result<Vec<Value>, ArgumentError> {
     let signature = checked(signature)?;
     let types: Vec<_> = signature.types().collect();
     let nodes = parse_list(text).map_err(|(place, error)| {
@@ -75,7 +82,7 @@ pub fn read_list(signature: &str, text: &str, open: Open<'_>) -> Result<Vec<Valu
     let read = resolver.list(signature, &types, &nodes);
     match nodes.as_slice() {
         // A tuple is all arguments, unless it is the only one of them.
-        [Node { what: What::Tuple(fields), .. }] if read.is_err() => {
+        [GvariantNode { what: GvariantContent::Tuple(fields), .. }] if read.is_err() => {
             resolver.list(signature, &types, fields).or_else(|error| match types.as_slice() {
                 [Type::Struct(_)] => read,
                 _ => Err(error),
@@ -91,9 +98,13 @@ pub fn read_list(signature: &str, text: &str, open: Open<'_>) -> Result<Vec<Valu
 /// # Errors
 ///
 /// If it is not of the type.
-pub fn read_value(kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, Box<Misfit>> {
+pub fn read_value(
+    kind: Type<'_>,
+    word: &str,
+    open: DescriptorOpener<'_>,
+) -> Result<Value, Box<Misfit>> {
     if kind == Type::UnixFd {
-        let unopened = |why: String| misfit(kind, word, Reason::Unopened(why.into()));
+        let unopened = |why: String| misfit(kind, word, MisfitReason::Unopened(why.into()));
         return open(word).map(Value::UnixFd).map_err(unopened);
     }
     let read = match parse(word) {
@@ -114,18 +125,18 @@ pub fn read_value(kind: Type<'_>, word: &str, open: Open<'_>) -> Result<Value, B
 /// # Errors
 ///
 /// If it is no value, or nothing says its type, as of an empty array.
-pub fn read_untyped(word: &str, open: Open<'_>) -> Result<Value, Box<Misfit>> {
+pub fn read_untyped(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<Misfit>> {
     let node = parse(word).map_err(|error| broken(Type::Variant, word, error))?;
-    let types = infer(&node).ok_or_else(|| misfit(Type::Variant, word, Reason::Untyped))?;
+    let types = infer(&node).ok_or_else(|| misfit(Type::Variant, word, MisfitReason::Untyped))?;
     let kind = Signature::new(&types).ok().and_then(Signature::single);
-    let kind = kind.ok_or_else(|| misfit(Type::Variant, word, Reason::Untyped))?;
+    let kind = kind.ok_or_else(|| misfit(Type::Variant, word, MisfitReason::Untyped))?;
     Resolver { word, open }.value(kind, &node, 0)
 }
 
 /// Finds the values that nodes of a word are.
 struct Resolver<'w, 'o> {
     word: &'w str,
-    open: Open<'o>,
+    open: DescriptorOpener<'o>,
 }
 
 impl Resolver<'_, '_> {
@@ -134,7 +145,7 @@ impl Resolver<'_, '_> {
         &mut self,
         signature: Signature<'_>,
         types: &[Type<'_>],
-        nodes: &[Node],
+        nodes: &[GvariantNode],
     ) -> Result<Vec<Value>, ArgumentError> {
         if types.len() != nodes.len() {
             let (signature, expected, given) = (signature.into(), types.len(), nodes.len());
@@ -149,44 +160,55 @@ impl Resolver<'_, '_> {
     }
 
     /// The value of this type that a node is, inside `depth` containers.
-    fn value(&mut self, kind: Type<'_>, node: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
+    fn value(
+        &mut self,
+        kind: Type<'_>,
+        node: &GvariantNode,
+        depth: usize,
+    ) -> Result<Value, Box<Misfit>> {
         let word = self.word;
         let wrong = |reason| misfit(kind, word, reason).at(node.column);
         match (kind, &node.what) {
-            _ if depth > VALUE_DEPTH_MAX => Err(wrong(Reason::TooDeep)),
-            (_, What::Typed(types, value)) if *types.as_str() == *kind.to_string() => {
+            _ if depth > VALUE_DEPTH_MAX => Err(wrong(MisfitReason::TooDeep)),
+            (_, GvariantContent::Typed(types, value)) if *types.as_str() == *kind.to_string() => {
                 self.value(kind, value, depth)
             }
-            (_, What::Typed(types, _)) => Err(wrong(Reason::Typed(types.as_str().into()))),
-            (Type::Variant, What::Variant(value)) => self.variant(value, depth),
-            (Type::Array(element), What::Bytes(bytes)) if element.as_bytes() == b"y" => {
+            (_, GvariantContent::Typed(types, _)) => {
+                Err(wrong(MisfitReason::Typed(types.as_str().into())))
+            }
+            (Type::Variant, GvariantContent::Variant(value)) => self.variant(value, depth),
+            (Type::Array(element), GvariantContent::Bytes(bytes)) if element.as_bytes() == b"y" => {
                 Ok(Value::Bytes(bytes.clone()))
             }
-            (Type::Array(element), What::Array(items)) => self.array(element, items, depth),
-            (Type::Array(element), What::Dictionary(entries)) => match element.single() {
-                Some(Type::DictEntry(types)) => {
-                    let entries = entries.iter();
-                    let items = entries.map(|(key, value)| self.pair(types, key, value, depth));
-                    Ok(crate::array(element, items.collect::<Result<_, _>>()?))
+            (Type::Array(element), GvariantContent::Array(items)) => {
+                self.array(element, items, depth)
+            }
+            (Type::Array(element), GvariantContent::Dictionary(entries)) => {
+                match element.single() {
+                    Some(Type::DictEntry(types)) => {
+                        let entries = entries.iter();
+                        let items = entries.map(|(key, value)| self.pair(types, key, value, depth));
+                        Ok(crate::array(element, items.collect::<Result<_, _>>()?))
+                    }
+                    _ => Err(wrong(expected(node, words(kind)))),
                 }
-                _ => Err(wrong(expected(node, words(kind)))),
-            },
-            (Type::DictEntry(types), What::Entry(entry)) => {
+            }
+            (Type::DictEntry(types), GvariantContent::Entry(entry)) => {
                 self.pair(types, &entry.0, &entry.1, depth)
             }
-            (Type::Struct(types), What::Tuple(fields)) => {
+            (Type::Struct(types), GvariantContent::Tuple(fields)) => {
                 let expected = types.types().count();
                 if fields.len() != expected {
-                    return Err(wrong(Reason::Fields { expected, given: fields.len() }));
+                    return Err(wrong(MisfitReason::Fields { expected, given: fields.len() }));
                 }
                 let fields = types.types().zip(fields).enumerate().map(|(place, (kind, field))| {
-                    self.part(kind, field, depth, Step::Field(place + 1))
+                    self.part(kind, field, depth, MisfitStep::Field(place + 1))
                 });
                 Ok(Value::Struct(fields.collect::<Result<_, _>>()?))
             }
-            (Type::UnixFd, What::Number(named) | What::Text(named)) => {
+            (Type::UnixFd, GvariantContent::Number(named) | GvariantContent::Text(named)) => {
                 let opened = (self.open)(named).map(Value::UnixFd);
-                opened.map_err(|why| wrong(Reason::Unopened(why.into())))
+                opened.map_err(|why| wrong(MisfitReason::Unopened(why.into())))
             }
             (kind, what) => basic(kind, what, node).map_err(wrong),
         }
@@ -195,72 +217,76 @@ impl Resolver<'_, '_> {
     fn part(
         &mut self,
         kind: Type<'_>,
-        node: &Node,
+        node: &GvariantNode,
         depth: usize,
-        step: Step,
+        step: MisfitStep,
     ) -> Result<Value, Box<Misfit>> {
         self.value(kind, node, depth + 1).map_err(|misfit| misfit.inside(step))
     }
 
-    fn variant(&mut self, inside: &Node, depth: usize) -> Result<Value, Box<Misfit>> {
+    fn variant(&mut self, inside: &GvariantNode, depth: usize) -> Result<Value, Box<Misfit>> {
         let word = self.word;
-        let untyped = || misfit(Type::Variant, word, Reason::Untyped).at(inside.column);
+        let untyped = || misfit(Type::Variant, word, MisfitReason::Untyped).at(inside.column);
         let types = infer(inside).ok_or_else(untyped)?;
         let kind = Signature::new(&types).ok().and_then(Signature::single).ok_or_else(untyped)?;
-        let value = self.part(kind, inside, depth, Step::Variant)?;
+        let value = self.part(kind, inside, depth, MisfitStep::Variant)?;
         Ok(Value::Variant(Box::new(value)))
     }
 
     fn array(
         &mut self,
         element: Signature<'_>,
-        items: &[Node],
+        items: &[GvariantNode],
         depth: usize,
     ) -> Result<Value, Box<Misfit>> {
         let kind = element.single().expect("an array has one element type");
         let items = items
             .iter()
             .enumerate()
-            .map(|(place, item)| self.part(kind, item, depth, Step::Element(place + 1)));
+            .map(|(place, item)| self.part(kind, item, depth, MisfitStep::Element(place + 1)));
         Ok(crate::array(element, items.collect::<Result<_, _>>()?))
     }
 
     fn pair(
         &mut self,
         types: Signature<'_>,
-        key: &Node,
-        value: &Node,
+        key: &GvariantNode,
+        value: &GvariantNode,
         depth: usize,
     ) -> Result<Value, Box<Misfit>> {
         let mut kinds = types.types();
         let (of_key, of_value) =
             kinds.next().zip(kinds.next()).expect("a dict entry has a key and a value");
-        let key = self.part(of_key, key, depth, Step::Key)?;
-        let step = Step::ValueOf(scalar::text(&key).into());
+        let key = self.part(of_key, key, depth, MisfitStep::Key)?;
+        let step = MisfitStep::ValueOf(scalar::text(&key).into());
         let value = self.part(of_value, value, depth, step)?;
         Ok(Value::DictEntry(Box::new((key, value))))
     }
 }
 
-fn basic(kind: Type<'_>, what: &What, node: &Node) -> Result<Value, Reason> {
+fn basic(
+    kind: Type<'_>,
+    what: &GvariantContent,
+    node: &GvariantNode,
+) -> Result<Value, MisfitReason> {
     match (kind, what) {
-        (Type::Boolean, What::Boolean(truth)) => Ok(Value::Boolean(*truth)),
-        (Type::String | Type::ObjectPath | Type::Signature, What::Text(text)) => {
+        (Type::Boolean, GvariantContent::Boolean(truth)) => Ok(Value::Boolean(*truth)),
+        (Type::String | Type::ObjectPath | Type::Signature, GvariantContent::Text(text)) => {
             scalar::read(kind, text)
         }
         (Type::Boolean | Type::String | Type::ObjectPath | Type::Signature, _) => {
             Err(expected(node, words(kind)))
         }
-        (kind, What::Number(number)) => match scalar::read(kind, number) {
-            Err(Reason::Kind) => Err(expected(node, words(kind))),
+        (kind, GvariantContent::Number(number)) => match scalar::read(kind, number) {
+            Err(MisfitReason::Kind) => Err(expected(node, words(kind))),
             read => read,
         },
         (kind, _) => Err(expected(node, words(kind))),
     }
 }
 
-const fn expected(node: &Node, expected: &'static str) -> Reason {
-    Reason::Syntax { column: node.column, expected }
+const fn expected(node: &GvariantNode, expected: &'static str) -> MisfitReason {
+    MisfitReason::Syntax { column: node.column, expected }
 }
 
 /// What stands for a value of a type.
@@ -278,12 +304,12 @@ const fn words(kind: Type<'_>) -> &'static str {
 }
 
 /// What is said of a text that breaks the rules of the form.
-fn broken(kind: Type<'_>, given: &str, error: SyntaxError) -> Box<Misfit> {
+fn broken(kind: Type<'_>, given: &str, error: GvariantSyntaxError) -> Box<Misfit> {
     let column = error.column;
     misfit(kind, given, error.into()).at(column)
 }
 
-fn misfit(kind: Type<'_>, given: &str, reason: Reason) -> Box<Misfit> {
+fn misfit(kind: Type<'_>, given: &str, reason: MisfitReason) -> Box<Misfit> {
     let example = gvariant::value(&example::example(kind));
     let bare = example.split_once(' ').filter(|_| is_annotated(kind));
     let example = bare.map_or(example.as_str(), |(_, bare)| bare);
@@ -295,8 +321,8 @@ const fn is_annotated(kind: Type<'_>) -> bool {
     !matches!(kind, Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_))
 }
 
-impl From<SyntaxError> for Reason {
-    fn from(error: SyntaxError) -> Self {
+impl From<GvariantSyntaxError> for MisfitReason {
+    fn from(error: GvariantSyntaxError) -> Self {
         Self::Syntax { column: error.column, expected: error.expected }
     }
 }

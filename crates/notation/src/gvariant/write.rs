@@ -10,39 +10,39 @@ use crate::{bytes, letter, number, push_separated, signature};
 /// Values as one tuple.
 pub fn tuple(values: &[Value]) -> String {
     let mut text = String::new();
-    push_tuple(&mut text, values, Types::Shown);
+    push_tuple(&mut text, values, WrittenTypes::Shown);
     text
 }
 
 /// Appends a value, with its type where that is not what one would think of.
 pub fn push(text: &mut String, value: &Value) {
-    push_value(text, value, Types::Shown);
+    push_value(text, value, WrittenTypes::Shown);
 }
 
 /// A value alone.
 pub fn value(value: &Value) -> String {
     let mut text = String::new();
-    push_value(&mut text, value, Types::Shown);
+    push_value(&mut text, value, WrittenTypes::Shown);
     text
 }
 
 /// A value alone, for who knows its type: of that, nothing is written outside of variants.
 pub fn untyped(value: &Value) -> String {
     let mut text = String::new();
-    push_value(&mut text, value, Types::Known);
+    push_value(&mut text, value, WrittenTypes::Known);
     text
 }
 
 /// Whether types are written where the value does not tell them. In an array the first element
 /// tells those of all.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Types {
+enum WrittenTypes {
     Shown,
     Known,
 }
 
-fn push_value(text: &mut String, value: &Value, types: Types) {
-    if types == Types::Shown {
+fn push_value(text: &mut String, value: &Value, types: WrittenTypes) {
+    if types == WrittenTypes::Shown {
         text.push_str(annotation(value));
     }
     let _ = match value {
@@ -60,7 +60,7 @@ fn push_value(text: &mut String, value: &Value, types: Types) {
         Value::Signature(types) => write!(text, "'{types}'"),
         Value::Variant(inside) => {
             text.push('<');
-            push_value(text, inside, Types::Shown);
+            push_value(text, inside, WrittenTypes::Shown);
             return text.push('>');
         }
         Value::Bytes(data) => return push_bytes(text, data, types),
@@ -90,31 +90,31 @@ const fn annotation(value: &Value) -> &'static str {
     }
 }
 
-fn push_tuple(text: &mut String, fields: &[Value], types: Types) {
+fn push_tuple(text: &mut String, fields: &[Value], types: WrittenTypes) {
     text.push('(');
     push_separated(text, ", ", fields, |text, field| push_value(text, field, types));
     text.push_str(if fields.len() == 1 { ",)" } else { ")" });
 }
 
-fn push_array(text: &mut String, array: &Value, items: &[Value], types: Types) {
+fn push_array(text: &mut String, array: &Value, items: &[Value], types: WrittenTypes) {
     let (open, close) = match array {
         Value::Array { element, .. } if element.as_str().starts_with('{') => ('{', '}'),
         _ => ('[', ']'),
     };
-    if items.is_empty() && types == Types::Shown {
+    if items.is_empty() && types == WrittenTypes::Shown {
         let _ = write!(text, "@{} ", signature(array));
     }
     text.push(open);
     let mut types = types;
     push_separated(text, ", ", items, |text, item| {
         push_value(text, item, types);
-        types = Types::Known;
+        types = WrittenTypes::Known;
     });
     text.push(close);
 }
 
 /// Bytes that end in their only zero are a text.
-fn push_bytes(text: &mut String, data: &[u8], types: Types) {
+fn push_bytes(text: &mut String, data: &[u8], types: WrittenTypes) {
     if data.iter().position(|&byte| byte == 0).is_some_and(|at| at + 1 == data.len()) {
         let words = &data[..data.len() - 1];
         let quote = if words.contains(&b'\'') { '"' } else { '\'' };

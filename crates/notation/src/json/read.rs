@@ -7,7 +7,7 @@ use wire::signature::{Signature, Type};
 
 use super::write::{INFINITY, NAN, NEGATIVE_INFINITY};
 use super::{Json, example};
-use crate::{ArgumentError, Misfit, Reason, Step, checked};
+use crate::{ArgumentError, Misfit, MisfitReason, MisfitStep, checked};
 
 /// Reads the arguments of a message, whose types are `signature`.
 ///
@@ -56,7 +56,7 @@ fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<Misfit
     let wrong = |reason| misfit(kind, given, reason);
     let read = match kind {
         Type::Byte => whole(given).map(Value::Byte),
-        Type::Boolean => given.as_bool().map(Value::Boolean).ok_or(Reason::Kind),
+        Type::Boolean => given.as_bool().map(Value::Boolean).ok_or(MisfitReason::Kind),
         Type::Int16 => whole(given).map(Value::Int16),
         Type::Uint16 => whole(given).map(Value::Uint16),
         Type::Int32 => whole(given).map(Value::Int32),
@@ -67,11 +67,11 @@ fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<Misfit
         Type::String => text(given).map(Value::from),
         Type::ObjectPath => object_path(given),
         Type::Signature => signature(given),
-        Type::UnixFd => Err(Reason::Descriptor),
+        Type::UnixFd => Err(MisfitReason::Descriptor),
         Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_)
             if depth >= VALUE_DEPTH_MAX =>
         {
-            Err(Reason::TooDeep)
+            Err(MisfitReason::TooDeep)
         }
         Type::Variant => return variant(given, depth + 1),
         Type::Array(element) => return array(element, given, depth + 1),
@@ -81,48 +81,48 @@ fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<Misfit
     read.map_err(wrong)
 }
 
-fn misfit(kind: Type<'_>, given: &Json, reason: Reason) -> Box<Misfit> {
+fn misfit(kind: Type<'_>, given: &Json, reason: MisfitReason) -> Box<Misfit> {
     Misfit::new(kind, given.to_string(), example(kind).to_string(), reason)
 }
 
-fn whole<T: TryFrom<i128>>(given: &Json) -> Result<T, Reason> {
+fn whole<T: TryFrom<i128>>(given: &Json) -> Result<T, MisfitReason> {
     let signed = given.as_i64().map(i128::from);
-    let number = signed.or_else(|| given.as_u64().map(i128::from)).ok_or(Reason::Kind)?;
-    T::try_from(number).map_err(|_| Reason::Range)
+    let number = signed.or_else(|| given.as_u64().map(i128::from)).ok_or(MisfitReason::Kind)?;
+    T::try_from(number).map_err(|_| MisfitReason::Range)
 }
 
-fn whole_or_digits<T: TryFrom<i128>>(given: &Json) -> Result<T, Reason> {
+fn whole_or_digits<T: TryFrom<i128>>(given: &Json) -> Result<T, MisfitReason> {
     let Some(digits) = given.as_str() else { return whole(given) };
     let unsigned = digits.strip_prefix('-').unwrap_or(digits);
     if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Reason::Kind);
+        return Err(MisfitReason::Kind);
     }
-    let number = digits.parse::<i128>().map_err(|_| Reason::Range)?;
-    T::try_from(number).map_err(|_| Reason::Range)
+    let number = digits.parse::<i128>().map_err(|_| MisfitReason::Range)?;
+    T::try_from(number).map_err(|_| MisfitReason::Range)
 }
 
-fn double(given: &Json) -> Result<f64, Reason> {
+fn double(given: &Json) -> Result<f64, MisfitReason> {
     match given.as_str() {
-        None => given.as_f64().ok_or(Reason::Kind),
+        None => given.as_f64().ok_or(MisfitReason::Kind),
         Some(NAN) => Ok(f64::NAN),
         Some(INFINITY) => Ok(f64::INFINITY),
         Some(NEGATIVE_INFINITY) => Ok(f64::NEG_INFINITY),
-        Some(_) => Err(Reason::Kind),
+        Some(_) => Err(MisfitReason::Kind),
     }
 }
 
-fn text(given: &Json) -> Result<&str, Reason> {
-    let text = given.as_str().ok_or(Reason::Kind)?;
-    if text.contains('\0') { Err(Reason::Nul) } else { Ok(text) }
+fn text(given: &Json) -> Result<&str, MisfitReason> {
+    let text = given.as_str().ok_or(MisfitReason::Kind)?;
+    if text.contains('\0') { Err(MisfitReason::Nul) } else { Ok(text) }
 }
 
-fn object_path(given: &Json) -> Result<Value, Reason> {
-    let path = ObjectPath::new(text(given)?).map_err(Reason::Path)?;
+fn object_path(given: &Json) -> Result<Value, MisfitReason> {
+    let path = ObjectPath::new(text(given)?).map_err(MisfitReason::Path)?;
     Ok(Value::ObjectPath(path.into()))
 }
 
-fn signature(given: &Json) -> Result<Value, Reason> {
-    let types = Signature::new(text(given)?).map_err(Reason::Signature)?;
+fn signature(given: &Json) -> Result<Value, MisfitReason> {
+    let types = Signature::new(text(given)?).map_err(MisfitReason::Signature)?;
     Ok(Value::Signature(types.into()))
 }
 
@@ -131,11 +131,11 @@ fn variant(given: &Json, depth: usize) -> Result<Value, Box<Misfit>> {
     let wrong = |reason| misfit(Type::Variant, given, reason);
     let members = given.as_object().filter(|members| members.len() == 2);
     let members = members.and_then(|members| Some((members.get("type")?, members.get("data")?)));
-    let (types, data) = members.ok_or_else(|| wrong(Reason::Kind))?;
+    let (types, data) = members.ok_or_else(|| wrong(MisfitReason::Kind))?;
     let types = text(types).map_err(wrong)?;
-    let types = Signature::new(types).map_err(|error| wrong(Reason::Signature(error)))?;
-    let kind = types.single().ok_or_else(|| wrong(Reason::VariantNotSingle))?;
-    let inside = value(kind, data, depth).map_err(|misfit| misfit.inside(Step::Variant))?;
+    let types = Signature::new(types).map_err(|error| wrong(MisfitReason::Signature(error)))?;
+    let kind = types.single().ok_or_else(|| wrong(MisfitReason::VariantNotSingle))?;
+    let inside = value(kind, data, depth).map_err(|misfit| misfit.inside(MisfitStep::Variant))?;
     Ok(Value::Variant(Box::new(inside)))
 }
 
@@ -147,7 +147,7 @@ fn array(element: Signature<'_>, given: &Json, depth: usize) -> Result<Value, Bo
             .map(|(key, given)| member(types, key, given, depth + 1))
             .collect::<Result<_, _>>()?,
         (_, Json::Array(items)) => elements(kind, items, depth)?,
-        _ => return Err(misfit(Type::Array(element), given, Reason::Kind)),
+        _ => return Err(misfit(Type::Array(element), given, MisfitReason::Kind)),
     };
     Ok(crate::array(element, items))
 }
@@ -155,7 +155,7 @@ fn array(element: Signature<'_>, given: &Json, depth: usize) -> Result<Value, Bo
 fn elements(kind: Type<'_>, items: &[Json], depth: usize) -> Result<Vec<Value>, Box<Misfit>> {
     let items = items.iter().enumerate();
     let read = items.map(|(place, item)| {
-        value(kind, item, depth).map_err(|misfit| misfit.inside(Step::Element(place + 1)))
+        value(kind, item, depth).map_err(|misfit| misfit.inside(MisfitStep::Element(place + 1)))
     });
     read.collect()
 }
@@ -169,9 +169,9 @@ fn member(
 ) -> Result<Value, Box<Misfit>> {
     let (key_kind, value_kind) = key_and_value(types);
     let key_value = value(key_kind, &key_as_json(key_kind, key), depth)
-        .map_err(|misfit| misfit.inside(Step::Key))?;
+        .map_err(|misfit| misfit.inside(MisfitStep::Key))?;
     let value = value(value_kind, given, depth)
-        .map_err(|misfit| misfit.inside(Step::ValueOf(key.into())))?;
+        .map_err(|misfit| misfit.inside(MisfitStep::ValueOf(key.into())))?;
     Ok(Value::DictEntry(Box::new((key_value, value))))
 }
 
@@ -206,14 +206,14 @@ fn fields(
     given: &Json,
     depth: usize,
 ) -> Result<Vec<Value>, Box<Misfit>> {
-    let items = given.as_array().ok_or_else(|| misfit(kind, given, Reason::Kind))?;
+    let items = given.as_array().ok_or_else(|| misfit(kind, given, MisfitReason::Kind))?;
     let expected = types.types().count();
     if items.len() != expected {
-        return Err(misfit(kind, given, Reason::Fields { expected, given: items.len() }));
+        return Err(misfit(kind, given, MisfitReason::Fields { expected, given: items.len() }));
     }
     let fields = types.types().zip(items).enumerate();
     let read = fields.map(|(place, (field, item))| {
-        value(field, item, depth).map_err(|misfit| misfit.inside(Step::Field(place + 1)))
+        value(field, item, depth).map_err(|misfit| misfit.inside(MisfitStep::Field(place + 1)))
     });
     read.collect()
 }

@@ -3,28 +3,28 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use capture::record::{BusId, Method, RawMessage, Record};
+use capture::record::{BusId, CaptureMethod, RawMessage, RecordingRecord};
 use client::{CallError, Connection, Ended, driver};
 
-use super::{Drained, Source};
-use crate::clock::Clock;
+use super::{Drained, MessageSource};
+use crate::clock::RecordingClock;
 
 /// A connection that gets a copy of each message, as a monitor or because it eavesdrops.
 #[derive(Debug)]
-pub(crate) struct Monitor {
+pub(crate) struct MonitorSource {
     connection: Connection,
     bus: BusId,
-    method: Method,
+    method: CaptureMethod,
 }
 
-impl Monitor {
-    pub(super) const fn new(connection: Connection, bus: BusId, method: Method) -> Self {
+impl MonitorSource {
+    pub(super) const fn new(connection: Connection, bus: BusId, method: CaptureMethod) -> Self {
         Self { connection, bus, method }
     }
 }
 
-impl Source for Monitor {
-    fn method(&self) -> Method {
+impl MessageSource for MonitorSource {
+    fn method(&self) -> CaptureMethod {
         self.method
     }
 
@@ -32,13 +32,17 @@ impl Source for Monitor {
         Some(self.connection.as_fd())
     }
 
-    fn take(&mut self, clock: Clock, each: &mut dyn FnMut(Record<'_>)) -> Result<Drained, Ended> {
+    fn take(
+        &mut self,
+        clock: RecordingClock,
+        each: &mut dyn FnMut(RecordingRecord<'_>),
+    ) -> Result<Drained, Ended> {
         for _ in 0..MESSAGES_PER_TURN {
             let Some(message) = self.connection.next_message(Some(Duration::ZERO))? else {
                 return Ok(Drained::Empty);
             };
             let bytes = message.bytes();
-            each(Record::Message(RawMessage {
+            each(RecordingRecord::Message(RawMessage {
                 at: clock.now(),
                 bus: self.bus,
                 bytes,

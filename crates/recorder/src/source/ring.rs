@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use capture::record::{BusId, Method, Record};
+use capture::record::{BusId, CaptureMethod, RecordingRecord};
 use capture::trace::Assembler;
 use client::wire::body::{UnixFd, Value};
 use client::wire::names::ErrorName;
@@ -13,26 +13,26 @@ use client::{CallError, Connection, Ended, Processed, driver, error_name};
 use sys::clock::monotonic;
 use trace::{Follower, Step};
 
-use super::{Drained, Source};
-use crate::clock::Clock;
-use crate::wanted::Wanted;
+use super::{Drained, MessageSource};
+use crate::clock::RecordingClock;
+use crate::wanted::RecordingOptions;
 
 /// A ring in shared memory into which the bus writes what it does with messages.
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub(crate) struct TraceSource {
     connection: Connection,
     follower: Follower,
     assembler: Assembler,
 }
 
-impl Ring {
+impl TraceSource {
     /// Asks the bus for a trace of the messages that are wanted; an error of the bus if it has no
     /// traces, or not for us.
     pub(super) fn start(
         connection: Connection,
         bus: BusId,
-        wanted: &Wanted,
-        clock: Clock,
+        wanted: &RecordingOptions,
+        clock: RecordingClock,
     ) -> Result<Self, (Connection, CallError)> {
         match start(&connection, &wanted.filters) {
             Ok(follower) => {
@@ -49,23 +49,27 @@ impl Ring {
         Ok(())
     }
 
-    fn hand_out(&mut self, each: &mut dyn FnMut(Record<'_>)) {
+    fn hand_out(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {
         while let Some(record) = self.assembler.next_record() {
             each(record);
         }
     }
 }
 
-impl Source for Ring {
-    fn method(&self) -> Method {
-        Method::Trace
+impl MessageSource for TraceSource {
+    fn method(&self) -> CaptureMethod {
+        CaptureMethod::Trace
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 
-    fn take(&mut self, _: Clock, each: &mut dyn FnMut(Record<'_>)) -> Result<Drained, Ended> {
+    fn take(
+        &mut self,
+        _: RecordingClock,
+        each: &mut dyn FnMut(RecordingRecord<'_>),
+    ) -> Result<Drained, Ended> {
         for _ in 0..RECORDS_PER_TURN {
             match self.follower.step() {
                 Step::Record(record) => self.assembler.push(record.at, &record.entry),
@@ -86,7 +90,7 @@ impl Source for Ring {
         Ok(Drained::More)
     }
 
-    fn finish(&mut self, each: &mut dyn FnMut(Record<'_>)) {
+    fn finish(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {
         self.assembler.finish();
         self.hand_out(each);
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use super::tally::Tally;
+use super::tally::RecordingTally;
 
 /// Why a recording cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ pub enum TapeError {
         /// The reason.
         error: io::Error,
         /// The location of the part that was written.
-        unfinished: Option<Unfinished>,
+        unfinished: Option<UnfinishedRecording>,
     },
     /// The disk is full when the recording ends, so its last messages are not in the file.
     #[error(
@@ -47,15 +47,15 @@ pub enum TapeError {
     )]
     Full {
         /// What was recorded.
-        tally: Tally,
+        tally: RecordingTally,
         /// The location of the part that was written.
-        unfinished: Option<Unfinished>,
+        unfinished: Option<UnfinishedRecording>,
     },
 }
 
 /// A recording that is not complete, so that it did not take the place of an older file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unfinished {
+pub struct UnfinishedRecording {
     /// Where the recording is.
     pub path: PathBuf,
     /// The file whose place it would have taken, which is unchanged.
@@ -69,11 +69,11 @@ impl From<io::Error> for TapeError {
 }
 
 /// The text about the part that was written, if there is one.
-fn display(unfinished: &Option<Unfinished>) -> String {
-    unfinished.as_ref().map(Unfinished::to_string).unwrap_or_default()
+fn display(unfinished: &Option<UnfinishedRecording>) -> String {
+    unfinished.as_ref().map(UnfinishedRecording::to_string).unwrap_or_default()
 }
 
-impl fmt::Display for Unfinished {
+impl fmt::Display for UnfinishedRecording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, target } = self;
         write!(f, "; {} is unchanged, the new recording is {}", target.display(), path.display())

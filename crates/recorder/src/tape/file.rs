@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sys::replace::{self, ReplacedFile};
 
-use super::error::{TapeError, Unfinished};
+use super::error::{TapeError, UnfinishedRecording};
 
 /// A file of a recording that is being written.
 ///
@@ -18,12 +18,12 @@ use super::error::{TapeError, Unfinished};
 #[derive(Debug)]
 pub(super) struct OutputFile {
     target: PathBuf,
-    growth: Growth,
+    growth: FileGrowth,
 }
 
 /// Under which name a recording grows.
 #[derive(Debug)]
-enum Growth {
+enum FileGrowth {
     /// Its own; there was no file.
     AtTarget,
     /// Another one in the same directory.
@@ -53,19 +53,19 @@ impl OutputFile {
     /// The file that grows.
     pub(super) fn path(&self) -> &Path {
         match &self.growth {
-            Growth::AtTarget | Growth::Direct => &self.target,
-            Growth::Beside(path) => path,
+            FileGrowth::AtTarget | FileGrowth::Direct => &self.target,
+            FileGrowth::Beside(path) => path,
         }
     }
 
     /// Whether the target is a regular file, which can be renamed.
     pub(super) const fn is_regular(&self) -> bool {
-        !matches!(self.growth, Growth::Direct)
+        !matches!(self.growth, FileGrowth::Direct)
     }
 
     /// Gives a complete file and the part before it their names. `file` is an open handle of it.
     pub(super) fn commit(self, file: &File) -> io::Result<()> {
-        let Growth::Beside(path) = &self.growth else { return Ok(()) };
+        let FileGrowth::Beside(path) = &self.growth else { return Ok(()) };
         // A crash of the system must not leave neither the old content nor the new one.
         file.sync_all()?;
         fs::rename(path, &self.target)?;
@@ -76,16 +76,16 @@ impl OutputFile {
     }
 
     /// Where the recording is until it is committed, if that is not the target.
-    pub(super) fn unfinished(&self) -> Option<Unfinished> {
+    pub(super) fn unfinished(&self) -> Option<UnfinishedRecording> {
         let target = self.target.clone();
         match &self.growth {
-            Growth::Beside(path) => Some(Unfinished { path: path.clone(), target }),
-            Growth::AtTarget | Growth::Direct => None,
+            FileGrowth::Beside(path) => Some(UnfinishedRecording { path: path.clone(), target }),
+            FileGrowth::AtTarget | FileGrowth::Direct => None,
         }
     }
 
     /// Leaves an incomplete recording where it is; an empty file is removed.
-    pub(super) fn leave(self) -> Option<Unfinished> {
+    pub(super) fn leave(self) -> Option<UnfinishedRecording> {
         if fs::metadata(self.path()).is_ok_and(|found| found.len() == 0) {
             self.remove();
             return None;
@@ -103,18 +103,18 @@ impl OutputFile {
     }
 }
 
-fn create(target: &Path) -> io::Result<(File, Growth)> {
+fn create(target: &Path) -> io::Result<(File, FileGrowth)> {
     if !is_recording(&previous(target)) {
         // Neither a file nor a link is there, or the call fails.
         let mut options = File::options();
         match options.read(true).write(true).create_new(true).mode(0o600).open(target) {
-            Ok(file) => return Ok((file, Growth::AtTarget)),
+            Ok(file) => return Ok((file, FileGrowth::AtTarget)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
     let (file, path) = ReplacedFile::create(target)?.into_parts();
-    Ok((file, path.map_or(Growth::Direct, Growth::Beside)))
+    Ok((file, path.map_or(FileGrowth::Direct, FileGrowth::Beside)))
 }
 
 /// The part of a recording before the one in this file.

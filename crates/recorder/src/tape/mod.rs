@@ -14,18 +14,18 @@ use std::io;
 use std::time::Duration;
 
 use capture::bodies::{Bodies, Reducer};
-use capture::record::{BusId, Fact, Origin, RawMessage, Record, Time};
+use capture::record::{BusId, Fact, RawMessage, RecordedTime, RecordingOrigin, RecordingRecord};
 use wire::Message;
 
-pub use error::{TapeError, Unfinished};
+pub use error::{TapeError, UnfinishedRecording};
 pub use notice::TapeNotice;
-pub use output::Destination;
-use output::{END_LEN, Output};
-use recording_file::Fit;
-use room::Room;
-pub use tally::Tally;
+pub use output::TapeDestination;
+use output::{END_LEN, TapeOutput};
+use recording_file::RecordFit;
+use room::DiskRoom;
+pub use tally::RecordingTally;
 
-use crate::standing::Standing;
+use crate::standing::StandingFacts;
 
 /// A recording that is being written.
 ///
@@ -34,14 +34,14 @@ use crate::standing::Standing;
 #[derive(Debug)]
 pub struct Tape {
     reducer: Reducer,
-    standing: Standing,
-    output: Output,
-    room: Room,
+    standing: StandingFacts,
+    output: TapeOutput,
+    room: DiskRoom,
     /// Bytes that the file may have.
     max: Option<u64>,
     /// Whether the file has no room for another message.
     is_complete: bool,
-    tally: Tally,
+    tally: RecordingTally,
     /// Connections of the recorder.
     own: Vec<(BusId, String)>,
 }
@@ -49,19 +49,19 @@ pub struct Tape {
 impl Tape {
     /// Begins to write.
     pub fn open(
-        destination: Destination,
+        destination: TapeDestination,
         bodies: Bodies,
-        origin: Origin,
+        origin: RecordingOrigin,
     ) -> Result<Self, TapeError> {
-        let output = Output::create(destination, &origin)?;
+        let output = TapeOutput::create(destination, &origin)?;
         Ok(Self {
             reducer: Reducer::new(bodies),
-            standing: Standing::new(origin),
+            standing: StandingFacts::new(origin),
             output,
-            room: Room::Free,
+            room: DiskRoom::Free,
             max: None,
             is_complete: false,
-            tally: Tally::default(),
+            tally: RecordingTally::default(),
             own: Vec::new(),
         })
     }
@@ -81,7 +81,7 @@ impl Tape {
     }
 
     /// Records the next record. Returns a notice if the disk became full.
-    pub fn put(&mut self, record: Record<'_>) -> Option<TapeNotice> {
+    pub fn put(&mut self, record: RecordingRecord<'_>) -> Option<TapeNotice> {
         let is_limited = !is_about_the_recording(&record);
         if is_limited && self.is_complete {
             return None;
@@ -92,38 +92,38 @@ impl Tape {
         let reduced = self.reducer.reduce(record)?;
         self.standing.learn(&reduced);
         match &mut self.room {
-            Room::Free => {
+            DiskRoom::Free => {
                 let max = self.max.filter(|_| is_limited);
                 let error = match self.output.write(&reduced, max, &self.standing) {
-                    Ok(Fit::Written) => return None,
-                    Ok(Fit::TooLarge) => {
+                    Ok(RecordFit::Written) => return None,
+                    Ok(RecordFit::TooLarge) => {
                         self.is_complete = true;
                         self.tally = before;
                         return None;
                     }
                     Err(error) => error,
                 };
-                self.room = Room::after(error);
-                let Room::Full(full) = &mut self.room else { return None };
+                self.room = DiskRoom::after(error);
+                let DiskRoom::Full(full) = &mut self.room else { return None };
                 full.miss(&reduced);
                 Some(TapeNotice::Full)
             }
-            Room::Full(full) => {
+            DiskRoom::Full(full) => {
                 full.miss(&reduced);
                 None
             }
-            Room::Broken(_) => None,
+            DiskRoom::Broken(_) => None,
         }
     }
 
-    fn count(&mut self, record: &Record<'_>) {
+    fn count(&mut self, record: &RecordingRecord<'_>) {
         self.tally.losses.learn(record);
         match record {
-            Record::Fact { bus, fact: Fact::Recorder { unique }, .. } => {
+            RecordingRecord::Fact { bus, fact: Fact::Recorder { unique }, .. } => {
                 self.own.push((*bus, unique.clone()));
             }
-            Record::Message(raw) if self.is_own(raw) => self.tally.of_recorder += 1,
-            Record::Message(raw) => {
+            RecordingRecord::Message(raw) if self.is_own(raw) => self.tally.of_recorder += 1,
+            RecordingRecord::Message(raw) => {
                 self.tally.messages += 1;
                 self.tally.bytes += u64::from(raw.len);
             }
@@ -146,33 +146,35 @@ impl Tape {
     /// has room again, and writes the file of a trigger when it is due.
     pub fn flush(&mut self, now: Duration) -> Option<TapeNotice> {
         match &mut self.room {
-            Room::Free => match self.output.flush(now, &self.standing) {
+            DiskRoom::Free => match self.output.flush(now, &self.standing) {
                 Ok(notice) => notice,
                 Err(error) => {
-                    self.room = Room::after(error);
-                    matches!(self.room, Room::Full(_)).then_some(TapeNotice::Full)
+                    self.room = DiskRoom::after(error);
+                    matches!(self.room, DiskRoom::Full(_)).then_some(TapeNotice::Full)
                 }
             },
-            Room::Full(full) if full.next <= now => self.try_again(now),
-            Room::Full(_) | Room::Broken(_) => None,
+            DiskRoom::Full(full) if full.next <= now => self.try_again(now),
+            DiskRoom::Full(_) | DiskRoom::Broken(_) => None,
         }
     }
 
     fn try_again(&mut self, now: Duration) -> Option<TapeNotice> {
-        let Room::Full(full) = &mut self.room else { return None };
+        let DiskRoom::Full(full) = &mut self.room else { return None };
         full.next = now.saturating_add(TRY_AGAIN);
         self.output.flush(now, &self.standing).ok()?;
-        let Room::Full(full) = std::mem::replace(&mut self.room, Room::Free) else { return None };
+        let DiskRoom::Full(full) = std::mem::replace(&mut self.room, DiskRoom::Free) else {
+            return None;
+        };
         let lost = full.lost.values().sum();
         let gaps: Vec<_> = full.gaps().collect();
-        let buses = full.buses.into_iter().map(Record::Bus);
-        let facts = self.standing.records(Time(i64::MAX));
-        let facts = facts.filter(|record| matches!(record, Record::Fact { .. }));
-        let records: Vec<Record<'static>> = buses.chain(gaps).chain(facts).collect();
+        let buses = full.buses.into_iter().map(RecordingRecord::Bus);
+        let facts = self.standing.records(RecordedTime(i64::MAX));
+        let facts = facts.filter(|record| matches!(record, RecordingRecord::Fact { .. }));
+        let records: Vec<RecordingRecord<'static>> = buses.chain(gaps).chain(facts).collect();
         for record in records {
             self.count(&record);
             if let Err(error) = self.output.write(&record, None, &self.standing) {
-                self.room = Room::after(error);
+                self.room = DiskRoom::after(error);
                 return None;
             }
         }
@@ -180,40 +182,42 @@ impl Tape {
     }
 
     /// What has been recorded so far.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> RecordingTally {
         let mut losses = self.tally.losses;
-        if let Room::Full(full) = &self.room {
+        if let DiskRoom::Full(full) = &self.room {
             losses.messages += full.lost.values().sum::<u64>();
         }
         let (written, files) = (self.output.written(), self.output.files());
-        Tally { losses, written, files, ..self.tally.clone() }
+        RecordingTally { losses, written, files, ..self.tally.clone() }
     }
 
     /// Why nothing can be written any more.
     pub const fn broken(&self) -> Option<&io::Error> {
         match &self.room {
-            Room::Broken(error) => Some(error),
-            Room::Free | Room::Full(_) => None,
+            DiskRoom::Broken(error) => Some(error),
+            DiskRoom::Free | DiskRoom::Full(_) => None,
         }
     }
 
     /// Ends the recording.
-    pub fn finish(mut self) -> Result<Tally, TapeError> {
+    pub fn finish(mut self) -> Result<RecordingTally, TapeError> {
         self.try_again(Duration::MAX);
-        if let Room::Full(full) = &mut self.room {
+        if let DiskRoom::Full(full) = &mut self.room {
             // The file can be read without its end, too.
             let _ = self.output.end_without_room(full);
         }
         let tally = self.tally();
         match self.room {
-            Room::Broken(error) => Err(TapeError::Write { error, unfinished: self.output.leave() }),
-            Room::Full(_) => Err(TapeError::Full { tally, unfinished: self.output.leave() }),
-            Room::Free => {
+            DiskRoom::Broken(error) => {
+                Err(TapeError::Write { error, unfinished: self.output.leave() })
+            }
+            DiskRoom::Full(_) => Err(TapeError::Full { tally, unfinished: self.output.leave() }),
+            DiskRoom::Free => {
                 let unfinished = self.output.unfinished();
                 let finished = self.output.finish(&self.standing);
                 let (written, files) =
                     finished.map_err(|error| TapeError::Write { error, unfinished })?;
-                Ok(Tally { written, files, ..tally })
+                Ok(RecordingTally { written, files, ..tally })
             }
         }
     }
@@ -227,13 +231,16 @@ impl Tape {
 }
 
 /// Whether a record says something about the recording itself, which is written whatever its size is.
-const fn is_about_the_recording(record: &Record<'_>) -> bool {
+const fn is_about_the_recording(record: &RecordingRecord<'_>) -> bool {
     match record {
-        Record::Origin(_) | Record::Bus(_) | Record::Gap(_) | Record::Damage(_) => true,
-        Record::Fact { fact, .. } => {
+        RecordingRecord::Origin(_)
+        | RecordingRecord::Bus(_)
+        | RecordingRecord::Gap(_)
+        | RecordingRecord::Damage(_) => true,
+        RecordingRecord::Fact { fact, .. } => {
             matches!(fact, Fact::Ended { .. } | Fact::Recorder { .. } | Fact::Totals(_))
         }
-        Record::Message(_) => false,
+        RecordingRecord::Message(_) => false,
     }
 }
 

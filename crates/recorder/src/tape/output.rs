@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use capture::query::Query;
-use capture::record::{BusId, Origin, Record};
+use capture::record::{BusId, RecordingOrigin, RecordingRecord};
 
-use super::error::{TapeError, Unfinished};
+use super::error::{TapeError, UnfinishedRecording};
 use super::file::OutputFile;
 use super::notice::TapeNotice;
-use super::recording_file::{Fit, RecordingFile};
+use super::recording_file::{RecordFit, RecordingFile};
 use super::room::Full;
 use super::trigger::{FILES_MAX, Trigger};
-use crate::standing::Standing;
+use crate::standing::StandingFacts;
 
 /// Where a recording goes.
 #[derive(Debug)]
-pub enum Destination {
+pub enum TapeDestination {
     /// An open file or pipe.
     Open(File),
     /// A file. If it exists, the recording replaces it when it is complete.
@@ -44,21 +44,24 @@ pub enum Destination {
 
 /// What a recording is written to.
 #[derive(Debug)]
-pub(super) enum Output {
+pub(super) enum TapeOutput {
     File(RecordingFile),
     Trigger(Box<Trigger>),
 }
 
-impl Output {
+impl TapeOutput {
     /// Creates the files of a destination.
-    pub(super) fn create(destination: Destination, origin: &Origin) -> Result<Self, TapeError> {
+    pub(super) fn create(
+        destination: TapeDestination,
+        origin: &RecordingOrigin,
+    ) -> Result<Self, TapeError> {
         Ok(match destination {
-            Destination::Open(file) => Self::File(RecordingFile::new(file, origin)?),
-            Destination::File(path) => Self::File(RecordingFile::create(path, origin)?),
-            Destination::Ring { path, size } => {
+            TapeDestination::Open(file) => Self::File(RecordingFile::new(file, origin)?),
+            TapeDestination::File(path) => Self::File(RecordingFile::create(path, origin)?),
+            TapeDestination::Ring { path, size } => {
                 Self::File(RecordingFile::create_ring(path, size, origin)?)
             }
-            Destination::Trigger { path, size, query } => {
+            TapeDestination::Trigger { path, size, query } => {
                 Self::Trigger(Box::new(Trigger::new(path, size, query, origin)?))
             }
         })
@@ -66,7 +69,7 @@ impl Output {
 
     /// Shows a record to the trigger before parts of it are removed: the query may ask for an
     /// argument that is not recorded.
-    pub(super) fn look(&mut self, record: &Record<'_>) {
+    pub(super) fn look(&mut self, record: &RecordingRecord<'_>) {
         if let Self::Trigger(trigger) = self {
             trigger.look(record);
         }
@@ -75,20 +78,20 @@ impl Output {
     /// Writes a record. `max` are the bytes that a single file may have.
     pub(super) fn write(
         &mut self,
-        record: &Record<'_>,
+        record: &RecordingRecord<'_>,
         max: Option<u64>,
-        standing: &Standing,
-    ) -> io::Result<Fit> {
+        standing: &StandingFacts,
+    ) -> io::Result<RecordFit> {
         match self {
             Self::File(file) => file.write(record, max, standing),
-            Self::Trigger(trigger) => trigger.write(record).map(|()| Fit::Written),
+            Self::Trigger(trigger) => trigger.write(record).map(|()| RecordFit::Written),
         }
     }
 
     pub(super) fn flush(
         &mut self,
         now: Duration,
-        standing: &Standing,
+        standing: &StandingFacts,
     ) -> io::Result<Option<TapeNotice>> {
         match self {
             Self::File(file) => file.flush().map(|()| None),
@@ -140,18 +143,18 @@ impl Output {
     }
 
     /// Where the recording is until it is finished.
-    pub(super) fn unfinished(&self) -> Option<Unfinished> {
+    pub(super) fn unfinished(&self) -> Option<UnfinishedRecording> {
         let Self::File(file) = self else { return None };
         file.unfinished()
     }
 
     /// Leaves the recording where it is.
-    pub(super) fn leave(self) -> Option<Unfinished> {
+    pub(super) fn leave(self) -> Option<UnfinishedRecording> {
         self.into_file()?.leave()
     }
 
     /// Ends the files; returns how many bytes and which files there are.
-    pub(super) fn finish(self, standing: &Standing) -> io::Result<(u64, Vec<PathBuf>)> {
+    pub(super) fn finish(self, standing: &StandingFacts) -> io::Result<(u64, Vec<PathBuf>)> {
         match self {
             Self::File(file) => {
                 let files = file.files();

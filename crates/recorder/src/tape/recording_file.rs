@@ -4,26 +4,26 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use capture::file::Writer;
-use capture::record::{Origin, Record, Time};
+use capture::file::PcapngWriter;
+use capture::record::{RecordedTime, RecordingOrigin, RecordingRecord};
 use sys::replace::{self, ReplacedFile};
 
-use super::error::{TapeError, Unfinished};
+use super::error::{TapeError, UnfinishedRecording};
 use super::file::{OutputFile, is_recording, previous};
-use crate::standing::Standing;
+use crate::standing::StandingFacts;
 
 /// The file that a recording is written to.
 #[derive(Debug)]
 pub(super) struct RecordingFile {
-    writer: Writer<File>,
+    writer: PcapngWriter<File>,
     /// `None` if the file was open already.
     output: Option<OutputFile>,
-    ring: Option<Ring>,
+    ring: Option<RingSize>,
 }
 
 /// A ring has a file and the one before it, each of which can be read alone.
 #[derive(Debug)]
-struct Ring {
+struct RingSize {
     /// The most bytes in each file.
     size: u64,
     /// Bytes in the file before this one.
@@ -32,18 +32,18 @@ struct Ring {
 
 /// The result of writing a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fit {
+pub(super) enum RecordFit {
     Written,
     /// The record was not written: the file would be too large.
     TooLarge,
 }
 
 impl RecordingFile {
-    pub(super) fn new(file: File, origin: &Origin) -> io::Result<Self> {
-        Ok(Self { writer: Writer::new(file, origin)?, output: None, ring: None })
+    pub(super) fn new(file: File, origin: &RecordingOrigin) -> io::Result<Self> {
+        Ok(Self { writer: PcapngWriter::new(file, origin)?, output: None, ring: None })
     }
 
-    pub(super) fn create(target: PathBuf, origin: &Origin) -> Result<Self, TapeError> {
+    pub(super) fn create(target: PathBuf, origin: &RecordingOrigin) -> Result<Self, TapeError> {
         let (file, output) = OutputFile::create(target)?;
         Ok(Self { output: Some(output), ..Self::new(file, origin)? })
     }
@@ -51,7 +51,7 @@ impl RecordingFile {
     pub(super) fn create_ring(
         target: PathBuf,
         size: u64,
-        origin: &Origin,
+        origin: &RecordingOrigin,
     ) -> Result<Self, TapeError> {
         let resolved = replace::resolve_links(&target);
         let target = resolved.map_err(|error| TapeError::Create { path: target.clone(), error })?;
@@ -63,20 +63,20 @@ impl RecordingFile {
         if !output.is_regular() {
             return Err(TapeError::NotAFile { path: output.target().to_owned() });
         }
-        let ring = Some(Ring { size, previous: 0 });
+        let ring = Some(RingSize { size, previous: 0 });
         Ok(Self { output: Some(output), ring, ..Self::new(file, origin)? })
     }
 
     /// Writes a record, unless a single file would then be larger than `max` bytes.
     pub(super) fn write(
         &mut self,
-        record: &Record<'_>,
+        record: &RecordingRecord<'_>,
         max: Option<u64>,
-        standing: &Standing,
-    ) -> io::Result<Fit> {
+        standing: &StandingFacts,
+    ) -> io::Result<RecordFit> {
         if let Some(ring) = &self.ring {
             let written = self.writer.written();
-            if let Record::Message(raw) = record
+            if let RecordingRecord::Message(raw) = record
                 && written.messages > 0
                 && written.bytes + raw.bytes.len() as u64 > ring.size
             {
@@ -84,15 +84,15 @@ impl RecordingFile {
             }
         } else if let Some(max) = max {
             let fits = self.writer.write_within(record, max)?;
-            return Ok(if fits { Fit::Written } else { Fit::TooLarge });
+            return Ok(if fits { RecordFit::Written } else { RecordFit::TooLarge });
         }
         self.writer.write(record)?;
-        Ok(Fit::Written)
+        Ok(RecordFit::Written)
     }
 
     /// Continues in a new file. The file gets its name when its beginning is on the disk; until then
     /// the old one keeps the name.
-    fn turn(&mut self, at: Time, standing: &Standing) -> io::Result<()> {
+    fn turn(&mut self, at: RecordedTime, standing: &StandingFacts) -> io::Result<()> {
         self.writer.flush()?;
         let (Some(output), Some(ring)) = (&self.output, &mut self.ring) else { return Ok(()) };
         let path = output.path();
@@ -122,12 +122,12 @@ impl RecordingFile {
     }
 
     /// The writer, if nobody else writes to the file.
-    pub(super) fn own_writer(&mut self) -> Option<&mut Writer<File>> {
+    pub(super) fn own_writer(&mut self) -> Option<&mut PcapngWriter<File>> {
         self.output.as_ref().is_some_and(OutputFile::is_regular).then_some(&mut self.writer)
     }
 
     /// The location of the recording until it is finished, if that is not the target.
-    pub(super) fn unfinished(&self) -> Option<Unfinished> {
+    pub(super) fn unfinished(&self) -> Option<UnfinishedRecording> {
         self.output.as_ref()?.unfinished()
     }
 
@@ -148,13 +148,17 @@ impl RecordingFile {
 
 /// Creates the file that will follow the one at `path`, with everything that is known before its first
 /// message. Returns its path, too.
-fn begin(path: &Path, at: Time, standing: &Standing) -> io::Result<(Writer<File>, PathBuf)> {
+fn begin(
+    path: &Path,
+    at: RecordedTime,
+    standing: &StandingFacts,
+) -> io::Result<(PcapngWriter<File>, PathBuf)> {
     let (file, beginning) = ReplacedFile::create(path)?.into_parts();
     replace::hold(&file);
     let beginning =
         beginning.ok_or_else(|| io::Error::other("it is not a regular file any more"))?;
     let fill = || {
-        let mut writer = Writer::new(file, standing.origin())?;
+        let mut writer = PcapngWriter::new(file, standing.origin())?;
         standing.records(at).try_for_each(|record| writer.write(&record))?;
         writer.flush()?;
         Ok(writer)

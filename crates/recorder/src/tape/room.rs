@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use capture::record::{Bus, BusId, Fact, Gap, GapCause, Record, Time};
+use capture::record::{
+    BusId, Fact, GapCause, RecordedBus, RecordedTime, RecordingGap, RecordingRecord,
+};
 
 /// Whether records can be written.
 #[derive(Debug)]
-pub(super) enum Room {
+pub(super) enum DiskRoom {
     Free,
     Full(Full),
     /// Writing failed for a reason that will not go away.
@@ -18,24 +20,24 @@ pub(super) enum Room {
 /// The records that were not written since the disk became full.
 #[derive(Debug)]
 pub(super) struct Full {
-    since: Time,
+    since: RecordedTime,
     pub(super) lost: BTreeMap<BusId, u64>,
     /// Gaps, at most one for each bus and cause.
-    gaps: Vec<Gap>,
-    pub(super) buses: Vec<Bus>,
+    gaps: Vec<RecordingGap>,
+    pub(super) buses: Vec<RecordedBus>,
     /// Why the recording of each bus has ended.
-    pub(super) ends: Vec<Record<'static>>,
+    pub(super) ends: Vec<RecordingRecord<'static>>,
     /// When the next attempt is due, by the monotonic clock.
     pub(super) next: Duration,
 }
 
-impl Room {
+impl DiskRoom {
     pub(super) fn after(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => Self::Full(Full {
-                since: Time::default(),
+                since: RecordedTime::default(),
                 lost: BTreeMap::new(),
                 gaps: Vec::new(),
                 buses: Vec::new(),
@@ -48,41 +50,41 @@ impl Room {
 }
 
 impl Full {
-    pub(super) fn miss(&mut self, record: &Record<'_>) {
+    pub(super) fn miss(&mut self, record: &RecordingRecord<'_>) {
         match record {
-            Record::Message(raw) => {
+            RecordingRecord::Message(raw) => {
                 if self.lost.is_empty() {
                     self.since = raw.at;
                 }
                 *self.lost.entry(raw.bus).or_default() += 1;
             }
-            Record::Bus(bus) => self.buses.push(bus.clone()),
-            Record::Gap(gap) => self.miss_more(gap),
-            Record::Fact { at, bus, fact: Fact::Ended { cause } } => {
+            RecordingRecord::Bus(bus) => self.buses.push(bus.clone()),
+            RecordingRecord::Gap(gap) => self.miss_more(gap),
+            RecordingRecord::Fact { at, bus, fact: Fact::Ended { cause } } => {
                 if self.lost.is_empty() {
                     self.since = *at;
                 }
                 let fact = Fact::Ended { cause: *cause };
-                self.ends.push(Record::Fact { at: *at, bus: *bus, fact });
+                self.ends.push(RecordingRecord::Fact { at: *at, bus: *bus, fact });
             }
             _ => {}
         }
     }
 
-    fn miss_more(&mut self, gap: &Gap) {
-        let is_same = |known: &&mut Gap| (known.bus, known.cause) == (gap.bus, gap.cause);
+    fn miss_more(&mut self, gap: &RecordingGap) {
+        let is_same = |known: &&mut RecordingGap| (known.bus, known.cause) == (gap.bus, gap.cause);
         match self.gaps.iter_mut().find(is_same) {
             Some(known) => known.lost = known.lost.zip(gap.lost).map(|(a, b)| a + b),
             None => self.gaps.push(gap.clone()),
         }
     }
 
-    pub(super) fn gaps(&self) -> impl Iterator<Item = Record<'static>> {
+    pub(super) fn gaps(&self) -> impl Iterator<Item = RecordingRecord<'static>> {
         let at = Some(self.since);
         let unwritten = self.lost.iter().map(move |(&bus, &lost)| {
             let cause = GapCause::DiskFull;
-            Gap { at, bus, cause, lost: Some(lost) }
+            RecordingGap { at, bus, cause, lost: Some(lost) }
         });
-        unwritten.chain(self.gaps.iter().cloned()).map(Record::Gap)
+        unwritten.chain(self.gaps.iter().cloned()).map(RecordingRecord::Gap)
     }
 }

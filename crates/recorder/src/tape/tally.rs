@@ -6,7 +6,7 @@ use capture::losses::Losses;
 
 /// What has been recorded so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct RecordingTally {
     /// Messages, without those of the recorder.
     pub messages: u64,
     /// Bytes in these messages.

@@ -6,16 +6,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use capture::file::Writer;
+use capture::file::PcapngWriter;
 use capture::query::Query;
-use capture::record::{BusId, EndCause, Fact, Origin, Record, Time};
+use capture::record::{BusId, EndCause, Fact, RecordedTime, RecordingOrigin, RecordingRecord};
 use sys::replace::ReplacedFile;
 
 use super::chunks::Chunks;
 use super::error::TapeError;
 use super::file::remove_previous;
 use crate::rolling::Rolling;
-use crate::standing::Standing;
+use crate::standing::StandingFacts;
 
 /// Keeps the last part of a recording, and writes a file a little after each message that was
 /// waited for. No message is in two files.
@@ -25,14 +25,14 @@ pub(super) struct Trigger {
     size: u64,
     query: Query,
     rolling: Rolling,
-    writer: Writer<Chunks>,
+    writer: PcapngWriter<Chunks>,
     chunks: Chunks,
     /// When the first message of each chunk came.
-    starts: VecDeque<Time>,
+    starts: VecDeque<RecordedTime>,
     /// When the first message came that is not in a chunk yet.
-    start: Option<Time>,
+    start: Option<RecordedTime>,
     /// When the last message came.
-    last: Time,
+    last: RecordedTime,
     /// How many buses there are.
     buses: u16,
     /// Whether the recording has said why it ends.
@@ -57,10 +57,10 @@ impl Trigger {
         path: PathBuf,
         size: u64,
         query: Query,
-        origin: &Origin,
+        origin: &RecordingOrigin,
     ) -> Result<Self, TapeError> {
         let chunks = Chunks::default();
-        let mut writer = Writer::new(chunks.clone(), origin)?;
+        let mut writer = PcapngWriter::new(chunks.clone(), origin)?;
         writer.flush()?;
         chunks.clear();
         let chunked = writer.written().bytes;
@@ -74,7 +74,7 @@ impl Trigger {
             chunks,
             starts: VecDeque::new(),
             start: None,
-            last: Time::default(),
+            last: RecordedTime::default(),
             buses: 0,
             has_ended: false,
             chunked,
@@ -84,15 +84,15 @@ impl Trigger {
         })
     }
 
-    pub(super) fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
+    pub(super) fn write(&mut self, record: &RecordingRecord<'_>) -> io::Result<()> {
         match record {
-            Record::Message(raw) => {
+            RecordingRecord::Message(raw) => {
                 self.start.get_or_insert(raw.at);
                 self.last = self.last.max(raw.at);
                 self.writer.write(record)?;
             }
             // Each file begins with what holds; the writer only has to count the buses.
-            Record::Bus(_) => {
+            RecordingRecord::Bus(_) => {
                 self.buses += 1;
                 self.end_chunk()?;
                 self.writer.write(record)?;
@@ -101,7 +101,8 @@ impl Trigger {
                 self.chunked = self.writer.written().bytes;
             }
             _ => {
-                self.has_ended |= matches!(record, Record::Fact { fact: Fact::Ended { .. }, .. });
+                self.has_ended |=
+                    matches!(record, RecordingRecord::Fact { fact: Fact::Ended { .. }, .. });
                 self.writer.write(record)?;
             }
         }
@@ -112,7 +113,7 @@ impl Trigger {
     }
 
     /// Whether this is what is waited for.
-    pub(super) fn look(&mut self, record: &Record<'_>) {
+    pub(super) fn look(&mut self, record: &RecordingRecord<'_>) {
         let Some(id) = self.rolling.push(record.clone()) else { return };
         let message = self.rolling.capture().message(id);
         if self.due.is_none()
@@ -142,7 +143,7 @@ impl Trigger {
     pub(super) fn flush(
         &mut self,
         now: Duration,
-        standing: &Standing,
+        standing: &StandingFacts,
     ) -> io::Result<Option<PathBuf>> {
         match self.due {
             Some(Due::Met) => self.due = Some(Due::At(now + AFTERWARDS)),
@@ -152,17 +153,21 @@ impl Trigger {
         Ok(None)
     }
 
-    fn save(&mut self, standing: &Standing) -> io::Result<PathBuf> {
+    fn save(&mut self, standing: &StandingFacts) -> io::Result<PathBuf> {
         if !self.has_ended {
             let (at, cause) = (self.last, EndCause::Trigger);
             for bus in (0..self.buses).map(BusId) {
-                self.writer.write(&Record::Fact { at, bus, fact: Fact::Ended { cause } })?;
+                self.writer.write(&RecordingRecord::Fact {
+                    at,
+                    bus,
+                    fact: Fact::Ended { cause },
+                })?;
             }
         }
         self.end_chunk()?;
         let path = self.next_path();
         let mut file = ReplacedFile::create(&path)?;
-        let mut head = Writer::new(&mut file, standing.origin())?;
+        let mut head = PcapngWriter::new(&mut file, standing.origin())?;
         for record in standing.records(self.starts.front().copied().unwrap_or_default()) {
             head.write(&record)?;
         }
@@ -199,7 +204,7 @@ impl Trigger {
     }
 
     /// Writes the file that is due.
-    pub(super) fn finish(mut self, standing: &Standing) -> io::Result<(u64, Vec<PathBuf>)> {
+    pub(super) fn finish(mut self, standing: &StandingFacts) -> io::Result<(u64, Vec<PathBuf>)> {
         if self.due.is_some() {
             self.save(standing)?;
         }

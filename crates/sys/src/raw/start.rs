@@ -26,7 +26,7 @@ pub(crate) fn fork() -> io::Result<Option<u32>> {
 }
 
 /// The descriptors to which a new process writes.
-pub(crate) struct Outputs<'f> {
+pub(crate) struct LaunchOutputs<'f> {
     /// The standard error of the program.
     pub(crate) stderr: BorrowedFd<'f>,
     /// Receives the error number if the program cannot be executed.
@@ -38,7 +38,7 @@ pub(crate) fn launch(
     words: &[CString],
     environment: &[CString],
     setup: &ChildSetup,
-    outputs: &Outputs<'_>,
+    outputs: &LaunchOutputs<'_>,
 ) -> io::Result<u32> {
     let pointers = |texts: &[CString]| {
         let texts = texts.iter().map(|text| text.as_ptr());

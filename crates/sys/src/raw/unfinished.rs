@@ -5,7 +5,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use std::{mem, ptr};
 
-/// The paths of the files, or null. The handler or the [`Place`] owns a path, whichever takes it out first.
+/// The paths of the files, or null. The handler or the [`UnfinishedSlot`] owns a path, whichever takes it out first.
 static PATHS: [AtomicPtr<c_char>; FILES_MAX] = [const { AtomicPtr::new(ptr::null_mut()) }; _];
 /// The process that created the files. Its children do not remove them.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
@@ -13,11 +13,11 @@ static HANDLERS: Once = Once::new();
 
 /// The place of a path. After it is dropped, a signal does not remove the file.
 #[derive(Debug)]
-pub(crate) struct Place(usize);
+pub(crate) struct UnfinishedSlot(usize);
 
 /// Arranges that a signal that ends the process also removes the file at `path`. Returns `None` if there are
 /// [`FILES_MAX`] such files already.
-pub(crate) fn remember(path: CString) -> Option<Place> {
+pub(crate) fn remember(path: CString) -> Option<UnfinishedSlot> {
     HANDLERS.call_once(handle_signals);
     let path = path.into_raw();
     let free = PATHS.iter().position(|place| {
@@ -28,10 +28,10 @@ pub(crate) fn remember(path: CString) -> Option<Place> {
         // SAFETY: the pointer comes from `into_raw`, and is not in any place.
         drop(unsafe { CString::from_raw(path) });
     }
-    free.map(Place)
+    free.map(UnfinishedSlot)
 }
 
-impl Drop for Place {
+impl Drop for UnfinishedSlot {
     fn drop(&mut self) {
         let path = PATHS[self.0].swap(ptr::null_mut(), Ordering::AcqRel);
         if !path.is_null() {

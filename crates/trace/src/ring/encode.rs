@@ -2,13 +2,13 @@
 
 use crate::program::{Participant, TEXT_LEN_MAX, start_of};
 use crate::record::{
-    BUS, DELIVERED, Entry, Kind, MESSAGE_FIXED, Message, NAMELESS, NO_OWNER, NOT_KNOWN, Party,
-    Recipients, Stages, TEXT_END,
+    BUS, DELIVERED, Entry, MESSAGE_FIXED, MessageRecord, NAMELESS, NO_OWNER, NOT_KNOWN, Party,
+    Recipients, RecordKind, Stages, TEXT_END,
 };
 
 /// The body of a record, in parts in the order in which they are written.
 pub(super) struct Encoded<'a, const WORDS: usize> {
-    pub(super) kind: Kind,
+    pub(super) kind: RecordKind,
     pub(super) words: [u64; WORDS],
     pub(super) recipients: Recipients<'a>,
     pub(super) rest: [&'a [u8]; 2],
@@ -29,38 +29,38 @@ impl<const WORDS: usize> Encoded<'_, WORDS> {
 
 /// A body that consists of numbers.
 #[inline]
-const fn numbers(kind: Kind, words: [u64; 3]) -> Encoded<'static, 3> {
+const fn numbers(kind: RecordKind, words: [u64; 3]) -> Encoded<'static, 3> {
     Encoded { kind, words, recipients: Recipients::List(&[]), rest: [&[], &[]] }
 }
 
 impl<'a> Entry<'a> {
     /// Encodes a record that is not a message. Returns a message as it is, as its body has other parts.
     #[inline]
-    pub(super) fn encode(self) -> Result<Encoded<'a, 3>, Message<'a>> {
+    pub(super) fn encode(self) -> Result<Encoded<'a, 3>, MessageRecord<'a>> {
         Ok(match self {
             Self::Message(message) => return Err(message),
-            Self::Written { to, total } => numbers(Kind::Written, [to, total, 0]),
+            Self::Written { to, total } => numbers(RecordKind::Written, [to, total, 0]),
             Self::Joined { peer, pid, uid } => {
-                numbers(Kind::Joined, [peer, pid.into(), uid.into()])
+                numbers(RecordKind::Joined, [peer, pid.into(), uid.into()])
             }
-            Self::Left { peer, why } => texts(Kind::Left, [peer, 0, 0], why, ""),
-            Self::Starting { name, by } => texts(Kind::Starting, [by.code(), 0, 0], name, ""),
+            Self::Left { peer, why } => texts(RecordKind::Left, [peer, 0, 0], why, ""),
+            Self::Starting { name, by } => texts(RecordKind::Starting, [by.code(), 0, 0], name, ""),
             Self::Started { name, failure } => {
                 let len = short(name).len() as u64;
-                texts(Kind::Started, [len, 0, 0], name, failure)
+                texts(RecordKind::Started, [len, 0, 0], name, failure)
             }
-            Self::Dropped { to, count, why } => texts(Kind::Dropped, [to, count, 0], why, ""),
-            Self::Owned { name, peer } => texts(Kind::Owned, [peer, 0, 0], name, ""),
+            Self::Dropped { to, count, why } => texts(RecordKind::Dropped, [to, count, 0], why, ""),
+            Self::Owned { name, peer } => texts(RecordKind::Owned, [peer, 0, 0], name, ""),
             Self::Participant(participant) => participant.encode(),
             Self::OwnerChanged { name, old, new } => {
                 let [old, new] = [old, new].map(|owner| owner.unwrap_or(NO_OWNER));
-                texts(Kind::OwnerChanged, [old, new, 0], name, "")
+                texts(RecordKind::OwnerChanged, [old, new, 0], name, "")
             }
         })
     }
 }
 
-impl<'a> Message<'a> {
+impl<'a> MessageRecord<'a> {
     /// Encodes a message in at most `len_max` bytes, with at most its first `kept` bytes. If that is too long, the
     /// bytes of the message are cut first, and then the recipients.
     #[inline]
@@ -74,7 +74,7 @@ impl<'a> Message<'a> {
         let (begun, matching) = (pair(read, begun), pair(after, took));
         let routed = self.routed_after.as_nanos() as u64;
         let words = [self.from.code(), routed, lens, copies, begun, matching];
-        Encoded { kind: Kind::Message, words, recipients, rest: [bytes.0, bytes.1] }
+        Encoded { kind: RecordKind::Message, words, recipients, rest: [bytes.0, bytes.1] }
     }
 }
 
@@ -87,7 +87,7 @@ impl<'a> Participant<'a> {
         };
         let words = [who.code(), pair(pid, uid), started as u64];
         let rest: [&[u8]; 2] = [start_of(program, TEXT_LEN_MAX).as_bytes(), TEXT_END.as_bytes()];
-        Encoded { rest, ..numbers(Kind::Participant, words) }
+        Encoded { rest, ..numbers(RecordKind::Participant, words) }
     }
 }
 
@@ -102,7 +102,7 @@ impl Party {
 }
 
 /// A body of numbers and one or two texts.
-fn texts<'a>(kind: Kind, words: [u64; 3], text: &'a str, more: &'a str) -> Encoded<'a, 3> {
+fn texts<'a>(kind: RecordKind, words: [u64; 3], text: &'a str, more: &'a str) -> Encoded<'a, 3> {
     let rest = [short(text).as_bytes(), short(more).as_bytes()];
     Encoded { rest, ..numbers(kind, words) }
 }

@@ -4,17 +4,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::num::NonZeroU16;
 
-use super::{AddressError, AddressErrorKind, Family, Key, is_bare};
+use super::{AddressError, AddressErrorKind, AddressKey, HostFamily, is_bare};
 use crate::guid::Guid;
 use crate::hex;
 
 /// The keys of an entry that nobody has taken yet, in the order of the text.
-pub(super) struct Keys<'a> {
+pub(super) struct AddressKeys<'a> {
     keys: Vec<RawKey<'a>>,
     end: usize,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> AddressKeys<'a> {
     /// Reads what stands after the colon, at byte `at` of the whole text.
     pub(super) fn parse(text: &'a str, at: usize) -> Result<Self, AddressError> {
         let mut found = Self { keys: Vec::new(), end: at + text.len() };
@@ -50,11 +50,11 @@ impl<'a> Keys<'a> {
         self.keys.extract_if(.., |key| names.contains(&key.name)).collect()
     }
 
-    pub(super) fn take_all(&mut self) -> Vec<Key> {
+    pub(super) fn take_all(&mut self) -> Vec<AddressKey> {
         self.keys.drain(..).map(RawKey::into_key).collect()
     }
 
-    pub(super) fn into_rest(mut self) -> Vec<Key> {
+    pub(super) fn into_rest(mut self) -> Vec<AddressKey> {
         self.take_all()
     }
 }
@@ -101,10 +101,10 @@ impl<'a> RawKey<'a> {
         number.map(NonZeroU16::new).ok_or(AddressErrorKind::InvalidPort.at(self.value_at))
     }
 
-    pub(super) fn family(self) -> Result<Family, AddressError> {
+    pub(super) fn family(self) -> Result<HostFamily, AddressError> {
         match self.value.as_slice() {
-            b"ipv4" => Ok(Family::V4),
-            b"ipv6" => Ok(Family::V6),
+            b"ipv4" => Ok(HostFamily::V4),
+            b"ipv6" => Ok(HostFamily::V6),
             _ => Err(AddressErrorKind::InvalidFamily.at(self.value_at)),
         }
     }
@@ -114,8 +114,8 @@ impl<'a> RawKey<'a> {
             .map_err(|error| AddressErrorKind::InvalidGuid(error).at(self.value_at))
     }
 
-    fn into_key(self) -> Key {
-        Key { name: self.name.into(), value: self.value }
+    fn into_key(self) -> AddressKey {
+        AddressKey { name: self.name.into(), value: self.value }
     }
 }
 

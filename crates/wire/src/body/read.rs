@@ -5,7 +5,7 @@ use core::fmt;
 
 use super::validate::{Validator, alignment, check_text, split_complete_type};
 use crate::endian::Endian;
-use crate::message::{InvalidMessage, Reason};
+use crate::message::{InvalidMessage, InvalidReason};
 use crate::names::ObjectPath;
 use crate::signature::{Signature, SignatureBuf};
 
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
     /// Whether the array has another element.
     pub fn has_more(&self, end: ArrayEnd) -> Result<bool, InvalidMessage> {
         if self.at() > end.0 {
-            return Err(Reason::ArrayLength.at(end.0));
+            return Err(InvalidReason::ArrayLength.at(end.0));
         }
         Ok(self.at() < end.0)
     }

@@ -2,7 +2,7 @@
 
 use crate::endian::{Endian, align};
 use crate::limits::{ARRAY_LEN_MAX, VALUE_DEPTH_MAX};
-use crate::message::{InvalidMessage, Reason};
+use crate::message::{InvalidMessage, InvalidReason};
 use crate::names::ObjectPath;
 use crate::signature::{Signature, complete_type_end};
 
@@ -49,7 +49,7 @@ impl<'a> Validator<'a> {
     pub fn body(mut self, types: Signature<'_>) -> Result<(), InvalidMessage> {
         self.values(types.as_bytes(), 0)?;
         if !self.rest.is_empty() {
-            return Err(Reason::BodyTooLong.at(self.at()));
+            return Err(InvalidReason::BodyTooLong.at(self.at()));
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl<'a> Validator<'a> {
         let padding = self.take(len)?;
         match padding.iter().position(|&byte| byte != 0) {
             None => Ok(()),
-            Some(index) => Err(Reason::PaddingNotZero.at(at + index)),
+            Some(index) => Err(InvalidReason::PaddingNotZero.at(at + index)),
         }
     }
 
@@ -94,7 +94,7 @@ impl<'a> Validator<'a> {
     #[inline]
     pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], InvalidMessage> {
         let Some((taken, rest)) = self.rest.split_at_checked(len) else {
-            return Err(Reason::ValueTruncated.at(self.at()));
+            return Err(InvalidReason::ValueTruncated.at(self.at()));
         };
         self.rest = rest;
         Ok(taken)
@@ -111,7 +111,7 @@ impl<'a> Validator<'a> {
     pub(crate) fn number<const LEN: usize>(&mut self) -> Result<[u8; LEN], InvalidMessage> {
         self.align(LEN)?;
         let Some((number, rest)) = self.rest.split_first_chunk() else {
-            return Err(Reason::ValueTruncated.at(self.at()));
+            return Err(InvalidReason::ValueTruncated.at(self.at()));
         };
         self.rest = rest;
         Ok(*number)
@@ -132,7 +132,7 @@ impl<'a> Validator<'a> {
         match self.uint32()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(Reason::Boolean.at(self.at() - 4)),
+            _ => Err(InvalidReason::Boolean.at(self.at() - 4)),
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Validator<'a> {
     #[inline]
     pub(crate) fn terminated(&mut self) -> Result<&'a [u8], InvalidMessage> {
         let len = self.uint32()? as usize;
-        self.text(len, Reason::StringNotTerminated)
+        self.text(len, InvalidReason::StringNotTerminated)
     }
 
     /// Where the text that was just read begins.
@@ -153,17 +153,19 @@ impl<'a> Validator<'a> {
     #[inline]
     pub(crate) fn object_path(&mut self) -> Result<ObjectPath<'a>, InvalidMessage> {
         let text = self.terminated()?;
-        ObjectPath::from_bytes(text)
-            .map_err(|error| Reason::ObjectPath(error.kind).at(self.start_of(text) + error.at))
+        ObjectPath::from_bytes(text).map_err(|error| {
+            InvalidReason::ObjectPath(error.kind).at(self.start_of(text) + error.at)
+        })
     }
 
     /// Reads a signature value.
     #[inline]
     pub(crate) fn signature(&mut self) -> Result<Signature<'a>, InvalidMessage> {
         let len = self.byte()?.into();
-        let text = self.text(len, Reason::SignatureNotTerminated)?;
-        Signature::from_bytes(text)
-            .map_err(|error| Reason::Signature(error.kind).at(self.start_of(text) + error.at))
+        let text = self.text(len, InvalidReason::SignatureNotTerminated)?;
+        Signature::from_bytes(text).map_err(|error| {
+            InvalidReason::Signature(error.kind).at(self.start_of(text) + error.at)
+        })
     }
 
     /// Reads the signature of a variant: exactly one complete type.
@@ -179,7 +181,7 @@ impl<'a> Validator<'a> {
         let start = self.at();
         let signature = self.signature()?;
         if complete_type_end(signature.as_bytes()) != Some(signature.as_bytes().len()) {
-            return Err(Reason::VariantNotSingle.at(start));
+            return Err(InvalidReason::VariantNotSingle.at(start));
         }
         Ok(signature)
     }
@@ -191,11 +193,11 @@ impl<'a> Validator<'a> {
         let len = self.uint32()? as usize;
         let len_at = self.at() - 4;
         if len > ARRAY_LEN_MAX {
-            return Err(Reason::ArrayTooLong.at(len_at));
+            return Err(InvalidReason::ArrayTooLong.at(len_at));
         }
         self.align(alignment)?;
         if len > self.rest.len() {
-            return Err(Reason::ValueTruncated.at(len_at));
+            return Err(InvalidReason::ValueTruncated.at(len_at));
         }
         Ok(len)
     }
@@ -268,7 +270,7 @@ impl<'a> Validator<'a> {
             _ => self.until(end, |this| this.values(element, inside))?,
         }
         if self.at() != end {
-            return Err(Reason::ArrayLength.at(end));
+            return Err(InvalidReason::ArrayLength.at(end));
         }
         Ok(())
     }
@@ -290,17 +292,21 @@ impl<'a> Validator<'a> {
     #[inline]
     fn enter(&self, depth: usize) -> Result<usize, InvalidMessage> {
         if depth >= VALUE_DEPTH_MAX {
-            return Err(Reason::TooDeep.at(self.at()));
+            return Err(InvalidReason::TooDeep.at(self.at()));
         }
         Ok(depth + 1)
     }
 
     #[inline]
-    fn text(&mut self, len: usize, not_terminated: Reason) -> Result<&'a [u8], InvalidMessage> {
+    fn text(
+        &mut self,
+        len: usize,
+        not_terminated: InvalidReason,
+    ) -> Result<&'a [u8], InvalidMessage> {
         let start = self.at();
         let text = self.take(len)?;
         match self.rest {
-            [] => Err(Reason::ValueTruncated.at(start)),
+            [] => Err(InvalidReason::ValueTruncated.at(start)),
             [0, rest @ ..] => {
                 self.rest = rest;
                 Ok(text)
@@ -312,13 +318,13 @@ impl<'a> Validator<'a> {
 
 /// Checks what a string may hold and returns it, or what is wrong and where in the text.
 #[inline]
-pub(crate) fn check_text(text: &[u8]) -> Result<&str, (Reason, usize)> {
+pub(crate) fn check_text(text: &[u8]) -> Result<&str, (InvalidReason, usize)> {
     let valid = core::str::from_utf8(text);
     let valid_len = valid.map_or_else(|error| error.valid_up_to(), str::len);
     if let Some(at) = text[..valid_len].iter().position(|&byte| byte == 0) {
-        return Err((Reason::StringContainsNul, at));
+        return Err((InvalidReason::StringContainsNul, at));
     }
-    valid.map_err(|_| (Reason::StringNotUtf8, valid_len))
+    valid.map_err(|_| (InvalidReason::StringNotUtf8, valid_len))
 }
 
 /// Whether a text is ASCII without a 0 byte, as nearly all are: a string then, with no more ado.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::read::element_alignment;
 use super::{Decode, Encode, ReadError, Reader, Shape, Typed, Writer};
 use crate::limits::VALUE_DEPTH_MAX;
-use crate::message::{InvalidMessage, Message, Reason, WriteError};
+use crate::message::{InvalidMessage, InvalidReason, Message, WriteError};
 use crate::names::ObjectPathBuf;
 use crate::signature::{Signature, SignatureBuf, Type};
 
@@ -205,7 +205,7 @@ impl Value {
     fn read_variant(reader: &mut Reader<'_>, depth: usize) -> Result<Self, ReadError> {
         let inside = enter(reader, depth)?;
         let at = reader.at();
-        let kind = reader.variant()?.single().ok_or(Reason::VariantNotSingle.at(at))?;
+        let kind = reader.variant()?.single().ok_or(InvalidReason::VariantNotSingle.at(at))?;
         Self::read_nested(kind, reader, inside)
     }
 
@@ -251,7 +251,7 @@ impl Value {
 /// The depth inside a container that begins here and itself stands inside `depth` others.
 fn enter(reader: &Reader<'_>, depth: usize) -> Result<usize, InvalidMessage> {
     if depth >= VALUE_DEPTH_MAX {
-        return Err(Reason::TooDeep.at(reader.at()));
+        return Err(InvalidReason::TooDeep.at(reader.at()));
     }
     Ok(depth + 1)
 }

@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<MatchRule, MatchRuleError> {
         return Err(Kind::TooLong { len: text.len() }.at(MATCH_RULE_LEN_MAX));
     }
     let mut rule = MatchRule::default();
-    let mut cursor = Cursor { text, at: 0 };
+    let mut cursor = RuleCursor { text, at: 0 };
     while let Some(pair) = cursor.next_pair()? {
         let key = KeyName::parse(pair.key).map_err(|kind| kind.at(pair.key_at))?;
         rule.add(key, &pair)?;
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Result<MatchRule, MatchRuleError> {
 }
 
 /// A key and its value, unquoted, with where the two begin in the text.
-struct Pair<'a> {
+struct RuleKeyValue<'a> {
     key: &'a str,
     key_at: usize,
     value: String,
@@ -35,13 +35,13 @@ struct Pair<'a> {
 }
 
 /// What is still to be read of the text.
-struct Cursor<'a> {
+struct RuleCursor<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
-    fn next_pair(&mut self) -> Result<Option<Pair<'a>>, MatchRuleError> {
+impl<'a> RuleCursor<'a> {
+    fn next_pair(&mut self) -> Result<Option<RuleKeyValue<'a>>, MatchRuleError> {
         self.skip_blanks();
         if self.rest().is_empty() {
             return Ok(None);
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
         let key = self.key()?;
         let value_at = self.at;
         let value = self.value()?;
-        Ok(Some(Pair { key, key_at, value, value_at }))
+        Ok(Some(RuleKeyValue { key, key_at, value, value_at }))
     }
 
     /// Takes the key, the blanks after it and the `=`.
@@ -166,7 +166,7 @@ impl KeyName {
     }
 }
 
-impl Pair<'_> {
+impl RuleKeyValue<'_> {
     /// The value, if it is a name of the kind that `check` asks for.
     fn checked<'v, T>(
         &'v self,
@@ -186,7 +186,7 @@ impl Pair<'_> {
 }
 
 impl MatchRule {
-    fn add(&mut self, key: KeyName, pair: &Pair<'_>) -> Result<(), MatchRuleError> {
+    fn add(&mut self, key: KeyName, pair: &RuleKeyValue<'_>) -> Result<(), MatchRuleError> {
         let added = match key {
             KeyName::Type => {
                 set_once(&mut self.message_type, pair.known(message_type, Kind::InvalidType)?)

@@ -2,15 +2,15 @@
 
 use core::num::NonZeroU32;
 
-use super::{FieldCode, FixedHeader, InvalidMessage, MessageType, Reason};
+use super::{FieldCode, FixedHeader, InvalidMessage, InvalidReason, MessageType};
 use crate::body::Validator;
 use crate::endian::{Endian, align};
-use crate::names::{BusName, ErrorName, InterfaceName, MemberName, Name, ObjectPath};
+use crate::names::{BusName, CheckedName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use crate::signature::Signature;
 
 /// The values of the fields, each valid in itself, and together right for the message type.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fields<'a> {
+pub(super) struct HeaderFields<'a> {
     pub(super) path: Option<ObjectPath<'a>>,
     pub(super) interface: Option<InterfaceName<'a>>,
     pub(super) member: Option<MemberName<'a>>,
@@ -26,7 +26,7 @@ pub(super) struct Fields<'a> {
     seen: u16,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> HeaderFields<'a> {
     /// Reads the fields of the message that `bytes` hold, at least up to its body.
     #[inline]
     pub(super) fn parse(
@@ -42,7 +42,7 @@ impl<'a> Fields<'a> {
         }
         let padding = &bytes[end..fixed.body_start()];
         if let Some(index) = padding.iter().position(|&byte| byte != 0) {
-            return Err(Reason::PaddingNotZero.at(end + index));
+            return Err(InvalidReason::PaddingNotZero.at(end + index));
         }
         self.check_required(fixed.message_type, end)
     }
@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
             return self.parse_other_field(&mut cursor.values);
         };
         if self.seen & code.bit() != 0 {
-            return Err(Reason::FieldDuplicate(code).at(start));
+            return Err(InvalidReason::FieldDuplicate(code).at(start));
         }
         self.seen |= code.bit();
         self.parse_value(code, cursor)
@@ -66,11 +66,11 @@ impl<'a> Fields<'a> {
         let start = values.at();
         let code = values.byte()?;
         if code == 0 {
-            return Err(Reason::FieldCodeZero.at(start));
+            return Err(InvalidReason::FieldCodeZero.at(start));
         }
         let signature = values.variant_signature()?;
         if let Some(code) = FieldCode::from_code(code) {
-            return Err(Reason::FieldType(code).at(start));
+            return Err(InvalidReason::FieldType(code).at(start));
         }
         self.unknown = true;
         values.values(signature.as_bytes(), FIELD_DEPTH)
@@ -101,7 +101,7 @@ impl<'a> Fields<'a> {
         let missing = required_fields(kind) & !self.seen;
         match FieldCode::from_code(missing.trailing_zeros() as u8) {
             None => Ok(()),
-            Some(field) => Err(Reason::FieldMissing(field).at(end)),
+            Some(field) => Err(InvalidReason::FieldMissing(field).at(end)),
         }
     }
 }
@@ -150,7 +150,7 @@ impl<'a> FieldCursor<'a> {
     fn path(&mut self) -> Result<ObjectPath<'a>, InvalidMessage> {
         let path: ObjectPath<'a> = self.name(FieldCode::Path)?;
         if path == LOCAL_PATH {
-            return Err(Reason::LocalPath.at(self.values.start_of(path.as_str().as_bytes())));
+            return Err(InvalidReason::LocalPath.at(self.values.start_of(path.as_str().as_bytes())));
         }
         Ok(path)
     }
@@ -159,26 +159,28 @@ impl<'a> FieldCursor<'a> {
     fn interface(&mut self) -> Result<InterfaceName<'a>, InvalidMessage> {
         let name: InterfaceName<'a> = self.name(FieldCode::Interface)?;
         if name == LOCAL_INTERFACE {
-            return Err(Reason::LocalInterface.at(self.values.start_of(name.as_str().as_bytes())));
+            return Err(
+                InvalidReason::LocalInterface.at(self.values.start_of(name.as_str().as_bytes()))
+            );
         }
         Ok(name)
     }
 
     /// Reads a string or object path and makes it the kind of name that the field holds.
     #[inline]
-    fn name<T: Name<'a>>(&mut self, code: FieldCode) -> Result<T, InvalidMessage> {
+    fn name<T: CheckedName<'a>>(&mut self, code: FieldCode) -> Result<T, InvalidMessage> {
         let bytes = self.values.terminated()?;
         let start = self.values.start_of(bytes);
         let from = start - FixedHeader::LEN;
         let text = self.text.and_then(|text| text.get(from..from + bytes.len()));
         text.map_or_else(|| T::from_bytes(bytes), T::new)
-            .map_err(|error| Reason::FieldName(code, error.kind).at(start + error.at))
+            .map_err(|error| InvalidReason::FieldName(code, error.kind).at(start + error.at))
     }
 
     #[inline]
     fn reply_serial(&mut self) -> Result<NonZeroU32, InvalidMessage> {
         let serial = self.values.uint32()?;
-        NonZeroU32::new(serial).ok_or(Reason::ReplySerialZero.at(self.values.at() - 4))
+        NonZeroU32::new(serial).ok_or(InvalidReason::ReplySerialZero.at(self.values.at() - 4))
     }
 }
 
@@ -191,7 +193,7 @@ pub(super) struct RawField<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// The fields of a header that [`Fields::parse`] has accepted.
+/// The fields of a header that [`HeaderFields::parse`] has accepted.
 pub(super) fn raw_fields(
     bytes: &[u8],
     endian: Endian,

@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU32;
 
-use super::{Flags, InvalidMessage, MessageType, Reason};
+use super::{Flags, InvalidMessage, InvalidReason, MessageType};
 use crate::endian::{Endian, align};
 use crate::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
 
@@ -39,17 +39,18 @@ impl FixedHeader {
     #[inline]
     pub fn parse(bytes: &[u8; Self::LEN]) -> Result<Self, InvalidMessage> {
         let [mark, kind, flags, version, b0, b1, b2, b3, s0, s1, s2, s3, f0, f1, f2, f3] = *bytes;
-        let endian = Endian::from_mark(mark).ok_or(Reason::ByteOrder.at(0))?;
-        let message_type = MessageType::from_code(kind).ok_or(Reason::TypeZero.at(at::TYPE))?;
+        let endian = Endian::from_mark(mark).ok_or(InvalidReason::ByteOrder.at(0))?;
+        let message_type =
+            MessageType::from_code(kind).ok_or(InvalidReason::TypeZero.at(at::TYPE))?;
         if version != PROTOCOL_VERSION {
-            return Err(Reason::Version.at(at::VERSION));
+            return Err(InvalidReason::Version.at(at::VERSION));
         }
         let serial = endian.u32([s0, s1, s2, s3]);
         let header = Self {
             endian,
             message_type,
             flags: Flags::from_bits(flags),
-            serial: NonZeroU32::new(serial).ok_or(Reason::SerialZero.at(at::SERIAL))?,
+            serial: NonZeroU32::new(serial).ok_or(InvalidReason::SerialZero.at(at::SERIAL))?,
             fields_len: endian.u32([f0, f1, f2, f3]),
             body_len: endian.u32([b0, b1, b2, b3]),
         };
@@ -59,10 +60,10 @@ impl FixedHeader {
 
     fn check_lengths(&self) -> Result<(), InvalidMessage> {
         if self.fields_len as usize > ARRAY_LEN_MAX {
-            return Err(Reason::FieldsTooLong.at(at::FIELDS_LEN));
+            return Err(InvalidReason::FieldsTooLong.at(at::FIELDS_LEN));
         }
         if self.body_len as usize > MESSAGE_LEN_MAX || self.message_len() > MESSAGE_LEN_MAX {
-            return Err(Reason::TooLong.at(at::BODY_LEN));
+            return Err(InvalidReason::TooLong.at(at::BODY_LEN));
         }
         Ok(())
     }

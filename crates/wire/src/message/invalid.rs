@@ -10,7 +10,7 @@ use crate::signature::SignatureErrorKind;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidMessage {
     /// Which rule is broken.
-    pub reason: Reason,
+    pub reason: InvalidReason,
     /// Offset in bytes from the start of the message.
     pub at: usize,
 }
@@ -18,7 +18,7 @@ pub struct InvalidMessage {
 /// The rules that a message can break: "Message Protocol" and "Marshaling (Wire Format)".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum InvalidReason {
     /// The first byte is neither `l` nor `B`.
     ByteOrder,
     /// The message type is 0.
@@ -118,7 +118,7 @@ pub enum Reason {
     },
 }
 
-impl Reason {
+impl InvalidReason {
     /// This rule, broken at byte `at`.
     #[inline]
     pub const fn at(self, at: usize) -> InvalidMessage {
@@ -126,7 +126,7 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for InvalidReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::ByteOrder => "the first byte names no byte order",

@@ -40,11 +40,11 @@ use core::num::NonZeroU32;
 
 pub use build::Builder;
 pub use field_code::FieldCode;
-use fields::{Fields, raw_fields};
+use fields::{HeaderFields, raw_fields};
 pub use fixed::FixedHeader;
 pub(crate) use fixed::at;
 pub use flags::Flags;
-pub use invalid::{InvalidMessage, Reason};
+pub use invalid::{InvalidMessage, InvalidReason};
 pub use message_type::MessageType;
 pub use scan::{HeaderScan, ScannedField};
 pub use stamp::SenderField;
@@ -52,7 +52,7 @@ pub use write_error::WriteError;
 
 use crate::body::{DecodeArgs, ReadError, Reader, Validator};
 use crate::endian::Endian;
-use crate::match_rule::Arg;
+use crate::match_rule::MatchArgument;
 use crate::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use crate::signature::{Signature, Type};
 
@@ -64,21 +64,21 @@ use crate::signature::{Signature, Type};
 pub struct Message<'a> {
     bytes: &'a [u8],
     fixed: FixedHeader,
-    fields: Fields<'a>,
+    fields: HeaderFields<'a>,
 }
 
 impl<'a> Message<'a> {
     /// Parses and checks the header of the message that `bytes` hold, no more and no less.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, InvalidMessage> {
-        let start = bytes.first_chunk().ok_or(Reason::Truncated.at(bytes.len()))?;
+        let start = bytes.first_chunk().ok_or(InvalidReason::Truncated.at(bytes.len()))?;
         let fixed = FixedHeader::parse(start)?;
         if bytes.len() < fixed.message_len() {
-            return Err(Reason::Truncated.at(bytes.len()));
+            return Err(InvalidReason::Truncated.at(bytes.len()));
         }
         if bytes.len() > fixed.message_len() {
-            return Err(Reason::Surplus.at(fixed.message_len()));
+            return Err(InvalidReason::Surplus.at(fixed.message_len()));
         }
-        let mut message = Self { bytes, fixed, fields: Fields::default() };
+        let mut message = Self { bytes, fixed, fields: HeaderFields::default() };
         message.fields.parse(bytes, &fixed)?;
         Ok(message)
     }
@@ -211,15 +211,15 @@ impl<'a> Message<'a> {
     /// The arguments of the body as match rules see them, one for each complete type.
     ///
     /// Ends early where the body is invalid.
-    pub fn args(&self) -> impl Iterator<Item = Arg<'a>> + use<'a> {
+    pub fn args(&self) -> impl Iterator<Item = MatchArgument<'a>> + use<'a> {
         let mut reader = self.reader();
         let mut types = self.signature().types();
         core::iter::from_fn(move || {
             let rest = types.rest();
             match types.next()? {
-                Type::String => reader.string().ok().map(Arg::String),
-                Type::ObjectPath => reader.string().ok().map(Arg::ObjectPath),
-                _ => reader.skip(rest).ok().map(|()| Arg::Other),
+                Type::String => reader.string().ok().map(MatchArgument::String),
+                Type::ObjectPath => reader.string().ok().map(MatchArgument::ObjectPath),
+                _ => reader.skip(rest).ok().map(|()| MatchArgument::Other),
             }
         })
     }

@@ -96,7 +96,7 @@ impl<'a> HeaderScan<'a> {
         let code = self.values.byte()?;
         let signature = self.values.variant_signature()?;
         if let Some(code) = FieldCode::from_code(code) {
-            return Err(super::Reason::FieldType(code).at(at));
+            return Err(super::InvalidReason::FieldType(code).at(at));
         }
         self.values.values(signature.as_bytes(), super::fields::FIELD_DEPTH)?;
         Ok(ScannedField::Unknown(code))

@@ -16,12 +16,12 @@ pub(super) trait Grammar {
     /// One more byte that may be in an element.
     const EXTRA: u8;
     /// What an element may begin with.
-    const FIRST: First;
+    const FIRST: FirstByte;
 }
 
 /// What an element may begin with.
 #[derive(Clone, Copy)]
-pub(super) enum First {
+pub(super) enum FirstByte {
     NotDigit,
     Any,
 }
@@ -33,33 +33,33 @@ pub(super) enum Elements {
     Several,
 }
 
-struct Interface;
+struct InterfaceGrammar;
 struct WellKnown;
 struct Unique;
-struct Path;
+struct PathGrammar;
 
-impl Grammar for Interface {
+impl Grammar for InterfaceGrammar {
     const SEPARATOR: u8 = b'.';
     const EXTRA: u8 = b'_';
-    const FIRST: First = First::NotDigit;
+    const FIRST: FirstByte = FirstByte::NotDigit;
 }
 
 impl Grammar for WellKnown {
     const SEPARATOR: u8 = b'.';
     const EXTRA: u8 = b'-';
-    const FIRST: First = First::NotDigit;
+    const FIRST: FirstByte = FirstByte::NotDigit;
 }
 
 impl Grammar for Unique {
     const SEPARATOR: u8 = b'.';
     const EXTRA: u8 = b'-';
-    const FIRST: First = First::Any;
+    const FIRST: FirstByte = FirstByte::Any;
 }
 
-impl Grammar for Path {
+impl Grammar for PathGrammar {
     const SEPARATOR: u8 = b'/';
     const EXTRA: u8 = b'_';
-    const FIRST: First = First::Any;
+    const FIRST: FirstByte = FirstByte::Any;
 }
 
 #[inline]
@@ -83,15 +83,15 @@ pub(super) const fn check_well_known_name(name: &[u8]) -> Result<(), NameError> 
 
 #[inline]
 pub(super) const fn check_interface_name(name: &[u8]) -> Result<(), NameError> {
-    match elements::<Interface>(name) {
+    match elements::<InterfaceGrammar>(name) {
         Some(Elements::Several) if name.len() <= NAME_LEN_MAX => Ok(()),
-        _ => explain_dotted::<Interface>(name),
+        _ => explain_dotted::<InterfaceGrammar>(name),
     }
 }
 
 #[inline]
 pub(super) const fn check_member_name(name: &[u8]) -> Result<(), NameError> {
-    match elements::<Interface>(name) {
+    match elements::<InterfaceGrammar>(name) {
         Some(Elements::One) if name.len() <= NAME_LEN_MAX => Ok(()),
         _ => explain_member(name),
     }
@@ -101,7 +101,7 @@ pub(super) const fn check_member_name(name: &[u8]) -> Result<(), NameError> {
 pub(super) const fn check_object_path(path: &[u8]) -> Result<(), NameError> {
     match path {
         [b'/'] => Ok(()),
-        [b'/', rest @ ..] if elements::<Path>(rest).is_some() => Ok(()),
+        [b'/', rest @ ..] if elements::<PathGrammar>(rest).is_some() => Ok(()),
         _ => explain_path(path),
     }
 }
@@ -158,7 +158,7 @@ const fn explain_path(path: &[u8]) -> Result<(), NameError> {
         [b'/', ..] => {}
         _ => return Err(NameErrorKind::NotAbsolute.at(0)),
     }
-    match explain_elements::<Path>(path, 1) {
+    match explain_elements::<PathGrammar>(path, 1) {
         Err(error) if error.at == path.len() => Err(NameErrorKind::TrailingSlash.at(error.at - 1)),
         Err(error) => Err(error),
         Ok(_) => Ok(()),
@@ -179,7 +179,7 @@ const fn explain_elements<G: Grammar>(name: &[u8], mut at: usize) -> Result<Elem
             start = at + 1;
         } else if !byte.is_ascii_alphanumeric() && byte != b'_' && byte != G::EXTRA {
             return Err(NameErrorKind::InvalidByte.at(at));
-        } else if at == start && byte.is_ascii_digit() && matches!(G::FIRST, First::NotDigit) {
+        } else if at == start && byte.is_ascii_digit() && matches!(G::FIRST, FirstByte::NotDigit) {
             return Err(NameErrorKind::LeadingDigit.at(at));
         }
         at += 1;

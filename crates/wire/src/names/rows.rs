@@ -4,7 +4,7 @@
 //! else. So a whole row can be asked at once, without a branch between its bytes, and compilers
 //! make vector instructions of that.
 
-use super::grammar::{Elements, First, Grammar};
+use super::grammar::{Elements, FirstByte, Grammar};
 
 /// How many elements of the grammar `G` make up `name`; `None` if it is anything else.
 #[inline]
@@ -25,12 +25,12 @@ pub(super) const fn elements<G: Grammar>(name: &[u8]) -> Option<Elements> {
 
 /// What was seen in a part of a name.
 #[derive(Clone, Copy)]
-struct Seen {
+struct SeenBytes {
     wrong: bool,
     separator: bool,
 }
 
-impl Seen {
+impl SeenBytes {
     const NOTHING: Self = Self { wrong: false, separator: false };
 
     const fn and(self, other: Self) -> Self {
@@ -49,7 +49,7 @@ impl Seen {
 /// Looks at the bytes of `rest`, before each of which stands that of `before` in the same place.
 /// Gives up where they make no row.
 #[inline]
-const fn long<G: Grammar>(mut before: &[u8], mut rest: &[u8]) -> Option<Seen> {
+const fn long<G: Grammar>(mut before: &[u8], mut rest: &[u8]) -> Option<SeenBytes> {
     let (Some(last_before), Some(last)) = (before.last_chunk(), rest.last_chunk()) else {
         return None;
     };
@@ -66,8 +66,8 @@ const fn long<G: Grammar>(mut before: &[u8], mut rest: &[u8]) -> Option<Seen> {
 
 /// Not inlined, so that the loop below is seen on its own and becomes a handful of instructions.
 #[inline(never)]
-const fn row<G: Grammar>(before: &[u8; ROW], row: &[u8; ROW]) -> Seen {
-    let mut seen = Seen::NOTHING;
+const fn row<G: Grammar>(before: &[u8; ROW], row: &[u8; ROW]) -> SeenBytes {
+    let mut seen = SeenBytes::NOTHING;
     let mut at = 0;
     while at < ROW {
         seen.wrong |= !fits::<G>(before[at], row[at]);
@@ -78,8 +78,8 @@ const fn row<G: Grammar>(before: &[u8; ROW], row: &[u8; ROW]) -> Seen {
 }
 
 #[inline]
-const fn short<G: Grammar>(before: &[u8], rest: &[u8]) -> Seen {
-    let mut seen = Seen::NOTHING;
+const fn short<G: Grammar>(before: &[u8], rest: &[u8]) -> SeenBytes {
+    let mut seen = SeenBytes::NOTHING;
     let mut at = 0;
     while at < rest.len() {
         if !rest[at].is_ascii_alphabetic() {
@@ -95,7 +95,7 @@ const fn short<G: Grammar>(before: &[u8], rest: &[u8]) -> Seen {
 #[inline]
 const fn fits<G: Grammar>(before: u8, byte: u8) -> bool {
     let first = before == G::SEPARATOR;
-    let digit = byte.is_ascii_digit() & !(first & matches!(G::FIRST, First::NotDigit));
+    let digit = byte.is_ascii_digit() & !(first & matches!(G::FIRST, FirstByte::NotDigit));
     let separator = (byte == G::SEPARATOR) & !first;
     byte.is_ascii_alphabetic() | digit | (byte == b'_') | (byte == G::EXTRA) | separator
 }

@@ -4,8 +4,8 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::{self, Vec};
 use core::fmt;
 
-use super::cookie::{CHALLENGE_LEN, Challenge, Context, Proof};
-use super::line::{ClientLine, Line, LineError, Lines, ServerLine};
+use super::cookie::{CHALLENGE_LEN, CookieChallenge, CookieContext, Proof};
+use super::line::{ClientLine, LineBuffer, LineError, SaslLine, ServerLine};
 use super::{FdPassing, Mechanism};
 use crate::guid::Guid;
 use crate::hex;
@@ -14,7 +14,7 @@ use crate::hex;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClientConfig {
     /// How to authenticate.
-    pub plan: Plan,
+    pub plan: AuthenticationPlan,
     /// Whether to ask for file descriptors.
     pub fds: FdWish,
 }
@@ -30,13 +30,13 @@ pub enum FdWish {
 
 /// How to authenticate.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Plan {
+pub enum AuthenticationPlan {
     /// Makes an attempt, waits for the answer, and goes on to the next if it is rejected.
     InTurn {
         /// The first attempt, made before it is known what the server offers.
-        first: Attempt,
+        first: AuthenticationAttempt,
         /// The others; those that the server does not offer are passed over.
-        then: Vec<Attempt>,
+        then: Vec<AuthenticationAttempt>,
     },
     /// Sends everything up to `BEGIN` at once, so that messages may follow without waiting. There
     /// is no second attempt: if the first is rejected, the server ends the connection.
@@ -45,7 +45,7 @@ pub enum Plan {
 
 /// One way to authenticate.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Attempt {
+pub enum AuthenticationAttempt {
     /// One that needs no challenge.
     Direct(Direct),
     /// `DBUS_COOKIE_SHA1`
@@ -55,7 +55,7 @@ pub enum Attempt {
     },
 }
 
-impl From<Direct> for Attempt {
+impl From<Direct> for AuthenticationAttempt {
     fn from(direct: Direct) -> Self {
         Self::Direct(direct)
     }
@@ -87,7 +87,7 @@ pub const TRACE_DEFAULT: &str = "diligence";
 pub trait Cookies {
     /// The secret of this cookie, from the user's file for this context. The program ignores a
     /// directory that others can read or write.
-    fn secret(&mut self, context: &Context, id: u32) -> Option<String>;
+    fn secret(&mut self, context: &CookieContext, id: u32) -> Option<String>;
 
     /// Bytes that nobody can foretell.
     fn random(&mut self) -> [u8; CHALLENGE_LEN];
@@ -98,7 +98,7 @@ pub trait Cookies {
 pub struct NoCookies;
 
 impl Cookies for NoCookies {
-    fn secret(&mut self, _: &Context, _: u32) -> Option<String> {
+    fn secret(&mut self, _: &CookieContext, _: u32) -> Option<String> {
         None
     }
 
@@ -107,9 +107,9 @@ impl Cookies for NoCookies {
     }
 }
 
-/// What to do after [`Client::receive`].
+/// What to do after [`SaslClient::receive`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Progress {
+pub enum ClientProgress {
     /// Send what was written, then wait for more bytes.
     NeedMore,
     /// Send what was written, `BEGIN` at its end, and then messages.
@@ -126,7 +126,7 @@ pub enum Progress {
 /// Why a client gives up.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum AuthenticationFailure {
     /// The last attempt was rejected.
     Rejected {
         /// Offset in the stream of the line that says so.
@@ -160,7 +160,7 @@ pub enum Failure {
     },
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for AuthenticationFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rejected { offered, .. } if offered.is_empty() => {
@@ -183,7 +183,7 @@ impl fmt::Display for Failure {
     }
 }
 
-impl core::error::Error for Failure {}
+impl core::error::Error for AuthenticationFailure {}
 
 /// Lines that a server may send. An exchange takes three.
 pub const ANSWERS_MAX: u16 = 256;
@@ -201,31 +201,31 @@ pub const ANSWERS_MAX: u16 = 256;
 ///          ExpectRejected ---------------'
 /// ```
 ///
-/// `Asked` is `ExpectChallenge` or `ExpectOk`, as the mechanism has it. With [`Plan::AtOnce`] the
+/// `Asked` is `ExpectChallenge` or `ExpectOk`, as the mechanism has it. With [`AuthenticationPlan::AtOnce`] the
 /// states are the same, prefixed `Ahead`, and have no way back, since everything was sent. See the
 /// chapter "Client states".
 ///
-/// Call [`receive`](Self::receive) with every chunk until it says [`Progress::Done`] or fails, and
+/// Call [`receive`](Self::receive) with every chunk until it says [`ClientProgress::Done`] or fails, and
 /// send what it wrote each time.
 #[derive(Debug)]
-pub struct Client {
+pub struct SaslClient {
     fds: FdWish,
-    untried: vec::IntoIter<Attempt>,
-    lines: Lines,
+    untried: vec::IntoIter<AuthenticationAttempt>,
+    lines: LineBuffer,
     answers: u16,
-    state: State,
+    state: ClientState,
 }
 
-impl Client {
+impl SaslClient {
     /// Writes the first bytes to send.
     pub fn start(config: ClientConfig, out: &mut Vec<u8>) -> Self {
         let ClientConfig { plan, fds } = config;
         out.push(0);
         let (state, untried) = match plan {
-            Plan::InTurn { first, then } => (first.begin(out), then),
-            Plan::AtOnce(direct) => (direct.send_all(fds, out), Vec::new()),
+            AuthenticationPlan::InTurn { first, then } => (first.begin(out), then),
+            AuthenticationPlan::AtOnce(direct) => (direct.send_all(fds, out), Vec::new()),
         };
-        Self { fds, untried: untried.into_iter(), lines: Lines::default(), answers: 0, state }
+        Self { fds, untried: untried.into_iter(), lines: LineBuffer::default(), answers: 0, state }
     }
 
     /// Takes bytes, however they were cut, and appends the answers to `out`.
@@ -237,40 +237,45 @@ impl Client {
         input: &[u8],
         cookies: &mut impl Cookies,
         out: &mut Vec<u8>,
-    ) -> Result<Progress, Failure> {
+    ) -> Result<ClientProgress, AuthenticationFailure> {
         let mut rest = input;
         loop {
-            if let State::Finished(outcome) = &self.state {
+            if let ClientState::Finished(outcome) = &self.state {
                 let consumed = input.len() - rest.len();
-                return outcome.clone().map(|Login { guid, fds }| Progress::Done {
+                return outcome.clone().map(|ClientLogin { guid, fds }| ClientProgress::Done {
                     consumed,
                     guid,
                     fds,
                 });
             }
             match self.lines.next(&mut rest) {
-                Ok(None) => return Ok(Progress::NeedMore),
+                Ok(None) => return Ok(ClientProgress::NeedMore),
                 Ok(Some(line)) => self.receive_line(&line, cookies, out),
-                Err(error) => self.state = Failure::LineTooLong { at: error.at }.into(),
+                Err(error) => {
+                    self.state = AuthenticationFailure::LineTooLong { at: error.at }.into()
+                }
             }
         }
     }
 
-    fn receive_line(&mut self, line: &Line, cookies: &mut impl Cookies, out: &mut Vec<u8>) {
-        let state = core::mem::replace(&mut self.state, State::ExpectRejected);
+    fn receive_line(&mut self, line: &SaslLine, cookies: &mut impl Cookies, out: &mut Vec<u8>) {
+        let state = core::mem::replace(&mut self.state, ClientState::ExpectRejected);
         self.answers += 1;
         self.state = match ServerLine::parse(&line.bytes) {
-            _ if self.answers > ANSWERS_MAX => Failure::TooManyAnswers { at: line.at }.into(),
-            Err(error) => Failure::NotAscii { at: line.at, error }.into(),
+            _ if self.answers > ANSWERS_MAX => {
+                AuthenticationFailure::TooManyAnswers { at: line.at }.into()
+            }
+            Err(error) => AuthenticationFailure::NotAscii { at: line.at, error }.into(),
             Ok(parsed) => {
-                let mut turn = Turn { fds: self.fds, untried: &mut self.untried, out, at: line.at };
+                let mut turn =
+                    ClientTurn { fds: self.fds, untried: &mut self.untried, out, at: line.at };
                 state.receive(parsed, &mut turn, cookies)
             }
         };
     }
 }
 
-impl Attempt {
+impl AuthenticationAttempt {
     const fn mechanism(&self) -> Mechanism {
         match self {
             Self::Direct(Direct::External { .. } | Direct::ExternalAsSeen) => Mechanism::External,
@@ -279,43 +284,43 @@ impl Attempt {
         }
     }
 
-    fn begin(&self, out: &mut Vec<u8>) -> State {
+    fn begin(&self, out: &mut Vec<u8>) -> ClientState {
         match self {
             Self::Direct(direct) => direct.begin(out),
             Self::Cookie { user } => {
                 write_auth(Mechanism::DbusCookieSha1, Some(user.as_bytes()), out);
-                State::ExpectChallenge(Mechanism::DbusCookieSha1)
+                ClientState::ExpectChallenge(Mechanism::DbusCookieSha1)
             }
         }
     }
 }
 
 impl Direct {
-    fn begin(&self, out: &mut Vec<u8>) -> State {
+    fn begin(&self, out: &mut Vec<u8>) -> ClientState {
         match self {
             Self::External { uid } => {
                 write_auth(Mechanism::External, Some(uid.to_string().as_bytes()), out);
-                State::ExpectOk
+                ClientState::ExpectOk
             }
             Self::ExternalAsSeen => {
                 write_auth(Mechanism::External, None, out);
-                State::ExpectChallenge(Mechanism::External)
+                ClientState::ExpectChallenge(Mechanism::External)
             }
             Self::Anonymous { trace } => {
                 let trace = if trace.is_empty() { TRACE_DEFAULT } else { trace };
                 write_auth(Mechanism::Anonymous, Some(trace.as_bytes()), out);
-                State::ExpectOk
+                ClientState::ExpectOk
             }
         }
     }
 
-    fn send_all(&self, fds: FdWish, out: &mut Vec<u8>) -> State {
+    fn send_all(&self, fds: FdWish, out: &mut Vec<u8>) -> ClientState {
         let state = match self.begin(out) {
-            State::ExpectChallenge(_) => {
+            ClientState::ExpectChallenge(_) => {
                 ClientLine::Data("").write(out);
-                State::AheadExpectChallenge
+                ClientState::AheadExpectChallenge
             }
-            _ => State::AheadExpectOk,
+            _ => ClientState::AheadExpectOk,
         };
         if fds == FdWish::Wanted {
             ClientLine::NegotiateUnixFd.write(out);
@@ -327,7 +332,7 @@ impl Direct {
 
 /// What the machine waits for.
 #[derive(Debug)]
-enum State {
+enum ClientState {
     /// The server's challenge in this mechanism.
     ExpectChallenge(Mechanism),
     /// The client has said all that the mechanism has it say.
@@ -342,33 +347,33 @@ enum State {
     AheadExpectOk,
     /// Everything was sent, and the server has accepted the client.
     AheadExpectAgreement(Option<Guid>),
-    Finished(Result<Login, Failure>),
+    Finished(Result<ClientLogin, AuthenticationFailure>),
 }
 
 /// What a client has got.
 #[derive(Clone, Copy, Debug)]
-struct Login {
+struct ClientLogin {
     guid: Option<Guid>,
     fds: FdPassing,
 }
 
-impl From<Failure> for State {
-    fn from(failure: Failure) -> Self {
+impl From<AuthenticationFailure> for ClientState {
+    fn from(failure: AuthenticationFailure) -> Self {
         Self::Finished(Err(failure))
     }
 }
 
-impl From<Login> for State {
-    fn from(login: Login) -> Self {
+impl From<ClientLogin> for ClientState {
+    fn from(login: ClientLogin) -> Self {
         Self::Finished(Ok(login))
     }
 }
 
-impl State {
+impl ClientState {
     fn receive(
         self,
         line: ServerLine<'_>,
-        turn: &mut Turn<'_>,
+        turn: &mut ClientTurn<'_>,
         cookies: &mut impl Cookies,
     ) -> Self {
         match (self, line) {
@@ -392,30 +397,30 @@ impl State {
 }
 
 /// One line's worth of work: what the states need to answer it.
-struct Turn<'t> {
+struct ClientTurn<'t> {
     fds: FdWish,
-    untried: &'t mut vec::IntoIter<Attempt>,
+    untried: &'t mut vec::IntoIter<AuthenticationAttempt>,
     out: &'t mut Vec<u8>,
     /// Offset of the line in the stream.
     at: u64,
 }
 
-impl Turn<'_> {
-    fn accepted(&mut self, guid: &str) -> State {
+impl ClientTurn<'_> {
+    fn accepted(&mut self, guid: &str) -> ClientState {
         let guid = Guid::parse(guid).ok();
         match self.fds {
             FdWish::Wanted => {
                 ClientLine::NegotiateUnixFd.write(self.out);
-                State::ExpectAgreement(guid)
+                ClientState::ExpectAgreement(guid)
             }
             FdWish::NotWanted => {
                 ClientLine::Begin.write(self.out);
-                Login { guid, fds: FdPassing::Off }.into()
+                ClientLogin { guid, fds: FdPassing::Off }.into()
             }
         }
     }
 
-    fn agreed(&mut self, guid: Option<Guid>, line: ServerLine<'_>) -> State {
+    fn agreed(&mut self, guid: Option<Guid>, line: ServerLine<'_>) -> ClientState {
         match self.agreement(guid, line) {
             Ok(login) => {
                 ClientLine::Begin.write(self.out);
@@ -425,24 +430,28 @@ impl Turn<'_> {
         }
     }
 
-    fn agreement(&self, guid: Option<Guid>, line: ServerLine<'_>) -> Result<Login, Failure> {
+    fn agreement(
+        &self,
+        guid: Option<Guid>,
+        line: ServerLine<'_>,
+    ) -> Result<ClientLogin, AuthenticationFailure> {
         match line {
-            ServerLine::AgreeUnixFd => Ok(Login { guid, fds: FdPassing::Agreed }),
-            ServerLine::Error(_) => Ok(Login { guid, fds: FdPassing::Off }),
+            ServerLine::AgreeUnixFd => Ok(ClientLogin { guid, fds: FdPassing::Agreed }),
+            ServerLine::Error(_) => Ok(ClientLogin { guid, fds: FdPassing::Off }),
             other => Err(self.unexpected(other)),
         }
     }
 
     /// Goes on to the first attempt that was not made and is offered.
-    fn next_attempt(&mut self, offered: &str) -> State {
+    fn next_attempt(&mut self, offered: &str) -> ClientState {
         let names = offered.split_ascii_whitespace();
         // A server may keep its list to itself.
-        let is_offered = |attempt: &Attempt| {
+        let is_offered = |attempt: &AuthenticationAttempt| {
             offered.is_empty() || names.clone().any(|name| name == attempt.mechanism().name())
         };
         match self.untried.find(is_offered) {
             Some(attempt) => attempt.begin(self.out),
-            None => Failure::Rejected { at: self.at, offered: offered.into() }.into(),
+            None => AuthenticationFailure::Rejected { at: self.at, offered: offered.into() }.into(),
         }
     }
 
@@ -451,7 +460,7 @@ impl Turn<'_> {
         mechanism: Mechanism,
         challenge: &str,
         cookies: &mut impl Cookies,
-    ) -> State {
+    ) -> ClientState {
         let response = match mechanism {
             Mechanism::DbusCookieSha1 => prove(challenge, cookies),
             // Nothing to say: the server's system knows.
@@ -460,54 +469,55 @@ impl Turn<'_> {
         match response {
             Some(response) => {
                 ClientLine::Data(&response).write(self.out);
-                State::ExpectOk
+                ClientState::ExpectOk
             }
             None => self.cancel(),
         }
     }
 
-    fn cancel(&mut self) -> State {
+    fn cancel(&mut self) -> ClientState {
         ClientLine::Cancel.write(self.out);
-        State::ExpectRejected
+        ClientState::ExpectRejected
     }
 
     /// Says that the line is not for this state, which stays.
-    fn refuse(&mut self, state: State) -> State {
+    fn refuse(&mut self, state: ClientState) -> ClientState {
         ClientLine::Error("This command is not expected now").write(self.out);
         state
     }
 
     /// What the states do that can only go forward, or fail.
-    fn receive_ahead(&self, state: State, line: ServerLine<'_>) -> State {
+    fn receive_ahead(&self, state: ClientState, line: ServerLine<'_>) -> ClientState {
         match (state, line) {
-            (State::AheadExpectChallenge, ServerLine::Data(_)) => State::AheadExpectOk,
+            (ClientState::AheadExpectChallenge, ServerLine::Data(_)) => ClientState::AheadExpectOk,
             // An OK to what was to be challenged would leave the answer, sent already, without a
             // place, and all lines after it would be misread: so only `AheadExpectOk` takes one.
-            (State::AheadExpectOk, ServerLine::Ok(guid)) => {
+            (ClientState::AheadExpectOk, ServerLine::Ok(guid)) => {
                 let guid = Guid::parse(guid).ok();
                 match self.fds {
-                    FdWish::Wanted => State::AheadExpectAgreement(guid),
-                    FdWish::NotWanted => Login { guid, fds: FdPassing::Off }.into(),
+                    FdWish::Wanted => ClientState::AheadExpectAgreement(guid),
+                    FdWish::NotWanted => ClientLogin { guid, fds: FdPassing::Off }.into(),
                 }
             }
-            (State::AheadExpectChallenge | State::AheadExpectOk, ServerLine::Rejected(offered)) => {
-                Failure::Rejected { at: self.at, offered: offered.into() }.into()
-            }
-            (State::AheadExpectAgreement(guid), line) => {
-                self.agreement(guid, line).map_or_else(State::from, State::from)
+            (
+                ClientState::AheadExpectChallenge | ClientState::AheadExpectOk,
+                ServerLine::Rejected(offered),
+            ) => AuthenticationFailure::Rejected { at: self.at, offered: offered.into() }.into(),
+            (ClientState::AheadExpectAgreement(guid), line) => {
+                self.agreement(guid, line).map_or_else(ClientState::from, ClientState::from)
             }
             (_, line) => self.unexpected(line).into(),
         }
     }
 
-    fn unexpected(&self, line: ServerLine<'_>) -> Failure {
-        Failure::Unexpected { at: self.at, found: line.to_string() }
+    fn unexpected(&self, line: ServerLine<'_>) -> AuthenticationFailure {
+        AuthenticationFailure::Unexpected { at: self.at, found: line.to_string() }
     }
 }
 
 /// The answer to a server's challenge, in hexadecimal; `None` if it cannot be given.
 fn prove(challenge: &str, cookies: &mut impl Cookies) -> Option<String> {
-    let challenge = Challenge::parse(&hex::decode(challenge).ok()?).ok()?;
+    let challenge = CookieChallenge::parse(&hex::decode(challenge).ok()?).ok()?;
     let secret = cookies.secret(&challenge.context, challenge.cookie_id)?;
     let proof = Proof::of(&challenge, cookies.random(), &secret);
     Some(hex::encode(proof.to_string().as_bytes()))

@@ -54,9 +54,9 @@ pub const CHALLENGE_LEN: usize = 16;
 
 /// The name of a set of cookies, which is that of a file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Context(String);
+pub struct CookieContext(String);
 
-impl Context {
+impl CookieContext {
     /// Accepts ASCII without slashes, dots, and blanks, so that no client is led to another file.
     pub fn new(name: &str) -> Result<Self, CookieError> {
         match name.find(|c: char| !c.is_ascii() || CONTEXT_FORBIDDEN.contains(&c)) {
@@ -72,14 +72,14 @@ impl Context {
     }
 }
 
-impl Default for Context {
+impl Default for CookieContext {
     /// `org_freedesktop_general`, that of servers which do not choose one.
     fn default() -> Self {
         Self("org_freedesktop_general".into())
     }
 }
 
-impl fmt::Display for Context {
+impl fmt::Display for CookieContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -214,18 +214,18 @@ pub enum Refresh {
 
 /// What a server asks: prove that you know this cookie.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Challenge {
+pub struct CookieChallenge {
     /// Which file the cookie is in.
-    pub context: Context,
+    pub context: CookieContext,
     /// Which cookie of the file.
     pub cookie_id: u32,
     /// What the proof must be about, so that none can be used twice.
     pub text: String,
 }
 
-impl Challenge {
+impl CookieChallenge {
     /// Asks about a cookie; the text is `random` in hexadecimal.
-    pub fn new(context: Context, cookie_id: u32, random: [u8; CHALLENGE_LEN]) -> Self {
+    pub fn new(context: CookieContext, cookie_id: u32, random: [u8; CHALLENGE_LEN]) -> Self {
         Self { context, cookie_id, text: hex::encode(&random) }
     }
 
@@ -233,7 +233,7 @@ impl Challenge {
     pub fn parse(data: &[u8]) -> Result<Self, CookieError> {
         let text = core::str::from_utf8(data).map_err(|_| CookieError::NotText)?;
         let mut fields = text.splitn(3, ' ');
-        let context = Context::new(fields.next().unwrap_or_default())?;
+        let context = CookieContext::new(fields.next().unwrap_or_default())?;
         let cookie_id = fields.next().and_then(number).ok_or(CookieError::CookieId)?;
         let text = fields.next().filter(|text| !text.is_empty());
         let text = text.ok_or(CookieError::MissingField)?.into();
@@ -242,7 +242,7 @@ impl Challenge {
 }
 
 /// The data of the server's line.
-impl fmt::Display for Challenge {
+impl fmt::Display for CookieChallenge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.context, self.cookie_id, self.text)
     }
@@ -257,7 +257,7 @@ pub struct Proof {
 
 impl Proof {
     /// Answers `challenge`; the client's own text is `random` in hexadecimal.
-    pub fn of(challenge: &Challenge, random: [u8; CHALLENGE_LEN], secret: &str) -> Self {
+    pub fn of(challenge: &CookieChallenge, random: [u8; CHALLENGE_LEN], secret: &str) -> Self {
         let text = hex::encode(&random);
         let digest = digest(&challenge.text, &text, secret);
         Self { text, digest }
@@ -275,7 +275,7 @@ impl Proof {
     }
 
     /// Whether the proof is one: whoever made it knows `secret`.
-    pub fn holds(&self, challenge: &Challenge, secret: &str) -> bool {
+    pub fn holds(&self, challenge: &CookieChallenge, secret: &str) -> bool {
         let expected = digest(&challenge.text, &self.text, secret);
         is_same(expected.as_bytes(), self.digest.as_bytes())
     }
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn the_proof_is_that_of_other_implementations() {
-        let challenge = Challenge::parse(b"ctx 5 server").expect("well-formed");
+        let challenge = CookieChallenge::parse(b"ctx 5 server").expect("well-formed");
         let proof =
             Proof::parse(b"client a22c764e817d4ee11c0a8215668dc5964d17e6d5").expect("well-formed");
         assert!(proof.holds(&challenge, "secret"));
@@ -428,7 +428,7 @@ mod tests {
             ("ctx 1", CookieError::MissingField),
             ("ctx 1 ", CookieError::MissingField),
         ] {
-            assert_eq!(Challenge::parse(data.as_bytes()), Err(expected), "{data:?}");
+            assert_eq!(CookieChallenge::parse(data.as_bytes()), Err(expected), "{data:?}");
         }
         for data in ["", "x", " x", "x "] {
             assert_eq!(Proof::parse(data.as_bytes()), Err(CookieError::MissingField), "{data:?}");

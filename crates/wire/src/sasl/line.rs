@@ -164,14 +164,14 @@ impl core::error::Error for LineError {}
 
 /// Cuts a stream that arrives in chunks into lines.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct LineBuffer {
     partial: Vec<u8>,
     /// Bytes of the stream that were taken, those in `partial` among them.
     taken: u64,
 }
 
 /// One line without its `\r\n`, and where it begins in the stream.
-pub(super) struct Line {
+pub(super) struct SaslLine {
     pub(super) bytes: Vec<u8>,
     pub(super) at: u64,
 }
@@ -182,7 +182,7 @@ pub(super) struct LineTooLong {
     pub(super) at: u64,
 }
 
-impl Lines {
+impl LineBuffer {
     /// Takes the first byte of `input`, which belongs to no line.
     pub(super) fn skip_byte(&mut self, input: &mut &[u8]) -> Option<u8> {
         let (&first, rest) = input.split_first()?;
@@ -194,7 +194,7 @@ impl Lines {
     /// Takes bytes from the front of `input` up to the end of a line, and no more.
     ///
     /// `None` if the line has no end yet; its bytes are kept. A `\n` alone ends no line.
-    pub(super) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Line>, LineTooLong> {
+    pub(super) fn next(&mut self, input: &mut &[u8]) -> Result<Option<SaslLine>, LineTooLong> {
         while !self.partial.ends_with(b"\r\n") {
             let Some(len) = self.next_piece(input) else { return Ok(None) };
             if self.partial.len() + len > LINE_LEN_MAX {
@@ -208,7 +208,7 @@ impl Lines {
         let at = self.start();
         let mut bytes = core::mem::take(&mut self.partial);
         bytes.truncate(bytes.len() - b"\r\n".len());
-        Ok(Some(Line { bytes, at }))
+        Ok(Some(SaslLine { bytes, at }))
     }
 
     /// How much of `input` to take next: up to where a line may end.
@@ -249,9 +249,9 @@ fn write_argument(f: &mut fmt::Formatter<'_>, argument: &str) -> fmt::Result {
 }
 
 fn write_line(line: &impl fmt::Display, out: &mut Vec<u8>) {
-    struct Sink<'a>(&'a mut Vec<u8>);
+    struct HexSink<'a>(&'a mut Vec<u8>);
 
-    impl fmt::Write for Sink<'_> {
+    impl fmt::Write for HexSink<'_> {
         fn write_str(&mut self, text: &str) -> fmt::Result {
             self.0.extend_from_slice(text.as_bytes());
             Ok(())
@@ -259,6 +259,6 @@ fn write_line(line: &impl fmt::Display, out: &mut Vec<u8>) {
     }
 
     // The sink takes everything, and the lines' own `Display` never fails.
-    let written = write!(Sink(out), "{line}\r\n");
+    let written = write!(HexSink(out), "{line}\r\n");
     debug_assert!(written.is_ok());
 }

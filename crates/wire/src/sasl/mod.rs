@@ -43,8 +43,8 @@ pub mod server;
 
 use core::fmt;
 
-pub use client::{Client, ClientConfig};
-pub use server::{Server, ServerConfig};
+pub use client::{ClientConfig, SaslClient};
+pub use server::{SaslServer, ServerConfig};
 
 /// A way to authenticate ("Authentication mechanisms").
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -4,8 +4,8 @@ use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::cookie::{CHALLENGE_LEN, Challenge, Context, Cookie, Proof};
-use super::line::{ClientLine, Line, Lines, ServerLine};
+use super::cookie::{CHALLENGE_LEN, Cookie, CookieChallenge, CookieContext, Proof};
+use super::line::{ClientLine, LineBuffer, SaslLine, ServerLine};
 use super::{FdPassing, Mechanism, Mechanisms};
 use crate::guid::Guid;
 use crate::hex;
@@ -22,7 +22,7 @@ pub struct ServerConfig {
     /// Whether file descriptors could be passed if the client asks.
     pub fds: FdSupport,
     /// Which file of cookies `DBUS_COOKIE_SHA1` uses.
-    pub cookie_context: Context,
+    pub cookie_context: CookieContext,
 }
 
 /// What the system says about the other end of a socket.
@@ -62,7 +62,7 @@ pub trait Authority {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CookieRequest<'a> {
     /// The name of the file.
-    pub context: &'a Context,
+    pub context: &'a CookieContext,
     /// Whose file.
     pub uid: u32,
     /// The time, in seconds since 1970.
@@ -90,16 +90,16 @@ impl Authority for NoAuthority {
 /// Who a client has shown to be.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub enum Identity {
+pub enum AuthenticatedIdentity {
     /// This user.
     Uid(u32),
     /// Anybody. Whether such a client may stay is the server's decision.
     Anonymous,
 }
 
-/// What to do after [`Server::receive`].
+/// What to do after [`SaslServer::receive`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Progress {
+pub enum ServerProgress {
     /// Send what was written, then wait for more bytes.
     NeedMore,
     /// The client said `BEGIN`: what follows are messages.
@@ -107,7 +107,7 @@ pub enum Progress {
         /// Bytes of the input that were part of the authentication; the rest is messages.
         consumed: usize,
         /// Who the client is.
-        identity: Identity,
+        identity: AuthenticatedIdentity,
         /// Whether its messages may carry file descriptors.
         fds: FdPassing,
     },
@@ -199,21 +199,26 @@ pub const COMMANDS_MAX: u16 = 256;
 /// What a state does not expect is answered with `ERROR` and changes nothing; `BEGIN` too early
 /// ends the connection. Both are as in the chapter "Server states".
 ///
-/// Call [`receive`](Self::receive) with every chunk until it says [`Progress::Done`] or fails, and
+/// Call [`receive`](Self::receive) with every chunk until it says [`ServerProgress::Done`] or fails, and
 /// send what it wrote each time, also when it failed: it may be the last rejection. A server should
 /// read no more while what was written waits to be sent.
 #[derive(Debug)]
-pub struct Server {
+pub struct SaslServer {
     config: ServerConfig,
-    lines: Lines,
-    tally: Tally,
-    state: State,
+    lines: LineBuffer,
+    tally: RejectionCount,
+    state: ServerState,
 }
 
-impl Server {
+impl SaslServer {
     /// Waits for a client's first byte.
     pub fn new(config: ServerConfig) -> Self {
-        Self { config, lines: Lines::default(), tally: Tally::default(), state: State::ExpectNul }
+        Self {
+            config,
+            lines: LineBuffer::default(),
+            tally: RejectionCount::default(),
+            state: ServerState::ExpectNul,
+        }
     }
 
     /// Takes bytes, however they were cut, and appends the answers to `out`.
@@ -226,26 +231,26 @@ impl Server {
         now_unix: u64,
         authority: &mut impl Authority,
         out: &mut Vec<u8>,
-    ) -> Result<Progress, Violation> {
+    ) -> Result<ServerProgress, Violation> {
         let mut rest = input;
         loop {
             match &self.state {
-                State::Finished(outcome) => {
+                ServerState::Finished(outcome) => {
                     let consumed = input.len() - rest.len();
-                    return outcome.map(|Login { identity, fds }| Progress::Done {
+                    return outcome.map(|ServerLogin { identity, fds }| ServerProgress::Done {
                         consumed,
                         identity,
                         fds,
                     });
                 }
-                State::ExpectNul => {
+                ServerState::ExpectNul => {
                     let Some(first) = self.lines.skip_byte(&mut rest) else {
-                        return Ok(Progress::NeedMore);
+                        return Ok(ServerProgress::NeedMore);
                     };
-                    self.state = State::after_first_byte(first);
+                    self.state = ServerState::after_first_byte(first);
                 }
                 _ => match self.lines.next(&mut rest) {
-                    Ok(None) => return Ok(Progress::NeedMore),
+                    Ok(None) => return Ok(ServerProgress::NeedMore),
                     Ok(Some(line)) => self.receive_line(&line, now_unix, authority, out),
                     Err(error) => self.state = Violation::LineTooLong { at: error.at }.into(),
                 },
@@ -256,12 +261,12 @@ impl Server {
     /// Whether the client has tried to authenticate, and nothing that it tried was accepted. If it
     /// leaves now, that is why.
     pub fn has_rejected(&self) -> bool {
-        self.tally.attempts > 0 && matches!(self.state, State::ExpectAuth)
+        self.tally.attempts > 0 && matches!(self.state, ServerState::ExpectAuth)
     }
 
     /// Why the client was rejected, if it was.
     pub fn rejection(&self) -> Option<Rejection> {
-        let Tally { attempts, not_offered, rejections, .. } = self.tally;
+        let RejectionCount { attempts, not_offered, rejections, .. } = self.tally;
         match rejections {
             0 => None,
             _ if attempts > 0 && attempts == not_offered => Some(Rejection::NotOffered),
@@ -271,55 +276,55 @@ impl Server {
 
     fn receive_line(
         &mut self,
-        line: &Line,
+        line: &SaslLine,
         now_unix: u64,
         authority: &mut impl Authority,
         out: &mut Vec<u8>,
     ) {
         let Self { config, tally, .. } = self;
-        let mut turn = Turn { config, tally, now_unix, authority, out, at: line.at };
-        let state = core::mem::replace(&mut self.state, State::ExpectNul);
+        let mut turn = ServerTurn { config, tally, now_unix, authority, out, at: line.at };
+        let state = core::mem::replace(&mut self.state, ServerState::ExpectNul);
         let next = turn.count().and_then(|()| match ClientLine::parse(&line.bytes) {
             Ok(line) => state.receive(line, &mut turn),
-            Err(_) => turn.refuse(state, Refusal::NotAscii),
+            Err(_) => turn.refuse(state, MechanismRefusal::NotAscii),
         });
-        self.state = next.unwrap_or_else(State::from);
+        self.state = next.unwrap_or_else(ServerState::from);
     }
 }
 
 /// What the machine waits for.
 #[derive(Debug)]
-enum State {
+enum ServerState {
     ExpectNul,
     ExpectAuth,
-    ExpectData(Exchange),
-    ExpectBegin(Login),
-    Finished(Result<Login, Violation>),
+    ExpectData(MechanismExchange),
+    ExpectBegin(ServerLogin),
+    Finished(Result<ServerLogin, Violation>),
 }
 
 /// An exchange that waits for the client's answer.
 #[derive(Debug)]
-enum Exchange {
+enum MechanismExchange {
     /// The client was asked who it is.
     External,
     /// The client was asked about this cookie of this user.
-    Cookie { uid: u32, challenge: Challenge, cookie: Cookie },
+    Cookie { uid: u32, challenge: CookieChallenge, cookie: Cookie },
 }
 
 /// What a client has got so far.
 #[derive(Clone, Copy, Debug)]
-struct Login {
-    identity: Identity,
+struct ServerLogin {
+    identity: AuthenticatedIdentity,
     fds: FdPassing,
 }
 
-impl From<Violation> for State {
+impl From<Violation> for ServerState {
     fn from(violation: Violation) -> Self {
         Self::Finished(Err(violation))
     }
 }
 
-impl State {
+impl ServerState {
     fn after_first_byte(byte: u8) -> Self {
         match byte {
             0 => Self::ExpectAuth,
@@ -330,10 +335,10 @@ impl State {
     fn receive<A: Authority>(
         self,
         line: ClientLine<'_>,
-        turn: &mut Turn<'_, A>,
+        turn: &mut ServerTurn<'_, A>,
     ) -> Result<Self, Violation> {
         match (self, line) {
-            (state, ClientLine::Unknown(_)) => turn.refuse(state, Refusal::UnknownCommand),
+            (state, ClientLine::Unknown(_)) => turn.refuse(state, MechanismRefusal::UnknownCommand),
             (_, ClientLine::Error(_)) => turn.reject(),
             (Self::ExpectAuth, line) => Self::receive_auth(line, turn),
             (Self::ExpectData(exchange), line) => exchange.receive(line, turn),
@@ -344,46 +349,52 @@ impl State {
 
     fn receive_auth<A: Authority>(
         line: ClientLine<'_>,
-        turn: &mut Turn<'_, A>,
+        turn: &mut ServerTurn<'_, A>,
     ) -> Result<Self, Violation> {
         match line {
             ClientLine::Auth { mechanism, initial } => turn.begin_exchange(mechanism, initial),
             ClientLine::ListMechanisms => turn.reject(),
             ClientLine::Begin => Err(Violation::BeginBeforeOk { at: turn.at }),
-            ClientLine::NegotiateUnixFd => turn.refuse(Self::ExpectAuth, Refusal::NotYetOk),
-            _ => turn.refuse(Self::ExpectAuth, Refusal::NoExchange),
+            ClientLine::NegotiateUnixFd => {
+                turn.refuse(Self::ExpectAuth, MechanismRefusal::NotYetOk)
+            }
+            _ => turn.refuse(Self::ExpectAuth, MechanismRefusal::NoExchange),
         }
     }
 }
 
-impl Exchange {
+impl MechanismExchange {
     fn receive<A: Authority>(
         self,
         line: ClientLine<'_>,
-        turn: &mut Turn<'_, A>,
-    ) -> Result<State, Violation> {
+        turn: &mut ServerTurn<'_, A>,
+    ) -> Result<ServerState, Violation> {
         match line {
             ClientLine::Data(response) => match hex::decode(response) {
                 Ok(response) => self.receive_response(&response, turn),
-                Err(_) => turn.refuse(State::ExpectData(self), Refusal::NotHexadecimal),
+                Err(_) => {
+                    turn.refuse(ServerState::ExpectData(self), MechanismRefusal::NotHexadecimal)
+                }
             },
             ClientLine::Cancel => turn.reject(),
             ClientLine::Begin => Err(Violation::BeginBeforeOk { at: turn.at }),
-            ClientLine::NegotiateUnixFd => turn.refuse(State::ExpectData(self), Refusal::NotYetOk),
-            _ => turn.refuse(State::ExpectData(self), Refusal::ExchangeGoesOn),
+            ClientLine::NegotiateUnixFd => {
+                turn.refuse(ServerState::ExpectData(self), MechanismRefusal::NotYetOk)
+            }
+            _ => turn.refuse(ServerState::ExpectData(self), MechanismRefusal::ExchangeGoesOn),
         }
     }
 
     fn receive_response<A: Authority>(
         self,
         response: &[u8],
-        turn: &mut Turn<'_, A>,
-    ) -> Result<State, Violation> {
+        turn: &mut ServerTurn<'_, A>,
+    ) -> Result<ServerState, Violation> {
         match self {
             Self::External => turn.finish_external(response),
             Self::Cookie { uid, challenge, cookie } => match Proof::parse(response) {
                 Ok(proof) if proof.holds(&challenge, &cookie.secret) => {
-                    turn.accept(Identity::Uid(uid))
+                    turn.accept(AuthenticatedIdentity::Uid(uid))
                 }
                 _ => turn.reject(),
             },
@@ -391,30 +402,30 @@ impl Exchange {
     }
 }
 
-impl Login {
+impl ServerLogin {
     fn receive<A: Authority>(
         self,
         line: ClientLine<'_>,
-        turn: &mut Turn<'_, A>,
-    ) -> Result<State, Violation> {
+        turn: &mut ServerTurn<'_, A>,
+    ) -> Result<ServerState, Violation> {
         match (line, turn.config.fds) {
-            (ClientLine::Begin, _) => Ok(State::Finished(Ok(self))),
+            (ClientLine::Begin, _) => Ok(ServerState::Finished(Ok(self))),
             (ClientLine::NegotiateUnixFd, FdSupport::Available) => {
                 turn.reply(ServerLine::AgreeUnixFd);
-                Ok(State::ExpectBegin(Self { fds: FdPassing::Agreed, ..self }))
+                Ok(ServerState::ExpectBegin(Self { fds: FdPassing::Agreed, ..self }))
             }
             (ClientLine::NegotiateUnixFd, FdSupport::Unavailable) => {
-                turn.refuse(State::ExpectBegin(self), Refusal::NoFdPassing)
+                turn.refuse(ServerState::ExpectBegin(self), MechanismRefusal::NoFdPassing)
             }
             (ClientLine::Cancel, _) => turn.reject(),
-            _ => turn.refuse(State::ExpectBegin(self), Refusal::AlreadyOk),
+            _ => turn.refuse(ServerState::ExpectBegin(self), MechanismRefusal::AlreadyOk),
         }
     }
 }
 
 /// What a client has used up.
 #[derive(Debug, Default)]
-struct Tally {
+struct RejectionCount {
     attempts: u16,
     /// Attempts with a mechanism that the server does not offer.
     not_offered: u16,
@@ -423,9 +434,9 @@ struct Tally {
 }
 
 /// One line's worth of work: what the states need to answer it.
-struct Turn<'t, A> {
+struct ServerTurn<'t, A> {
     config: &'t ServerConfig,
-    tally: &'t mut Tally,
+    tally: &'t mut RejectionCount,
     now_unix: u64,
     authority: &'t mut A,
     out: &'t mut Vec<u8>,
@@ -433,7 +444,7 @@ struct Turn<'t, A> {
     at: u64,
 }
 
-impl<A: Authority> Turn<'_, A> {
+impl<A: Authority> ServerTurn<'_, A> {
     fn count(&mut self) -> Result<(), Violation> {
         self.tally.commands += 1;
         if self.tally.commands > COMMANDS_MAX {
@@ -446,7 +457,7 @@ impl<A: Authority> Turn<'_, A> {
         &mut self,
         mechanism: &str,
         initial: Option<&str>,
-    ) -> Result<State, Violation> {
+    ) -> Result<ServerState, Violation> {
         // Not more than commands, of which there is a limit.
         self.tally.attempts += 1;
         let mechanism = Mechanism::from_name(mechanism);
@@ -456,7 +467,7 @@ impl<A: Authority> Turn<'_, A> {
             return self.reject();
         };
         let Ok(initial) = initial.map(hex::decode).transpose() else {
-            return self.refuse(State::ExpectAuth, Refusal::NotHexadecimal);
+            return self.refuse(ServerState::ExpectAuth, MechanismRefusal::NotHexadecimal);
         };
         match (mechanism, initial) {
             (Mechanism::External, None) => self.begin_external(),
@@ -469,26 +480,26 @@ impl<A: Authority> Turn<'_, A> {
     }
 
     /// Asks the client for the identity that it left out, unless none could be right.
-    fn begin_external(&mut self) -> Result<State, Violation> {
+    fn begin_external(&mut self) -> Result<ServerState, Violation> {
         if self.config.peer.uid.is_none() {
             return self.reject();
         }
         self.reply(ServerLine::Data(""));
-        Ok(State::ExpectData(Exchange::External))
+        Ok(ServerState::ExpectData(MechanismExchange::External))
     }
 
     /// An empty identity asks for the user whom the system names; any other must be that user's
     /// number. Login names are not looked up for somebody of whom nothing is known yet.
-    fn finish_external(&mut self, identity: &[u8]) -> Result<State, Violation> {
+    fn finish_external(&mut self, identity: &[u8]) -> Result<ServerState, Violation> {
         match self.config.peer.uid {
             Some(uid) if identity.is_empty() || uid_from_digits(identity) == Some(uid) => {
-                self.accept(Identity::Uid(uid))
+                self.accept(AuthenticatedIdentity::Uid(uid))
             }
             _ => self.reject(),
         }
     }
 
-    fn begin_cookie(&mut self, user: &[u8]) -> Result<State, Violation> {
+    fn begin_cookie(&mut self, user: &[u8]) -> Result<ServerState, Violation> {
         let config = self.config;
         let uid = uid_from_digits(user).or_else(|| self.uid_from_name(user));
         let offer = uid.and_then(|uid| {
@@ -498,9 +509,9 @@ impl<A: Authority> Turn<'_, A> {
         });
         let Some((uid, cookie)) = offer else { return self.reject() };
         let random = self.authority.random();
-        let challenge = Challenge::new(config.cookie_context.clone(), cookie.id, random);
+        let challenge = CookieChallenge::new(config.cookie_context.clone(), cookie.id, random);
         self.reply(ServerLine::Data(&hex::encode(challenge.to_string().as_bytes())));
-        Ok(State::ExpectData(Exchange::Cookie { uid, challenge, cookie }))
+        Ok(ServerState::ExpectData(MechanismExchange::Cookie { uid, challenge, cookie }))
     }
 
     fn uid_from_name(&mut self, user: &[u8]) -> Option<u32> {
@@ -509,29 +520,33 @@ impl<A: Authority> Turn<'_, A> {
     }
 
     /// The client may say something for the log, which must be text.
-    fn finish_anonymous(&mut self, trace: &[u8]) -> Result<State, Violation> {
+    fn finish_anonymous(&mut self, trace: &[u8]) -> Result<ServerState, Violation> {
         match core::str::from_utf8(trace) {
-            Ok(_) => self.accept(Identity::Anonymous),
+            Ok(_) => self.accept(AuthenticatedIdentity::Anonymous),
             Err(_) => self.reject(),
         }
     }
 
-    fn accept(&mut self, identity: Identity) -> Result<State, Violation> {
+    fn accept(&mut self, identity: AuthenticatedIdentity) -> Result<ServerState, Violation> {
         self.reply(ServerLine::Ok(&self.config.guid.to_string()));
-        Ok(State::ExpectBegin(Login { identity, fds: FdPassing::Off }))
+        Ok(ServerState::ExpectBegin(ServerLogin { identity, fds: FdPassing::Off }))
     }
 
-    fn reject(&mut self) -> Result<State, Violation> {
+    fn reject(&mut self) -> Result<ServerState, Violation> {
         self.reply(ServerLine::Rejected(&self.config.mechanisms.to_string()));
         self.tally.rejections += 1;
         if self.tally.rejections == REJECTIONS_MAX {
             return Err(Violation::TooManyRejections { at: self.at });
         }
-        Ok(State::ExpectAuth)
+        Ok(ServerState::ExpectAuth)
     }
 
     /// Says why a line is not for this state, which stays.
-    fn refuse(&mut self, state: State, why: Refusal) -> Result<State, Violation> {
+    fn refuse(
+        &mut self,
+        state: ServerState,
+        why: MechanismRefusal,
+    ) -> Result<ServerState, Violation> {
         self.reply(ServerLine::Error(why.explanation()));
         Ok(state)
     }
@@ -543,7 +558,7 @@ impl<A: Authority> Turn<'_, A> {
 
 /// Why a line is answered with `ERROR`.
 #[derive(Clone, Copy)]
-enum Refusal {
+enum MechanismRefusal {
     UnknownCommand,
     NotAscii,
     NotHexadecimal,
@@ -554,7 +569,7 @@ enum Refusal {
     NoFdPassing,
 }
 
-impl Refusal {
+impl MechanismRefusal {
     const fn explanation(self) -> &'static str {
         match self {
             Self::UnknownCommand => "This command is not known here",

@@ -3,13 +3,13 @@
 use diligence_wire::address::AddressList;
 use testkit::random::Random;
 
-use crate::judge::{Judge, Kind, Verdict};
-use crate::{BATCH, Comparison, cases, deviations, distort, verdict};
+use crate::judge::{Judge, JudgedText, ReferenceVerdict};
+use crate::{BATCH, ReferenceComparison, cases, deviations, distort, verdict};
 
 #[test]
 fn addresses_are_judged_as_by_the_reference() {
-    let comparison = Comparison {
-        kind: Kind::Address,
+    let comparison = ReferenceComparison {
+        kind: JudgedText::Address,
         count: cases(30),
         case: &address,
         ours: &|text: &String| verdict(AddressList::parse(text).map_err(|error| error.kind)),
@@ -27,9 +27,9 @@ fn addresses_are_read_as_by_the_reference() {
         let texts: Vec<String> = (0..BATCH).map(|_| address(&mut random)).collect();
         let lists = texts.iter().filter_map(|text| Some((text, AddressList::parse(text).ok()?)));
         let pairs: Vec<_> = lists.map(|(text, list)| (text, list.to_string())).collect();
-        judge.ask(Kind::AddressToRead, pairs.iter().map(|(before, _)| before.as_bytes()));
-        let read: Vec<Verdict> = pairs.iter().map(|_| judge.verdict()).collect();
-        judge.ask(Kind::AddressToRead, pairs.iter().map(|(_, after)| after.as_bytes()));
+        judge.ask(JudgedText::AddressToRead, pairs.iter().map(|(before, _)| before.as_bytes()));
+        let read: Vec<ReferenceVerdict> = pairs.iter().map(|_| judge.verdict()).collect();
+        judge.ask(JudgedText::AddressToRead, pairs.iter().map(|(_, after)| after.as_bytes()));
         for ((before, after), read) in pairs.iter().zip(read) {
             assert_eq!(judge.verdict(), read, "{before:?} was written as {after:?}");
         }
@@ -62,9 +62,9 @@ fn entry(random: &mut Random) -> String {
     format!("{transport}:{}", pairs.join(","))
 }
 
-type Keys = &'static [(&'static str, &'static [&'static str])];
+type RandomKeys = &'static [(&'static str, &'static [&'static str])];
 
-const TRANSPORTS: &[(&str, Keys)] = &[
+const TRANSPORTS: &[(&str, RandomKeys)] = &[
     ("unix", &[("path", PATHS), ("guid", GUIDS)]),
     ("unix", &[("abstract", PATHS), ("guid", GUIDS)]),
     ("unix", &[("dir", PATHS), ("x", ANY)]),

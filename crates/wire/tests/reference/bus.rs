@@ -4,12 +4,12 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 /// A session bus; it ends with the test.
-pub(crate) struct Bus {
+pub(crate) struct ReferenceBus {
     process: Child,
     address: String,
 }
 
-impl Bus {
+impl ReferenceBus {
     pub(crate) fn start() -> Self {
         // As root or in a container there may be no other place for a socket.
         let address = format!("--address=unix:dir={}", std::env::temp_dir().display());
@@ -29,7 +29,7 @@ impl Bus {
     }
 }
 
-impl Drop for Bus {
+impl Drop for ReferenceBus {
     fn drop(&mut self) {
         // It takes its socket along.
         let id = self.process.id().to_string();

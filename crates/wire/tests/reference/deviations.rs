@@ -4,23 +4,27 @@
 use diligence_wire::message::{FixedHeader, HeaderScan, ScannedField};
 
 use crate::Excuse;
-use crate::judge::{Kind, Verdict};
+use crate::judge::{JudgedText, ReferenceVerdict};
 
 /// Of messages.
-pub(crate) fn of_message(bytes: &[u8], ours: &Verdict, theirs: &Verdict) -> Excuse {
+pub(crate) fn of_message(
+    bytes: &[u8],
+    ours: &ReferenceVerdict,
+    theirs: &ReferenceVerdict,
+) -> Excuse {
     match (ours, theirs) {
         // Both refuse it in the end.
-        (Verdict::Invalid(reason), Verdict::Incomplete)
+        (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Incomplete)
             if KNOWN_FROM_START.contains(&reason.as_str()) =>
         {
             Some("refused at its first bytes")
         }
-        (Verdict::Invalid(reason), Verdict::Incomplete)
+        (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Incomplete)
             if reason.starts_with("NoRoomForSender") =>
         {
             Some("header fields that leave no room for a sender")
         }
-        (Verdict::Invalid(reason), Verdict::Valid(_)) => match reason.as_str() {
+        (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Valid(_)) => match reason.as_str() {
             "FieldName(Sender, EmptyElement)" | "FieldName(Destination, EmptyElement)"
                 if contains(bytes, b":.") =>
             {
@@ -32,7 +36,7 @@ pub(crate) fn of_message(bytes: &[u8], ours: &Verdict, theirs: &Verdict) -> Excu
             }
             _ => None,
         },
-        (Verdict::Valid(_), Verdict::Invalid(reason))
+        (ReferenceVerdict::Valid(_), ReferenceVerdict::Invalid(reason))
             if CONTAINER_INSTANCE_ERRORS.iter().any(|error| reason.contains(error))
                 && has_container_instance(bytes) =>
         {
@@ -60,13 +64,20 @@ fn has_container_instance(bytes: &[u8]) -> bool {
 }
 
 /// Of names and signatures.
-pub(crate) fn of_text(kind: Kind, text: &[u8], ours: &Verdict, theirs: &Verdict) -> Excuse {
-    let (Verdict::Invalid(reason), Verdict::Valid(_)) = (ours, theirs) else { return None };
+pub(crate) fn of_text(
+    kind: JudgedText,
+    text: &[u8],
+    ours: &ReferenceVerdict,
+    theirs: &ReferenceVerdict,
+) -> Excuse {
+    let (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Valid(_)) = (ours, theirs) else {
+        return None;
+    };
     match kind {
-        Kind::BusName if text.starts_with(b":.") && reason.contains("EmptyElement") => {
+        JudgedText::BusName if text.starts_with(b":.") && reason.contains("EmptyElement") => {
             Some("a unique name without a first element")
         }
-        Kind::Signature | Kind::SingleType if reason.contains("ArrayTooDeep") => {
+        JudgedText::Signature | JudgedText::SingleType if reason.contains("ArrayTooDeep") => {
             Some("the depth of a signature")
         }
         _ => None,
@@ -74,8 +85,10 @@ pub(crate) fn of_text(kind: Kind, text: &[u8], ours: &Verdict, theirs: &Verdict)
 }
 
 /// Of addresses.
-pub(crate) fn of_address(ours: &Verdict, theirs: &Verdict) -> Excuse {
-    let (Verdict::Invalid(reason), Verdict::Valid(_)) = (ours, theirs) else { return None };
+pub(crate) fn of_address(ours: &ReferenceVerdict, theirs: &ReferenceVerdict) -> Excuse {
+    let (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Valid(_)) = (ours, theirs) else {
+        return None;
+    };
     let is_of = |kinds: &[&str]| kinds.iter().any(|kind| reason.starts_with(kind));
     if is_of(&["DuplicateKey", "InvalidGuid"]) {
         Some("a key that stands twice, a GUID that is none")
@@ -100,11 +113,13 @@ const OF_TRANSPORTS: [&str; 9] = [
 ];
 
 /// Of match rules.
-pub(crate) fn of_rule(text: &str, ours: &Verdict, theirs: &Verdict) -> Excuse {
+pub(crate) fn of_rule(text: &str, ours: &ReferenceVerdict, theirs: &ReferenceVerdict) -> Excuse {
     if text.contains(r"\,") || text.contains(r"\\") {
         return Some("a backslash before a comma or another");
     }
-    let (Verdict::Invalid(reason), Verdict::Valid(_)) = (ours, theirs) else { return None };
+    let (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Valid(_)) = (ours, theirs) else {
+        return None;
+    };
     let is = |kind: &str| reason.starts_with(kind);
     if is("EmptyKey") {
         Some("an empty key")

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// What kind of thing the bytes of a case should be: the letter by which the program knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum JudgedText {
     Message = b'm',
     Address = b'a',
     /// One of which the judge also says what is in it.
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
 
 /// A verdict, of either side.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum ReferenceVerdict {
     /// It is valid. The number is a hash over what was read, 0 where nothing is.
     Valid(u64),
     /// There is more to come before anything can be said.
@@ -61,7 +61,11 @@ impl Judge {
     }
 
     /// Hands over cases. It can begin with them at once; the verdicts wait.
-    pub(crate) fn ask<'c>(&mut self, kind: Kind, cases: impl ExactSizeIterator<Item = &'c [u8]>) {
+    pub(crate) fn ask<'c>(
+        &mut self,
+        kind: JudgedText,
+        cases: impl ExactSizeIterator<Item = &'c [u8]>,
+    ) {
         let mut batch = (cases.len() as u32).to_ne_bytes().to_vec();
         for case in cases {
             batch.push(kind as u8);
@@ -73,17 +77,17 @@ impl Judge {
     }
 
     /// The verdict on the next case.
-    pub(crate) fn verdict(&mut self) -> Verdict {
+    pub(crate) fn verdict(&mut self) -> ReferenceVerdict {
         let mut len = [0; 4];
         self.verdicts.read_exact(&mut len).expect("a verdict for each case");
         let mut text = vec![0; u32::from_ne_bytes(len) as usize];
         self.verdicts.read_exact(&mut text).expect("a whole verdict");
         let rest = String::from_utf8_lossy(&text[1..]);
         match text[0] {
-            b'V' if rest.is_empty() => Verdict::Valid(0),
-            b'V' => Verdict::Valid(u64::from_str_radix(&rest, 16).expect("a hash")),
-            b'I' => Verdict::Incomplete,
-            _ => Verdict::Invalid(rest.into_owned()),
+            b'V' if rest.is_empty() => ReferenceVerdict::Valid(0),
+            b'V' => ReferenceVerdict::Valid(u64::from_str_radix(&rest, 16).expect("a hash")),
+            b'I' => ReferenceVerdict::Incomplete,
+            _ => ReferenceVerdict::Invalid(rest.into_owned()),
         }
     }
 }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use testkit::random::Random;
 
-use judge::{Judge, Kind, Verdict};
+use judge::{Judge, JudgedText, ReferenceVerdict};
 
 /// How many cases go over the pipe at once.
 const BATCH: usize = 250;
@@ -28,18 +28,18 @@ const BATCH: usize = 250;
 type Excuse = Option<&'static str>;
 
 /// Random cases of one kind, and how to judge them here.
-struct Comparison<'c, C> {
-    kind: Kind,
+struct ReferenceComparison<'c, C> {
+    kind: JudgedText,
     count: usize,
     /// Makes a case.
     case: &'c dyn Fn(&mut Random) -> C,
     /// Judges it here.
-    ours: &'c dyn Fn(&C) -> Verdict,
+    ours: &'c dyn Fn(&C) -> ReferenceVerdict,
     /// Says whether the two may differ about it so: the case, ours, theirs.
-    excuse: &'c dyn Fn(&C, &Verdict, &Verdict) -> Excuse,
+    excuse: &'c dyn Fn(&C, &ReferenceVerdict, &ReferenceVerdict) -> Excuse,
 }
 
-impl<C: AsRef<[u8]>> Comparison<'_, C> {
+impl<C: AsRef<[u8]>> ReferenceComparison<'_, C> {
     fn run(&self, judge: &mut Judge) {
         let mut random = Random::from_env();
         let mut tally = BTreeMap::new();
@@ -50,7 +50,7 @@ impl<C: AsRef<[u8]>> Comparison<'_, C> {
             left -= count;
             let cases: Vec<C> = (0..count).map(|_| (self.case)(&mut random)).collect();
             judge.ask(self.kind, cases.iter().map(AsRef::as_ref));
-            let ours: Vec<Verdict> = cases.iter().map(self.ours).collect();
+            let ours: Vec<ReferenceVerdict> = cases.iter().map(self.ours).collect();
             for (case, ours) in cases.iter().zip(ours) {
                 let theirs = judge.verdict();
                 let outcome = match (self.excuse)(case, &ours, &theirs) {
@@ -77,23 +77,23 @@ impl<C: AsRef<[u8]>> Comparison<'_, C> {
     }
 }
 
-fn is_invalid(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Invalid(_))
+fn is_invalid(verdict: &ReferenceVerdict) -> bool {
+    matches!(verdict, ReferenceVerdict::Invalid(_))
 }
 
-fn outcome(verdict: &Verdict) -> &'static str {
+fn outcome(verdict: &ReferenceVerdict) -> &'static str {
     match verdict {
-        Verdict::Valid(_) => "accepted",
-        Verdict::Incomplete => "incomplete",
-        Verdict::Invalid(_) => "refused",
+        ReferenceVerdict::Valid(_) => "accepted",
+        ReferenceVerdict::Incomplete => "incomplete",
+        ReferenceVerdict::Invalid(_) => "refused",
     }
 }
 
 /// What a library says of a text: that it is right, or why not.
-fn verdict<T, E: std::fmt::Debug>(result: Result<T, E>) -> Verdict {
+fn verdict<T, E: std::fmt::Debug>(result: Result<T, E>) -> ReferenceVerdict {
     match result {
-        Ok(_) => Verdict::Valid(0),
-        Err(error) => Verdict::Invalid(format!("{error:?}")),
+        Ok(_) => ReferenceVerdict::Valid(0),
+        Err(error) => ReferenceVerdict::Invalid(format!("{error:?}")),
     }
 }
 

@@ -1,20 +1,20 @@
 //! Messages.
 
 use diligence_wire::body::Value;
-use diligence_wire::framer::{Frame, Framer, Limits, SCRATCH_LEN_MIN};
+use diligence_wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN};
 use diligence_wire::message::{FixedHeader, Flags, InvalidMessage, Message};
 use std::cell::RefCell;
 use testkit::forged::Forged;
 use testkit::mutated;
 use testkit::random::Random;
 
-use crate::judge::{Judge, Kind, Verdict};
-use crate::{Comparison, cases, deviations};
+use crate::judge::{Judge, JudgedText, ReferenceVerdict};
+use crate::{ReferenceComparison, cases, deviations};
 
 #[test]
 fn messages_are_judged_and_read_as_by_the_reference() {
-    let comparison = Comparison {
-        kind: Kind::Message,
+    let comparison = ReferenceComparison {
+        kind: JudgedText::Message,
         count: cases(100),
         case: &message,
         ours: &|bytes: &Vec<u8>| ours(bytes),
@@ -55,19 +55,19 @@ fn complete(bytes: &mut Vec<u8>) {
 const LONG_ENOUGH: usize = 2000;
 
 /// The verdict on the first message in a stream, on which no descriptors come.
-fn ours(bytes: &[u8]) -> Verdict {
+fn ours(bytes: &[u8]) -> ReferenceVerdict {
     thread_local! {
         static SCRATCH: RefCell<Vec<u8>> = RefCell::new(vec![0; SCRATCH_LEN_MIN]);
     }
     SCRATCH.with_borrow_mut(|scratch| match first_message(bytes, scratch) {
-        Ok(Some(read)) => Verdict::Valid(read),
-        Ok(None) => Verdict::Incomplete,
-        Err(invalid) => Verdict::Invalid(format!("{:?}", invalid.reason)),
+        Ok(Some(read)) => ReferenceVerdict::Valid(read),
+        Ok(None) => ReferenceVerdict::Incomplete,
+        Err(invalid) => ReferenceVerdict::Invalid(format!("{:?}", invalid.reason)),
     })
 }
 
 fn first_message(bytes: &[u8], scratch: &mut [u8]) -> Result<Option<u64>, InvalidMessage> {
-    let mut framer = Framer::new(Limits::default());
+    let mut framer = Framer::new(FramerLimits::default());
     let count = framer.space(scratch).put(bytes);
     assert_eq!(count, bytes.len(), "there is room");
     framer.received(count);

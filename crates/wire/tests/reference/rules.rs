@@ -3,15 +3,15 @@
 use diligence_wire::match_rule::MatchRule;
 use testkit::random::Random;
 
-use crate::bus::Bus;
-use crate::judge::{Judge, Kind};
-use crate::{Comparison, cases, deviations, distort, verdict};
+use crate::bus::ReferenceBus;
+use crate::judge::{Judge, JudgedText};
+use crate::{ReferenceComparison, cases, deviations, distort, verdict};
 
 #[test]
 fn match_rules_are_judged_as_by_the_reference() {
-    let bus = Bus::start();
-    let comparison = Comparison {
-        kind: Kind::Rule,
+    let bus = ReferenceBus::start();
+    let comparison = ReferenceComparison {
+        kind: JudgedText::Rule,
         count: cases(10),
         case: &rule,
         ours: &|text: &String| verdict(MatchRule::parse(text).map_err(|error| error.kind)),

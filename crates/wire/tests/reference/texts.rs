@@ -4,36 +4,46 @@ use diligence_wire::names::{BusName, ErrorName, InterfaceName, MemberName, Objec
 use diligence_wire::signature::Signature;
 use testkit::random::Random;
 
-use crate::judge::{Judge, Kind, Verdict};
-use crate::{Comparison, cases, deviations, verdict};
+use crate::judge::{Judge, JudgedText, ReferenceVerdict};
+use crate::{ReferenceComparison, cases, deviations, verdict};
 
 #[test]
 fn names_are_judged_as_by_the_reference() {
     let mut judge = Judge::new();
-    compare(&mut judge, Kind::BusName, &bus_name, |text| verdict(BusName::from_bytes(text)));
-    compare(&mut judge, Kind::Interface, &dotted, |text| verdict(InterfaceName::from_bytes(text)));
-    compare(&mut judge, Kind::ErrorName, &dotted, |text| verdict(ErrorName::from_bytes(text)));
-    compare(&mut judge, Kind::Member, &member, |text| verdict(MemberName::from_bytes(text)));
-    compare(&mut judge, Kind::ObjectPath, &path, |text| verdict(ObjectPath::from_bytes(text)));
+    compare(&mut judge, JudgedText::BusName, &bus_name, |text| verdict(BusName::from_bytes(text)));
+    compare(&mut judge, JudgedText::Interface, &dotted, |text| {
+        verdict(InterfaceName::from_bytes(text))
+    });
+    compare(&mut judge, JudgedText::ErrorName, &dotted, |text| {
+        verdict(ErrorName::from_bytes(text))
+    });
+    compare(&mut judge, JudgedText::Member, &member, |text| verdict(MemberName::from_bytes(text)));
+    compare(&mut judge, JudgedText::ObjectPath, &path, |text| {
+        verdict(ObjectPath::from_bytes(text))
+    });
 }
 
 #[test]
 fn signatures_are_judged_as_by_the_reference() {
     let mut judge = Judge::new();
-    compare(&mut judge, Kind::Signature, &signature, |text| verdict(Signature::from_bytes(text)));
-    compare(&mut judge, Kind::SingleType, &signature, |text| match Signature::from_bytes(text) {
-        Ok(signature) => verdict(signature.single().ok_or("not one type")),
-        Err(error) => verdict::<(), _>(Err(error)),
+    compare(&mut judge, JudgedText::Signature, &signature, |text| {
+        verdict(Signature::from_bytes(text))
+    });
+    compare(&mut judge, JudgedText::SingleType, &signature, |text| {
+        match Signature::from_bytes(text) {
+            Ok(signature) => verdict(signature.single().ok_or("not one type")),
+            Err(error) => verdict::<(), _>(Err(error)),
+        }
     });
 }
 
 fn compare(
     judge: &mut Judge,
-    kind: Kind,
+    kind: JudgedText,
     text: &dyn Fn(&mut Random) -> Vec<u8>,
-    ours: impl Fn(&[u8]) -> Verdict,
+    ours: impl Fn(&[u8]) -> ReferenceVerdict,
 ) {
-    let comparison = Comparison {
+    let comparison = ReferenceComparison {
         kind,
         count: cases(30),
         case: &|random: &mut Random| {

@@ -2,26 +2,33 @@
 
 use diligence_wire::guid::Guid;
 use diligence_wire::hex;
-use diligence_wire::sasl::client::{Client, Direct, Failure, FdWish, Progress};
+use diligence_wire::sasl::client::{
+    AuthenticationFailure, ClientProgress, Direct, FdWish, SaslClient,
+};
 use diligence_wire::sasl::line::LINE_LEN_MAX;
 use diligence_wire::sasl::{ClientConfig, FdPassing};
 
 use super::{
-    GUID_TEXT, System, anonymous, at_once, check_lines, cookie, cuts, external, in_turn, side,
+    GUID_TEXT, TestSystem, anonymous, at_once, check_lines, cookie, cuts, external, in_turn, side,
 };
 
 #[track_caller]
-fn check_client(config: &ClientConfig, transcript: &str, end: Result<Option<FdPassing>, Failure>) {
+fn check_client(
+    config: &ClientConfig,
+    transcript: &str,
+    end: Result<Option<FdPassing>, AuthenticationFailure>,
+) {
     let bytes = side(transcript, "S").map(|line| line + "\r\n").collect::<String>().into_bytes();
     for chunks in cuts(&bytes) {
         let mut out = Vec::new();
-        let mut client = Client::start(config.clone(), &mut out);
+        let mut client = SaslClient::start(config.clone(), &mut out);
         let mut found = Ok(None);
         for chunk in chunks {
-            found = client.receive(chunk, &mut System, &mut out).map(|progress| match progress {
-                Progress::NeedMore => None,
-                Progress::Done { fds, .. } => Some(fds),
-            });
+            found =
+                client.receive(chunk, &mut TestSystem, &mut out).map(|progress| match progress {
+                    ClientProgress::NeedMore => None,
+                    ClientProgress::Done { fds, .. } => Some(fds),
+                });
         }
         assert_eq!(found, end, "{transcript}");
         assert_eq!(out[0], 0);
@@ -78,12 +85,12 @@ fn a_client_goes_on_to_what_the_server_offers() {
          S: REJECTED
          C: AUTH ANONYMOUS 64696c6967656e6365
          S: REJECTED",
-        Err(Failure::Rejected { at: 10, offered: String::new() }),
+        Err(AuthenticationFailure::Rejected { at: 10, offered: String::new() }),
     );
     check_client(
         &in_turn([external(), anonymous()], FdWish::NotWanted),
         "C: AUTH EXTERNAL 31303030\nS: REJECTED BONGO_MD5",
-        Err(Failure::Rejected { at: 0, offered: "BONGO_MD5".into() }),
+        Err(AuthenticationFailure::Rejected { at: 0, offered: "BONGO_MD5".into() }),
     );
 }
 
@@ -139,7 +146,7 @@ fn a_client_that_is_not_understood_gives_up_the_attempt() {
          S: DATA
          C: CANCEL
          S: OK GUID",
-        Err(Failure::Unexpected { at: 86, found: format!("OK {GUID_TEXT}") }),
+        Err(AuthenticationFailure::Unexpected { at: 86, found: format!("OK {GUID_TEXT}") }),
     );
 }
 
@@ -152,9 +159,12 @@ fn a_client_that_says_everything_at_once() {
         ("S: OK GUID", Ok(None)),
         ("S: OK GUID\nS: AGREE_UNIX_FD", Ok(Some(FdPassing::Agreed))),
         ("S: OK GUID\nS: ERROR no", Ok(Some(FdPassing::Off))),
-        ("S: REJECTED X", Err(Failure::Rejected { at: 0, offered: "X".into() })),
-        ("S: ERROR no", Err(Failure::Unexpected { at: 0, found: "ERROR no".into() })),
-        ("S: OK GUID\nS: DATA 00", Err(Failure::Unexpected { at: 37, found: "DATA 00".into() })),
+        ("S: REJECTED X", Err(AuthenticationFailure::Rejected { at: 0, offered: "X".into() })),
+        ("S: ERROR no", Err(AuthenticationFailure::Unexpected { at: 0, found: "ERROR no".into() })),
+        (
+            "S: OK GUID\nS: DATA 00",
+            Err(AuthenticationFailure::Unexpected { at: 37, found: "DATA 00".into() }),
+        ),
     ] {
         check_client(&config, &format!("{all}{answers}"), end);
     }
@@ -172,7 +182,7 @@ fn a_client_that_says_everything_at_once() {
     check_client(
         &at_once(Direct::ExternalAsSeen, FdWish::NotWanted),
         "C: AUTH EXTERNAL\nC: DATA\nC: BEGIN\nS: OK GUID",
-        Err(Failure::Unexpected { at: 0, found: format!("OK {GUID_TEXT}") }),
+        Err(AuthenticationFailure::Unexpected { at: 0, found: format!("OK {GUID_TEXT}") }),
     );
 }
 
@@ -182,23 +192,30 @@ fn a_client_takes_no_byte_of_the_messages() {
     let stream = [answers.as_slice(), b"l\x02\r\nOK\r\n"].concat();
     let mut out = Vec::new();
     let config = at_once(Direct::External { uid: 0 }, FdWish::Wanted);
-    let mut client = Client::start(config, &mut out);
+    let mut client = SaslClient::start(config, &mut out);
     let guid = Some(Guid::from_bytes([7; 16]));
     let fds = FdPassing::Agreed;
     for (input, consumed) in [(stream.as_slice(), answers.len()), (b"OK\r\n", 0)] {
-        let found = client.receive(input, &mut System, &mut out);
-        assert_eq!(found, Ok(Progress::Done { consumed, guid, fds }));
+        let found = client.receive(input, &mut TestSystem, &mut out);
+        assert_eq!(found, Ok(ClientProgress::Done { consumed, guid, fds }));
     }
 }
 
 #[test]
 fn a_client_bounds_what_a_server_may_send() {
     let answers = |input: &[u8]| {
-        let mut client = Client::start(in_turn([external()], FdWish::NotWanted), &mut Vec::new());
-        client.receive(input, &mut System, &mut Vec::new())
+        let mut client =
+            SaslClient::start(in_turn([external()], FdWish::NotWanted), &mut Vec::new());
+        client.receive(input, &mut TestSystem, &mut Vec::new())
     };
-    assert_eq!(answers(&[b'X'; LINE_LEN_MAX + 1]), Err(Failure::LineTooLong { at: 0 }));
+    assert_eq!(
+        answers(&[b'X'; LINE_LEN_MAX + 1]),
+        Err(AuthenticationFailure::LineTooLong { at: 0 })
+    );
     let endless = "X\r\n".repeat(1000);
-    assert_eq!(answers(endless.as_bytes()), Err(Failure::TooManyAnswers { at: 3 * 256 }));
-    assert!(matches!(answers(b"OK \xff\r\n"), Err(Failure::NotAscii { at: 0, .. })));
+    assert_eq!(
+        answers(endless.as_bytes()),
+        Err(AuthenticationFailure::TooManyAnswers { at: 3 * 256 })
+    );
+    assert!(matches!(answers(b"OK \xff\r\n"), Err(AuthenticationFailure::NotAscii { at: 0, .. })));
 }

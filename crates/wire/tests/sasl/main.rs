@@ -5,10 +5,13 @@ mod scripts;
 mod server;
 
 use diligence_wire::guid::Guid;
-use diligence_wire::sasl::client::{Attempt, Client, Cookies, Direct, FdWish, Plan, Progress};
-use diligence_wire::sasl::cookie::{Context, Cookie};
+use diligence_wire::sasl::client::{
+    AuthenticationAttempt, AuthenticationPlan, ClientProgress, Cookies, Direct, FdWish, SaslClient,
+};
+use diligence_wire::sasl::cookie::{Cookie, CookieContext};
 use diligence_wire::sasl::server::{
-    self as serving, Authority, CookieRequest, FdSupport, Identity, PeerIdentity, Server,
+    self as serving, AuthenticatedIdentity, Authority, CookieRequest, FdSupport, PeerIdentity,
+    SaslServer,
 };
 use diligence_wire::sasl::{ClientConfig, FdPassing, Mechanisms, ServerConfig};
 
@@ -16,9 +19,9 @@ const GUID_TEXT: &str = "07070707070707070707070707070707";
 const NOW: u64 = 1_000_000;
 
 /// A system with one user, `user` or 1000, and one cookie.
-struct System;
+struct TestSystem;
 
-impl Authority for System {
+impl Authority for TestSystem {
     fn uid_of(&mut self, login_name: &str) -> Option<u32> {
         (login_name == "user").then_some(1000)
     }
@@ -34,8 +37,8 @@ impl Authority for System {
     }
 }
 
-impl Cookies for System {
-    fn secret(&mut self, context: &Context, id: u32) -> Option<String> {
+impl Cookies for TestSystem {
+    fn secret(&mut self, context: &CookieContext, id: u32) -> Option<String> {
         (context.as_str() == "org_freedesktop_general" && id == 5).then(|| "c0ffee".into())
     }
 
@@ -50,7 +53,7 @@ fn unix_server() -> ServerConfig {
         mechanisms: Mechanisms::ALL,
         peer: PeerIdentity { uid: Some(1000) },
         fds: FdSupport::Available,
-        cookie_context: Context::default(),
+        cookie_context: CookieContext::default(),
     }
 }
 
@@ -88,25 +91,25 @@ fn cuts(bytes: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
     once.chain([bytes.chunks(1).collect()])
 }
 
-fn in_turn(attempts: impl Into<Vec<Attempt>>, fds: FdWish) -> ClientConfig {
+fn in_turn(attempts: impl Into<Vec<AuthenticationAttempt>>, fds: FdWish) -> ClientConfig {
     let mut then = attempts.into();
     let first = then.remove(0);
-    ClientConfig { plan: Plan::InTurn { first, then }, fds }
+    ClientConfig { plan: AuthenticationPlan::InTurn { first, then }, fds }
 }
 
 fn at_once(direct: Direct, fds: FdWish) -> ClientConfig {
-    ClientConfig { plan: Plan::AtOnce(direct), fds }
+    ClientConfig { plan: AuthenticationPlan::AtOnce(direct), fds }
 }
 
-fn external() -> Attempt {
+fn external() -> AuthenticationAttempt {
     Direct::External { uid: 1000 }.into()
 }
 
-fn cookie() -> Attempt {
-    Attempt::Cookie { user: "user".into() }
+fn cookie() -> AuthenticationAttempt {
+    AuthenticationAttempt::Cookie { user: "user".into() }
 }
 
-fn anonymous() -> Attempt {
+fn anonymous() -> AuthenticationAttempt {
     Direct::Anonymous { trace: String::new() }.into()
 }
 
@@ -115,22 +118,24 @@ fn converse(
     client: &ClientConfig,
     server: &ServerConfig,
     chunk: usize,
-) -> (Identity, FdPassing, FdPassing) {
+) -> (AuthenticatedIdentity, FdPassing, FdPassing) {
     let mut to_server = Vec::new();
     let mut to_client = Vec::new();
-    let mut client = Client::start(client.clone(), &mut to_server);
-    let mut server = Server::new(server.clone());
+    let mut client = SaslClient::start(client.clone(), &mut to_server);
+    let mut server = SaslServer::new(server.clone());
     let (mut served, mut connected) = (None, None);
     while served.is_none() || connected.is_none() {
         assert!(!to_server.is_empty() || !to_client.is_empty(), "both wait");
         let piece: Vec<u8> = to_server.drain(..chunk.min(to_server.len())).collect();
-        let progress = server.receive(&piece, NOW, &mut System, &mut to_client);
-        if let serving::Progress::Done { identity, fds, .. } = progress.expect("the two agree") {
+        let progress = server.receive(&piece, NOW, &mut TestSystem, &mut to_client);
+        if let serving::ServerProgress::Done { identity, fds, .. } =
+            progress.expect("the two agree")
+        {
             served = Some((identity, fds));
         }
         let piece: Vec<u8> = to_client.drain(..chunk.min(to_client.len())).collect();
-        let progress = client.receive(&piece, &mut System, &mut to_server);
-        if let Progress::Done { guid, fds, .. } = progress.expect("the two agree") {
+        let progress = client.receive(&piece, &mut TestSystem, &mut to_server);
+        if let ClientProgress::Done { guid, fds, .. } = progress.expect("the two agree") {
             assert_eq!(guid, Some(Guid::from_bytes([7; 16])));
             connected = Some(fds);
         }
@@ -143,20 +148,20 @@ fn converse(
 fn both_sides_come_to_the_same_end() {
     use FdPassing::{Agreed, Off};
     use FdWish::{NotWanted, Wanted};
-    let user = Identity::Uid(1000);
+    let user = AuthenticatedIdentity::Uid(1000);
     for (client, server, identity, fds) in [
         (in_turn([external()], Wanted), unix_server(), user, Agreed),
         (in_turn([external()], NotWanted), unix_server(), user, Off),
         (in_turn([Direct::ExternalAsSeen.into()], Wanted), unix_server(), user, Agreed),
         (in_turn([external(), cookie()], Wanted), tcp_server(), user, Off),
         (in_turn([cookie()], NotWanted), tcp_server(), user, Off),
-        (in_turn([anonymous()], Wanted), unix_server(), Identity::Anonymous, Agreed),
+        (in_turn([anonymous()], Wanted), unix_server(), AuthenticatedIdentity::Anonymous, Agreed),
         (at_once(Direct::External { uid: 1000 }, Wanted), unix_server(), user, Agreed),
         (at_once(Direct::ExternalAsSeen, Wanted), unix_server(), user, Agreed),
         (
             at_once(Direct::Anonymous { trace: "me".into() }, Wanted),
             tcp_server(),
-            Identity::Anonymous,
+            AuthenticatedIdentity::Anonymous,
             Off,
         ),
     ] {

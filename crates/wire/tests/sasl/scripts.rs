@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use diligence_wire::hex;
-use diligence_wire::sasl::client::{self, Client, FdWish};
-use diligence_wire::sasl::server::{self, Identity, PeerIdentity, Server};
+use diligence_wire::sasl::client::{self, FdWish, SaslClient};
+use diligence_wire::sasl::server::{self, AuthenticatedIdentity, PeerIdentity, SaslServer};
 
-use super::{NOW, System, anonymous, cookie, external, in_turn, unix_server};
+use super::{NOW, TestSystem, anonymous, cookie, external, in_turn, unix_server};
 
 #[test]
 fn dialogues_of_the_reference_have_its_outcome() {
@@ -24,7 +24,7 @@ fn dialogues_of_the_reference_have_its_outcome() {
 
 fn play(path: &Path) {
     let text = fs::read_to_string(path).expect("it can be read");
-    let mut stage = Stage::default();
+    let mut stage = HandshakeScript::default();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if !line.is_empty() && !line.starts_with('#') {
@@ -36,7 +36,7 @@ fn play(path: &Path) {
 
 /// Where a dialogue has come to, in the words of the scripts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-enum State {
+enum ScriptState {
     #[default]
     WaitingForInput,
     Authenticated,
@@ -44,22 +44,22 @@ enum State {
     NeedDisconnect,
 }
 
-enum Side {
-    Client(Client),
-    Server(Server),
+enum ScriptSide {
+    Client(SaslClient),
+    Server(SaslServer),
 }
 
 #[derive(Default)]
-struct Stage {
-    side: Option<Side>,
+struct HandshakeScript {
+    side: Option<ScriptSide>,
     /// What our side has said and the script has not looked at.
     said: Vec<u8>,
-    state: State,
-    identity: Option<Identity>,
+    state: ScriptState,
+    identity: Option<AuthenticatedIdentity>,
     unused: Vec<u8>,
 }
 
-impl Stage {
+impl HandshakeScript {
     fn follow(&mut self, line: &str, place: &str) {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {
@@ -74,7 +74,7 @@ impl Stage {
             "EXPECT_STATE" => assert_eq!(self.state, state_of(rest), "{place}"),
             "EXPECT_UNUSED" => {
                 assert_eq!(self.unused, text_of(rest).into_bytes(), "{place}");
-                self.state = State::Authenticated;
+                self.state = ScriptState::Authenticated;
             }
             "EXPECT_HAVE_NO_CREDENTIALS" => assert!(!self.has_credentials(), "{place}"),
             "EXPECT_HAVE_SOME_CREDENTIALS" => assert!(self.has_credentials(), "{place}"),
@@ -84,41 +84,49 @@ impl Stage {
 
     fn start_client(&mut self) {
         let config = in_turn([external(), cookie(), anonymous()], FdWish::NotWanted);
-        let client = Client::start(config, &mut self.said);
+        let client = SaslClient::start(config, &mut self.said);
         assert_eq!(self.said.remove(0), 0, "the first byte is NUL");
-        self.side = Some(Side::Client(client));
+        self.side = Some(ScriptSide::Client(client));
     }
 
     fn start_server(&mut self, uid: Option<u32>) {
         let peer = PeerIdentity { uid };
-        let mut server = Server::new(server::ServerConfig { peer, ..unix_server() });
-        let progress = server.receive(b"\0", NOW, &mut System, &mut self.said);
-        assert_eq!(progress, Ok(server::Progress::NeedMore));
-        self.side = Some(Side::Server(server));
+        let mut server = SaslServer::new(server::ServerConfig { peer, ..unix_server() });
+        let progress = server.receive(b"\0", NOW, &mut TestSystem, &mut self.said);
+        assert_eq!(progress, Ok(server::ServerProgress::NeedMore));
+        self.side = Some(ScriptSide::Server(server));
     }
 
     fn send(&mut self, text: &str) {
         let bytes = [text.as_bytes(), b"\r\n"].concat();
         let (state, consumed) = match self.side.as_mut().expect("the script names a side") {
-            Side::Server(server) => {
-                match server.receive(&bytes, NOW, &mut System, &mut self.said) {
-                    Ok(server::Progress::NeedMore) => (State::WaitingForInput, bytes.len()),
-                    Ok(server::Progress::Done { consumed, identity, .. }) => {
-                        self.identity = Some(identity);
-                        (State::Authenticated, consumed)
+            ScriptSide::Server(server) => {
+                match server.receive(&bytes, NOW, &mut TestSystem, &mut self.said) {
+                    Ok(server::ServerProgress::NeedMore) => {
+                        (ScriptState::WaitingForInput, bytes.len())
                     }
-                    Err(_) => (State::NeedDisconnect, bytes.len()),
+                    Ok(server::ServerProgress::Done { consumed, identity, .. }) => {
+                        self.identity = Some(identity);
+                        (ScriptState::Authenticated, consumed)
+                    }
+                    Err(_) => (ScriptState::NeedDisconnect, bytes.len()),
                 }
             }
-            Side::Client(client) => match client.receive(&bytes, &mut System, &mut self.said) {
-                Ok(client::Progress::NeedMore) => (State::WaitingForInput, bytes.len()),
-                Ok(client::Progress::Done { consumed, .. }) => (State::Authenticated, consumed),
-                Err(_) => (State::NeedDisconnect, bytes.len()),
-            },
+            ScriptSide::Client(client) => {
+                match client.receive(&bytes, &mut TestSystem, &mut self.said) {
+                    Ok(client::ClientProgress::NeedMore) => {
+                        (ScriptState::WaitingForInput, bytes.len())
+                    }
+                    Ok(client::ClientProgress::Done { consumed, .. }) => {
+                        (ScriptState::Authenticated, consumed)
+                    }
+                    Err(_) => (ScriptState::NeedDisconnect, bytes.len()),
+                }
+            }
         };
         self.unused = bytes[consumed..].to_vec();
         self.state =
-            if self.unused.is_empty() { state } else { State::AuthenticatedWithUnusedBytes };
+            if self.unused.is_empty() { state } else { ScriptState::AuthenticatedWithUnusedBytes };
     }
 
     /// The first word of the next line of our side.
@@ -130,16 +138,16 @@ impl Stage {
     }
 
     fn has_credentials(&self) -> bool {
-        matches!(self.identity, Some(Identity::Uid(_)))
+        matches!(self.identity, Some(AuthenticatedIdentity::Uid(_)))
     }
 }
 
-fn state_of(name: &str) -> State {
+fn state_of(name: &str) -> ScriptState {
     match name {
-        "WAITING_FOR_INPUT" => State::WaitingForInput,
-        "AUTHENTICATED" => State::Authenticated,
-        "AUTHENTICATED_WITH_UNUSED_BYTES" => State::AuthenticatedWithUnusedBytes,
-        "NEED_DISCONNECT" => State::NeedDisconnect,
+        "WAITING_FOR_INPUT" => ScriptState::WaitingForInput,
+        "AUTHENTICATED" => ScriptState::Authenticated,
+        "AUTHENTICATED_WITH_UNUSED_BYTES" => ScriptState::AuthenticatedWithUnusedBytes,
+        "NEED_DISCONNECT" => ScriptState::NeedDisconnect,
         _ => panic!("what is the state {name}?"),
     }
 }

@@ -3,26 +3,26 @@
 use diligence_wire::hex;
 use diligence_wire::sasl::line::LINE_LEN_MAX;
 use diligence_wire::sasl::server::{
-    COMMANDS_MAX, Identity, Progress, Rejection, Server, Violation,
+    AuthenticatedIdentity, COMMANDS_MAX, Rejection, SaslServer, ServerProgress, Violation,
 };
 use diligence_wire::sasl::{FdPassing, Mechanism, Mechanisms, ServerConfig};
 
-use super::{GUID_TEXT, NOW, System, check_lines, cuts, side, tcp_server, unix_server};
+use super::{GUID_TEXT, NOW, TestSystem, check_lines, cuts, side, tcp_server, unix_server};
 
 /// What came of it, and how many bytes it took.
-type Served = (Result<Option<(Identity, FdPassing)>, Violation>, usize);
+type ServedHandshake = (Result<Option<(AuthenticatedIdentity, FdPassing)>, Violation>, usize);
 
 fn serve<'c>(
     config: &ServerConfig,
     chunks: impl IntoIterator<Item = &'c [u8]>,
     out: &mut Vec<u8>,
-) -> Served {
-    let mut server = Server::new(config.clone());
+) -> ServedHandshake {
+    let mut server = SaslServer::new(config.clone());
     let mut taken = 0;
     for chunk in chunks {
-        match server.receive(chunk, NOW, &mut System, out) {
-            Ok(Progress::NeedMore) => taken += chunk.len(),
-            Ok(Progress::Done { consumed, identity, fds }) => {
+        match server.receive(chunk, NOW, &mut TestSystem, out) {
+            Ok(ServerProgress::NeedMore) => taken += chunk.len(),
+            Ok(ServerProgress::Done { consumed, identity, fds }) => {
                 return (Ok(Some((identity, fds))), taken + consumed);
             }
             Err(violation) => return (Err(violation), 0),
@@ -35,7 +35,7 @@ fn serve<'c>(
 fn check_server(
     config: &ServerConfig,
     transcript: &str,
-    end: Result<Option<(Identity, FdPassing)>, Violation>,
+    end: Result<Option<(AuthenticatedIdentity, FdPassing)>, Violation>,
 ) {
     let lines = side(transcript, "C").map(|line| line + "\r\n").collect::<String>();
     let bytes = [b"\0", lines.as_bytes()].concat();
@@ -47,8 +47,8 @@ fn check_server(
     }
 }
 
-fn accepted(uid: u32) -> Result<Option<(Identity, FdPassing)>, Violation> {
-    Ok(Some((Identity::Uid(uid), FdPassing::Off)))
+fn accepted(uid: u32) -> Result<Option<(AuthenticatedIdentity, FdPassing)>, Violation> {
+    Ok(Some((AuthenticatedIdentity::Uid(uid), FdPassing::Off)))
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_server_believes_what_the_socket_says() {
     check_server(
         &unix_server(),
         &format!("{start}C: NEGOTIATE_UNIX_FD\nS: AGREE_UNIX_FD\nC: BEGIN"),
-        Ok(Some((Identity::Uid(1000), FdPassing::Agreed))),
+        Ok(Some((AuthenticatedIdentity::Uid(1000), FdPassing::Agreed))),
     );
 }
 
@@ -134,7 +134,7 @@ fn a_server_lists_the_mechanisms_that_it_offers() {
 
 #[test]
 fn a_server_lets_anybody_in_who_says_so() {
-    let anonymous = Ok(Some((Identity::Anonymous, FdPassing::Off)));
+    let anonymous = Ok(Some((AuthenticatedIdentity::Anonymous, FdPassing::Off)));
     check_server(&tcp_server(), "C: AUTH ANONYMOUS\nS: OK GUID\nC: BEGIN", anonymous);
     check_server(&tcp_server(), "C: AUTH ANONYMOUS 747261\nS: OK GUID\nC: BEGIN", anonymous);
     check_server(
@@ -243,7 +243,7 @@ fn a_server_says_what_it_does_not_expect() {
          C: NEGOTIATE_UNIX_FD
          S: AGREE_UNIX_FD
          C: BEGIN",
-        Ok(Some((Identity::Uid(1000), FdPassing::Agreed))),
+        Ok(Some((AuthenticatedIdentity::Uid(1000), FdPassing::Agreed))),
     );
 }
 
@@ -297,9 +297,9 @@ fn a_mechanism_that_is_not_offered_differs_from_one_that_is_not_accepted() {
         (&all, "AUTH EXTERNAL\r\nBEGIN\r\n", None),
         (&all, "BEGIN\r\n", None),
     ] {
-        let mut server = Server::new(config.clone());
+        let mut server = SaslServer::new(config.clone());
         let bytes = [b"\0", lines.as_bytes()].concat();
-        let _ = server.receive(&bytes, NOW, &mut System, &mut Vec::new());
+        let _ = server.receive(&bytes, NOW, &mut TestSystem, &mut Vec::new());
         assert_eq!(server.rejection(), expected, "{lines:?}");
     }
 }
@@ -330,14 +330,14 @@ fn a_server_takes_no_byte_of_the_messages() {
     let stream = [login, b"l\x01\r\n BEGIN\r\n".as_slice()].concat();
     check_bytes(&stream, &["OK GUID"], Ok(Some(login.len())));
 
-    let mut server = Server::new(unix_server());
+    let mut server = SaslServer::new(unix_server());
     let mut out = Vec::new();
-    let done = server.receive(login, NOW, &mut System, &mut out);
-    let again = server.receive(b"\0AUTH\r\n", NOW, &mut System, &mut out);
+    let done = server.receive(login, NOW, &mut TestSystem, &mut out);
+    let again = server.receive(b"\0AUTH\r\n", NOW, &mut TestSystem, &mut out);
     let fds = FdPassing::Off;
-    let identity = Identity::Uid(1000);
-    assert_eq!(done, Ok(Progress::Done { consumed: login.len(), identity, fds }));
-    assert_eq!(again, Ok(Progress::Done { consumed: 0, identity, fds }));
+    let identity = AuthenticatedIdentity::Uid(1000);
+    assert_eq!(done, Ok(ServerProgress::Done { consumed: login.len(), identity, fds }));
+    assert_eq!(again, Ok(ServerProgress::Done { consumed: 0, identity, fds }));
 }
 
 #[test]

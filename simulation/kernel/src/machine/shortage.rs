@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Machine, SocketId};
+use super::{SimulatedMachine, SocketId};
 
 /// A write that failed because the machine was short of something.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub(super) struct Shortages {
     failed_in_turn: usize,
 }
 
-impl Machine {
+impl SimulatedMachine {
     /// How many descriptors the daemon may have open.
     pub(crate) fn open_files(&self) -> u64 {
         self.shortages.open_files.unwrap_or(u64::MAX)

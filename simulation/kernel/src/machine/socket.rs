@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-use super::{FailedWrite, File, Machine};
+use super::{FailedWrite, SimulatedFile, SimulatedMachine};
 use crate::credentials::Ids;
 use crate::poll::Ready;
-use crate::transfer::{Descriptors, Received};
+use crate::transfer::{DescriptorDelivery, ReceiveOutcome};
 
 /// The number of a connection, which no other gets.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -15,12 +15,12 @@ pub struct SocketId(u64);
 
 /// A connection between somebody and the daemon.
 #[derive(Debug)]
-pub struct Socket {
+pub struct SimulatedSocket {
     pub(crate) owner: Ids,
     /// The number that the daemon has for it, from when it was accepted.
     pub(super) number: Option<RawFd>,
-    to_daemon: Stream,
-    to_peer: Stream,
+    to_daemon: SimulatedStream,
+    to_peer: SimulatedStream,
     is_left_by_peer: bool,
     is_left_by_daemon: bool,
     /// Who left had not read all: that is an error, once.
@@ -45,15 +45,15 @@ enum Reception {
 
 /// Bytes in one direction.
 #[derive(Debug, Default)]
-struct Stream {
-    pieces: VecDeque<Piece>,
+struct SimulatedStream {
+    pieces: VecDeque<StreamPiece>,
     len: usize,
     capacity: usize,
 }
 
 /// Bytes that were written at once, as far as they were not read.
 #[derive(Debug)]
-struct Piece {
+struct StreamPiece {
     bytes: Vec<u8>,
     /// How many of them were read.
     start: usize,
@@ -74,7 +74,7 @@ pub struct Arrived {
     pub has_ended: bool,
 }
 
-impl Stream {
+impl SimulatedStream {
     const fn room(&self) -> usize {
         self.capacity.saturating_sub(self.len)
     }
@@ -85,7 +85,9 @@ impl Stream {
             Some(last) if descriptors.is_empty() && last.descriptors.is_empty() => {
                 last.bytes.extend_from_slice(bytes);
             }
-            _ => self.pieces.push_back(Piece { bytes: bytes.to_vec(), start: 0, descriptors }),
+            _ => {
+                self.pieces.push_back(StreamPiece { bytes: bytes.to_vec(), start: 0, descriptors })
+            }
         }
     }
 
@@ -123,7 +125,7 @@ impl Stream {
     }
 }
 
-impl Socket {
+impl SimulatedSocket {
     pub(crate) fn ready(&self) -> Ready {
         Ready {
             read: self.to_daemon.len > 0 || self.is_left_by_peer,
@@ -135,22 +137,22 @@ impl Socket {
 }
 
 /// What the daemon does.
-impl Machine {
-    pub(crate) fn socket_of(&self, socket: BorrowedFd<'_>) -> Option<&Socket> {
+impl SimulatedMachine {
+    pub(crate) fn socket_of(&self, socket: BorrowedFd<'_>) -> Option<&SimulatedSocket> {
         match self.files.get(&socket.as_raw_fd())?.file {
-            File::Socket(id) => self.sockets.get(&id),
+            SimulatedFile::Socket(id) => self.sockets.get(&id),
             _ => None,
         }
     }
 
-    fn socket_of_mut(&mut self, socket: BorrowedFd<'_>) -> io::Result<&mut Socket> {
+    fn socket_of_mut(&mut self, socket: BorrowedFd<'_>) -> io::Result<&mut SimulatedSocket> {
         let id = self.socket_id(socket)?;
         Ok(self.sockets.get_mut(&id).expect("the daemon has it"))
     }
 
     fn socket_id(&self, socket: BorrowedFd<'_>) -> io::Result<SocketId> {
         match self.files.get(&socket.as_raw_fd()).map(|opened| opened.file) {
-            Some(File::Socket(id)) => Ok(id),
+            Some(SimulatedFile::Socket(id)) => Ok(id),
             _ => Err(io::ErrorKind::NotConnected.into()),
         }
     }
@@ -161,18 +163,20 @@ impl Machine {
         room: usize,
         put: impl FnMut(usize, &[u8]),
         descriptors: &mut Vec<OwnedFd>,
-    ) -> io::Result<Received> {
+    ) -> io::Result<ReceiveOutcome> {
         let most = self.chance.portion(room);
         let socket = self.socket_of_mut(socket)?;
         if socket.to_daemon.len == 0 {
             return match (std::mem::take(&mut socket.is_reset), socket.is_left_by_peer) {
                 (true, _) => Err(io::ErrorKind::ConnectionReset.into()),
-                (false, true) => Ok(Received { bytes: 0, descriptors: Descriptors::Complete }),
+                (false, true) => {
+                    Ok(ReceiveOutcome { bytes: 0, descriptors: DescriptorDelivery::Complete })
+                }
                 (false, false) => Err(io::ErrorKind::WouldBlock.into()),
             };
         }
         let bytes = socket.to_daemon.take(most, put, descriptors);
-        Ok(Received { bytes, descriptors: Descriptors::Complete })
+        Ok(ReceiveOutcome { bytes, descriptors: DescriptorDelivery::Complete })
     }
 
     pub(crate) fn give(
@@ -230,7 +234,7 @@ impl Machine {
     pub(super) fn closed_by_daemon(&mut self, id: SocketId) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.is_left_by_daemon = true;
-            socket.to_daemon = Stream::default();
+            socket.to_daemon = SimulatedStream::default();
             if socket.is_left_by_peer {
                 self.sockets.remove(&id);
             }
@@ -239,14 +243,14 @@ impl Machine {
 }
 
 /// What others do.
-impl Machine {
+impl SimulatedMachine {
     /// Connects. So many bytes may be under way in each direction.
     pub fn connect(&mut self, owner: Ids, capacity: usize) -> SocketId {
         let id = SocketId(self.next_socket);
         self.next_socket += 1;
-        let stream = || Stream { capacity, ..Stream::default() };
+        let stream = || SimulatedStream { capacity, ..SimulatedStream::default() };
         let (to_daemon, to_peer) = (stream(), stream());
-        let socket = Socket {
+        let socket = SimulatedSocket {
             owner,
             number: None,
             to_daemon,
@@ -261,7 +265,7 @@ impl Machine {
         };
         self.sockets.insert(id, socket);
         self.waiting.push_back(id);
-        self.note_all(|file| file == File::Listener);
+        self.note_all(|file| file == SimulatedFile::Listener);
         id
     }
 
@@ -298,7 +302,7 @@ impl Machine {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         socket.is_left_by_peer = true;
         socket.is_reset = socket.to_peer.len > 0;
-        socket.to_peer = Stream::default();
+        socket.to_peer = SimulatedStream::default();
         if socket.is_left_by_daemon {
             self.sockets.remove(&id);
         }
@@ -324,7 +328,7 @@ impl Machine {
     /// kernel counts them until the peer has left, also if the daemon has closed the connection.
     pub fn unreceived_descriptors(&self) -> BTreeMap<u32, usize> {
         let mut users = BTreeMap::new();
-        let is_counted = |socket: &&Socket| socket.reception == Reception::ByPeer;
+        let is_counted = |socket: &&SimulatedSocket| socket.reception == Reception::ByPeer;
         for socket in self.sockets.values().filter(is_counted) {
             let count = socket.to_peer.pieces.iter().map(|piece| piece.descriptors.len());
             *users.entry(socket.owner.uid).or_default() += count.sum::<usize>();

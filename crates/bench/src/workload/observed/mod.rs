@@ -13,9 +13,9 @@ use sys::process;
 pub(crate) use observer::ObserverKind;
 
 use super::system_calls::SystemCalls;
-use super::{Call, NS_PER_US, Outcome, Requirements, Stream, Workload};
+use super::{CallWorkload, NS_PER_US, Requirements, StreamWorkload, Workload, WorkloadOutcome};
 use crate::result::{Figures, Metric};
-use crate::stage::{MeasureError, Stage};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// A workload on a bus with an observer.
 ///
@@ -24,7 +24,7 @@ use crate::stage::{MeasureError, Stage};
 /// much on the state of the machine and on the addresses of a process's memory. Each time the
 /// workload runs once before and is not measured, because the first messages cost more.
 #[derive(Clone, Debug)]
-pub(crate) struct Observed<W> {
+pub(crate) struct ObservedWorkload<W> {
     pub observer: ObserverKind,
     /// How many turns there are, at least one.
     pub turns: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Observed<W> {
 }
 
 /// A workload whose messages can be counted.
-pub(crate) trait Counted: Workload + Clone {
+pub(crate) trait CountedWorkload: Workload + Clone {
     /// How many units of work it does, the warm-up included.
     fn units(&self) -> u64;
 
@@ -42,7 +42,7 @@ pub(crate) trait Counted: Workload + Clone {
     fn of_units(&self, units: u64) -> Self;
 }
 
-impl Counted for Call {
+impl CountedWorkload for CallWorkload {
     fn units(&self) -> u64 {
         self.count + self.warm_up()
     }
@@ -56,7 +56,7 @@ impl Counted for Call {
     }
 }
 
-impl Counted for Stream {
+impl CountedWorkload for StreamWorkload {
     fn units(&self) -> u64 {
         self.count
     }
@@ -70,12 +70,12 @@ impl Counted for Stream {
     }
 }
 
-impl<W: Counted> Workload for Observed<W> {
+impl<W: CountedWorkload> Workload for ObservedWorkload<W> {
     fn requirements(&self) -> Requirements {
         Requirements { targets: self.observer.targets(), ..self.workload.requirements() }
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         if self.observer == ObserverKind::Nobody {
             return Ok(self.perform(stage, None)?.into());
         }
@@ -88,8 +88,8 @@ impl<W: Counted> Workload for Observed<W> {
         Ok(figures.into())
     }
 
-    fn inspect(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
-        let Some(bus) = stage.carrier else { return Ok(Outcome::default()) };
+    fn inspect(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
+        let Some(bus) = stage.carrier else { return Ok(WorkloadOutcome::default()) };
         let observer = self.observer.begin(stage)?;
         let outcome = SystemCalls::of_a_unit(&self.workload, stage, bus)?;
         observer.end(stage)?;
@@ -97,9 +97,9 @@ impl<W: Counted> Workload for Observed<W> {
     }
 }
 
-impl<W: Counted> Observed<W> {
+impl<W: CountedWorkload> ObservedWorkload<W> {
     /// Does it without and then with the observer.
-    fn turn(&self, stage: &Stage<'_>) -> Result<Figures, MeasureError> {
+    fn turn(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         self.perform(stage, None)?;
         let unwatched = self.perform(stage, None)?;
         let observer = self.observer.begin(stage)?;
@@ -112,7 +112,11 @@ impl<W: Counted> Observed<W> {
     }
 
     /// Does it once, and waits until the observer has caught up.
-    fn perform(&self, stage: &Stage<'_>, observer: Option<u32>) -> Result<Figures, MeasureError> {
+    fn perform(
+        &self,
+        stage: &MeasurementStage<'_>,
+        observer: Option<u32>,
+    ) -> Result<Figures, MeasureError> {
         let used = |pid: Option<u32>| pid.and_then(process::processor_time);
         let before = (wake_ups(stage), used(observer));
         let mut figures = self.workload.measure(stage)?.figures;
@@ -153,7 +157,7 @@ impl<W: Counted> Observed<W> {
 /// A stream that is recorded by `diligence record`.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
-    pub stream: Stream,
+    pub stream: StreamWorkload,
 }
 
 impl Workload for Recorded {
@@ -161,9 +165,9 @@ impl Workload for Recorded {
         Requirements { targets: ObserverKind::Recorder.targets(), ..self.stream.requirements() }
     }
 
-    fn measure(&self, stage: &Stage<'_>) -> Result<Outcome, MeasureError> {
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let workload = self.stream.clone();
-        let observed = Observed { observer: ObserverKind::Recorder, turns: 1, workload };
+        let observed = ObservedWorkload { observer: ObserverKind::Recorder, turns: 1, workload };
         let observer = observed.observer.begin(stage)?;
         let mut figures = observed.perform(stage, observer.pid())?;
         let received = observer.end(stage)?.map_or(0, |totals| totals.received - totals.lost);
@@ -179,12 +183,12 @@ fn rate(figures: &Figures) -> Option<f64> {
 }
 
 /// How often the carrier went to sleep, and so was woken.
-fn wake_ups(stage: &Stage<'_>) -> Option<u64> {
+fn wake_ups(stage: &MeasurementStage<'_>) -> Option<u64> {
     stage.carrier_usage().map(|usage| usage.voluntary_switches)
 }
 
 /// Waits until a process has hardly anything to do.
-fn settle(pid: u32, stage: &Stage<'_>) {
+fn settle(pid: u32, stage: &MeasurementStage<'_>) {
     while !stage.stop.left().is_zero() {
         let before = process::processor_time(pid);
         thread::sleep(SETTLING_TIME);
@@ -226,8 +230,8 @@ mod tests {
 
     #[test]
     fn the_price_is_what_watching_adds() {
-        let workload = Call::ping_pong(8, 1000);
-        let observed = Observed { observer: ObserverKind::Stamps, turns: 1, workload };
+        let workload = CallWorkload::ping_pong(8, 1000);
+        let observed = ObservedWorkload { observer: ObserverKind::Stamps, turns: 1, workload };
         let figures =
             |calls, bus| Figures::from([(Metric::CallsPerS, calls), (Metric::BusCpuUs, bus)]);
         let price = observed.price(&figures(21_000.0, 15.0), &figures(20_000.0, 15.5));

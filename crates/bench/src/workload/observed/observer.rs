@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
-use client::{Connection, Received};
+use client::{Connection, ReceivedMessage};
 use wire::body::{EncodeArgs, Value};
 
 use super::program::ObserverProgram;
 use super::recording::RecordingTotals;
-use crate::peer::{self, Peer};
-use crate::stage::{MeasureError, Stage};
+use crate::peer::{self, RunningPeer};
+use crate::stage::{MeasureError, MeasurementStage};
 use crate::workload::Targets;
 
 /// An observer of a bus.
@@ -45,11 +45,14 @@ impl ObserverKind {
         }
     }
 
-    pub(super) fn begin(self, stage: &Stage<'_>) -> Result<RunningObserver, MeasureError> {
+    pub(super) fn begin(
+        self,
+        stage: &MeasurementStage<'_>,
+    ) -> Result<RunningObserver, MeasureError> {
         let address = stage.bus_address()?;
         Ok(match self {
             Self::Nobody => RunningObserver::Nobody,
-            Self::Stamps => RunningObserver::Trace(Trace::start(address)?),
+            Self::Stamps => RunningObserver::Trace(UnreadTrace::start(address)?),
             Self::FlightRecorder => {
                 RunningObserver::FlightRecorder(EnabledFlightRecorder::on(stage)?)
             }
@@ -65,7 +68,7 @@ impl ObserverKind {
                 )?)
             }
             Self::Monitor => RunningObserver::Monitor(
-                stage.start(peer::Monitor { address: address.to_owned() })?,
+                stage.start(peer::MonitorPeer { address: address.to_owned() })?,
             ),
             Self::DbusMonitor => {
                 let arguments = ["--address", address, "--pcap"];
@@ -89,11 +92,11 @@ impl fmt::Display for ObserverKind {
 /// An observer that runs. Dropping it ends it.
 pub(super) enum RunningObserver {
     Nobody,
-    Trace(#[expect(dead_code, reason = "it ends when it is dropped")] Trace),
+    Trace(#[expect(dead_code, reason = "it ends when it is dropped")] UnreadTrace),
     FlightRecorder(
         #[expect(dead_code, reason = "it ends when it is dropped")] EnabledFlightRecorder,
     ),
-    Monitor(Peer<peer::Monitor>),
+    Monitor(RunningPeer<peer::MonitorPeer>),
     ObserverProgram(ObserverProgram),
 }
 
@@ -108,7 +111,10 @@ impl RunningObserver {
     }
 
     /// Ends it, and tells what it has recorded, where that says so itself.
-    pub(super) fn end(self, stage: &Stage<'_>) -> Result<Option<RecordingTotals>, MeasureError> {
+    pub(super) fn end(
+        self,
+        stage: &MeasurementStage<'_>,
+    ) -> Result<Option<RecordingTotals>, MeasureError> {
         let Self::ObserverProgram(mut program) = self else { return Ok(None) };
         program.end(stage)?;
         let totals = RecordingTotals::of_file(program.file())?;
@@ -117,13 +123,13 @@ impl RunningObserver {
 }
 
 /// A trace that nobody reads.
-pub(super) struct Trace {
+pub(super) struct UnreadTrace {
     _connection: Connection,
     /// With the descriptor of its memory.
-    _ring: Received,
+    _ring: ReceivedMessage,
 }
 
-impl Trace {
+impl UnreadTrace {
     fn start(address: &str) -> Result<Self, MeasureError> {
         let connection = connect(address)?;
         let options = [("Kept", Value::Uint32(0)), ("Size", Value::Uint64(STAMPS_RING))];
@@ -141,7 +147,7 @@ pub(super) struct EnabledFlightRecorder {
 }
 
 impl EnabledFlightRecorder {
-    fn on(stage: &Stage<'_>) -> Result<Self, MeasureError> {
+    fn on(stage: &MeasurementStage<'_>) -> Result<Self, MeasureError> {
         let unknown = || MeasureError::Unable("this bus runs already, as it is".to_owned());
         let file = stage.configuration.clone().ok_or_else(unknown)?;
         let before = fs::read_to_string(&file)?;
@@ -167,7 +173,7 @@ impl Drop for EnabledFlightRecorder {
 }
 
 fn capture(
-    stage: &Stage<'_>,
+    stage: &MeasurementStage<'_>,
     program: &str,
     arguments: &[&str],
 ) -> Result<ObserverProgram, MeasureError> {
@@ -187,7 +193,7 @@ fn call(
     interface: &str,
     member: &str,
     arguments: &impl EncodeArgs,
-) -> Result<Received, MeasureError> {
+) -> Result<ReceivedMessage, MeasureError> {
     let reply = connection.call(BUS, BUS_PATH, interface, member, arguments);
     reply.map_err(|error| MeasureError::Unable(format!("{member}: {error}")))
 }

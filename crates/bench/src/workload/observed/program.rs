@@ -11,8 +11,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use sys::clock;
 
-use crate::raw::{Connection, Template};
-use crate::stage::{MeasureError, Stage};
+use crate::raw::{RawConnection, Template};
+use crate::stage::{MeasureError, MeasurementStage};
 
 /// A program that writes what it sees of a bus to a file. Dropped, it is ended and the file is
 /// removed.
@@ -27,7 +27,7 @@ impl ObserverProgram {
     /// Starts it, and returns when `file` has something that was sent over the bus. `command`
     /// makes the file itself, or has it as its `output`.
     pub(super) fn start(
-        stage: &Stage<'_>,
+        stage: &MeasurementStage<'_>,
         file: PathBuf,
         command: Command,
         output: Stdio,
@@ -50,7 +50,7 @@ impl ObserverProgram {
     }
 
     /// Asks it to end, and waits for that.
-    pub(super) fn end(&mut self, stage: &Stage<'_>) -> Result<(), MeasureError> {
+    pub(super) fn end(&mut self, stage: &MeasurementStage<'_>) -> Result<(), MeasureError> {
         // What was started where interrupts are ignored, as behind a shell, ignores them too.
         for signal in [Signal::INT, Signal::TERM] {
             kill_process(Pid::from_child(&self.child), signal).map_err(io::Error::from)?;
@@ -67,8 +67,8 @@ impl ObserverProgram {
     }
 
     /// Says something over the bus until it is written down.
-    fn wait_for_probe(&mut self, stage: &Stage<'_>) -> Result<(), MeasureError> {
-        let (mut connection, _) = Connection::to_bus(stage.bus_address()?)?;
+    fn wait_for_probe(&mut self, stage: &MeasurementStage<'_>) -> Result<(), MeasureError> {
+        let (mut connection, _) = RawConnection::to_bus(stage.bus_address()?)?;
         let mut probe = Template::signal(None, &(PROBE,))?;
         let deadline = clock::monotonic() + stage.stop.left().min(START_TIMEOUT);
         while clock::monotonic() < deadline {

@@ -10,12 +10,12 @@ use sys::poll::Poller;
 use super::Switchboard;
 use super::flow::{self, Flush};
 use crate::connection::{Connection, End};
-use crate::event_loop::origin::Origin;
-use crate::event_loop::source::Source;
+use crate::event_loop::origin::EffectOrigin;
+use crate::event_loop::source::EventSource;
 use crate::event_loop::station::Station;
 use crate::event_loop::work::Work;
 use crate::fault::Fault;
-use crate::outgoing::{Outcome, Progress};
+use crate::outgoing::{Outcome, WriteProgress};
 
 /// Writing queues.
 impl Switchboard {
@@ -69,7 +69,7 @@ impl Switchboard {
     #[cold]
     fn apply_effects_of_writes(&mut self) {
         let mut effects = mem::take(&mut self.buffers.effects_of_writes);
-        let origin = Origin::Bus { fds: None };
+        let origin = EffectOrigin::Bus { fds: None };
         self.begin_applying(&effects, &origin);
         effects.list().iter().for_each(|effect| self.apply(effect, &effects, &origin));
         effects.clear();
@@ -88,7 +88,7 @@ impl Switchboard {
         let left = connection.queue.left();
         let released = &mut buffers.released;
         let release = |from, load| released.add(from, load);
-        let Progress { written, moved, outcome } =
+        let WriteProgress { written, moved, outcome } =
             connection.write(fds_max, *now, &mut buffers.spare, release);
         buffers.copied += moved;
         if written.bytes > 0 {
@@ -180,7 +180,7 @@ pub(super) fn watch(
     now: Duration,
 ) -> io::Result<()> {
     let may_read = !flow::is_unread(connection, bus, now);
-    connection.watch(poller, Source::Peer(connection.peer).token(), may_read)
+    connection.watch(poller, EventSource::Peer(connection.peer).token(), may_read)
 }
 
 /// How long messages are routed before what is queued is written.

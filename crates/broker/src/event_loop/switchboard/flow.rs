@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bus::{Bus, Input, PeerId, Undelivered};
-use sys::transfer::{self, Received, Shortage, Wait, shut_down, unreceived};
+use sys::transfer::{self, ReceiveOutcome, TransferShortage, TransferWait, shut_down, unreceived};
 
 use super::Switchboard;
 use crate::back_pressure::{Load, Loads, Writing};
@@ -149,8 +149,8 @@ impl Switchboard {
         // It may have sent its own end, which would keep itself open for ever.
         let mut space = [0; DISCARDED_AT_ONCE];
         let mut fds = Vec::new();
-        while let Ok(Received { bytes: 1.., .. }) =
-            transfer::receive(&socket, &mut space, &mut fds, Wait::Never)
+        while let Ok(ReceiveOutcome { bytes: 1.., .. }) =
+            transfer::receive(&socket, &mut space, &mut fds, TransferWait::Never)
         {
             fds.clear();
         }
@@ -196,7 +196,8 @@ impl Switchboard {
         let release = |from, load| released.add(from, load);
         let spare = &mut self.buffers.spare;
         // Descriptors leave with the first byte of their message, so nothing of this one has left.
-        let Some(dropped) = connection.queue.drop_first(Shortage::Descriptors, spare, release)
+        let Some(dropped) =
+            connection.queue.drop_first(TransferShortage::Descriptors, spare, release)
         else {
             return Flush::Done;
         };
@@ -228,9 +229,9 @@ impl Switchboard {
     pub(super) fn undelivered(&mut self, to: PeerId, dropped: &Dropped) {
         let Dropped { from, ref head, amount, shortage } = *dropped;
         let shortage = match shortage {
-            Shortage::Descriptors => bus::Shortage::Descriptors,
-            Shortage::Memory => bus::Shortage::Memory,
-            Shortage::Size => bus::Shortage::Size,
+            TransferShortage::Descriptors => bus::KernelShortage::Descriptors,
+            TransferShortage::Memory => bus::KernelShortage::Memory,
+            TransferShortage::Size => bus::KernelShortage::Size,
         };
         let input = Input::Undelivered(Undelivered { to, from, head, amount, shortage });
         self.station.bus.handle(self.station.time(), input, &mut self.buffers.effects_of_writes);

@@ -22,11 +22,11 @@ use bus::{
 };
 
 use super::memory_trimmer::MemoryTrimmer;
-use super::origin::Origin;
+use super::origin::EffectOrigin;
 use super::station::Station;
 use super::tracing::TraceDesk;
 use super::work::{Buffers, Work};
-use crate::back_pressure::{Limits, Writing};
+use crate::back_pressure::{HoldLimits, Writing};
 use crate::connection::{Connection, End, Phase, Queued, Role};
 use crate::fd_quota::FdQuotas;
 use crate::fds_in_kernel::UserFds;
@@ -80,7 +80,7 @@ impl Switchboard {
         let mut effects = mem::take(&mut self.buffers.effects);
         effects.clear();
         self.station.bus.handle(self.station.time(), input, &mut effects);
-        let origin = Origin::Bus { fds: None };
+        let origin = EffectOrigin::Bus { fds: None };
         self.begin_applying(&effects, &origin);
         effects.list().iter().for_each(|effect| self.apply(effect, &effects, &origin));
         self.buffers.effects = effects;
@@ -93,7 +93,7 @@ impl Switchboard {
         let mut effects = mem::take(&mut self.buffers.effects_of_answers);
         effects.clear();
         self.station.bus.handle(self.station.time(), input, &mut effects);
-        let origin = Origin::Bus { fds };
+        let origin = EffectOrigin::Bus { fds };
         self.begin_applying(&effects, &origin);
         effects.list().iter().for_each(|effect| self.apply(effect, &effects, &origin));
         self.buffers.effects_of_answers = effects;
@@ -101,7 +101,7 @@ impl Switchboard {
 
     /// Traces what came of an input, before it is applied.
     #[inline]
-    pub(super) fn begin_applying(&mut self, effects: &Effects, origin: &Origin<'_>) {
+    pub(super) fn begin_applying(&mut self, effects: &Effects, origin: &EffectOrigin<'_>) {
         if !effects.traced().is_empty() {
             self.desk.trace(&mut self.station, effects, origin);
         }
@@ -111,7 +111,7 @@ impl Switchboard {
     /// Applies an effect. This queues messages and marks connections; nothing is written. Services and
     /// the configuration are for the event loop.
     #[inline]
-    pub(super) fn apply(&mut self, effect: &Effect, effects: &Effects, origin: &Origin<'_>) {
+    pub(super) fn apply(&mut self, effect: &Effect, effects: &Effects, origin: &EffectOrigin<'_>) {
         match effect {
             Effect::Send(delivery) => self.send(delivery, effects, origin),
             Effect::Disconnect { peer, reason } => self.end(*peer, End::Bus(*reason)),
@@ -130,8 +130,8 @@ impl Switchboard {
     }
 
     /// Keeps the descriptors of a message that waits for a service.
-    fn hold_fds(&mut self, held: HeldFds, origin: &Origin<'_>) {
-        if let Origin::Peer { fds: Some(fds), .. } = origin {
+    fn hold_fds(&mut self, held: HeldFds, origin: &EffectOrigin<'_>) {
+        if let EffectOrigin::Peer { fds: Some(fds), .. } = origin {
             self.held_fds.insert(held, fds.clone());
         }
     }
@@ -163,7 +163,7 @@ impl Switchboard {
     }
 
     /// Puts a message into the queue of its recipient.
-    fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &Origin<'_>) {
+    fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &EffectOrigin<'_>) {
         let fds = self.fds_of(delivery, origin);
         let Self { station, buffers, work, interactive, .. } = self;
         let Station { table, bus, poller, now, .. } = station;
@@ -180,7 +180,9 @@ impl Switchboard {
         let message = Outgoing { from, head, body, fds };
         let Queued { is_flowing, is_newly_dirty, is_long } =
             connection.enqueue(message, charge, *now, &mut buffers.spare);
-        if matches!(origin, Origin::Peer { is_calm: true, .. }) && !connection.budget.is_flood() {
+        if matches!(origin, EffectOrigin::Peer { is_calm: true, .. })
+            && !connection.budget.is_flood()
+        {
             interactive.goes_on(*now);
         }
         work.reached_ready |= is_flowing && charge != Charge::Never;
@@ -208,17 +210,17 @@ impl Switchboard {
         }
     }
 
-    fn fds_of(&self, delivery: &Delivery, origin: &Origin<'_>) -> Option<SharedFds> {
+    fn fds_of(&self, delivery: &Delivery, origin: &EffectOrigin<'_>) -> Option<SharedFds> {
         match (delivery.fds, origin) {
             (Fds::None, _) => None,
-            (Fds::OfInput, Origin::Peer { fds, .. })
-            | (Fds::OfProcess(_) | Fds::OfRing | Fds::OfRecorder, Origin::Bus { fds }) => {
+            (Fds::OfInput, EffectOrigin::Peer { fds, .. })
+            | (Fds::OfProcess(_) | Fds::OfRing | Fds::OfRecorder, EffectOrigin::Bus { fds }) => {
                 fds.clone()
             }
             (Fds::Held(held), _) => self.held_fds.get(&held).cloned(),
             (
                 Fds::OfInput | Fds::OfProcess(_) | Fds::OfRing | Fds::OfRecorder,
-                Origin::Bus { .. } | Origin::Peer { .. },
+                EffectOrigin::Bus { .. } | EffectOrigin::Peer { .. },
             ) => None,
         }
     }
@@ -232,7 +234,7 @@ impl Switchboard {
         let limits = framer_limits(bus);
         let mut peers = Vec::new();
         for connection in table.iter_mut() {
-            connection.limits = Limits::within(bus.limits_of(connection.peer));
+            connection.limits = HoldLimits::within(bus.limits_of(connection.peer));
             if let Phase::Messages(stream) = &mut connection.phase {
                 stream.framer.set_limits(limits);
             }
@@ -313,11 +315,11 @@ fn details_of(connection: &Connection) -> (Details, Option<SharedFds>) {
 /// Whose message it is, and its body.
 fn body_of<'m>(
     delivery: &Delivery,
-    origin: &Origin<'m>,
+    origin: &EffectOrigin<'m>,
     writing: Writing,
 ) -> (Option<PeerId>, OutgoingBody<'m>) {
     match (delivery.body, origin) {
-        (Body::OfInput, Origin::Peer { from, message, slice, .. }) => {
+        (Body::OfInput, EffectOrigin::Peer { from, message, slice, .. }) => {
             let is_shared = match slice.backing {
                 Backing::Owned => true,
                 // What has to wait cannot be lent.

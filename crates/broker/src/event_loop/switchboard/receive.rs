@@ -119,14 +119,14 @@ impl Switchboard {
 }
 
 /// The limits on messages that are read.
-pub(crate) fn framer_limits(bus: &Bus) -> framer::Limits {
+pub(crate) fn framer_limits(bus: &Bus) -> framer::FramerLimits {
     let limits = &bus.configuration().limits;
     // What is passed on gets a SENDER, and must be valid with it too.
     let message_len_max = usize::try_from(limits.max_message_size)
         .unwrap_or(usize::MAX)
         .min(wire::limits::FORWARDED_LEN_MAX);
     let message_fds_max = u32::try_from(limits.max_message_unix_fds).unwrap_or(u32::MAX);
-    framer::Limits { message_len_max, message_fds_max }
+    framer::FramerLimits { message_len_max, message_fds_max }
 }
 
 /// The user that the kernel named, if descriptors have to be put on its account.

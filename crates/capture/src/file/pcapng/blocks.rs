@@ -1,16 +1,16 @@
 //! What single blocks hold, as far as it can be read without knowing the others.
 
 use super::{BODY_OFFSET, ORDER_MAGIC, TRAILER_LEN, block, option, padding};
-use crate::file::number::Order;
-use crate::record::Origin;
+use crate::file::number::ByteOrder;
+use crate::record::RecordingOrigin;
 
 /// The outside of a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(super) struct BlockFrame {
     pub(super) kind: u32,
     pub(super) len: usize,
     /// That of the section; of a section's own block the one it says.
-    pub(super) order: Order,
+    pub(super) order: ByteOrder,
 }
 
 /// Why something cannot be a block.
@@ -26,10 +26,10 @@ pub(super) enum NoBlock {
     Lengths,
 }
 
-impl Frame {
+impl BlockFrame {
     /// Reads the start of a block.
     #[inline]
-    pub(super) fn parse(bytes: &[u8], order: Order) -> Result<Self, NoBlock> {
+    pub(super) fn parse(bytes: &[u8], order: ByteOrder) -> Result<Self, NoBlock> {
         let bytes: &[u8; START_LEN] = bytes.first_chunk().ok_or(NoBlock::Cut)?;
         let [kind, len, third] =
             [0, 4, 8].map(|at| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
@@ -55,7 +55,7 @@ impl Frame {
     }
 
     /// Whether a whole block of a type that is known stands at the start of these bytes.
-    pub(super) fn is_at(bytes: &[u8], order: Order) -> bool {
+    pub(super) fn is_at(bytes: &[u8], order: ByteOrder) -> bool {
         Self::parse(bytes, order).is_ok_and(|frame| {
             KNOWN.contains(&frame.kind) && bytes.len() >= frame.len && frame.check(bytes).is_ok()
         })
@@ -85,7 +85,7 @@ pub(super) struct Packet {
 impl Packet {
     /// `None` if the body is shorter than it says.
     #[inline]
-    pub(super) fn enhanced(body: &[u8], order: Order) -> Option<Self> {
+    pub(super) fn enhanced(body: &[u8], order: ByteOrder) -> Option<Self> {
         let [interface, high, low, kept, len] = words(body, order)?;
         let start = 20;
         let (time, kept) = (Some(u64::from(high) << 32 | u64::from(low)), kept as usize);
@@ -93,7 +93,7 @@ impl Packet {
         packet.fits(body)
     }
 
-    pub(super) fn obsolete(body: &[u8], order: Order) -> Option<Self> {
+    pub(super) fn obsolete(body: &[u8], order: ByteOrder) -> Option<Self> {
         let [_, high, low, kept, len] = words(body, order)?;
         let interface = order.u16_at(body, 0)?.into();
         let drops = Some(order.u16_at(body, 2)?).filter(|&drops| drops != DROPS_UNKNOWN);
@@ -105,7 +105,7 @@ impl Packet {
     }
 
     /// `kept_max` is that of the first interface, whose packets these are; 0 for all.
-    pub(super) fn simple(body: &[u8], order: Order, kept_max: u32) -> Option<Self> {
+    pub(super) fn simple(body: &[u8], order: ByteOrder, kept_max: u32) -> Option<Self> {
         let [len] = words(body, order)?;
         let kept_max = if kept_max == 0 { u32::MAX } else { kept_max };
         let kept = len.min(kept_max) as usize;
@@ -126,13 +126,13 @@ impl Packet {
 
 /// The options at the end of a body, one after the other, up to the first that does not fit.
 #[derive(Clone, Debug)]
-pub(super) struct Options<'b> {
+pub(super) struct BlockOptions<'b> {
     bytes: &'b [u8],
-    order: Order,
+    order: ByteOrder,
 }
 
-impl<'b> Options<'b> {
-    pub(super) fn new(body: &'b [u8], start: usize, order: Order) -> Self {
+impl<'b> BlockOptions<'b> {
+    pub(super) fn new(body: &'b [u8], start: usize, order: ByteOrder) -> Self {
         Self { bytes: body.get(start..).unwrap_or_default(), order }
     }
 
@@ -152,7 +152,7 @@ impl<'b> Options<'b> {
     }
 }
 
-impl<'b> Iterator for Options<'b> {
+impl<'b> Iterator for BlockOptions<'b> {
     type Item = (u16, &'b [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -164,14 +164,14 @@ impl<'b> Iterator for Options<'b> {
 }
 
 /// What a section's header tells, if it is of a version that we know; its order of bytes is known.
-pub(super) fn origin(body: &[u8], order: Order) -> Result<Origin, SectionVersion> {
+pub(super) fn origin(body: &[u8], order: ByteOrder) -> Result<RecordingOrigin, SectionVersion> {
     let version = [4, 6].map(|at| order.u16_at(body, at).unwrap_or_default());
     if version[0] != 1 {
         return Err(SectionVersion(version));
     }
-    let options = Options::new(body, 16, order);
+    let options = BlockOptions::new(body, 16, order);
     let comments = options.clone().filter(|(code, _)| *code == option::COMMENT);
-    Ok(Origin {
+    Ok(RecordingOrigin {
         program: options.text(option::SECTION_PROGRAM),
         hardware: options.text(option::SECTION_HARDWARE),
         system: options.text(option::SECTION_SYSTEM),
@@ -185,7 +185,7 @@ pub(super) struct SectionVersion(pub(super) [u16; 2]);
 
 /// The first words of a body; `None` if it is shorter.
 #[inline]
-pub(super) fn words<const N: usize>(body: &[u8], order: Order) -> Option<[u32; N]> {
+pub(super) fn words<const N: usize>(body: &[u8], order: ByteOrder) -> Option<[u32; N]> {
     let bytes = body.as_chunks().0.get(..N)?;
     let mut words = [0; N];
     for (word, bytes) in words.iter_mut().zip(bytes) {
@@ -194,8 +194,8 @@ pub(super) fn words<const N: usize>(body: &[u8], order: Order) -> Option<[u32; N
     Some(words)
 }
 
-fn order_of(magic: [u8; 4]) -> Option<Order> {
-    [Order::Little, Order::Big].into_iter().find(|order| order.u32(magic) == ORDER_MAGIC)
+fn order_of(magic: [u8; 4]) -> Option<ByteOrder> {
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.u32(magic) == ORDER_MAGIC)
 }
 
 /// Bytes of a block that has no body.

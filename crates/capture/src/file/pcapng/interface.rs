@@ -1,21 +1,21 @@
 //! What is known about an interface, which is a bus if its link type is that of D-Bus.
 
-use super::blocks::{Options, words};
+use super::blocks::{BlockOptions, words};
 use super::{FILTER_TEXT, note, option};
-use crate::file::number::{LINK_TYPE_DBUS, NANOS, Order, SNAP_LEN_ALL, Unit};
-use crate::record::{Bus, BusId, Time};
+use crate::file::number::{ByteOrder, LINK_TYPE_DBUS, NANOS, SNAP_LEN_ALL, TimeUnit};
+use crate::record::{BusId, RecordedBus, RecordedTime};
 
 /// An interface of the section that is read.
 #[derive(Debug)]
-pub(super) struct Interface {
+pub(super) struct PcapngInterface {
     pub(super) of: Of,
     /// Bytes kept of each packet; 0 for all.
     pub(super) kept_max: u32,
-    unit: Unit,
+    unit: TimeUnit,
     /// Nanoseconds to add to each time.
     offset: i64,
     /// The time of its last packet.
-    pub(super) last: Time,
+    pub(super) last: RecordedTime,
     /// Lost packets of which was told already.
     pub(super) lost: u64,
 }
@@ -28,17 +28,17 @@ pub(super) enum Of {
     Other(u16),
 }
 
-impl Interface {
+impl PcapngInterface {
     /// Reads an interface description; a bus among them gets the number `next`, if there is one.
     /// `None` if the body is too short.
     pub(super) fn parse(
         body: &[u8],
-        order: Order,
+        order: ByteOrder,
         next: Option<BusId>,
-    ) -> Option<(Self, Option<Bus>)> {
+    ) -> Option<(Self, Option<RecordedBus>)> {
         let [_, kept_max] = words(body, order)?;
         let link_type = order.u16_at(body, 0)?;
-        let options = Options::new(body, 8, order);
+        let options = BlockOptions::new(body, 8, order);
         let resolution = options.get(option::INTERFACE_RESOLUTION).and_then(<[u8]>::first);
         let seconds = options.number(option::INTERFACE_OFFSET).unwrap_or_default() as i64;
         let is_bus = u32::from(link_type) == LINK_TYPE_DBUS;
@@ -46,9 +46,9 @@ impl Interface {
         let interface = Self {
             of: id.map_or(Of::Other(link_type), Of::Bus),
             kept_max,
-            unit: resolution.map_or(Unit::MICROSECOND, |&resolution| unit(resolution)),
+            unit: resolution.map_or(TimeUnit::MICROSECOND, |&resolution| unit(resolution)),
             offset: seconds.saturating_mul(NANOS as i64),
-            last: Time::default(),
+            last: RecordedTime::default(),
             lost: 0,
         };
         Some((interface, id.map(|_| bus(&options, kept_max))))
@@ -56,32 +56,32 @@ impl Interface {
 
     /// A time of one of its packets.
     #[inline]
-    pub(super) fn time(&self, count: u64) -> Time {
-        Time(self.unit.nanos(count).saturating_add(self.offset))
+    pub(super) fn time(&self, count: u64) -> RecordedTime {
+        RecordedTime(self.unit.nanos(count).saturating_add(self.offset))
     }
 }
 
 /// What the description says about the bus: all that we know, if it is ours.
-fn bus(options: &Options<'_>, kept_max: u32) -> Bus {
+fn bus(options: &BlockOptions<'_>, kept_max: u32) -> RecordedBus {
     let ours = options.get(note::BUS_OPTION).and_then(note::content);
     ours.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_else(|| {
         let filter = options.get(option::INTERFACE_FILTER).and_then(<[u8]>::split_first);
         let filter = filter.filter(|(kind, _)| **kind == FILTER_TEXT).map(|(_, text)| text);
-        Bus {
+        RecordedBus {
             name: options.text(option::INTERFACE_NAME).unwrap_or_default(),
             kept_max: Some(kept_max).filter(|&max| max > 0 && max < SNAP_LEN_ALL),
             filters: filter.map(|text| String::from_utf8_lossy(text).into()).into_iter().collect(),
-            ..Bus::default()
+            ..RecordedBus::default()
         }
     })
 }
 
 /// Powers of 10, or with the highest bit set of 2, that a second has of the unit.
-fn unit(resolution: u8) -> Unit {
+fn unit(resolution: u8) -> TimeUnit {
     let power = u32::from(resolution & 0x7F);
     let per_second = match resolution & 0x80 {
         0 => 10_u64.checked_pow(power),
         _ => 2_u64.checked_pow(power),
     };
-    Unit::of(per_second.unwrap_or(u64::MAX))
+    TimeUnit::of(per_second.unwrap_or(u64::MAX))
 }

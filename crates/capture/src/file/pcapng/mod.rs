@@ -9,7 +9,7 @@ mod read;
 mod write;
 
 pub(super) use read::{Pcapng, is_start};
-pub use write::{Writer, Written};
+pub use write::{PcapngWriter, WrittenCounts};
 
 /// Types of blocks.
 mod block {

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::blocks::Options;
-use crate::file::number::Order;
+use super::blocks::BlockOptions;
+use crate::file::number::ByteOrder;
 use crate::record::{
-    BusId, Damage, Delivery, Fact, Gap, GapCause, Origin, Record, Routing, Stages, Time,
+    BusId, Damage, Fact, GapCause, RecordedTime, RecordingGap, RecordingOrigin, RecordingRecord,
+    Routing, Stages, TracedDelivery,
 };
 
-/// The code of our options in an interface description: its [`Bus`](crate::record::Bus) as JSON.
+/// The code of our options in an interface description: its [`RecordedBus`](crate::record::Bus) as JSON.
 /// Codes with the highest bit are free for local use.
 pub(super) const BUS_OPTION: u16 = 0x8D01;
 
@@ -36,7 +37,7 @@ pub(super) const MARK_LEN: usize = 8;
 /// What a note tells. The numbers are those of the format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
-pub(super) enum Kind {
+pub(super) enum PcapngNoteKind {
     Fact = 1,
     Gap = 2,
     Damage = 3,
@@ -48,16 +49,16 @@ pub(super) enum Kind {
 pub(super) struct Note {
     /// The interface it is about.
     pub(super) interface: Option<u32>,
-    at: Option<Time>,
-    content: Content,
+    at: Option<RecordedTime>,
+    content: NoteContent,
 }
 
 #[derive(Debug)]
-enum Content {
+enum NoteContent {
     Fact(Fact),
     Gap(GapText),
     Damage(DamageText<'static>),
-    Origin(Origin),
+    Origin(RecordingOrigin),
 }
 
 /// Why a block is not a note that can be read.
@@ -73,7 +74,7 @@ pub(super) enum NoteError {
 
 impl Note {
     /// Reads the body of a block.
-    pub(super) fn parse(body: &[u8], order: Order) -> Result<Self, NoteError> {
+    pub(super) fn parse(body: &[u8], order: ByteOrder) -> Result<Self, NoteError> {
         if !body.starts_with(&MARK) {
             return Err(NoteError::Foreign);
         }
@@ -84,7 +85,7 @@ impl Note {
         Self::current(body, order).ok_or(NoteError::Broken)
     }
 
-    fn current(body: &[u8], order: Order) -> Option<Self> {
+    fn current(body: &[u8], order: ByteOrder) -> Option<Self> {
         let kind = order.u16_at(body, 6)?;
         let interface = order.u32_at(body, 8)?;
         let len = order.u32_at(body, 12)?;
@@ -92,39 +93,43 @@ impl Note {
         let text = body.get(TEXT_OFFSET..)?.get(..len as usize)?;
         Some(Self {
             interface: Some(interface).filter(|&interface| interface != NO_BUS),
-            at: Some(Time(at)).filter(|_| at != NO_TIME),
-            content: Content::parse(kind, text)?,
+            at: Some(RecordedTime(at)).filter(|_| at != NO_TIME),
+            content: NoteContent::parse(kind, text)?,
         })
     }
 
     /// Messages that it says are lost.
     pub(super) fn lost(&self) -> u64 {
         match &self.content {
-            Content::Gap(gap) => gap.lost.unwrap_or(0),
-            Content::Fact(_) | Content::Damage(_) | Content::Origin(_) => 0,
+            NoteContent::Gap(gap) => gap.lost.unwrap_or(0),
+            NoteContent::Fact(_) | NoteContent::Damage(_) | NoteContent::Origin(_) => 0,
         }
     }
 
     /// What it says, about this bus if it is about one.
-    pub(super) fn record(self, bus: BusId) -> Record<'static> {
+    pub(super) fn record(self, bus: BusId) -> RecordingRecord<'static> {
         let at = self.at;
         match self.content {
-            Content::Fact(fact) => Record::Fact { at: at.unwrap_or_default(), bus, fact },
-            Content::Gap(GapText { cause, lost }) => Record::Gap(Gap { at, bus, cause, lost }),
-            Content::Damage(DamageText { at, what }) => {
-                Record::Damage(Damage { at, what: what.into_owned() })
+            NoteContent::Fact(fact) => {
+                RecordingRecord::Fact { at: at.unwrap_or_default(), bus, fact }
             }
-            Content::Origin(origin) => Record::Origin(origin),
+            NoteContent::Gap(GapText { cause, lost }) => {
+                RecordingRecord::Gap(RecordingGap { at, bus, cause, lost })
+            }
+            NoteContent::Damage(DamageText { at, what }) => {
+                RecordingRecord::Damage(Damage { at, what: what.into_owned() })
+            }
+            NoteContent::Origin(origin) => RecordingRecord::Origin(origin),
         }
     }
 }
 
-impl Content {
+impl NoteContent {
     fn parse(kind: u16, text: &[u8]) -> Option<Self> {
-        const FACT: u16 = Kind::Fact as u16;
-        const GAP: u16 = Kind::Gap as u16;
-        const DAMAGE: u16 = Kind::Damage as u16;
-        const ORIGIN: u16 = Kind::Origin as u16;
+        const FACT: u16 = PcapngNoteKind::Fact as u16;
+        const GAP: u16 = PcapngNoteKind::Gap as u16;
+        const DAMAGE: u16 = PcapngNoteKind::Damage as u16;
+        const ORIGIN: u16 = PcapngNoteKind::Origin as u16;
         Some(match kind {
             FACT => Self::Fact(serde_json::from_slice(text).ok()?),
             GAP => Self::Gap(serde_json::from_slice(text).ok()?),
@@ -149,9 +154,9 @@ pub(super) fn content(option: &[u8]) -> Option<&[u8]> {
 /// Reads the options of a packet that hold its trace: the copies into `deliveries`, and how it was
 /// routed. `None` if it has none.
 pub(super) fn trace(
-    options: Options<'_>,
-    order: Order,
-    deliveries: &mut Vec<Delivery>,
+    options: BlockOptions<'_>,
+    order: ByteOrder,
+    deliveries: &mut Vec<TracedDelivery>,
 ) -> Option<Routing> {
     deliveries.clear();
     let (mut after, mut stages, mut has_stages) = (None, None, false);
@@ -189,16 +194,16 @@ pub(super) fn trace(
 }
 
 /// Reads when the bus began to write a copy that it wrote in several parts.
-fn read_parted(entry: &[u8], order: Order, deliveries: &mut [Delivery]) {
+fn read_parted(entry: &[u8], order: ByteOrder, deliveries: &mut [TracedDelivery]) {
     let index = order.u32_at(entry, 0).and_then(|index| deliveries.get_mut(index as usize));
     if let Some((copy, nanos)) = index.zip(order.u64_at(entry, 4)) {
         copy.begun_after = (nanos != NOT_WRITTEN).then(|| Duration::from_nanos(nanos));
     }
 }
 
-fn parse_delivery(copy: &[u8], order: Order) -> Option<Delivery> {
+fn parse_delivery(copy: &[u8], order: ByteOrder) -> Option<TracedDelivery> {
     let nanos = order.u64_at(copy, 8)?;
-    Some(Delivery {
+    Some(TracedDelivery {
         recipient: order.u64_at(copy, 0)?,
         begun_after: None,
         written_after: (nanos != NOT_WRITTEN).then(|| Duration::from_nanos(nanos)),
@@ -206,7 +211,7 @@ fn parse_delivery(copy: &[u8], order: Order) -> Option<Delivery> {
     })
 }
 
-/// A [`Gap`](crate::record::Gap); when and on which bus stands in the block.
+/// A [`RecordingGap`](crate::record::Gap); when and on which bus stands in the block.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct GapText {
     pub(super) cause: GapCause,
@@ -238,7 +243,7 @@ pub(super) fn nanos(span: Duration) -> u64 {
     crate::record::nanos(span).min(NOT_WRITTEN - 1)
 }
 
-/// Bytes of a [`Delivery`] in an option.
+/// Bytes of a [`TracedDelivery`] in an option.
 pub(super) const DELIVERY_LEN: usize = 20;
 
 /// Bytes of the [`Stages`] in an option.
@@ -252,7 +257,7 @@ pub(super) const PARTED_MAX: usize = (u16::MAX as usize - MARK_LEN - STAGES_LEN)
 
 /// A copy that was written in several parts, as it stands in an option, in the order of bytes that we
 /// write: its place among the copies, and when the bus began to write it.
-pub(super) fn parted(index: usize, copy: &Delivery) -> [u8; PARTED_LEN] {
+pub(super) fn parted(index: usize, copy: &TracedDelivery) -> [u8; PARTED_LEN] {
     let nanos = copy.begun_after.map_or(NOT_WRITTEN, nanos);
     let mut bytes = [0; PARTED_LEN];
     bytes[..4].copy_from_slice(&(index as u32).to_le_bytes());
@@ -264,7 +269,7 @@ pub(super) fn parted(index: usize, copy: &Delivery) -> [u8; PARTED_LEN] {
 pub(super) const DELIVERIES_MAX: usize = (u16::MAX as usize - MARK_LEN - 8) / DELIVERY_LEN;
 
 /// A copy as it stands in an option, in the order of bytes that we write.
-pub(super) fn delivery(delivery: &Delivery) -> [u8; DELIVERY_LEN] {
+pub(super) fn delivery(delivery: &TracedDelivery) -> [u8; DELIVERY_LEN] {
     let nanos = delivery.written_after.map_or(NOT_WRITTEN, nanos);
     let mut bytes = [0; DELIVERY_LEN];
     bytes[..8].copy_from_slice(&delivery.recipient.to_le_bytes());

@@ -3,46 +3,47 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read};
 
-use super::blocks::{self, Frame, NoBlock, Options, Packet, SectionVersion};
-use super::interface::{Interface, Of};
+use super::blocks::{self, BlockFrame, BlockOptions, NoBlock, Packet, SectionVersion};
+use super::interface::{Of, PcapngInterface};
 use super::note::{self, Note, NoteError};
 use super::{BODY_OFFSET, block, option};
-use crate::file::number::Order;
-use crate::file::window::Window;
+use crate::file::number::ByteOrder;
+use crate::file::window::FileWindow;
 use crate::record::{
-    BusId, Damage, Delivery, Gap, GapCause, Origin, RawMessage, Record, Routing, Time, Trace,
+    BusId, Damage, GapCause, RawMessage, RecordedTime, RecordingGap, RecordingOrigin,
+    RecordingRecord, Routing, Trace, TracedDelivery,
 };
 
 /// Reads a pcapng file.
 #[derive(Debug)]
 pub(crate) struct Pcapng<R> {
-    window: Window<R>,
+    window: FileWindow<R>,
     section: Section,
-    interfaces: Vec<Interface>,
+    interfaces: Vec<PcapngInterface>,
     /// How many buses there were in all sections.
     buses: u32,
     /// Bytes of the block that was looked at last, of which a message may still be in use.
     behind: usize,
-    told: VecDeque<Record<'static>>,
+    told: VecDeque<RecordingRecord<'static>>,
     /// A message that comes when all was told that is before it.
-    message: Option<Found>,
-    deliveries: Vec<Delivery>,
-    skipped: BTreeMap<Skipped, Count>,
+    message: Option<PcapngMessage>,
+    deliveries: Vec<TracedDelivery>,
+    skipped: BTreeMap<Skipped, SkippedCount>,
     is_over: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Section {
     /// Its blocks can be read.
-    Known(Order),
+    Known(ByteOrder),
     /// It is of a version that cannot be read.
-    Unknown(Order),
+    Unknown(ByteOrder),
 }
 
 /// A message, which stands in the window.
 #[derive(Clone, Copy, Debug)]
-struct Found {
-    at: Time,
+struct PcapngMessage {
+    at: RecordedTime,
     bus: BusId,
     start: usize,
     kept: usize,
@@ -63,23 +64,23 @@ enum Skipped {
 
 /// How often, and where first.
 #[derive(Clone, Copy, Debug)]
-struct Count {
+struct SkippedCount {
     first: u64,
     count: u64,
 }
 
 /// What comes next, found without holding on to the window.
-enum Step {
-    Told(Record<'static>),
-    Message(Found),
+enum PcapngReadStep {
+    Told(RecordingRecord<'static>),
+    Message(PcapngMessage),
     End,
 }
 
 impl<R: Read> Pcapng<R> {
-    pub(crate) fn new(window: Window<R>) -> Self {
+    pub(crate) fn new(window: FileWindow<R>) -> Self {
         Self {
             window,
-            section: Section::Known(Order::Little),
+            section: Section::Known(ByteOrder::Little),
             interfaces: Vec::new(),
             buses: 0,
             behind: 0,
@@ -91,16 +92,16 @@ impl<R: Read> Pcapng<R> {
         }
     }
 
-    pub(crate) fn next(&mut self) -> io::Result<Option<Record<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         Ok(match self.step()? {
-            Step::End => None,
-            Step::Told(record) => Some(record),
-            Step::Message(found) => Some(Record::Message(self.raw(found))),
+            PcapngReadStep::End => None,
+            PcapngReadStep::Told(record) => Some(record),
+            PcapngReadStep::Message(found) => Some(RecordingRecord::Message(self.raw(found))),
         })
     }
 
-    fn raw(&self, found: Found) -> RawMessage<'_> {
-        let Found { at, bus, start, kept, len, routing } = found;
+    fn raw(&self, found: PcapngMessage) -> RawMessage<'_> {
+        let PcapngMessage { at, bus, start, kept, len, routing } = found;
         RawMessage {
             at,
             bus,
@@ -111,16 +112,16 @@ impl<R: Read> Pcapng<R> {
         }
     }
 
-    fn step(&mut self) -> io::Result<Step> {
+    fn step(&mut self) -> io::Result<PcapngReadStep> {
         loop {
             if let Some(record) = self.told.pop_front() {
-                return Ok(Step::Told(record));
+                return Ok(PcapngReadStep::Told(record));
             }
             if let Some(found) = self.message.take() {
-                return Ok(Step::Message(found));
+                return Ok(PcapngReadStep::Message(found));
             }
             if self.is_over {
-                return Ok(Step::End);
+                return Ok(PcapngReadStep::End);
             }
             self.window.advance(std::mem::take(&mut self.behind));
             self.block()?;
@@ -136,7 +137,7 @@ impl<R: Read> Pcapng<R> {
             self.end(failure);
             return Ok(());
         }
-        let frame = match Frame::parse(start, order) {
+        let frame = match BlockFrame::parse(start, order) {
             Ok(frame) => frame,
             Err(reason) => return self.pass_over(reason),
         };
@@ -152,7 +153,7 @@ impl<R: Read> Pcapng<R> {
         Ok(())
     }
 
-    fn whole(&mut self, frame: Frame) {
+    fn whole(&mut self, frame: BlockFrame) {
         match (self.section, frame.kind) {
             (_, block::SECTION) => self.section(frame),
             (Section::Unknown(_), _) => {}
@@ -170,7 +171,7 @@ impl<R: Read> Pcapng<R> {
         }
     }
 
-    fn body(&self, frame: Frame) -> &[u8] {
+    fn body(&self, frame: BlockFrame) -> &[u8] {
         frame.body(self.window.shown(frame.len))
     }
 
@@ -178,7 +179,7 @@ impl<R: Read> Pcapng<R> {
     fn pass_over(&mut self, reason: NoBlock) -> io::Result<()> {
         let (Section::Known(order) | Section::Unknown(order)) = self.section;
         let at = self.window.offset();
-        let len = self.window.seek(SOUGHT_LEN, |bytes| Frame::is_at(bytes, order))?;
+        let len = self.window.seek(SOUGHT_LEN, |bytes| BlockFrame::is_at(bytes, order))?;
         if reason == NoBlock::Cut && self.window.peek(1)?.is_empty() {
             let end = self.window.early_end();
             self.end(Some(end));
@@ -191,63 +192,64 @@ impl<R: Read> Pcapng<R> {
             NoBlock::Lengths => "a block with two different lengths".to_owned(),
         };
         let what = format!("{why}; {len} bytes passed over");
-        self.told.push_back(Record::Damage(Damage { at, what }));
+        self.told.push_back(RecordingRecord::Damage(Damage { at, what }));
         Ok(())
     }
 
-    fn end(&mut self, reason: Option<Record<'static>>) {
+    fn end(&mut self, reason: Option<RecordingRecord<'static>>) {
         self.is_over = true;
-        for (what, Count { first, count }) in std::mem::take(&mut self.skipped) {
+        for (what, SkippedCount { first, count }) in std::mem::take(&mut self.skipped) {
             let damage = Damage { at: first, what: what.counted(count) };
-            self.told.push_back(Record::Damage(damage));
+            self.told.push_back(RecordingRecord::Damage(damage));
         }
         self.told.extend(reason);
     }
 
     fn skip(&mut self, what: Skipped) {
         let first = self.window.offset();
-        self.skipped.entry(what).or_insert(Count { first, count: 0 }).count += 1;
+        self.skipped.entry(what).or_insert(SkippedCount { first, count: 0 }).count += 1;
     }
 }
 
 /// The types of blocks.
 impl<R: Read> Pcapng<R> {
-    fn section(&mut self, frame: Frame) {
+    fn section(&mut self, frame: BlockFrame) {
         self.interfaces.clear();
         self.section = Section::Known(frame.order);
         match blocks::origin(self.body(frame), frame.order) {
-            Ok(origin) if origin == Origin::default() => {}
-            Ok(origin) => self.told.push_back(Record::Origin(origin)),
+            Ok(origin) if origin == RecordingOrigin::default() => {}
+            Ok(origin) => self.told.push_back(RecordingRecord::Origin(origin)),
             Err(SectionVersion([major, minor])) => {
                 self.section = Section::Unknown(frame.order);
                 let what = format!("a section of version {major}.{minor}, which is not known");
                 let at = self.window.offset();
-                self.told.push_back(Record::Damage(Damage { at, what }));
+                self.told.push_back(RecordingRecord::Damage(Damage { at, what }));
             }
         }
     }
 
-    fn interface(&mut self, frame: Frame) {
+    fn interface(&mut self, frame: BlockFrame) {
         let next = u16::try_from(self.buses).ok().map(BusId);
-        let Some((interface, bus)) = Interface::parse(self.body(frame), frame.order, next) else {
+        let Some((interface, bus)) = PcapngInterface::parse(self.body(frame), frame.order, next)
+        else {
             self.skip(Skipped::TooShort(frame.kind));
             return;
         };
         self.interfaces.push(interface);
         if let Some(bus) = bus {
             self.buses += 1;
-            self.told.push_back(Record::Bus(bus));
+            self.told.push_back(RecordingRecord::Bus(bus));
         }
     }
 
-    fn simple_packet(&mut self, frame: Frame) {
+    fn simple_packet(&mut self, frame: BlockFrame) {
         let kept_max = self.interfaces.first().map_or(0, |interface| interface.kept_max);
         self.skip(Skipped::NoTime);
         self.packet(frame, Packet::simple(self.body(frame), frame.order, kept_max));
     }
 
     #[inline]
-    fn packet(&mut self, frame: Frame, packet: Option<Packet>) {
+    fn packet(&mut self, frame: BlockFrame, packet: Option<Packet>) {
         let Some(packet) = packet else {
             return self.skip(Skipped::TooShort(frame.kind));
         };
@@ -264,24 +266,24 @@ impl<R: Read> Pcapng<R> {
         let mut routing = None;
         let body = frame.body(self.window.shown(frame.len));
         if packet.options_start() < body.len() {
-            let options = Options::new(body, packet.options_start(), frame.order);
+            let options = BlockOptions::new(body, packet.options_start(), frame.order);
             drops = options.number(option::PACKET_DROPS).unwrap_or(drops);
             routing = note::trace(options, frame.order, &mut self.deliveries);
         }
         let start = BODY_OFFSET + packet.start;
-        self.message = Some(Found { at, bus, start, kept, len, routing });
+        self.message = Some(PcapngMessage { at, bus, start, kept, len, routing });
         if drops > 0 {
             self.lost(packet.interface, Some(at), drops);
         }
     }
 
     /// The counts of statistics are from the start: what was told of already is in them.
-    fn statistics(&mut self, frame: Frame) {
+    fn statistics(&mut self, frame: BlockFrame) {
         let body = self.body(frame);
         let Some([id]) = blocks::words(body, frame.order) else {
             return self.skip(Skipped::TooShort(frame.kind));
         };
-        let options = Options::new(body, 12, frame.order);
+        let options = BlockOptions::new(body, 12, frame.order);
         let counts = [option::STATISTICS_DROPPED, option::STATISTICS_DROPPED_BY_SYSTEM];
         let counts = counts.map(|code| options.number(code).filter(|&count| count != NOT_COUNTED));
         let lost = counts.into_iter().flatten().fold(0_u64, u64::saturating_add);
@@ -293,16 +295,16 @@ impl<R: Read> Pcapng<R> {
         }
     }
 
-    fn lost(&mut self, interface: u32, at: Option<Time>, count: u64) {
+    fn lost(&mut self, interface: u32, at: Option<RecordedTime>, count: u64) {
         let interface = &mut self.interfaces[interface as usize];
         interface.lost = interface.lost.saturating_add(count);
         if let Of::Bus(bus) = interface.of {
-            let gap = Gap { at, bus, cause: GapCause::RecorderLost, lost: Some(count) };
-            self.told.push_back(Record::Gap(gap));
+            let gap = RecordingGap { at, bus, cause: GapCause::RecorderLost, lost: Some(count) };
+            self.told.push_back(RecordingRecord::Gap(gap));
         }
     }
 
-    fn note(&mut self, frame: Frame) {
+    fn note(&mut self, frame: BlockFrame) {
         let note = match Note::parse(self.body(frame), frame.order) {
             Ok(note) => note,
             Err(NoteError::Foreign) => return,
@@ -312,7 +314,7 @@ impl<R: Read> Pcapng<R> {
         let interface = note.interface.map(|id| self.interfaces.get_mut(id as usize));
         let bus = match interface {
             None => BusId(0),
-            Some(Some(&mut Interface { of: Of::Bus(bus), ref mut lost, .. })) => {
+            Some(Some(&mut PcapngInterface { of: Of::Bus(bus), ref mut lost, .. })) => {
                 *lost = lost.saturating_add(note.lost());
                 bus
             }
@@ -341,7 +343,8 @@ impl Skipped {
 
 /// Whether a file begins like this.
 pub(crate) fn is_start(bytes: &[u8]) -> bool {
-    bytes.starts_with(&block::SECTION.to_le_bytes()) && Frame::parse(bytes, Order::Little).is_ok()
+    bytes.starts_with(&block::SECTION.to_le_bytes())
+        && BlockFrame::parse(bytes, ByteOrder::Little).is_ok()
 }
 
 /// Bytes in the longest block that is found where only garbage was.

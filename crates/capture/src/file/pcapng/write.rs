@@ -6,12 +6,14 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 
 use serde::Serialize;
 
-use super::note::{self, DamageText, GapText, Kind};
+use super::note::{self, DamageText, GapText, PcapngNoteKind};
 use super::{BODY_OFFSET, FILTER_TEXT, ORDER_MAGIC, PACKET_OFFSET, TRAILER_LEN};
 use super::{block, option, padding};
 use crate::file::number::LINK_TYPE_DBUS;
-use crate::record::{Bus, BusId, Delivery, Gap, Method, Origin, RawMessage};
-use crate::record::{Record, Stages, Time, Trace};
+use crate::record::{
+    BusId, CaptureMethod, RawMessage, RecordedBus, RecordingGap, RecordingOrigin, TracedDelivery,
+};
+use crate::record::{RecordedTime, RecordingRecord, Stages, Trace};
 
 /// Writes a recording as pcapng.
 ///
@@ -23,22 +25,22 @@ use crate::record::{Record, Stages, Time, Trace};
 /// the next call goes on exactly behind what it took.
 ///
 /// What was not flushed is gone when this is dropped. The numbers of buses are those of the
-/// records: [`Record::Bus`] is the next one, beginning with 0, and a bus of which something else is
+/// records: [`RecordingRecord::Bus`] is the next one, beginning with 0, and a bus of which something else is
 /// written before is one of which nothing is known.
 #[derive(Debug)]
-pub struct Writer<W> {
+pub struct PcapngWriter<W> {
     out: W,
     /// Blocks on their way, without what `out` has taken of them.
     blocks: Vec<u8>,
-    interfaces: Vec<Interface>,
-    written: Written,
+    interfaces: Vec<WrittenInterface>,
+    written: WrittenCounts,
     /// Offset in the file of the first block that did not go out, or not when it was tried first.
     boundary: u64,
 }
 
-/// What a [`Writer`] was given, whether it has gone out already or not.
+/// What a [`PcapngWriter`] was given, whether it has gone out already or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Written {
+pub struct WrittenCounts {
     /// The length of the file.
     pub bytes: u64,
     /// Messages.
@@ -47,18 +49,18 @@ pub struct Written {
 
 /// What is told about a bus at the end.
 #[derive(Clone, Debug, Default)]
-struct Interface {
-    first: Option<Time>,
-    last: Time,
+struct WrittenInterface {
+    first: Option<RecordedTime>,
+    last: RecordedTime,
     messages: u64,
     lost: u64,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> PcapngWriter<W> {
     /// Begins a file.
-    pub fn new(out: W, origin: &Origin) -> io::Result<Self> {
+    pub fn new(out: W, origin: &RecordingOrigin) -> io::Result<Self> {
         let blocks = Vec::with_capacity(STRETCH);
-        let written = Written::default();
+        let written = WrittenCounts::default();
         let mut writer = Self { out, blocks, interfaces: Vec::new(), written, boundary: 0 };
         writer.section(origin)?;
         Ok(writer)
@@ -66,26 +68,30 @@ impl<W: Write> Writer<W> {
 
     /// Writes the next thing that the recording says. After an error it was not taken, and may be
     /// given again.
-    pub fn write(&mut self, record: &Record<'_>) -> io::Result<()> {
+    pub fn write(&mut self, record: &RecordingRecord<'_>) -> io::Result<()> {
         if self.blocks.len() >= STRETCH {
             self.drain()?;
         }
         match record {
-            Record::Message(raw) => self.message(raw),
-            Record::Bus(bus) => self.interface(bus),
-            Record::Origin(origin) => self.note(Kind::Origin, None, None, origin),
-            Record::Fact { at, bus, fact } => self.note(Kind::Fact, Some(*at), Some(*bus), fact),
-            Record::Gap(gap) => self.gap(gap),
-            Record::Damage(damage) => {
+            RecordingRecord::Message(raw) => self.message(raw),
+            RecordingRecord::Bus(bus) => self.interface(bus),
+            RecordingRecord::Origin(origin) => {
+                self.note(PcapngNoteKind::Origin, None, None, origin)
+            }
+            RecordingRecord::Fact { at, bus, fact } => {
+                self.note(PcapngNoteKind::Fact, Some(*at), Some(*bus), fact)
+            }
+            RecordingRecord::Gap(gap) => self.gap(gap),
+            RecordingRecord::Damage(damage) => {
                 let what = Cow::Borrowed(damage.what.as_str());
-                self.note(Kind::Damage, None, None, &DamageText { at: damage.at, what })
+                self.note(PcapngNoteKind::Damage, None, None, &DamageText { at: damage.at, what })
             }
         }
     }
 
     /// Writes a record as [`write`](Self::write) does, unless the file would then have more than `max`
     /// bytes. Returns whether it was written.
-    pub fn write_within(&mut self, record: &Record<'_>, max: u64) -> io::Result<bool> {
+    pub fn write_within(&mut self, record: &RecordingRecord<'_>, max: u64) -> io::Result<bool> {
         if self.blocks.len() >= STRETCH {
             self.drain()?;
         }
@@ -106,7 +112,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// What was written.
-    pub const fn written(&self) -> Written {
+    pub const fn written(&self) -> WrittenCounts {
         self.written
     }
 
@@ -145,7 +151,7 @@ impl<W: Write> Writer<W> {
 }
 
 /// The end of a file on a full disk.
-impl Writer<File> {
+impl PcapngWriter<File> {
     /// Takes the last blocks back until `len` bytes can be written without the file growing. Blocks that
     /// did not go out are taken back, too. Returns for each bus how many messages that are.
     ///
@@ -201,8 +207,8 @@ fn interface_of(block: &[u8]) -> usize {
 }
 
 /// The blocks.
-impl<W: Write> Writer<W> {
-    fn section(&mut self, origin: &Origin) -> io::Result<()> {
+impl<W: Write> PcapngWriter<W> {
+    fn section(&mut self, origin: &RecordingOrigin) -> io::Result<()> {
         self.block(block::SECTION, |body| {
             word(body, ORDER_MAGIC);
             half(body, 1);
@@ -227,7 +233,7 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    fn interface(&mut self, bus: &Bus) -> io::Result<()> {
+    fn interface(&mut self, bus: &RecordedBus) -> io::Result<()> {
         let text = serde_json::to_vec(bus)?;
         self.block(block::INTERFACE, |body| {
             half(body, LINK_TYPE_DBUS as u16);
@@ -246,7 +252,7 @@ impl<W: Write> Writer<W> {
             end_options(body);
             Ok(())
         })?;
-        self.interfaces.push(Interface::default());
+        self.interfaces.push(WrittenInterface::default());
         Ok(())
     }
 
@@ -274,17 +280,17 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    fn gap(&mut self, gap: &Gap) -> io::Result<()> {
+    fn gap(&mut self, gap: &RecordingGap) -> io::Result<()> {
         let text = GapText { cause: gap.cause, lost: gap.lost };
-        self.note(Kind::Gap, gap.at, Some(gap.bus), &text)?;
+        self.note(PcapngNoteKind::Gap, gap.at, Some(gap.bus), &text)?;
         self.interfaces[usize::from(gap.bus.0)].lost += gap.lost.unwrap_or(0);
         Ok(())
     }
 
     fn note(
         &mut self,
-        kind: Kind,
-        at: Option<Time>,
+        kind: PcapngNoteKind,
+        at: Option<RecordedTime>,
         bus: Option<BusId>,
         content: &impl Serialize,
     ) -> io::Result<()> {
@@ -305,7 +311,7 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    fn statistics(&mut self, id: u32, interface: &Interface) -> io::Result<()> {
+    fn statistics(&mut self, id: u32, interface: &WrittenInterface) -> io::Result<()> {
         self.block(block::STATISTICS, |body| {
             for part in [id, high(interface.last), low(interface.last)] {
                 word(body, part);
@@ -328,7 +334,7 @@ impl<W: Write> Writer<W> {
     /// Describes buses up to this one, of which nothing is known, unless that was done.
     fn known(&mut self, bus: BusId) -> io::Result<()> {
         while self.interfaces.len() <= usize::from(bus.0) {
-            self.interface(&Bus::default())?;
+            self.interface(&RecordedBus::default())?;
         }
         Ok(())
     }
@@ -358,12 +364,12 @@ impl<W: Write> Writer<W> {
 }
 
 /// What other programs show of a bus.
-fn description(bus: &Bus) -> String {
+fn description(bus: &RecordedBus) -> String {
     let how = match bus.method {
-        Method::Unknown => "D-Bus messages",
-        Method::Trace => "D-Bus messages, recorded by the bus",
-        Method::Monitor => "D-Bus messages, recorded by a monitor",
-        Method::Eavesdrop => "D-Bus messages, recorded by eavesdropping",
+        CaptureMethod::Unknown => "D-Bus messages",
+        CaptureMethod::Trace => "D-Bus messages, recorded by the bus",
+        CaptureMethod::Monitor => "D-Bus messages, recorded by a monitor",
+        CaptureMethod::Eavesdrop => "D-Bus messages, recorded by eavesdropping",
     };
     match &bus.address {
         Some(address) => format!("{how}: {address}"),
@@ -384,7 +390,7 @@ fn put_trace(body: &mut Vec<u8>, trace: &Trace<'_>) {
         part.iter().for_each(|copy| body.extend_from_slice(&note::delivery(copy)));
         body.resize(body.len() + padding(len), 0);
     }
-    let is_begun = |copy: &Delivery| copy.begun_after.is_some();
+    let is_begun = |copy: &TracedDelivery| copy.begun_after.is_some();
     if trace.routing.stages.is_some() || trace.deliveries.iter().any(is_begun) {
         put_stages(body, trace);
     }
@@ -456,11 +462,11 @@ fn half(body: &mut Vec<u8>, half: u16) {
 }
 
 /// The upper half of a time in nanoseconds. There is none before 1970.
-fn high(at: Time) -> u32 {
+fn high(at: RecordedTime) -> u32 {
     (at.0.max(0) >> 32) as u32
 }
 
-fn low(at: Time) -> u32 {
+fn low(at: RecordedTime) -> u32 {
     at.0.max(0) as u32
 }
 

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Report, Source};
+use super::{Report, ReportSource};
 use crate::lint::finding::Finding;
-use crate::lint::rule::Rule;
+use crate::lint::rule::LintRule;
 use crate::query::OfRecorder;
 use crate::record::nanos;
 
@@ -64,8 +64,8 @@ pub struct FindingContent {
 /// A report as one line of JSON.
 pub fn to_json(report: &Report) -> String {
     let source = match &report.source {
-        Source::Recording(file) => SourceName::File(file),
-        Source::Bus(name) => SourceName::Bus(name),
+        ReportSource::Recording(file) => SourceName::File(file),
+        ReportSource::Bus(name) => SourceName::Bus(name),
     };
     let report = SourcedReport { source, content: ReportContent::of(report) };
     serde_json::to_string(&report).expect("texts and numbers can be written") + "\n"
@@ -87,15 +87,15 @@ impl ReportContent {
 
 impl FindingContent {
     fn of(finding: &Finding, report: &Report) -> Self {
-        let rule = Rule::find(finding.rule);
+        let rule = LintRule::find(finding.rule);
         Self {
             title: rule.map_or("", |rule| rule.title),
             advice: rule.map_or("", |rule| rule.advice),
             finding: finding.clone(),
             cost_ns: nanos(finding.cost.as_time()),
             check: match report.source {
-                Source::Recording(_) => finding.check_command("FILE"),
-                Source::Bus(_) => None,
+                ReportSource::Recording(_) => finding.check_command("FILE"),
+                ReportSource::Bus(_) => None,
             },
         }
     }

@@ -8,11 +8,11 @@ use std::time::Duration;
 pub use json::{FindingContent, ReportContent, to_json};
 pub use text::{Extent, SHOWN, to_text};
 
-use super::finding::{Finding, Severity};
-use super::rule::Rule;
+use super::finding::{Finding, FindingSeverity};
+use super::rule::LintRule;
 use super::{baseline, lint};
 use crate::Capture;
-use crate::model::Role;
+use crate::model::PeerRole;
 use crate::query::{OfRecorder, Query};
 use crate::record::TimeSpan;
 
@@ -20,7 +20,7 @@ use crate::record::TimeSpan;
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Where it was found.
-    pub source: Source,
+    pub source: ReportSource,
     /// How many messages it has, without those of the recorder.
     pub messages: usize,
     /// Messages of the recorder.
@@ -37,7 +37,7 @@ pub struct Report {
 
 /// Where something was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum ReportSource {
     /// In a recording, by what people call it. Numbers of messages, and commands that look for them
     /// again, mean something.
     Recording(String),
@@ -45,7 +45,7 @@ pub enum Source {
     Bus(String),
 }
 
-impl Source {
+impl ReportSource {
     /// What people call it.
     pub fn name(&self) -> &str {
         match self {
@@ -57,9 +57,9 @@ impl Source {
 impl Report {
     /// Applies rules to what was found in `source`.
     pub fn new<'r>(
-        source: Source,
+        source: ReportSource,
         capture: &Capture,
-        rules: impl IntoIterator<Item = &'r Rule>,
+        rules: impl IntoIterator<Item = &'r LintRule>,
     ) -> Self {
         let everything = Query::default();
         let leaves_out = everything.leaves_out();
@@ -70,7 +70,7 @@ impl Report {
             span.add(message.at());
         }
         let connections = capture.directory().peers();
-        let connections = connections.filter(|(_, peer)| peer.role != Role::Recorder);
+        let connections = connections.filter(|(_, peer)| peer.role != PeerRole::Recorder);
         Self {
             source,
             messages,
@@ -85,8 +85,8 @@ impl Report {
     /// The command that shows whether a change has helped, if there is one.
     fn check_command(&self, finding: &Finding) -> Option<String> {
         match &self.source {
-            Source::Recording(file) => finding.check_command(file),
-            Source::Bus(_) => None,
+            ReportSource::Recording(file) => finding.check_command(file),
+            ReportSource::Bus(_) => None,
         }
     }
 
@@ -98,7 +98,7 @@ impl Report {
     }
 
     /// The worst that was found.
-    pub fn worst(&self) -> Option<Severity> {
+    pub fn worst(&self) -> Option<FindingSeverity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }
 }

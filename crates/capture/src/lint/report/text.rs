@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Report, Source};
-use crate::lint::finding::{Finding, RuleId, Severity, Who};
-use crate::lint::rule::Rule;
+use super::{Report, ReportSource};
+use crate::lint::finding::{Finding, FindingParty, FindingSeverity, LintRuleId};
+use crate::lint::rule::LintRule;
 use crate::lint::units;
 use crate::text::Style;
 use crate::text::columns::{Fit, cells, fit, folded};
@@ -23,7 +23,7 @@ pub enum Extent {
 /// A report as text.
 pub fn to_text(report: &Report, extent: Extent, style: Style) -> String {
     let style = Style { width: style.width.max(WIDTH_MIN), ..style };
-    let mut text = Text { out: String::new(), width: style.width, style };
+    let mut text = ReportText { out: String::new(), width: style.width, style };
     text.head(report);
     let (first, rest) = match extent {
         Extent::First => first(&report.findings),
@@ -32,7 +32,7 @@ pub fn to_text(report: &Report, extent: Extent, style: Style) -> String {
     text.summary(&first);
     text.rest(&rest);
     text.details(&first, report);
-    if let Source::Bus(_) = report.source {
+    if let ReportSource::Bus(_) = report.source {
         text.paragraph("", NOT_OF_A_BUS);
     }
     text.out
@@ -49,13 +49,13 @@ fn first(findings: &[Finding]) -> (Vec<&Finding>, Vec<&Finding>) {
     (first, rest)
 }
 
-struct Text {
+struct ReportText {
     out: String,
     width: usize,
     style: Style,
 }
 
-impl Text {
+impl ReportText {
     fn head(&mut self, report: &Report) {
         let known = match report.known {
             0 => String::new(),
@@ -88,7 +88,7 @@ impl Text {
             let rest = format!("{}  {name}  {}", finding.rule, printable(&finding.says));
             let severity = format!("{:4}", finding.severity.as_str());
             let severity = match finding.severity {
-                Severity::High => self.style.alarm(severity),
+                FindingSeverity::High => self.style.alarm(severity),
                 _ => severity,
             };
             let rest = cut(&rest, self.width - SEVERITY_END);
@@ -101,7 +101,7 @@ impl Text {
         if findings.is_empty() {
             return;
         }
-        let mut by_rule: BTreeMap<RuleId, Vec<&Finding>> = BTreeMap::new();
+        let mut by_rule: BTreeMap<LintRuleId, Vec<&Finding>> = BTreeMap::new();
         for finding in findings {
             by_rule.entry(finding.rule).or_default().push(finding);
         }
@@ -123,7 +123,10 @@ impl Text {
             self.detail(finding, report);
             if !explained.contains(&finding.rule) {
                 explained.push(finding.rule);
-                self.paragraph("advice", Rule::find(finding.rule).map_or("", |rule| rule.advice));
+                self.paragraph(
+                    "advice",
+                    LintRule::find(finding.rule).map_or("", |rule| rule.advice),
+                );
             }
         }
     }
@@ -164,7 +167,7 @@ impl Text {
 }
 
 /// Who somebody is, with all that is known: `com.example.Mail (maild[4711], mail.service)`.
-fn culprit(who: &Who) -> String {
+fn culprit(who: &FindingParty) -> String {
     let program = who.process.as_deref().and_then(|process| process.split('[').next());
     // A label that begins with the program says nothing new but the unique name.
     let label = match program.and_then(|program| who.label.strip_prefix(program)) {
@@ -178,16 +181,16 @@ fn culprit(who: &Who) -> String {
     }
 }
 
-fn title(rule: RuleId) -> &'static str {
-    Rule::find(rule).map_or("", |rule| rule.title)
+fn title(rule: LintRuleId) -> &'static str {
+    LintRule::find(rule).map_or("", |rule| rule.title)
 }
 
-fn evidence(finding: &Finding, source: &Source) -> String {
+fn evidence(finding: &Finding, source: &ReportSource) -> String {
     let first: Vec<_> = finding.evidence.first.iter().map(u64::to_string).collect();
     let count = units::counted(finding.evidence.count, "message");
     let sure = format!("confidence {}", finding.confidence.as_str());
     match (first.as_slice(), source) {
-        ([], _) | (_, Source::Bus(_)) => format!("{count}; {sure}"),
+        ([], _) | (_, ReportSource::Bus(_)) => format!("{count}; {sure}"),
         _ => format!("{count}, first {}; {sure}", first.join(", ")),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(8),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(8),
     title: "asking each object in turn",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let calls = lint.calls.iter().filter(|call| is_question(call) && parent(call.path()).is_some());
     let by_tree = grouped(calls, |call| {
         let to = (call.bus(), call.sender_id(), call.destination_id());
@@ -30,7 +30,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     by_tree.iter().filter_map(|calls| check_tree(lint, calls)).collect()
 }
 
-fn is_question(call: &Message<'_>) -> bool {
+fn is_question(call: &CapturedMessage<'_>) -> bool {
     match call.interface() {
         PROPERTIES => matches!(call.member(), "Get" | "GetAll"),
         INTROSPECTABLE => call.member() == "Introspect",
@@ -42,9 +42,9 @@ fn parent(path: &str) -> Option<&str> {
     path.rsplit_once('/').map(|(parent, _)| parent).filter(|parent| !parent.is_empty())
 }
 
-fn check_tree(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+fn check_tree(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
     let run = busiest(calls, WITHIN);
-    let objects: HashSet<_> = run.iter().map(Message::path_id).collect();
+    let objects: HashSet<_> = run.iter().map(CapturedMessage::path_id).collect();
     let first = &calls[0];
     let parent = parent(first.path()).filter(|_| objects.len() >= OBJECTS_MIN)?;
     let finding = lint.of_calls(calls).says(format!(

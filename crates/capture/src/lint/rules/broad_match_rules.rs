@@ -1,11 +1,11 @@
 //! L03: a match rule that lets in what nobody asked for.
 
 use super::prelude::*;
-use crate::lint::audience::Selected;
-use crate::subscriptions::Subscription;
+use crate::lint::audience::RuleSelection;
+use crate::subscriptions::MatchRuleLifetime;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(3),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(3),
     title: "broad match rules",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
@@ -25,11 +25,15 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.selections().filter_map(|(one, selected)| check_rule(lint, one, selected)).collect()
 }
 
-fn check_rule(lint: &Context<'_>, one: &Subscription, selected: &Selected) -> Option<Finding> {
+fn check_rule(
+    lint: &LintContext<'_>,
+    one: &MatchRuleLifetime,
+    selected: &RuleSelection,
+) -> Option<Finding> {
     let rule = &one.rule;
     let is_broad = rule.sender().is_none() && rule.path().is_none() && rule.args().is_empty();
     let count = selected.messages.count;
@@ -41,7 +45,7 @@ fn check_rule(lint: &Context<'_>, one: &Subscription, selected: &Selected) -> Op
     {
         return None;
     }
-    let who = lint.who(Party::Peer(one.peer));
+    let who = lint.who(TrafficParty::Peer(one.peer));
     let query = rule.member().map_or("type:signal".into(), |it| format!("type:signal member:{it}"));
     Some(
         Finding::new(who)

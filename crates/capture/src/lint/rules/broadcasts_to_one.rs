@@ -3,10 +3,10 @@
 use super::prelude::*;
 use super::unheard_signals::grouped_audience;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(29),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(29),
     title: "broadcasts that one program hears",
-    rating: Rating::Always(Severity::Info),
+    rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::Recipients,
     meaning: "Each signal of a kind reached exactly one program. If it is meant for that one, the \
               bus need not look for others, and others need not be able to hear it.",
@@ -17,15 +17,16 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let heard = grouped_audience(lint);
-    let is_to_one =
-        |(signal, count): &(Message<'_>, u64)| *count == 1 && signal.destination_id().is_none();
+    let is_to_one = |(signal, count): &(CapturedMessage<'_>, u64)| {
+        *count == 1 && signal.destination_id().is_none()
+    };
     let to_one = heard.iter().filter(|it| it.len() >= SIGNALS_MIN && it.iter().all(is_to_one));
     to_one.map(|signals| report(lint, signals)).collect()
 }
 
-fn report(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Finding {
+fn report(lint: &LintContext<'_>, signals: &[(CapturedMessage<'_>, u64)]) -> Finding {
     let signals: Vec<_> = signals.iter().map(|(signal, _)| *signal).collect();
     let finding = lint.of_signals(&signals).says(format!(
         "broadcasts {} {} times, each time to a single program",

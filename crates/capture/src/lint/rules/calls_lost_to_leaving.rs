@@ -3,10 +3,10 @@
 use super::prelude::*;
 use crate::model::CallOutcome;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(14),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(14),
     title: "calls lost because the service left",
-    rating: Rating::Always(Severity::High),
+    rating: Rating::Always(FindingSeverity::High),
     needs: Needs::Messages,
     meaning: "A service has left the bus, by ending or by crashing, while a program waited for its \
               reply. The bus replies in its place with NoReply, if it replies at all. Calls whose \
@@ -19,7 +19,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let lost = lint.calls.iter().filter(|call| is_lost(lint, call));
     // A service that comes back has another connection each time.
     let by_service = grouped(lost, |call| (call.bus(), lint.callee_label(call)));
@@ -27,7 +27,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Whether the callee left while the caller waited. A caller that left before has lost nothing.
-pub(super) fn is_lost(lint: &Context<'_>, call: &Message<'_>) -> bool {
+pub(super) fn is_lost(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> bool {
     let left = call.to().and_then(|peer| lint.capture.directory().peer(peer).left);
     let left = left.filter(|&left| left >= call.at());
     match call.outcome() {
@@ -41,7 +41,7 @@ pub(super) fn is_lost(lint: &Context<'_>, call: &Message<'_>) -> bool {
     }
 }
 
-fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let first = &calls[0];
     let connections: HashSet<_> = calls.iter().map(|call| lint.callee(call)).collect();
     let times = match connections.len() {

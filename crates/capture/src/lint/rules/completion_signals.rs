@@ -2,10 +2,10 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(45),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(45),
     title: "a signal that says a call is done",
-    rating: Rating::Always(Severity::Info),
+    rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::Messages,
     meaning: "A method answers at once, and soon a signal tells that it is done. The caller must \
               find out which of its calls that was, and everybody else hears it too.",
@@ -20,13 +20,13 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let ends = lint.emissions().iter().filter(|it| says_done(&it[0]));
-    let mut by_sender: HashMap<_, Vec<Message<'_>>> = HashMap::new();
+    let mut by_sender: HashMap<_, Vec<CapturedMessage<'_>>> = HashMap::new();
     for signal in ends.flatten() {
         by_sender.entry((signal.from(), signal.interface_id())).or_default().push(*signal);
     }
-    by_sender.values_mut().for_each(|signals| signals.sort_unstable_by_key(Message::id));
+    by_sender.values_mut().for_each(|signals| signals.sort_unstable_by_key(CapturedMessage::id));
     let started = lint.calls.iter().filter_map(|call| {
         let reply = call.partner().filter(|reply| reply.kind() == MessageType::MethodReturn)?;
         let signals = by_sender.get(&(call.to(), call.interface_id()))?;
@@ -41,15 +41,15 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     often.map(|(_, pairs)| report(lint, pairs)).collect()
 }
 
-fn says_done(signal: &Message<'_>) -> bool {
+fn says_done(signal: &CapturedMessage<'_>) -> bool {
     ENDINGS.iter().any(|ending| signal.member().ends_with(ending))
 }
 
-fn signals_of(pairs: &[(Message<'_>, Message<'_>)]) -> usize {
+fn signals_of(pairs: &[(CapturedMessage<'_>, CapturedMessage<'_>)]) -> usize {
     pairs.iter().map(|(_, signal)| signal.id()).collect::<HashSet<_>>().len()
 }
 
-fn report(lint: &Context<'_>, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
+fn report(lint: &LintContext<'_>, pairs: &[(CapturedMessage<'_>, CapturedMessage<'_>)]) -> Finding {
     let (call, signal) = &pairs[0];
     let signals: Vec<_> = pairs.iter().map(|(_, signal)| *signal).collect();
     lint.of_signals(&signals)

@@ -2,12 +2,12 @@
 
 use super::prelude::*;
 use super::shell_callers::is_shell_tool;
-use crate::lint::finding::Who;
-use crate::model::Peer;
-use crate::record::Process;
+use crate::lint::finding::FindingParty;
+use crate::model::RecordedPeer;
+use crate::record::RecordedProcess;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(36),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(36),
     title: "connections that come and go",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -26,8 +26,8 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let mut calls: HashMap<PeerId, usize> = HashMap::new();
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
+    let mut calls: HashMap<RecordedPeerId, usize> = HashMap::new();
     for call in lint.calls.iter().filter(|call| !call.is_driver_traffic()) {
         if let Some(peer) = call.from() {
             *calls.entry(peer).or_default() += 1;
@@ -40,21 +40,22 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
             && !lint.is_observer(*id)
             && calls.get(id).is_none_or(|&count| count <= CALLS_MAX)
     });
-    let by_program = collected(brief.map(|(id, peer)| ((peer.bus, Program::of(peer)), (id, peer))));
+    let by_program =
+        collected(brief.map(|(id, peer)| ((peer.bus, ChurningProgram::of(peer)), (id, peer))));
     by_program
         .iter()
         .filter_map(|((_, program), peers)| check_program(lint, *program, peers))
         .collect()
 }
 
-fn is_brief(peer: &Peer) -> bool {
+fn is_brief(peer: &RecordedPeer) -> bool {
     let lasted = peer.arrived.zip(peer.left).and_then(|(arrived, left)| left.since(arrived));
     peer.names.is_empty() && lasted.is_some_and(|span| span <= SHORT)
 }
 
 /// What connections have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Program<'c> {
+enum ChurningProgram<'c> {
     /// The name of the program.
     Named(&'c str),
     /// One process, of a program whose name is unknown.
@@ -63,41 +64,43 @@ enum Program<'c> {
     Unknown,
 }
 
-impl<'c> Program<'c> {
-    fn of(peer: &'c Peer) -> Self {
+impl<'c> ChurningProgram<'c> {
+    fn of(peer: &'c RecordedPeer) -> Self {
         let process = peer.process.as_ref();
-        let name = process.and_then(Process::program);
+        let name = process.and_then(RecordedProcess::program);
         let pid = || process.and_then(|process| process.pid);
         name.map(Self::Named).or_else(|| pid().map(Self::Process)).unwrap_or(Self::Unknown)
     }
 }
 
 fn check_program(
-    lint: &Context<'_>,
-    program: Program<'_>,
-    peers: &[(PeerId, &Peer)],
+    lint: &LintContext<'_>,
+    program: ChurningProgram<'_>,
+    peers: &[(RecordedPeerId, &RecordedPeer)],
 ) -> Option<Finding> {
     let mut times: Vec<_> = peers.iter().filter_map(|(_, peer)| peer.arrived).collect();
     times.sort_unstable();
     let is_dense =
-        |few: &[Time]| few[few.len() - 1].since(few[0]).is_some_and(|span| span <= WITHIN);
+        |few: &[RecordedTime]| few[few.len() - 1].since(few[0]).is_some_and(|span| span <= WITHIN);
     if !times.windows(CONNECTIONS_MIN).any(is_dense) {
         return None;
     }
     let (id, first) = peers[0];
     let who = match program {
-        Program::Named(comm) => lint.named(comm),
-        Program::Process(_) => lint.who(Party::Peer(id)),
-        Program::Unknown => Who { stable: String::from("-"), ..lint.named("unknown programs") },
+        ChurningProgram::Named(comm) => lint.named(comm),
+        ChurningProgram::Process(_) => lint.who(TrafficParty::Peer(id)),
+        ChurningProgram::Unknown => {
+            FindingParty { stable: String::from("-"), ..lint.named("unknown programs") }
+        }
     };
     let query = match program {
-        Program::Named(_) => queries::term("from", &who),
-        Program::Process(pid) => format!("pid:{pid}"),
-        Program::Unknown => String::from("member:Hello"),
+        ChurningProgram::Named(_) => queries::term("from", &who),
+        ChurningProgram::Process(pid) => format!("pid:{pid}"),
+        ChurningProgram::Unknown => String::from("member:Hello"),
     };
     let (unknown, confidence) = match program {
-        Program::Named(_) | Program::Process(_) => ("", Confidence::High),
-        Program::Unknown => (
+        ChurningProgram::Named(_) | ChurningProgram::Process(_) => ("", Confidence::High),
+        ChurningProgram::Unknown => (
             "; of which processes is not recorded, so they may be several programs",
             Confidence::Low,
         ),

@@ -3,8 +3,8 @@
 use super::prelude::*;
 use crate::lint::changes::is_change;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(26),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(26),
     title: "a second signal for the same change",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -20,7 +20,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let by_object = grouped(&lint.signals, |it| (it.bus(), it.sender_id(), it.path_id()));
     let doubled = by_object.iter().flat_map(|signals| doubled(signals));
     let by_member =
@@ -30,7 +30,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Signals called something like Changed right beside a `PropertiesChanged`.
-fn doubled<'c>(signals: &[Message<'c>]) -> Vec<Message<'c>> {
+fn doubled<'c>(signals: &[CapturedMessage<'c>]) -> Vec<CapturedMessage<'c>> {
     let beside = signals.windows(2).filter_map(|two| {
         let own = match (is_change(&two[0]), is_change(&two[1])) {
             (true, false) => two[1],
@@ -43,7 +43,7 @@ fn doubled<'c>(signals: &[Message<'c>]) -> Vec<Message<'c>> {
     beside.collect()
 }
 
-fn report(lint: &Context<'_>, signals: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, signals: &[CapturedMessage<'_>]) -> Finding {
     let first = &signals[0];
     lint.of_signals(signals)
         .says(format!(

@@ -1,10 +1,10 @@
 //! L01: the same match rule, added again and again.
 
 use super::prelude::*;
-use crate::lint::subscribers::{Fault, Subscriber, at_fault};
+use crate::lint::subscribers::{Subscriber, SubscriberFault, at_fault};
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(1),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(1),
     title: "duplicate match rules",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
@@ -22,11 +22,11 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     at_fault(lint, duplicates)
 }
 
-fn duplicates(subscriber: &Subscriber<'_>) -> Option<Fault> {
+fn duplicates(subscriber: &Subscriber<'_>) -> Option<SubscriberFault> {
     let rules = subscriber.rules.iter().map(|(_, one)| *one);
     let kept: Vec<_> = rules.filter(|one| one.taken_back.is_none()).collect();
     let same = collected(kept.iter().map(|one| (one.rule.to_string(), *one)));
@@ -43,9 +43,9 @@ fn duplicates(subscriber: &Subscriber<'_>) -> Option<Fault> {
         times.len()
     );
     let again = same.iter().flat_map(|(_, ones)| &ones[1..]);
-    Some(Fault {
+    Some(SubscriberFault {
         says,
-        severity: Severity::Info,
+        severity: FindingSeverity::Info,
         confidence: Confidence::High,
         rules: duplicates,
         set_by: again.filter_map(|one| one.set_by).collect(),

@@ -4,10 +4,10 @@ use super::prelude::*;
 use super::probing::is_probe;
 use super::timeouts::has_timed_out;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(16),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(16),
     title: "the same error over and over",
-    rating: Rating::AtLeast(Severity::Med),
+    rating: Rating::AtLeast(FindingSeverity::Med),
     needs: Needs::Messages,
     meaning: "A program gets the same error from the same method again and again, and goes on \
               asking. Among these are errors that nobody owns a name: then it waits for a service by \
@@ -27,11 +27,11 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.methods().iter().flat_map(|calls| check_method(lint, calls)).collect()
 }
 
-fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Vec<Finding> {
+fn check_method(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Vec<Finding> {
     let failed: Vec<_> =
         calls.iter().filter(|call| is_plain_failure(lint, call)).copied().collect();
     let with_name = failed.iter().filter_map(|call| {
@@ -39,7 +39,7 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Vec<Finding> {
         Some(((error.member_id(), missing_name(lint, call, &error)?), *call))
     });
     let by_error = collected(with_name);
-    let is_storm = |(_, failed): &&(_, Vec<Message<'_>>)| {
+    let is_storm = |(_, failed): &&(_, Vec<CapturedMessage<'_>>)| {
         failed.len() >= ERRORS_MIN
             && (busiest(failed, WITHIN).len() >= ERRORS_MIN
                 || failed.len() * 100 > calls.len() * SHARE_PERCENT)
@@ -48,7 +48,7 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Vec<Finding> {
     storms.filter_map(|((_, name), failed)| report(lint, calls, name, failed)).collect()
 }
 
-fn is_plain_failure(lint: &Context<'_>, call: &Message<'_>) -> bool {
+fn is_plain_failure(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> bool {
     let error = call.partner().filter(|reply| reply.kind() == MessageType::Error);
     error.is_some_and(|error| !is_probe(error.member()))
         && !has_timed_out(call)
@@ -57,7 +57,11 @@ fn is_plain_failure(lint: &Context<'_>, call: &Message<'_>) -> bool {
 
 /// The name that the bus was asked about and nobody owns; empty if the error is another one, `None`
 /// if the recording does not show the name. Questions about different names are no repetition.
-fn missing_name(lint: &Context<'_>, call: &Message<'_>, error: &Message<'_>) -> Option<String> {
+fn missing_name(
+    lint: &LintContext<'_>,
+    call: &CapturedMessage<'_>,
+    error: &CapturedMessage<'_>,
+) -> Option<String> {
     match call.is_driver_traffic() && NO_OWNER.contains(&error.member()) {
         true => lint.texts(call).into_iter().next(),
         false => Some(String::new()),
@@ -65,10 +69,10 @@ fn missing_name(lint: &Context<'_>, call: &Message<'_>, error: &Message<'_>) -> 
 }
 
 fn report(
-    lint: &Context<'_>,
-    calls: &[Message<'_>],
+    lint: &LintContext<'_>,
+    calls: &[CapturedMessage<'_>],
     name: &str,
-    failed: &[Message<'_>],
+    failed: &[CapturedMessage<'_>],
 ) -> Option<Finding> {
     let first = &failed[0];
     let error = first.partner()?.member();

@@ -1,13 +1,13 @@
 //! L54: services that cannot be started.
 
 use super::prelude::*;
-use crate::activation::{Culprit, FailedStart, StartFailure};
+use crate::activation::{Culprit, FailedStart, ServiceStartFailure};
 use crate::record::Fact;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(54),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(54),
     title: "services that fail to start",
-    rating: Rating::AtLeast(Severity::Med),
+    rating: Rating::AtLeast(FindingSeverity::Med),
     needs: Needs::Messages,
     meaning: "A call needed a service that was not running, and the bus could not start the service: \
               its program is missing, exits, crashes or does not take its name in time. If the service \
@@ -25,7 +25,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let failed = lint.failed_starts().iter();
     let blamed = collected(failed.map(|start| ((start.bus, start.blamed()), start)));
     let counted = counted_by_bus(lint);
@@ -39,7 +39,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 /// By service, how many starts failed, as far as the bus has recorded that.
-fn counted_by_bus<'c>(lint: &Context<'c>) -> HashMap<(BusId, &'c str), usize> {
+fn counted_by_bus<'c>(lint: &LintContext<'c>) -> HashMap<(BusId, &'c str), usize> {
     let mut starts = HashMap::new();
     for (_, bus, fact) in lint.capture.facts() {
         if let Fact::Started { name, failure: Some(_) } = fact {
@@ -49,12 +49,13 @@ fn counted_by_bus<'c>(lint: &Context<'c>) -> HashMap<(BusId, &'c str), usize> {
     starts
 }
 
-fn report(lint: &Context<'_>, name: &str, own: usize, starts: &[&FailedStart<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, name: &str, own: usize, starts: &[&FailedStart<'_>]) -> Finding {
     let mut calls: Vec<_> = starts.iter().flat_map(|start| start.calls.iter().copied()).collect();
-    calls.sort_by_key(Message::id);
+    calls.sort_by_key(CapturedMessage::id);
     let first = &calls[0];
     let is_chain = starts.iter().any(|start| start.culprit.is_some());
-    let is_certain = !is_chain && starts.iter().all(|it| it.failure != StartFailure::NeverCame);
+    let is_certain =
+        !is_chain && starts.iter().all(|it| it.failure != ServiceStartFailure::NeverCame);
     Finding::new(lint.named(name))
         .about("start")
         .says(format!(
@@ -67,7 +68,7 @@ fn report(lint: &Context<'_>, name: &str, own: usize, starts: &[&FailedStart<'_>
         ))
         .confidence(if is_certain { Confidence::High } else { Confidence::Medium })
         .shown_by(&calls)
-        .costs(Cost::of_waits(calls.iter().filter_map(Message::waited)))
+        .costs(Cost::of_waits(calls.iter().filter_map(CapturedMessage::waited)))
         .query(format!("(to:{name} or arg0:{name}) (is:unanswered or error:*)"))
 }
 

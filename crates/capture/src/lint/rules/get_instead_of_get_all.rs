@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(7),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(7),
     title: "many Get instead of one GetAll",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
@@ -19,7 +19,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let gets =
         lint.calls.iter().filter(|call| call.member() == "Get" && call.interface() == PROPERTIES);
     let by_object =
@@ -31,15 +31,18 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     collected(asked).iter().map(|((_, _, interface), runs)| report(lint, interface, runs)).collect()
 }
 
-struct Run<'c> {
-    call: Message<'c>,
+struct PropertyGetRun<'c> {
+    call: CapturedMessage<'c>,
     interface: String,
-    calls: Vec<Message<'c>>,
+    calls: Vec<CapturedMessage<'c>>,
     properties: usize,
 }
 
 /// By interface, the busiest stretch, if different properties are asked for in it.
-fn run_of_properties<'c>(lint: &Context<'c>, gets: &[Message<'c>]) -> Vec<Run<'c>> {
+fn run_of_properties<'c>(
+    lint: &LintContext<'c>,
+    gets: &[CapturedMessage<'c>],
+) -> Vec<PropertyGetRun<'c>> {
     let asked = gets.iter().filter_map(|call| {
         let [interface, property] = <[String; 2]>::try_from(lint.texts(call)).ok()?;
         Some((interface, (property, *call)))
@@ -51,13 +54,13 @@ fn run_of_properties<'c>(lint: &Context<'c>, gets: &[Message<'c>]) -> Vec<Run<'c
         let names: HashSet<_> =
             asked[start..start + run.len()].iter().map(|(name, _)| name).collect();
         let properties = names.len();
-        let run = Run { call: run[0], interface, calls: calls.clone(), properties };
+        let run = PropertyGetRun { call: run[0], interface, calls: calls.clone(), properties };
         (properties >= PROPERTIES_MIN).then_some(run)
     });
     runs.collect()
 }
 
-fn report(lint: &Context<'_>, interface: &str, runs: &[Run<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, interface: &str, runs: &[PropertyGetRun<'_>]) -> Finding {
     let first = &runs[0].call;
     let calls: Vec<_> = runs.iter().flat_map(|run| &run.calls).copied().collect();
     let most = runs.iter().map(|run| run.properties).max().unwrap_or(0);

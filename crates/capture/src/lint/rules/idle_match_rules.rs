@@ -1,13 +1,13 @@
 //! L05: match rules that selected nothing.
 
 use super::prelude::*;
-use crate::lint::subscribers::{Fault, Subscriber, at_fault};
-use crate::subscriptions::Subscription;
+use crate::lint::subscribers::{Subscriber, SubscriberFault, at_fault};
+use crate::subscriptions::MatchRuleLifetime;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(5),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(5),
     title: "match rules that select nothing",
-    rating: Rating::Always(Severity::Info),
+    rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::MatchRules,
     meaning: "Match rules of a connection selected not one signal. Each has cost a round trip when \
               it was set, mostly while the program started and somebody waited. Rules for the \
@@ -23,13 +23,13 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     at_fault(lint, |subscriber| idle(lint, subscriber))
 }
 
-fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
+fn idle(lint: &LintContext<'_>, subscriber: &Subscriber<'_>) -> Option<SubscriberFault> {
     let selected = &lint.audience().selected;
-    let is_idle = |(place, one): &&(usize, &Subscription)| {
+    let is_idle = |(place, one): &&(usize, &MatchRuleLifetime)| {
         let end = one.until().unwrap_or(lint.end(one.bus));
         selected[*place].messages.count == 0
             && selected[*place].unread == 0
@@ -46,16 +46,16 @@ fn idle(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
         idle.len(),
         idle[0].1.rule
     );
-    Some(Fault {
+    Some(SubscriberFault {
         says,
-        severity: Severity::Info,
+        severity: FindingSeverity::Info,
         confidence: Confidence::Low,
         rules: idle.len(),
         set_by: idle.iter().filter_map(|(_, one)| one.set_by).collect(),
     })
 }
 
-fn watches_one_name(one: &Subscription) -> bool {
+fn watches_one_name(one: &MatchRuleLifetime) -> bool {
     one.rule.sender() == Some("org.freedesktop.DBus")
         || one.rule.member() == Some("NameOwnerChanged")
 }

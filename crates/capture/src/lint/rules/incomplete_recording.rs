@@ -1,16 +1,17 @@
 //! L50: what the recording itself does not show.
 
 use super::prelude::*;
-use crate::lint::finding::Who;
+use crate::lint::finding::FindingParty;
 use crate::model::{CLOCK_BACK_MIN, Health, LateEvidence};
 use crate::record::{
-    Bus, BusId, Clock, Content, EndCause, Excerpt, GapCause, Late, Method as Listening,
+    BusId, CaptureMethod as Listening, EndCause, Excerpt, GapCause, Late, MessageContent,
+    RecordedBus, RecordedClock,
 };
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(50),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(50),
     title: "the recording is incomplete",
-    rating: Rating::Always(Severity::Info),
+    rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::Messages,
     meaning: "Messages are missing or cut, or were read so late that their times are wrong, or it is not \
               known who is who. Other findings may be \
@@ -29,7 +30,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let mut found = gaps(lint);
     found.extend(endings(lint));
     found.extend(damage(lint));
@@ -43,15 +44,15 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     found
 }
 
-fn finding(lint: &Context<'_>, subject: &str, says: String) -> Finding {
+fn finding(lint: &LintContext<'_>, subject: &str, says: String) -> Finding {
     let stable = String::from("recording");
-    let who = Who { stable, ..lint.named("the recording") };
+    let who = FindingParty { stable, ..lint.named("the recording") };
     Finding::new(who).about(subject).says(says)
 }
 
-fn gaps(lint: &Context<'_>) -> Vec<Finding> {
+fn gaps(lint: &LintContext<'_>) -> Vec<Finding> {
     let by_cause = collected(lint.capture.gaps().iter().map(|gap| (gap.cause, gap)));
-    let report = |(cause, gaps): &(GapCause, Vec<&crate::record::Gap>)| {
+    let report = |(cause, gaps): &(GapCause, Vec<&crate::record::RecordingGap>)| {
         let lost: u64 = gaps.iter().filter_map(|gap| gap.lost).sum();
         let why = match cause {
             GapCause::Overrun => "the recorder did not keep up with the bus",
@@ -64,21 +65,21 @@ fn gaps(lint: &Context<'_>) -> Vec<Finding> {
             0 => String::from("messages, nobody knows how many"),
             lost => units::counted(lost, "message"),
         };
-        finding(lint, "gap", format!("lacks {lost}: {why}")).severity(Severity::High)
+        finding(lint, "gap", format!("lacks {lost}: {why}")).severity(FindingSeverity::High)
     };
     by_cause.iter().map(report).collect()
 }
 
 /// That it ends because of something else than somebody's wish, or does not say why.
-fn endings(lint: &Context<'_>) -> Vec<Finding> {
+fn endings(lint: &LintContext<'_>) -> Vec<Finding> {
     let severity = |cause| match cause {
         EndCause::Asked
         | EndCause::Command
         | EndCause::Trigger
         | EndCause::Time
         | EndCause::Size => None,
-        EndCause::NoBus => Some(Severity::Med),
-        EndCause::Broken => Some(Severity::High),
+        EndCause::NoBus => Some(FindingSeverity::Med),
+        EndCause::Broken => Some(FindingSeverity::High),
     };
     let causes = lint.capture.endings().into_iter();
     let causes = causes.filter_map(|cause| Some((cause, severity(cause)?)));
@@ -88,30 +89,32 @@ fn endings(lint: &Context<'_>) -> Vec<Finding> {
     let killed = lint.capture.is_without_end().then(|| {
         let says = "does not say why it ended: the recorder was killed or is still recording, and the \
                     last messages may be missing";
-        finding(lint, "end", says.into()).severity(Severity::Med)
+        finding(lint, "end", says.into()).severity(FindingSeverity::Med)
     });
     let rewritten = lint.capture.is_without_notes().then(|| {
         let says = "has lost the notes of the recorder, as when another program writes the file again: \
                     names, processes and losses may be unknown";
-        finding(lint, "notes", says.into()).severity(Severity::Med)
+        finding(lint, "notes", says.into()).severity(FindingSeverity::Med)
     });
     causes.map(report).chain(killed).chain(rewritten).collect()
 }
 
-fn damage(lint: &Context<'_>) -> Option<Finding> {
+fn damage(lint: &LintContext<'_>) -> Option<Finding> {
     let first = lint.capture.damage().first()?;
     let count = units::counted(lint.capture.damage_count(), "place");
     let says = format!("cannot be read at {count}, first at byte {}: {}", first.at, first.what);
-    Some(finding(lint, "damage", says).severity(Severity::High))
+    Some(finding(lint, "damage", says).severity(FindingSeverity::High))
 }
 
-fn listening(lint: &Context<'_>) -> Vec<Finding> {
+fn listening(lint: &LintContext<'_>) -> Vec<Finding> {
     let faults = lint.capture.buses().iter().flat_map(faults_of);
-    faults.map(|(subject, says)| finding(lint, subject, says).severity(Severity::Med)).collect()
+    faults
+        .map(|(subject, says)| finding(lint, subject, says).severity(FindingSeverity::Med))
+        .collect()
 }
 
 /// That messages were left out when it was saved.
-fn excerpts(lint: &Context<'_>) -> Vec<Finding> {
+fn excerpts(lint: &LintContext<'_>) -> Vec<Finding> {
     let blind = rules_that_need(&[Needs::MatchRules]);
     let report = |(bus, excerpt): (BusId, &Excerpt)| {
         let of = units::counted(excerpt.of, "message");
@@ -125,13 +128,13 @@ fn excerpts(lint: &Context<'_>) -> Vec<Finding> {
             units::grouped(excerpt.messages),
             lint.capture.bus_label(bus)
         );
-        finding(lint, "excerpt", says).severity(Severity::Med)
+        finding(lint, "excerpt", says).severity(FindingSeverity::Med)
     };
     lint.capture.excerpts().map(report).collect()
 }
 
 /// What the way in which a bus was recorded has left out.
-fn faults_of(bus: &Bus) -> Vec<(&'static str, String)> {
+fn faults_of(bus: &RecordedBus) -> Vec<(&'static str, String)> {
     let mut faults = Vec::new();
     if !bus.filters.is_empty() {
         let filters = bus.filters.join(" or ");
@@ -141,13 +144,13 @@ fn faults_of(bus: &Bus) -> Vec<(&'static str, String)> {
         faults
             .push(("eavesdrop", "was made by eavesdropping; the bus's answers are missing".into()));
     }
-    if bus.clock == Clock::Absent {
+    if bus.clock == RecordedClock::Absent {
         faults.push(("times", "has no times; nothing but this is looked for in it".into()));
     }
     match bus.content {
-        Content::Bytes => {}
-        Content::Redacted => faults.push(("redacted", redacted(bus.method))),
-        Content::Headers | Content::Texts => {
+        MessageContent::Bytes => {}
+        MessageContent::Redacted => faults.push(("redacted", redacted(bus.method))),
+        MessageContent::Headers | MessageContent::Texts => {
             faults.push(("text", "was a text; flags, sizes and most arguments are missing".into()))
         }
     }
@@ -169,12 +172,13 @@ fn redacted(method: Listening) -> String {
 }
 
 fn rules_that_need(needs: &[Needs]) -> String {
-    let rules = Rule::all().iter().filter(|rule| needs.contains(&rule.needs));
+    let rules = LintRule::all().iter().filter(|rule| needs.contains(&rule.needs));
     rules.map(|rule| rule.id.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-fn cut(lint: &Context<'_>) -> Option<Finding> {
-    let is_cut = |it: &Message<'_>| matches!(it.health(), Health::BodyCut | Health::HeaderCut);
+fn cut(lint: &LintContext<'_>) -> Option<Finding> {
+    let is_cut =
+        |it: &CapturedMessage<'_>| matches!(it.health(), Health::BodyCut | Health::HeaderCut);
     let cut: Vec<_> = lint.capture.messages().filter(is_cut).collect();
     let share = units::share(cut.len(), lint.capture.len());
     let beheaded = cut.iter().filter(|message| message.health() == Health::HeaderCut).count();
@@ -190,11 +194,12 @@ fn cut(lint: &Context<'_>) -> Option<Finding> {
         "holds only the beginning of {share} of the messages, which {} leave out{headers}",
         rules_that_need(&[Needs::Bodies])
     );
-    (!cut.is_empty())
-        .then(|| finding(lint, "cut", says).severity(Severity::Med).shown_by(&cut).query("is:cut"))
+    (!cut.is_empty()).then(|| {
+        finding(lint, "cut", says).severity(FindingSeverity::Med).shown_by(&cut).query("is:cut")
+    })
 }
 
-fn invalid(lint: &Context<'_>) -> Option<Finding> {
+fn invalid(lint: &LintContext<'_>) -> Option<Finding> {
     let invalid = lint.capture.invalid();
     let (_, reason) = invalid.first()?;
     let says = format!(
@@ -202,19 +207,20 @@ fn invalid(lint: &Context<'_>) -> Option<Finding> {
         units::counted(invalid.len() as u64, "message")
     );
     let evidence = Evidence::of(invalid.iter().map(|(id, _)| *id));
-    Some(finding(lint, "invalid", says).severity(Severity::Med).evidence(evidence))
+    Some(finding(lint, "invalid", says).severity(FindingSeverity::Med).evidence(evidence))
 }
 
-fn clock(lint: &Context<'_>) -> Option<Finding> {
+fn clock(lint: &LintContext<'_>) -> Option<Finding> {
     let after = lint.capture.clock_set_back();
     let times = units::counted(after.len() as u64, "time");
     let says = format!("has a clock that went back {times}; durations across that are unknown");
-    (!after.is_empty())
-        .then(|| finding(lint, "clock", says).severity(Severity::Med).evidence(Evidence::of(after)))
+    (!after.is_empty()).then(|| {
+        finding(lint, "clock", says).severity(FindingSeverity::Med).evidence(Evidence::of(after))
+    })
 }
 
 /// That messages were read late, so that their times and what follows from them are wrong.
-fn late(lint: &Context<'_>) -> Vec<Finding> {
+fn late(lint: &LintContext<'_>) -> Vec<Finding> {
     let spans = lint.capture.lateness();
     let report = |(evidence, spans): &(LateEvidence, Vec<Late>)| {
         let messages: u64 = spans.iter().map(|late| late.messages).sum();
@@ -237,7 +243,7 @@ fn late(lint: &Context<'_>) -> Vec<Finding> {
             spans.iter().any(is_late).then(|| message.id())
         }));
         finding(lint, "late", says)
-            .severity(Severity::Med)
+            .severity(FindingSeverity::Med)
             .confidence(confidence)
             .evidence(evidence)
     };
@@ -246,7 +252,7 @@ fn late(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Whether so few connections have a name or a process that people cannot tell who is who.
-fn nameless(lint: &Context<'_>) -> Option<Finding> {
+fn nameless(lint: &LintContext<'_>) -> Option<Finding> {
     let peers = lint
         .capture
         .directory()

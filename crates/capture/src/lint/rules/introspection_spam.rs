@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(31),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(31),
     title: "introspection again and again",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -21,13 +21,14 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.callers().iter().filter_map(|calls| check_caller(lint, calls)).collect()
 }
 
-fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
-    let asks =
-        |call: &&Message<'_>| call.member() == "Introspect" && call.interface() == INTROSPECTABLE;
+fn check_caller(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
+    let asks = |call: &&CapturedMessage<'_>| {
+        call.member() == "Introspect" && call.interface() == INTROSPECTABLE
+    };
     let asked: Vec<_> = calls.iter().filter(asks).copied().collect();
     let is_storm = busiest(&asked, WITHIN).len() > CALLS_MIN;
     let is_large_part = asked.len() > CALLS_MIN && asked.len() * 100 > calls.len() * SHARE_PERCENT;

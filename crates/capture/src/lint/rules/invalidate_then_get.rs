@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(25),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(25),
     title: "invalidated properties that are asked for at once",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
@@ -20,7 +20,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let gets = lint.calls.iter().filter(|call| call.interface() == PROPERTIES);
     let by_object = collected(gets.filter_map(|call| Some(((call.to()?, call.path_id()), *call))));
     let by_object: HashMap<_, _> = by_object.into_iter().collect();
@@ -36,16 +36,16 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 fn next_get<'c>(
-    lint: &Context<'c>,
-    gets: &[Message<'c>],
-    change: &crate::lint::changes::Change<'c>,
-) -> Option<Message<'c>> {
+    lint: &LintContext<'c>,
+    gets: &[CapturedMessage<'c>],
+    change: &crate::lint::changes::PropertyChange<'c>,
+) -> Option<CapturedMessage<'c>> {
     let from = gets.partition_point(|get| get.id() < change.signal.id());
     let soon = gets[from..]
         .iter()
         .take_while(|get| get.at().since(change.signal.at()).is_some_and(|gap| gap <= SOON));
     let mut soon = soon.filter(|get| matches!(get.member(), "Get" | "GetAll"));
-    let asks = |get: &&Message<'_>| match lint.texts(get).as_slice() {
+    let asks = |get: &&CapturedMessage<'_>| match lint.texts(get).as_slice() {
         // An empty name asks for the properties of all interfaces.
         [interface] => interface.is_empty() || **interface == *change.interface,
         [interface, name] => {
@@ -56,7 +56,7 @@ fn next_get<'c>(
     soon.find(asks).copied()
 }
 
-fn report(lint: &Context<'_>, interface: &str, gets: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, interface: &str, gets: &[CapturedMessage<'_>]) -> Finding {
     let finding = lint.of_callee(gets).about(interface).says(format!(
         "only says that properties of {interface} have changed, and is asked for them at once, \
          {} times",

@@ -3,8 +3,8 @@
 use super::prelude::*;
 use super::unheard_signals::{grouped_audience, seconds};
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(30),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(30),
     title: "signals that wake many programs",
     rating: Rating::BY_COST,
     needs: Needs::Recipients,
@@ -22,11 +22,11 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     grouped_audience(lint).iter().filter_map(|signals| check_member(lint, signals)).collect()
 }
 
-fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Option<Finding> {
+fn check_member(lint: &LintContext<'_>, signals: &[(CapturedMessage<'_>, u64)]) -> Option<Finding> {
     let first = &signals[0].0;
     let copies: u64 = signals.iter().map(|(_, count)| *count).sum();
     let (count, seconds) = (signals.len() as u64, seconds(lint, first));

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(34),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(34),
     title: "large messages",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let large: Vec<_> = lint.messages().filter(is_large).collect();
     let by_member = grouped(&large, |message| {
         let named = message.call().unwrap_or(*message);
@@ -25,14 +25,14 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     by_member.iter().map(|messages| report(lint, messages)).collect()
 }
 
-fn is_large(message: &Message<'_>) -> bool {
+fn is_large(message: &CapturedMessage<'_>) -> bool {
     message.len() > LARGE && message.call().is_none_or(|call| call.member() != "GetManagedObjects")
 }
 
-fn report(lint: &Context<'_>, messages: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, messages: &[CapturedMessage<'_>]) -> Finding {
     let first = &messages[0];
     let named = first.call().unwrap_or(*first);
-    let largest = messages.iter().map(Message::len).max().unwrap_or(0);
+    let largest = messages.iter().map(CapturedMessage::len).max().unwrap_or(0);
     let what = match first.kind() {
         MessageType::MethodCall => "calls",
         MessageType::Signal => "signals",

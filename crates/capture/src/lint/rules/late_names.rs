@@ -1,10 +1,10 @@
 //! L39: services that are there and have no name yet.
 
 use super::prelude::*;
-use crate::activation::Start;
+use crate::activation::ServiceStart;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(39),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(39),
     title: "names taken late",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -19,10 +19,10 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let starts = lint.calls.iter().filter_map(|call| Some((*call, call.waited_for_start()?)));
     let starts: Vec<_> = starts.collect();
-    let mut waits: HashMap<PeerId, Vec<Start>> = HashMap::new();
+    let mut waits: HashMap<RecordedPeerId, Vec<ServiceStart>> = HashMap::new();
     for (call, start) in &starts {
         waits.entry(call.from().unwrap_or(start.service)).or_default().push(*start);
     }
@@ -36,7 +36,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 
 /// How long a service took from its connection, or from the call if that came later, until it had the
 /// name, without the time in which it waited for other services to start itself.
-fn own_time(start: &Start, own_waits: &[Start]) -> Duration {
+fn own_time(start: &ServiceStart, own_waits: &[ServiceStart]) -> Duration {
     let mut from = start.connected.max(start.called);
     let mut own = Duration::ZERO;
     // In the order of the calls.
@@ -47,11 +47,15 @@ fn own_time(start: &Start, own_waits: &[Start]) -> Duration {
     own + start.owned.since(from).unwrap_or_default()
 }
 
-fn report(lint: &Context<'_>, name: &str, late: &[(Message<'_>, PeerId, Duration)]) -> Finding {
+fn report(
+    lint: &LintContext<'_>,
+    name: &str,
+    late: &[(CapturedMessage<'_>, RecordedPeerId, Duration)],
+) -> Finding {
     let calls: Vec<_> = late.iter().map(|(call, ..)| *call).collect();
     let waits = late.iter().map(|(.., own)| *own);
     let (first, service, _) = late[0];
-    Finding::new(lint.who(Party::Peer(service)))
+    Finding::new(lint.who(TrafficParty::Peer(service)))
         .about(name)
         .says(format!(
             "took the name {name} {} after it had connected, and {} waited",

@@ -1,10 +1,10 @@
 //! L38: services that take long to come.
 
 use super::prelude::*;
-use crate::activation::Start;
+use crate::activation::ServiceStart;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(38),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(38),
     title: "services that start slowly",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let waited = lint.calls.iter().filter_map(|call| {
         let start = call.waited_for_start().filter(|start| start.until_connected() >= LATE)?;
         Some(((call.bus(), call.wanted_name()?), (*call, start)))
@@ -26,11 +26,15 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     collected(waited).iter().map(|((_, name), calls)| report(lint, name, calls)).collect()
 }
 
-fn report(lint: &Context<'_>, name: &str, waits: &[(Message<'_>, Start)]) -> Finding {
+fn report(
+    lint: &LintContext<'_>,
+    name: &str,
+    waits: &[(CapturedMessage<'_>, ServiceStart)],
+) -> Finding {
     let calls: Vec<_> = waits.iter().map(|(call, _)| *call).collect();
     let until_connected = || waits.iter().map(|(_, start)| start.until_connected());
     let (first, start) = &waits[0];
-    Finding::new(lint.who(Party::Peer(start.service)))
+    Finding::new(lint.who(TrafficParty::Peer(start.service)))
         .about("start")
         .says(format!(
             "took {} to connect, and {} waited, first {} by {}",

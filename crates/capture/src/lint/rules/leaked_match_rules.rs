@@ -1,10 +1,10 @@
 //! L02: match rules that are never taken back.
 
 use super::prelude::*;
-use crate::lint::subscribers::{Fault, Subscriber, at_fault};
+use crate::lint::subscribers::{Subscriber, SubscriberFault, at_fault};
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(2),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(2),
     title: "match rules that are never taken back",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
@@ -30,11 +30,11 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     at_fault(lint, |subscriber| leaked(lint, subscriber))
 }
 
-fn leaked(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
+fn leaked(lint: &LintContext<'_>, subscriber: &Subscriber<'_>) -> Option<SubscriberFault> {
     let Subscriber { peer, rules } = subscriber;
     let (first, last) = (rules.first()?.1, rules.last()?.1);
     if rules.len() < RULES_MIN
@@ -55,9 +55,13 @@ fn leaked(lint: &Context<'_>, subscriber: &Subscriber<'_>) -> Option<Fault> {
         subscriber.has_or_had(),
         rules.len()
     );
-    Some(Fault {
+    Some(SubscriberFault {
         says,
-        severity: if rules.len() >= RULES_NEAR_LIMIT { Severity::Med } else { Severity::Low },
+        severity: if rules.len() >= RULES_NEAR_LIMIT {
+            FindingSeverity::Med
+        } else {
+            FindingSeverity::Low
+        },
         confidence: Confidence::Medium,
         rules: rules.len(),
         set_by: rules.iter().filter_map(|(_, one)| one.set_by).collect(),

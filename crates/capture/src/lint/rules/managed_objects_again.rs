@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(9),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(9),
     title: "GetManagedObjects again and again",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -23,21 +23,22 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let again = lint.methods().iter().filter(|calls| is_again(calls));
     again.map(|calls| report(lint, calls)).collect()
 }
 
 /// Whether calls of one caller ask for all objects too often.
-pub(super) fn is_again(calls: &[Message<'_>]) -> bool {
-    let large = calls.iter().filter_map(Message::partner).filter(|reply| reply.len() > LARGE);
+pub(super) fn is_again(calls: &[CapturedMessage<'_>]) -> bool {
+    let large =
+        calls.iter().filter_map(CapturedMessage::partner).filter(|reply| reply.len() > LARGE);
     let is_often = calls.len() >= CALLS_MIN && spread(calls) <= APART_MAX * calls.len() as u32;
     calls[0].member() == "GetManagedObjects" && (is_often || large.count() >= LARGE_MIN)
 }
 
-fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let first = &calls[0];
-    let largest = calls.iter().filter_map(Message::partner).map(|reply| reply.len()).max();
+    let largest = calls.iter().filter_map(CapturedMessage::partner).map(|reply| reply.len()).max();
     lint.of_calls(calls).about(format!("{} {}", lint.callee_stable(first), first.path())).says(
         format!(
             "asks {} for all its objects {} times; the largest answer has {}",

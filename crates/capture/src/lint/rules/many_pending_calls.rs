@@ -2,10 +2,10 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(42),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(42),
     title: "very many calls under way",
-    rating: Rating::AtLeast(Severity::Med),
+    rating: Rating::AtLeast(FindingSeverity::Med),
     needs: Needs::Messages,
     meaning: "A program has so many calls under way that a bus with usual limits will soon refuse \
               the next.",
@@ -18,15 +18,15 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.callers().iter().filter_map(|calls| check_caller(lint, calls)).collect()
 }
 
-fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
-    let mut pending: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
+fn check_caller(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
+    let mut pending: BinaryHeap<Reverse<RecordedTime>> = BinaryHeap::new();
     let mut most = 0;
     let mut above = Vec::new();
-    let is_known = |call: &&Message<'_>| {
+    let is_known = |call: &&CapturedMessage<'_>| {
         call.expects_reply() && (call.partner().is_some() || lint.is_unanswered(call))
     };
     for call in calls.iter().filter(is_known) {

@@ -2,10 +2,10 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(49),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(49),
     title: "answers that fit no call",
-    rating: Rating::AtLeast(Severity::Med),
+    rating: Rating::AtLeast(FindingSeverity::Med),
     needs: Needs::Messages,
     meaning: "A call was answered twice, or by somebody whom it was not addressed to, or before it \
               was made. Answers to calls from before the recording are not counted.",
@@ -17,13 +17,13 @@ pub(crate) const RULE: Rule = Rule {
 
 /// What is wrong with an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Fault {
+enum ReplyFault {
     Second,
     FromAnother,
     Early,
 }
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let orphans: Vec<_> = lint
         .messages()
         .filter(|it| it.kind().is_reply() && it.partner().is_none() && !it.is_driver_traffic())
@@ -39,31 +39,39 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     collected(faulty).iter().map(|((_, fault), pairs)| report(lint, *fault, pairs)).collect()
 }
 
-fn key_of_reply(reply: &Message<'_>) -> (BusId, Text, u32) {
+fn key_of_reply(reply: &CapturedMessage<'_>) -> (BusId, TextId, u32) {
     (reply.bus(), reply.destination_id(), reply.reply_serial())
 }
 
-fn fault(lint: &Context<'_>, call: &Message<'_>, reply: &Message<'_>) -> Option<Fault> {
+fn fault(
+    lint: &LintContext<'_>,
+    call: &CapturedMessage<'_>,
+    reply: &CapturedMessage<'_>,
+) -> Option<ReplyFault> {
     // A serial that is used anew after it has run over says nothing.
     if reply.id() < call.id() {
         let soon = call.at().since(reply.at()).is_none_or(|gap| gap <= EARLY_MAX);
-        return (soon && call.partner().is_none()).then_some(Fault::Early);
+        return (soon && call.partner().is_none()).then_some(ReplyFault::Early);
     }
     match call.partner() {
         Some(first) if first.is_driver_traffic() => None,
-        Some(first) if first.sender_id() == reply.sender_id() => Some(Fault::Second),
-        _ if lint.callee(call) != lint.sender(reply) => Some(Fault::FromAnother),
+        Some(first) if first.sender_id() == reply.sender_id() => Some(ReplyFault::Second),
+        _ if lint.callee(call) != lint.sender(reply) => Some(ReplyFault::FromAnother),
         _ => None,
     }
 }
 
-fn report(lint: &Context<'_>, fault: Fault, pairs: &[(Message<'_>, Message<'_>)]) -> Finding {
+fn report(
+    lint: &LintContext<'_>,
+    fault: ReplyFault,
+    pairs: &[(CapturedMessage<'_>, CapturedMessage<'_>)],
+) -> Finding {
     let (reply, call) = &pairs[0];
     let replies: Vec<_> = pairs.iter().map(|(reply, _)| *reply).collect();
     let how = match fault {
-        Fault::Second => "a second time",
-        Fault::FromAnother => "although it was addressed to somebody else",
-        Fault::Early => "before it was made",
+        ReplyFault::Second => "a second time",
+        ReplyFault::FromAnother => "although it was addressed to somebody else",
+        ReplyFault::Early => "before it was made",
     };
     Finding::new(lint.who(lint.sender(reply)))
         .about(call.full_member())

@@ -51,28 +51,28 @@ mod watching_all_names;
 
 use std::str::FromStr;
 
-use super::finding::RuleId;
-use super::rule::{Removed, Rule};
+use super::finding::LintRuleId;
+use super::rule::{LintRule, RemovedRule};
 
-impl Rule {
+impl LintRule {
     /// All rules, by their numbers.
     pub const fn all() -> &'static [Self] {
         &ALL
     }
 
     /// The rules that earlier versions had, by their numbers.
-    pub const fn removed() -> &'static [Removed] {
+    pub const fn removed() -> &'static [RemovedRule] {
         &REMOVED
     }
 
     /// The rule with this number.
-    pub fn find(id: RuleId) -> Option<&'static Self> {
+    pub fn find(id: LintRuleId) -> Option<&'static Self> {
         Self::all().iter().find(|rule| rule.id == id)
     }
 }
 
 /// All rules, by their numbers. The number of a removed rule is not used again.
-const ALL: [Rule; 46] = [
+const ALL: [LintRule; 46] = [
     duplicate_match_rules::RULE,
     leaked_match_rules::RULE,
     broad_match_rules::RULE,
@@ -122,47 +122,47 @@ const ALL: [Rule; 46] = [
 ];
 
 /// Rules that earlier versions had, by their numbers.
-const REMOVED: [Removed; 8] = [
-    Removed {
-        id: RuleId(18),
+const REMOVED: [RemovedRule; 8] = [
+    RemovedRule {
+        id: LintRuleId(18),
         title: "waiting for a name by asking for it",
         why: "merged into L16. In our recordings, programs that ask for a missing name again and \
               again also watch the name, because their library does",
     },
-    Removed {
-        id: RuleId(27),
+    RemovedRule {
+        id: LintRuleId(27),
         title: "loops of Set and PropertiesChanged",
         why: "no recording showed it",
     },
-    Removed {
-        id: RuleId(35),
+    RemovedRule {
+        id: LintRuleId(35),
         title: "many descriptors in one message",
         why: "no recording had a message with more than a few descriptors; a bus refuses a message \
               with too many",
     },
-    Removed {
-        id: RuleId(44),
+    RemovedRule {
+        id: LintRuleId(44),
         title: "reading back what was just set",
         why: "no recording showed it; L11 reports a property that is read again and again",
     },
-    Removed {
-        id: RuleId(46),
+    RemovedRule {
+        id: LintRuleId(46),
         title: "calls without an interface",
         why: "no program of the recordings made such calls repeatedly; the specification allows them",
     },
-    Removed {
-        id: RuleId(48),
+    RemovedRule {
+        id: LintRuleId(48),
         title: "secrets in broadcasts",
         why: "no recording showed it, and no public report of such a program was found",
     },
-    Removed {
-        id: RuleId(52),
+    RemovedRule {
+        id: LintRuleId(52),
         title: "a call after every signal",
         why: "it was found only where the call before had caused the signal, as with Orca and \
               at-spi2-registryd, which L10 reports",
     },
-    Removed {
-        id: RuleId(53),
+    RemovedRule {
+        id: LintRuleId(53),
         title: "everybody asks who has come",
         why: "it was found only where recorders themselves asked; L33 reports programs that ask the \
               bus too much",
@@ -180,13 +180,13 @@ pub enum RuleIdError {
     },
     /// No rule has this number.
     #[error("there is no rule {0}; docs/lint.md has them all")]
-    NoSuchRule(RuleId),
+    NoSuchRule(LintRuleId),
     /// Earlier versions had a rule with this number.
     #[error("the rule {0} was removed; docs/lint.md says why")]
-    Removed(RuleId),
+    Removed(LintRuleId),
 }
 
-impl FromStr for RuleId {
+impl FromStr for LintRuleId {
     type Err = RuleIdError;
 
     fn from_str(text: &str) -> Result<Self, RuleIdError> {
@@ -194,8 +194,8 @@ impl FromStr for RuleId {
         let number = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
         let number = number.and_then(|digits| digits.parse().ok());
         let id = Self(number.ok_or_else(|| RuleIdError::NotAnId { found: text.to_owned() })?);
-        let was_removed = || Rule::removed().iter().any(|removed| removed.id == id);
-        match Rule::find(id) {
+        let was_removed = || LintRule::removed().iter().any(|removed| removed.id == id);
+        match LintRule::find(id) {
             Some(_) => Ok(id),
             None if was_removed() => Err(RuleIdError::Removed(id)),
             None => Err(RuleIdError::NoSuchRule(id)),

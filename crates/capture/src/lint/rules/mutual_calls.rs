@@ -3,8 +3,8 @@
 use super::prelude::*;
 use crate::lint::deadlocks;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(21),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(21),
     title: "two programs that wait for each other",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let pairs = deadlocks::find(lint);
     let by_parties = collected(
         pairs.iter().map(|(one, other)| ((lint.sender(one), lint.callee(one)), [*one, *other])),
@@ -26,9 +26,9 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     by_parties.iter().map(|(_, calls)| report(lint, &calls.concat())).collect()
 }
 
-fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let (one, other) = (&calls[0], &calls[1]);
-    let waits = calls.iter().filter_map(Message::waited);
+    let waits = calls.iter().filter_map(CapturedMessage::waited);
     Finding::new(lint.who(lint.sender(one)))
         .about(format!("{} {} {}", lint.callee_stable(one), one.full_member(), other.full_member()))
         .says(format!(

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(32),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(32),
     title: "asking for the owner before each call",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
@@ -20,7 +20,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let pairs = lint.callers().iter().flat_map(|calls| {
         let pairs = calls.windows(2).filter(|two| is_pair(lint, &two[0], &two[1]));
         pairs.map(|two| ((two[0].sender_id(), two[1].destination_id()), two[0]))
@@ -30,7 +30,11 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     often.map(|((_, name), checks)| report(lint, *name, checks)).collect()
 }
 
-fn is_pair(lint: &Context<'_>, check: &Message<'_>, call: &Message<'_>) -> bool {
+fn is_pair(
+    lint: &LintContext<'_>,
+    check: &CapturedMessage<'_>,
+    call: &CapturedMessage<'_>,
+) -> bool {
     let answered = check.partner().map(|reply| reply.at());
     check.is_driver_traffic()
         && CHECKS.contains(&check.member())
@@ -39,7 +43,7 @@ fn is_pair(lint: &Context<'_>, check: &Message<'_>, call: &Message<'_>) -> bool 
         && lint.texts(check).first().is_some_and(|name| name == call.destination())
 }
 
-fn report(lint: &Context<'_>, name: Text, checks: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, name: TextId, checks: &[CapturedMessage<'_>]) -> Finding {
     let first = &checks[0];
     let name = lint.capture.strings().get(name);
     lint.of_calls(checks).about(name).says(format!(

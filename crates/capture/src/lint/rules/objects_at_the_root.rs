@@ -2,10 +2,10 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(47),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(47),
     title: "interfaces at the root path",
-    rating: Rating::Always(Severity::Info),
+    rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::Messages,
     meaning: "A service has an interface of its own at the path /. If its process ever carries a \
               second service, the two meet there.",
@@ -17,7 +17,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let all = lint.calls.iter().chain(&lint.signals);
     let at_root = all.filter(|it| it.path() == "/" && is_own(it) && answers(it));
     let by_interface = collected(at_root.map(|it| ((service(lint, it), it.interface_id()), *it)));
@@ -25,26 +25,30 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     often.map(|((service, _), messages)| report(lint, *service, messages)).collect()
 }
 
-fn is_own(message: &Message<'_>) -> bool {
+fn is_own(message: &CapturedMessage<'_>) -> bool {
     !message.interface_id().is_none()
         && !message.interface().starts_with("org.freedesktop.DBus")
         && !message.is_driver_traffic()
 }
 
 /// Whether a message shows that the service has the interface there.
-fn answers(message: &Message<'_>) -> bool {
+fn answers(message: &CapturedMessage<'_>) -> bool {
     message.kind() == MessageType::Signal
         || message.partner().is_some_and(|reply| reply.kind() == MessageType::MethodReturn)
 }
 
-fn service(lint: &Context<'_>, message: &Message<'_>) -> Party {
+fn service(lint: &LintContext<'_>, message: &CapturedMessage<'_>) -> TrafficParty {
     match message.kind() {
         MessageType::MethodCall => lint.callee(message),
         _ => lint.sender(message),
     }
 }
 
-fn report(lint: &Context<'_>, service: Party, messages: &[Message<'_>]) -> Finding {
+fn report(
+    lint: &LintContext<'_>,
+    service: TrafficParty,
+    messages: &[CapturedMessage<'_>],
+) -> Finding {
     let interface = messages[0].interface();
     Finding::new(lint.who(service))
         .about(interface)

@@ -6,8 +6,8 @@ use crate::lint::changes::hash_of;
 use crate::lint::patterns::{Period, period};
 use crate::lint::questions::asks;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(12),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(12),
     title: "polling",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -30,11 +30,11 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.methods().iter().filter_map(|calls| check_method(lint, calls)).collect()
 }
 
-fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+fn check_method(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
     let (Period { usual, rounds }, calls) = polled(lint, calls)?;
     let first = &calls[0];
     Some(lint.of_calls(&calls).about(lint.method_of(first)).says(format!(
@@ -48,9 +48,9 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
 
 /// Those of some calls of one method that ask the same again and again, and their pace.
 pub(super) fn polled<'c>(
-    lint: &Context<'_>,
-    calls: &[Message<'c>],
-) -> Option<(Period, Vec<Message<'c>>)> {
+    lint: &LintContext<'_>,
+    calls: &[CapturedMessage<'c>],
+) -> Option<(Period, Vec<CapturedMessage<'c>>)> {
     if calls.len() < ROUNDS_MIN || is_again(calls) {
         return None;
     }
@@ -58,13 +58,13 @@ pub(super) fn polled<'c>(
     let questions = collected(questions.filter_map(|it| Some((question(lint, it)?, *it))));
     let again = questions.into_iter().filter(|(_, calls)| calls.len() >= ROUNDS_MIN);
     let mut again: Vec<_> = again.flat_map(|(_, calls)| calls).collect();
-    again.sort_unstable_by_key(Message::id);
+    again.sort_unstable_by_key(CapturedMessage::id);
     let period = period(&again, PERIOD_MIN).filter(|period| period.rounds >= ROUNDS_MIN)?;
     (PERIOD_MIN..=PERIOD_MAX).contains(&period.usual).then_some((period, again))
 }
 
 /// The object and the arguments of a call; `None` if the recording does not show them.
-fn question(lint: &Context<'_>, call: &Message<'_>) -> Option<(Text, u64)> {
+fn question(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> Option<(TextId, u64)> {
     let arguments = match call.signature_id().is_none() {
         true => 0,
         false => lint.read(call, |body| Some(hash_of(body.body())))?,

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(17),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(17),
     title: "calls to missing objects or methods",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -17,7 +17,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let probes = lint.calls.iter().filter(|call| {
         call.partner()
             .is_some_and(|reply| reply.kind() == MessageType::Error && is_probe(reply.member()))
@@ -35,9 +35,9 @@ pub(super) fn is_probe(error: &str) -> bool {
     kind.is_some_and(|kind| KINDS.contains(&kind))
 }
 
-fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let first = &calls[0];
-    let paths: HashSet<_> = calls.iter().map(Message::path_id).collect();
+    let paths: HashSet<_> = calls.iter().map(CapturedMessage::path_id).collect();
     lint.of_calls(calls)
         .about(lint.callee_stable(first))
         .says(format!(

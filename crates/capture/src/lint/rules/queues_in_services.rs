@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(40),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(40),
     title: "callers waiting in line",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -22,19 +22,19 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.callees().iter().filter_map(|calls| check_service(lint, calls)).collect()
 }
 
 /// A stretch in which many calls waited.
 struct Crowd<'c> {
-    since: Time,
-    until: Time,
+    since: RecordedTime,
+    until: RecordedTime,
     most: usize,
-    calls: Vec<Message<'c>>,
+    calls: Vec<CapturedMessage<'c>>,
 }
 
-fn check_service(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+fn check_service(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
     let crowds: Vec<_> = crowds(calls).into_iter().filter(is_line).collect();
     let worst = crowds.iter().max_by_key(|crowd| crowd.most)?;
     let waiting: Vec<_> = crowds.iter().flat_map(|crowd| &crowd.calls).copied().collect();
@@ -56,15 +56,15 @@ fn check_service(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
 }
 
 fn is_line(crowd: &Crowd<'_>) -> bool {
-    let callers: HashSet<_> = crowd.calls.iter().map(Message::sender_id).collect();
+    let callers: HashSet<_> = crowd.calls.iter().map(CapturedMessage::sender_id).collect();
     callers.len() >= CALLERS_MIN
         && crowd.until.since(crowd.since).is_some_and(|span| span >= WAITING_FOR)
 }
 
 /// When so many calls waited at once, with the calls that came up to then.
-fn crowds<'c>(calls: &[Message<'c>]) -> Vec<Crowd<'c>> {
+fn crowds<'c>(calls: &[CapturedMessage<'c>]) -> Vec<Crowd<'c>> {
     let mut found: Vec<Crowd<'c>> = Vec::new();
-    let mut waiting: BTreeMap<(Time, usize), Message<'c>> = BTreeMap::new();
+    let mut waiting: BTreeMap<(RecordedTime, usize), CapturedMessage<'c>> = BTreeMap::new();
     let mut open: Option<Crowd<'c>> = None;
     for (place, call) in calls.iter().enumerate() {
         let Some(over) = call.partner().map(|reply| reply.at()) else { continue };
@@ -84,14 +84,14 @@ fn crowds<'c>(calls: &[Message<'c>]) -> Vec<Crowd<'c>> {
             crowd.most = crowd.most.max(waiting.len());
         }
     }
-    settle(&mut waiting, Time(i64::MAX), &mut open, &mut found);
+    settle(&mut waiting, RecordedTime(i64::MAX), &mut open, &mut found);
     found
 }
 
 /// Takes away the calls that were answered by now, and closes the crowd when few are left.
 fn settle<'c>(
-    waiting: &mut BTreeMap<(Time, usize), Message<'c>>,
-    now: Time,
+    waiting: &mut BTreeMap<(RecordedTime, usize), CapturedMessage<'c>>,
+    now: RecordedTime,
     open: &mut Option<Crowd<'c>>,
     found: &mut Vec<Crowd<'c>>,
 ) {

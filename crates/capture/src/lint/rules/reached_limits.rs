@@ -3,10 +3,10 @@
 use super::prelude::*;
 use crate::record::Fact;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(41),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(41),
     title: "limits of the bus that were reached",
-    rating: Rating::Always(Severity::High),
+    rating: Rating::Always(FindingSeverity::High),
     needs: Needs::Messages,
     meaning: "The bus has refused something because a limit was reached, has kept signals from a \
               program that does not read, or has ended its connection. What was lost is lost.",
@@ -19,19 +19,19 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let mut found = refusals(lint);
     found.extend(losses(lint));
     found.extend(ends(lint));
     found
 }
 
-fn refusals(lint: &Context<'_>) -> Vec<Finding> {
+fn refusals(lint: &LintContext<'_>) -> Vec<Finding> {
     let refused = lint
         .calls
         .iter()
         .filter(|call| call.partner().is_some_and(|reply| reply.member() == LIMITS_EXCEEDED));
-    let report = |calls: &Vec<Message<'_>>| {
+    let report = |calls: &Vec<CapturedMessage<'_>>| {
         let first = &calls[0];
         let who = lint.who(lint.sender(first));
         let query = format!("{} error:*LimitsExceeded", queries::term("from", &who));
@@ -49,7 +49,7 @@ fn refusals(lint: &Context<'_>) -> Vec<Finding> {
     grouped(refused, |call| (call.sender_id(), call.member_id())).iter().map(report).collect()
 }
 
-fn losses(lint: &Context<'_>) -> Vec<Finding> {
+fn losses(lint: &LintContext<'_>) -> Vec<Finding> {
     let dropped = lint.capture.facts().iter().filter_map(|(_, bus, fact)| match fact {
         // A policy withholds a copy on purpose, and no limit has to do with it.
         Fact::Dropped { why, .. } if POLICY.iter().any(|words| why.starts_with(words)) => None,
@@ -62,7 +62,7 @@ fn losses(lint: &Context<'_>) -> Vec<Finding> {
             let unique = recipient.as_deref().and_then(|name| lint.capture.strings().find(name));
             let peer = unique.and_then(|name| lint.capture.directory().by_unique(**bus, name));
             let who = match peer {
-                Some(peer) => lint.who(Party::Peer(peer)),
+                Some(peer) => lint.who(TrafficParty::Peer(peer)),
                 None => lint.named(recipient.as_deref().unwrap_or("somebody")),
             };
             let query = queries::term("to", &who);
@@ -75,11 +75,11 @@ fn losses(lint: &Context<'_>) -> Vec<Finding> {
     collected(dropped).iter().map(report).collect()
 }
 
-fn ends(lint: &Context<'_>) -> Vec<Finding> {
+fn ends(lint: &LintContext<'_>) -> Vec<Finding> {
     let peers = lint.capture.directory().peers().filter(|(id, _)| !lint.is_observer(*id));
     let ended = peers.filter_map(|(id, peer)| Some((id, peer.why.as_deref()?)));
-    let report = |(id, why): (PeerId, &str)| {
-        let who = lint.who(Party::Peer(id));
+    let report = |(id, why): (RecordedPeerId, &str)| {
+        let who = lint.who(TrafficParty::Peer(id));
         let query = queries::term("from", &who);
         let ended = format!("was disconnected by the bus: {why}");
         Finding::new(who).about("disconnected").says(ended).query(query)

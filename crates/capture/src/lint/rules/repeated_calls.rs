@@ -5,8 +5,8 @@ use super::prelude::*;
 use crate::lint::changes::hash_of;
 use crate::lint::questions::has_asking_name;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(11),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(11),
     title: "the same call with the same answer",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
@@ -20,16 +20,16 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let often =
         lint.methods().iter().filter(|it| it.len() >= SAME_MIN && has_asking_name(it[0].member()));
     let often = often.filter(|calls| polling::polled(lint, calls).is_none());
-    let by_path = often.flat_map(|calls| grouped(calls, Message::path_id));
+    let by_path = often.flat_map(|calls| grouped(calls, CapturedMessage::path_id));
     let by_path = by_path.filter(|calls| calls.len() >= SAME_MIN);
     by_path.filter_map(|calls| check_object(lint, &calls)).collect()
 }
 
-fn check_object(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+fn check_object(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
     let asked = calls.iter().filter_map(|call| Some((exchange(lint, call)?, *call)));
     let same = collected(asked).into_iter().map(|(_, calls)| calls).max_by_key(Vec::len)?;
     let first = &same[0];
@@ -44,12 +44,13 @@ fn check_object(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
 }
 
 /// What was asked and answered; `None` if the answer holds nothing.
-fn exchange(lint: &Context<'_>, call: &Message<'_>) -> Option<(u64, u64)> {
+fn exchange(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> Option<(u64, u64)> {
     let reply = call.partner().filter(|reply| reply.kind() == MessageType::MethodReturn)?;
     if reply.signature_id().is_none() {
         return None;
     }
-    let body = |message: &Message<'_>| lint.read(message, |body| Some(hash_of(body.body())));
+    let body =
+        |message: &CapturedMessage<'_>| lint.read(message, |body| Some(hash_of(body.body())));
     Some((body(call)?, body(&reply)?))
 }
 

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(10),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(10),
     title: "sequential calls",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -22,12 +22,12 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.callers().iter().filter_map(|calls| check_caller(lint, calls)).collect()
 }
 
-fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
-    let is_long = |row: &&[Message<'_>]| row.len() >= CALLS_MIN && waited(row) >= TOTAL_MIN;
+fn check_caller(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
+    let is_long = |row: &&[CapturedMessage<'_>]| row.len() >= CALLS_MIN && waited(row) >= TOTAL_MIN;
     let rows: Vec<_> = calls.chunk_by(follows).filter(is_long).collect();
     let longest = rows.iter().max_by_key(|row| waited(row))?;
     let first = &rows[0][0];
@@ -44,18 +44,19 @@ fn check_caller(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
     Some(finding.query(format!("{} type:method_call", queries::sent_by(lint, first))))
 }
 
-fn follows(one: &Message<'_>, next: &Message<'_>) -> bool {
+fn follows(one: &CapturedMessage<'_>, next: &CapturedMessage<'_>) -> bool {
     let answered = one.partner().map(|reply| reply.at());
     answered.and_then(|at| next.at().since(at)).is_some_and(|gap| gap <= APART_MAX)
 }
 
-fn waited(row: &[Message<'_>]) -> Duration {
-    row.iter().filter_map(Message::duration).sum()
+fn waited(row: &[CapturedMessage<'_>]) -> Duration {
+    row.iter().filter_map(CapturedMessage::duration).sum()
 }
 
 /// What it would take less if all were under way together.
-fn saved(row: &[Message<'_>]) -> Duration {
-    waited(row).saturating_sub(row.iter().filter_map(Message::duration).max().unwrap_or_default())
+fn saved(row: &[CapturedMessage<'_>]) -> Duration {
+    waited(row)
+        .saturating_sub(row.iter().filter_map(CapturedMessage::duration).max().unwrap_or_default())
 }
 
 const CALLS_MIN: usize = 5;

@@ -1,10 +1,10 @@
 //! L37: a tool of the shell for each call.
 
 use super::prelude::*;
-use crate::model::Peer;
+use crate::model::RecordedPeer;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(37),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(37),
     title: "scripts that start a tool for each call",
     rating: Rating::BY_COST,
     needs: Needs::Processes,
@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let tools = lint.capture.directory().peers().filter(|(_, peer)| is_shell_tool(peer));
     let tools: HashMap<_, _> = tools.collect();
     let calls = lint.calls.iter().filter(|call| {
@@ -32,16 +32,21 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Whether a connection is that of a tool that makes one call and ends.
-pub(super) fn is_shell_tool(peer: &Peer) -> bool {
+pub(super) fn is_shell_tool(peer: &RecordedPeer) -> bool {
     program(peer).is_some_and(|comm| TOOLS.contains(&comm))
 }
 
-fn program(peer: &Peer) -> Option<&str> {
+fn program(peer: &RecordedPeer) -> Option<&str> {
     peer.process.as_ref().and_then(|process| process.comm.as_deref())
 }
 
-fn check_tool(lint: &Context<'_>, tool: &str, calls: &[Message<'_>]) -> Option<Finding> {
-    let firsts: Vec<_> = grouped(calls, Message::sender_id).iter().map(|calls| calls[0]).collect();
+fn check_tool(
+    lint: &LintContext<'_>,
+    tool: &str,
+    calls: &[CapturedMessage<'_>],
+) -> Option<Finding> {
+    let firsts: Vec<_> =
+        grouped(calls, CapturedMessage::sender_id).iter().map(|calls| calls[0]).collect();
     let first = &firsts[0];
     (busiest(&firsts, WITHIN).len() >= STARTS_MIN).then(|| {
         let finding = Finding::new(lint.named(tool)).about(lint.callee_stable(first));

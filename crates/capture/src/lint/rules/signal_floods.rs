@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(22),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(22),
     title: "floods of signals",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -23,11 +23,11 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.broadcasts().iter().filter_map(|signals| check_member(lint, signals)).collect()
 }
 
-fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> {
+fn check_member(lint: &LintContext<'_>, signals: &[CapturedMessage<'_>]) -> Option<Finding> {
     let first = &signals[0];
     let is_long = lint.recorded(first.bus()) >= SUSTAINED;
     let sustained = if is_long { sustained_rate(signals) } else { 0 };
@@ -35,7 +35,7 @@ fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> 
     if sustained < RATE_MIN && burst < BURST_MIN {
         return None;
     }
-    let objects: HashSet<_> = signals.iter().map(Message::path_id).collect();
+    let objects: HashSet<_> = signals.iter().map(CapturedMessage::path_id).collect();
     let pace = match sustained >= RATE_MIN {
         true => format!("at {sustained}/s or more for {}", units::span(SUSTAINED)),
         false => format!("up to {burst} times in one second"),
@@ -49,12 +49,12 @@ fn check_member(lint: &Context<'_>, signals: &[Message<'_>]) -> Option<Finding> 
 }
 
 /// The highest number that came in every single second of a stretch of [`SUSTAINED`].
-fn sustained_rate(signals: &[Message<'_>]) -> usize {
-    let mut times: Vec<_> = signals.iter().map(Message::at).collect();
+fn sustained_rate(signals: &[CapturedMessage<'_>]) -> usize {
+    let mut times: Vec<_> = signals.iter().map(CapturedMessage::at).collect();
     times.sort_unstable();
     // By second of the stretch, the place of the first signal after it.
     let mut ends = [0; SUSTAINED.as_secs() as usize];
-    let rate_from = |(place, start): (usize, &Time)| {
+    let rate_from = |(place, start): (usize, &RecordedTime)| {
         let mut until = *start;
         let mut from = place;
         let mut lowest = usize::MAX;

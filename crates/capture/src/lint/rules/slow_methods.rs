@@ -3,8 +3,8 @@
 use super::prelude::*;
 use super::timeouts::has_timed_out;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(19),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(19),
     title: "slow methods",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -24,14 +24,14 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let answered = lint.calls.iter().filter(|call| is_service_time(lint, call));
     let by_method = lint.by_method(answered);
     by_method.iter().filter_map(|calls| check_method(lint, calls)).collect()
 }
 
 /// Whether the duration of a call is the time of the service, and nothing else.
-fn is_service_time(lint: &Context<'_>, call: &Message<'_>) -> bool {
+fn is_service_time(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> bool {
     let asks = ASKING.contains(&call.member());
     call.partner().is_some()
         && !asks
@@ -43,8 +43,8 @@ fn is_service_time(lint: &Context<'_>, call: &Message<'_>) -> bool {
         && call.waited_for_start().is_none()
 }
 
-fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
-    let durations = percentiles(calls.iter().filter_map(Message::duration))?;
+fn check_method(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
+    let durations = percentiles(calls.iter().filter_map(CapturedMessage::duration))?;
     let (typical, slowest) = (durations.p95, durations.max);
     if slowest < SLOWEST && (typical < TYPICAL || calls.len() < CALLS_MIN) {
         return None;
@@ -62,7 +62,7 @@ fn check_method(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
 }
 
 /// How long calls take. Few calls have no slowest twentieth.
-fn how_long(calls: &[Message<'_>], typical: Duration, slowest: Duration) -> String {
+fn how_long(calls: &[CapturedMessage<'_>], typical: Duration, slowest: Duration) -> String {
     let (typical, slowest) = (units::span(typical), units::span(slowest));
     let name = short_name(&calls[0]);
     match calls.len() {

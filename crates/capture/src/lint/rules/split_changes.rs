@@ -1,10 +1,10 @@
 //! L24: one change, several signals.
 
 use super::prelude::*;
-use crate::lint::changes::Change;
+use crate::lint::changes::PropertyChange;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(24),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(24),
     title: "a signal for each changed property",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let by_object = collected(lint.changes().iter().map(|change| {
         let signal = change.signal;
         ((signal.bus(), signal.sender_id(), signal.path_id(), &change.interface), change)
@@ -33,8 +33,10 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 /// Stretches in which each signal comes in the same instant as the one before.
-fn bursts<'m, 'c>(changes: &'m [&'m Change<'c>]) -> impl Iterator<Item = &'m [&'m Change<'c>]> {
-    let is_same = |one: &&Change<'_>, next: &&Change<'_>| {
+fn bursts<'m, 'c>(
+    changes: &'m [&'m PropertyChange<'c>],
+) -> impl Iterator<Item = &'m [&'m PropertyChange<'c>]> {
+    let is_same = |one: &&PropertyChange<'_>, next: &&PropertyChange<'_>| {
         next.signal.at().since(one.signal.at()).is_some_and(|gap| gap <= INSTANT / 2)
     };
     changes.chunk_by(is_same).filter(|burst| {
@@ -43,7 +45,7 @@ fn bursts<'m, 'c>(changes: &'m [&'m Change<'c>]) -> impl Iterator<Item = &'m [&'
     })
 }
 
-fn report(lint: &Context<'_>, interface: &str, bursts: &[&[&Change<'_>]]) -> Finding {
+fn report(lint: &LintContext<'_>, interface: &str, bursts: &[&[&PropertyChange<'_>]]) -> Finding {
     let signals: Vec<_> =
         bursts.iter().flat_map(|burst| burst.iter()).map(|change| change.signal).collect();
     let most = bursts.iter().map(|burst| burst.len()).max().unwrap_or(0);

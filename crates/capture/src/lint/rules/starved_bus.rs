@@ -1,11 +1,11 @@
 //! L51: the bus waits for a processor.
 
 use super::prelude::*;
-use crate::lint::finding::Who;
+use crate::lint::finding::FindingParty;
 use crate::record::Fact;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(51),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(51),
     title: "a bus that waits for a processor",
     rating: Rating::BY_COST,
     needs: Needs::Switches,
@@ -27,7 +27,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let buses = lint.capture.facts().iter().filter_map(|(_, bus, fact)| match fact {
         Fact::Bus { process } => Some((process.pid?, *bus)),
         _ => None,
@@ -35,7 +35,7 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     collected(buses).iter().filter_map(|(pid, buses)| check_bus(lint, *pid, buses[0])).collect()
 }
 
-fn check_bus(lint: &Context<'_>, pid: u32, bus: BusId) -> Option<Finding> {
+fn check_bus(lint: &LintContext<'_>, pid: u32, bus: BusId) -> Option<Finding> {
     let facts = lint.capture.facts().iter();
     let stretches = facts.filter_map(|(_, _, fact)| match fact {
         Fact::Ran(ran) if ran.pid == pid => Some(ran),
@@ -52,7 +52,7 @@ fn check_bus(lint: &Context<'_>, pid: u32, bus: BusId) -> Option<Finding> {
     if !is_much || waited < HELD_UP_MIN {
         return None;
     }
-    let who = Who { process: Some(format!("process {pid}")), ..lint.named("the bus") };
+    let who = FindingParty { process: Some(format!("process {pid}")), ..lint.named("the bus") };
     let says = format!(
         "was without a processor {} while it had something to do: {} in all, {} of the \
          time that it wanted one",

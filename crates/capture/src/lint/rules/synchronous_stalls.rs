@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(20),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(20),
     title: "blocked during a call",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -20,8 +20,8 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
-    let mut waiting: HashMap<_, Vec<Message<'_>>> = HashMap::new();
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
+    let mut waiting: HashMap<_, Vec<CapturedMessage<'_>>> = HashMap::new();
     let shown = lint.calls.iter().filter(|call| !lint.lacks_headers(call.bus()));
     for call in shown.filter(|call| call.expects_reply()) {
         if let Some(peer) = call.to() {
@@ -36,9 +36,9 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 fn check_caller(
-    lint: &Context<'_>,
-    calls: &[Message<'_>],
-    incoming: &[Message<'_>],
+    lint: &LintContext<'_>,
+    calls: &[CapturedMessage<'_>],
+    incoming: &[CapturedMessage<'_>],
 ) -> Option<Finding> {
     let stalls: Vec<_> = calls
         .iter()
@@ -55,7 +55,7 @@ fn check_caller(
         .collect();
     let first = stalls.first()?;
     let others: Vec<_> = stalls.iter().flat_map(|call| held_up(call, incoming)).collect();
-    let longest = stalls.iter().filter_map(Message::duration).max()?;
+    let longest = stalls.iter().filter_map(CapturedMessage::duration).max()?;
     Some(
         Finding::new(lint.who(lint.sender(first)))
             .about(lint.method_of(first))
@@ -74,15 +74,15 @@ fn check_caller(
     )
 }
 
-fn over(call: &Message<'_>) -> Option<Time> {
+fn over(call: &CapturedMessage<'_>) -> Option<RecordedTime> {
     call.partner().map(|reply| reply.at())
 }
 
 /// Calls that came while another was pending and were answered as soon as it was over.
 fn held_up<'m, 'c>(
-    call: &Message<'c>,
-    incoming: &'m [Message<'c>],
-) -> impl Iterator<Item = Message<'c>> + use<'m, 'c> {
+    call: &CapturedMessage<'c>,
+    incoming: &'m [CapturedMessage<'c>],
+) -> impl Iterator<Item = CapturedMessage<'c>> + use<'m, 'c> {
     let (start, end) = (call.at(), over(call));
     let from = incoming.partition_point(|other| other.at() < start);
     let during = incoming[from..].iter().take_while(move |other| Some(other.at()) < end);
@@ -94,7 +94,7 @@ fn held_up<'m, 'c>(
 }
 
 /// Whether no call was answered while another was pending.
-fn answers_nothing(call: &Message<'_>, incoming: &[Message<'_>]) -> bool {
+fn answers_nothing(call: &CapturedMessage<'_>, incoming: &[CapturedMessage<'_>]) -> bool {
     let (start, Some(end)) = (call.at(), over(call)) else { return false };
     let first = incoming.partition_point(|other| other.at() < start);
     let from = first.saturating_sub(LOOKED_BACK);

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(33),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(33),
     title: "too many calls of the bus itself",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -21,21 +21,21 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     // Of calls whose headers are cut more go to services, whose names are longer.
     let whole = lint.calls.iter().filter(|call| !lint.lacks_headers(call.bus()));
-    let by_bus = grouped(whole, Message::bus);
+    let by_bus = grouped(whole, CapturedMessage::bus);
     by_bus.iter().filter_map(|calls| check_bus(lint, calls)).collect()
 }
 
-fn check_bus(lint: &Context<'_>, calls: &[Message<'_>]) -> Option<Finding> {
+fn check_bus(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Finding> {
     let to_bus: Vec<_> = calls.iter().filter(|call| call.is_driver_traffic()).copied().collect();
     if to_bus.len() < CALLS_MIN || to_bus.len() * 100 <= calls.len() * SHARE_PERCENT {
         return None;
     }
-    let by_caller = grouped(&to_bus, Message::sender_id);
+    let by_caller = grouped(&to_bus, CapturedMessage::sender_id);
     let most = by_caller.iter().max_by_key(|calls| calls.len())?;
-    let methods = grouped(most, Message::member_id);
+    let methods = grouped(most, CapturedMessage::member_id);
     let method = methods.iter().max_by_key(|calls| calls.len())?;
     let finding = lint.of_calls(most).about("calls-of-the-bus").says(format!(
         "made {} of the {} calls of the bus itself, mostly {}; these are {} of all calls",

@@ -4,8 +4,8 @@ use super::calls_lost_to_leaving::is_lost;
 use super::prelude::*;
 use crate::model::{CallOutcome, Health};
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(15),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(15),
     title: "calls that timed out",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -28,7 +28,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let given_up = lint.calls.iter().filter_map(|call| Some((end(lint, call)?, *call)));
     let by_method = collected(given_up.map(|(end, call)| {
         ((end, lint.callee(&call), call.interface_id(), call.member_id()), call)
@@ -38,62 +38,62 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 
 /// How a call ended that got no reply.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum End {
+enum UnrepliedEnd {
     TimedOut,
     CallerLeft,
 }
 
-fn end(lint: &Context<'_>, call: &Message<'_>) -> Option<End> {
+fn end(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> Option<UnrepliedEnd> {
     if is_lost(lint, call) || lint.is_deadlocked(call) || lint.lacks_its_service(call) {
         return None;
     }
     if has_timed_out(call) && (failed_after_usual_time_out(call) || shows_cause(lint, call)) {
-        return Some(End::TimedOut);
+        return Some(UnrepliedEnd::TimedOut);
     }
     let is_long = call.waited() >= Some(GAVE_UP_MIN);
     let has_left = call.outcome() == Some(CallOutcome::CallerLeft) && lint.shows_replies(call);
-    (has_left && is_long).then_some(End::CallerLeft)
+    (has_left && is_long).then_some(UnrepliedEnd::CallerLeft)
 }
 
-pub(super) fn has_timed_out(call: &Message<'_>) -> bool {
+pub(super) fn has_timed_out(call: &CapturedMessage<'_>) -> bool {
     call.outcome() == Some(CallOutcome::TimedOut) || failed_after_usual_time_out(call)
 }
 
-fn failed_after_usual_time_out(call: &Message<'_>) -> bool {
+fn failed_after_usual_time_out(call: &CapturedMessage<'_>) -> bool {
     let failed = call.partner().is_some_and(|reply| reply.kind() == MessageType::Error);
     let is_near = |span: Duration| TIMEOUTS.iter().any(|it| span.abs_diff(*it) <= TOLERANCE);
     failed && call.duration().is_some_and(is_near)
 }
 
 /// Whether the recording shows that a call did not fail because its callee left.
-fn shows_cause(lint: &Context<'_>, call: &Message<'_>) -> bool {
+fn shows_cause(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> bool {
     !lint.hides_owners(call.bus())
         || call.partner().is_some_and(|reply| reply.health() == Health::Whole)
 }
 
-fn report(lint: &Context<'_>, end: End, calls: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, end: UnrepliedEnd, calls: &[CapturedMessage<'_>]) -> Finding {
     let first = &calls[0];
     let count = units::counted(calls.len() as u64, "call");
     let (method, caller) = (short_name(first), lint.sender_label(first));
     let waited = units::span(first.waited().unwrap_or_default());
     let says = match (end, calls.len()) {
-        (End::TimedOut, _) => {
+        (UnrepliedEnd::TimedOut, _) => {
             format!("left {count} of {method} to time out after {waited}, first by {caller}")
         }
-        (End::CallerLeft, 1) => format!(
+        (UnrepliedEnd::CallerLeft, 1) => format!(
             "left {count} of {method} without a reply until {caller} left the bus, {waited} after \
              its call"
         ),
-        (End::CallerLeft, _) => format!(
+        (UnrepliedEnd::CallerLeft, _) => format!(
             "left {count} of {method} without a reply until the callers left the bus, first \
              {caller} {waited} after its call"
         ),
     };
-    let cost = Cost::of_waits(calls.iter().filter_map(Message::waited));
+    let cost = Cost::of_waits(calls.iter().filter_map(CapturedMessage::waited));
     let finding = lint.of_callee(calls).says(says).costs(cost);
     match end {
-        End::TimedOut => finding.selecting("error:*"),
-        End::CallerLeft => finding,
+        UnrepliedEnd::TimedOut => finding.selecting("error:*"),
+        UnrepliedEnd::CallerLeft => finding,
     }
 }
 

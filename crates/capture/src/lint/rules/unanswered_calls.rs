@@ -3,8 +3,8 @@
 use super::prelude::*;
 use crate::model::CallOutcome;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(13),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(13),
     title: "unanswered calls",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -19,14 +19,14 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let open = lint.calls.iter().filter(|call| waited(lint, call) >= PENDING_MIN);
     let by_method = lint.by_method(open);
     by_method.iter().map(|calls| report(lint, calls)).collect()
 }
 
 /// How long a call has waited whose caller and callee are both still there when the recording ends.
-fn waited(lint: &Context<'_>, call: &Message<'_>) -> Duration {
+fn waited(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> Duration {
     let callee_left = call.to().and_then(|peer| lint.capture.directory().peer(peer).left);
     let is_open = call.outcome() == Some(CallOutcome::Waiting) && lint.shows_replies(call);
     if !is_open || callee_left.is_some() || lint.is_deadlocked(call) || lint.lacks_its_service(call)
@@ -36,7 +36,7 @@ fn waited(lint: &Context<'_>, call: &Message<'_>) -> Duration {
     call.waited().unwrap_or_default()
 }
 
-fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let first = &calls[0];
     let longest = calls.iter().map(|call| waited(lint, call)).max().unwrap_or_default();
     let has_gap = lint.capture.gaps().iter().any(|gap| gap.bus == first.bus());

@@ -1,10 +1,10 @@
 //! L23: changes that are none.
 
 use super::prelude::*;
-use crate::lint::changes::{Change, is_change};
+use crate::lint::changes::{PropertyChange, is_change};
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(23),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(23),
     title: "changed properties that have not changed",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
@@ -20,7 +20,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let mut last: HashMap<_, HashMap<_, u64>> = HashMap::new();
     let mut told = Vec::new();
     let mut changes = lint.changes().iter().peekable();
@@ -41,11 +41,15 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
     by_property.iter().filter_map(|((_, name), told)| check_property(lint, name, told)).collect()
 }
 
-fn key<'m>(change: &'m Change<'_>, name: &'m str) -> ((Text, &'m str), &'m str) {
+fn key<'m>(change: &'m PropertyChange<'_>, name: &'m str) -> ((TextId, &'m str), &'m str) {
     ((change.signal.sender_id(), &*change.interface), name)
 }
 
-fn check_property(lint: &Context<'_>, name: &str, told: &[(Message<'_>, bool)]) -> Option<Finding> {
+fn check_property(
+    lint: &LintContext<'_>,
+    name: &str,
+    told: &[(CapturedMessage<'_>, bool)],
+) -> Option<Finding> {
     let same: Vec<_> = told.iter().filter(|(_, same)| *same).map(|(signal, _)| *signal).collect();
     if same.len() < SAME_MIN || same.len() * 100 <= told.len() * SAME_PERCENT {
         return None;

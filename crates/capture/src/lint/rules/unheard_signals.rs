@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(28),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(28),
     title: "signals that nobody hears",
     rating: Rating::BY_COST,
     needs: Needs::Recipients,
@@ -20,14 +20,14 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let heard = grouped_audience(lint);
     let never = heard.iter().filter(|signals| signals.iter().all(|(_, count)| *count == 0));
     never.filter_map(|signals| check_member(lint, signals)).collect()
 }
 
 /// Signals whose recipients are known, by sender and member.
-pub(super) fn grouped_audience<'c>(lint: &Context<'c>) -> Vec<Vec<(Message<'c>, u64)>> {
+pub(super) fn grouped_audience<'c>(lint: &LintContext<'c>) -> Vec<Vec<(CapturedMessage<'c>, u64)>> {
     let heard = lint.audience().heard.iter().filter(|(signal, _)| !signal.is_driver_traffic());
     let keyed = heard.map(|(signal, count)| {
         let member = (signal.interface_id(), signal.member_id());
@@ -37,11 +37,11 @@ pub(super) fn grouped_audience<'c>(lint: &Context<'c>) -> Vec<Vec<(Message<'c>, 
 }
 
 /// How long a recording lasts, at least a second.
-pub(super) fn seconds(lint: &Context<'_>, signal: &Message<'_>) -> u64 {
+pub(super) fn seconds(lint: &LintContext<'_>, signal: &CapturedMessage<'_>) -> u64 {
     lint.recorded(signal.bus()).as_secs().max(1)
 }
 
-fn check_member(lint: &Context<'_>, signals: &[(Message<'_>, u64)]) -> Option<Finding> {
+fn check_member(lint: &LintContext<'_>, signals: &[(CapturedMessage<'_>, u64)]) -> Option<Finding> {
     let first = &signals[0].0;
     let count = signals.len() as u64;
     if signals.len() < UNHEARD_MIN || count / seconds(lint, first) < RATE_MIN {

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(43),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(43),
     title: "unwanted replies",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
@@ -17,16 +17,16 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let answered = lint.calls.iter().filter(|it| !it.expects_reply() && it.partner().is_some());
     let by_method = lint.by_method(answered);
     let often = by_method.iter().filter(|calls| calls.len() >= REPLIES_MIN);
     often.map(|calls| report(lint, calls)).collect()
 }
 
-fn report(lint: &Context<'_>, calls: &[Message<'_>]) -> Finding {
+fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let first = &calls[0];
-    let replies: Vec<_> = calls.iter().filter_map(Message::partner).collect();
+    let replies: Vec<_> = calls.iter().filter_map(CapturedMessage::partner).collect();
     let callee = queries::term("from", &lint.who(lint.callee(first)));
     lint.of_callee(calls)
         .says(format!(

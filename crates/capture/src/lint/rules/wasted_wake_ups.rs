@@ -3,8 +3,8 @@
 use super::prelude::*;
 use crate::lint::audience::Reached;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(6),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(6),
     title: "wake-ups for nothing",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
@@ -27,7 +27,7 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let called: HashSet<_> =
         lint.calls.iter().filter_map(|call| Some((call.from()?, call.to()?))).collect();
     let mut reached: Vec<_> = lint.audience().reached.iter().collect();
@@ -42,9 +42,9 @@ fn check(lint: &Context<'_>) -> Vec<Finding> {
 }
 
 fn check_reached(
-    lint: &Context<'_>,
-    (peer, from): (PeerId, PeerId),
-    interface: Text,
+    lint: &LintContext<'_>,
+    (peer, from): (RecordedPeerId, RecordedPeerId),
+    interface: TextId,
     reached: &Reached,
 ) -> Option<Finding> {
     let count = reached.messages.count;
@@ -55,10 +55,10 @@ fn check_reached(
     {
         return None;
     }
-    let sender = lint.who(Party::Peer(from));
+    let sender = lint.who(TrafficParty::Peer(from));
     let interface = lint.capture.strings().get(interface);
     Some(
-        Finding::new(lint.who(Party::Peer(peer)))
+        Finding::new(lint.who(TrafficParty::Peer(peer)))
             .about(format!("{} {interface}", sender.stable))
             .says(format!(
                 "was woken {} times by signals of {interface} from {}, and did nothing that shows",

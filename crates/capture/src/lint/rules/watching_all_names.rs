@@ -1,11 +1,11 @@
 //! L04: NameOwnerChanged of everybody, for the sake of a few.
 
 use super::prelude::*;
-use crate::lint::audience::Selected;
-use crate::subscriptions::Subscription;
+use crate::lint::audience::RuleSelection;
+use crate::subscriptions::MatchRuleLifetime;
 
-pub(crate) const RULE: Rule = Rule {
-    id: RuleId(4),
+pub(crate) const RULE: LintRule = LintRule {
+    id: LintRuleId(4),
     title: "watching the owners of all names",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
@@ -20,11 +20,15 @@ pub(crate) const RULE: Rule = Rule {
     check,
 };
 
-fn check(lint: &Context<'_>) -> Vec<Finding> {
+fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.selections().filter_map(|(one, selected)| check_rule(lint, one, selected)).collect()
 }
 
-fn check_rule(lint: &Context<'_>, one: &Subscription, selected: &Selected) -> Option<Finding> {
+fn check_rule(
+    lint: &LintContext<'_>,
+    one: &MatchRuleLifetime,
+    selected: &RuleSelection,
+) -> Option<Finding> {
     let rule = &one.rule;
     let is_meant = rule.member() == Some("NameOwnerChanged")
         || (rule.member().is_none() && rule.sender() == Some("org.freedesktop.DBus"));
@@ -33,7 +37,7 @@ fn check_rule(lint: &Context<'_>, one: &Subscription, selected: &Selected) -> Op
         return None;
     }
     Some(
-        Finding::new(lint.who(Party::Peer(one.peer)))
+        Finding::new(lint.who(TrafficParty::Peer(one.peer)))
             .about("NameOwnerChanged")
             .says(format!("was told of {} changes of owners, of all names", units::grouped(count)))
             .evidence(selected.messages.clone())

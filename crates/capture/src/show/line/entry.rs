@@ -7,18 +7,18 @@ use notation::gvariant::push;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::super::body::{Body, Problem, push_named};
-use crate::model::{CallOutcome, Message, PeerId};
-use crate::record::Time;
+use super::super::body::{Problem, ShownBody, push_named};
+use crate::model::{CallOutcome, CapturedMessage, RecordedPeerId};
+use crate::record::RecordedTime;
 use crate::text::units::bytes;
 use crate::text::visible::printable;
 
 /// What the line of a message says. It needs the capture no longer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub struct MessageLineEntry {
     /// `None` for what is not a message.
     pub(super) number: Option<u64>,
-    pub(super) at: Time,
+    pub(super) at: RecordedTime,
     /// The sender of a signal; the caller of calls and replies.
     pub(super) left: String,
     pub(super) arrow: Arrow,
@@ -26,7 +26,7 @@ pub struct Entry {
     pub(super) member: String,
     pub(super) tone: Tone,
     /// How the call ended, as far as that is known.
-    pub(super) ending: Option<Ending>,
+    pub(super) ending: Option<CallEnding>,
     /// Arguments, or the text of an error.
     pub(super) details: String,
 }
@@ -61,7 +61,7 @@ pub(super) enum Tone {
 
 /// How a call ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Ending {
+pub(super) struct CallEnding {
     pub(super) outcome: CallOutcome,
     /// For people; the name of an error if the callee sent one.
     pub(super) words: String,
@@ -69,10 +69,10 @@ pub(super) struct Ending {
     pub(super) waited: Option<Duration>,
 }
 
-impl Entry {
+impl MessageLineEntry {
     /// The entry of a message. `buffer` is used for its bytes.
     pub(super) fn of(
-        message: &Message<'_>,
+        message: &CapturedMessage<'_>,
         knowledge: Knowledge,
         buffer: &mut Vec<u8>,
     ) -> io::Result<Self> {
@@ -82,25 +82,25 @@ impl Entry {
     }
 
     /// The entry of a call whose reply has not come, without arguments: see [`ended`](Self::ended).
-    pub fn of_waiting(call: &Message<'_>) -> Self {
+    pub fn of_waiting(call: &CapturedMessage<'_>) -> Self {
         Self::without_details(call, Knowledge::SoFar)
     }
 
     /// The line that says at this time how the call of this entry ended, or that it has not.
     #[must_use]
-    pub fn ended(self, at: Time, outcome: CallOutcome) -> Self {
+    pub fn ended(self, at: RecordedTime, outcome: CallOutcome) -> Self {
         let waited = at.since(self.at);
-        let ending = Ending { outcome, words: words(outcome).to_owned(), waited };
+        let ending = CallEnding { outcome, words: words(outcome).to_owned(), waited };
         let (arrow, tone) = (Arrow::NoMessage, Tone::Reply);
         Self { number: None, at, arrow, tone, ending: Some(ending), ..self }
     }
 
     /// When the message was sent.
-    pub const fn at(&self) -> Time {
+    pub const fn at(&self) -> RecordedTime {
         self.at
     }
 
-    fn without_details(message: &Message<'_>, knowledge: Knowledge) -> Self {
+    fn without_details(message: &CapturedMessage<'_>, knowledge: Knowledge) -> Self {
         let call = message.call();
         let is_reply = message.kind().is_reply();
         let (from, to) = (sender(message), recipient(message));
@@ -129,20 +129,20 @@ impl Entry {
             right: printable(&right).into_owned(),
             member: printable(&member).into_owned(),
             tone,
-            ending: is_outcome_known.then(|| Ending::of(message)).flatten(),
+            ending: is_outcome_known.then(|| CallEnding::of(message)).flatten(),
             details: String::new(),
         }
     }
 }
 
-impl Ending {
+impl CallEnding {
     /// How the call ended that a message is or answers.
-    fn of(message: &Message<'_>) -> Option<Self> {
+    fn of(message: &CapturedMessage<'_>) -> Option<Self> {
         let reply = match message.kind().is_reply() {
             true => Some(*message),
             false => message.partner(),
         };
-        let of_reply = |reply: &Message<'_>| match reply.kind() {
+        let of_reply = |reply: &CapturedMessage<'_>| match reply.kind() {
             MessageType::Error => CallOutcome::Failed,
             _ => CallOutcome::Returned,
         };
@@ -185,18 +185,18 @@ const fn words(outcome: CallOutcome) -> &'static str {
     }
 }
 
-fn sender(message: &Message<'_>) -> String {
+fn sender(message: &CapturedMessage<'_>) -> String {
     label(message, message.from(), message.sender())
 }
 
-fn recipient(message: &Message<'_>) -> String {
+fn recipient(message: &CapturedMessage<'_>) -> String {
     match message.destination() {
         "" if message.kind() == MessageType::Signal => EVERYBODY.to_owned(),
         name => label(message, message.to(), name),
     }
 }
 
-fn label(message: &Message<'_>, peer: Option<PeerId>, name: &str) -> String {
+fn label(message: &CapturedMessage<'_>, peer: Option<RecordedPeerId>, name: &str) -> String {
     match peer {
         Some(peer) => message.capture().label(peer).into_owned(),
         None => name.to_owned(),
@@ -204,11 +204,11 @@ fn label(message: &Message<'_>, peer: Option<PeerId>, name: &str) -> String {
 }
 
 /// The arguments as one tuple; the text of an error.
-fn details(message: &Message<'_>, buffer: &mut Vec<u8>) -> io::Result<String> {
+fn details(message: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> io::Result<String> {
     if message.kept() > READ_MAX {
         return Ok(format!("({})", bytes(f64::from(message.len()))));
     }
-    let body = Body::read(message, buffer)?;
+    let body = ShownBody::read(message, buffer)?;
     let mut text = String::new();
     match (message.kind(), body.values.as_slice(), body.problem) {
         (_, _, Some(problem @ (Problem::Cut | Problem::Invalid | Problem::Redacted))) => {

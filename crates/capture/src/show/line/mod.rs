@@ -16,19 +16,19 @@ mod widths;
 use std::io;
 use std::time::Duration;
 
-use entry::{Arrow, Ending, Tone};
-pub use entry::{Entry, Knowledge};
+use entry::{Arrow, CallEnding, Tone};
+pub use entry::{Knowledge, MessageLineEntry};
 use widths::{Fitted, Widths};
 
-use crate::model::{Capture, Message};
-use crate::record::Time;
+use crate::model::{Capture, CapturedMessage};
+use crate::record::RecordedTime;
 use crate::text::Style;
 use crate::text::columns::{Fit, cells, fit};
 use crate::text::units::duration_aligned;
 
 /// How messages become lines.
 #[derive(Clone, Copy, Debug)]
-pub struct Lines {
+pub struct MessageLines {
     style: Style,
     clock: LineClock,
     widths: Widths,
@@ -40,20 +40,20 @@ pub enum LineClock {
     /// The number of the message, and the seconds since the first message of the recording.
     Recording {
         /// When the recording begins.
-        start: Time,
+        start: RecordedTime,
         /// Digits of the last number.
         digits: usize,
         /// Digits of the seconds of the last message.
         seconds: usize,
     },
     /// The time of day, after the function has made local time of UTC.
-    TimeOfDay(fn(Time) -> Time),
+    TimeOfDay(fn(RecordedTime) -> RecordedTime),
 }
 
 impl LineClock {
     /// The clock for all messages of a recording.
     pub fn of_recording(capture: &Capture) -> Self {
-        let start = capture.messages().next().map_or(Time(0), |message| message.at());
+        let start = capture.messages().next().map_or(RecordedTime(0), |message| message.at());
         let last = capture.messages().next_back().and_then(|message| message.at().since(start));
         Self::Recording {
             start,
@@ -71,7 +71,7 @@ impl LineClock {
         }
     }
 
-    fn text(self, number: Option<u64>, at: Time, precision: Precision) -> String {
+    fn text(self, number: Option<u64>, at: RecordedTime, precision: Precision) -> String {
         match self {
             Self::Recording { start, digits, seconds } => {
                 let number = number.map(|number| number.to_string()).unwrap_or_default();
@@ -122,7 +122,7 @@ impl Precision {
     }
 }
 
-impl Lines {
+impl MessageLines {
     /// Lines that are not wider than the style says; nothing is cut if that is [`UNLIMITED`](Self::UNLIMITED).
     pub fn new(style: Style, clock: LineClock) -> Self {
         let precision = Precision::of_width(style.width);
@@ -141,17 +141,17 @@ impl Lines {
     pub fn push(
         &self,
         text: &mut String,
-        message: &Message<'_>,
+        message: &CapturedMessage<'_>,
         knowledge: Knowledge,
         buffer: &mut Vec<u8>,
     ) -> io::Result<()> {
-        let entry = Entry::of(message, knowledge, buffer)?;
+        let entry = MessageLineEntry::of(message, knowledge, buffer)?;
         self.push_entry(text, &entry);
         Ok(())
     }
 
     /// Appends the line of what has an entry.
-    pub fn push_entry(&self, text: &mut String, entry: &Entry) {
+    pub fn push_entry(&self, text: &mut String, entry: &MessageLineEntry) {
         let precision = Precision::of_width(self.style.width);
         let clock = self.clock.text(entry.number, entry.at, precision);
         text.push_str(&self.style.pale(clock));
@@ -165,7 +165,7 @@ impl Lines {
         text.push('\n');
     }
 
-    fn push_ends(&self, text: &mut String, entry: &Entry, fitted: &Fitted) {
+    fn push_ends(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) {
         let arrow = match entry.arrow {
             Arrow::Right => "\u{2192}",
             Arrow::Left => "\u{2190}",
@@ -180,7 +180,7 @@ impl Lines {
     }
 
     /// The name with the arguments behind it.
-    fn push_arguments(&self, text: &mut String, entry: &Entry, fitted: &Fitted) {
+    fn push_arguments(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) {
         self.push_with_details(text, entry, fitted.member.trim_end(), fitted.rest);
     }
 
@@ -188,7 +188,7 @@ impl Lines {
     fn push_with_details(
         &self,
         text: &mut String,
-        entry: &Entry,
+        entry: &MessageLineEntry,
         name: &str,
         width: usize,
     ) -> usize {
@@ -207,7 +207,7 @@ impl Lines {
     }
 
     /// Writes the name in its column. The arguments of a call follow it.
-    fn push_member(&self, text: &mut String, entry: &Entry, fitted: &Fitted) -> usize {
+    fn push_member(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) -> usize {
         let column = cells(&fitted.member);
         if entry.tone != Tone::Call {
             text.push_str(&fitted.member);
@@ -220,7 +220,13 @@ impl Lines {
     }
 
     /// The name in its column, the duration, how it ended, and what was replied.
-    fn push_ending(&self, text: &mut String, entry: &Entry, ending: &Ending, fitted: &Fitted) {
+    fn push_ending(
+        &self,
+        text: &mut String,
+        entry: &MessageLineEntry,
+        ending: &CallEnding,
+        fitted: &Fitted,
+    ) {
         let gap = self.widths.gap();
         let taken = self.push_member(text, entry, fitted);
         if taken + gap.len() + DURATION_WIDTH > fitted.rest {

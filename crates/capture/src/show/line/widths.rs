@@ -1,13 +1,13 @@
 //! How wide the columns of a line are.
 
-use super::entry::Entry;
-use super::{DURATION_WIDTH, Lines, cut};
+use super::entry::MessageLineEntry;
+use super::{DURATION_WIDTH, MessageLines, cut};
 use crate::text::columns::{Fit, cells, fit};
 
 /// The columns of lines of one width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Widths {
-    cut: Cut,
+    cut: CellCut,
     /// Of a connection.
     peer: usize,
     /// Of interface and member, where a duration follows.
@@ -19,7 +19,7 @@ pub(super) struct Widths {
 
 /// Whether cells are cut to the width of their column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Cut {
+enum CellCut {
     ToWidth,
     /// They are as wide as they are; shorter ones are filled up.
     Nothing,
@@ -39,9 +39,9 @@ impl Widths {
     /// The columns of a line of `width` cells, of which the first `clock` are taken.
     pub(super) fn of_line(width: usize, clock: usize) -> Self {
         let gap = if width < WIDTH_FOR_GAPS { " " } else { "  " };
-        if width == Lines::UNLIMITED {
+        if width == MessageLines::UNLIMITED {
             let (peer, member) = (PEER_WIDTH_MAX, MEMBER_WIDTH_MAX);
-            return Self { cut: Cut::Nothing, peer, member, rest: width, gap };
+            return Self { cut: CellCut::Nothing, peer, member, rest: width, gap };
         }
         let room = width.saturating_sub(clock + " ".len());
         let peer =
@@ -49,7 +49,7 @@ impl Widths {
         let rest = room.saturating_sub(2 * peer + ARROW_WIDTH + gap.len());
         let shared = rest.saturating_sub(DURATION_WIDTH + 2 * gap.len());
         let member = (shared * 5 / 8).clamp(MEMBER_WIDTH_MIN, MEMBER_WIDTH_MAX);
-        Self { cut: Cut::ToWidth, peer, member, rest, gap }
+        Self { cut: CellCut::ToWidth, peer, member, rest, gap }
     }
 
     pub(super) const fn gap(&self) -> &'static str {
@@ -58,13 +58,13 @@ impl Widths {
 
     /// Whether nothing is cut.
     pub(super) fn are_unlimited(&self) -> bool {
-        self.cut == Cut::Nothing
+        self.cut == CellCut::Nothing
     }
 
     /// The cells of an entry. If a long member leaves no room for how the call ended, the connections of
     /// this line have less.
-    pub(super) fn fit(&self, entry: &Entry) -> Fitted {
-        if self.cut == Cut::Nothing {
+    pub(super) fn fit(&self, entry: &MessageLineEntry) -> Fitted {
+        if self.cut == CellCut::Nothing {
             let wide = |text: &str, width| fit(text, cells(text).max(width), Fit::Start);
             return Fitted {
                 left: wide(&entry.left, self.peer),

@@ -4,12 +4,12 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::tracks::Track;
-use crate::record::Time;
+use crate::record::RecordedTime;
 
 /// One event; keys have the names of the format.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Event<'a> {
-    pub(super) ph: Phase,
+pub(super) struct TraceEvent<'a> {
+    pub(super) ph: TraceEventPhase,
     pub(super) name: &'a str,
     pub(super) cat: &'static str,
     pub(super) pid: u32,
@@ -23,12 +23,12 @@ pub(super) struct Event<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) s: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) args: Option<Args<'a>>,
+    pub(super) args: Option<TraceEventArguments<'a>>,
 }
 
 /// What kind of event it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub(super) enum Phase {
+pub(super) enum TraceEventPhase {
     /// A span begins.
     #[serde(rename = "B")]
     Begin,
@@ -55,7 +55,7 @@ pub(super) enum Phase {
 /// What there is to know about an event.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Args<'a> {
+pub(super) enum TraceEventArguments<'a> {
     /// Of a message, and of its reply.
     Message {
         number: u64,
@@ -83,7 +83,7 @@ pub(super) struct Micros {
 }
 
 impl Micros {
-    pub(super) const fn between(from: Time, to: Time) -> Self {
+    pub(super) const fn between(from: RecordedTime, to: RecordedTime) -> Self {
         Self { nanos: to.0.saturating_sub(from.0) }
     }
 }
@@ -94,8 +94,8 @@ impl Serialize for Micros {
     }
 }
 
-impl<'a> Event<'a> {
-    pub(super) const fn new(ph: Phase, name: &'a str, track: Track) -> Self {
+impl<'a> TraceEvent<'a> {
+    pub(super) const fn new(ph: TraceEventPhase, name: &'a str, track: Track) -> Self {
         Self {
             ph,
             name,

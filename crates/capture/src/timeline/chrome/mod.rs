@@ -9,11 +9,11 @@ use std::io::{self, Write};
 
 use wire::message::MessageType;
 
-use super::{Processors, start_ups};
-use crate::model::{Capture, Message};
-use crate::record::{BusId, Time};
-use event::{Args, Event, Micros, Phase};
-use spans::{Role, Span, Spans};
+use super::{ProcessorRecord, start_ups};
+use crate::model::{Capture, CapturedMessage};
+use crate::record::{BusId, RecordedTime};
+use event::{Micros, TraceEvent, TraceEventArguments, TraceEventPhase};
+use spans::{ConnectionSpan, Spans, TraceSpanRole};
 use tracks::{Track, Tracks};
 
 /// Writes the messages that are selected as a trace.
@@ -26,10 +26,10 @@ use tracks::{Track, Tracks};
 /// that. Times are microseconds since the first of it.
 pub fn chrome_trace<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&Message<'c>) -> bool,
+    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     out: impl Write,
 ) -> io::Result<()> {
-    let processors = Processors::of(capture);
+    let processors = ProcessorRecord::of(capture);
     let mut spans = Spans::default();
     for message in capture.messages().filter(|message| selects(message)) {
         spans.add(&message, &processors);
@@ -39,8 +39,9 @@ pub fn chrome_trace<'c>(
         spans.add_start_up(&start_up);
     }
     let spans = spans.sorted();
-    let start = spans.first().map_or(Time(0), |span| span.from);
-    let mut writer = Writer { capture, tracks: Tracks::new(capture), start, out, is_first: true };
+    let start = spans.first().map_or(RecordedTime(0), |span| span.from);
+    let mut writer =
+        ChromeTraceWriter { capture, tracks: Tracks::new(capture), start, out, is_first: true };
     writer.begin()?;
     for span in &spans {
         writer.span(span)?;
@@ -49,16 +50,16 @@ pub fn chrome_trace<'c>(
     writer.end()
 }
 
-struct Writer<'c, W> {
+struct ChromeTraceWriter<'c, W> {
     capture: &'c Capture,
     tracks: Tracks<'c>,
     /// The time that is 0.
-    start: Time,
+    start: RecordedTime,
     out: W,
     is_first: bool,
 }
 
-impl<W: Write> Writer<'_, W> {
+impl<W: Write> ChromeTraceWriter<'_, W> {
     fn begin(&mut self) -> io::Result<()> {
         let start = self.start;
         write!(self.out, r#"{{"displayTimeUnit":"ms","otherData":{{"start_ns":{}}},"#, start.0)?;
@@ -70,38 +71,38 @@ impl<W: Write> Writer<'_, W> {
         self.out.flush()
     }
 
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn event(&mut self, event: &TraceEvent<'_>) -> io::Result<()> {
         let comma = if self.is_first { "\n" } else { ",\n" };
         self.is_first = false;
         self.out.write_all(comma.as_bytes())?;
         serde_json::to_writer(&mut self.out, event).map_err(io::Error::from)
     }
 
-    fn span(&mut self, span: &Span) -> io::Result<()> {
+    fn span(&mut self, span: &ConnectionSpan) -> io::Result<()> {
         let (track, is_new) = self.tracks.place(span);
         if is_new {
             self.announce(track, span)?;
         }
         let name = self.name_of(span);
         let message = span.message.map(|id| self.capture.message(id));
-        let phase = if span.is_point() { Phase::Instant } else { Phase::Begin };
-        let mut event = Event::new(phase, &name, track);
+        let phase = if span.is_point() { TraceEventPhase::Instant } else { TraceEventPhase::Begin };
+        let mut event = TraceEvent::new(phase, &name, track);
         event.ts = Some(self.micros(span.from));
-        event.s = (phase == Phase::Instant).then_some("t");
-        event.args = message.as_ref().map(Args::of);
+        event.s = (phase == TraceEventPhase::Instant).then_some("t");
+        event.args = message.as_ref().map(TraceEventArguments::of);
         self.event(&event)?;
         match span.role {
-            Role::Calls => self.arrow(Phase::FlowStart, span, track)?,
-            Role::Serves => self.arrow(Phase::FlowEnd, span, track)?,
+            TraceSpanRole::Calls => self.arrow(TraceEventPhase::FlowStart, span, track)?,
+            TraceSpanRole::Serves => self.arrow(TraceEventPhase::FlowEnd, span, track)?,
             _ => {}
         }
-        if let Some(inside) = span.inside.filter(|_| phase == Phase::Begin) {
+        if let Some(inside) = span.inside.filter(|_| phase == TraceEventPhase::Begin) {
             self.matching(inside, span, track)?;
         }
-        if phase == Phase::Begin {
+        if phase == TraceEventPhase::Begin {
             // Viewers match the end by name and arguments. A start with a length would be shorter to
             // write, but viewers add the two as floating-point numbers, and then spans overlap.
-            event.ph = Phase::End;
+            event.ph = TraceEventPhase::End;
             event.ts = Some(self.micros(span.to));
             self.event(&event)?;
         }
@@ -109,61 +110,76 @@ impl<W: Write> Writer<'_, W> {
     }
 
     /// The search of match rules, inside of the span that is open.
-    fn matching(&mut self, (from, to): (Time, Time), span: &Span, track: Track) -> io::Result<()> {
+    fn matching(
+        &mut self,
+        (from, to): (RecordedTime, RecordedTime),
+        span: &ConnectionSpan,
+        track: Track,
+    ) -> io::Result<()> {
         let name = format!("match {}", self.member_of(span));
-        for (phase, at) in [(Phase::Begin, from), (Phase::End, to)] {
-            let mut event = Event::new(phase, &name, track);
+        for (phase, at) in [(TraceEventPhase::Begin, from), (TraceEventPhase::End, to)] {
+            let mut event = TraceEvent::new(phase, &name, track);
             event.ts = Some(self.micros(at));
             self.event(&event)?;
         }
         Ok(())
     }
 
-    fn arrow(&mut self, phase: Phase, span: &Span, track: Track) -> io::Result<()> {
-        let mut event = Event::new(phase, "call", track);
+    fn arrow(
+        &mut self,
+        phase: TraceEventPhase,
+        span: &ConnectionSpan,
+        track: Track,
+    ) -> io::Result<()> {
+        let mut event = TraceEvent::new(phase, "call", track);
         event.ts = Some(self.micros(span.from));
         event.id = span.message.map(|id| id.number());
         // It ends in the span that begins there, not in the next one.
-        event.bp = (phase == Phase::FlowEnd).then_some("e");
+        event.bp = (phase == TraceEventPhase::FlowEnd).then_some("e");
         self.event(&event)
     }
 
     /// What process and lane of a track are called.
-    fn announce(&mut self, track: Track, span: &Span) -> io::Result<()> {
+    fn announce(&mut self, track: Track, span: &ConnectionSpan) -> io::Result<()> {
         let process = self.tracks.process_label(span.peer);
-        let mut event = Event::new(Phase::Metadata, "process_name", track);
-        event.args = Some(Args::Name { name: &process });
+        let mut event = TraceEvent::new(TraceEventPhase::Metadata, "process_name", track);
+        event.args = Some(TraceEventArguments::Name { name: &process });
         self.event(&event)?;
         let lane = self.tracks.lane_label(span);
-        let mut event = Event::new(Phase::Metadata, "thread_name", track);
-        event.args = Some(Args::Name { name: &lane });
+        let mut event = TraceEvent::new(TraceEventPhase::Metadata, "thread_name", track);
+        event.args = Some(TraceEventArguments::Name { name: &lane });
         self.event(&event)
     }
 
-    fn name_of(&self, span: &Span) -> String {
+    fn name_of(&self, span: &ConnectionSpan) -> String {
         let member = self.member_of(span);
         match span.role {
-            Role::Routes => format!("route {member}"),
-            Role::Receives => format!("receive {member}"),
-            Role::Dispatches => format!("dispatch {member}"),
-            Role::Sends => format!("send {member}"),
-            Role::Writes => format!("write {member} to :1.{}", span.recipient.unwrap_or_default()),
-            Role::Starts => format!("{} starts", self.capture.program_label(span.peer)),
-            Role::Runs => "runs".to_owned(),
-            Role::Calls | Role::Serves | Role::Emits | Role::NeverAnswered => member,
+            TraceSpanRole::Routes => format!("route {member}"),
+            TraceSpanRole::Receives => format!("receive {member}"),
+            TraceSpanRole::Dispatches => format!("dispatch {member}"),
+            TraceSpanRole::Sends => format!("send {member}"),
+            TraceSpanRole::Writes => {
+                format!("write {member} to :1.{}", span.recipient.unwrap_or_default())
+            }
+            TraceSpanRole::Starts => format!("{} starts", self.capture.program_label(span.peer)),
+            TraceSpanRole::Runs => "runs".to_owned(),
+            TraceSpanRole::Calls
+            | TraceSpanRole::Serves
+            | TraceSpanRole::Emits
+            | TraceSpanRole::NeverAnswered => member,
         }
     }
 
     /// The method or signal of a span; of a reply that of its call.
-    fn member_of(&self, span: &Span) -> String {
+    fn member_of(&self, span: &ConnectionSpan) -> String {
         let message = span.message.map(|id| self.capture.message(id));
         let asked = message.map(|message| message.call().unwrap_or(message));
         asked.map(|asked| asked.full_member()).unwrap_or_default()
     }
 
     /// How many calls each process has pending, whenever that changes.
-    fn counters(&mut self, spans: &[Span]) -> io::Result<()> {
-        let calls = spans.iter().filter(|span| span.role == Role::Calls);
+    fn counters(&mut self, spans: &[ConnectionSpan]) -> io::Result<()> {
+        let calls = spans.iter().filter(|span| span.role == TraceSpanRole::Calls);
         let mut changes: Vec<_> = calls
             .flat_map(|span| {
                 let process = self.tracks.process(span.peer);
@@ -177,29 +193,29 @@ impl<W: Write> Writer<'_, W> {
             let count = pending.entry(process).or_insert(0_i64);
             *count += change;
             let track = Track { process, thread: 0 };
-            let mut event = Event::new(Phase::Counter, "pending calls", track);
+            let mut event = TraceEvent::new(TraceEventPhase::Counter, "pending calls", track);
             event.ts = Some(self.micros(at));
-            event.args = Some(Args::Pending { pending: (*count).max(0) });
+            event.args = Some(TraceEventArguments::Pending { pending: (*count).max(0) });
             self.event(&event)?;
         }
         Ok(())
     }
 
-    const fn micros(&self, at: Time) -> Micros {
+    const fn micros(&self, at: RecordedTime) -> Micros {
         Micros::between(self.start, at)
     }
 }
 
 /// The connection that is the bus, if it ever said anything.
-fn driver(capture: &Capture, bus: BusId) -> Option<crate::model::PeerId> {
+fn driver(capture: &Capture, bus: BusId) -> Option<crate::model::RecordedPeerId> {
     capture.directory().by_unique(bus, capture.driver())
 }
 
-impl<'c> Args<'c> {
-    fn of(message: &Message<'c>) -> Self {
+impl<'c> TraceEventArguments<'c> {
+    fn of(message: &CapturedMessage<'c>) -> Self {
         let reply = message.partner().filter(|_| message.kind() == MessageType::MethodCall);
         let error = reply.filter(|reply| reply.kind() == MessageType::Error);
-        Args::Message {
+        TraceEventArguments::Message {
             number: message.id().number(),
             reply: reply.map(|reply| reply.id().number()),
             from: message.sender(),

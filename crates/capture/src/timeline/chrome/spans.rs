@@ -6,30 +6,32 @@ use std::time::Duration;
 use wire::message::MessageType;
 
 use super::driver;
-use crate::model::{Capture, Message, MessageId, PeerId};
-use crate::record::Time;
-use crate::timeline::{BusPhase, BusTime, Phase, Processors, StartUp, Way, processes};
+use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId};
+use crate::record::RecordedTime;
+use crate::timeline::{
+    BusPhase, BusTime, CallPhase, CallTimes, ProcessorRecord, StartUp, processes,
+};
 
 /// Something that one connection does for a while.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Span {
-    pub(super) from: Time,
-    pub(super) to: Time,
-    pub(super) peer: PeerId,
-    pub(super) role: Role,
-    pub(super) message: Option<MessageId>,
-    /// A part of it that has a name of its own: of [`Role::Dispatches`], the search of match rules.
-    pub(super) inside: Option<(Time, Time)>,
-    /// Of [`Role::Writes`], the number in the recipient's unique name.
+pub(super) struct ConnectionSpan {
+    pub(super) from: RecordedTime,
+    pub(super) to: RecordedTime,
+    pub(super) peer: RecordedPeerId,
+    pub(super) role: TraceSpanRole,
+    pub(super) message: Option<CapturedMessageId>,
+    /// A part of it that has a name of its own: of [`TraceSpanRole::Dispatches`], the search of match rules.
+    pub(super) inside: Option<(RecordedTime, RecordedTime)>,
+    /// Of [`TraceSpanRole::Writes`], the number in the recipient's unique name.
     pub(super) recipient: Option<u64>,
 }
 
-impl Span {
+impl ConnectionSpan {
     const fn new(
-        peer: PeerId,
-        role: Role,
-        (from, to): (Time, Time),
-        message: Option<MessageId>,
+        peer: RecordedPeerId,
+        role: TraceSpanRole,
+        (from, to): (RecordedTime, RecordedTime),
+        message: Option<CapturedMessageId>,
     ) -> Self {
         Self { from, to, peer, role, message, inside: None, recipient: None }
     }
@@ -42,7 +44,7 @@ impl Span {
 
 /// What a connection does in a span.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Role {
+pub(super) enum TraceSpanRole {
     /// It comes up.
     Starts,
     /// Its process has a processor.
@@ -69,11 +71,11 @@ pub(super) enum Role {
 
 #[derive(Debug, Default)]
 pub(super) struct Spans {
-    all: Vec<Span>,
+    all: Vec<ConnectionSpan>,
 }
 
 impl Spans {
-    pub(super) fn add(&mut self, message: &Message<'_>, processors: &Processors) {
+    pub(super) fn add(&mut self, message: &CapturedMessage<'_>, processors: &ProcessorRecord) {
         self.add_bus(message);
         match (message.kind(), message.partner()) {
             (MessageType::MethodCall, Some(reply)) => self.add_call(message, &reply, processors),
@@ -81,7 +83,7 @@ impl Spans {
                 self.add_unanswered(message);
             }
             (MessageType::Signal | MessageType::MethodCall, _) => {
-                self.add_point(message, Role::Emits);
+                self.add_point(message, TraceSpanRole::Emits);
             }
             _ => {}
         }
@@ -90,88 +92,111 @@ impl Spans {
     pub(super) fn add_start_up(&mut self, start_up: &StartUp) {
         let ends = start_up.milestones.first().zip(start_up.milestones.last());
         if let Some((first, last)) = ends {
-            self.all.push(Span::new(start_up.peer, Role::Starts, (first.at, last.at), None));
+            self.all.push(ConnectionSpan::new(
+                start_up.peer,
+                TraceSpanRole::Starts,
+                (first.at, last.at),
+                None,
+            ));
         }
     }
 
     /// When the processes of connections had a processor, on the track of the first connection of each.
-    pub(super) fn add_processors(&mut self, capture: &Capture, processors: &Processors) {
+    pub(super) fn add_processors(&mut self, capture: &Capture, processors: &ProcessorRecord) {
         let peers = processes(capture);
         for (pid, from, to) in processors.spans() {
             if let Some(&peer) = peers.get(&pid) {
-                self.all.push(Span::new(peer, Role::Runs, (from, to), None));
+                self.all.push(ConnectionSpan::new(peer, TraceSpanRole::Runs, (from, to), None));
             }
         }
     }
 
     /// In the order of time; of spans that begin together the longer first. Messages that the bus read
     /// together have one span for that.
-    pub(super) fn sorted(mut self) -> Vec<Span> {
+    pub(super) fn sorted(mut self) -> Vec<ConnectionSpan> {
         self.all.sort_by_key(|span| (span.from, std::cmp::Reverse(span.to), span.role));
         self.all.dedup_by(|next, span| {
-            let place = |span: &Span| (span.role, span.peer, span.from, span.to);
-            span.role == Role::Receives && place(span) == place(next)
+            let place = |span: &ConnectionSpan| (span.role, span.peer, span.from, span.to);
+            span.role == TraceSpanRole::Receives && place(span) == place(next)
         });
         self.all
     }
 
-    fn add_call(&mut self, call: &Message<'_>, reply: &Message<'_>, processors: &Processors) {
+    fn add_call(
+        &mut self,
+        call: &CapturedMessage<'_>,
+        reply: &CapturedMessage<'_>,
+        processors: &ProcessorRecord,
+    ) {
         let Some(duration) = call.duration() else { return self.add_unanswered(call) };
-        let way = Way::of(call, processors);
+        let way = CallTimes::of(call, processors);
         let message = Some(call.id());
         let delivered = way.map_or(call.at(), |way| call.at().after(way.delivered()));
         let returned = call.at().after(duration);
         if let Some(peer) = call.from() {
-            self.all.push(Span::new(peer, Role::Calls, (call.at(), returned), message));
+            self.all.push(ConnectionSpan::new(
+                peer,
+                TraceSpanRole::Calls,
+                (call.at(), returned),
+                message,
+            ));
         }
         if let Some(peer) = reply.from() {
-            let to = way.map_or(reply.at(), |way| delivered.after(way.time(Phase::Service)));
-            self.all.push(Span::new(peer, Role::Serves, (delivered.min(to), to), message));
+            let to = way.map_or(reply.at(), |way| delivered.after(way.time(CallPhase::Service)));
+            self.all.push(ConnectionSpan::new(
+                peer,
+                TraceSpanRole::Serves,
+                (delivered.min(to), to),
+                message,
+            ));
         }
     }
 
     /// It lasts until the caller left, or the recording ended.
-    fn add_unanswered(&mut self, call: &Message<'_>) {
+    fn add_unanswered(&mut self, call: &CapturedMessage<'_>) {
         let Some(peer) = call.from() else { return };
         let to = call.at().after(call.waited().unwrap_or_default());
-        let (role, message) = (Role::NeverAnswered, Some(call.id()));
-        self.all.push(Span::new(peer, role, (call.at(), to), message));
+        let (role, message) = (TraceSpanRole::NeverAnswered, Some(call.id()));
+        self.all.push(ConnectionSpan::new(peer, role, (call.at(), to), message));
     }
 
-    fn add_point(&mut self, message: &Message<'_>, role: Role) {
+    fn add_point(&mut self, message: &CapturedMessage<'_>, role: TraceSpanRole) {
         if let Some(peer) = message.from() {
             let at = message.at();
-            self.all.push(Span::new(peer, role, (at, at), Some(message.id())));
+            self.all.push(ConnectionSpan::new(peer, role, (at, at), Some(message.id())));
         }
     }
 
     /// What the bus has stamped of a message.
-    fn add_bus(&mut self, message: &Message<'_>) {
+    fn add_bus(&mut self, message: &CapturedMessage<'_>) {
         let Some((time, copies)) = BusTime::of(message).zip(message.deliveries()) else { return };
         let Some(peer) = driver(message.capture(), message.bus()) else { return };
         let received = message.at();
         let place = |span: Range<Duration>| (received.after(span.start), received.after(span.end));
-        let span = |role, range| Span::new(peer, role, place(range), Some(message.id()));
+        let span = |role, range| ConnectionSpan::new(peer, role, place(range), Some(message.id()));
         if let Some((read, dispatched)) =
             time.span(BusPhase::Receive).zip(time.span(BusPhase::Dispatch))
         {
-            self.all.push(span(Role::Receives, read));
+            self.all.push(span(TraceSpanRole::Receives, read));
             let matching = time.span(BusPhase::Match).filter(|matching| !matching.is_empty());
             let inside = matching.map(place);
-            self.all.push(Span { inside, ..span(Role::Dispatches, dispatched) });
+            self.all.push(ConnectionSpan { inside, ..span(TraceSpanRole::Dispatches, dispatched) });
         } else {
-            self.all.push(span(Role::Routes, Duration::ZERO..time.routed()));
+            self.all.push(span(TraceSpanRole::Routes, Duration::ZERO..time.routed()));
         }
         let sent = copies.iter().filter_map(|copy| copy.written_after).max();
         if let Some(sent) = sent.filter(|sent| *sent > time.routed()) {
-            self.all.push(span(Role::Sends, time.routed()..sent));
+            self.all.push(span(TraceSpanRole::Sends, time.routed()..sent));
         }
         for copy in copies {
             let Some((begun, written)) = copy.begun_after.zip(copy.written_after) else { continue };
             // A single copy has left when its message is sent.
             if copies.len() > 1 || begun < written {
                 let recipient = Some(copy.recipient);
-                self.all.push(Span { recipient, ..span(Role::Writes, begun..written) });
+                self.all.push(ConnectionSpan {
+                    recipient,
+                    ..span(TraceSpanRole::Writes, begun..written)
+                });
             }
         }
     }

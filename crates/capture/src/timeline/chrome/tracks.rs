@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::spans::{Role, Span};
-use crate::model::{Capture, PeerId};
+use super::spans::{ConnectionSpan, TraceSpanRole};
+use crate::model::{Capture, RecordedPeerId};
 use crate::timeline::lanes::Lanes;
 
 /// A lane of a process, by the numbers that the format has for processes and threads.
@@ -18,8 +18,8 @@ pub(super) struct Track {
 #[derive(Debug)]
 pub(super) struct Tracks<'c> {
     capture: &'c Capture,
-    lanes: HashMap<(PeerId, Role), Lanes, RandomState>,
-    threads: HashMap<(PeerId, Role, u32), u32, RandomState>,
+    lanes: HashMap<(RecordedPeerId, TraceSpanRole), Lanes, RandomState>,
+    threads: HashMap<(RecordedPeerId, TraceSpanRole, u32), u32, RandomState>,
 }
 
 impl<'c> Tracks<'c> {
@@ -28,15 +28,15 @@ impl<'c> Tracks<'c> {
     }
 
     /// The track for a span, and whether it is used for the first time.
-    pub(super) fn place(&mut self, span: &Span) -> (Track, bool) {
+    pub(super) fn place(&mut self, span: &ConnectionSpan) -> (Track, bool) {
         let group = match span.role {
             // The bus does one after the other, so they stand on one lane.
-            Role::Receives | Role::Dispatches => Role::Routes,
+            TraceSpanRole::Receives | TraceSpanRole::Dispatches => TraceSpanRole::Routes,
             role => role,
         };
         let lane = match span.role {
-            Role::Emits => 0,
-            Role::Writes if span.is_point() => 0,
+            TraceSpanRole::Emits => 0,
+            TraceSpanRole::Writes if span.is_point() => 0,
             _ => self.lanes.entry((span.peer, group)).or_default().place(span.from, span.to),
         };
         let next = self.threads.len() as u32 + 1;
@@ -45,14 +45,14 @@ impl<'c> Tracks<'c> {
     }
 
     /// The number of the process behind a connection, or one that no process has.
-    pub(super) fn process(&self, peer: PeerId) -> u32 {
+    pub(super) fn process(&self, peer: RecordedPeerId) -> u32 {
         let process = self.capture.directory().peer(peer).process.as_ref();
         process
             .and_then(|process| process.pid)
             .unwrap_or_else(|| PROCESSES_MAX + 1 + peer.index() as u32)
     }
 
-    pub(super) fn process_label(&self, peer: PeerId) -> String {
+    pub(super) fn process_label(&self, peer: RecordedPeerId) -> String {
         match self.capture.directory().peer(peer).process {
             Some(_) => self.capture.program_label(peer).to_owned(),
             None => self.capture.label(peer).into_owned(),
@@ -60,18 +60,18 @@ impl<'c> Tracks<'c> {
     }
 
     /// What a lane is called: what the connection does there, and its unique name.
-    pub(super) fn lane_label(&self, span: &Span) -> String {
+    pub(super) fn lane_label(&self, span: &ConnectionSpan) -> String {
         let unique = self.capture.strings().get(self.capture.directory().peer(span.peer).unique);
         let what = match span.role {
-            Role::Starts => "start",
-            Role::Runs => return "on a processor".to_owned(),
-            Role::Calls => "calls",
-            Role::Serves => "serves",
-            Role::Routes | Role::Receives | Role::Dispatches => "routes",
-            Role::Sends => "sends",
-            Role::Writes => "writes",
-            Role::Emits => "emits",
-            Role::NeverAnswered => "never answered",
+            TraceSpanRole::Starts => "start",
+            TraceSpanRole::Runs => return "on a processor".to_owned(),
+            TraceSpanRole::Calls => "calls",
+            TraceSpanRole::Serves => "serves",
+            TraceSpanRole::Routes | TraceSpanRole::Receives | TraceSpanRole::Dispatches => "routes",
+            TraceSpanRole::Sends => "sends",
+            TraceSpanRole::Writes => "writes",
+            TraceSpanRole::Emits => "emits",
+            TraceSpanRole::NeverAnswered => "never answered",
         };
         format!("{what} {unique}")
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bench::report::MarkerError;
-use bench::result::ReadError;
+use bench::result::ResultsError;
 
 use crate::exit::ExitError;
 
@@ -22,7 +22,7 @@ pub(crate) enum BenchError {
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
     #[error("{} is not a file of results: {error}", path.display())]
-    Results { path: PathBuf, error: ReadError },
+    Results { path: PathBuf, error: ResultsError },
     /// A file has no place for the headline.
     #[error("{}: {error}", path.display())]
     Marker { path: PathBuf, error: MarkerError },

@@ -10,20 +10,20 @@ use std::{env, path};
 
 use bench::buses::{BusList, ProgramPaths};
 use bench::placement::Placement;
-use bench::report::{Style, html};
-use bench::result::Record;
-use bench::runner::{self, Output, Plan, Request, RunOutcome, Tables};
+use bench::report::{TableStyle, html};
+use bench::result::BenchRecord;
+use bench::runner::{self, RunOutcome, RunOutput, RunPlan, RunRequest, Tables};
 use bench::scenario::{Effort, INFOS, Scenario};
-use bench::stage::Site;
+use bench::stage::MeasurementSite;
 use clap::Args;
-use sys::signals::{Signal, SignalSource};
+use sys::signals::{ProcessSignal, SignalSource};
 
 use super::error::BenchError;
 use crate::output::complain;
 
 /// The options of all scenarios.
 #[derive(Debug, Args)]
-pub(super) struct Options {
+pub(super) struct MeasureOptions {
     /// The buses: diligence, dbus-daemon, dbus-broker, busd, or the address of one that runs
     /// [default: all that are installed]
     #[arg(long, value_name = "BUS,...", help_heading = HEADING)]
@@ -70,19 +70,23 @@ pub(super) struct Options {
 /// Measures scenarios, and shows and writes what comes of it.
 pub(super) fn run(
     scenarios: Vec<Box<dyn Scenario>>,
-    options: &Options,
+    options: &MeasureOptions,
 ) -> Result<ExitCode, BenchError> {
-    let mut files = Files::open(options)?;
+    let mut files = ResultFiles::open(options)?;
     let places = ProgramPaths::of_this_process().map_err(BenchError::Start)?;
-    let plan = Plan::new(&request(&scenarios, options, &places), &mut |text| {
+    let plan = RunPlan::new(&request(&scenarios, options, &places), &mut |text| {
         complain(&format!("diligence bench: {text}\n"));
     });
     // Compilers that ran until now must receive these signals; from now on threads begin.
-    let signals = SignalSource::block(&[Signal::Interrupt, Signal::Terminate, Signal::HangUp]);
+    let signals = SignalSource::block(&[
+        ProcessSignal::Interrupt,
+        ProcessSignal::Terminate,
+        ProcessSignal::HangUp,
+    ]);
     let signals = Rc::new(signals.map_err(BenchError::Start)?);
     let program = env::current_exe().map_err(BenchError::Start)?;
     let limit = Duration::from_secs(options.deadline.into());
-    let site = Site::new(program, options.placement, limit, Some(signals));
+    let site = MeasurementSite::new(program, options.placement, limit, Some(signals));
     let (outcome, records) = measured(&plan, &site.map_err(BenchError::Start)?, &mut files)?;
     files.report(&records)?;
     verdict(&plan, outcome, options)
@@ -90,10 +94,10 @@ pub(super) fn run(
 
 fn request<'r>(
     scenarios: &'r [Box<dyn Scenario>],
-    options: &'r Options,
+    options: &'r MeasureOptions,
     places: &'r ProgramPaths,
-) -> Request<'r> {
-    Request {
+) -> RunRequest<'r> {
+    RunRequest {
         scenarios,
         buses: options.bus.as_ref(),
         places,
@@ -106,25 +110,29 @@ fn request<'r>(
 
 /// Carries the plan out.
 fn measured(
-    plan: &Plan,
-    site: &Site,
-    files: &mut Files,
-) -> Result<(RunOutcome, Vec<Record>), BenchError> {
+    plan: &RunPlan,
+    site: &MeasurementSite,
+    files: &mut ResultFiles,
+) -> Result<(RunOutcome, Vec<BenchRecord>), BenchError> {
     let mut stdout = io::stdout();
     let (tables, json): (_, Option<Box<dyn Write>>) = match &mut files.json {
-        None => (Tables::Shown(&mut stdout, Style::of_stdout()), None),
-        Some(Json::Stdout) => (Tables::Hidden, Some(Box::new(io::stdout()))),
-        Some(Json::File(file)) => {
-            (Tables::Shown(&mut stdout, Style::of_stdout()), Some(Box::new(file)))
+        None => (Tables::Shown(&mut stdout, TableStyle::of_stdout()), None),
+        Some(JsonTarget::Stdout) => (Tables::Hidden, Some(Box::new(io::stdout()))),
+        Some(JsonTarget::File(file)) => {
+            (Tables::Shown(&mut stdout, TableStyle::of_stdout()), Some(Box::new(file)))
         }
     };
-    let mut output = Output::new(tables, json);
+    let mut output = RunOutput::new(tables, json);
     let outcome = runner::run(plan, site, &mut output).map_err(BenchError::output)?;
     Ok((outcome, output.into_records()))
 }
 
 /// What the exit status tells, with a last word if it is not success.
-fn verdict(plan: &Plan, outcome: RunOutcome, options: &Options) -> Result<ExitCode, BenchError> {
+fn verdict(
+    plan: &RunPlan,
+    outcome: RunOutcome,
+    options: &MeasureOptions,
+) -> Result<ExitCode, BenchError> {
     if plan.is_empty() {
         return Err(BenchError::NothingToMeasure);
     }
@@ -138,29 +146,29 @@ fn verdict(plan: &Plan, outcome: RunOutcome, options: &Options) -> Result<ExitCo
 }
 
 /// Files that are written, opened before anything is measured for nothing.
-struct Files {
-    json: Option<Json>,
+struct ResultFiles {
+    json: Option<JsonTarget>,
     report: Option<(PathBuf, File)>,
 }
 
-enum Json {
+enum JsonTarget {
     Stdout,
     File(File),
 }
 
-impl Files {
-    fn open(options: &Options) -> Result<Self, BenchError> {
+impl ResultFiles {
+    fn open(options: &MeasureOptions) -> Result<Self, BenchError> {
         let create = |path: &Path| File::create(path).map_err(BenchError::file(path));
         let json = match options.json.as_deref() {
             None => None,
-            Some(path) if path == Path::new("-") => Some(Json::Stdout),
-            Some(path) => Some(Json::File(create(path)?)),
+            Some(path) if path == Path::new("-") => Some(JsonTarget::Stdout),
+            Some(path) => Some(JsonTarget::File(create(path)?)),
         };
         let report = options.report.as_deref().map(|path| Ok((path.to_owned(), create(path)?)));
         Ok(Self { json, report: report.transpose()? })
     }
 
-    fn report(self, records: &[Record]) -> Result<(), BenchError> {
+    fn report(self, records: &[BenchRecord]) -> Result<(), BenchError> {
         let Some((path, mut file)) = self.report else { return Ok(()) };
         let page = html(records, &INFOS);
         file.write_all(page.as_bytes()).map_err(BenchError::file(&path))?;

@@ -10,91 +10,92 @@ mod render;
 use std::process::ExitCode;
 
 use bench::scenario::{
-    self, Clients, Compare, Connect, FanOut, Flood, Floor, Idle, Names, PingPong, Pipeline,
-    Priority, Recording, Rules, Scenario, Signals, Trace, Validation, Volumes,
+    self, Clients, Compare, ConnectScenario, FanOut, FloodScenario, Floor, Idle, NamesScenario,
+    PingPong, Pipeline, PriorityScenario, Recording, RulesScenario, Scenario, SignalsScenario,
+    TraceScenario, Validation, VolumesScenario,
 };
 use clap::{Args, Subcommand};
 pub(crate) use error::BenchError;
-use measure::Options;
+use measure::MeasureOptions;
 use render::Render;
 
 /// What to measure.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Bench {
+pub(crate) struct BenchArgs {
     #[command(subcommand)]
-    task: Task,
+    task: BenchTask,
 }
 
 #[derive(Debug, Subcommand)]
-enum Task {
+enum BenchTask {
     /// One row of each scenario, on every bus: the whole picture in minutes
-    Compare(Measure<Compare>),
+    Compare(MeasureArgs<Compare>),
     /// Every scenario with its default options
-    All(Measure<All>),
+    All(MeasureArgs<All>),
     /// The limit for any bus: bare sockets, and a process that only reads and writes
-    Floor(Measure<Floor>),
+    Floor(MeasureArgs<Floor>),
     /// Calls of many sizes, one after the other
-    PingPong(Measure<PingPong>),
+    PingPong(MeasureArgs<PingPong>),
     /// Signals as fast as they can be sent
-    Signals(Measure<Signals>),
+    Signals(MeasureArgs<SignalsScenario>),
     /// All volumes of a large storage system change at once
-    Volumes(Measure<Volumes>),
+    Volumes(MeasureArgs<VolumesScenario>),
     /// Signals to many recipients, with their context switches and system calls
-    FanOut(Measure<FanOut>),
+    FanOut(MeasureArgs<FanOut>),
     /// Signals to many recipients, with a bus of higher scheduling priority
-    Priority(Measure<Priority>),
+    Priority(MeasureArgs<PriorityScenario>),
     /// Calls on a bus with thousands of idle connections
-    Idle(Measure<Idle>),
+    Idle(MeasureArgs<Idle>),
     /// Signals among thousands of match rules that do not match
-    Rules(Measure<Rules>),
+    Rules(MeasureArgs<RulesScenario>),
     /// The cost of validating message bodies, in the bus and in the clients
-    Validation(Measure<Validation>),
+    Validation(MeasureArgs<Validation>),
     /// Several calls in flight
-    Pipeline(Measure<Pipeline>),
+    Pipeline(MeasureArgs<Pipeline>),
     /// Connecting and disconnecting
-    Connect(Measure<Connect>),
+    Connect(MeasureArgs<ConnectScenario>),
     /// Taking and releasing names
-    Names(Measure<Names>),
+    Names(MeasureArgs<NamesScenario>),
     /// Calls while another client floods the bus
-    Flood(Measure<Flood>),
+    Flood(MeasureArgs<FloodScenario>),
     /// The cost of observation, by the bus's own trace and by monitors
-    Trace(Measure<Trace>),
+    Trace(MeasureArgs<TraceScenario>),
     /// How fast a stream can be recorded, and how much is lost
-    Recording(Measure<Recording>),
+    Recording(MeasureArgs<Recording>),
     /// Client libraries
-    Clients(Measure<Clients>),
+    Clients(MeasureArgs<Clients>),
     /// Make tables, an HTML page or a Markdown document from saved results
     Render(Render),
 }
 
 /// A scenario with all options.
 #[derive(Debug, Args)]
-struct Measure<S: Args> {
+struct MeasureArgs<S: Args> {
     #[command(flatten)]
     scenario: S,
     #[command(flatten)]
-    options: Options,
+    options: MeasureOptions,
 }
 
 /// The options of no scenario.
 #[derive(Debug, Args)]
 struct All {}
 
-impl<S: Args + Scenario + 'static> Measure<S> {
+impl<S: Args + Scenario + 'static> MeasureArgs<S> {
     fn run(self) -> Result<ExitCode, BenchError> {
         measure::run(vec![Box::new(self.scenario)], &self.options)
     }
 }
 
-impl Bench {
+impl BenchArgs {
     /// Measures, or renders what was measured before.
     pub(crate) fn run(self) -> Result<ExitCode, BenchError> {
         self.task.run()
     }
 }
 
-impl Task {
+impl BenchTask {
     fn run(self) -> Result<ExitCode, BenchError> {
         match self {
             Self::Compare(measure) => measure.run(),

@@ -5,8 +5,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bench::report::{Style, headline, html, markdown, replace_headline, text};
-use bench::result::{self, Record};
+use bench::report::{TableStyle, headline, html, markdown, replace_headline, text};
+use bench::result::{self, BenchRecord};
 use bench::scenario::INFOS;
 use clap::Args;
 
@@ -48,16 +48,16 @@ pub(super) fn run(render: &Render) -> Result<ExitCode, BenchError> {
     if render.report.is_some() || render.document.is_some() || render.readme.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    Ok(print(&text(&records, &INFOS, Style::of_stdout())))
+    Ok(print(&text(&records, &INFOS, TableStyle::of_stdout())))
 }
 
-fn read(path: &Path) -> Result<Vec<Record>, BenchError> {
+fn read(path: &Path) -> Result<Vec<BenchRecord>, BenchError> {
     let file = File::open(path).map_err(BenchError::file(path))?;
     let records = result::read(BufReader::new(file));
     records.map_err(|error| BenchError::Results { path: path.to_owned(), error })
 }
 
-fn write_headline(records: &[Record], path: &Path) -> Result<(), BenchError> {
+fn write_headline(records: &[BenchRecord], path: &Path) -> Result<(), BenchError> {
     let headline = headline(records, &INFOS).ok_or(BenchError::NoHeadline)?;
     let text = fs::read_to_string(path).map_err(BenchError::file(path))?;
     let text = replace_headline(&text, &headline)

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use capture::text::Style;
 use capture::text::visible::printable;
-use inspector::introspection::{Access, Interface, Property};
-use inspector::{Inspector, Patience, Starting, Told, TreeOptions};
+use inspector::introspection::{Interface, Property, PropertyAccess};
+use inspector::{Inspector, InspectorPatience, NodeContent, Starting, TreeOptions};
 
 use crate::output::print;
 use crate::poke::error::PokeError;
-use crate::poke::member::{Object, form, listed};
+use crate::poke::member::{AskedObject, form, listed};
 use crate::style;
 
 /// The names of services, those too that can be started.
@@ -24,43 +24,44 @@ pub(super) fn paths(
     inspector: &Inspector,
     service: &str,
     starting: Starting,
-    patience: Patience,
+    patience: InspectorPatience,
 ) -> Result<ExitCode, PokeError> {
     let options = TreeOptions { starting, patience, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options)?;
     if let [node] = tree.nodes.as_slice()
-        && let Told::Failure(failure) = &node.told
+        && let NodeContent::Failure(failure) = &node.told
     {
-        let object = Object::unasked(service, &node.path, patience.whole);
+        let object = AskedObject::unasked(service, &node.path, patience.whole);
         return Err(object.failed(failure.clone(), inspector, ""));
     }
-    let has_something = |told: &Told| !matches!(told, Told::Interfaces(names) if names.is_empty());
+    let has_something =
+        |told: &NodeContent| !matches!(told, NodeContent::Interfaces(names) if names.is_empty());
     let nodes = tree.nodes.into_iter().filter(|node| has_something(&node.told));
     Ok(lines(nodes.map(|node| node.path)))
 }
 
 /// The members of an object, or those of one interface.
-pub(super) fn members(object: &Object<'_>, only: Option<&str>) -> ExitCode {
+pub(super) fn members(object: &AskedObject<'_>, only: Option<&str>) -> ExitCode {
     let interfaces = object.told.interfaces.iter();
     let interfaces = interfaces.filter(|one| only.is_none_or(|name| one.name == name));
-    let mut members = Members { text: String::new(), style: style::of_stdout() };
+    let mut members = MemberListing { text: String::new(), style: style::of_stdout() };
     interfaces.for_each(|interface| members.push(interface));
     print(&members.text)
 }
 
 /// A line for each member: what it is, its name, what it takes and gives.
-struct Members {
+struct MemberListing {
     text: String,
     style: Style,
 }
 
-impl Members {
+impl MemberListing {
     fn push(&mut self, interface: &Interface) {
         for Property { name, types, access, .. } in &interface.properties {
             let access = match access {
-                Access::Read => "read",
-                Access::Write => "write",
-                Access::ReadWrite => "readwrite",
+                PropertyAccess::Read => "read",
+                PropertyAccess::Write => "write",
+                PropertyAccess::ReadWrite => "readwrite",
             };
             let kind = format!("property {access} {}", printable(types));
             self.line(&kind, interface, name, "");

@@ -6,7 +6,10 @@ mod pace;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args, ValueEnum};
-use inspector::{Answer, Failure, Inspector, Load, Manner, MethodName, Outcome, Reply};
+use inspector::{
+    CallAnswer, CallPayload, Inspector, InspectorFailure, Manner, MethodName, ObjectCallOutcome,
+    ReplyExpectation,
+};
 use notation::guess::FirstWord;
 
 use crate::bus_choice::BusChoice;
@@ -14,15 +17,17 @@ use crate::output::complain;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::{MannerOptions, truth};
-use crate::poke::member::{Found, Kind, Named, Object, in_front, is_interface_of, split};
-use crate::poke::shown::{ShownOptions, Values, What};
+use crate::poke::member::{
+    AskedObject, CallableKind, DescribedMember, NamedMember, in_front, is_interface_of, split,
+};
+use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
-use pace::Pace;
+use pace::RepeatedCallTimes;
 
 /// What to call, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Call {
+pub(crate) struct CallArgs {
     #[command(flatten)]
     bus: BusChoice,
     /// `SERVICE PATH INTERFACE METHOD [SIGNATURE] [ARGUMENT]...`,
@@ -63,19 +68,19 @@ struct Others {
     method: Option<String>,
     /// What dbus-send may be told
     #[arg(long = "type", value_enum, hide = true)]
-    _message: Option<MessageType>,
+    _message: Option<CallTypeWord>,
     /// Milliseconds to wait, as dbus-send has them
     #[arg(long, value_name = "MILLISECONDS", hide = true)]
     reply_timeout: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum MessageType {
+enum CallTypeWord {
     #[value(name = "method_call")]
     MethodCall,
 }
 
-impl Call {
+impl CallArgs {
     /// Calls it, or shows what there is.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
@@ -86,7 +91,7 @@ impl Call {
                 look::paths(&inspector, service, self.manner().starting, self.manner.patience())
             }
             [service, path, rest @ ..] => {
-                let object = Object::ask(&inspector, service, path, &self.manner())?;
+                let object = AskedObject::ask(&inspector, service, path, &self.manner())?;
                 match rest {
                     [] => Ok(look::members(&object.telling(&inspector)?, None)),
                     [interface] if object.told.interface(interface).is_some() => {
@@ -101,7 +106,7 @@ impl Call {
     fn call(
         &self,
         inspector: &Inspector,
-        object: &Object<'_>,
+        object: &AskedObject<'_>,
         words: &[String],
     ) -> Result<ExitCode, PokeError> {
         let is_interface = |name: &str| match &self.others.method {
@@ -109,7 +114,7 @@ impl Call {
             None => object.has(name),
         };
         let named = split(words, is_interface).expect("there are words");
-        let found = object.find(Kind::Method, named)?;
+        let found = object.find(CallableKind::Method, named)?;
         let method = MethodName {
             service: object.service.to_owned(),
             path: object.path.to_owned(),
@@ -137,8 +142,8 @@ impl Call {
     fn unread(
         &self,
         inspector: &Inspector,
-        object: &Object<'_>,
-        found: &Found,
+        object: &AskedObject<'_>,
+        found: &DescribedMember,
         full: &str,
         error: notation::ArgumentError,
     ) -> PokeError {
@@ -150,7 +155,7 @@ impl Call {
                 Some((interface, member)) => (Some(interface.to_owned()), member.to_owned()),
                 None => (None, full.to_owned()),
             };
-            let failure = Failure::Undescribed { what: "method", member, interface };
+            let failure = InspectorFailure::Undescribed { what: "method", member, interface };
             return object.failed(failure, inspector, full);
         }
         PokeError::Arguments { member: full.to_owned(), error }
@@ -159,25 +164,25 @@ impl Call {
     fn send(
         &self,
         inspector: &Inspector,
-        object: &Object<'_>,
-        (method, found, full): (&MethodName, &Found, &str),
-        load: Load,
+        object: &AskedObject<'_>,
+        (method, found, full): (&MethodName, &DescribedMember, &str),
+        load: CallPayload,
     ) -> Result<ExitCode, PokeError> {
         let again = self.repeat.map(|_| copy(&load)).transpose().map_err(uncopied)?;
         let answer = inspector.invoke(method, load, &object.in_time(&self.manner()))?;
         let status = match &answer.outcome {
-            Outcome::Returned { .. } => self.show(&answer, found),
-            Outcome::Failed(failure) => {
+            ObjectCallOutcome::Returned { .. } => self.show(&answer, found),
+            ObjectCallOutcome::Failed(failure) => {
                 return Err(object.failed(failure.clone(), inspector, full));
             }
-            Outcome::Sent {} => ExitCode::SUCCESS,
+            ObjectCallOutcome::Sent {} => ExitCode::SUCCESS,
         };
-        let mut pace = Pace::new(answer.took_ns);
+        let mut pace = RepeatedCallTimes::new(answer.took_ns);
         if let (Some(count), Some(load)) = (self.repeat, again) {
             for _ in 1..count {
                 let load = copy(&load).map_err(uncopied)?;
                 let answer = inspector.invoke(method, load, &self.manner())?;
-                if let Outcome::Failed(failure) = answer.outcome {
+                if let ObjectCallOutcome::Failed(failure) = answer.outcome {
                     return Err(failure.into());
                 }
                 pace.add(answer.took_ns);
@@ -189,16 +194,18 @@ impl Call {
         Ok(status)
     }
 
-    fn show(&self, answer: &Answer, found: &Found) -> ExitCode {
-        let Outcome::Returned { sender, results, descriptors, heading } = &answer.outcome else {
+    fn show(&self, answer: &CallAnswer, found: &DescribedMember) -> ExitCode {
+        let ObjectCallOutcome::Returned { sender, results, descriptors, heading } = &answer.outcome
+        else {
             return ExitCode::SUCCESS;
         };
-        let what = What::Results { sender, heading, names: &found.results };
-        self.shown.print(&Values { values: results, what, descriptors })
+        let what = ShownKind::Results { sender, heading, names: &found.results };
+        self.shown.print(&ShownValues { values: results, what, descriptors })
     }
 
     fn manner(&self) -> Manner {
-        let reply = if self.expect_reply { Reply::Expected } else { Reply::Unwanted };
+        let reply =
+            if self.expect_reply { ReplyExpectation::Expected } else { ReplyExpectation::Unwanted };
         let mut manner = self.manner.manner(reply);
         if let Some(milliseconds) = self.others.reply_timeout {
             manner.timeout_ms = milliseconds.max(1);
@@ -213,16 +220,16 @@ impl Call {
     }
 }
 
-fn full_name(found: &Found, named: Named<'_>) -> String {
+fn full_name(found: &DescribedMember, named: NamedMember<'_>) -> String {
     match &found.interface {
         Some(interface) => format!("{interface}.{}", named.member),
         None => named.member.to_owned(),
     }
 }
 
-fn copy(load: &Load) -> std::io::Result<Load> {
+fn copy(load: &CallPayload) -> std::io::Result<CallPayload> {
     let descriptors = load.descriptors.iter().map(|one| one.try_clone());
-    Ok(Load {
+    Ok(CallPayload {
         arguments: load.arguments.clone(),
         descriptors: descriptors.collect::<Result<_, _>>()?,
     })

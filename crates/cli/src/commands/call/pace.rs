@@ -6,11 +6,11 @@ use capture::text::units::duration;
 
 /// How long each of some calls took.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct RepeatedCallTimes {
     took_ns: Vec<u64>,
 }
 
-impl Pace {
+impl RepeatedCallTimes {
     pub(super) fn new(first_ns: u64) -> Self {
         Self { took_ns: vec![first_ns] }
     }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_ranks_are_those_of_the_sorted_times() {
-        let mut pace = Pace::new(3_000_000);
+        let mut pace = RepeatedCallTimes::new(3_000_000);
         [1, 2, 4].into_iter().for_each(|took| pace.add(took * 1_000_000));
         assert_eq!(
             pace.statistics(),

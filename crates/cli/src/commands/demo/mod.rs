@@ -41,11 +41,11 @@ use crate::output::complain;
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     #[command(subcommand)]
-    part: Part,
+    part: DemoProgram,
 }
 
 #[derive(Debug, Subcommand)]
-enum Part {
+enum DemoProgram {
     /// An archive that is slow
     Archive,
     /// A battery that drains and charges
@@ -76,7 +76,7 @@ pub(crate) fn run(demo: Demo) -> ExitCode {
     }
 }
 
-impl Part {
+impl DemoProgram {
     /// The kernel keeps the first 15 bytes.
     fn process_name(&self) -> String {
         match self {

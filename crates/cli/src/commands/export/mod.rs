@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use ::export::{ExportError, write_csv, write_dot, write_json};
 use capture::Capture;
-use capture::model::Message;
+use capture::model::CapturedMessage;
 use capture::query::Query;
 use capture::save::FileFormat;
 use capture::timeline::chrome_trace;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::exit::ExitError;
-use crate::output::Output;
-use crate::progress::{Task, Work, conclude_file};
-use crate::recording::{self, ReadError, warn_if_unmatched};
+use crate::output::DocumentOutput;
+use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::saving::save_matching;
 
 /// Which messages to write, and how.
@@ -29,7 +29,7 @@ pub(crate) struct Export {
     words: Vec<String>,
     /// In which form
     #[arg(long, value_enum)]
-    format: Form,
+    format: ExportFormat,
     /// Where to; a file is readable by its owner only, and replaced when all is written; `-` is the
     /// standard output [default: -]
     #[arg(long, short, value_name = "OUT")]
@@ -37,7 +37,7 @@ pub(crate) struct Export {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
+enum ExportFormat {
     /// A JSON object a line, with the arguments
     Json,
     /// Comma-separated values, with the arguments as JSON
@@ -64,22 +64,24 @@ impl Export {
         let (files, query) = recording::files_and_query(&self.words)?;
         // A file that cannot be written is reported before a large recording is read.
         let target = self.target();
-        let mut out = Output::create(target).map_err(|error| self.unwritten(error))?;
+        let mut out = DocumentOutput::create(target).map_err(|error| self.unwritten(error))?;
         match self.format {
             #[cfg(feature = "sqlite")]
-            Form::Sqlite if out.path().is_none() => return Err(ExportFailure::NotAFile),
+            ExportFormat::Sqlite if out.path().is_none() => return Err(ExportFailure::NotAFile),
             #[cfg(feature = "parquet")]
-            Form::Parquet if out.is_terminal() => return Err(ExportFailure::Terminal),
-            Form::Pcapng | Form::Pcap if out.is_terminal() => return Err(ExportFailure::Terminal),
+            ExportFormat::Parquet if out.is_terminal() => return Err(ExportFailure::Terminal),
+            ExportFormat::Pcapng | ExportFormat::Pcap if out.is_terminal() => {
+                return Err(ExportFailure::Terminal);
+            }
             _ => {}
         }
         let capture = recording::open(files)?;
-        Output::check_inputs(target, &capture).map_err(|error| self.unwritten(error))?;
+        DocumentOutput::check_inputs(target, &capture).map_err(|error| self.unwritten(error))?;
         warn_if_unmatched("export", &capture, &query);
         self.note_hidden(&capture, &query);
         // Lines on a terminal show how far it is.
-        let task = Task::Messages("writing", capture.len() as u64);
-        let work = (!out.is_terminal()).then(|| Work::start(task));
+        let task = WorkTask::Messages("writing", capture.len() as u64);
+        let work = (!out.is_terminal()).then(|| ShownWork::start(task));
         let written = self.format.write(&capture, &query, &mut out, work.as_ref());
         let messages = written.map_err(|error| self.unwritten(error))?;
         out.finish().map_err(|error| self.unwritten(error))?;
@@ -92,7 +94,7 @@ impl Export {
 
     /// Says what is left out. A whole recording is written with all messages.
     fn note_hidden(&self, capture: &Capture, query: &Query) {
-        if self.format != Form::Pcapng || query.expression().is_some() {
+        if self.format != ExportFormat::Pcapng || query.expression().is_some() {
             recording::note_hidden(query, capture);
         }
     }
@@ -109,19 +111,19 @@ impl Export {
     }
 }
 
-impl Form {
+impl ExportFormat {
     /// Returns how many messages were written.
     fn write(
         self,
         capture: &Capture,
         query: &Query,
-        out: &mut Output,
-        work: Option<&Work>,
+        out: &mut DocumentOutput,
+        work: Option<&ShownWork>,
     ) -> Result<u64, ExportError> {
         let mut matcher = query.matcher();
         let mut selected = 0;
-        let selects = |message: &Message<'_>| {
-            work.into_iter().for_each(Work::count);
+        let selects = |message: &CapturedMessage<'_>| {
+            work.into_iter().for_each(ShownWork::count);
             let is_selected = matcher.selects(message);
             selected += u64::from(is_selected);
             is_selected
@@ -150,7 +152,7 @@ impl Form {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportFailure {
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] RecordingError),
     #[cfg(feature = "sqlite")]
     #[error("--format sqlite needs -o FILE")]
     NotAFile,

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use capture::text::nearest::{nearest, suggestion};
-use inspector::introspection::Document;
-use inspector::{Failure, Inspector, Starting, Told, TreeOptions};
+use inspector::introspection::IntrospectionDocument;
+use inspector::{Inspector, InspectorFailure, NodeContent, Starting, TreeOptions};
 
 use crate::bus_choice::BusChoice;
 use crate::commands::tree::paths;
 use crate::inspection::{LookError, is_nobody, no_such_name, patience};
 
 /// A service whose objects are asked.
-pub(super) struct Subject<'a> {
+pub(super) struct AskedPeer<'a> {
     pub(super) inspector: &'a Inspector,
     pub(super) choice: &'a BusChoice,
     pub(super) name: &'a str,
@@ -19,15 +19,15 @@ pub(super) struct Subject<'a> {
     pub(super) timeout: Duration,
 }
 
-impl Subject<'_> {
+impl AskedPeer<'_> {
     /// What an object says it has, as it says it.
-    pub(super) fn text(&self, path: &str) -> Result<String, Failure> {
+    pub(super) fn text(&self, path: &str) -> Result<String, InspectorFailure> {
         self.inspector.document(self.name, path, Starting::Allowed)
     }
 
     /// The same, read.
-    pub(super) fn document(&self, path: &str) -> Result<Document, Failure> {
-        Ok(Document::parse(&self.text(path)?)?)
+    pub(super) fn document(&self, path: &str) -> Result<IntrospectionDocument, InspectorFailure> {
+        Ok(IntrospectionDocument::parse(&self.text(path)?)?)
     }
 
     /// The paths of all objects.
@@ -37,7 +37,7 @@ impl Subject<'_> {
         let failed = |failure| self.failed("/", failure);
         let tree = self.inspector.tree(self.name, &options).map_err(failed)?;
         match tree.nodes.as_slice() {
-            [inspector::Node { told: Told::Failure(failure), .. }] => {
+            [inspector::TreeNode { told: NodeContent::Failure(failure), .. }] => {
                 Err(self.failed("/", failure.clone()))
             }
             _ => Ok(paths(&tree).map(str::to_owned).collect()),
@@ -50,13 +50,13 @@ impl Subject<'_> {
     }
 
     /// Why an object does not tell, with the paths that may have been meant.
-    pub(super) fn failed(&self, path: &str, failure: Failure) -> LookError {
+    pub(super) fn failed(&self, path: &str, failure: InspectorFailure) -> LookError {
         if is_nobody(&failure) {
             return no_such_name(self.inspector, self.choice, self.name);
         }
         let suggestion = match failure {
-            Failure::Name(_) => return LookError::Word { failure },
-            Failure::Refused { .. } if path != "/" => self.nearest_paths(path),
+            InspectorFailure::Name(_) => return LookError::Word { failure },
+            InspectorFailure::Refused { .. } if path != "/" => self.nearest_paths(path),
             _ => String::new(),
         };
         let what = format!("{path} of {} does not tell what it has", self.name);

@@ -17,16 +17,17 @@
 use std::fmt::Write as _;
 
 use inspector::introspection::{
-    Access, Annotation, Argument, Document, Interface, Method, Property, Signal,
+    Annotation, Argument, Interface, IntrospectionDocument, Method, Property, PropertyAccess,
+    Signal,
 };
-use inspector::{Object, Reading};
+use inspector::{InspectedObject, PropertyReading};
 use notation::gvariant;
 
 use crate::output::one_line;
 
 /// What is printed of each interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
+pub(super) enum DeclarationPart {
     All,
     /// Properties alone, and only interfaces that have some.
     Properties,
@@ -34,18 +35,24 @@ pub(super) enum Part {
 
 /// A text that grows.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct GdbusText {
     pub(super) text: String,
-    part: Part,
+    part: DeclarationPart,
 }
 
-impl Text {
-    pub(super) const fn new(part: Part) -> Self {
+impl GdbusText {
+    pub(super) const fn new(part: DeclarationPart) -> Self {
         Self { text: String::new(), part }
     }
 
     /// The beginning of a node, up to those below it, with the values that have been read.
-    pub(super) fn open(&mut self, indent: usize, path: &str, node: &Document, read: &Object) {
+    pub(super) fn open(
+        &mut self,
+        indent: usize,
+        path: &str,
+        node: &IntrospectionDocument,
+        read: &InspectedObject,
+    ) {
         self.begin(indent, path, node);
         for interface in &node.interfaces {
             self.interface(indent + STEP, interface, Some(read));
@@ -53,7 +60,7 @@ impl Text {
     }
 
     /// What is below a node, as its document tells.
-    pub(super) fn inside(&mut self, indent: usize, name: &str, node: &Document) {
+    pub(super) fn inside(&mut self, indent: usize, name: &str, node: &IntrospectionDocument) {
         self.begin(indent, name, node);
         for interface in &node.interfaces {
             self.interface(indent + STEP, interface, None);
@@ -64,7 +71,7 @@ impl Text {
         self.close(indent);
     }
 
-    fn begin(&mut self, indent: usize, path: &str, node: &Document) {
+    fn begin(&mut self, indent: usize, path: &str, node: &IntrospectionDocument) {
         self.annotations(indent, &node.annotations);
         let _ = writeln!(self.text, "{:indent$}node {} {{", "", one_line(path));
     }
@@ -73,15 +80,15 @@ impl Text {
         let _ = writeln!(self.text, "{:indent$}}};", "");
     }
 
-    fn interface(&mut self, indent: usize, interface: &Interface, read: Option<&Object>) {
+    fn interface(&mut self, indent: usize, interface: &Interface, read: Option<&InspectedObject>) {
         let Interface { name, methods, signals, properties, annotations, .. } = interface;
-        if self.part == Part::Properties && properties.is_empty() {
+        if self.part == DeclarationPart::Properties && properties.is_empty() {
             return;
         }
         self.annotations(indent, annotations);
         let _ = writeln!(self.text, "{:indent$}interface {} {{", "", one_line(name));
         let member = indent + 2 * STEP;
-        if self.part == Part::All {
+        if self.part == DeclarationPart::All {
             let _ = writeln!(self.text, "{:indent$}  methods:", "");
             methods.iter().for_each(|method| self.method(member, method));
             let _ = writeln!(self.text, "{:indent$}  signals:", "");
@@ -137,9 +144,9 @@ impl Text {
         self.annotations(indent, &property.annotations);
         let (name, types) = (one_line(&property.name), one_line(&property.types));
         let access = match property.access {
-            Access::Read => "readonly",
-            Access::Write => "writeonly",
-            Access::ReadWrite => "readwrite",
+            PropertyAccess::Read => "readonly",
+            PropertyAccess::Write => "writeonly",
+            PropertyAccess::ReadWrite => "readwrite",
         };
         let value = value.map(|value| format!(" = {value}")).unwrap_or_default();
         let _ = writeln!(self.text, "{:indent$}{access} {types} {name}{value};", "");
@@ -154,12 +161,12 @@ impl Text {
     }
 }
 
-fn value_of(object: &Object, interface: &str, property: &Property) -> Option<String> {
+fn value_of(object: &InspectedObject, interface: &str, property: &Property) -> Option<String> {
     let interface = object.interfaces.iter().find(|one| one.name == interface)?;
     let property = interface.properties.iter().find(|one| one.description.name == property.name)?;
     match property.reading.as_ref()? {
-        Reading::Value(value) => Some(gvariant::untyped(&value.0)),
-        Reading::Failure(_) => None,
+        PropertyReading::Value(value) => Some(gvariant::untyped(&value.0)),
+        PropertyReading::Failure(_) => None,
     }
 }
 

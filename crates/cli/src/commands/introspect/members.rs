@@ -1,25 +1,25 @@
 //! What an object has, as the rows of a table.
 
 use capture::text::visible::printable;
-use inspector::introspection::{Access, Annotation, Argument, EmitsChange, Method, Signal};
-use inspector::{Object, ObjectInterface, ObjectProperty, Reading};
+use inspector::introspection::{Annotation, Argument, EmitsChange, Method, PropertyAccess, Signal};
+use inspector::{InspectedObject, ObjectInterface, ObjectProperty, PropertyReading};
 use notation::busctl::line;
 
 /// A row.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Member {
+pub(super) struct ObjectRow {
     /// An interface, or with a dot in front one of its members.
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ObjectRowKind,
     /// Types of what it takes, carries or is.
     pub(super) signature: String,
-    pub(super) result: Outcome,
+    pub(super) result: ObjectRowResult,
     pub(super) flags: String,
 }
 
 /// What a row is about. Those of an interface stand in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Kind {
+pub(super) enum ObjectRowKind {
     Interface,
     Method,
     Property,
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 
 /// What stands under RESULT/VALUE.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub(super) enum ObjectRowResult {
     /// Nothing, or types of results.
     Types(String),
     Value(String),
@@ -36,7 +36,7 @@ pub(super) enum Outcome {
     Failure(String),
 }
 
-impl Kind {
+impl ObjectRowKind {
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Interface => "interface",
@@ -48,14 +48,15 @@ impl Kind {
 }
 
 /// All rows, by name of interface, kind and name.
-pub(super) fn members(object: &Object) -> Vec<Member> {
+pub(super) fn members(object: &InspectedObject) -> Vec<ObjectRow> {
     let mut interfaces: Vec<_> = object.interfaces.iter().collect();
     interfaces.sort_by(|one, other| one.name.cmp(&other.name));
     interfaces.into_iter().flat_map(rows).collect()
 }
 
-fn rows(interface: &ObjectInterface) -> Vec<Member> {
-    let own = Member::new(&interface.name, "", Kind::Interface, "", &interface.annotations);
+fn rows(interface: &ObjectInterface) -> Vec<ObjectRow> {
+    let own =
+        ObjectRow::new(&interface.name, "", ObjectRowKind::Interface, "", &interface.annotations);
     let methods = interface.methods.iter().map(method);
     let signals = interface.signals.iter().map(signal);
     let properties = interface.properties.iter().map(property);
@@ -64,22 +65,22 @@ fn rows(interface: &ObjectInterface) -> Vec<Member> {
     rows
 }
 
-fn method(method: &Method) -> Member {
+fn method(method: &Method) -> ObjectRow {
     let Method { name, arguments, results, annotations, .. } = method;
-    let row = Member::new(name, ".", Kind::Method, &types(arguments), annotations);
+    let row = ObjectRow::new(name, ".", ObjectRowKind::Method, &types(arguments), annotations);
     let no_reply = is_true(annotations, NO_REPLY).then_some("no-reply");
-    Member { result: Outcome::Types(types(results)), ..row }.with(no_reply)
+    ObjectRow { result: ObjectRowResult::Types(types(results)), ..row }.with(no_reply)
 }
 
-fn signal(signal: &Signal) -> Member {
+fn signal(signal: &Signal) -> ObjectRow {
     let Signal { name, arguments, annotations, .. } = signal;
-    Member::new(name, ".", Kind::Signal, &types(arguments), annotations)
+    ObjectRow::new(name, ".", ObjectRowKind::Signal, &types(arguments), annotations)
 }
 
-fn property(property: &ObjectProperty) -> Member {
+fn property(property: &ObjectProperty) -> ObjectRow {
     let description = &property.description;
     let (types, annotations) = (&description.types, &description.annotations);
-    let row = Member::new(&description.name, ".", Kind::Property, types, annotations);
+    let row = ObjectRow::new(&description.name, ".", ObjectRowKind::Property, types, annotations);
     let result = property.reading.as_ref().map(|reading| outcome(reading, types));
     let changes = match description.emits_change {
         EmitsChange::Value => Some("emits-change"),
@@ -87,31 +88,40 @@ fn property(property: &ObjectProperty) -> Member {
         EmitsChange::Const => Some("const"),
         EmitsChange::No => None,
     };
-    let is_writable = matches!(description.access, Access::Write | Access::ReadWrite);
-    Member { result: result.unwrap_or(Outcome::Types(String::new())), ..row }
+    let is_writable =
+        matches!(description.access, PropertyAccess::Write | PropertyAccess::ReadWrite);
+    ObjectRow { result: result.unwrap_or(ObjectRowResult::Types(String::new())), ..row }
         .with(changes)
         .with(is_writable.then_some("writable"))
 }
 
 /// A value as busctl has it, with its type only if that is another than the object has told.
-fn outcome(reading: &Reading, types: &str) -> Outcome {
+fn outcome(reading: &PropertyReading, types: &str) -> ObjectRowResult {
     match reading {
-        Reading::Value(value) => {
+        PropertyReading::Value(value) => {
             let line = line(std::slice::from_ref(&value.0));
             let told = line.strip_prefix(types).and_then(|rest| rest.strip_prefix(' '));
-            Outcome::Value(told.unwrap_or(&line).to_owned())
+            ObjectRowResult::Value(told.unwrap_or(&line).to_owned())
         }
-        Reading::Failure(failure) => Outcome::Failure(printable(&failure.to_string()).into_owned()),
+        PropertyReading::Failure(failure) => {
+            ObjectRowResult::Failure(printable(&failure.to_string()).into_owned())
+        }
     }
 }
 
-impl Member {
-    fn new(name: &str, dot: &str, kind: Kind, types: &str, annotations: &[Annotation]) -> Self {
+impl ObjectRow {
+    fn new(
+        name: &str,
+        dot: &str,
+        kind: ObjectRowKind,
+        types: &str,
+        annotations: &[Annotation],
+    ) -> Self {
         let row = Self {
             name: format!("{dot}{}", printable(name)),
             kind,
             signature: printable(types).into_owned(),
-            result: Outcome::Types(String::new()),
+            result: ObjectRowResult::Types(String::new()),
             flags: String::new(),
         };
         row.with(is_true(annotations, DEPRECATED).then_some("deprecated"))

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use capture::text::visible::{self, printable};
 use clap::{Args, ValueEnum};
-use inspector::{Object, TreeOptions};
+use inspector::{InspectedObject, TreeOptions};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
@@ -29,11 +29,11 @@ use crate::json_choice::JsonChoice;
 use crate::output::complain;
 use crate::style;
 use crate::table_options::TableOptions;
-use ask::Subject;
+use ask::AskedPeer;
 use code::Language;
-use gdbus::Part;
-use table::{Room, Shape};
-use walk::Walk;
+use gdbus::DeclarationPart;
+use table::{LineRoom, MemberTableLayout};
+use walk::ObjectWalk;
 
 /// Of which object, and how.
 #[derive(Debug, Args)]
@@ -71,7 +71,7 @@ pub(crate) struct Introspect {
 struct FormOptions {
     /// Output style [default: busctl, and gdbus with --recurse or --only-properties]
     #[arg(long, value_enum, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code", "json", "j"])]
-    format: Option<Format>,
+    format: Option<IntrospectFormat>,
     /// With the objects below it, as gdbus has it, or as JSON
     #[arg(short, long, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code"])]
     recurse: bool,
@@ -98,7 +98,7 @@ struct DocumentOptions {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
+enum IntrospectFormat {
     /// A table
     Busctl,
     /// Declarations, with values
@@ -111,7 +111,7 @@ impl Introspect {
         let inspector = inspector(&self.choice, self.timeout)?;
         let [name, path, interface] = self.words();
         let (name, timeout) = (name.unwrap_or_default(), self.timeout);
-        let subject = Subject { inspector: &inspector, choice: &self.choice, name, timeout };
+        let subject = AskedPeer { inspector: &inspector, choice: &self.choice, name, timeout };
         match (path, self.form.code) {
             (None, _) => self.paths(&subject),
             (Some(path), Some(language)) => code::of(&subject, path, interface, language),
@@ -122,7 +122,7 @@ impl Introspect {
                 Ok(shown(text + end))
             }
             (Some(path), None) => {
-                let walk = Walk { subject: &subject, interface, part: self.part() };
+                let walk = ObjectWalk { subject: &subject, interface, part: self.part() };
                 if self.form.recurse { self.objects(&walk, path) } else { self.object(&walk, path) }
             }
         }
@@ -137,11 +137,11 @@ impl Introspect {
         [name, path, rest.next()]
     }
 
-    fn object(&self, walk: &Walk<'_>, path: &str) -> Result<String, LookError> {
+    fn object(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, LookError> {
         let found = walk.one(path)?;
         let text = || match self.format() {
-            Format::Busctl => self.table(&found.object, walk),
-            Format::Gdbus => {
+            IntrospectFormat::Busctl => self.table(&found.object, walk),
+            IntrospectFormat::Gdbus => {
                 complain_of(&found.unread());
                 shown(found.as_gdbus(walk.part))
             }
@@ -149,20 +149,20 @@ impl Introspect {
         Ok(self.json.text(&found.object).unwrap_or_else(text))
     }
 
-    fn objects(&self, walk: &Walk<'_>, path: &str) -> Result<String, LookError> {
+    fn objects(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, LookError> {
         let options = TreeOptions { patience: patience(self.timeout), ..TreeOptions::default() };
         let (found, complaints) = walk.all(path, options)?;
         complain_of(&complaints);
         let objects = found.objects();
         let text = || match self.format() {
-            Format::Busctl => {
+            IntrospectFormat::Busctl => {
                 let tables = objects.iter().map(|object| {
                     let heading = style::of_stdout().strong(&object.path);
                     format!("Object {heading}:\n{}", self.table(object, walk))
                 });
                 tables.collect::<Vec<_>>().join("\n")
             }
-            Format::Gdbus => {
+            IntrospectFormat::Gdbus => {
                 complain_of(&found.unread());
                 shown(found.as_gdbus_with_all(walk.part))
             }
@@ -171,30 +171,30 @@ impl Introspect {
     }
 
     /// The paths of all objects, one on a line.
-    fn paths(&self, subject: &Subject<'_>) -> Result<String, LookError> {
+    fn paths(&self, subject: &AskedPeer<'_>) -> Result<String, LookError> {
         let paths = subject.known_paths()?;
         let text = || paths.iter().map(|path| format!("{path}\n")).collect();
         Ok(self.json.text(&paths).unwrap_or_else(text))
     }
 
-    fn format(&self) -> Format {
+    fn format(&self) -> IntrospectFormat {
         let is_of_gdbus = self.form.recurse || self.form.only_properties;
-        let usual = if is_of_gdbus { Format::Gdbus } else { Format::Busctl };
+        let usual = if is_of_gdbus { IntrospectFormat::Gdbus } else { IntrospectFormat::Busctl };
         self.form.format.unwrap_or(usual)
     }
 
-    const fn part(&self) -> Part {
-        if self.form.only_properties { Part::Properties } else { Part::All }
+    const fn part(&self) -> DeclarationPart {
+        if self.form.only_properties { DeclarationPart::Properties } else { DeclarationPart::All }
     }
 
-    fn table(&self, object: &Object, walk: &Walk<'_>) -> String {
+    fn table(&self, object: &InspectedObject, walk: &ObjectWalk<'_>) -> String {
         let style = style::of_stdout();
         let room = match stdout().is_terminal() && !self.table.full {
-            true => Room::Line(style.width),
-            false => Room::Full,
+            true => LineRoom::Line(style.width),
+            false => LineRoom::Full,
         };
         let (has_legend, has_interfaces) = (!self.table.no_legend, walk.interface.is_none());
-        let shape = Shape { room, has_legend, has_interfaces, style };
+        let shape = MemberTableLayout { room, has_legend, has_interfaces, style };
         table::render(&members::members(object), shape)
     }
 }

@@ -5,12 +5,12 @@ use std::iter;
 use capture::text::Style;
 use capture::text::columns::{Fit, Grid};
 
-use super::members::{Kind, Member, Outcome};
+use super::members::{ObjectRow, ObjectRowKind, ObjectRowResult};
 
 /// The parts and the width of the table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub(super) room: Room,
+pub(super) struct MemberTableLayout {
+    pub(super) room: LineRoom,
     pub(super) has_legend: bool,
     /// Whether interfaces have rows of their own. The widths of columns do not depend on it, as in busctl.
     pub(super) has_interfaces: bool,
@@ -19,7 +19,7 @@ pub(super) struct Shape {
 
 /// The room for a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Room {
+pub(super) enum LineRoom {
     /// This number of cells: values are cut.
     Line(usize),
     /// Unlimited.
@@ -27,21 +27,21 @@ pub(super) enum Room {
 }
 
 /// The table.
-pub(super) fn render(members: &[Member], shape: Shape) -> String {
-    let Shape { style, room, has_legend, has_interfaces } = shape;
+pub(super) fn render(members: &[ObjectRow], shape: MemberTableLayout) -> String {
+    let MemberTableLayout { style, room, has_legend, has_interfaces } = shape;
     let cells = members.iter().map(cells_of);
     let rows: Vec<_> = iter::once(LEGEND.map(str::to_owned)).chain(cells).collect();
     let mut grid = Grid::around(&rows, [Fit::Start; COLUMNS], " ");
-    if let Room::Line(line) = room {
+    if let LineRoom::Line(line) = room {
         grid.narrow(RESULT, line, VALUE_MIN);
     }
     let legend = has_legend.then(|| style.strong(grid.line(LEGEND)) + "\n");
     let shown = members.iter().zip(&rows[1..]);
-    let shown = shown.filter(|(one, _)| has_interfaces || one.kind != Kind::Interface);
+    let shown = shown.filter(|(one, _)| has_interfaces || one.kind != ObjectRowKind::Interface);
     let lines = shown.map(|(member, cells)| {
         let paint = |column, text| match (column, &member.result) {
-            (NAME, _) if member.kind == Kind::Interface => style.strong(text),
-            (RESULT, Outcome::Failure(_)) => style.alarm(text),
+            (NAME, _) if member.kind == ObjectRowKind::Interface => style.strong(text),
+            (RESULT, ObjectRowResult::Failure(_)) => style.alarm(text),
             _ => text,
         };
         grid.painted(cells, paint) + "\n"
@@ -49,11 +49,11 @@ pub(super) fn render(members: &[Member], shape: Shape) -> String {
     legend.into_iter().chain(lines).collect()
 }
 
-fn cells_of(member: &Member) -> [String; COLUMNS] {
+fn cells_of(member: &ObjectRow) -> [String; COLUMNS] {
     let dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
     let result = match &member.result {
-        Outcome::Types(text) | Outcome::Value(text) => dash(text),
-        Outcome::Failure(sentence) => format!("error: {sentence}"),
+        ObjectRowResult::Types(text) | ObjectRowResult::Value(text) => dash(text),
+        ObjectRowResult::Failure(sentence) => format!("error: {sentence}"),
     };
     let kind = member.kind.word().to_owned();
     [member.name.clone(), kind, dash(&member.signature), result, dash(&member.flags)]

@@ -2,40 +2,43 @@
 
 use std::time::Instant;
 
-use inspector::introspection::{Document, Introspection};
-use inspector::{Bound, Failure, Object, Patience, Reading, TreeOptions};
+use inspector::introspection::{Introspection, IntrospectionDocument};
+use inspector::{
+    InspectedObject, InspectionBound, InspectorFailure, InspectorPatience, PropertyReading,
+    TreeOptions,
+};
 
-use super::ask::{Subject, no_such_interface};
-use super::gdbus::{Part, STEP, Text};
+use super::ask::{AskedPeer, no_such_interface};
+use super::gdbus::{DeclarationPart, GdbusText, STEP};
 use crate::inspection::LookError;
 
 /// An object that has answered.
-pub(super) struct Found {
-    pub(super) object: Object,
-    document: Document,
+pub(super) struct WalkedObject {
+    pub(super) object: InspectedObject,
+    document: IntrospectionDocument,
     /// Those below it, if it was gone on to them.
     below: Vec<Self>,
 }
 
 /// What is asked, and how far.
-pub(super) struct Walk<'a> {
-    pub(super) subject: &'a Subject<'a>,
+pub(super) struct ObjectWalk<'a> {
+    pub(super) subject: &'a AskedPeer<'a>,
     /// The interface that is wanted; else all.
     pub(super) interface: Option<&'a str>,
-    pub(super) part: Part,
+    pub(super) part: DeclarationPart,
 }
 
 /// What was met on the way, and what is left of what it may cost.
-struct Way {
+struct WalkState {
     options: TreeOptions,
     complaints: Vec<String>,
     objects: usize,
-    silence: Patience,
+    silence: InspectorPatience,
 }
 
-impl Walk<'_> {
+impl ObjectWalk<'_> {
     /// One object. Nothing is read of interfaces that are not wanted.
-    pub(super) fn one(&self, path: &str) -> Result<Found, LookError> {
+    pub(super) fn one(&self, path: &str) -> Result<WalkedObject, LookError> {
         let mut document = self.document(path)?;
         self.narrow(path, &mut document)?;
         self.read(path, document).map_err(|failure| self.subject.failed(path, failure))
@@ -47,9 +50,9 @@ impl Walk<'_> {
         &self,
         path: &str,
         options: TreeOptions,
-    ) -> Result<(Found, Vec<String>), LookError> {
+    ) -> Result<(WalkedObject, Vec<String>), LookError> {
         let silence = options.patience;
-        let mut way = Way { options, complaints: Vec::new(), objects: 0, silence };
+        let mut way = WalkState { options, complaints: Vec::new(), objects: 0, silence };
         let document = self.document(path)?;
         let failed = |failure| self.subject.failed(path, failure);
         let found = self.go(path, document, 0, &mut way).map_err(failed)?;
@@ -62,10 +65,10 @@ impl Walk<'_> {
     fn go(
         &self,
         path: &str,
-        mut document: Document,
+        mut document: IntrospectionDocument,
         depth: usize,
-        way: &mut Way,
-    ) -> Result<Found, Failure> {
+        way: &mut WalkState,
+    ) -> Result<WalkedObject, InspectorFailure> {
         way.objects += 1;
         document.interfaces.retain(|one| self.interface.is_none_or(|wanted| one.name == wanted));
         let mut found = self.read(path, document)?;
@@ -81,15 +84,20 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    fn step(&self, path: &str, depth: usize, way: &mut Way) -> Result<Found, Failure> {
+    fn step(
+        &self,
+        path: &str,
+        depth: usize,
+        way: &mut WalkState,
+    ) -> Result<WalkedObject, InspectorFailure> {
         if depth > way.options.depth {
-            return Err(Failure::LeftOut(Bound::Depth));
+            return Err(InspectorFailure::LeftOut(InspectionBound::Depth));
         }
         if way.objects >= way.options.nodes {
-            return Err(Failure::LeftOut(Bound::Size));
+            return Err(InspectorFailure::LeftOut(InspectionBound::Size));
         }
         if way.silence.whole.is_zero() {
-            return Err(Failure::LeftOut(Bound::Time));
+            return Err(InspectorFailure::LeftOut(InspectionBound::Time));
         }
         let begun = Instant::now();
         let document = self.subject.document(path);
@@ -101,7 +109,7 @@ impl Walk<'_> {
 
     /// The document of an object that exists. Some services answer for every path; an empty document
     /// counts if another object lists the path.
-    fn document(&self, path: &str) -> Result<Document, LookError> {
+    fn document(&self, path: &str) -> Result<IntrospectionDocument, LookError> {
         let document = self.subject.document(path);
         let document = document.map_err(|failure| self.subject.failed(path, failure))?;
         let is_empty = document.interfaces.is_empty() && document.nodes.is_empty();
@@ -111,7 +119,7 @@ impl Walk<'_> {
         }
     }
 
-    fn narrow(&self, path: &str, document: &mut Document) -> Result<(), LookError> {
+    fn narrow(&self, path: &str, document: &mut IntrospectionDocument) -> Result<(), LookError> {
         let Some(wanted) = self.interface else { return Ok(()) };
         let known: Vec<_> = document.interfaces.iter().map(|one| one.name.as_str()).collect();
         if !known.contains(&wanted) {
@@ -121,38 +129,42 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn read(&self, path: &str, document: Document) -> Result<Found, Failure> {
+    fn read(
+        &self,
+        path: &str,
+        document: IntrospectionDocument,
+    ) -> Result<WalkedObject, InspectorFailure> {
         let told = Introspection {
             interfaces: document.interfaces.clone(),
             children: document.nodes.iter().map(|(name, _)| name.clone()).collect(),
         };
-        let Subject { inspector, name, .. } = self.subject;
+        let AskedPeer { inspector, name, .. } = self.subject;
         let mut object = inspector.object_with(name, path, told)?;
-        if self.part == Part::Properties {
+        if self.part == DeclarationPart::Properties {
             object.interfaces.retain(|interface| !interface.properties.is_empty());
             for interface in &mut object.interfaces {
                 interface.methods.clear();
                 interface.signals.clear();
             }
         }
-        Ok(Found { object, document, below: Vec::new() })
+        Ok(WalkedObject { object, document, below: Vec::new() })
     }
 }
 
-impl Found {
+impl WalkedObject {
     fn has_interfaces(&self) -> bool {
         !self.object.interfaces.is_empty() || self.below.iter().any(Self::has_interfaces)
     }
 
     /// It and those below it, each before those below it.
-    pub(super) fn objects(&self) -> Vec<&Object> {
+    pub(super) fn objects(&self) -> Vec<&InspectedObject> {
         let below = self.below.iter().flat_map(Self::objects);
         [&self.object].into_iter().chain(below).collect()
     }
 
     /// As gdbus has it alone: of what is below it there is what its document tells.
-    pub(super) fn as_gdbus(&self, part: Part) -> String {
-        let mut text = Text::new(part);
+    pub(super) fn as_gdbus(&self, part: DeclarationPart) -> String {
+        let mut text = GdbusText::new(part);
         text.open(0, &self.object.path, &self.document, &self.object);
         for (name, inside) in &self.document.nodes {
             text.inside(STEP, name, inside);
@@ -162,13 +174,13 @@ impl Found {
     }
 
     /// As gdbus has it with what is below.
-    pub(super) fn as_gdbus_with_all(&self, part: Part) -> String {
-        let mut text = Text::new(part);
+    pub(super) fn as_gdbus_with_all(&self, part: DeclarationPart) -> String {
+        let mut text = GdbusText::new(part);
         self.push(0, &mut text);
         text.text
     }
 
-    fn push(&self, indent: usize, text: &mut Text) {
+    fn push(&self, indent: usize, text: &mut GdbusText) {
         text.open(indent, &self.object.path, &self.document, &self.object);
         self.below.iter().for_each(|child| child.push(indent + STEP, text));
         text.close(indent);
@@ -180,7 +192,7 @@ impl Found {
         for object in self.objects() {
             for interface in &object.interfaces {
                 for property in &interface.properties {
-                    if let Some(Reading::Failure(failure)) = &property.reading {
+                    if let Some(PropertyReading::Failure(failure)) = &property.reading {
                         let (interface, name) = (&interface.name, &property.description.name);
                         lines.push(format!("{interface}.{name} of {}: {failure}", object.path));
                     }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, stdout};
 
-use capture::table::{Cell, Column, Table};
+use capture::table::{Cell, Column, DataTable};
 use capture::text::columns::{Fit, Grid};
 use capture::text::visible::printable;
 use clap::Args;
@@ -19,7 +19,7 @@ use crate::table_options::TableOptions;
 /// Which names, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     #[command(flatten)]
     choice: BusChoice,
     #[command(flatten)]
@@ -44,21 +44,21 @@ struct Kinds {
     activatable: bool,
 }
 
-impl List {
+impl ListArgs {
     /// Asks the bus who is there.
     pub(crate) fn run(&self) -> Result<String, LookError> {
-        let inspector = inspector(&self.choice, inspector::Patience::default().answer)?;
+        let inspector = inspector(&self.choice, inspector::InspectorPatience::default().answer)?;
         let mut names = names(&inspector, &self.choice)?;
         if self.kinds.are_startable_only() {
             names = names.into_iter().filter_map(startable).collect();
         }
         names.retain(|name| self.kinds.have(name));
         names.sort_by(|one, other| one.name.cmp(&other.name));
-        let rows: Vec<_> = names.into_iter().map(Row::from).collect();
+        let rows: Vec<_> = names.into_iter().map(NameListRow::from).collect();
         Ok(self.json.text(&rows).unwrap_or_else(|| self.text(&rows)))
     }
 
-    fn text(&self, rows: &[Row]) -> String {
+    fn text(&self, rows: &[NameListRow]) -> String {
         match stdout().is_terminal() && !self.table.full && !self.table.no_legend {
             true => table(rows).to_text(style::of_stdout()),
             false => columns(rows, !self.table.no_legend),
@@ -94,7 +94,7 @@ fn is_there(name: &Name) -> bool {
 
 /// What busctl tells of a name, with its keys.
 #[derive(Debug, Serialize)]
-struct Row {
+struct NameListRow {
     name: String,
     pid: Option<u32>,
     process: Option<String>,
@@ -106,7 +106,7 @@ struct Row {
     description: Option<String>,
 }
 
-impl From<Name> for Row {
+impl From<Name> for NameListRow {
     fn from(name: Name) -> Self {
         let startable = (!is_there(&name)).then(|| String::from("(activatable)"));
         let connection = name.owner.or(startable);
@@ -125,7 +125,7 @@ impl From<Name> for Row {
     }
 }
 
-impl Row {
+impl NameListRow {
     /// What stands under each of [`NAMES`].
     fn cells(&self) -> [Option<String>; 8] {
         let Self { name, pid, process, user, connection, unit, session, description } = self;
@@ -137,7 +137,7 @@ impl Row {
 }
 
 /// As busctl prints them.
-fn columns(rows: &[Row], has_legend: bool) -> String {
+fn columns(rows: &[NameListRow], has_legend: bool) -> String {
     let legend = has_legend.then(|| NAMES.map(str::to_owned));
     let shown = |cell: Option<String>| printable(cell.as_deref().unwrap_or("-")).into_owned();
     let cells = rows.iter().map(|row| row.cells().map(shown));
@@ -148,12 +148,12 @@ fn columns(rows: &[Row], has_legend: bool) -> String {
 }
 
 /// For a terminal, without the description, which no connection has.
-fn table(rows: &[Row]) -> Table {
+fn table(rows: &[NameListRow]) -> DataTable {
     let column = |name| match name {
         "USER" | "UNIT" | "SESSION" => Column::text(name).spare(),
         name => Column::text(name),
     };
-    let mut table = Table::new(NAMES.into_iter().take(7).map(column));
+    let mut table = DataTable::new(NAMES.into_iter().take(7).map(column));
     for row in rows {
         table.push(row.cells().into_iter().take(7).map(Cell::text_or_absent));
     }

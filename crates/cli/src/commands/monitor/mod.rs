@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _, stdout};
 use std::time::Duration;
 
-use capture::model::Message;
+use capture::model::CapturedMessage;
 use capture::query::Query;
-use capture::record::{Record, Time};
-use capture::show::{Controls, Format, LineClock, Lines};
+use capture::record::{RecordedTime, RecordingRecord};
+use capture::show::{Controls, LineClock, MessageFormat, MessageLines};
 use capture::text::units::duration;
 use capture::text::visible::printable;
 use chrono::{DateTime, Local, Offset as _, TimeZone as _};
@@ -19,7 +19,7 @@ use wire::names::BusName;
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::json_choice::{JsonChoice, Layout};
+use crate::json_choice::{JsonChoice, JsonLayout};
 use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
 use crate::output::{complain, controls};
 use crate::rule::match_rule;
@@ -29,7 +29,7 @@ use waits::LinesAndWaits;
 /// Which messages to show, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Monitor {
+pub(crate) struct MonitorArgs {
     #[command(flatten)]
     bus: BusChoice,
     /// Names whose messages are shown, then a query: `member:Get* dur>50ms` [default: all]
@@ -40,7 +40,7 @@ pub(crate) struct Monitor {
     rules: Vec<String>,
     /// Output style [default: line on a terminal, busctl elsewhere]
     #[arg(long, value_enum, conflicts_with_all = ["json", "j"])]
-    format: Option<Form>,
+    format: Option<MonitorFormat>,
     #[command(flatten)]
     color: ColorChoice,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(crate) struct Monitor {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
+enum MonitorFormat {
     /// One line for each message: time, caller, callee, member, and with replies duration and outcome
     Line,
     /// As `busctl monitor`, and a line with names and durations
@@ -74,7 +74,7 @@ enum Form {
     DbusSend,
 }
 
-impl Monitor {
+impl MonitorArgs {
     /// Shows messages until somebody wants no more.
     pub(crate) fn run(self) -> Result<(), LiveError> {
         let (names, query) = names_and_query(&self.words);
@@ -101,17 +101,21 @@ impl Monitor {
         follow(events, printer)
     }
 
-    fn form(&self) -> Shape {
-        let usual = if stdout().is_terminal() { Form::Line } else { Form::Busctl };
+    fn form(&self) -> MonitorOutput {
+        let usual =
+            if stdout().is_terminal() { MonitorFormat::Line } else { MonitorFormat::Busctl };
         match (self.json.layout(), self.format.unwrap_or(usual)) {
-            (Some(layout), _) => Shape::Json(layout),
-            (None, Form::Line) => {
+            (Some(layout), _) => MonitorOutput::Json(layout),
+            (None, MonitorFormat::Line) => {
                 let clock = LineClock::TimeOfDay(local_time);
-                Shape::Lines(Box::new(LinesAndWaits::new(Lines::new(self.color.of_lines(), clock))))
+                MonitorOutput::Lines(Box::new(LinesAndWaits::new(MessageLines::new(
+                    self.color.of_lines(),
+                    clock,
+                ))))
             }
-            (None, Form::Busctl) => Shape::Blocks,
-            (None, Form::Gdbus) => Shape::Tool(Format::Gdbus),
-            (None, Form::DbusSend) => Shape::Tool(Format::DbusSend),
+            (None, MonitorFormat::Busctl) => MonitorOutput::Blocks,
+            (None, MonitorFormat::Gdbus) => MonitorOutput::Tool(MessageFormat::Gdbus),
+            (None, MonitorFormat::DbusSend) => MonitorOutput::Tool(MessageFormat::DbusSend),
         }
     }
 }
@@ -142,23 +146,23 @@ fn follow(mut events: LiveLoop, mut printer: Printer<'_>) -> Result<(), LiveErro
 }
 
 /// The time of day where the program runs, as if it were UTC.
-fn local_time(at: Time) -> Time {
+fn local_time(at: RecordedTime) -> RecordedTime {
     let utc = DateTime::from_timestamp_nanos(at.0);
     let offset = Local.offset_from_utc_datetime(&utc.naive_utc()).fix().local_minus_utc();
-    Time(at.0.saturating_add(i64::from(offset) * NANOS_PER_SECOND))
+    RecordedTime(at.0.saturating_add(i64::from(offset) * NANOS_PER_SECOND))
 }
 
 /// How messages are printed.
 #[derive(Debug)]
-enum Shape {
+enum MonitorOutput {
     /// A line for each message, and one for each call that ends without a reply.
     Lines(Box<LinesAndWaits>),
     /// Blocks of lines, with names and durations.
     Blocks,
     /// As this tool prints them.
-    Tool(Format),
+    Tool(MessageFormat),
     /// As JSON.
-    Json(Layout),
+    Json(JsonLayout),
 }
 
 /// Prints the messages that are asked for.
@@ -166,7 +170,7 @@ enum Shape {
 struct Printer<'q> {
     traffic: LiveTraffic,
     matcher: capture::query::Matcher<'q>,
-    shape: Shape,
+    shape: MonitorOutput,
     controls: Controls,
     left: Option<u64>,
     text: String,
@@ -174,7 +178,7 @@ struct Printer<'q> {
 }
 
 impl<'q> Printer<'q> {
-    fn new(query: &'q Query, shape: Shape, left: Option<u64>) -> Self {
+    fn new(query: &'q Query, shape: MonitorOutput, left: Option<u64>) -> Self {
         let traffic = LiveTraffic::new(MESSAGES_KEPT, monotonic());
         let (text, buffer) = (String::new(), Vec::new());
         let controls = controls();
@@ -185,10 +189,10 @@ impl<'q> Printer<'q> {
         matches!(self.left, Some(0))
     }
 
-    fn take(&mut self, record: Record<'_>) {
+    fn take(&mut self, record: RecordingRecord<'_>) {
         let Some(id) = self.traffic.push(record) else { return };
         let message = self.traffic.capture().message(id);
-        if let Shape::Lines(lines) = &mut self.shape {
+        if let MonitorOutput::Lines(lines) = &mut self.shape {
             lines.forget_answered(&message);
         }
         if self.is_full() || !self.matcher.selects(&message) {
@@ -202,15 +206,15 @@ impl<'q> Printer<'q> {
     }
 
     /// Prints what is still to say at this time.
-    fn finish(&mut self, now: Time) -> io::Result<()> {
-        if let Shape::Lines(lines) = &mut self.shape {
+    fn finish(&mut self, now: RecordedTime) -> io::Result<()> {
+        if let MonitorOutput::Lines(lines) = &mut self.shape {
             lines.push_waiting(&mut self.text, now);
         }
         self.flush()
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if let Shape::Lines(lines) = &mut self.shape {
+        if let MonitorOutput::Lines(lines) = &mut self.shape {
             lines.push_abandoned(&mut self.text, self.traffic.capture());
         }
         let mut stdout = stdout().lock();
@@ -221,26 +225,30 @@ impl<'q> Printer<'q> {
 }
 
 fn push(
-    shape: &mut Shape,
+    shape: &mut MonitorOutput,
     text: &mut String,
-    message: &Message<'_>,
+    message: &CapturedMessage<'_>,
     buffer: &mut Vec<u8>,
     controls: Controls,
 ) -> io::Result<()> {
     match shape {
-        Shape::Lines(lines) => lines.push(text, message, buffer),
-        Shape::Tool(format) => format.push(text, message, buffer, controls),
-        Shape::Json(Layout::Line) => Format::Json.push(text, message, buffer, controls),
-        Shape::Json(Layout::Lossless) => Format::Lossless.push(text, message, buffer, controls),
-        Shape::Blocks => {
+        MonitorOutput::Lines(lines) => lines.push(text, message, buffer),
+        MonitorOutput::Tool(format) => format.push(text, message, buffer, controls),
+        MonitorOutput::Json(JsonLayout::Line) => {
+            MessageFormat::Json.push(text, message, buffer, controls)
+        }
+        MonitorOutput::Json(JsonLayout::Lossless) => {
+            MessageFormat::Lossless.push(text, message, buffer, controls)
+        }
+        MonitorOutput::Blocks => {
             let start = text.len();
-            Format::Busctl.push(text, message, buffer, controls)?;
+            MessageFormat::Busctl.push(text, message, buffer, controls)?;
             insert_line(text, start, &who(message));
             Ok(())
         }
-        Shape::Json(layout @ Layout::Lines) => {
+        MonitorOutput::Json(layout @ JsonLayout::Lines) => {
             let mut line = String::new();
-            Format::Json.push(&mut line, message, buffer, controls)?;
+            MessageFormat::Json.push(&mut line, message, buffer, controls)?;
             text.push_str(&layout.lay(line));
             Ok(())
         }
@@ -254,9 +262,9 @@ fn insert_line(text: &mut String, start: usize, line: &str) {
 }
 
 /// Who says it to whom, and how long it took: `  mail[43] -> shell[12]  1.20 ms`.
-fn who(message: &Message<'_>) -> String {
+fn who(message: &CapturedMessage<'_>) -> String {
     let capture = message.capture();
-    let name = |peer: Option<capture::model::PeerId>, name: &str| {
+    let name = |peer: Option<capture::model::RecordedPeerId>, name: &str| {
         let peer = peer.map(|peer| match capture.process_label(peer) {
             Some(process) => format!("{} {process}", capture.label(peer)),
             None => capture.label(peer).into_owned(),

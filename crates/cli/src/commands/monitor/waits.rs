@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::io;
 
 use capture::Capture;
-use capture::model::{CallOutcome, Message};
-use capture::record::{BusId, Time};
-use capture::show::{Entry, Knowledge, Lines};
+use capture::model::{CallOutcome, CapturedMessage};
+use capture::record::{BusId, RecordedTime};
+use capture::show::{Knowledge, MessageLineEntry, MessageLines};
 
 /// Lines, and the calls that were printed and have no reply yet.
 #[derive(Debug)]
 pub(super) struct LinesAndWaits {
-    lines: Lines,
-    waiting: HashMap<CallKey, Entry>,
+    lines: MessageLines,
+    waiting: HashMap<CallKey, MessageLineEntry>,
 }
 
 /// A call, as its reply names it.
@@ -25,7 +25,7 @@ struct CallKey {
 }
 
 impl LinesAndWaits {
-    pub(super) fn new(lines: Lines) -> Self {
+    pub(super) fn new(lines: MessageLines) -> Self {
         Self { lines, waiting: HashMap::new() }
     }
 
@@ -33,19 +33,19 @@ impl LinesAndWaits {
     pub(super) fn push(
         &mut self,
         text: &mut String,
-        message: &Message<'_>,
+        message: &CapturedMessage<'_>,
         buffer: &mut Vec<u8>,
     ) -> io::Result<()> {
         if message.expects_reply() && self.waiting.len() < WAITING_MAX {
             let caller = message.sender().to_owned();
             let key = CallKey { bus: message.bus(), caller, serial: message.serial() };
-            self.waiting.insert(key, Entry::of_waiting(message));
+            self.waiting.insert(key, MessageLineEntry::of_waiting(message));
         }
         self.lines.push(text, message, Knowledge::SoFar, buffer)
     }
 
     /// Forgets the call that a message answers, whether that message is printed or not.
-    pub(super) fn forget_answered(&mut self, message: &Message<'_>) {
+    pub(super) fn forget_answered(&mut self, message: &CapturedMessage<'_>) {
         if message.reply_serial() != 0 && !self.waiting.is_empty() {
             let caller = message.destination().to_owned();
             let serial = message.reply_serial();
@@ -70,9 +70,9 @@ impl LinesAndWaits {
     }
 
     /// Appends a line for each call that has not ended until `now`, the oldest first.
-    pub(super) fn push_waiting(&mut self, text: &mut String, now: Time) {
+    pub(super) fn push_waiting(&mut self, text: &mut String, now: RecordedTime) {
         let mut waiting: Vec<_> = self.waiting.drain().map(|(_, entry)| entry).collect();
-        waiting.sort_by_key(Entry::at);
+        waiting.sort_by_key(MessageLineEntry::at);
         for entry in waiting {
             self.lines.push_entry(text, &entry.ended(now, CallOutcome::Waiting));
         }

@@ -3,7 +3,7 @@
 use std::io;
 
 use capture::record::EndCause;
-use recorder::{StartError, TapeError};
+use recorder::{SessionStartError, TapeError};
 
 use crate::exit::ExitError;
 use crate::guest::GuestError;
@@ -19,7 +19,7 @@ pub(crate) enum RecordError {
     #[error("--ring and --trigger need a file: -o FILE")]
     NotAFile,
     #[error(transparent)]
-    Start(#[from] StartError),
+    Start(#[from] SessionStartError),
     #[error(transparent)]
     Guest(#[from] GuestError),
     #[error(transparent)]

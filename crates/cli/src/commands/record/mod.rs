@@ -15,13 +15,14 @@ use capture::query::Query;
 use capture::record::EndCause;
 use clap::Args;
 use recorder::{
-    Beside, Destination, Limits, Objects, Pace, Place, Session, Summary, Tape, Turn, Wanted, origin,
+    Beside, BusPlace, ObjectIntrospection, RecordingOptions, RecordingPace, RecordingSession,
+    SessionLimits, SessionReport, SessionTurn, Tape, TapeDestination, origin,
 };
 use sys::poll::{Events, Interest, Poller};
-use sys::signals::{Signal, SignalSource};
+use sys::signals::{ProcessSignal, SignalSource};
 
 pub(crate) use error::RecordError;
-pub(crate) use progress::{Progress, report};
+pub(crate) use progress::{RecordProgress, report};
 
 use crate::amount;
 use crate::bus_choice::BusChoices;
@@ -33,7 +34,7 @@ use crate::rule::match_rule;
 /// What `record` is asked to do.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Record {
+pub(crate) struct RecordArgs {
     #[command(flatten)]
     buses: BusChoices,
     /// Where the recording goes; `-` is standard output [default: a new recording.pcapng]
@@ -72,7 +73,7 @@ pub(crate) struct Record {
     command: Vec<OsString>,
 }
 
-impl Record {
+impl RecordArgs {
     /// Records until somebody or something ends it. The exit status is that of the command, if there is one.
     pub(crate) fn run(self) -> Result<u8, RecordError> {
         let signals = SignalSource::block(&guest::SIGNALS)?;
@@ -80,14 +81,14 @@ impl Record {
             [] => None,
             words => Some(guest::command(words)?),
         };
-        let limits = Limits { bytes: self.max_size, time: self.max_time };
+        let limits = SessionLimits { bytes: self.max_size, time: self.max_time };
         let places = self.buses.places();
         let wanted = self.wanted();
         let bodies = self.bodies();
         let stdout = self.standard_output()?;
         // A new name is chosen when the file is created.
         let open = || Tape::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM));
-        let session = Session::start(&places, &wanted, open, limits)?;
+        let session = RecordingSession::start(&places, &wanted, open, limits)?;
         if let Bodies::Cut(kept) = bodies
             && kept < HEADERS_FIT
         {
@@ -104,13 +105,22 @@ impl Record {
                 return Err(error.into());
             }
         };
-        Recording { session, progress: Progress::new() }.until_it_ends(guest, &signals)
+        ActiveRecording { session, progress: RecordProgress::new() }.until_it_ends(guest, &signals)
     }
 
-    fn wanted(&self) -> Wanted {
-        let objects = if self.introspect { Objects::Introspected } else { Objects::Ignored };
+    fn wanted(&self) -> RecordingOptions {
+        let objects = if self.introspect {
+            ObjectIntrospection::Introspected
+        } else {
+            ObjectIntrospection::Ignored
+        };
         let beside = if self.switches { Beside::Switches } else { Beside::Nothing };
-        Wanted { filters: self.filter.clone(), pace: Pace::Complete, objects, beside }
+        RecordingOptions {
+            filters: self.filter.clone(),
+            pace: RecordingPace::Complete,
+            objects,
+            beside,
+        }
     }
 
     const fn bodies(&self) -> Bodies {
@@ -122,7 +132,7 @@ impl Record {
     }
 
     /// Standard output, if the recording is to go there.
-    fn standard_output(&self) -> Result<Option<Destination>, RecordError> {
+    fn standard_output(&self) -> Result<Option<TapeDestination>, RecordError> {
         if self.output.as_deref() != Some(Path::new("-")) {
             return Ok(None);
         }
@@ -132,35 +142,40 @@ impl Record {
         }
     }
 
-    fn file(self) -> Destination {
+    fn file(self) -> TapeDestination {
         let path = self.output.unwrap_or_else(new_name);
         match (self.trigger, self.ring) {
             (Some(query), size) => {
-                Destination::Trigger { path, size: size.unwrap_or(TRIGGER_SIZE), query }
+                TapeDestination::Trigger { path, size: size.unwrap_or(TRIGGER_SIZE), query }
             }
-            (None, Some(size)) => Destination::Ring { path, size },
-            (None, None) => Destination::File(path),
+            (None, Some(size)) => TapeDestination::Ring { path, size },
+            (None, None) => TapeDestination::File(path),
         }
     }
 }
 
 /// A recording, and what is told of it.
 #[derive(Debug)]
-pub(crate) struct Recording {
-    session: Session,
-    progress: Progress,
+pub(crate) struct ActiveRecording {
+    session: RecordingSession,
+    progress: RecordProgress,
 }
 
-impl Recording {
+impl ActiveRecording {
     /// Records one bus into a file, without showing how it goes.
-    pub(crate) fn of(place: Place, path: PathBuf) -> Result<Self, RecordError> {
-        let open = || Tape::open(Destination::File(path), Bodies::Whole, origin(PROGRAM));
-        let session = Session::start(&[place], &Wanted::default(), open, Limits::default())?;
-        Ok(Self { session, progress: Progress::silent() })
+    pub(crate) fn of(place: BusPlace, path: PathBuf) -> Result<Self, RecordError> {
+        let open = || Tape::open(TapeDestination::File(path), Bodies::Whole, origin(PROGRAM));
+        let session = RecordingSession::start(
+            &[place],
+            &RecordingOptions::default(),
+            open,
+            SessionLimits::default(),
+        )?;
+        Ok(Self { session, progress: RecordProgress::silent() })
     }
 
     /// What is readable when there is something to do.
-    pub(crate) const fn session(&self) -> &Session {
+    pub(crate) const fn session(&self) -> &RecordingSession {
         &self.session
     }
 
@@ -170,20 +185,20 @@ impl Recording {
     }
 
     /// Takes what has come; says how long to rest, or why it is over.
-    pub(crate) fn turn(&mut self) -> Turn {
+    pub(crate) fn turn(&mut self) -> SessionTurn {
         let turn = self.session.turn();
         for told in self.session.told() {
             self.progress.say(&told.to_string());
         }
         self.progress.show(&self.session);
         match (turn, self.progress.rest()) {
-            (Turn::Rest(rest), Some(line)) => Turn::Rest(rest.min(line)),
+            (SessionTurn::Rest(rest), Some(line)) => SessionTurn::Rest(rest.min(line)),
             (turn, _) => turn,
         }
     }
 
     /// Ends it.
-    pub(crate) fn finish(mut self, cause: EndCause) -> Result<Summary, RecordError> {
+    pub(crate) fn finish(mut self, cause: EndCause) -> Result<SessionReport, RecordError> {
         self.progress.clear();
         Ok(self.session.finish(cause)?)
     }
@@ -204,12 +219,12 @@ impl Recording {
             complain(&report(summary));
         }
         let status = match (end, guest) {
-            (Ending::Command(status) | Ending::Interrupted(status), _) => status,
+            (RecordingEnd::Command(status) | RecordingEnd::Interrupted(status), _) => status,
             (_, Some(mut guest)) => wait_for(&mut guest, signals, &poller)?,
-            (Ending::Itself(cause @ EndCause::NoBus), None) => {
+            (RecordingEnd::Itself(cause @ EndCause::NoBus), None) => {
                 return Err(finished.err().unwrap_or(RecordError::Ended(cause)));
             }
-            (Ending::Itself(_) | Ending::Asked, None) => 0,
+            (RecordingEnd::Itself(_) | RecordingEnd::Asked, None) => 0,
         };
         status_with(status, finished.err(), "record")
     }
@@ -220,30 +235,30 @@ impl Recording {
         mut guest: Option<&mut Guest>,
         signals: &SignalSource,
         poller: &Poller,
-    ) -> Result<Ending, RecordError> {
+    ) -> Result<RecordingEnd, RecordError> {
         poller.add(self.session.as_fd(), 1, Interest::Read)?;
         let mut events = Events::with_capacity(2);
         let mut is_asked = false;
         loop {
             let rest = match self.turn() {
-                Turn::More => Duration::ZERO,
-                Turn::Rest(rest) => rest,
-                Turn::Over(cause) => return Ok(Ending::Itself(cause)),
+                SessionTurn::More => Duration::ZERO,
+                SessionTurn::Rest(rest) => rest,
+                SessionTurn::Over(cause) => return Ok(RecordingEnd::Itself(cause)),
             };
             if let Some(guest) = guest.as_deref_mut()
                 && let Some(status) = guest.ended()?
             {
                 let status = shell_status(status);
                 return Ok(if is_asked {
-                    Ending::Interrupted(status)
+                    RecordingEnd::Interrupted(status)
                 } else {
-                    Ending::Command(status)
+                    RecordingEnd::Command(status)
                 });
             }
             poller.wait(&mut events, Some(rest))?;
             is_asked |= heed(signals, guest.as_deref_mut())?;
             if is_asked && guest.is_none() {
-                return Ok(Ending::Asked);
+                return Ok(RecordingEnd::Asked);
             }
         }
     }
@@ -268,7 +283,7 @@ pub(crate) fn status_with(
 
 /// What has ended a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Ending {
+enum RecordingEnd {
     /// Somebody.
     Asked,
     /// The command has ended with this status.
@@ -279,7 +294,7 @@ enum Ending {
     Itself(EndCause),
 }
 
-impl Ending {
+impl RecordingEnd {
     const fn cause(self) -> EndCause {
         match self {
             Self::Asked | Self::Interrupted(_) => EndCause::Asked,
@@ -306,18 +321,21 @@ fn heed(signals: &SignalSource, guest: Option<&mut Guest>) -> io::Result<bool> {
     let Some(guest) = guest else { return Ok(asked_to_end(signals)?.is_some()) };
     let mut is_asked = false;
     while let Some(signal) = signals.take()? {
-        is_asked |= matches!(signal, Signal::Interrupt | Signal::Terminate | Signal::HangUp);
+        is_asked |= matches!(
+            signal,
+            ProcessSignal::Interrupt | ProcessSignal::Terminate | ProcessSignal::HangUp
+        );
         guest.pass_on(signal);
     }
     Ok(is_asked)
 }
 
-fn standard_output() -> Result<Destination, RecordError> {
+fn standard_output() -> Result<TapeDestination, RecordError> {
     if stdout().is_terminal() {
         return Err(RecordError::Terminal);
     }
     let descriptor = stdout().as_fd().try_clone_to_owned()?;
-    Ok(Destination::Open(File::from(descriptor)))
+    Ok(TapeDestination::Open(File::from(descriptor)))
 }
 
 /// A name that no file has yet: `recording.pcapng`, `recording-2.pcapng`, ...

@@ -6,7 +6,7 @@ use std::time::Duration;
 use capture::query::OfRecorder;
 use capture::record::EndCause;
 use capture::text::units::{bytes, count, counted, duration, elapsed};
-use recorder::{Session, Summary, Tally, Watching};
+use recorder::{RecordingSession, RecordingTally, SessionReport, Watching};
 use sys::clock::monotonic;
 
 use crate::output::complain;
@@ -14,14 +14,14 @@ use crate::progress::{EVERY, StatusLine};
 
 /// How the recording is going. Nothing is shown if standard error is not a terminal.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct RecordProgress {
     line: StatusLine,
     next: Duration,
     /// What there was when the line was drawn last, and when.
     last: (Duration, u64),
 }
 
-impl Progress {
+impl RecordProgress {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
         let now = monotonic();
@@ -34,7 +34,7 @@ impl Progress {
     }
 
     /// Draws the line, if it is time to.
-    pub(crate) fn show(&mut self, session: &Session) {
+    pub(crate) fn show(&mut self, session: &RecordingSession) {
         let now = monotonic();
         if !self.line.is_possible() || now < self.next {
             return;
@@ -64,7 +64,7 @@ impl Progress {
     }
 }
 
-fn line(tally: &Tally, rate: f64, span: Duration) -> String {
+fn line(tally: &RecordingTally, rate: f64, span: Duration) -> String {
     format!(
         "{}  {}, {}/s, {}, {}  (Ctrl-C ends it)",
         elapsed(span),
@@ -76,8 +76,8 @@ fn line(tally: &Tally, rate: f64, span: Duration) -> String {
 }
 
 /// What is said at the end.
-pub(crate) fn report(summary: &Summary) -> String {
-    let Summary { tally, span, cause, used, late, watching } = summary;
+pub(crate) fn report(summary: &SessionReport) -> String {
+    let SessionReport { tally, span, cause, used, late, watching } = summary;
     // How somebody ended it, the one who reads this knows.
     let until = match cause {
         EndCause::Asked | EndCause::Command => String::new(),
@@ -120,34 +120,35 @@ pub(crate) fn report(summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use capture::losses::Losses;
-    use recorder::Lateness;
+    use recorder::ReadingLateness;
 
     use super::*;
 
     #[test]
     fn the_line_tells_how_it_is_going() {
         let losses = Losses { gaps: 2, messages: 7 };
-        let tally = Tally { messages: 1234, bytes: 99_000, losses, ..Tally::default() };
+        let tally =
+            RecordingTally { messages: 1234, bytes: 99_000, losses, ..RecordingTally::default() };
         let expected = "0:01:01  1,234 messages, 20/s, 97 KiB, 7 messages lost  (Ctrl-C ends it)";
         assert_eq!(line(&tally, 20.0, Duration::from_secs(61)), expected);
     }
 
     #[test]
     fn the_report_tells_what_it_has_cost() {
-        let summary = Summary {
-            tally: Tally {
+        let summary = SessionReport {
+            tally: RecordingTally {
                 messages: 1000,
                 bytes: 2048,
                 of_recorder: 250,
                 written: 4096,
                 files: vec!["a.pcapng.1".into(), "a.pcapng".into()],
-                ..Tally::default()
+                ..RecordingTally::default()
             },
             span: Duration::from_millis(2500),
             cause: EndCause::NoBus,
             used: Duration::from_millis(20),
             watching: Some(Watching { watched: 3, refused: 1 }),
-            late: Lateness::default(),
+            late: ReadingLateness::default(),
         };
         let expected = "recorded 1,000 messages, 2.0 KiB, in 2.5 s, until no bus was left: nothing lost\n\
                         250 messages from or to the recorder are hidden; is:recorder shows them\n\

@@ -13,20 +13,20 @@ use std::time::Duration;
 
 use capture::record::EndCause;
 use clap::Args;
-use error::RunError;
-use recorder::{Place, Turn};
+use error::RunCommandError;
+use recorder::{BusPlace, SessionTurn};
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::SignalSource;
 
-use crate::commands::record::{RecordError, Recording, report, status_with};
+use crate::commands::record::{ActiveRecording, RecordError, report, status_with};
 use crate::guest::{self, Guest, shell_status};
 use crate::output::complain;
-use crate::private_bus::{Config, Plan, PrivateBus, describe_end};
+use crate::private_bus::{PrivateBus, PrivateBusConfig, PrivateBusOptions, describe_end};
 
 /// What `run` is asked to do.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// The configuration of the bus [default: like that of a user's session]
     #[arg(long, value_name = "FILE")]
     config_file: Option<PathBuf>,
@@ -43,20 +43,20 @@ pub(crate) struct Run {
     command: Vec<OsString>,
 }
 
-impl Run {
+impl RunArgs {
     /// Runs a command with a bus of its own, and returns its exit status.
-    pub(crate) fn run(self) -> Result<u8, RunError> {
+    pub(crate) fn run(self) -> Result<u8, RunCommandError> {
         let signals = SignalSource::block(&guest::SIGNALS)?;
         let command = guest::command(&self.command)?;
-        let config = self.config_file.map_or(Config::Session, Config::File);
-        let plan = Plan { config, address: None, log: Stdio::inherit() };
+        let config = self.config_file.map_or(PrivateBusConfig::Session, PrivateBusConfig::File);
+        let plan = PrivateBusOptions { config, address: None, log: Stdio::inherit() };
         let bus = PrivateBus::start(plan, &signals)?;
-        let place = Place::Address(bus.address().to_owned());
-        let recording = self.record.map(|path| Recording::of(place, path)).transpose()?;
+        let place = BusPlace::Address(bus.address().to_owned());
+        let recording = self.record.map(|path| ActiveRecording::of(place, path)).transpose()?;
         let guest = match start(command, &bus) {
             Ok(guest) => guest,
             Err(error) => {
-                recording.into_iter().for_each(Recording::discard);
+                recording.into_iter().for_each(ActiveRecording::discard);
                 return Err(error);
             }
         };
@@ -68,7 +68,7 @@ impl Run {
     }
 }
 
-fn start(mut command: Command, bus: &PrivateBus) -> Result<Guest, RunError> {
+fn start(mut command: Command, bus: &PrivateBus) -> Result<Guest, RunCommandError> {
     command.env("DBUS_SESSION_BUS_ADDRESS", bus.address());
     command.env("DBUS_SESSION_BUS_PID", bus.pid().to_string());
     // They are about another bus.
@@ -85,12 +85,12 @@ struct Around {
     bus: PrivateBus,
     watched: BusState,
     /// While it goes on, or why it does not.
-    recording: Result<Option<Recording>, RecordError>,
+    recording: Result<Option<ActiveRecording>, RecordError>,
 }
 
 impl Around {
     /// Waits for the command, passes on the signals that were meant for it, and records.
-    fn wait(&mut self, signals: &SignalSource) -> Result<ExitStatus, RunError> {
+    fn wait(&mut self, signals: &SignalSource) -> Result<ExitStatus, RunCommandError> {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
         if let Ok(Some(recording)) = &self.recording {
@@ -114,9 +114,9 @@ impl Around {
     fn record(&mut self) -> Option<Duration> {
         let Ok(Some(recording)) = &mut self.recording else { return None };
         match recording.turn() {
-            Turn::More => Some(Duration::ZERO),
-            Turn::Rest(rest) => Some(rest),
-            Turn::Over(cause) => {
+            SessionTurn::More => Some(Duration::ZERO),
+            SessionTurn::Rest(rest) => Some(rest),
+            SessionTurn::Over(cause) => {
                 self.end_recording(cause);
                 None
             }

@@ -4,19 +4,21 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use capture::Capture;
-use capture::model::Message;
+use capture::model::CapturedMessage;
 use capture::query::{Matcher, Query};
 use capture::save::FileFormat;
-use capture::show::{Command, Details, Format, Inexpressible, Knowledge, LineClock, Lines};
+use capture::show::{
+    CallDetails, Inexpressible, Knowledge, LineClock, MessageFormat, MessageLines, SendCommand,
+};
 use capture::statistics::Caveat;
 use capture::text::Style;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::choices::{Choice, one_of};
 use crate::exit::ExitError;
-use crate::output::{Output, complain, controls, write_text};
-use crate::progress::{Task, Work, conclude_file};
-use crate::recording::{self, ReadError, warn_if_unmatched};
+use crate::output::{DocumentOutput, complain, controls, write_text};
+use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::saving::save_matching;
 use crate::style::ColorChoice;
 
@@ -31,19 +33,19 @@ pub(crate) struct Show {
     query: Vec<String>,
     /// Output style [default: details for a single number; else line on a terminal, busctl elsewhere]
     #[arg(long, value_enum)]
-    format: Option<Form>,
+    format: Option<ShowFormat>,
     #[command(flatten)]
     color: ColorChoice,
     /// Instead, the command that sends the like
     #[arg(long, value_parser = one_of(&COMMANDS), value_name = "PROGRAM", conflicts_with = "format")]
-    as_command: Option<Command>,
+    as_command: Option<SendCommand>,
     /// Instead, save them as a recording: OUT.pcapng, or OUT.pcap, which has no names and no phases
     #[arg(long, short = 'o', value_name = "OUT", conflicts_with_all = ["format", "as_command"])]
     save: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Form {
+enum ShowFormat {
     /// One line for each message: number, seconds, caller, callee, member, duration, outcome
     Line,
     /// As `busctl monitor`
@@ -60,7 +62,7 @@ enum Form {
     Details,
 }
 
-impl Form {
+impl ShowFormat {
     /// What messages look like if no form is asked for.
     fn usual(query: &Query) -> Self {
         match query.message_number() {
@@ -71,12 +73,12 @@ impl Form {
     }
 }
 
-const COMMANDS: [Choice<Command>; 5] = [
-    ("busctl", "`busctl call` or `busctl emit`", Command::Busctl),
-    ("gdbus", "`gdbus call` or `gdbus emit`", Command::Gdbus),
-    ("dbus-send", "`dbus-send`", Command::DbusSend),
-    ("python", "A Python program", Command::Python),
-    ("match-rule", "The match rule for such messages", Command::MatchRule),
+const COMMANDS: [Choice<SendCommand>; 5] = [
+    ("busctl", "`busctl call` or `busctl emit`", SendCommand::Busctl),
+    ("gdbus", "`gdbus call` or `gdbus emit`", SendCommand::Gdbus),
+    ("dbus-send", "`dbus-send`", SendCommand::DbusSend),
+    ("python", "A Python program", SendCommand::Python),
+    ("match-rule", "The match rule for such messages", SendCommand::MatchRule),
 ];
 
 impl Show {
@@ -98,19 +100,20 @@ impl Show {
         if let Some(program) = self.as_command {
             return commands(&capture, &query, program);
         }
-        let format = match self.format.unwrap_or_else(|| Form::usual(&query)) {
-            Form::Line => {
-                let lines = Lines::new(self.color.of_lines(), LineClock::of_recording(&capture));
+        let format = match self.format.unwrap_or_else(|| ShowFormat::usual(&query)) {
+            ShowFormat::Line => {
+                let lines =
+                    MessageLines::new(self.color.of_lines(), LineClock::of_recording(&capture));
                 return Ok(print_each(&capture, &query, |text, message, buffer| {
                     lines.push(text, message, Knowledge::Whole, buffer)
                 })?);
             }
-            Form::Details => return Ok(details(&capture, &query, self.color.of_stdout())?),
-            Form::Busctl => Format::Busctl,
-            Form::Gdbus => Format::Gdbus,
-            Form::DbusSend => Format::DbusSend,
-            Form::Json => Format::Json,
-            Form::Lossless => Format::Lossless,
+            ShowFormat::Details => return Ok(details(&capture, &query, self.color.of_stdout())?),
+            ShowFormat::Busctl => MessageFormat::Busctl,
+            ShowFormat::Gdbus => MessageFormat::Gdbus,
+            ShowFormat::DbusSend => MessageFormat::DbusSend,
+            ShowFormat::Json => MessageFormat::Json,
+            ShowFormat::Lossless => MessageFormat::Lossless,
         };
         let controls = controls();
         Ok(print_each(&capture, &query, |text, message, buffer| {
@@ -123,22 +126,22 @@ impl Show {
 struct Saved {
     path: PathBuf,
     format: FileFormat,
-    out: Output,
+    out: DocumentOutput,
 }
 
 impl Saved {
     fn create(path: &Path) -> Result<Self, ShowError> {
         let format = FileFormat::of_path(path);
         let format = format.ok_or_else(|| ShowError::Extension(path.to_owned()))?;
-        let created = Output::create(Some(path));
+        let created = DocumentOutput::create(Some(path));
         let out = created.map_err(|error| ShowError::Write(path.to_owned(), error))?;
         Ok(Self { path: path.to_owned(), format, out })
     }
 
     fn write(self, capture: &Capture, query: &Query) -> Result<(), ShowError> {
         let Self { path, format, mut out } = self;
-        let work = Work::start(Task::Other("writing"));
-        let written = Output::check_inputs(Some(&path), capture)
+        let work = ShownWork::start(WorkTask::Other("writing"));
+        let written = DocumentOutput::check_inputs(Some(&path), capture)
             .and_then(|()| save_matching(capture, query, format, &mut out))
             .and_then(|messages| out.finish().map(|()| messages));
         drop(work);
@@ -152,7 +155,7 @@ impl Saved {
 
 /// Prints all that is known of the messages that a query selects, a call and its reply together.
 fn details(capture: &Capture, query: &Query, style: Style) -> io::Result<()> {
-    let (mut details, mut matcher) = (Details::new(capture, style), query.matcher());
+    let (mut details, mut matcher) = (CallDetails::new(capture, style), query.matcher());
     let mut gap = "";
     for message in capture.messages().filter(|message| selects_alone(&mut matcher, message)) {
         write_text(&format!("{gap}{}", details.of(&message)?))?;
@@ -163,7 +166,7 @@ fn details(capture: &Capture, query: &Query, style: Style) -> io::Result<()> {
 
 /// Whether a query selects a message and it is not a reply whose call is selected too: what is printed of
 /// a call is about both.
-fn selects_alone(matcher: &mut Matcher<'_>, message: &Message<'_>) -> bool {
+fn selects_alone(matcher: &mut Matcher<'_>, message: &CapturedMessage<'_>) -> bool {
     let call = message.call().filter(|call| call.id() != message.id());
     matcher.selects(message) && !call.is_some_and(|call| matcher.selects(&call))
 }
@@ -172,15 +175,15 @@ fn selects_alone(matcher: &mut Matcher<'_>, message: &Message<'_>) -> bool {
 fn print_each(
     capture: &Capture,
     query: &Query,
-    push: impl Fn(&mut String, &Message<'_>, &mut Vec<u8>) -> io::Result<()>,
+    push: impl Fn(&mut String, &CapturedMessage<'_>, &mut Vec<u8>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
     // On a terminal, what is printed shows how far this is.
-    let task = Task::Messages("printing", capture.len() as u64);
-    let work = (!stdout().is_terminal()).then(|| Work::start(task));
-    let selects = |message: &Message<'_>| {
-        work.iter().for_each(Work::count);
+    let task = WorkTask::Messages("printing", capture.len() as u64);
+    let work = (!stdout().is_terminal()).then(|| ShownWork::start(task));
+    let selects = |message: &CapturedMessage<'_>| {
+        work.iter().for_each(ShownWork::count);
         matcher.selects(message)
     };
     for message in capture.messages().filter(selects) {
@@ -192,8 +195,8 @@ fn print_each(
 }
 
 /// What has no command is told on standard error, and the rest is printed.
-fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), ShowError> {
-    let mut out = Output::create(None)?;
+fn commands(capture: &Capture, query: &Query, command: SendCommand) -> Result<(), ShowError> {
+    let mut out = DocumentOutput::create(None)?;
     let (mut buffer, mut matcher) = (Vec::new(), query.matcher());
     let mut refused = 0;
     for message in capture.messages().filter(|message| selects_alone(&mut matcher, message)) {
@@ -214,7 +217,7 @@ fn commands(capture: &Capture, query: &Query, command: Command) -> Result<(), Sh
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ShowError {
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] RecordingError),
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The command cannot express this number of messages.

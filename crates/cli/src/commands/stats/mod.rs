@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use capture::Capture;
-use capture::budget::{Budget, Verdict};
+use capture::budget::{Budget, BudgetVerdict};
 use capture::query::Query;
-use capture::statistics::{Subject, Sweep, SweepChoice, SweepError, Unknowable};
-use capture::table::{NoSuchColumn, Table};
+use capture::statistics::{Sweep, SweepChoice, SweepError, TableSubject, Unknowable};
+use capture::table::{DataTable, NoSuchColumn};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 
 use super::diff::check_budgets;
 use crate::exit::ExitError;
 use crate::output::print;
-use crate::progress::{Task, Work};
-use crate::recording::{self, ReadError, warn_if_unmatched};
+use crate::progress::{ShownWork, WorkTask};
+use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::style;
 
 /// What to tell of which recordings.
@@ -34,7 +34,7 @@ pub(crate) struct Stats {
     words: Vec<String>,
     /// One table, of these
     #[arg(long, value_parser = subject())]
-    by: Option<Subject>,
+    by: Option<TableSubject>,
     /// The column to sort by: the largest first, texts by the alphabet
     #[arg(long, value_name = "COLUMN", requires = "by")]
     sort: Option<String>,
@@ -54,13 +54,13 @@ pub(crate) struct Stats {
     #[arg(long = "assert", value_name = "BUDGET", conflicts_with_all = ["by", "sweep"])]
     budgets: Vec<Budget>,
     #[command(flatten)]
-    form: Form,
+    form: StatsFormat,
 }
 
 /// How the numbers are written.
 #[derive(Clone, Copy, Debug, Args)]
 #[group(multiple = false)]
-struct Form {
+struct StatsFormat {
     /// Lines for people; so without any of these
     #[arg(long)]
     text: bool,
@@ -77,21 +77,21 @@ impl Stats {
     pub(crate) fn run(&self) -> Result<ExitCode, StatsError> {
         let (text, verdict) = self.tell()?;
         let printed = print(&text);
-        Ok(if verdict == Verdict::Kept { printed } else { ExitCode::FAILURE })
+        Ok(if verdict == BudgetVerdict::Kept { printed } else { ExitCode::FAILURE })
     }
 
-    fn tell(&self) -> Result<(String, Verdict), StatsError> {
+    fn tell(&self) -> Result<(String, BudgetVerdict), StatsError> {
         let (files, query) = recording::files_and_query(&self.words)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
         let capture = recording::open(files)?;
         warn_if_unmatched("stats", &capture, &query);
-        let _work = Work::start(Task::Other("computing statistics"));
+        let _work = ShownWork::start(WorkTask::Other("computing statistics"));
         if !self.budgets.is_empty() {
             let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));
         }
         let text = self.numbers(&capture, &query, sweep.as_ref())?;
-        Ok((text, Verdict::Kept))
+        Ok((text, BudgetVerdict::Kept))
     }
 
     fn numbers(
@@ -100,14 +100,14 @@ impl Stats {
         query: &Query,
         sweep: Option<&Sweep>,
     ) -> Result<String, StatsError> {
-        let Some(subject) = self.by.or(sweep.map(|_| Subject::Size)) else {
+        let Some(subject) = self.by.or(sweep.map(|_| TableSubject::Size)) else {
             let overview = overview::Overview::of(capture, query);
             return Ok(match self.form.json {
                 true => overview.json(),
                 false => overview.text(style::of_stdout(), self.top),
             });
         };
-        if subject == Subject::Rules && query.expression().is_some() {
+        if subject == TableSubject::Rules && query.expression().is_some() {
             return Err(StatsError::RulesOfMessages);
         }
         recording::note_hidden(query, capture);
@@ -137,8 +137,8 @@ impl Stats {
     }
 }
 
-impl Form {
-    fn write(self, table: &Table) -> String {
+impl StatsFormat {
+    fn write(self, table: &DataTable) -> String {
         match self {
             Self { csv: true, .. } => table.to_csv(),
             Self { json: true, .. } => recording::json(table),
@@ -148,9 +148,9 @@ impl Form {
 }
 
 /// The names of what there are tables of.
-fn subject() -> impl TypedValueParser<Value = Subject> {
-    let choices =
-        Subject::all().map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
+fn subject() -> impl TypedValueParser<Value = TableSubject> {
+    let choices = TableSubject::all()
+        .map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
     PossibleValuesParser::new(choices).try_map(|name| name.parse())
 }
 
@@ -158,7 +158,7 @@ fn subject() -> impl TypedValueParser<Value = Subject> {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StatsError {
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] RecordingError),
     #[error(transparent)]
     Sort(NoSuchColumn),
     #[error("{}: {error}", path.display())]

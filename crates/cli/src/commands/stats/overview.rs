@@ -7,8 +7,8 @@ use std::time::Duration;
 use capture::Capture;
 use capture::query::{OfRecorder, Query};
 use capture::record::EndCause;
-use capture::statistics::{By, Caveat, Copies, Groups, Summary};
-use capture::table::Table;
+use capture::statistics::{Caveat, CopyStatistics, GroupKeyKind, GroupedTraffic, Summary};
+use capture::table::DataTable;
 use capture::text::Style;
 use capture::text::columns::folded;
 use capture::text::units::{self, bytes, counted, grouped};
@@ -25,16 +25,16 @@ pub(super) struct Overview {
     #[serde(skip)]
     heading: String,
     summary: Summary,
-    copies: Copies,
+    copies: CopyStatistics,
     /// Messages that are not counted, because the recorder itself sent or got them.
     recorder_messages: OfRecorder,
     ended: Vec<EndCause>,
     caveats: Vec<String>,
-    senders: Table,
-    members: Table,
-    times: Table,
+    senders: DataTable,
+    members: DataTable,
+    times: DataTable,
     /// Signals with more recipients than usual; `None` if recipients are not known.
-    most_recipients: Option<Table>,
+    most_recipients: Option<DataTable>,
 }
 
 impl Overview {
@@ -42,9 +42,10 @@ impl Overview {
     pub(super) fn of(capture: &Capture, query: &Query) -> Self {
         // Beside each other, since nothing that one counts is of use to the other.
         let (summary, senders, members, copies) = thread::scope(|scope| {
-            let members = scope.spawn(|| groups(capture, query, By::Member));
-            let copies = scope.spawn(|| Copies::of(capture, query));
-            let (summary, senders) = (sum(capture, query), groups(capture, query, By::Sender));
+            let members = scope.spawn(|| groups(capture, query, GroupKeyKind::Member));
+            let copies = scope.spawn(|| CopyStatistics::of(capture, query));
+            let (summary, senders) =
+                (sum(capture, query), groups(capture, query, GroupKeyKind::Sender));
             let members = members.join().unwrap_or_else(|panic| resume_unwind(panic));
             (summary, senders, members, copies.join().unwrap_or_else(|panic| resume_unwind(panic)))
         });
@@ -201,11 +202,11 @@ fn sum(capture: &Capture, query: &Query) -> Summary {
     summary
 }
 
-fn groups<'c>(capture: &'c Capture, query: &Query, by: By) -> Groups<'c> {
+fn groups<'c>(capture: &'c Capture, query: &Query, by: GroupKeyKind) -> GroupedTraffic<'c> {
     let mut matcher = query.matcher();
     let mut groups = match by {
-        By::Member => Groups::with_recipients(capture, by),
-        _ => Groups::new(capture, by),
+        GroupKeyKind::Member => GroupedTraffic::with_recipients(capture, by),
+        _ => GroupedTraffic::new(capture, by),
     };
     for message in capture.messages().filter(|message| matcher.selects(message)) {
         groups.add(&message);
@@ -214,7 +215,7 @@ fn groups<'c>(capture: &'c Capture, query: &Query, by: By) -> Groups<'c> {
 }
 
 /// A table with a line below it that says what is not shown.
-pub(super) fn with_omitted(table: &Table, style: Style) -> String {
+pub(super) fn with_omitted(table: &DataTable, style: Style) -> String {
     let mut text = table.to_text(style);
     if table.rows().is_empty() {
         text += &format!("{}\n", style.pale("no message belongs into this table"));

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use client::wire::body::{DecodeArgs, Value};
 use client::wire::names::{InterfaceName, MemberName, ObjectPath, WellKnownName};
-use client::{Body, CallError, Connection};
+use client::{CallError, Connection, MessageBody};
 
-use super::dict::Dict;
+use super::dict::StatusDict;
 use super::error::StatusError;
-use super::report::{Numbers, Report};
+use super::report::{BusNumbers, BusReport};
 
 /// Asks a bus how it is: our own about everything, of which `top` says how many entries; another
 /// for what it has.
-pub(super) fn ask(bus: &Connection, choice: String, top: u32) -> Result<Report, StatusError> {
-    let asker = Asker { bus };
+pub(super) fn ask(bus: &Connection, choice: String, top: u32) -> Result<BusReport, StatusError> {
+    let asker = BusClient { bus };
     let failed = |error| StatusError::Ask { choice: choice.clone(), error };
     let (id,) = asker.call::<(String,)>(DRIVER, "GetId", &()).map_err(failed)?;
     let known = asker.dict(DRIVER, "GetConnectionCredentials", &(BUS.as_str(),));
@@ -24,27 +24,27 @@ pub(super) fn ask(bus: &Connection, choice: String, top: u32) -> Result<Report, 
         own => own.map_err(failed)?,
     };
     let (pid, uid) = (known.number("ProcessID"), known.number("UnixUserID"));
-    Ok(Report { choice, id, pid, uid, numbers })
+    Ok(BusReport { choice, id, pid, uid, numbers })
 }
 
-struct Asker<'b> {
+struct BusClient<'b> {
     bus: &'b Connection,
 }
 
-impl Asker<'_> {
-    fn own(&self, top: u32) -> Result<Numbers, CallError> {
+impl BusClient<'_> {
+    fn own(&self, top: u32) -> Result<BusNumbers, CallError> {
         let totals = self.dict(STATISTICS, "GetTotals", &())?;
         let (connections,) = self.call(STATISTICS, "GetConnections", &(top,))?;
         let (members, counted_for) = self.call(STATISTICS, "GetMembers", &(top,))?;
         let (history,) = self.call(STATISTICS, "GetHistory", &())?;
         let [connections, members, history] = [connections, members, history].map(dicts);
-        Ok(Numbers::Own { totals, connections, members, counted_for, history })
+        Ok(BusNumbers::Own { totals, connections, members, counted_for, history })
     }
 
     /// What another bus tells. What it does not is left out.
-    fn debug_stats(&self) -> Numbers {
+    fn debug_stats(&self) -> BusNumbers {
         let Ok(totals) = self.dict(DEBUG_STATS, "GetStats", &()) else {
-            return Numbers::Nothing {};
+            return BusNumbers::Nothing {};
         };
         let names = self.call::<(Vec<String>,)>(DRIVER, "ListNames", &());
         let names = names.map_or_else(|_| Vec::new(), |(names,)| names);
@@ -55,26 +55,26 @@ impl Asker<'_> {
             dict.0.extend(pid.ok().map(|(pid,)| ("ProcessID".into(), Value::Uint32(pid))));
             Some(dict)
         });
-        let mut connections: Vec<Dict> = stats.collect();
+        let mut connections: Vec<StatusDict> = stats.collect();
         connections.sort_by_key(|dict| std::cmp::Reverse(dict.count("PeakOutgoingBytes")));
-        Numbers::DebugStats { totals, connections }
+        BusNumbers::DebugStats { totals, connections }
     }
 
     fn dict(
         &self,
         interface: &'static str,
         member: &'static str,
-        arguments: &impl Body,
-    ) -> Result<Dict, CallError> {
+        arguments: &impl MessageBody,
+    ) -> Result<StatusDict, CallError> {
         self.call::<(BTreeMap<String, Value>,)>(interface, member, arguments)
-            .map(|(entries,)| Dict(entries))
+            .map(|(entries,)| StatusDict(entries))
     }
 
     fn call<T: for<'r> DecodeArgs<'r>>(
         &self,
         interface: &'static str,
         member: &'static str,
-        arguments: &impl Body,
+        arguments: &impl MessageBody,
     ) -> Result<T, CallError> {
         let (interface, member) = (InterfaceName::literal(interface), MemberName::literal(member));
         let reply = self.bus.call(BUS, BUS_PATH, interface, member, arguments)?;
@@ -82,8 +82,8 @@ impl Asker<'_> {
     }
 }
 
-fn dicts(maps: Vec<BTreeMap<String, Value>>) -> Vec<Dict> {
-    maps.into_iter().map(Dict).collect()
+fn dicts(maps: Vec<BTreeMap<String, Value>>) -> Vec<StatusDict> {
+    maps.into_iter().map(StatusDict).collect()
 }
 
 fn is_denied(error: &CallError) -> bool {

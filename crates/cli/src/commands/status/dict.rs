@@ -9,9 +9,9 @@ use serde_json::{Map, Value as Json, json};
 
 /// An `a{sv}`, or what of it is asked for.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Dict(pub(super) BTreeMap<String, Value>);
+pub(super) struct StatusDict(pub(super) BTreeMap<String, Value>);
 
-impl Dict {
+impl StatusDict {
     /// A number, if there is one under this key.
     pub(super) fn number(&self, key: &str) -> Option<u64> {
         number(self.0.get(key)?)
@@ -68,7 +68,7 @@ const fn number(value: &Value) -> Option<u64> {
 }
 
 /// With the keys of the bus.
-impl Serialize for Dict {
+impl Serialize for StatusDict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, json_of(value))))
     }
@@ -114,7 +114,7 @@ pub(super) mod tests {
         let text = |text: &str| Value::from(text);
         let texts = |items| Value::Array { element: element_of("as"), items };
         let entry = Value::DictEntry(Box::new((text("a"), Value::Uint64(u64::MAX))));
-        let dict = Dict(BTreeMap::from([
+        let dict = StatusDict(BTreeMap::from([
             ("Names".to_owned(), texts(vec![text("x"), text("y")])),
             ("None".to_owned(), texts(Vec::new())),
             (

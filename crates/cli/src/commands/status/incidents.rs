@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::dict::Dict;
-use super::text::{Page, process_of};
+use super::dict::StatusDict;
+use super::text::{StatusPage, process_of};
 use capture::text::columns::folded;
 use capture::text::units::grouped;
 use capture::text::visible::printable;
 
 /// The last incidents, at most `top` of them; 0 is all.
-pub(super) fn render(page: &mut Page, history: &[Dict], top: u32) {
+pub(super) fn render(page: &mut StatusPage, history: &[StatusDict], top: u32) {
     page.part("Trouble", "the newest first");
     if history.is_empty() {
         return page.line("  none");
@@ -34,7 +34,7 @@ pub(super) fn render(page: &mut Page, history: &[Dict], top: u32) {
     }
 }
 
-fn headline(page: &Page, incident: &Dict) -> String {
+fn headline(page: &StatusPage, incident: &StatusDict) -> String {
     let ago = ago(Duration::from_micros(incident.count("Last")));
     let kind = page.style.alarm(incident.text("Kind").unwrap_or("?"));
     let times = match incident.count("Count") {
@@ -49,7 +49,7 @@ fn headline(page: &Page, incident: &Dict) -> String {
     format!("{ago:>8}  {kind}{times}  {cause}{usage}")
 }
 
-fn who(incident: &Dict) -> String {
+fn who(incident: &StatusDict) -> String {
     if incident.text("Kind") == Some("start-failed") {
         return printable(&incident.texts("Names").join(", ")).into_owned();
     }

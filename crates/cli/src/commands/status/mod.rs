@@ -18,7 +18,7 @@ mod text;
 mod who;
 
 use clap::Args;
-use inspector::Patience;
+use inspector::InspectorPatience;
 
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, inspector};
@@ -30,7 +30,7 @@ use error::StatusError;
 /// What to tell.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Status {
+pub(crate) struct StatusArgs {
     /// Whose credentials: a name, or the number of a process [default: of the bus itself]
     #[arg(value_name = "NAME|PID", conflicts_with = "bus")]
     subject: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Status {
     _pager: NoPager,
 }
 
-impl Status {
+impl StatusArgs {
     /// Asks the bus.
     pub(crate) fn run(&self) -> Result<String, StatusError> {
         if self.bus { self.tell() } else { Ok(self.tell_who()?) }
@@ -57,7 +57,7 @@ impl Status {
     /// Whose credentials are told. A name of a bus never is a number alone.
     fn tell_who(&self) -> Result<String, LookError> {
         let choice = &self.choice;
-        let inspector = inspector(choice, Patience::default().answer)?;
+        let inspector = inspector(choice, InspectorPatience::default().answer)?;
         let credentials = match &self.subject {
             None => who::of_bus(&inspector, choice)?,
             Some(subject) => match subject.parse() {

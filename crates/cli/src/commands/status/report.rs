@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::dict::Dict;
+use super::dict::StatusDict;
 
 /// What a bus says of itself.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct BusReport {
     /// Which bus, in words.
     #[serde(rename = "bus")]
     pub(super) choice: String,
@@ -19,29 +19,29 @@ pub(super) struct Report {
     #[serde(rename = "user")]
     pub(super) uid: Option<u64>,
     #[serde(flatten)]
-    pub(super) numbers: Numbers,
+    pub(super) numbers: BusNumbers,
 }
 
 /// How much it tells.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Numbers {
+pub(super) enum BusNumbers {
     /// All that our own bus has.
     Own {
-        totals: Dict,
-        connections: Vec<Dict>,
-        members: Vec<Dict>,
+        totals: StatusDict,
+        connections: Vec<StatusDict>,
+        members: Vec<StatusDict>,
         /// Microseconds for which members have been counted.
         #[serde(rename = "members_counted_for")]
         counted_for: u64,
         /// The newest first.
-        history: Vec<Dict>,
+        history: Vec<StatusDict>,
     },
     /// What any bus may have.
     DebugStats {
         #[serde(rename = "debug_stats")]
-        totals: Dict,
-        connections: Vec<Dict>,
+        totals: StatusDict,
+        connections: Vec<StatusDict>,
     },
     /// Nothing.
     Nothing {},

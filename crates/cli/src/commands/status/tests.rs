@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use client::wire::body::Value;
 use testkit::golden;
 
-use super::dict::Dict;
+use super::dict::StatusDict;
 use super::dict::tests::element_of;
-use super::report::{Numbers, Report};
+use super::report::{BusNumbers, BusReport};
 use super::text;
 use capture::text::{Colours, Style};
 
@@ -17,13 +17,13 @@ fn check(name: &str, shown: &str) {
     golden::check(path.join(name), shown);
 }
 
-fn dict(numbers: &[(&str, u64)], texts: &[(&str, &str)]) -> Dict {
+fn dict(numbers: &[(&str, u64)], texts: &[(&str, &str)]) -> StatusDict {
     let numbers = numbers.iter().map(|(key, number)| (*key, Value::Uint64(*number)));
     let texts = texts.iter().map(|(key, text)| (*key, Value::from(*text)));
-    Dict(numbers.chain(texts).map(|(key, value)| (key.to_owned(), value)).collect())
+    StatusDict(numbers.chain(texts).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-impl Dict {
+impl StatusDict {
     fn with(mut self, key: &str, value: Value) -> Self {
         self.0.insert(key.to_owned(), value);
         self
@@ -45,13 +45,13 @@ fn counts(counts: &[(&str, u64)]) -> Value {
 /// The process of a bus, and of others: more than any machine has.
 const NOBODY: u64 = u32::MAX as u64;
 
-fn report(numbers: Numbers) -> Report {
+fn report(numbers: BusNumbers) -> BusReport {
     let (choice, id) = ("the session bus".to_owned(), "0123456789abcdef".repeat(2));
-    Report { choice, id, pid: Some(NOBODY), uid: Some(1000), numbers }
+    BusReport { choice, id, pid: Some(NOBODY), uid: Some(1000), numbers }
 }
 
 /// A bus with something of everything.
-fn busy() -> Report {
+fn busy() -> BusReport {
     let totals = dict(
         &[
             ("Uptime", 4_983_000_000),
@@ -122,7 +122,7 @@ fn busy() -> Report {
     let battery =
         [4_100_000, 980_000_000, 4_900_000, 4_000_000, 12, 960_000_000_000, 2_345_000_000, 300, 1];
     let changed = [1_200_000, 300_000_000, 1_500_000, 0, 0, 0, 0, 98_304, 12];
-    report(Numbers::Own {
+    report(BusNumbers::Own {
         totals,
         connections: vec![
             connection(":1.42", "panel", [1_234_567, 2_345_678, 0, 0], &["com.example.Panel"]),
@@ -176,7 +176,7 @@ fn busy() -> Report {
     })
 }
 
-fn other() -> Report {
+fn other() -> BusReport {
     let totals = dict(&[("ActiveConnections", 2), ("PeakMatchRules", 1_234)], &[]);
     let connection = |name, peak| {
         let numbers = [
@@ -189,7 +189,7 @@ fn other() -> Report {
         dict(&numbers, &[("UniqueName", name)])
     };
     let connections = vec![connection(":1.3", 20_000), connection(":1.1", 100)];
-    report(Numbers::DebugStats { totals, connections })
+    report(BusNumbers::DebugStats { totals, connections })
 }
 
 fn plain(width: usize) -> Style {
@@ -213,7 +213,7 @@ fn a_bus_that_is_asked_first() {
     let totals = dict(&[("Uptime", 4_000_000), ("Connected", 1), ("Connections", 1)], &[]);
     let numbers = [("ProcessID", 2_313), ("SentMessages", 2), ("ReceivedMessages", 2)];
     let asker = dict(&numbers, &[("UniqueName", ":1.0"), ("Program", "diligence")]);
-    let report = report(Numbers::Own {
+    let report = report(BusNumbers::Own {
         totals,
         connections: vec![asker],
         members: Vec::new(),
@@ -246,10 +246,10 @@ fn only_so_many_as_were_asked_for() {
 #[test]
 fn other_buses() {
     check("other-80", &text::render(&other(), plain(80), 10));
-    check("nothing-80", &text::render(&report(Numbers::Nothing {}), plain(80), 10));
+    check("nothing-80", &text::render(&report(BusNumbers::Nothing {}), plain(80), 10));
 }
 
-fn json(report: &Report) -> serde_json::Value {
+fn json(report: &BusReport) -> serde_json::Value {
     serde_json::to_value(report).expect("all keys are texts")
 }
 
@@ -267,12 +267,12 @@ fn json_has_the_keys_of_the_bus() {
 
 #[test]
 fn keys_that_are_missing_are_no_reason_to_fail() {
-    let numbers = Numbers::Own {
-        totals: Dict::default(),
-        connections: vec![Dict(BTreeMap::new())],
-        members: vec![Dict::default()],
+    let numbers = BusNumbers::Own {
+        totals: StatusDict::default(),
+        connections: vec![StatusDict(BTreeMap::new())],
+        members: vec![StatusDict::default()],
         counted_for: 0,
-        history: vec![Dict::default()],
+        history: vec![StatusDict::default()],
     };
     assert!(text::render(&report(numbers), plain(80), 10).contains("connections   0 now"));
 }

@@ -4,30 +4,30 @@ use std::time::Duration;
 
 use sys::process;
 
-use super::dict::Dict;
+use super::dict::StatusDict;
 use super::incidents;
-use super::report::{Numbers, Report};
-use capture::table::{Cell, Column, Table, Unit};
+use super::report::{BusNumbers, BusReport};
+use capture::table::{Cell, Column, ColumnUnit, DataTable};
 use capture::text::Style;
 use capture::text::columns::{Fit, fit, folded};
 use capture::text::units::{bytes, counted, elapsed, grouped};
 
 /// The report, with at most `top` entries in each part; 0 is all.
-pub(super) fn render(report: &Report, style: Style, top: u32) -> String {
-    let mut page = Page { text: String::new(), style };
+pub(super) fn render(report: &BusReport, style: Style, top: u32) -> String {
+    let mut page = StatusPage { text: String::new(), style };
     page.heading(report);
     match &report.numbers {
-        Numbers::Own { totals, connections, members, counted_for, history } => {
+        BusNumbers::Own { totals, connections, members, counted_for, history } => {
             page.totals(totals);
             page.connections(connections);
             page.members(members, Duration::from_micros(*counted_for));
             incidents::render(&mut page, history, top);
         }
-        Numbers::DebugStats { totals, connections } => {
+        BusNumbers::DebugStats { totals, connections } => {
             page.debug_stats(totals);
             page.other_connections(connections, top);
         }
-        Numbers::Nothing {} => page.line(
+        BusNumbers::Nothing {} => page.line(
             "It tells nothing about itself: it has neither org.diligence.Statistics1 nor \
              org.freedesktop.DBus.Debug.Stats.",
         ),
@@ -36,19 +36,19 @@ pub(super) fn render(report: &Report, style: Style, top: u32) -> String {
 }
 
 /// A text in the making.
-pub(super) struct Page {
+pub(super) struct StatusPage {
     text: String,
     pub(super) style: Style,
 }
 
 /// Whether a line is there if it has nothing to tell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum FactDisplay {
     Always,
     IfAny,
 }
 
-impl Page {
+impl StatusPage {
     pub(super) fn line(&mut self, line: impl AsRef<str>) {
         self.text.push_str(line.as_ref().trim_end());
         self.text.push('\n');
@@ -61,14 +61,14 @@ impl Page {
         self.line(format!("{title}, {more}"));
     }
 
-    fn heading(&mut self, report: &Report) {
-        let Report { choice, id, pid, uid, numbers } = report;
+    fn heading(&mut self, report: &BusReport) {
+        let BusReport { choice, id, pid, uid, numbers } = report;
         let mut words = Vec::new();
         if let Some(pid) = pid {
             words.push(format!("process {}", process_of(Some(*pid), None)));
         }
         words.extend(uid.map(|uid| format!("user {uid}")));
-        if let Numbers::Own { totals, .. } = numbers {
+        if let BusNumbers::Own { totals, .. } = numbers {
             let uptime = Duration::from_micros(totals.count("Uptime"));
             words.push(format!("up {}", elapsed(uptime)));
         }
@@ -81,7 +81,7 @@ impl Page {
         }
     }
 
-    fn totals(&mut self, totals: &Dict) {
+    fn totals(&mut self, totals: &StatusDict) {
         let count = |key| totals.count(key);
         let number = |key| grouped(count(key));
         let style = self.style;
@@ -135,15 +135,15 @@ impl Page {
     }
 
     /// How often something has happened, and why.
-    fn causes(&mut self, what: &str, causes: &[(&str, u64)], shown: Shown) {
+    fn causes(&mut self, what: &str, causes: &[(&str, u64)], shown: FactDisplay) {
         let causes: Vec<_> = causes.iter().filter(|(cause, _)| *cause != "closed").collect();
         let all: u64 = causes.iter().map(|(_, count)| count).sum();
         let style = self.style;
         let words: Vec<_> =
             causes.iter().map(|(cause, n)| format!("{} {cause}", grouped(*n))).collect();
         match (all, shown) {
-            (0, Shown::IfAny) => {}
-            (0, Shown::Always) => self.fact(what, "0"),
+            (0, FactDisplay::IfAny) => {}
+            (0, FactDisplay::Always) => self.fact(what, "0"),
             _ => {
                 let text = format!("{}: {}", grouped(all), words.join(", "));
                 self.fact_with(what, &text, |text| style.alarm(text));
@@ -166,15 +166,15 @@ impl Page {
         }
     }
 
-    fn connections(&mut self, connections: &[Dict]) {
+    fn connections(&mut self, connections: &[StatusDict]) {
         self.part("Connections", "with the most traffic first");
-        let mut table = Table::new([
+        let mut table = DataTable::new([
             Column::text("name"),
             Column::text("process"),
-            Column::number("sent", Unit::Count),
-            Column::number("received", Unit::Count).spare(),
-            Column::number("waiting", Unit::Bytes),
-            Column::number("lost", Unit::Count),
+            Column::number("sent", ColumnUnit::Count),
+            Column::number("received", ColumnUnit::Count).spare(),
+            Column::number("waiting", ColumnUnit::Bytes),
+            Column::number("lost", ColumnUnit::Count),
             Column::text("names"),
         ]);
         for it in connections {
@@ -192,22 +192,22 @@ impl Page {
         self.table(&table);
     }
 
-    fn members(&mut self, members: &[Dict], counted_for: Duration) {
+    fn members(&mut self, members: &[StatusDict], counted_for: Duration) {
         if members.is_empty() {
             // Counting costs a little, so the bus begins with it at the first request.
             return self.part("Members", "are counted from this question on: ask again");
         }
         let since = format!("with the most messages first, in the last {}", elapsed(counted_for));
         self.part("Members", &since);
-        let mut table = Table::new([
+        let mut table = DataTable::new([
             Column::text("member"),
-            Column::number("messages", Unit::Count),
-            Column::number("bytes", Unit::Bytes),
-            Column::number("largest", Unit::Bytes).spare(),
-            Column::number("max to", Unit::Count).spare(),
-            Column::number("errors", Unit::Count),
-            Column::number("reply", Unit::Time),
-            Column::number("longest", Unit::Time).spare(),
+            Column::number("messages", ColumnUnit::Count),
+            Column::number("bytes", ColumnUnit::Bytes),
+            Column::number("largest", ColumnUnit::Bytes).spare(),
+            Column::number("max to", ColumnUnit::Count).spare(),
+            Column::number("errors", ColumnUnit::Count),
+            Column::number("reply", ColumnUnit::Time),
+            Column::number("longest", ColumnUnit::Time).spare(),
         ]);
         for it in members {
             let errors = it.count("Errors");
@@ -227,7 +227,7 @@ impl Page {
         self.table(&table);
     }
 
-    fn debug_stats(&mut self, totals: &Dict) {
+    fn debug_stats(&mut self, totals: &StatusDict) {
         self.line("");
         for key in totals.0.keys() {
             if let Some(number) = totals.number(key) {
@@ -237,19 +237,19 @@ impl Page {
         }
     }
 
-    fn other_connections(&mut self, connections: &[Dict], top: u32) {
+    fn other_connections(&mut self, connections: &[StatusDict], top: u32) {
         if connections.is_empty() {
             return;
         }
         self.part("Connections", "with the longest queues first");
         let shown = if top == 0 { connections.len() } else { connections.len().min(top as usize) };
-        let mut table = Table::new([
+        let mut table = DataTable::new([
             Column::text("name"),
             Column::text("process"),
-            Column::number("names", Unit::Count),
-            Column::number("rules", Unit::Count),
-            Column::number("waiting", Unit::Bytes),
-            Column::number("peak", Unit::Bytes),
+            Column::number("names", ColumnUnit::Count),
+            Column::number("rules", ColumnUnit::Count),
+            Column::number("waiting", ColumnUnit::Bytes),
+            Column::number("peak", ColumnUnit::Bytes),
         ]);
         for it in &connections[..shown] {
             table.push([
@@ -264,7 +264,7 @@ impl Page {
         self.table(&table);
     }
 
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &DataTable) {
         if table.rows().is_empty() {
             return self.line("  none");
         }
@@ -283,13 +283,13 @@ pub(super) fn process_of(pid: Option<u64>, known_as: Option<&str>) -> String {
     comm.map_or_else(|| pid.to_string(), |comm| format!("{pid} {comm}"))
 }
 
-fn names_of(connection: &Dict) -> String {
+fn names_of(connection: &StatusDict) -> String {
     let monitor = connection.is_set("Monitor").then_some("(monitor)");
     let names = connection.texts("Names").into_iter().chain(monitor);
     names.collect::<Vec<_>>().join(" ")
 }
 
-fn member_of(member: &Dict) -> String {
+fn member_of(member: &StatusDict) -> String {
     match (member.text("Interface"), member.text("Member")) {
         (Some(""), Some(member)) => member.to_owned(),
         (Some(interface), Some(member)) => format!("{interface}.{member}"),
@@ -298,7 +298,7 @@ fn member_of(member: &Dict) -> String {
 }
 
 /// How often each byte was moved, and each message validated.
-fn copies(totals: &Dict) -> String {
+fn copies(totals: &StatusDict) -> String {
     let per = |part, whole| totals.count(part) as f64 / totals.count(whole).max(1) as f64;
     format!(
         "each byte read once, copied {:.2} times in the bus, written {:.2} times; \
@@ -310,15 +310,15 @@ fn copies(totals: &Dict) -> String {
 }
 
 /// What may be wrong: a word, the key that holds the causes, and whether to say that nothing is.
-const TROUBLES: &[(&str, &str, Shown)] = &[
-    ("disconnected", "DisconnectCauses", Shown::Always),
-    ("turned away", "TurnedAwayCauses", Shown::IfAny),
-    ("delayed", "DelayCauses", Shown::IfAny),
-    ("refused", "RefusalCauses", Shown::Always),
-    ("withheld", "WithholdingCauses", Shown::IfAny),
-    ("lost", "LossCauses", Shown::Always),
-    ("not started", "FailedStartCauses", Shown::IfAny),
-    ("faults", "FaultCauses", Shown::IfAny),
+const TROUBLES: &[(&str, &str, FactDisplay)] = &[
+    ("disconnected", "DisconnectCauses", FactDisplay::Always),
+    ("turned away", "TurnedAwayCauses", FactDisplay::IfAny),
+    ("delayed", "DelayCauses", FactDisplay::IfAny),
+    ("refused", "RefusalCauses", FactDisplay::Always),
+    ("withheld", "WithholdingCauses", FactDisplay::IfAny),
+    ("lost", "LossCauses", FactDisplay::Always),
+    ("not started", "FailedStartCauses", FactDisplay::IfAny),
+    ("faults", "FaultCauses", FactDisplay::IfAny),
 ];
 
 /// Cells of what stands before the totals.

@@ -2,25 +2,25 @@
 
 use std::fmt::Write as _;
 
-use capture::record::{Process, Time};
+use capture::record::{RecordedProcess, RecordedTime};
 use capture::text::Style;
 use capture::text::units::date_and_time;
 use capture::text::visible::printable;
-use inspector::{Inspector, Name, Who};
+use inspector::{Inspector, Name, NameOwner};
 use serde::{Serialize, Serializer};
 use sys::control_group::Belonging;
-use sys::identity::{Capabilities, Four, Identity, capability_names};
-use sys::users::{User, group_name};
+use sys::identity::{Capabilities, IdSet, ProcessIdentity, capability_names};
+use sys::users::{UserAccount, group_name};
 
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, names, no_such_name};
 
 /// Credentials, in the order of busctl, then what is known besides.
-pub(super) struct Credentials(Vec<(&'static str, Value)>);
+pub(super) struct CredentialList(Vec<(&'static str, CredentialValue)>);
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Value {
+enum CredentialValue {
     /// It is known that there is none.
     None,
     Number(u32),
@@ -36,7 +36,7 @@ pub(super) fn of_name(
     inspector: &Inspector,
     choice: &BusChoice,
     wanted: &str,
-) -> Result<Credentials, LookError> {
+) -> Result<CredentialList, LookError> {
     let found = inspector.name(wanted).map_err(|failure| LookError::Word { failure })?;
     let name = found.ok_or_else(|| no_such_name(inspector, choice, wanted))?;
     if name.owner.is_none() && name.who.is_none() {
@@ -46,11 +46,14 @@ pub(super) fn of_name(
     let Name { owner, who, is_activatable, .. } = name;
     let who = who.unwrap_or_else(nobody);
     let others = names_of(&all, |other| owner.is_some() && other.owner == owner);
-    let mut told = Credentials(Vec::new());
+    let mut told = CredentialList(Vec::new());
     told.process(&who.process, owner);
     told.besides(&who);
     told.words("Names", others);
-    told.push("Activatable", Value::Text(if is_activatable { "yes" } else { "no" }.into()));
+    told.push(
+        "Activatable",
+        CredentialValue::Text(if is_activatable { "yes" } else { "no" }.into()),
+    );
     Ok(told)
 }
 
@@ -59,36 +62,40 @@ pub(super) fn of_process(
     inspector: &Inspector,
     choice: &BusChoice,
     pid: u32,
-) -> Result<Credentials, LookError> {
-    let known = inspector::Credentials { pid: Some(pid), ..inspector::Credentials::default() };
+) -> Result<CredentialList, LookError> {
+    let known =
+        inspector::BusCredentials { pid: Some(pid), ..inspector::BusCredentials::default() };
     let process = known.process(now());
-    let identity = Identity::of_process(pid).ok_or(LookError::NoSuchProcess { pid })?;
-    let process = Process { uid: Some(identity.users.effective), ..process };
+    let identity = ProcessIdentity::of_process(pid).ok_or(LookError::NoSuchProcess { pid })?;
+    let process = RecordedProcess { uid: Some(identity.users.effective), ..process };
     let all = names(inspector, choice)?;
     let is_its = |name: &Name| name.who.as_ref().is_some_and(|who| who.process.pid == Some(pid));
-    let mut told = Credentials(Vec::new());
+    let mut told = CredentialList(Vec::new());
     told.process(&process, None);
     let user = user_name(identity.users.effective);
-    told.besides(&Who { process, user, ..nobody() });
+    told.besides(&NameOwner { process, user, ..nobody() });
     told.words("Connections", unique_names(&all, is_its));
     told.words("Names", names_of(&all, is_its));
     Ok(told)
 }
 
 /// Those of the bus itself, after its address and its number.
-pub(super) fn of_bus(inspector: &Inspector, choice: &BusChoice) -> Result<Credentials, LookError> {
-    let mut told = Credentials(Vec::new());
+pub(super) fn of_bus(
+    inspector: &Inspector,
+    choice: &BusChoice,
+) -> Result<CredentialList, LookError> {
+    let mut told = CredentialList(Vec::new());
     let place = choice.place();
     told.text("BusAddress", place.address());
     told.text("BusScope", Some(place.name().to_owned()).filter(|name| !name.is_empty()));
     told.text("BusID", inspector.connection().server_guid().map(|id| id.to_string()));
-    let Credentials(others) = of_name(inspector, choice, BUS)?;
+    let CredentialList(others) = of_name(inspector, choice, BUS)?;
     told.0.extend(others);
     Ok(told)
 }
 
-fn nobody() -> Who {
-    Who { process: Process::default(), user: None, groups: Vec::new(), label: None }
+fn nobody() -> NameOwner {
+    NameOwner { process: RecordedProcess::default(), user: None, groups: Vec::new(), label: None }
 }
 
 fn names_of(all: &[Name], is_wanted: impl Fn(&Name) -> bool) -> Vec<String> {
@@ -102,40 +109,40 @@ fn unique_names(all: &[Name], is_wanted: impl Fn(&Name) -> bool) -> Vec<String> 
 }
 
 fn user_name(uid: u32) -> Option<String> {
-    User::by_id(uid).ok().flatten().map(|user| user.name())
+    UserAccount::by_id(uid).ok().flatten().map(|user| user.name())
 }
 
-impl Credentials {
-    fn push(&mut self, key: &'static str, value: Value) {
+impl CredentialList {
+    fn push(&mut self, key: &'static str, value: CredentialValue) {
         self.0.push((key, value));
     }
 
     fn text(&mut self, key: &'static str, text: Option<String>) {
-        self.0.extend(text.map(|text| (key, Value::Text(text))));
+        self.0.extend(text.map(|text| (key, CredentialValue::Text(text))));
     }
 
     fn words(&mut self, key: &'static str, words: Vec<String>) {
         if !words.is_empty() {
-            self.push(key, Value::Words(words));
+            self.push(key, CredentialValue::Words(words));
         }
     }
 
     /// A text, or that there is none.
     fn text_or_none(&mut self, key: &'static str, text: Option<String>) {
-        self.push(key, text.map_or(Value::None, Value::Text));
+        self.push(key, text.map_or(CredentialValue::None, CredentialValue::Text));
     }
 
     fn number(&mut self, key: &'static str, number: Option<u32>) {
-        self.0.extend(number.map(|number| (key, Value::Number(number))));
+        self.0.extend(number.map(|number| (key, CredentialValue::Number(number))));
     }
 
     fn number_or_none(&mut self, key: &'static str, number: Option<u32>) {
-        self.push(key, number.map_or(Value::None, Value::Number));
+        self.push(key, number.map_or(CredentialValue::None, CredentialValue::Number));
     }
 
     /// What busctl tells.
-    fn process(&mut self, process: &Process, owner: Option<String>) {
-        let identity = process.pid.and_then(Identity::of_process);
+    fn process(&mut self, process: &RecordedProcess, owner: Option<String>) {
+        let identity = process.pid.and_then(ProcessIdentity::of_process);
         self.number("PID", process.pid);
         match &identity {
             Some(identity) => self.identity(identity),
@@ -159,17 +166,17 @@ impl Credentials {
         }
     }
 
-    fn identity(&mut self, identity: &Identity) {
-        let Identity { parent, users, groups, supplementary, terminal, .. } = identity;
+    fn identity(&mut self, identity: &ProcessIdentity) {
+        let ProcessIdentity { parent, users, groups, supplementary, terminal, .. } = identity;
         self.number("PPID", Some(*parent));
         self.text_or_none("TTY", terminal.clone());
         self.four(["UID", "EUID", "SUID", "FSUID"], *users);
         self.four(["GID", "EGID", "SGID", "FSGID"], *groups);
-        self.push("SupplementaryGIDs", Value::Numbers(supplementary.clone()));
+        self.push("SupplementaryGIDs", CredentialValue::Numbers(supplementary.clone()));
     }
 
-    fn four(&mut self, keys: [&'static str; 4], numbers: Four) {
-        let Four { real, effective, saved, filesystem } = numbers;
+    fn four(&mut self, keys: [&'static str; 4], numbers: IdSet) {
+        let IdSet { real, effective, saved, filesystem } = numbers;
         for (key, number) in keys.into_iter().zip([real, effective, saved, filesystem]) {
             self.number(key, Some(number));
         }
@@ -197,13 +204,13 @@ impl Credentials {
             ("InheritableCapabilities", inheritable),
             ("BoundingCapabilities", bounding),
         ] {
-            self.push(key, Value::Capabilities(capability_names(set).collect()));
+            self.push(key, CredentialValue::Capabilities(capability_names(set).collect()));
         }
     }
 
     /// What busctl does not tell.
-    fn besides(&mut self, who: &Who) {
-        let identity = who.process.pid.and_then(Identity::of_process);
+    fn besides(&mut self, who: &NameOwner) {
+        let identity = who.process.pid.and_then(ProcessIdentity::of_process);
         self.text("User", who.user.clone());
         let named = |gid| group_name(gid).ok().flatten();
         self.text("Group", identity.as_ref().and_then(|it| named(it.groups.effective)));
@@ -227,7 +234,7 @@ impl Credentials {
     }
 }
 
-impl Value {
+impl CredentialValue {
     fn to_text(&self, style: Style) -> String {
         let text = match self {
             Self::None => return style.pale("n/a"),
@@ -256,14 +263,14 @@ fn folded(names: &[String]) -> String {
     text
 }
 
-impl Serialize for Credentials {
+impl Serialize for CredentialList {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 
-fn now() -> Time {
-    Time(i64::try_from(sys::clock::realtime().as_nanos()).unwrap_or(i64::MAX))
+fn now() -> RecordedTime {
+    RecordedTime(i64::try_from(sys::clock::realtime().as_nanos()).unwrap_or(i64::MAX))
 }
 
 const BUS: &str = "org.freedesktop.DBus";

@@ -8,24 +8,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use capture::Capture;
-use capture::model::Message;
+use capture::model::CapturedMessage;
 use capture::query::Query;
 use capture::text::Style;
 use capture::timeline::chrome_trace;
 use clap::{Args, ValueHint};
 
 use crate::exit::ExitError;
-use crate::live::{Form, LiveError, LiveOptions};
-use crate::output::{Output, print};
-use crate::progress::{Task, Work, conclude_file};
-use crate::recording::{self, ReadError, warn_if_unmatched};
+use crate::live::{LiveError, LiveOptions, LiveReportForm};
+use crate::output::{DocumentOutput, print};
+use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::style;
-use screen::{Screen, Source};
+use screen::{TimelineScreen, TimelineSource};
 
 /// Of which recordings, or which bus, and in which form.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Timeline {
+pub(crate) struct TimelineArgs {
     /// Recordings, which are looked at together, then a query that says which calls count; with
     /// --live only the query
     #[arg(required_unless_present = "live", value_name = "FILE... [QUERY]",
@@ -44,7 +44,7 @@ pub(crate) struct Timeline {
     json: bool,
 }
 
-impl Timeline {
+impl TimelineArgs {
     /// Prints where the time went.
     pub(crate) fn run(&self) -> Result<String, TimelineError> {
         if self.live.live { self.watch() } else { self.tell() }
@@ -55,9 +55,9 @@ impl Timeline {
         let capture = recording::open(files)?;
         warn_if_unmatched("timeline", &capture, &query);
         recording::note_hidden(&query, &capture);
-        let _work = Work::start(Task::Other("finding where the time went"));
+        let _work = ShownWork::start(WorkTask::Other("finding where the time went"));
         let files = capture.files_read().map(|path| path.display().to_string()).collect();
-        let source = Source::Recordings { files, heading: recording::heading(&capture) };
+        let source = TimelineSource::Recordings { files, heading: recording::heading(&capture) };
         self.conclude(source, &capture, &query)
     }
 
@@ -67,17 +67,17 @@ impl Timeline {
             return Err(TimelineError::LiveWithFile { file: file.clone() });
         }
         let query = recording::query(&self.words)?;
-        let form = if self.json { Form::Json } else { Form::Text };
-        let source = || Source::Bus { bus: self.live.name() };
+        let form = if self.json { LiveReportForm::Json } else { LiveReportForm::Text };
+        let source = || TimelineSource::Bus { bus: self.live.name() };
         let mut tell = |capture: &Capture, style| {
-            self.form(&Screen::of(source(), capture, &query, self.rows()), style)
+            self.form(&TimelineScreen::of(source(), capture, &query, self.rows()), style)
         };
         let kept = self.live.watch(form, &mut tell)?;
         recording::note_unknown_recipients(&query, kept.capture());
         let told = self.conclude(source(), kept.capture(), &query)?;
         let text = match form {
-            Form::Text if !told.is_empty() => format!("{}\n\n{told}", kept.summary()),
-            Form::Text | Form::Json => told,
+            LiveReportForm::Text if !told.is_empty() => format!("{}\n\n{told}", kept.summary()),
+            LiveReportForm::Text | LiveReportForm::Json => told,
         };
         match kept.is_bus_gone() {
             true => {
@@ -90,7 +90,7 @@ impl Timeline {
 
     fn conclude(
         &self,
-        source: Source,
+        source: TimelineSource,
         capture: &Capture,
         query: &Query,
     ) -> Result<String, TimelineError> {
@@ -100,10 +100,10 @@ impl Timeline {
             conclude_file(path, messages);
             return Ok(String::new());
         }
-        Ok(self.form(&Screen::of(source, capture, query, self.rows()), style::of_stdout()))
+        Ok(self.form(&TimelineScreen::of(source, capture, query, self.rows()), style::of_stdout()))
     }
 
-    fn form(&self, screen: &Screen, style: Style) -> String {
+    fn form(&self, screen: &TimelineScreen, style: Style) -> String {
         match self.json {
             true => recording::json(screen),
             false => screen.text(style),
@@ -123,10 +123,10 @@ impl Timeline {
 /// Returns how many messages are in the trace.
 fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64> {
     let mut matcher = query.matcher();
-    Output::check_inputs(Some(path), capture)?;
-    let mut out = Output::create(Some(path))?;
+    DocumentOutput::check_inputs(Some(path), capture)?;
+    let mut out = DocumentOutput::create(Some(path))?;
     let mut written = 0;
-    let selects = |message: &Message<'_>| {
+    let selects = |message: &CapturedMessage<'_>| {
         let is_selected = matcher.selects(message);
         written += u64::from(is_selected);
         is_selected
@@ -142,7 +142,7 @@ pub(crate) enum TimelineError {
     #[error(transparent)]
     Live(#[from] LiveError),
     #[error(transparent)]
-    Read(#[from] ReadError),
+    Read(#[from] RecordingError),
     #[error("cannot write {}: {error}", path.display())]
     Write { path: PathBuf, error: io::Error },
     #[error("--live watches a bus and reads no file: leave out {file} or --live")]

@@ -4,9 +4,9 @@ use capture::Capture;
 use capture::activation::failed_starts;
 use capture::model::Health;
 use capture::query::Query;
-use capture::record::{Method, nanos};
+use capture::record::{CaptureMethod, nanos};
 use capture::statistics::Caveat;
-use capture::table::Table;
+use capture::table::DataTable;
 use capture::text::Style;
 use capture::text::columns::folded;
 use capture::text::units::{counted, duration, grouped};
@@ -18,33 +18,33 @@ use serde::Serialize;
 
 /// What is told.
 #[derive(Debug, Serialize)]
-pub(super) struct Screen {
+pub(super) struct TimelineScreen {
     #[serde(flatten)]
-    source: Source,
+    source: TimelineSource,
     /// Whether times are those of a bus, or those at which a monitor read.
     times: Times,
     /// Messages whose headers were cut, so that they are in no table.
     headers_cut: u64,
     /// What says that messages were read late.
     late: Vec<String>,
-    blocked: Table,
-    slowest: Table,
+    blocked: DataTable,
+    slowest: DataTable,
     #[serde(skip_serializing_if = "Option::is_none")]
-    phases: Option<Table>,
+    phases: Option<DataTable>,
     #[serde(skip_serializing_if = "Option::is_none")]
     in_bus: Option<BusShares>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parties: Option<Table>,
+    parties: Option<DataTable>,
     /// Services that did not start.
-    failed_starts: Table,
-    start_ups: Vec<Start>,
+    failed_starts: DataTable,
+    start_ups: Vec<StartUpReport>,
     start_ups_omitted: usize,
 }
 
 /// What is told of.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Source {
+pub(super) enum TimelineSource {
     /// Recordings.
     Recordings {
         /// The names of their files.
@@ -70,18 +70,23 @@ enum Times {
 
 /// How a service came up.
 #[derive(Debug, Serialize)]
-struct Start {
+struct StartUpReport {
     service: String,
     length_ns: u64,
     steps_omitted: usize,
-    steps: Table,
+    steps: DataTable,
 }
 
-impl Screen {
+impl TimelineScreen {
     /// Looks at the calls that a query selects, but for the recorder's own, and all start-ups.
-    pub(super) fn of(source: Source, capture: &Capture, query: &Query, rows: usize) -> Self {
+    pub(super) fn of(
+        source: TimelineSource,
+        capture: &Capture,
+        query: &Query,
+        rows: usize,
+    ) -> Self {
         let mut matcher = query.matcher();
-        let mut selects = |message: &capture::model::Message<'_>| matcher.selects(message);
+        let mut selects = |message: &capture::model::CapturedMessage<'_>| matcher.selects(message);
         let phases = shares(capture, &mut selects);
         let in_bus = bus_shares(capture, &mut selects);
         let mut waits = blocked_table(&blocked(capture, &mut selects));
@@ -92,7 +97,7 @@ impl Screen {
         let failed_starts = source.fit(failed);
         let start_ups = start_ups(capture);
         let shown = start_ups.iter().take(rows.min(START_UPS.max(rows / 2)));
-        let shown: Vec<_> = shown.map(|one| Start::of(one, capture, rows)).collect();
+        let shown: Vec<_> = shown.map(|one| StartUpReport::of(one, capture, rows)).collect();
         let calls = source.fit(slowest_table(&slowest(capture, &mut selects, rows)));
         Self {
             source,
@@ -173,9 +178,9 @@ impl Screen {
     }
 }
 
-impl Source {
+impl TimelineSource {
     /// Of a bus there are no numbers of messages by which to find them again.
-    fn fit(&self, table: Table) -> Table {
+    fn fit(&self, table: DataTable) -> DataTable {
         match self {
             Self::Recordings { .. } => table,
             Self::Bus { .. } => table.without(&["number"]),
@@ -194,7 +199,7 @@ impl Times {
     /// Of a recording of several buses, all of them must have recorded themselves.
     fn of(capture: &Capture) -> Self {
         let buses = capture.buses();
-        let is_traced = buses.iter().all(|bus| bus.method == Method::Trace);
+        let is_traced = buses.iter().all(|bus| bus.method == CaptureMethod::Trace);
         if is_traced && !buses.is_empty() { Self::Bus } else { Self::Monitor }
     }
 
@@ -219,7 +224,7 @@ impl Times {
     }
 }
 
-impl Start {
+impl StartUpReport {
     fn of(start_up: &StartUp, capture: &Capture, rows: usize) -> Self {
         let steps = start_up.table(capture, rows);
         let all = start_up.milestones.len() + start_up.path.len();
@@ -265,7 +270,7 @@ fn noted(note: &str, style: Style) -> String {
 }
 
 /// A table with its title; nothing if it has no row.
-fn part(style: Style, title: &str, about: &str, table: &Table) -> String {
+fn part(style: Style, title: &str, about: &str, table: &DataTable) -> String {
     if table.rows().is_empty() {
         return String::new();
     }

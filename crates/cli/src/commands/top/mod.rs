@@ -13,7 +13,7 @@ use std::io;
 use std::time::Duration;
 
 use capture::query::Query;
-use capture::statistics::By;
+use capture::statistics::GroupKeyKind;
 use capture::table::NoSuchColumn;
 use clap::Args;
 use sys::clock::{monotonic, used};
@@ -26,7 +26,7 @@ use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
 use crate::output::write_text;
 use crate::screen::controls::Following;
 use crate::style;
-use view::View;
+use view::TopView;
 
 /// What to show of which bus.
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct Top {
     bus: BusChoice,
     /// What a row is for
     #[arg(long, value_parser = one_of(&view::SUBJECTS), default_value = "service")]
-    by: By,
+    by: GroupKeyKind,
     /// The column to sort by
     #[arg(long, value_name = "COLUMN", default_value = view::DEFAULT_SORT)]
     sort: String,
@@ -67,7 +67,7 @@ impl Top {
         });
         let mut events = events.map_err(LiveError::from)?;
         let span = if self.once { self.interval } else { self.interval * STEPS_IN_SPAN };
-        let mut view = View::new(self.by, self.sort, query, text, span);
+        let mut view = TopView::new(self.by, self.sort, query, text, span);
         // A column that does not exist is reported before the view is on the screen.
         view.renew(&traffic, events.watch().clock().now()).map_err(TopError::Sort)?;
         if output == LiveOutput::Screen {
@@ -76,7 +76,7 @@ impl Top {
         events.end_after(self.duration);
         let rounds = if self.once { Rounds::One } else { Rounds::Many };
         let interval = self.interval;
-        Live { events, traffic, view, output, rounds, interval, used: used() }.run()
+        TopLoop { events, traffic, view, output, rounds, interval, used: used() }.run()
     }
 }
 
@@ -89,10 +89,10 @@ enum Rounds {
 
 /// A bus that is watched, and what of it is shown.
 #[derive(Debug)]
-struct Live {
+struct TopLoop {
     events: LiveLoop,
     traffic: LiveTraffic,
-    view: View,
+    view: TopView,
     output: LiveOutput,
     rounds: Rounds,
     interval: Duration,
@@ -100,7 +100,7 @@ struct Live {
     used: Duration,
 }
 
-impl Live {
+impl TopLoop {
     fn run(mut self) -> Result<(), TopError> {
         let mut next_step = monotonic() + self.interval;
         self.draw()?;

@@ -7,14 +7,14 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{RenderDirection, Sparkline};
 
-use super::view::{KEYS, SUBJECTS, View};
+use super::view::{KEYS, SUBJECTS, TopView};
 use crate::live::LiveTraffic;
 use crate::screen::controls::{Action, Following, Overlay};
 use crate::screen::keys;
 use crate::screen::table::draw_list;
 
 /// Draws everything.
-pub(super) fn draw(frame: &mut Frame<'_>, traffic: &LiveTraffic, view: &mut View) {
+pub(super) fn draw(frame: &mut Frame<'_>, traffic: &LiveTraffic, view: &mut TopView) {
     let lines = [
         Constraint::Length(1),
         Constraint::Length(CURVE_LINES),
@@ -41,7 +41,7 @@ fn draw_curve(frame: &mut Frame<'_>, traffic: &LiveTraffic, area: Rect) {
 }
 
 /// What the table shows.
-fn choice(view: &View) -> Line<'static> {
+fn choice(view: &TopView) -> Line<'static> {
     let by = SUBJECTS.iter().find(|(.., by)| *by == view.by).map_or("", |(word, ..)| *word);
     let mut spans = vec![Span::raw(format!(" by {by}, sorted by {}", view.sort))];
     if !view.query_text.is_empty() {
@@ -54,7 +54,7 @@ fn choice(view: &View) -> Line<'static> {
     Line::from(spans)
 }
 
-fn draw_table(frame: &mut Frame<'_>, view: &mut View, area: Rect) {
+fn draw_table(frame: &mut Frame<'_>, view: &mut TopView, area: Rect) {
     let Some(table) = &view.table else {
         frame.render_widget(Line::raw(" waiting for messages"), area);
         return;
@@ -71,7 +71,7 @@ fn draw_table(frame: &mut Frame<'_>, view: &mut View, area: Rect) {
     draw_list(frame, area, heading, rows.len(), &mut view.scroll, |row| Line::raw(rows[row]));
 }
 
-fn footer(view: &View, width: u16) -> Line<'_> {
+fn footer(view: &TopView, width: u16) -> Line<'_> {
     let palette = view.palette;
     match (&view.edit, &view.message) {
         (Some(edit), _) => {
@@ -91,7 +91,7 @@ fn footer(view: &View, width: u16) -> Line<'_> {
 }
 
 /// How busy the bus is, and how well that is known: one line.
-pub(super) fn summary(traffic: &LiveTraffic, view: &View) -> String {
+pub(super) fn summary(traffic: &LiveTraffic, view: &TopView) -> String {
     let rate = traffic.rate(1);
     format!(
         " {} messages/s  {}/s  {}  {} CPU",

@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 use capture::query::Query;
-use capture::record::Time;
-use capture::statistics::{By, Groups};
-use capture::table::Table;
+use capture::record::RecordedTime;
+use capture::statistics::{GroupKeyKind, GroupedTraffic};
+use capture::table::DataTable;
 
 use crate::live::LiveTraffic;
 
 /// What those messages of the last `span` before `now` have in common that a query selects.
 pub(super) fn recent(
     traffic: &LiveTraffic,
-    (now, span): (Time, Duration),
-    by: By,
+    (now, span): (RecordedTime, Duration),
+    by: GroupKeyKind,
     query: &Query,
-) -> Table {
-    let mut groups = Groups::new(traffic.capture(), by);
+) -> DataTable {
+    let mut groups = GroupedTraffic::new(traffic.capture(), by);
     let mut matcher = query.matcher();
     for message in traffic.recent(now, span) {
         if matcher.selects(&message) {

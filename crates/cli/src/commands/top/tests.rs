@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use capture::record::{Bus, Method};
+use capture::record::{CaptureMethod, RecordedBus};
 use testkit::golden;
-use testkit::recording::Recording;
+use testkit::recording::TestRecording;
 
-use super::view::View;
+use super::view::TopView;
 use super::*;
 use crate::screen::drawn;
 
 /// Ten seconds of a bus with a mixer, a slow archive, and a program that asks for what is not there.
-fn busy() -> (LiveTraffic, capture::Time) {
-    let mut recording = Recording::new();
-    recording.bus(Bus { method: Method::Trace, ..Bus::default() });
+fn busy() -> (LiveTraffic, capture::RecordedTime) {
+    let mut recording = TestRecording::new();
+    recording.bus(RecordedBus { method: CaptureMethod::Trace, ..RecordedBus::default() });
     recording
         .process(":1.5", 501, "panel")
         .process(":1.6", 77, "mixerd")
@@ -56,7 +56,7 @@ fn busy() -> (LiveTraffic, capture::Time) {
     let mut traffic = LiveTraffic::new(table::MESSAGES_KEPT, now);
     let mut messages = 0;
     recording.each(|record| {
-        messages += u32::from(matches!(record, capture::Record::Message(_)));
+        messages += u32::from(matches!(record, capture::RecordingRecord::Message(_)));
         traffic.push(record);
         if messages % 6 == 0 {
             now += Duration::from_secs(1);
@@ -71,9 +71,11 @@ fn the_page_fits_terminals_of_any_width() {
     let (traffic, now) = busy();
     for width in [80, 100, 160, 200] {
         let mut text = String::new();
-        for by in [By::Service, By::Member, By::Process, By::Pair] {
+        for by in
+            [GroupKeyKind::Service, GroupKeyKind::Member, GroupKeyKind::Process, GroupKeyKind::Pair]
+        {
             let (query, span) = (Query::default(), Duration::from_secs(20));
-            let mut view = View::new(by, "messages".into(), query, String::new(), span);
+            let mut view = TopView::new(by, "messages".into(), query, String::new(), span);
             view.renew(&traffic, now).expect("there is such a column");
             text += &drawn((width, 16), |frame| page::draw(frame, &traffic, &mut view)).1;
         }

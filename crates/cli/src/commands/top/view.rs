@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use capture::Time;
+use capture::RecordedTime;
 use capture::query::{Query, QueryError};
-use capture::statistics::By;
-use capture::table::{NoSuchColumn, Table, Unit};
+use capture::statistics::GroupKeyKind;
+use capture::table::{ColumnUnit, DataTable, NoSuchColumn};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::table;
@@ -15,13 +15,13 @@ use crate::live::LiveTraffic;
 use crate::screen::TerminalInput;
 use crate::screen::controls::{Action, Following, KeyOutcome, ViewControls};
 use crate::screen::keys::KeyRow;
-use crate::screen::palette::Palette;
+use crate::screen::palette::ScreenPalette;
 use crate::screen::scroll::Scroll;
 
 /// What somebody wants to see.
 #[derive(Debug)]
-pub(super) struct View {
-    pub(super) by: By,
+pub(super) struct TopView {
+    pub(super) by: GroupKeyKind,
     pub(super) sort: String,
     pub(super) query: Query,
     pub(super) query_text: String,
@@ -29,11 +29,11 @@ pub(super) struct View {
     span: Duration,
     pub(super) controls: ViewControls,
     pub(super) scroll: Scroll,
-    pub(super) palette: Palette,
+    pub(super) palette: ScreenPalette,
     /// The query that is being written.
     pub(super) edit: Option<Edit>,
     /// The table now.
-    pub(super) table: Option<Table>,
+    pub(super) table: Option<DataTable>,
     /// Shown until a key is pressed.
     pub(super) message: Option<String>,
     /// Processors that this program used in the last step.
@@ -55,9 +55,9 @@ pub(super) enum TopCommand {
     Filter,
 }
 
-impl View {
+impl TopView {
     pub(super) fn new(
-        by: By,
+        by: GroupKeyKind,
         sort: String,
         query: Query,
         query_text: String,
@@ -71,7 +71,7 @@ impl View {
             span,
             controls: ViewControls::default(),
             scroll: Scroll::default(),
-            palette: Palette::of_stdout(),
+            palette: ScreenPalette::of_stdout(),
             edit: None,
             table: None,
             message: None,
@@ -80,7 +80,11 @@ impl View {
     }
 
     /// Makes the table again.
-    pub(super) fn renew(&mut self, traffic: &LiveTraffic, now: Time) -> Result<(), NoSuchColumn> {
+    pub(super) fn renew(
+        &mut self,
+        traffic: &LiveTraffic,
+        now: RecordedTime,
+    ) -> Result<(), NoSuchColumn> {
         let mut table = table::recent(traffic, (now, self.span), self.by, &self.query);
         table.sort(&self.sort)?;
         self.table = Some(table);
@@ -162,7 +166,9 @@ impl View {
     /// Columns of texts are not the same in every table.
     fn sort_by_number(&mut self) {
         let columns = self.table.iter().flat_map(|table| table.columns());
-        if columns.filter(|column| column.unit == Unit::Text).any(|column| column.name == self.sort)
+        if columns
+            .filter(|column| column.unit == ColumnUnit::Text)
+            .any(|column| column.name == self.sort)
         {
             self.sort = DEFAULT_SORT.to_owned();
         }
@@ -171,7 +177,7 @@ impl View {
     /// Sorts by the next column of numbers.
     fn next_sort(&mut self) {
         let Some(table) = &mut self.table else { return };
-        let numbers = table.columns().iter().filter(|column| column.unit != Unit::Text);
+        let numbers = table.columns().iter().filter(|column| column.unit != ColumnUnit::Text);
         let names: Vec<&'static str> = numbers.map(|column| column.name).collect();
         let place = names.iter().position(|name| *name == self.sort);
         let next = place.map_or(0, |place| (place + 1) % names.len().max(1));
@@ -243,11 +249,11 @@ pub(super) const KEYS: [KeyRow<Action<TopCommand>>; 8] = [
 ];
 
 /// What a row of the table is for.
-pub(super) const SUBJECTS: [Choice<By>; 4] = [
-    ("service", "Connections that are called, or emit signals", By::Service),
-    ("process", "Processes that send", By::Process),
-    ("member", "Methods and signals", By::Member),
-    ("pair", "Each sender with each recipient", By::Pair),
+pub(super) const SUBJECTS: [Choice<GroupKeyKind>; 4] = [
+    ("service", "Connections that are called, or emit signals", GroupKeyKind::Service),
+    ("process", "Processes that send", GroupKeyKind::Process),
+    ("member", "Methods and signals", GroupKeyKind::Member),
+    ("pair", "Each sender with each recipient", GroupKeyKind::Pair),
 ];
 
 #[cfg(test)]
@@ -255,13 +261,13 @@ mod tests {
     use super::*;
     use crate::screen::controls::Overlay;
 
-    fn view() -> View {
+    fn view() -> TopView {
         let (query, span) = (Query::default(), Duration::from_secs(1));
-        View::new(By::Service, "messages".into(), query, String::new(), span)
+        TopView::new(GroupKeyKind::Service, "messages".into(), query, String::new(), span)
     }
 
     /// Presses keys; says whether the last one quits.
-    fn press(view: &mut View, codes: &[KeyCode]) -> bool {
+    fn press(view: &mut TopView, codes: &[KeyCode]) -> bool {
         let pressed = codes.iter().map(|code| view.press(&TerminalInput::Key((*code).into())));
         pressed.last().expect("a key").is_break()
     }
@@ -276,9 +282,9 @@ mod tests {
         assert!(!press(&mut view, &letters("p")));
         assert_eq!(view.controls.following, Following::Paused);
         press(&mut view, &letters("gg"));
-        assert_eq!((view.by, view.controls.following), (By::Member, Following::Live));
+        assert_eq!((view.by, view.controls.following), (GroupKeyKind::Member, Following::Live));
         press(&mut view, &[KeyCode::Char('g'), KeyCode::Tab]);
-        assert_eq!(view.by, By::Service);
+        assert_eq!(view.by, GroupKeyKind::Service);
         press(&mut view, &letters("?"));
         assert_eq!(view.controls.overlay, Overlay::Help);
         assert!(!press(&mut view, &letters("q")), "it closes the help");
@@ -290,9 +296,9 @@ mod tests {
         let mut view = view();
         let traffic = LiveTraffic::new(1, Duration::ZERO);
         view.sort = "service".into();
-        view.renew(&traffic, Time(0)).expect("services have one");
+        view.renew(&traffic, RecordedTime(0)).expect("services have one");
         press(&mut view, &letters("g"));
-        view.renew(&traffic, Time(0)).expect("every table has the default");
+        view.renew(&traffic, RecordedTime(0)).expect("every table has the default");
         assert_eq!(view.sort, DEFAULT_SORT);
     }
 

@@ -7,12 +7,12 @@ use capture::text::visible::printable;
 
 /// Of what the lines of a tree are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Lines {
+pub(super) enum TreeLines {
     Unicode,
     Ascii,
 }
 
-impl Lines {
+impl TreeLines {
     /// Those that the locale can show. Where none is set, what UTF-8 has.
     pub(super) fn of_locale() -> Self {
         let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
@@ -47,7 +47,7 @@ impl Lines {
 }
 
 /// Draws paths, each behind those above it, as they are told by a tree.
-pub(super) fn draw(paths: &[&str], lines: Lines) -> String {
+pub(super) fn draw(paths: &[&str], lines: TreeLines) -> String {
     match paths {
         [] => String::from("No objects discovered.\n"),
         ["/"] => String::from("Only root object discovered.\n"),
@@ -55,7 +55,7 @@ pub(super) fn draw(paths: &[&str], lines: Lines) -> String {
     }
 }
 
-fn drawn(paths: &[&str], lines: Lines) -> String {
+fn drawn(paths: &[&str], lines: TreeLines) -> String {
     let paths: Vec<&str> = paths.iter().copied().filter(|path| *path != "/").collect();
     let mut text = String::new();
     // The paths above the one that is drawn, and whether each is the last below its own.
@@ -99,19 +99,19 @@ mod tests {
 ├─/ab
 └─/z/y
 ";
-        assert_eq!(draw(&paths, Lines::Unicode), expected);
-        assert_eq!(draw(&["/", "/a", "/a/b"], Lines::Ascii), "`-/a\n  `-/a/b\n");
-        assert_eq!(draw(&["/"], Lines::Ascii), "Only root object discovered.\n");
-        assert_eq!(draw(&[], Lines::Ascii), "No objects discovered.\n");
+        assert_eq!(draw(&paths, TreeLines::Unicode), expected);
+        assert_eq!(draw(&["/", "/a", "/a/b"], TreeLines::Ascii), "`-/a\n  `-/a/b\n");
+        assert_eq!(draw(&["/"], TreeLines::Ascii), "Only root object discovered.\n");
+        assert_eq!(draw(&[], TreeLines::Ascii), "No objects discovered.\n");
     }
 
     #[test]
     fn the_locale_says_which_lines() {
-        let check = |locale, lines| assert_eq!(Lines::of(locale), lines, "{locale:?}");
-        check(None, Lines::Unicode);
-        check(Some("de_DE.UTF-8"), Lines::Unicode);
-        check(Some("en_GB.utf8"), Lines::Unicode);
-        check(Some("C"), Lines::Ascii);
-        check(Some("POSIX"), Lines::Ascii);
+        let check = |locale, lines| assert_eq!(TreeLines::of(locale), lines, "{locale:?}");
+        check(None, TreeLines::Unicode);
+        check(Some("de_DE.UTF-8"), TreeLines::Unicode);
+        check(Some("en_GB.utf8"), TreeLines::Unicode);
+        check(Some("C"), TreeLines::Ascii);
+        check(Some("POSIX"), TreeLines::Ascii);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use capture::text::visible::printable;
 use clap::Args;
-use inspector::{Failure, Inspector, Starting, Told, Tree, TreeOptions};
+use inspector::{Inspector, InspectorFailure, NodeContent, Starting, Tree, TreeOptions};
 use serde::Serialize;
 
 use crate::amount;
@@ -17,12 +17,12 @@ use crate::json_choice::JsonChoice;
 use crate::output::{complain, print};
 use crate::style;
 use crate::table_options::NoPager;
-use draw::{Lines, draw};
+use draw::{TreeLines, draw};
 
 /// Of whom, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
-pub(crate) struct Objects {
+pub(crate) struct TreeArgs {
     /// The services [default: all that run]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -43,17 +43,17 @@ pub(crate) struct Objects {
 /// A service, and what came of asking it.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Asked {
+enum AskedService {
     Found(Tree),
     Failed {
         service: String,
-        failure: Failure,
+        failure: InspectorFailure,
         #[serde(skip)]
         sentence: String,
     },
 }
 
-impl Objects {
+impl TreeArgs {
     /// Asks the services, and prints their objects.
     pub(crate) fn run(&self) -> Result<ExitCode, LookError> {
         let inspector = inspector(&self.choice, self.timeout)?;
@@ -66,31 +66,33 @@ impl Objects {
             .map(|service| self.ask(&inspector, service))
             .collect::<Result<_, _>>()?;
         let text = self.json.text(&asked).unwrap_or_else(|| self.text(&asked));
-        for line in asked.iter().flat_map(Asked::complaints) {
+        for line in asked.iter().flat_map(AskedService::complaints) {
             complain(&format!("diligence tree: {}\n", printable(&line)));
         }
-        Ok(match (print(&text), asked.iter().all(Asked::has_answered)) {
+        Ok(match (print(&text), asked.iter().all(AskedService::has_answered)) {
             (ExitCode::SUCCESS, false) => ExitCode::FAILURE,
             (status, _) => status,
         })
     }
 
-    fn ask(&self, inspector: &Inspector, service: &str) -> Result<Asked, LookError> {
+    fn ask(&self, inspector: &Inspector, service: &str) -> Result<AskedService, LookError> {
         let starting = if self.names.is_empty() { Starting::Never } else { Starting::Allowed };
         let patience = patience(self.timeout);
         let options = TreeOptions { patience, starting, ..TreeOptions::default() };
         let tree = inspector.tree(service, &options);
         let tree = tree.map_err(|failure| LookError::Word { failure })?;
-        let [root] = tree.nodes.as_slice() else { return Ok(Asked::Found(tree)) };
-        let Told::Failure(failure) = root.told.clone() else { return Ok(Asked::Found(tree)) };
+        let [root] = tree.nodes.as_slice() else { return Ok(AskedService::Found(tree)) };
+        let NodeContent::Failure(failure) = root.told.clone() else {
+            return Ok(AskedService::Found(tree));
+        };
         let sentence = match is_nobody(&failure) {
             true => no_such_name(inspector, &self.choice, service).to_string(),
             false => format!("{service} does not tell of its objects: {failure}"),
         };
-        Ok(Asked::Failed { service: tree.service, failure, sentence })
+        Ok(AskedService::Failed { service: tree.service, failure, sentence })
     }
 
-    fn text(&self, asked: &[Asked]) -> String {
+    fn text(&self, asked: &[AskedService]) -> String {
         let has_headings = self.names.len() != 1;
         let mut parts = Vec::new();
         for one in asked {
@@ -101,19 +103,19 @@ impl Objects {
         parts.join("\n")
     }
 
-    fn lines(&self, asked: &Asked) -> String {
-        let Asked::Found(tree) = asked else {
+    fn lines(&self, asked: &AskedService) -> String {
+        let AskedService::Found(tree) = asked else {
             return if self.list { String::new() } else { String::from(NOTHING) };
         };
         let paths: Vec<_> = paths(tree).collect();
         match self.list {
             true => paths.iter().map(|path| format!("{path}\n")).collect(),
-            false => draw(&paths, Lines::of_locale()),
+            false => draw(&paths, TreeLines::of_locale()),
         }
     }
 }
 
-impl Asked {
+impl AskedService {
     fn service(&self) -> &str {
         match self {
             Self::Found(tree) => &tree.service,
@@ -131,10 +133,10 @@ impl Asked {
             Self::Failed { sentence, .. } => vec![sentence.clone()],
             Self::Found(tree) => {
                 let failed = tree.nodes.iter().filter_map(|node| match &node.told {
-                    Told::Failure(failure) => {
+                    NodeContent::Failure(failure) => {
                         Some(format!("{} of {}: {failure}", node.path, tree.service))
                     }
-                    Told::Interfaces(_) => None,
+                    NodeContent::Interfaces(_) => None,
                 });
                 failed.chain(left_out(tree)).collect()
             }
@@ -144,7 +146,7 @@ impl Asked {
 
 /// The paths of the objects that have answered.
 pub(crate) fn paths(tree: &Tree) -> impl Iterator<Item = &str> {
-    let answered = tree.nodes.iter().filter(|node| matches!(node.told, Told::Interfaces(_)));
+    let answered = tree.nodes.iter().filter(|node| matches!(node.told, NodeContent::Interfaces(_)));
     answered.map(|node| node.path.as_str())
 }
 

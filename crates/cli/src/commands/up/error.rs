@@ -5,14 +5,14 @@ use std::process::ExitStatus;
 
 use crate::exit::ExitError;
 use crate::live::LiveError;
-use crate::private_bus::{StartError, describe_end};
+use crate::private_bus::{PrivateBusError, describe_end};
 
 /// Why `up` ended with a failure.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UpError {
     /// The bus did not start; `log` has its last lines.
     #[error("{error}{}", last_lines(log))]
-    Start { error: StartError, log: Vec<String> },
+    Start { error: PrivateBusError, log: Vec<String> },
     #[error("cannot start the demonstration: {0}")]
     Demo(io::Error),
     #[error(transparent)]
@@ -26,7 +26,7 @@ impl ExitError for UpError {
     fn is_quiet(&self) -> bool {
         match self {
             Self::Live(error) => error.is_quiet(),
-            Self::Start { error, .. } => matches!(error, StartError::Interrupted(_)),
+            Self::Start { error, .. } => matches!(error, PrivateBusError::Interrupted(_)),
             Self::Demo(_) | Self::BusEnded { .. } => false,
         }
     }

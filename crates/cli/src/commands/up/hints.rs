@@ -1,6 +1,6 @@
 //! What somebody needs to use the bus.
 
-use viewer::Server;
+use viewer::PageServer;
 use wire::address::AddressList;
 
 /// What somebody needs to use the bus.
@@ -9,7 +9,7 @@ pub(super) struct Hints {
     /// Where the bus listens.
     pub(super) address: String,
     /// What shows the bus in a browser.
-    pub(super) page: Option<Server>,
+    pub(super) page: Option<PageServer>,
     /// The address of the page that was printed first. It may have been used already.
     pub(super) printed_link: Option<String>,
     /// A line for a shell, to try.
@@ -19,7 +19,7 @@ pub(super) struct Hints {
 impl Hints {
     /// Where a browser finds the page: an address that works once.
     pub(super) fn link(&self) -> Option<String> {
-        self.page.as_ref().map(Server::address)
+        self.page.as_ref().map(PageServer::address)
     }
 }
 

@@ -3,41 +3,41 @@
 use std::io;
 use std::time::Duration;
 
-use capture::record::Record;
-use recorder::Place;
+use capture::record::RecordingRecord;
+use recorder::BusPlace;
 use sys::clock;
 use sys::signals::SignalSource;
 
 use super::error::UpError;
 use super::hints::Hints;
-use super::logs::{Logs, Stream};
-use super::model::{Model, NoteKind, STEP, Snapshot};
+use super::logs::{LogStream, Logs};
+use super::model::{NoteKind, STEP, Snapshot, UpModel};
 use super::page::{self, UpPage};
-use super::plain::{self, Plain};
-use super::view::View;
+use super::plain::{self, PlainLines};
+use super::view::UpView;
 use crate::commands::demo::Cast;
 use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput};
 use crate::output::write_text;
 use crate::private_bus::{PrivateBus, describe_end};
 use crate::screen::TerminalInput;
 use crate::screen::controls::Following;
-use crate::screen::palette::Palette;
+use crate::screen::palette::ScreenPalette;
 
 /// A bus with its view.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct UpLoop {
     // In the order in which they are to end: the terminal is given back first.
     events: LiveLoop,
     cast: Cast,
     bus: PrivateBus,
     logs: Logs,
-    model: Model,
+    model: UpModel,
     hints: Hints,
 }
 
 /// Where the bus is shown.
 #[derive(Debug)]
-enum Front {
+enum UpFront {
     /// A view on a terminal.
     Screen(Box<ScreenFront>),
     /// Lines on standard output.
@@ -47,8 +47,8 @@ enum Front {
 /// The view, and what it shows.
 #[derive(Debug)]
 struct ScreenFront {
-    view: View,
-    palette: Palette,
+    view: UpView,
+    palette: ScreenPalette,
     snapshot: Snapshot,
     /// The address of the page when it was last asked for.
     link: Option<String>,
@@ -57,12 +57,12 @@ struct ScreenFront {
 /// What lines have said.
 #[derive(Debug)]
 struct LinesFront {
-    plain: Plain,
+    plain: PlainLines,
     /// The address of the page that was printed last.
     link: Option<String>,
 }
 
-impl Live {
+impl UpLoop {
     /// Watches a bus that was started.
     pub(super) fn new(
         bus: PrivateBus,
@@ -71,9 +71,9 @@ impl Live {
         hints: Hints,
     ) -> Result<Self, UpError> {
         let now = clock::monotonic();
-        let mut model = Model::new(now);
-        let place = Place::Address(bus.address().to_owned());
-        let mut records = |record: Record<'_>| model.push(record, now);
+        let mut model = UpModel::new(now);
+        let place = BusPlace::Address(bus.address().to_owned());
+        let mut records = |record: RecordingRecord<'_>| model.push(record, now);
         let events = LiveLoop::open(place, &[], signals, &mut records).map_err(LiveError::from)?;
         events.watch_descriptor(logs.pipe())?;
         Ok(Self { events, cast: Cast::default(), bus, logs, model, hints })
@@ -91,7 +91,7 @@ impl Live {
         let mut next_step = clock::monotonic() + STEP;
         loop {
             let model = &mut self.model;
-            let mut records = |record: Record<'_>| model.push(record, clock::monotonic());
+            let mut records = |record: RecordingRecord<'_>| model.push(record, clock::monotonic());
             match self.events.next(Some(next_step), &mut records)? {
                 LiveEvent::Due => {
                     let now = clock::monotonic();
@@ -99,7 +99,7 @@ impl Live {
                     self.step(now, &mut front)?;
                 }
                 LiveEvent::Inputs(inputs) => {
-                    let Front::Screen(screen) = &mut front else { continue };
+                    let UpFront::Screen(screen) = &mut front else { continue };
                     let keys = inputs.iter().filter_map(|input| match input {
                         TerminalInput::Key(key) => Some(*key),
                         _ => None,
@@ -125,19 +125,19 @@ impl Live {
         }
     }
 
-    fn front(&mut self, output: LiveOutput) -> io::Result<Front> {
+    fn front(&mut self, output: LiveOutput) -> io::Result<UpFront> {
         Ok(match output {
             LiveOutput::Screen => {
                 self.events.enter_screen()?;
-                Front::Screen(Box::new(ScreenFront {
-                    view: View::default(),
-                    palette: Palette::of_stdout(),
+                UpFront::Screen(Box::new(ScreenFront {
+                    view: UpView::default(),
+                    palette: ScreenPalette::of_stdout(),
                     snapshot: self.snapshot(clock::monotonic()),
                     link: self.hints.link(),
                 }))
             }
-            LiveOutput::Lines => Front::Lines(LinesFront {
-                plain: Plain::default(),
+            LiveOutput::Lines => UpFront::Lines(LinesFront {
+                plain: PlainLines::default(),
                 link: self.hints.printed_link.clone(),
             }),
         })
@@ -148,7 +148,7 @@ impl Live {
     }
 
     /// Ends a step of the rates, shows it, and asks for the numbers of the next one.
-    fn step(&mut self, now: Duration, front: &mut Front) -> Result<(), UpError> {
+    fn step(&mut self, now: Duration, front: &mut UpFront) -> Result<(), UpError> {
         self.model.step(now);
         let watch = self.events.watch();
         if let Some(statistics) = watch.statistics() {
@@ -156,14 +156,14 @@ impl Live {
         }
         watch.ask_statistics();
         match front {
-            Front::Screen(screen) => {
+            UpFront::Screen(screen) => {
                 screen.link = self.hints.link();
                 if screen.view.controls.following == Following::Live {
                     screen.snapshot = self.snapshot(now);
                 }
                 self.draw(front)?;
             }
-            Front::Lines(lines) => {
+            UpFront::Lines(lines) => {
                 let time = clock::realtime();
                 let mut text = lines.plain.lines(time, &self.snapshot(now), self.model.notes());
                 let link = self.hints.link();
@@ -177,8 +177,8 @@ impl Live {
         Ok(())
     }
 
-    fn draw(&mut self, front: &mut Front) -> io::Result<()> {
-        let Front::Screen(screen) = front else { return Ok(()) };
+    fn draw(&mut self, front: &mut UpFront) -> io::Result<()> {
+        let UpFront::Screen(screen) = front else { return Ok(()) };
         let page = UpPage {
             snapshot: &screen.snapshot,
             address: &self.hints.address,
@@ -203,7 +203,7 @@ impl Live {
                 None => model.note(now, NoteKind::Log, line.to_owned()),
             }
         };
-        if self.logs.read(note)? == Stream::Ended {
+        if self.logs.read(note)? == LogStream::Ended {
             self.events.forget_descriptor(self.logs.pipe())?;
         }
         Ok(())

@@ -11,12 +11,12 @@ use sys::poll::{Events, Interest, Poller};
 #[derive(Debug)]
 pub(crate) struct Logs {
     pipe: PipeReader,
-    lines: Lines,
+    lines: LogLines,
 }
 
 /// Whether there will be more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stream {
+pub(crate) enum LogStream {
     /// There may be.
     Open,
     /// All who could write are gone.
@@ -26,7 +26,7 @@ pub(crate) enum Stream {
 impl Logs {
     /// Lines that come out of a pipe.
     pub(crate) fn new(pipe: PipeReader) -> Self {
-        Self { pipe, lines: Lines::default() }
+        Self { pipe, lines: LogLines::default() }
     }
 
     /// The pipe, to be watched.
@@ -35,11 +35,11 @@ impl Logs {
     }
 
     /// Reads once, which waits if nothing has come, and passes on each line that is whole.
-    pub(crate) fn read(&mut self, each: impl FnMut(&str)) -> io::Result<Stream> {
+    pub(crate) fn read(&mut self, each: impl FnMut(&str)) -> io::Result<LogStream> {
         let mut space = [0; 4096];
         let count = self.pipe.read(&mut space)?;
         self.lines.push(&space[..count], each);
-        Ok(if count == 0 { Stream::Ended } else { Stream::Open })
+        Ok(if count == 0 { LogStream::Ended } else { LogStream::Open })
     }
 
     /// The last lines, the earliest first, with all that is in the pipe already: what a bus that has
@@ -52,7 +52,7 @@ impl Logs {
             let mut events = Events::with_capacity(1);
             loop {
                 poller.wait(&mut events, Some(Duration::ZERO))?;
-                if events.is_empty() || self.read(|_| {})? == Stream::Ended {
+                if events.is_empty() || self.read(|_| {})? == LogStream::Ended {
                     return Ok(());
                 }
             }
@@ -65,12 +65,12 @@ impl Logs {
 
 /// Bytes cut into lines; the last lines are kept.
 #[derive(Debug, Default)]
-struct Lines {
+struct LogLines {
     partial: Vec<u8>,
     last: VecDeque<String>,
 }
 
-impl Lines {
+impl LogLines {
     fn push(&mut self, bytes: &[u8], mut each: impl FnMut(&str)) {
         for &byte in bytes {
             match byte {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn lines_come_whole_and_without_what_all_begin_with() {
-        let mut lines = Lines::default();
+        let mut lines = LogLines::default();
         let mut seen = Vec::new();
         for part in ["dbus-daemon[12]: [session uid=0 ", "pid=12] one\n\ntwo", "\nx[y]: [three] \n"]
         {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn only_so_much_is_kept() {
-        let mut lines = Lines::default();
+        let mut lines = LogLines::default();
         lines.push("x".repeat(LINE_LEN_MAX + 5).as_bytes(), |_| {});
         lines.push(b"\n", |line| assert_eq!(line.len(), LINE_LEN_MAX));
         (0..20).for_each(|number| lines.push(format!("{number}\n").as_bytes(), |_| {}));

@@ -22,15 +22,15 @@ use std::process::Stdio;
 use clap::Args;
 use error::UpError;
 use hints::{Hints, export_line, short_address};
-use live::Live;
+use live::UpLoop;
 use logs::Logs;
-use recorder::Place;
-use viewer::{Calls, Server, Subject};
+use recorder::BusPlace;
+use viewer::{CallPermission, PageServer, ViewerSubject};
 use wire::address::AddressList;
 
 use crate::commands::demo::Cast;
 use crate::live::LiveOutput;
-use crate::private_bus::{Config, Plan, PrivateBus};
+use crate::private_bus::{PrivateBus, PrivateBusConfig, PrivateBusOptions};
 
 /// What `up` is asked to do.
 #[derive(Debug, Args)]
@@ -55,20 +55,22 @@ impl Up {
         let (reader, writer) = io::pipe()?;
         let mut logs = Logs::new(reader);
         let log = Stdio::from(writer.try_clone()?);
-        let plan = Plan { config: Config::Session, address: self.address, log };
+        let plan =
+            PrivateBusOptions { config: PrivateBusConfig::Session, address: self.address, log };
         let bus = match PrivateBus::start(plan, &signals) {
             Ok(bus) => bus,
             Err(error) => return Err(UpError::Start { error, log: logs.rest() }),
         };
         let address = short_address(bus.address());
-        let calls = if self.allow_calls { Calls::Allowed } else { Calls::Refused };
+        let calls =
+            if self.allow_calls { CallPermission::Allowed } else { CallPermission::Refused };
         let page = serve(&address, calls);
-        let printed_link = page.as_ref().map(Server::address);
+        let printed_link = page.as_ref().map(PageServer::address);
         let example = if self.demo { DEMO_EXAMPLE } else { EXAMPLE };
         let hints = Hints { address, page, printed_link, example };
         print_hints(&hints)?;
         let address = hints.address.clone();
-        let mut live = Live::new(bus, logs, signals, hints)?;
+        let mut live = UpLoop::new(bus, logs, signals, hints)?;
         if self.demo {
             let cast = Cast::start(&address, &writer).map_err(UpError::Demo)?;
             live = live.with_cast(cast);
@@ -89,10 +91,10 @@ fn print_hints(hints: &Hints) -> io::Result<()> {
 
 /// Serves the page of the bus. A watch of the bus begins when the page is opened. Without a free port
 /// there is no page, and the bus is useful all the same.
-fn serve(address: &str, calls: Calls) -> Option<Server> {
-    let subject = Subject::bus_when_looked_at(Place::Address(address.to_owned()));
+fn serve(address: &str, calls: CallPermission) -> Option<PageServer> {
+    let subject = ViewerSubject::bus_when_looked_at(BusPlace::Address(address.to_owned()));
     // The fronts ask for the address whenever they show something.
-    Server::start(None, subject, calls, |_| {}).ok()
+    PageServer::start(None, subject, calls, |_| {}).ok()
 }
 
 fn listenable(text: &str) -> Result<AddressList, String> {

@@ -18,18 +18,18 @@
 
 use std::time::Duration;
 
-use super::model::{MemberRow, NoteId, Notes, Snapshot};
+use super::model::{NoteId, Notes, Snapshot, UsedMember};
 use super::view::busiest;
 use capture::text::units;
 
 /// Makes lines of snapshots, and knows what was said before.
 #[derive(Debug, Default)]
-pub(crate) struct Plain {
+pub(crate) struct PlainLines {
     summary: String,
     next_note: NoteId,
 }
 
-impl Plain {
+impl PlainLines {
     /// What is new, as lines, at a time since 1970.
     pub(crate) fn lines(&mut self, now: Duration, snapshot: &Snapshot, notes: &Notes) -> String {
         let mut text = String::new();
@@ -69,7 +69,7 @@ fn summary(snapshot: &Snapshot) -> String {
     )
 }
 
-fn member_line(member: &MemberRow) -> String {
+fn member_line(member: &UsedMember) -> String {
     let interface = member.interface.as_deref().map(|name| format!("{name}."));
     let (from, to) = member.ends();
     format!(
@@ -87,13 +87,13 @@ const MEMBERS_SHOWN: usize = 3;
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{MemberKind, NoteKind};
+    use super::super::model::{NoteKind, UsedMemberKind};
     use super::*;
-    use crate::live::Rate;
+    use crate::live::TrafficRate;
 
     #[test]
     fn only_what_is_new_is_said() {
-        let mut plain = Plain::default();
+        let mut plain = PlainLines::default();
         let mut notes = Notes::default();
         let mut snapshot = Snapshot::default();
         let noon = Duration::from_secs(12 * 3600);
@@ -103,9 +103,10 @@ mod tests {
         assert_eq!(plain.lines(noon, &snapshot, &notes), "");
         notes.add(Duration::ZERO, NoteKind::Error, "it failed".into());
         assert_eq!(plain.lines(noon, &snapshot, &notes), "12:00:00Z error   it failed\n");
-        snapshot.rate = Rate { messages: 1234.0, bytes: 2_000_000.0 };
+        snapshot.rate = TrafficRate { messages: 1234.0, bytes: 2_000_000.0 };
         snapshot.rules = Some(31);
-        snapshot.members = vec![member(MemberKind::Signal, 0.0), member(MemberKind::Method, 50.0)];
+        snapshot.members =
+            vec![member(UsedMemberKind::Signal, 0.0), member(UsedMemberKind::Method, 50.0)];
         assert_eq!(
             plain.lines(noon, &snapshot, &notes),
             "12:00:00Z bus        1234 msg/s   1.9 MiB/s    0 connections    0 names   \
@@ -114,15 +115,15 @@ mod tests {
         );
     }
 
-    fn member(kind: MemberKind, messages: f64) -> MemberRow {
-        MemberRow {
+    fn member(kind: UsedMemberKind, messages: f64) -> UsedMember {
+        UsedMember {
             kind,
             interface: Some("org.a".into()),
             member: "M".into(),
             owner: "here".into(),
             party: Some("there".into()),
             more_parties: 0,
-            rate: Rate { messages, bytes: messages * 100.0 },
+            rate: TrafficRate { messages, bytes: messages * 100.0 },
             errors: 0.0,
             len: 100.0,
             count: 7,

@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use recorder::ConnectionStatistics;
 
-use super::model::{ConnectionRow, MemberRow, Owner, Snapshot};
+use super::model::{ConnectionOwner, ConnectionRow, Snapshot, UsedMember};
 use crate::screen::controls::{Action, KeyOutcome, ViewControls};
 use crate::screen::keys::KeyRow;
 use crate::screen::scroll::Scroll;
 
 /// What of a bus is looked at, and in which order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct View {
+pub(crate) struct UpView {
     /// The order of the connections.
     pub(crate) sort: Sort,
     /// Whether our own connection is among them.
@@ -75,7 +75,7 @@ pub(crate) enum UpCommand {
     Focus,
 }
 
-impl View {
+impl UpView {
     /// Does what a key asks for.
     pub(crate) fn press(&mut self, key: KeyEvent) -> ControlFlow<()> {
         let scroll = &mut self.scrolls[self.focus as usize];
@@ -96,8 +96,9 @@ impl View {
 
     /// The connections to show, in order.
     pub(crate) fn connections<'s>(&self, snapshot: &'s Snapshot) -> Vec<&'s ConnectionRow> {
-        let shown =
-            |row: &&ConnectionRow| row.owner != Owner::View || self.own == OwnConnection::Shown;
+        let shown = |row: &&ConnectionRow| {
+            row.owner != ConnectionOwner::View || self.own == OwnConnection::Shown
+        };
         let mut rows: Vec<_> = snapshot.connections.iter().filter(shown).collect();
         rows.sort_by(|one, other| self.sort.compare(one, other).then(age(one).cmp(&age(other))));
         rows
@@ -151,7 +152,7 @@ impl Sort {
 }
 
 /// Methods and signals, the busiest first. Those that are as busy stay where they are.
-pub(crate) fn busiest(members: &[MemberRow]) -> Vec<&MemberRow> {
+pub(crate) fn busiest(members: &[UsedMember]) -> Vec<&UsedMember> {
     let mut rows: Vec<_> = members.iter().collect();
     rows.sort_by(|one, other| {
         other
@@ -178,7 +179,7 @@ fn label(row: &ConnectionRow) -> Option<&str> {
 
 /// Unique names count up: `:1.9` comes before `:1.10`, and the bus before all.
 fn age(row: &ConnectionRow) -> (usize, &str) {
-    (if row.owner == Owner::Bus { 0 } else { row.unique.len() }, &row.unique)
+    (if row.owner == ConnectionOwner::Bus { 0 } else { row.unique.len() }, &row.unique)
 }
 
 /// The keys of the view.
@@ -223,18 +224,18 @@ mod tests {
     use super::*;
 
     /// Presses a key; says whether it quits.
-    fn press(view: &mut View, code: KeyCode) -> bool {
+    fn press(view: &mut UpView, code: KeyCode) -> bool {
         view.press(code.into()).is_break()
     }
 
     #[test]
     fn keys_change_the_view_and_change_it_back() {
-        let mut view = View::default();
+        let mut view = UpView::default();
         for code in [KeyCode::Char('p'), KeyCode::Char('i'), KeyCode::Char('h')] {
             assert!(!press(&mut view, code));
-            assert_ne!(view, View::default());
+            assert_ne!(view, UpView::default());
             assert!(!press(&mut view, code));
-            assert_eq!(view, View::default());
+            assert_eq!(view, UpView::default());
         }
         press(&mut view, KeyCode::Char('s'));
         press(&mut view, KeyCode::Tab);
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn each_list_scrolls_by_itself() {
-        let mut view = View::default();
+        let mut view = UpView::default();
         for panel in Panel::ALL {
             view.scroll(panel).show(9, 3);
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use sys::filesystem::{Privacy, ensure_private_directory};
 use sys::random;
 use wire::sasl::client::Cookies;
-use wire::sasl::cookie::{CHALLENGE_LEN, Context, Keyring};
+use wire::sasl::cookie::{CHALLENGE_LEN, CookieContext, Keyring};
 
 use super::standard;
 
@@ -32,7 +32,7 @@ impl UserCookies {
 }
 
 impl Cookies for UserCookies {
-    fn secret(&mut self, context: &Context, id: u32) -> Option<String> {
+    fn secret(&mut self, context: &CookieContext, id: u32) -> Option<String> {
         let keyring = Keyring::parse(&fs::read(self.directory.join(context.as_str())).ok()?);
         keyring.find(id).map(|cookie| cookie.secret.clone())
     }

@@ -12,20 +12,20 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use sys::socket::{UnixAddress as SocketAddress, connect_unix, socket_pair};
-use wire::address::{Family, TcpAddress, Transport, UnixAddress};
+use wire::address::{HostFamily, TcpAddress, Transport, UnixTransport};
 
 use super::{AttemptError, standard};
-use crate::blocking::socket::{Program, Socket};
+use crate::blocking::socket::{BusSocket, ConnectedProgram};
 
 /// A socket on which nothing was said.
 pub(super) struct Dialled {
-    pub(super) socket: Socket,
-    pub(super) carrier: Carrier,
+    pub(super) socket: BusSocket,
+    pub(super) carrier: ConnectionCarrier,
 }
 
 /// What carries the bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Carrier {
+pub(super) enum ConnectionCarrier {
     /// A Unix socket: the system vouches for who we are, and passes descriptors.
     Local,
     /// A network.
@@ -55,19 +55,21 @@ pub(super) fn dial(
     }
 }
 
-fn dial_unix(address: &UnixAddress) -> Result<Dialled, AttemptError> {
+fn dial_unix(address: &UnixTransport) -> Result<Dialled, AttemptError> {
     let connected = match address {
-        UnixAddress::Path(file) => connect_unix(SocketAddress::Path(path(file))),
-        UnixAddress::Abstract(name) => connect_unix(SocketAddress::Abstract(name)),
-        UnixAddress::Runtime => {
+        UnixTransport::Path(file) => connect_unix(SocketAddress::Path(path(file))),
+        UnixTransport::Abstract(name) => connect_unix(SocketAddress::Abstract(name)),
+        UnixTransport::Runtime => {
             let directory =
                 standard::runtime_directory().ok_or(AttemptError::NoRuntimeDirectory)?;
             connect_unix(SocketAddress::Path(&directory.join("bus")))
         }
-        UnixAddress::Dir(_) | UnixAddress::Tmpdir(_) => return Err(AttemptError::ForServersOnly),
+        UnixTransport::Dir(_) | UnixTransport::Tmpdir(_) => {
+            return Err(AttemptError::ForServersOnly);
+        }
     };
-    let socket = Socket::new(connected.map_err(AttemptError::system)?, None);
-    Ok(Dialled { socket, carrier: Carrier::Local })
+    let socket = BusSocket::new(connected.map_err(AttemptError::system)?, None);
+    Ok(Dialled { socket, carrier: ConnectionCarrier::Local })
 }
 
 /// Tries all addresses of a host, in the order in which the system lists them.
@@ -76,8 +78,8 @@ fn dial_tcp(address: &TcpAddress, timeout: Option<Duration>) -> Result<TcpStream
     let found = (address.host_or_default(), port).to_socket_addrs();
     let wanted = |found: &SocketAddr| match address.family {
         None => true,
-        Some(Family::V4) => found.is_ipv4(),
-        Some(Family::V6) => found.is_ipv6(),
+        Some(HostFamily::V4) => found.is_ipv4(),
+        Some(HostFamily::V6) => found.is_ipv6(),
     };
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in found.map_err(AttemptError::system)?.filter(wanted) {
@@ -100,7 +102,10 @@ fn connect_tcp(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Tc
 }
 
 fn network(stream: TcpStream) -> Dialled {
-    Dialled { socket: Socket::new(OwnedFd::from(stream), None), carrier: Carrier::Network }
+    Dialled {
+        socket: BusSocket::new(OwnedFd::from(stream), None),
+        carrier: ConnectionCarrier::Network,
+    }
 }
 
 fn read_nonce(file: &Path) -> Result<[u8; NONCE_LEN], AttemptError> {
@@ -118,8 +123,8 @@ fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<Dialled> {
         command.args(arguments.iter().map(|argument| OsStr::from_bytes(argument)));
     }
     let child = command.stdin(Stdio::from(theirs.try_clone()?)).stdout(theirs).spawn()?;
-    let socket = Socket::new(ours, Some(Program(child)));
-    Ok(Dialled { socket, carrier: Carrier::Local })
+    let socket = BusSocket::new(ours, Some(ConnectedProgram(child)));
+    Ok(Dialled { socket, carrier: ConnectionCarrier::Local })
 }
 
 fn path(bytes: &[u8]) -> &Path {

@@ -9,19 +9,22 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use cookies::UserCookies;
-use dial::{Carrier, Dialled};
+use dial::{ConnectionCarrier, Dialled};
 pub use error::{AttemptError, ConnectError, FailedAttempt};
 pub use standard::StandardBus;
 use sys::{clock, credentials};
 use wire::address::{Address, AddressList};
 use wire::framer::Space;
-use wire::sasl::client::{Attempt, Direct, FdWish, NoCookies, Plan, TRACE_DEFAULT};
+use wire::sasl::client::{
+    AuthenticationAttempt, AuthenticationPlan, Direct, FdWish, NoCookies, TRACE_DEFAULT,
+};
 
 use super::connection::{CALL_TIMEOUT, Connection};
 use super::link::deadline;
-use super::socket::{Arrival, Departure, Room, Socket};
+use super::socket::{BusSocket, Departure, SendRoom, SocketArrival};
 use crate::core::{
-    CoreConfig, Ended, Established, Handshake, HandshakeConfig, HandshakeError, Stage, Transmit,
+    ClientHandshake, CoreConfig, Ended, Established, HandshakeConfig, HandshakeError,
+    HandshakeStage, Transmit,
 };
 
 /// How to connect.
@@ -119,9 +122,14 @@ fn attempt(address: &Address, options: &ConnectOptions) -> Result<Connection, At
     let ask = |dialled| log_in(dialled, in_turn(options)?, options, deadline);
     let dialled = dial()?;
     let connection = match dialled.carrier {
-        Carrier::Network => ask(dialled)?,
-        Carrier::Local => {
-            match log_in(dialled, Plan::AtOnce(Direct::ExternalAsSeen), options, deadline) {
+        ConnectionCarrier::Network => ask(dialled)?,
+        ConnectionCarrier::Local => {
+            match log_in(
+                dialled,
+                AuthenticationPlan::AtOnce(Direct::ExternalAsSeen),
+                options,
+                deadline,
+            ) {
                 Err(error) if error.may_be_for_want_of_patience() => ask(dial()?)?,
                 done => done?,
             }
@@ -141,31 +149,31 @@ fn checked(connection: Connection, address: &Address) -> Result<Connection, Atte
 }
 
 /// All mechanisms, one after the other.
-fn in_turn(options: &ConnectOptions) -> Result<Plan, AttemptError> {
+fn in_turn(options: &ConnectOptions) -> Result<AuthenticationPlan, AttemptError> {
     let uid = credentials::own_credentials().map_err(AttemptError::system)?.uid;
-    let mut then = vec![Attempt::Cookie { user: uid.to_string() }];
+    let mut then = vec![AuthenticationAttempt::Cookie { user: uid.to_string() }];
     if options.anonymous == Anonymous::AsLastResort {
         then.push(Direct::Anonymous { trace: TRACE_DEFAULT.into() }.into());
     }
-    Ok(Plan::InTurn { first: Direct::External { uid }.into(), then })
+    Ok(AuthenticationPlan::InTurn { first: Direct::External { uid }.into(), then })
 }
 
 fn log_in(
     dialled: Dialled,
-    plan: Plan,
+    plan: AuthenticationPlan,
     options: &ConnectOptions,
     deadline: Option<Duration>,
 ) -> Result<Connection, AttemptError> {
     let Dialled { socket, carrier } = dialled;
     let fds = match carrier {
-        Carrier::Local => options.fds,
-        Carrier::Network => FdWish::NotWanted,
+        ConnectionCarrier::Local => options.fds,
+        ConnectionCarrier::Network => FdWish::NotWanted,
     };
     let cookies = match plan {
-        Plan::AtOnce(_) => None,
-        Plan::InTurn { .. } => UserCookies::find(),
+        AuthenticationPlan::AtOnce(_) => None,
+        AuthenticationPlan::InTurn { .. } => UserCookies::find(),
     };
-    let handshake = Handshake::start(HandshakeConfig { plan, fds, core: options.core });
+    let handshake = ClientHandshake::start(HandshakeConfig { plan, fds, core: options.core });
     let established = match cookies {
         Some(mut cookies) => exchange(handshake, &socket, &mut cookies, deadline)?,
         None => exchange(handshake, &socket, &mut NoCookies, deadline)?,
@@ -175,8 +183,8 @@ fn log_in(
 
 /// Moves bytes until the connection has its name.
 fn exchange(
-    mut handshake: Handshake<OwnedFd>,
-    socket: &Socket,
+    mut handshake: ClientHandshake<OwnedFd>,
+    socket: &BusSocket,
     cookies: &mut impl wire::sasl::client::Cookies,
     deadline: Option<Duration>,
 ) -> Result<Established<OwnedFd>, AttemptError> {
@@ -187,22 +195,22 @@ fn exchange(
         // Descriptors that come before they were agreed on are of no use to anybody.
         let received =
             match socket.receive(Space::Scratch(&mut space), &mut Vec::new(), patience)? {
-                Arrival::Bytes(count) => &space[..count],
-                Arrival::Nothing if patience == Some(Duration::ZERO) => {
+                SocketArrival::Bytes(count) => &space[..count],
+                SocketArrival::Nothing if patience == Some(Duration::ZERO) => {
                     return Err(AttemptError::TimedOut);
                 }
-                Arrival::Nothing => continue,
+                SocketArrival::Nothing => continue,
             };
         match handshake.handle_received(received, cookies)? {
-            Stage::Unfinished(next) => handshake = next,
-            Stage::Established(established) => return Ok(established),
+            HandshakeStage::Unfinished(next) => handshake = next,
+            HandshakeStage::Established(established) => return Ok(established),
         }
     }
 }
 
 fn send_all(
-    handshake: &mut Handshake<OwnedFd>,
-    socket: &Socket,
+    handshake: &mut ClientHandshake<OwnedFd>,
+    socket: &BusSocket,
     deadline: Option<Duration>,
 ) -> Result<(), AttemptError> {
     while !handshake.poll_transmit().is_empty() {
@@ -214,7 +222,7 @@ fn send_all(
                 if patience == Some(Duration::ZERO) {
                     return Err(AttemptError::TimedOut);
                 }
-                socket.wait_for(Room::ToSend, patience)?;
+                socket.wait_for(SendRoom::ToSend, patience)?;
             }
         }
     }

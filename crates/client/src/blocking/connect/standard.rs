@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use sys::privileges::has_more_rights_than_caller;
-use wire::address::{Address, AddressList, Transport, UnixAddress};
+use wire::address::{Address, AddressList, Transport, UnixTransport};
 
 use super::ConnectError;
 
@@ -77,7 +77,7 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
 
 fn unix(path: PathBuf) -> AddressList {
     let path = OsString::from(path).into_vec();
-    Address::from(Transport::Unix(UnixAddress::Path(path))).into()
+    Address::from(Transport::Unix(UnixTransport::Path(path))).into()
 }
 
 const SYSTEM_BUS: &str = "/var/run/dbus/system_bus_socket";

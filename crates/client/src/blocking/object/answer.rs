@@ -1,12 +1,12 @@
 //! Answering calls.
 
 use super::error::MethodError;
-use crate::blocking::request::Request;
-use crate::core::{Body, SendError};
+use crate::blocking::request::IncomingCall;
+use crate::core::{MessageBody, SendError};
 
 impl MethodError {
     /// Answers a call with the error.
-    pub fn send(&self, request: &Request) -> Result<(), SendError> {
+    pub fn send(&self, request: &IncomingCall) -> Result<(), SendError> {
         match request.reply_error(self.name(), self.message()) {
             // A text with a 0 byte cannot travel; the name is worth more than nothing.
             Err(SendError::Write(_)) => request.reply_error(self.name(), ""),
@@ -16,7 +16,7 @@ impl MethodError {
 }
 
 /// Answers a call with its results or its error.
-pub(super) fn answer<Out: Body>(request: &Request, done: Result<Out, MethodError>) {
+pub(super) fn answer<Out: MessageBody>(request: &IncomingCall, done: Result<Out, MethodError>) {
     match done {
         Ok(results) => answer_with(request, &results),
         // An answer that cannot be sent is one that nobody waits for.
@@ -24,7 +24,7 @@ pub(super) fn answer<Out: Body>(request: &Request, done: Result<Out, MethodError
     }
 }
 
-pub(super) fn answer_with(request: &Request, results: &impl Body) {
+pub(super) fn answer_with(request: &IncomingCall, results: &impl MessageBody) {
     if let Err(SendError::Write(error)) = request.reply(results) {
         let error = MethodError::failed(format!("the results cannot be written: {error}"));
         answer::<()>(request, Err(error));

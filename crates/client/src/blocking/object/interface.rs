@@ -6,15 +6,15 @@ use std::fmt;
 use std::rc::Rc;
 
 use wire::body::{Decode, DecodeArgs, Encode, EncodeArgs, Variant};
-use wire::introspection::{self, Access, Annotation, Argument, EmitsChange, Signal};
+use wire::introspection::{self, Annotation, Argument, EmitsChange, PropertyAccess, Signal};
 use wire::message::WriteError;
 use wire::names::{InterfaceName, MemberName};
 use wire::signature::{Signature, SignatureError};
 
 use super::answer::answer;
 use super::error::MethodError;
-use super::members::{ArgTypes, Method, Property};
-use crate::blocking::request::Request;
+use super::members::{ArgTypes, MethodHandler, PropertyHandler};
+use crate::blocking::request::IncomingCall;
 use crate::name::{IntoName, InvalidName};
 
 /// An interface of objects whose state is an `S`. One definition serves any number of objects.
@@ -37,32 +37,32 @@ use crate::name::{IntoName, InvalidName};
 ///     .build()?;
 /// # Ok::<(), diligence_client::InterfaceError>(())
 /// ```
-pub struct Interface<S> {
-    pub(super) definition: Rc<Definition<S>>,
+pub struct ServedInterface<S> {
+    pub(super) definition: Rc<InterfaceDefinition<S>>,
 }
 
-impl<S> Clone for Interface<S> {
+impl<S> Clone for ServedInterface<S> {
     fn clone(&self) -> Self {
         Self { definition: self.definition.clone() }
     }
 }
 
 /// What an interface has, each kind by name.
-pub(super) struct Definition<S> {
+pub(super) struct InterfaceDefinition<S> {
     pub(super) name: Box<str>,
-    pub(super) methods: BTreeMap<Box<str>, Method<S>>,
-    pub(super) properties: BTreeMap<Box<str>, Property<S>>,
+    pub(super) methods: BTreeMap<Box<str>, MethodHandler<S>>,
+    pub(super) properties: BTreeMap<Box<str>, PropertyHandler<S>>,
     pub(super) signals: BTreeMap<Box<str>, Signal>,
     pub(super) annotations: Vec<Annotation>,
 }
 
-impl<S: 'static> Interface<S> {
+impl<S: 'static> ServedInterface<S> {
     /// Begins a definition. What is wrong with it is told at its end.
     pub fn builder(name: &str) -> InterfaceBuilder<S> {
         let checked = IntoName::<InterfaceName<'_>>::into_name(name);
         InterfaceBuilder {
             error: checked.err().map(InterfaceError::Name),
-            definition: Definition {
+            definition: InterfaceDefinition {
                 name: name.into(),
                 methods: BTreeMap::new(),
                 properties: BTreeMap::new(),
@@ -79,7 +79,7 @@ impl<S: 'static> Interface<S> {
     }
 }
 
-impl<S> Definition<S> {
+impl<S> InterfaceDefinition<S> {
     pub(super) fn name(&self) -> InterfaceName<'_> {
         InterfaceName::new(&self.name).expect("checked when the interface was built")
     }
@@ -96,7 +96,7 @@ impl<S> Definition<S> {
     }
 }
 
-impl<S> fmt::Debug for Interface<S> {
+impl<S> fmt::Debug for ServedInterface<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Interface").field("name", &self.definition.name).finish_non_exhaustive()
     }
@@ -104,7 +104,7 @@ impl<S> fmt::Debug for Interface<S> {
 
 /// An interface that is being defined.
 pub struct InterfaceBuilder<S> {
-    definition: Definition<S>,
+    definition: InterfaceDefinition<S>,
     /// What annotations are for.
     latest: Latest,
     /// The first thing that is wrong.
@@ -129,19 +129,19 @@ impl<S: 'static> InterfaceBuilder<S> {
         name: &str,
         arguments: &[&str],
         results: &[&str],
-        run: impl Fn(&mut S, &Request, In) -> Result<Out, MethodError> + 'static,
+        run: impl Fn(&mut S, &IncomingCall, In) -> Result<Out, MethodError> + 'static,
     ) -> Self
     where
         In: for<'a> DecodeArgs<'a> + ArgTypes,
         Out: EncodeArgs + ArgTypes,
     {
-        let run = move |state: &mut S, request: Request| {
+        let run = move |state: &mut S, request: IncomingCall| {
             let done = request.read::<In>().map_err(MethodError::from);
             answer(&request, done.and_then(|arguments| run(state, &request, arguments)));
         };
         self.add(name, |name| {
             let (inputs, outputs) = (named::<In>(name, arguments)?, named::<Out>(name, results)?);
-            Ok(Member::Method(Method::new(name, inputs, outputs, Box::new(run))))
+            Ok(ServedMember::Method(MethodHandler::new(name, inputs, outputs, Box::new(run))))
         })
     }
 
@@ -154,18 +154,20 @@ impl<S: 'static> InterfaceBuilder<S> {
         name: &str,
         arguments: &[(&str, &str)],
         results: &[(&str, &str)],
-        run: impl Fn(&mut S, Request) + 'static,
+        run: impl Fn(&mut S, IncomingCall) + 'static,
     ) -> Self {
         self.add(name, |name| {
             let (inputs, outputs) = (spelled(name, arguments)?, spelled(name, results)?);
-            Ok(Member::Method(Method::new(name, inputs, outputs, Box::new(run))))
+            Ok(ServedMember::Method(MethodHandler::new(name, inputs, outputs, Box::new(run))))
         })
     }
 
     /// Adds a property that can be read.
     #[must_use]
     pub fn property<T: Encode>(self, name: &str, get: impl Fn(&S) -> T + 'static) -> Self {
-        self.add(name, |name| Ok(Member::Property(Property::new::<T>(name)?.readable(get))))
+        self.add(name, |name| {
+            Ok(ServedMember::Property(PropertyHandler::new::<T>(name)?.readable(get)))
+        })
     }
 
     /// Adds a property that can be read and written. That it was written is told by
@@ -178,7 +180,7 @@ impl<S: 'static> InterfaceBuilder<S> {
         set: impl Fn(&mut S, T) -> Result<(), MethodError> + 'static,
     ) -> Self {
         self.add(name, |name| {
-            Ok(Member::Property(Property::new::<T>(name)?.readable(get).writable(set)))
+            Ok(ServedMember::Property(PropertyHandler::new::<T>(name)?.readable(get).writable(set)))
         })
     }
 
@@ -191,9 +193,9 @@ impl<S: 'static> InterfaceBuilder<S> {
     ) -> Self {
         self.add(name, |name| {
             // There is no value that a signal could have.
-            let mut property = Property::new::<T>(name)?.writable(set);
+            let mut property = PropertyHandler::new::<T>(name)?.writable(set);
             property.description.emits_change = EmitsChange::No;
-            Ok(Member::Property(property))
+            Ok(ServedMember::Property(property))
         })
     }
 
@@ -202,7 +204,11 @@ impl<S: 'static> InterfaceBuilder<S> {
     pub fn signal<Args: ArgTypes>(self, name: &str, arguments: &[&str]) -> Self {
         self.add(name, |name| {
             let arguments = named::<Args>(name, arguments)?;
-            Ok(Member::Signal(Signal { name: name.to_owned(), arguments, ..Signal::default() }))
+            Ok(ServedMember::Signal(Signal {
+                name: name.to_owned(),
+                arguments,
+                ..Signal::default()
+            }))
         })
     }
 
@@ -245,9 +251,9 @@ impl<S: 'static> InterfaceBuilder<S> {
     ///
     /// The first thing that is wrong with the definition, such as a malformed name or two members
     /// of one name. It does not depend on the state of the program, so a test can check it.
-    pub fn build(self) -> Result<Interface<S>, InterfaceError> {
+    pub fn build(self) -> Result<ServedInterface<S>, InterfaceError> {
         match self.error {
-            None => Ok(Interface { definition: Rc::new(self.definition) }),
+            None => Ok(ServedInterface { definition: Rc::new(self.definition) }),
             Some(error) => Err(error),
         }
     }
@@ -255,7 +261,7 @@ impl<S: 'static> InterfaceBuilder<S> {
     fn add(
         mut self,
         name: &str,
-        member: impl FnOnce(&str) -> Result<Member<S>, InterfaceError>,
+        member: impl FnOnce(&str) -> Result<ServedMember<S>, InterfaceError>,
     ) -> Self {
         if let Err(error) = self.try_add(name, member) {
             self.fail(error);
@@ -266,21 +272,21 @@ impl<S: 'static> InterfaceBuilder<S> {
     fn try_add(
         &mut self,
         name: &str,
-        member: impl FnOnce(&str) -> Result<Member<S>, InterfaceError>,
+        member: impl FnOnce(&str) -> Result<ServedMember<S>, InterfaceError>,
     ) -> Result<(), InterfaceError> {
         IntoName::<MemberName<'_>>::into_name(name)?;
         let text: Box<str> = name.into();
         let definition = &mut self.definition;
         match member(name)? {
-            Member::Method(method) => {
+            ServedMember::Method(method) => {
                 self.latest = Latest::Method(text.clone());
                 insert(&mut definition.methods, text, method)
             }
-            Member::Property(property) => {
+            ServedMember::Property(property) => {
                 self.latest = Latest::Property(text.clone());
                 insert(&mut definition.properties, text, property)
             }
-            Member::Signal(signal) => {
+            ServedMember::Signal(signal) => {
                 self.latest = Latest::Signal(text.clone());
                 insert(&mut definition.signals, text, signal)
             }
@@ -292,13 +298,13 @@ impl<S: 'static> InterfaceBuilder<S> {
     }
 }
 
-enum Member<S> {
-    Method(Method<S>),
-    Property(Property<S>),
+enum ServedMember<S> {
+    Method(MethodHandler<S>),
+    Property(PropertyHandler<S>),
     Signal(Signal),
 }
 
-impl<S> Property<S> {
+impl<S> PropertyHandler<S> {
     fn new<T: wire::body::Typed>(name: &str) -> Result<Self, InterfaceError> {
         let kind = wire::body::signature_of::<T>()
             .map_err(|error| InterfaceError::Types { member: name.into(), error })?;
@@ -322,8 +328,8 @@ impl<S> Property<S> {
             set(state, value)
         }));
         self.description.access = match &self.get {
-            Some(_) => Access::ReadWrite,
-            None => Access::Write,
+            Some(_) => PropertyAccess::ReadWrite,
+            None => PropertyAccess::Write,
         };
         self
     }
@@ -420,7 +426,7 @@ mod tests {
         define: impl FnOnce(InterfaceBuilder<()>) -> InterfaceBuilder<()>,
         expected: Result<(), &str>,
     ) {
-        let built = define(Interface::builder("org.example.A")).build();
+        let built = define(ServedInterface::builder("org.example.A")).build();
         let found = built.map(drop).map_err(|error| error.to_string());
         assert_eq!(found, expected.map_err(str::to_owned));
     }
@@ -452,13 +458,13 @@ mod tests {
             |a| a.emits_change(EmitsChange::No),
             Err("`emits_change` does not follow a property"),
         );
-        let error = Interface::<()>::builder("A").build().map(drop).unwrap_err();
+        let error = ServedInterface::<()>::builder("A").build().map(drop).unwrap_err();
         assert!(matches!(error, InterfaceError::Name(_)), "{error}");
     }
 
     #[test]
     fn a_complete_interface_is_described() {
-        let interface = Interface::<()>::builder("org.example.A")
+        let interface = ServedInterface::<()>::builder("org.example.A")
             .annotate("org.example.Note", "a < \"b\" & c")
             .method("Run", &["x", ""], &["y"], |(), _, (x, _): (u8, i64)| Ok((vec![x],)))
             .annotate("org.freedesktop.DBus.Deprecated", "true")
@@ -496,7 +502,7 @@ mod tests {
         assert_eq!(body.strip_suffix("</node>\n"), Some(expected));
     }
 
-    fn nothing(_: &mut (), _: &Request, (): ()) -> Result<(), MethodError> {
+    fn nothing(_: &mut (), _: &IncomingCall, (): ()) -> Result<(), MethodError> {
         Ok(())
     }
 }

@@ -6,23 +6,23 @@ use wire::message::WriteError;
 use wire::signature::SignatureBuf;
 
 use super::error::MethodError;
-use crate::blocking::request::Request;
+use crate::blocking::request::IncomingCall;
 
 /// A method and the function that runs it.
-pub(super) struct Method<S> {
+pub(super) struct MethodHandler<S> {
     pub(super) description: introspection::Method,
-    pub(super) run: Run<S>,
+    pub(super) run: RunMethod<S>,
 }
 
 /// Runs a method and answers the call.
-type Run<S> = Box<dyn Fn(&mut S, Request)>;
+type RunMethod<S> = Box<dyn Fn(&mut S, IncomingCall)>;
 
-impl<S> Method<S> {
+impl<S> MethodHandler<S> {
     pub(super) fn new(
         name: &str,
         arguments: Vec<Argument>,
         results: Vec<Argument>,
-        run: Run<S>,
+        run: RunMethod<S>,
     ) -> Self {
         let name = name.to_owned();
         let description = introspection::Method { name, arguments, results, ..<_>::default() };
@@ -31,17 +31,17 @@ impl<S> Method<S> {
 }
 
 /// A property and the functions that read and set it.
-pub(super) struct Property<S> {
+pub(super) struct PropertyHandler<S> {
     pub(super) description: introspection::Property,
-    pub(super) get: Option<Get<S>>,
-    pub(super) set: Option<Set<S>>,
+    pub(super) get: Option<PropertyGetter<S>>,
+    pub(super) set: Option<PropertySetter<S>>,
 }
 
 /// Writes the value of a property, as a variant.
-type Get<S> = Box<dyn Fn(&S, &mut Writer<'_>)>;
+type PropertyGetter<S> = Box<dyn Fn(&S, &mut Writer<'_>)>;
 
 /// Sets a property to the value in a call of `Set`.
-type Set<S> = Box<dyn Fn(&mut S, &Request) -> Result<(), MethodError>>;
+type PropertySetter<S> = Box<dyn Fn(&mut S, &IncomingCall) -> Result<(), MethodError>>;
 
 /// The D-Bus types of arguments or results: implemented for tuples, and `()` for none.
 pub trait ArgTypes {

@@ -1,6 +1,6 @@
 //! Objects that a program serves.
 //!
-//! An [`Interface`] is defined once; [`Connection::add_object`] joins it with the state of an
+//! An [`ServedInterface`] is defined once; [`Connection::add_object`] joins it with the state of an
 //! object at a path. The interfaces that every object has, `Introspectable`, `Properties` and `Peer`,
 //! are implemented here, and errors have the same names as in other bindings.
 
@@ -21,15 +21,15 @@ use std::rc::Rc;
 
 use answer::answer;
 pub use error::{MethodError, error_name};
-pub use interface::{Interface, InterfaceBuilder, InterfaceError};
+pub use interface::{InterfaceBuilder, InterfaceError, ServedInterface};
 pub use members::ArgTypes;
 use mounted::Mounted;
-use served::Served;
+use served::DynInterface;
 pub(super) use signals::announce_untold;
 use signals::{INTERFACES_ADDED, INTERFACES_REMOVED, announce, emit_standard, signature};
 use standard_methods::write_interfaces;
-pub(super) use tree::Objects;
-use tree::{Change, Manages, Target};
+pub(super) use tree::ServedObjects;
+use tree::{CallTarget, ChangedProperties, Manages};
 use wire::body::Writer;
 pub use wire::introspection::EmitsChange;
 use wire::names::{MemberName, ObjectPath, ObjectPathBuf};
@@ -37,8 +37,8 @@ use wire::names::{MemberName, ObjectPath, ObjectPathBuf};
 use super::connection::Connection;
 use super::error::EmitError;
 use super::link::Taking;
-use super::request::Request;
-use crate::core::{Body, Written};
+use super::request::IncomingCall;
+use crate::core::{MessageBody, WrittenBody};
 use crate::name::{IntoName, InvalidName};
 
 /// Serving.
@@ -56,7 +56,7 @@ impl Connection {
     pub fn add_object<'p, S: 'static>(
         &self,
         path: impl IntoName<ObjectPath<'p>>,
-        interface: &Interface<S>,
+        interface: &ServedInterface<S>,
         state: S,
     ) -> Result<Object<S>, ServeError> {
         let path = path.into_name()?;
@@ -134,7 +134,7 @@ impl<S: 'static> Object<S> {
     pub fn emit<'m>(
         &self,
         signal: impl IntoName<MemberName<'m>>,
-        arguments: &impl Body,
+        arguments: &impl MessageBody,
     ) -> Result<(), EmitError> {
         let signal = signal.into_name()?;
         self.connection.emit(self.path(), self.mounted.definition.name(), signal, arguments)
@@ -144,7 +144,7 @@ impl<S: 'static> Object<S> {
     /// `PropertiesChanged`. While the state is borrowed or a method of the object runs, the signal is
     /// put off. Names that are not properties are ignored.
     pub fn properties_changed(&self, properties: &[&str]) {
-        let change = Change::new(self.path.as_str(), self.mounted.clone(), properties);
+        let change = ChangedProperties::new(self.path.as_str(), self.mounted.clone(), properties);
         announce(&self.connection, change);
     }
 
@@ -167,12 +167,12 @@ impl<S: 'static> Object<S> {
     fn announce_added(&self) {
         let path = self.path.as_str();
         let Some(manager) = self.connection.objects().manager_of(path) else { return };
-        let served: Rc<dyn Served> = self.mounted.clone();
+        let served: Rc<dyn DynInterface> = self.mounted.clone();
         let write = |writer: &mut Writer<'_>| {
             writer.object_path(self.path());
             write_interfaces(std::slice::from_ref(&served), writer);
         };
-        let body = Written { signature: signature("oa{sa{sv}}"), write };
+        let body = WrittenBody { signature: signature("oa{sa{sv}}"), write };
         // If it cannot be told, the connection is over.
         let _ = emit_standard(&self.connection, manager, INTERFACES_ADDED, &body);
     }
@@ -198,11 +198,11 @@ pub enum ServeError {
 }
 
 /// Passes a call to the interface or the standard method that answers it.
-pub(super) fn serve(request: Request) {
+pub(super) fn serve(request: IncomingCall) {
     let found = request.connection().objects().find(request.message());
     match found {
-        Ok(Target::Served(served)) => served.invoke(request),
-        Ok(Target::Standard(standard)) => standard.run(&request),
+        Ok(CallTarget::Served(served)) => served.invoke(request),
+        Ok(CallTarget::Standard(standard)) => standard.run(&request),
         Err(error) => answer::<()>(&request, Err(error)),
     }
 }

@@ -4,22 +4,22 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use wire::body::Writer;
-use wire::introspection::{self, Access, EmitsChange};
+use wire::introspection::{self, EmitsChange, PropertyAccess};
 
 use super::error::{MethodError, error_name};
-use super::interface::Definition;
-use super::served::Served;
-use crate::blocking::request::Request;
+use super::interface::InterfaceDefinition;
+use super::served::DynInterface;
+use crate::blocking::request::IncomingCall;
 
 /// The state of an object with the interface that it is for.
 pub(super) struct Mounted<S> {
-    pub(super) definition: Rc<Definition<S>>,
+    pub(super) definition: Rc<InterfaceDefinition<S>>,
     /// Borrowed while a method runs. A method that waits for something else to be served finds
     /// its object busy.
     pub(super) state: RefCell<S>,
 }
 
-impl<S> Served for Mounted<S> {
+impl<S> DynInterface for Mounted<S> {
     fn name(&self) -> &str {
         &self.definition.name
     }
@@ -28,7 +28,7 @@ impl<S> Served for Mounted<S> {
         self.definition.methods.contains_key(member)
     }
 
-    fn invoke(&self, request: Request) {
+    fn invoke(&self, request: IncomingCall) {
         let member = request.message().member().unwrap_or_default();
         let method = self.definition.methods.get(member).expect("asked for before");
         match self.state.try_borrow_mut() {
@@ -38,7 +38,7 @@ impl<S> Served for Mounted<S> {
         }
     }
 
-    fn property(&self, name: &str) -> Option<(Access, EmitsChange)> {
+    fn property(&self, name: &str) -> Option<(PropertyAccess, EmitsChange)> {
         let description = &self.definition.properties.get(name)?.description;
         Some((description.access, description.emits_change))
     }
@@ -66,7 +66,7 @@ impl<S> Served for Mounted<S> {
         }
     }
 
-    fn set(&self, name: &str, request: &Request) -> Result<(), MethodError> {
+    fn set(&self, name: &str, request: &IncomingCall) -> Result<(), MethodError> {
         let property = self.definition.properties.get(name);
         let Some(set) = property.and_then(|property| property.set.as_ref()) else {
             let text = format!("the property {name} cannot be written");

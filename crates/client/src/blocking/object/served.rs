@@ -1,13 +1,13 @@
 //! Interfaces of objects, independent of the type of their state.
 
 use wire::body::Writer;
-use wire::introspection::{self, Access, EmitsChange};
+use wire::introspection::{self, EmitsChange, PropertyAccess};
 
 use super::error::MethodError;
-use crate::blocking::request::Request;
+use crate::blocking::request::IncomingCall;
 
 /// An interface of an object.
-pub(super) trait Served {
+pub(super) trait DynInterface {
     /// The name of the interface.
     fn name(&self) -> &str;
 
@@ -15,10 +15,10 @@ pub(super) trait Served {
     fn has_method(&self, member: &str) -> bool;
 
     /// Answers a call of one of its methods.
-    fn invoke(&self, request: Request);
+    fn invoke(&self, request: IncomingCall);
 
     /// How a property can be used and how its changes are announced.
-    fn property(&self, name: &str) -> Option<(Access, EmitsChange)>;
+    fn property(&self, name: &str) -> Option<(PropertyAccess, EmitsChange)>;
 
     /// Checks that the state can be read: that no method of the object is running.
     fn check_free(&self) -> Result<(), MethodError>;
@@ -30,7 +30,7 @@ pub(super) trait Served {
     fn write_properties(&self, writer: &mut Writer<'_>);
 
     /// Sets a property to the value in a call of `Set`.
-    fn set(&self, name: &str, request: &Request) -> Result<(), MethodError>;
+    fn set(&self, name: &str, request: &IncomingCall) -> Result<(), MethodError>;
 
     /// Describes the interface.
     fn describe(&self) -> introspection::Interface;

@@ -6,23 +6,23 @@ use wire::message::Builder;
 use wire::names::{InterfaceName, MemberName, ObjectPath};
 use wire::signature::Signature;
 
-use super::served::Served;
+use super::served::DynInterface;
 use super::standard::{OBJECT_MANAGER, PROPERTIES};
-use super::tree::{Change, Target};
+use super::tree::{CallTarget, ChangedProperties};
 use crate::blocking::connection::Connection;
 use crate::blocking::error::EmitError;
-use crate::blocking::request::Request;
-use crate::core::{Body, SendError, Written};
+use crate::blocking::request::IncomingCall;
+use crate::core::{MessageBody, SendError, WrittenBody};
 use crate::name::IntoName;
 
-impl Request {
+impl IncomingCall {
     /// Announces that properties of the interface that was called have changed, once the method has
     /// run; see [`Object::properties_changed`](super::Object::properties_changed).
     pub fn properties_changed(&self, properties: &[&str]) {
         let (connection, message) = (self.connection(), self.message());
-        let Ok(Target::Served(served)) = connection.objects().find(message) else { return };
+        let Ok(CallTarget::Served(served)) = connection.objects().find(message) else { return };
         let path = message.path().unwrap_or("/");
-        announce(connection, Change::new(path, served, properties));
+        announce(connection, ChangedProperties::new(path, served, properties));
     }
 
     /// Queues a signal of the interface that was called, from the object that was called. If the
@@ -35,15 +35,15 @@ impl Request {
     pub fn emit<'m>(
         &self,
         signal: impl IntoName<MemberName<'m>>,
-        arguments: &impl Body,
+        arguments: &impl MessageBody,
     ) -> Result<(), EmitError> {
         let signal = signal.into_name()?;
         let (connection, message) = (self.connection(), self.message());
         let served = match connection.objects().find(message) {
-            Ok(Target::Served(served)) => Some(served),
+            Ok(CallTarget::Served(served)) => Some(served),
             _ => None,
         };
-        let interface = served.as_deref().map(Served::name).or(message.interface());
+        let interface = served.as_deref().map(DynInterface::name).or(message.interface());
         let path = message.path().unwrap_or_default();
         connection.emit(path, interface.unwrap_or_default(), signal, arguments)
     }
@@ -59,7 +59,7 @@ pub(in crate::blocking) fn announce_untold(connection: &Connection) {
 }
 
 /// Sends the signal about a change, now or as soon as the object is free.
-pub(super) fn announce(connection: &Connection, change: Change) {
+pub(super) fn announce(connection: &Connection, change: ChangedProperties) {
     if change.served.check_free().is_err() {
         return connection.objects_mut().untold.push(change);
     }
@@ -81,12 +81,12 @@ pub(super) fn announce(connection: &Connection, change: Change) {
         });
         writer.array(4, |writer| invalidated.iter().for_each(|name| writer.string(name)));
     };
-    let body = Written { signature: signature("sa{sv}as"), write };
+    let body = WrittenBody { signature: signature("sa{sv}as"), write };
     // If it cannot be told, the connection is over.
     let _ = emit_standard(connection, &change.path, PROPERTIES_CHANGED, &body);
 }
 
-impl Change {
+impl ChangedProperties {
     /// The properties whose changes are announced in this way.
     fn emitting(&self, emits: EmitsChange) -> Vec<&str> {
         let told = |name: &&str| {
@@ -102,7 +102,7 @@ pub(super) fn emit_standard(
     connection: &Connection,
     path: &str,
     (interface, member): (&'static str, &'static str),
-    body: &impl Body,
+    body: &impl MessageBody,
 ) -> Result<(), SendError> {
     let names = (ObjectPath::new(path), InterfaceName::new(interface), MemberName::new(member));
     let (Ok(path), Ok(interface), Ok(member)) = names else {

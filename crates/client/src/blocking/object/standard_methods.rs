@@ -5,21 +5,21 @@ use std::rc::Rc;
 
 use wire::body::Writer;
 use wire::guid::Guid;
-use wire::introspection::Access;
+use wire::introspection::PropertyAccess;
 
 use super::answer::{answer, answer_with};
 use super::error::{MethodError, error_name};
-use super::served::Served;
+use super::served::DynInterface;
 use super::signals::{announce, signature};
 use super::standard::Standard;
-use super::tree::{Change, unknown_interface, unknown_object};
+use super::tree::{ChangedProperties, unknown_interface, unknown_object};
 use crate::blocking::connection::Connection;
-use crate::blocking::request::Request;
-use crate::core::Written;
+use crate::blocking::request::IncomingCall;
+use crate::core::WrittenBody;
 
 impl Standard {
     /// Answers a call.
-    pub(super) fn run(self, request: &Request) {
+    pub(super) fn run(self, request: &IncomingCall) {
         match self {
             Self::Ping => answer(request, request.read::<()>().map_err(MethodError::from)),
             Self::GetMachineId => answer(request, machine_id().map(|id| (id.to_string(),))),
@@ -33,33 +33,33 @@ impl Standard {
 }
 
 /// Answers a call with an error, unless it is answered already.
-fn or_error(request: &Request, answered: Result<(), MethodError>) {
+fn or_error(request: &IncomingCall, answered: Result<(), MethodError>) {
     if let Err(error) = answered {
         answer::<()>(request, Err(error));
     }
 }
 
-fn introspect(request: &Request) -> Result<(String,), MethodError> {
+fn introspect(request: &IncomingCall) -> Result<(String,), MethodError> {
     let path = path(request);
     let objects = request.connection().objects();
     let text = objects.introspect(path).ok_or_else(|| unknown_object(path))?;
     Ok((text,))
 }
 
-fn get(request: &Request) -> Result<(), MethodError> {
+fn get(request: &IncomingCall) -> Result<(), MethodError> {
     let (interface, property) = request.read::<(&str, &str)>()?;
     let (served, access) = find_property(request, interface, property)?;
-    if access == Access::Write {
+    if access == PropertyAccess::Write {
         let text = format!("the property {property} cannot be read");
         return Err(MethodError::new(error_name::ACCESS_DENIED, text));
     }
     served.check_free()?;
     let write = |writer: &mut Writer<'_>| served.write_property(property, writer);
-    answer_with(request, &Written { signature: signature("v"), write });
+    answer_with(request, &WrittenBody { signature: signature("v"), write });
     Ok(())
 }
 
-fn get_all(request: &Request) -> Result<(), MethodError> {
+fn get_all(request: &IncomingCall) -> Result<(), MethodError> {
     let (interface,) = request.read::<(&str,)>()?;
     let interfaces = interfaces(request.connection(), path(request));
     let wanted: Vec<_> = match interface {
@@ -75,20 +75,20 @@ fn get_all(request: &Request) -> Result<(), MethodError> {
             wanted.iter().for_each(|served| served.write_properties(writer));
         });
     };
-    answer_with(request, &Written { signature: signature("a{sv}"), write });
+    answer_with(request, &WrittenBody { signature: signature("a{sv}"), write });
     Ok(())
 }
 
-fn set(request: &Request) -> Result<(), MethodError> {
+fn set(request: &IncomingCall) -> Result<(), MethodError> {
     let (interface, property) = property_to_set(request)?;
     let (served, _) = find_property(request, interface, property)?;
     served.set(property, request)?;
-    announce(request.connection(), Change::new(path(request), served, &[property]));
+    announce(request.connection(), ChangedProperties::new(path(request), served, &[property]));
     Ok(())
 }
 
 /// The first two arguments of `Set`. The third can be of any type; the property reads it.
-fn property_to_set(request: &Request) -> Result<(&str, &str), MethodError> {
+fn property_to_set(request: &IncomingCall) -> Result<(&str, &str), MethodError> {
     if request.message().signature().as_str() != "ssv" {
         request.read::<(&str, &str, wire::body::Value)>()?;
     }
@@ -97,7 +97,7 @@ fn property_to_set(request: &Request) -> Result<(&str, &str), MethodError> {
     Ok((text()?, text()?))
 }
 
-fn managed_objects(request: &Request) -> Result<(), MethodError> {
+fn managed_objects(request: &IncomingCall) -> Result<(), MethodError> {
     let mut managed = Vec::new();
     for (path, node) in request.connection().objects().below(path(request)) {
         managed.push((path.to_owned(), node.interfaces.clone()));
@@ -115,12 +115,12 @@ fn managed_objects(request: &Request) -> Result<(), MethodError> {
             }
         });
     };
-    answer_with(request, &Written { signature: signature("a{oa{sa{sv}}}"), write });
+    answer_with(request, &WrittenBody { signature: signature("a{oa{sa{sv}}}"), write });
     Ok(())
 }
 
 /// Writes interfaces with their properties: `a{sa{sv}}`.
-pub(super) fn write_interfaces(interfaces: &[Rc<dyn Served>], writer: &mut Writer<'_>) {
+pub(super) fn write_interfaces(interfaces: &[Rc<dyn DynInterface>], writer: &mut Writer<'_>) {
     writer.array(8, |writer| {
         for served in interfaces {
             writer.structure(|writer| {
@@ -133,10 +133,10 @@ pub(super) fn write_interfaces(interfaces: &[Rc<dyn Served>], writer: &mut Write
 
 /// Finds a property. An empty interface name stands for any interface.
 fn find_property(
-    request: &Request,
+    request: &IncomingCall,
     interface: &str,
     property: &str,
-) -> Result<(Rc<dyn Served>, Access), MethodError> {
+) -> Result<(Rc<dyn DynInterface>, PropertyAccess), MethodError> {
     let path = path(request);
     let mut known = interface.is_empty() || Standard::is_interface(interface);
     for served in interfaces(request.connection(), path) {
@@ -155,12 +155,12 @@ fn find_property(
     Err(MethodError::new(error_name::UNKNOWN_PROPERTY, text))
 }
 
-fn interfaces(connection: &Connection, path: &str) -> Vec<Rc<dyn Served>> {
+fn interfaces(connection: &Connection, path: &str) -> Vec<Rc<dyn DynInterface>> {
     let objects = connection.objects();
     objects.node(path).map(|node| node.interfaces.clone()).unwrap_or_default()
 }
 
-fn path(request: &Request) -> &str {
+fn path(request: &IncomingCall) -> &str {
     request.message().path().unwrap_or("/")
 }
 

@@ -7,27 +7,27 @@ use std::rc::Rc;
 use wire::introspection::XmlWriter;
 
 use super::error::{MethodError, error_name};
-use super::served::Served;
+use super::served::DynInterface;
 use super::standard::{MANAGER_XML, STANDARD_XML, Standard};
-use crate::blocking::link::Received;
+use crate::blocking::link::ReceivedMessage;
 
 /// All objects that are served.
 #[derive(Default)]
-pub(crate) struct Objects {
-    nodes: BTreeMap<Box<str>, Node>,
+pub(crate) struct ServedObjects {
+    nodes: BTreeMap<Box<str>, ObjectNode>,
     /// Changes that were not announced yet, because a method of the object was running.
-    pub(super) untold: Vec<Change>,
+    pub(super) untold: Vec<ChangedProperties>,
 }
 
 /// Properties of an interface that changed.
-pub(super) struct Change {
+pub(super) struct ChangedProperties {
     pub(super) path: Box<str>,
-    pub(super) served: Rc<dyn Served>,
+    pub(super) served: Rc<dyn DynInterface>,
     pub(super) properties: Vec<Box<str>>,
 }
 
-impl Change {
-    pub(super) fn new(path: &str, served: Rc<dyn Served>, properties: &[&str]) -> Self {
+impl ChangedProperties {
+    pub(super) fn new(path: &str, served: Rc<dyn DynInterface>, properties: &[&str]) -> Self {
         let properties = properties.iter().map(|name| (*name).into()).collect();
         Self { path: path.into(), served, properties }
     }
@@ -35,9 +35,9 @@ impl Change {
 
 /// An object.
 #[derive(Default)]
-pub(super) struct Node {
+pub(super) struct ObjectNode {
     /// Its interfaces, in the order in which they were added.
-    pub(super) interfaces: Vec<Rc<dyn Served>>,
+    pub(super) interfaces: Vec<Rc<dyn DynInterface>>,
     /// Whether it lists the objects below it.
     pub(super) manages: Manages,
 }
@@ -50,24 +50,24 @@ pub(super) enum Manages {
 }
 
 /// The part of an object that answers a call.
-pub(super) enum Target {
+pub(super) enum CallTarget {
     /// This interface.
-    Served(Rc<dyn Served>),
+    Served(Rc<dyn DynInterface>),
     /// A method of a standard interface.
     Standard(Standard),
 }
 
-impl Objects {
-    pub(super) fn node(&self, path: &str) -> Option<&Node> {
+impl ServedObjects {
+    pub(super) fn node(&self, path: &str) -> Option<&ObjectNode> {
         self.nodes.get(path)
     }
 
-    pub(super) fn node_or_new(&mut self, path: &str) -> &mut Node {
+    pub(super) fn node_or_new(&mut self, path: &str) -> &mut ObjectNode {
         self.nodes.entry(path.into()).or_default()
     }
 
     /// Removes an interface of an object, and the object with its last one.
-    pub(super) fn remove(&mut self, path: &str, interface: &str) -> Option<Rc<dyn Served>> {
+    pub(super) fn remove(&mut self, path: &str, interface: &str) -> Option<Rc<dyn DynInterface>> {
         let node = self.nodes.get_mut(path)?;
         let place = node.interfaces.iter().position(|served| served.name() == interface)?;
         let removed = node.interfaces.remove(place);
@@ -78,7 +78,7 @@ impl Objects {
     }
 
     /// The objects below `path`, at any depth.
-    pub(super) fn below(&self, path: &str) -> impl Iterator<Item = (&str, &Node)> {
+    pub(super) fn below(&self, path: &str) -> impl Iterator<Item = (&str, &ObjectNode)> {
         let prefix = if path == "/" { "/".to_owned() } else { [path, "/"].concat() };
         let start = Bound::Excluded(prefix.clone().into_boxed_str());
         let range = self.nodes.range((start, Bound::Unbounded));
@@ -99,7 +99,7 @@ impl Objects {
     }
 
     /// Finds the interface or standard method that answers a call.
-    pub(super) fn find(&self, call: &Received) -> Result<Target, MethodError> {
+    pub(super) fn find(&self, call: &ReceivedMessage) -> Result<CallTarget, MethodError> {
         let (path, member) = (call.path().unwrap_or("/"), call.member().unwrap_or_default());
         if let Some(interface) = call.interface() {
             return self.find_in(path, interface, member);
@@ -107,7 +107,7 @@ impl Objects {
         let interfaces = self.node(path).map(|node| &node.interfaces[..]).unwrap_or_default();
         let served = interfaces.iter().find(|served| served.has_method(member));
         match (served, Standard::by_member(member)) {
-            (Some(served), _) => Ok(Target::Served(served.clone())),
+            (Some(served), _) => Ok(CallTarget::Served(served.clone())),
             (None, Some(standard)) => self.find_in(path, standard.interface(), member),
             (None, None) => {
                 self.existing(path)?;
@@ -139,20 +139,25 @@ impl Objects {
         Some(xml.finish())
     }
 
-    fn find_in(&self, path: &str, interface: &str, member: &str) -> Result<Target, MethodError> {
+    fn find_in(
+        &self,
+        path: &str,
+        interface: &str,
+        member: &str,
+    ) -> Result<CallTarget, MethodError> {
         if let Some(standard) = Standard::find(interface, member) {
             return self.find_standard(path, standard);
         }
         let node = self.existing(path)?;
         let served = node.interfaces.iter().find(|served| served.name() == interface);
         match served {
-            Some(served) if served.has_method(member) => Ok(Target::Served(served.clone())),
+            Some(served) if served.has_method(member) => Ok(CallTarget::Served(served.clone())),
             None if !Standard::is_interface(interface) => Err(unknown_interface(interface, path)),
             _ => Err(unknown_method(member, path)),
         }
     }
 
-    fn find_standard(&self, path: &str, standard: Standard) -> Result<Target, MethodError> {
+    fn find_standard(&self, path: &str, standard: Standard) -> Result<CallTarget, MethodError> {
         match standard {
             // Answered for any path: the first is asked of the program, not of an object, and the
             // second finds out itself, since there are paths with nothing but objects below.
@@ -164,10 +169,10 @@ impl Objects {
                 }
             }
         }
-        Ok(Target::Standard(standard))
+        Ok(CallTarget::Standard(standard))
     }
 
-    fn existing(&self, path: &str) -> Result<&Node, MethodError> {
+    fn existing(&self, path: &str) -> Result<&ObjectNode, MethodError> {
         self.node(path).ok_or_else(|| unknown_object(path))
     }
 }

@@ -854,7 +854,7 @@ export interface Tree {
 export interface TreeNode {
   readonly failure?: Failure;
   readonly interfaces?: readonly string[];
-  /** Its path. If it failed by `Failure::Name` it is what its parent tells, and no path. */
+  /** Its path. If it failed by `InspectorFailure::Name` it is what its parent tells, and no path. */
   readonly path: string;
 }
 

@@ -20,9 +20,9 @@ mod text;
 use clap::ValueEnum;
 use inspector::introspection::Interface;
 
-use super::ask::{Subject, no_such_interface};
+use super::ask::{AskedPeer, no_such_interface};
 use crate::inspection::LookError;
-use model::Source;
+use model::ProxySource;
 
 /// Of which language proxies are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -37,7 +37,7 @@ pub(super) enum Language {
 
 /// Proxies for an interface of an object, or else for all that are not of the specification.
 pub(super) fn of(
-    subject: &Subject<'_>,
+    subject: &AskedPeer<'_>,
     path: &str,
     interface: Option<&str>,
     language: Language,
@@ -53,7 +53,7 @@ pub(super) fn of(
         None => !STANDARD.contains(&one.name.as_str()),
     });
     match (interfaces.is_empty(), interface) {
-        (false, _) => Ok(code(Source { service: subject.name, path }, &interfaces, language)),
+        (false, _) => Ok(code(ProxySource { service: subject.name, path }, &interfaces, language)),
         (true, Some(wanted)) => {
             Err(no_such_interface(wanted, path, known.iter().map(String::as_str)))
         }
@@ -61,12 +61,13 @@ pub(super) fn of(
     }
 }
 
-fn code(source: Source<'_>, interfaces: &[Interface], language: Language) -> String {
-    let (rules, file): (_, fn(&Source<'_>, &[model::Proxy<'_>]) -> String) = match language {
-        Language::Rust => (&rust::RULES, rust::file),
-        Language::Python => (&python::RULES, python::file),
-        Language::C => (&c::RULES, c::file),
-    };
+fn code(source: ProxySource<'_>, interfaces: &[Interface], language: Language) -> String {
+    let (rules, file): (_, fn(&ProxySource<'_>, &[model::InterfaceModel<'_>]) -> String) =
+        match language {
+            Language::Rust => (&rust::RULES, rust::file),
+            Language::Python => (&python::RULES, python::file),
+            Language::C => (&c::RULES, c::file),
+        };
     let (proxies, left_out) = model::proxies(interfaces, rules);
     let mark = match language {
         Language::Rust => "// ",

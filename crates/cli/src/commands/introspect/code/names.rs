@@ -48,13 +48,13 @@ pub(super) fn has_word(words: &str, word: &str) -> bool {
 
 /// Names that are given in one place of a program, none of them twice.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct GivenNames {
     /// Lists of words that the language or the generated code uses itself.
     reserved: &'static [&'static str],
     given: HashSet<String>,
 }
 
-impl Names {
+impl GivenNames {
     pub(super) fn new(reserved: &'static [&'static str]) -> Self {
         Self { reserved, given: HashSet::new() }
     }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn no_name_is_given_twice() {
-        let mut names = Names::new(&["class"]);
+        let mut names = GivenNames::new(&["class"]);
         let pair = |name: &str| vec![name.to_owned(), format!("set_{name}")];
         assert_eq!(names.give_alone("class"), "class_");
         assert_eq!(names.give_alone("class"), "class_2");

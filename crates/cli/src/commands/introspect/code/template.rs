@@ -6,7 +6,7 @@ use minijinja::{Environment, context};
 use serde::Deserialize;
 use wire::signature::{Signature, Type};
 
-use super::model::{Answer, Proxy, Source};
+use super::model::{InterfaceModel, ProxySource, ReplyModel};
 use super::text;
 
 /// A value that is passed, as a template has it.
@@ -25,7 +25,7 @@ impl Passed {
 /// What a method answers, as a template has it.
 #[derive(Deserialize)]
 pub(super) struct MethodResults {
-    pub(super) answer: Answer,
+    pub(super) answer: ReplyModel,
     pub(super) results: Vec<Passed>,
 }
 
@@ -48,10 +48,10 @@ pub(super) fn environment() -> Environment<'static> {
 pub(super) fn fill(
     environment: &Environment<'_>,
     template: &str,
-    source: &Source<'_>,
-    proxies: &[Proxy<'_>],
+    source: &ProxySource<'_>,
+    proxies: &[InterfaceModel<'_>],
 ) -> String {
-    let Source { service, path } = *source;
+    let ProxySource { service, path } = *source;
     let heading: Vec<_> = source.heading().collect();
     let context = context! { service, path, heading, proxies => Serde(proxies) };
     environment.render_str(template, context).expect("the template fits every proxy")

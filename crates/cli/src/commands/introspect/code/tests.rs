@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
-use inspector::introspection::Document;
+use inspector::introspection::IntrospectionDocument;
 use testkit::golden;
 
-use super::model::Source;
+use super::model::ProxySource;
 use super::{Language, code};
 
 fn folder() -> PathBuf {
@@ -15,8 +15,9 @@ fn folder() -> PathBuf {
 
 fn check(name: &str, language: Language) {
     let document = std::fs::read_to_string(folder().join(name).with_extension("xml"));
-    let document = Document::parse(&document.expect("it is there")).expect("it is XML");
-    let source = Source { service: "org.example.Service", path: "/org/example/Object" };
+    let document =
+        IntrospectionDocument::parse(&document.expect("it is there")).expect("it is XML");
+    let source = ProxySource { service: "org.example.Service", path: "/org/example/Object" };
     let ending = match language {
         Language::Rust => "rs",
         Language::Python => "py",

@@ -3,33 +3,33 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use capture::record::Process;
+use capture::record::RecordedProcess;
 
 use super::notes::NoteId;
-use crate::live::Amount;
+use crate::live::TrafficAmount;
 
 /// One connection.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct SeenConnection {
     /// When it was first seen.
     pub(crate) arrived: Duration,
     /// Its well-known names, in the order in which it got them.
     pub(crate) names: Vec<Box<str>>,
     /// Its process, as far as it is known.
-    pub(crate) process: Process,
+    pub(crate) process: RecordedProcess,
     /// What it has sent.
-    pub(crate) sent: Amount,
+    pub(crate) sent: TrafficAmount,
     /// The note of its arrival, once that is made.
     pub(crate) arrival: Option<NoteId>,
 }
 
-impl Connection {
+impl SeenConnection {
     fn new(arrived: Duration) -> Self {
         Self {
             arrived,
             names: Vec::new(),
-            process: Process::default(),
-            sent: Amount::default(),
+            process: RecordedProcess::default(),
+            sent: TrafficAmount::default(),
             arrival: None,
         }
     }
@@ -46,7 +46,7 @@ impl Connection {
 /// goes several times, and may be named after it has left.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    by_name: HashMap<Box<str>, Connection>,
+    by_name: HashMap<Box<str>, SeenConnection>,
     owners: HashMap<Box<str>, Box<str>>,
     /// Those that left last, the latest one last.
     departed: VecDeque<Box<str>>,
@@ -54,22 +54,22 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// The connection of a unique name.
-    pub(crate) fn get(&self, unique: &str) -> Option<&Connection> {
+    pub(crate) fn get(&self, unique: &str) -> Option<&SeenConnection> {
         self.by_name.get(unique)
     }
 
     /// All of them, with their unique names.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Connection)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &SeenConnection)> {
         self.by_name.iter().map(|(name, connection)| (&**name, connection))
     }
 
     /// The connection of a unique name, which is added if it is new; `None` if it has left.
-    pub(super) fn meet(&mut self, unique: &str, now: Duration) -> Option<&mut Connection> {
+    pub(super) fn meet(&mut self, unique: &str, now: Duration) -> Option<&mut SeenConnection> {
         if !self.by_name.contains_key(unique) {
             if self.has_left(unique) {
                 return None;
             }
-            self.by_name.insert(unique.into(), Connection::new(now));
+            self.by_name.insert(unique.into(), SeenConnection::new(now));
         }
         self.by_name.get_mut(unique)
     }
@@ -80,7 +80,7 @@ impl Connections {
     }
 
     /// A connection has left.
-    pub(super) fn remove(&mut self, unique: &str) -> Option<Connection> {
+    pub(super) fn remove(&mut self, unique: &str) -> Option<SeenConnection> {
         if !self.has_left(unique) {
             self.departed.push_back(unique.into());
             self.departed.drain(..self.departed.len().saturating_sub(DEPARTED_MAX));

@@ -4,18 +4,18 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use capture::model::{Message, PeerId, Text};
-use capture::record::Time;
+use capture::model::{CapturedMessage, RecordedPeerId, TextId};
+use capture::record::RecordedTime;
 use capture::text::visible::printable;
 use wire::message::MessageType;
 
 use super::BUS;
-use super::snapshot::MemberRow;
-use crate::live::{Amount, LiveTraffic, before};
+use super::snapshot::UsedMember;
+use crate::live::{LiveTraffic, TrafficAmount, before};
 
 /// Method or signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum MemberKind {
+pub(crate) enum UsedMemberKind {
     /// A method, that somebody calls.
     Method,
     /// A signal.
@@ -25,9 +25,9 @@ pub(crate) enum MemberKind {
 /// A method or signal of one connection's objects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct MemberKey {
-    kind: MemberKind,
-    interface: Text,
-    member: Text,
+    kind: UsedMemberKind,
+    interface: TextId,
+    member: TextId,
     /// Who is called, or sends the signal.
     owner: MemberParty,
 }
@@ -35,17 +35,17 @@ struct MemberKey {
 /// A connection, or a name that nobody owns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum MemberParty {
-    Connection(PeerId),
-    Name(Text),
+    Connection(RecordedPeerId),
+    Name(TextId),
 }
 
 /// What was seen of a method or signal.
 #[derive(Debug, Default)]
 struct Uses {
     /// Calls or signals; their bytes are those of the calls and their answers, or of the signals.
-    all: Amount,
+    all: TrafficAmount,
     /// Those of the last seconds, over which rates are averaged.
-    recent: Amount,
+    recent: TrafficAmount,
     /// Calls that were answered with an error in these seconds.
     errors: u64,
     /// Who calls, or to whom signals are addressed, and how often.
@@ -53,7 +53,7 @@ struct Uses {
 }
 
 /// The methods and signals that were used lately, in no order. Rates are averages over `span`.
-pub(super) fn rows(traffic: &LiveTraffic, now: Time, span: Duration) -> Vec<MemberRow> {
+pub(super) fn rows(traffic: &LiveTraffic, now: RecordedTime, span: Duration) -> Vec<UsedMember> {
     let mut members: HashMap<MemberKey, Uses> = HashMap::new();
     let since = before(now, span);
     for message in traffic.recent(now, FORGOTTEN_AFTER) {
@@ -65,7 +65,7 @@ pub(super) fn rows(traffic: &LiveTraffic, now: Time, span: Duration) -> Vec<Memb
     members.into_iter().filter_map(|(key, uses)| names.row(key, uses, span)).collect()
 }
 
-fn count(members: &mut HashMap<MemberKey, Uses>, message: &Message<'_>, is_recent: bool) {
+fn count(members: &mut HashMap<MemberKey, Uses>, message: &CapturedMessage<'_>, is_recent: bool) {
     let len = message.len().into();
     let recent = if is_recent { len } else { 0 };
     match message.kind() {
@@ -88,7 +88,7 @@ fn count(members: &mut HashMap<MemberKey, Uses>, message: &Message<'_>, is_recen
 }
 
 /// Who calls, or to whom a signal is addressed.
-fn other_party(message: &Message<'_>) -> Option<MemberParty> {
+fn other_party(message: &CapturedMessage<'_>) -> Option<MemberParty> {
     match message.kind() {
         MessageType::Signal if message.destination().is_empty() => None,
         MessageType::Signal => Some(recipient(message)),
@@ -96,15 +96,15 @@ fn other_party(message: &Message<'_>) -> Option<MemberParty> {
     }
 }
 
-fn recipient(message: &Message<'_>) -> MemberParty {
+fn recipient(message: &CapturedMessage<'_>) -> MemberParty {
     message.to().map_or(MemberParty::Name(message.destination_id()), MemberParty::Connection)
 }
 
 impl MemberKey {
-    fn of(message: &Message<'_>) -> Option<Self> {
+    fn of(message: &CapturedMessage<'_>) -> Option<Self> {
         let (kind, owner) = match message.kind() {
-            MessageType::MethodCall => (MemberKind::Method, recipient(message)),
-            _ => (MemberKind::Signal, MemberParty::Connection(message.from()?)),
+            MessageType::MethodCall => (UsedMemberKind::Method, recipient(message)),
+            _ => (UsedMemberKind::Signal, MemberParty::Connection(message.from()?)),
         };
         let (interface, member) = (message.interface_id(), message.member_id());
         Some(Self { kind, interface, member, owner })
@@ -129,7 +129,7 @@ struct MemberNames<'t> {
 
 impl MemberNames<'_> {
     /// The row of a member; `None` if the connection that has it is gone.
-    fn row(&self, key: MemberKey, mut uses: Uses, span: Duration) -> Option<MemberRow> {
+    fn row(&self, key: MemberKey, mut uses: Uses, span: Duration) -> Option<UsedMember> {
         if !self.is_there(key.owner) {
             return None;
         }
@@ -137,7 +137,7 @@ impl MemberNames<'_> {
         uses.parties.sort_by_key(|(_, times)| Reverse(*times));
         let strings = self.traffic.capture().strings();
         let interface = strings.get(key.interface);
-        Some(MemberRow {
+        Some(UsedMember {
             kind: key.kind,
             interface: (!interface.is_empty()).then(|| interface.into()),
             member: strings.get(key.member).into(),
@@ -145,7 +145,7 @@ impl MemberNames<'_> {
             party: uses.parties.first().map(|(party, _)| self.label(*party)),
             more_parties: uses.parties.len().saturating_sub(1),
             rate: uses.recent.per(span),
-            errors: Amount { messages: uses.errors, bytes: 0 }.per(span).messages,
+            errors: TrafficAmount { messages: uses.errors, bytes: 0 }.per(span).messages,
             len: if uses.all.messages == 0 {
                 0.0
             } else {

@@ -16,25 +16,25 @@ mod snapshot;
 
 use std::time::Duration;
 
-use capture::MessageId;
-use capture::model::Message;
-use capture::record::{Fact, Process, Record};
+use capture::CapturedMessageId;
+use capture::model::CapturedMessage;
+use capture::record::{Fact, RecordedProcess, RecordingRecord};
 use capture::text::visible::printable;
 use wire::message::MessageType;
 
-use connections::{Connection, Connections};
-pub(crate) use members::MemberKind;
-pub(crate) use notes::{Note, NoteId, NoteKind, Notes};
+use connections::{Connections, SeenConnection};
+pub(crate) use members::UsedMemberKind;
+pub(crate) use notes::{BusNote, NoteId, NoteKind, Notes};
 use recorder::BusStatistics;
 #[cfg(test)]
-pub(crate) use snapshot::Program;
-pub(crate) use snapshot::{ConnectionRow, MemberRow, Owner, Snapshot};
+pub(crate) use snapshot::ConnectionProgram;
+pub(crate) use snapshot::{ConnectionOwner, ConnectionRow, Snapshot, UsedMember};
 
 use crate::live::LiveTraffic;
 
 /// All that is known of one bus.
 #[derive(Debug)]
-pub(crate) struct Model {
+pub(crate) struct UpModel {
     traffic: LiveTraffic,
     connections: Connections,
     notes: Notes,
@@ -43,7 +43,7 @@ pub(crate) struct Model {
     own: Vec<Box<str>>,
 }
 
-impl Model {
+impl UpModel {
     /// A bus that is watched from `now` on.
     pub(crate) fn new(now: Duration) -> Self {
         let mut connections = Connections::default();
@@ -58,8 +58,8 @@ impl Model {
     }
 
     /// Takes in the next record.
-    pub(crate) fn push(&mut self, record: Record<'_>, now: Duration) {
-        if let Record::Fact { fact, .. } = &record {
+    pub(crate) fn push(&mut self, record: RecordingRecord<'_>, now: Duration) {
+        if let RecordingRecord::Fact { fact, .. } = &record {
             self.learn(fact, now);
         }
         if let Some(id) = self.traffic.push(record) {
@@ -105,7 +105,7 @@ impl Model {
 }
 
 /// What records mean.
-impl Model {
+impl UpModel {
     fn learn(&mut self, fact: &Fact, now: Duration) {
         match fact {
             Fact::Recorder { unique } => {
@@ -123,7 +123,7 @@ impl Model {
     }
 
     /// More is known of the process behind a connection.
-    fn identify(&mut self, unique: &str, process: &Process, now: Duration) {
+    fn identify(&mut self, unique: &str, process: &RecordedProcess, now: Duration) {
         let Some(connection) = self.connections.meet(unique, now) else { return };
         let known = std::mem::take(&mut connection.process);
         connection.process = process.clone().or(known);
@@ -189,7 +189,7 @@ impl Model {
         self.notes.add(now, NoteKind::Name, text);
     }
 
-    fn observe(&mut self, id: MessageId, now: Duration) {
+    fn observe(&mut self, id: CapturedMessageId, now: Duration) {
         let message = self.traffic.capture().message(id);
         if !is_counted(&message) {
             return;
@@ -204,7 +204,7 @@ impl Model {
 }
 
 /// Whether a message counts for who sent it. What the bus says to us does not.
-fn is_counted(message: &Message<'_>) -> bool {
+fn is_counted(message: &CapturedMessage<'_>) -> bool {
     let is_ours = || {
         let directory = message.capture().directory();
         directory.is_recorder(message.bus(), message.sender_id())
@@ -213,7 +213,7 @@ fn is_counted(message: &Message<'_>) -> bool {
 }
 
 /// `client called Get of server: UnknownObject`, if a message is the error that answers a call.
-fn error_text(message: &Message<'_>) -> Option<String> {
+fn error_text(message: &CapturedMessage<'_>) -> Option<String> {
     if message.kind() != MessageType::Error {
         return None;
     }
@@ -231,14 +231,14 @@ fn error_text(message: &Message<'_>) -> Option<String> {
     ))
 }
 
-fn who(unique: &str, connection: Option<&Connection>) -> String {
-    match connection.and_then(Connection::program_or_name) {
+fn who(unique: &str, connection: Option<&SeenConnection>) -> String {
+    match connection.and_then(SeenConnection::program_or_name) {
         Some(label) => format!("{unique} {}", printable(label)),
         None => unique.to_owned(),
     }
 }
 
-fn arrival_text(unique: &str, connection: &Connection) -> String {
+fn arrival_text(unique: &str, connection: &SeenConnection) -> String {
     let mut text = who(unique, Some(connection)) + " came";
     if let Some(pid) = connection.process.pid {
         text.push_str(&format!(", pid {pid}"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// One thing that happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Note {
+pub(crate) struct BusNote {
     /// Which note it is.
     pub(crate) id: NoteId,
     /// When, on the clock of the model. Of several that were the same, the last one.
@@ -57,7 +57,7 @@ pub(crate) struct NoteId(u64);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     next: NoteId,
-    list: VecDeque<Note>,
+    list: VecDeque<BusNote>,
 }
 
 impl Notes {
@@ -68,7 +68,7 @@ impl Notes {
         }
         let id = self.next;
         self.next = NoteId(id.0 + 1);
-        self.list.push_back(Note { id, at, kind, text, times: 1 });
+        self.list.push_back(BusNote { id, at, kind, text, times: 1 });
         id
     }
 
@@ -79,7 +79,7 @@ impl Notes {
         let mut latest = self.list.range(start..);
         let same = latest.position(|note| note.kind == kind && note.text == text);
         match same.and_then(|place| self.list.remove(start + place)) {
-            Some(note) => self.list.push_back(Note { at, times: note.times + 1, ..note }),
+            Some(note) => self.list.push_back(BusNote { at, times: note.times + 1, ..note }),
             None => drop(self.add(at, kind, text)),
         }
     }
@@ -89,17 +89,17 @@ impl Notes {
     pub(crate) fn replace(&mut self, id: NoteId, at: Duration, kind: NoteKind, text: String) {
         let place = self.list.iter().rposition(|note| note.id == id);
         if let Some(note) = place.and_then(|place| self.list.remove(place)) {
-            self.list.push_back(Note { at, kind, text, ..note });
+            self.list.push_back(BusNote { at, kind, text, ..note });
         }
     }
 
     /// The notes that were made since `id` was the next one, and which is the next one now.
-    pub(crate) fn since(&self, id: NoteId) -> (impl Iterator<Item = &Note>, NoteId) {
+    pub(crate) fn since(&self, id: NoteId) -> (impl Iterator<Item = &BusNote>, NoteId) {
         (self.list.iter().filter(move |note| note.id >= id), self.next)
     }
 
     /// All notes that are kept, the last one first.
-    pub(crate) fn latest(&self) -> impl Iterator<Item = &Note> {
+    pub(crate) fn latest(&self) -> impl Iterator<Item = &BusNote> {
         self.list.iter().rev()
     }
 }

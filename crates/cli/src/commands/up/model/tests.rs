@@ -1,6 +1,6 @@
 //! Stories of a bus, as records tell them, and what a model makes of them.
 
-use testkit::recording::{DRIVER, Recording};
+use testkit::recording::{DRIVER, TestRecording};
 
 use super::*;
 
@@ -8,16 +8,16 @@ const MONITOR: &str = ":1.0";
 const ASKER: &str = ":1.1";
 
 /// A model to which things happen, one after the other.
-struct Story {
-    model: Model,
-    recording: Recording,
+struct ModelStory {
+    model: UpModel,
+    recording: TestRecording,
     now: Duration,
 }
 
-impl Story {
+impl ModelStory {
     fn new() -> Self {
         let now = Duration::from_secs(100);
-        let mut story = Self { model: Model::new(now), recording: Recording::new(), now };
+        let mut story = Self { model: UpModel::new(now), recording: TestRecording::new(), now };
         for own in [MONITOR, ASKER] {
             story.fact(Fact::Recorder { unique: own.into() });
         }
@@ -32,7 +32,7 @@ impl Story {
     }
 
     /// Gives what was recorded now to the model.
-    fn tell(&mut self, record: impl FnOnce(&mut Recording)) {
+    fn tell(&mut self, record: impl FnOnce(&mut TestRecording)) {
         record(&mut self.recording);
         let now = self.now;
         self.recording.each(|record| self.model.push(record, now));
@@ -47,7 +47,7 @@ impl Story {
     }
 
     fn comes(&mut self, unique: &str) -> &mut Self {
-        let process = Some(Process { pid: Some(42), ..Process::default() });
+        let process = Some(RecordedProcess { pid: Some(42), ..RecordedProcess::default() });
         self.fact(Fact::Peer { unique: unique.into(), process })
     }
 
@@ -84,13 +84,13 @@ impl Story {
     }
 }
 
-fn member<'s>(snapshot: &'s Snapshot, name: &str) -> &'s MemberRow {
+fn member<'s>(snapshot: &'s Snapshot, name: &str) -> &'s UsedMember {
     snapshot.members.iter().find(|row| &*row.member == name).expect("it was used")
 }
 
 #[test]
 fn connections_and_names_are_noted_with_all_that_is_known() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.comes(":1.5").owns("org.a", ":1.5").program(":1.5", "service").owns("org.b", ":1.5");
     story.at(10_000).releases("org.b").leaves(":1.5");
     assert_eq!(
@@ -108,7 +108,7 @@ fn connections_and_names_are_noted_with_all_that_is_known() {
 
 #[test]
 fn what_is_told_twice_is_noted_once() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     for _ in 0..2 {
         story.comes(":1.5").program(":1.5", "service").owns("org.a", ":1.5");
     }
@@ -126,7 +126,7 @@ fn what_is_told_twice_is_noted_once() {
 
 #[test]
 fn a_short_visit_is_one_note() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.comes(":1.5").program(":1.5", "gdbus").at(1000).leaves(":1.5");
     story.comes(":1.6").leaves(":1.6").program(":1.6", "late");
     assert_eq!(story.notes(), ["left :1.5 gdbus came and left x1", "left :1.6 came and left x1"]);
@@ -134,7 +134,7 @@ fn a_short_visit_is_one_note() {
 
 #[test]
 fn a_call_and_its_answer_are_one_use_of_a_method() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.program(":1.5", "service").owns("org.a", ":1.5").program(":1.6", "client");
     story.at(0).step();
     for millis in 1..=6 {
@@ -147,7 +147,7 @@ fn a_call_and_its_answer_are_one_use_of_a_method() {
     let row = member(&snapshot, "Get");
     assert_eq!(row.ends(), ("client (:1.6)".into(), "org.a".into()));
     assert_eq!((row.count, row.rate.messages, row.errors), (6, 6.0, 0.0));
-    let peers = snapshot.connections.iter().filter(|row| row.owner == Owner::Peer);
+    let peers = snapshot.connections.iter().filter(|row| row.owner == ConnectionOwner::Peer);
     let sent: u64 = peers.map(|row| row.total.bytes).sum();
     assert_eq!(row.len, sent as f64 / 6.0);
     let client = snapshot.connections.iter().find(|row| &*row.unique == ":1.6");
@@ -156,7 +156,7 @@ fn a_call_and_its_answer_are_one_use_of_a_method() {
 
 #[test]
 fn errors_are_counted_with_what_was_called() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.program(":1.5", "service").program(":1.6", "client");
     let unknown = "org.freedesktop.DBus.Error.UnknownObject";
     story.tell(|it| {
@@ -178,7 +178,7 @@ fn errors_are_counted_with_what_was_called() {
 
 #[test]
 fn our_own_traffic_is_counted_for_us_alone() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.tell(|it| {
         it.ask_bus(ASKER, "GetStats", &(), &());
         it.signal_to(DRIVER, MONITOR, "/ org.freedesktop.DBus.NameLost", &("org.a",));
@@ -190,13 +190,16 @@ fn our_own_traffic_is_counted_for_us_alone() {
         let row = row.expect("it is there");
         (row.owner, row.total.messages)
     };
-    assert_eq!((sent(ASKER), sent(DRIVER)), ((Owner::View, 1), (Owner::Bus, 0)));
+    assert_eq!(
+        (sent(ASKER), sent(DRIVER)),
+        ((ConnectionOwner::View, 1), (ConnectionOwner::Bus, 0))
+    );
     assert_eq!(snapshot.connection_count(), 0);
 }
 
 #[test]
 fn connections_of_which_little_is_known_are_noted_later() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.fact(Fact::Peer { unique: ":1.5".into(), process: None });
     story.comes(":1.6").owns("org.a", ":1.6");
     story.at(100).step();
@@ -210,7 +213,7 @@ fn connections_of_which_little_is_known_are_noted_later() {
 
 #[test]
 fn signals_go_to_all_or_to_the_one_they_are_addressed_to() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.comes(":1.5").comes(":1.6").tell(|it| {
         it.signal(":1.5", "/ org.a.Changed", &()).signal_to(":1.5", ":1.6", "/ org.a.Told", &());
     });
@@ -221,7 +224,7 @@ fn signals_go_to_all_or_to_the_one_they_are_addressed_to() {
 
 #[test]
 fn members_differ_in_each_part_of_their_name() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.tell(|it| {
         it.signal(":1.5", "/ org.a.Get", &());
         for (to, what) in [
@@ -241,7 +244,7 @@ fn members_differ_in_each_part_of_their_name() {
 
 #[test]
 fn callers_are_named_by_how_often_they_call() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     for (caller, times) in [(":1.6", 1), (":1.7", 3), (":1.8", 2)] {
         for _ in 0..times {
             story.tell(|it| {
@@ -257,7 +260,7 @@ fn callers_are_named_by_how_often_they_call() {
 
 #[test]
 fn a_member_that_was_not_used_for_long_is_not_listed() {
-    let mut story = Story::new();
+    let mut story = ModelStory::new();
     story.tell(|it| {
         it.signal(":1.5", "/ org.a.Changed", &());
     });

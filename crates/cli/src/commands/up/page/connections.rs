@@ -9,12 +9,12 @@ use ratatui::text::{Line, Text};
 use recorder::ConnectionStatistics;
 
 use super::shared::UpPage;
-use crate::commands::up::model::{ConnectionRow, Owner};
-use crate::commands::up::view::{Panel, View};
-use crate::screen::palette::Palette;
+use crate::commands::up::model::{ConnectionOwner, ConnectionRow};
+use crate::commands::up::view::{Panel, UpView};
+use crate::screen::palette::ScreenPalette;
 use crate::screen::table::{LiveColumn, LiveTable, line_of};
 
-pub(super) fn draw(page: &UpPage<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &UpPage<'_>, view: &mut UpView, frame: &mut Frame<'_>, area: Rect) {
     if page.snapshot.connection_count() == 0 {
         draw_invitation(page, frame, line_of(area, 3).union(line_of(area, 4)));
     }
@@ -36,7 +36,7 @@ fn draw_invitation(page: &UpPage<'_>, frame: &mut Frame<'_>, area: Rect) {
 
 const COLUMNS: [LiveColumn<ConnectionRow>; 12] = [
     LiveColumn::fixed("NAME", 8, Fit::Start, 0, |row, palette, _| {
-        let name = if row.owner == Owner::Bus { "bus" } else { &row.unique };
+        let name = if row.owner == ConnectionOwner::Bus { "bus" } else { &row.unique };
         (name.to_owned(), text_style(row, palette))
     }),
     LiveColumn::fixed("PROGRAM", 13, Fit::Start, 0, |row, palette, _| {
@@ -101,22 +101,22 @@ const COLUMNS: [LiveColumn<ConnectionRow>; 12] = [
 ];
 
 /// The style of a text about a connection. That by which this page watches the bus is pale.
-fn text_style(row: &ConnectionRow, palette: Palette) -> Style {
+fn text_style(row: &ConnectionRow, palette: ScreenPalette) -> Style {
     match row.owner {
-        Owner::Peer => Style::new(),
-        Owner::Bus => palette.bus(),
-        Owner::View => palette.pale(),
+        ConnectionOwner::Peer => Style::new(),
+        ConnectionOwner::Bus => palette.bus(),
+        ConnectionOwner::View => palette.pale(),
     }
 }
 
-fn number_style(row: &ConnectionRow, palette: Palette, number: f64) -> Style {
-    if row.owner == Owner::View { palette.pale() } else { palette.number(number) }
+fn number_style(row: &ConnectionRow, palette: ScreenPalette, number: f64) -> Style {
+    if row.owner == ConnectionOwner::View { palette.pale() } else { palette.number(number) }
 }
 
 /// What only the bus knows. It does not report on itself, and some buses report nothing.
 fn of_statistics(
     row: &ConnectionRow,
-    palette: Palette,
+    palette: ScreenPalette,
     unknown: &str,
     shown: impl Fn(ConnectionStatistics) -> (String, Style),
 ) -> (String, Style) {
@@ -126,8 +126,8 @@ fn of_statistics(
 /// The names of a connection: the first, and how many more.
 fn names(row: &ConnectionRow) -> String {
     match &*row.names {
-        [] if row.owner == Owner::Bus => row.unique.to_string(),
-        [] if row.owner == Owner::View => String::from("(this page)"),
+        [] if row.owner == ConnectionOwner::Bus => row.unique.to_string(),
+        [] if row.owner == ConnectionOwner::View => String::from("(this page)"),
         [] => String::new(),
         [only] => only.to_string(),
         [first, more @ ..] => format!("{first} +{}", more.len()),

@@ -8,12 +8,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::shared::UpPage;
-use crate::commands::up::model::{Note, NoteKind};
-use crate::commands::up::view::{Panel, View};
-use crate::screen::palette::Palette;
+use crate::commands::up::model::{BusNote, NoteKind};
+use crate::commands::up::view::{Panel, UpView};
+use crate::screen::palette::ScreenPalette;
 use crate::screen::table::draw_list;
 
-pub(super) fn draw(page: &UpPage<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &UpPage<'_>, view: &mut UpView, frame: &mut Frame<'_>, area: Rect) {
     let style = page.heading_style(view, Panel::Events);
     let heading = Line::styled(" EVENTS", style).style(style);
     let notes = &page.snapshot.notes;
@@ -22,7 +22,7 @@ pub(super) fn draw(page: &UpPage<'_>, view: &mut View, frame: &mut Frame<'_>, ar
     });
 }
 
-fn line(palette: Palette, note: &Note, width: usize) -> Line<'static> {
+fn line(palette: ScreenPalette, note: &BusNote, width: usize) -> Line<'static> {
     let sign_style = sign_style(palette, note.kind);
     let text = match note.times {
         1 => note.text.clone(),
@@ -40,7 +40,7 @@ fn line(palette: Palette, note: &Note, width: usize) -> Line<'static> {
     ])
 }
 
-fn sign_style(palette: Palette, kind: NoteKind) -> Style {
+fn sign_style(palette: ScreenPalette, kind: NoteKind) -> Style {
     match kind {
         NoteKind::Arrival => palette.good(),
         NoteKind::Departure => palette.pale(),

@@ -11,11 +11,11 @@ use ratatui::widgets::{RenderDirection, Sparkline};
 use super::shared::{ROOM_FOR_LINKS, UpPage};
 use crate::commands::up::hints::export_line;
 use crate::commands::up::model::Snapshot;
-use crate::commands::up::view::View;
+use crate::commands::up::view::UpView;
 use crate::screen::controls::Following;
 use crate::screen::table::line_of;
 
-pub(super) fn draw(page: &UpPage<'_>, view: &View, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &UpPage<'_>, view: &UpView, frame: &mut Frame<'_>, area: Rect) {
     let area = inner(area);
     frame.render_widget(summary(page, view, area.width), line_of(area, 0));
     frame.render_widget(address(page, area.width), line_of(area, 1));
@@ -35,7 +35,7 @@ fn inner(area: Rect) -> Rect {
 }
 
 /// The first line, with as much as there is room for.
-fn summary(page: &UpPage<'_>, view: &View, width: u16) -> Line<'static> {
+fn summary(page: &UpPage<'_>, view: &UpView, width: u16) -> Line<'static> {
     let mut room = usize::from(width);
     let mut line = Line::default();
     for (text, style) in facts(page, view.controls.following) {

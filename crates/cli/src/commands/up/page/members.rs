@@ -6,18 +6,18 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::shared::UpPage;
-use crate::commands::up::model::MemberRow;
-use crate::commands::up::view::{Panel, View, busiest};
+use crate::commands::up::model::UsedMember;
+use crate::commands::up::view::{Panel, UpView, busiest};
 use crate::screen::table::{LiveColumn, LiveTable};
 
-pub(super) fn draw(page: &UpPage<'_>, view: &mut View, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(page: &UpPage<'_>, view: &mut UpView, frame: &mut Frame<'_>, area: Rect) {
     let rows = busiest(&page.snapshot.members);
     let heading = page.heading_style(view, Panel::Members);
     let table = LiveTable { columns: &COLUMNS, sorted: None, heading, palette: page.palette };
     table.draw(frame, area, &rows, view.scroll(Panel::Members));
 }
 
-const COLUMNS: [LiveColumn<MemberRow>; 6] = [
+const COLUMNS: [LiveColumn<UsedMember>; 6] = [
     LiveColumn::rest("METHOD OR SIGNAL", members_width, Fit::End, 0, |row, palette, width| {
         (name(row, width), palette.number(row.rate.messages))
     }),
@@ -45,7 +45,7 @@ const COLUMNS: [LiveColumn<MemberRow>; 6] = [
 ];
 
 /// Interface and member; where there is not enough room, the last part of the interface.
-fn name(row: &MemberRow, width: usize) -> String {
+fn name(row: &UsedMember, width: usize) -> String {
     let Some(interface) = &row.interface else { return row.member.to_string() };
     let full = format!("{interface}.{}", row.member);
     if cells(&full) <= width {
@@ -56,7 +56,7 @@ fn name(row: &MemberRow, width: usize) -> String {
 }
 
 /// Sender and recipient. Each has half of the room, and what the other one leaves.
-fn parties(row: &MemberRow, width: usize) -> String {
+fn parties(row: &UsedMember, width: usize) -> String {
     let (from, to) = row.ends();
     let room = width.saturating_sub(cells(ARROW));
     let to = shortened(&to, room.saturating_sub(cells(&from)).max(room / 2));

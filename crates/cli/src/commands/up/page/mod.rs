@@ -1,4 +1,4 @@
-//! The page: a snapshot, drawn as a [`View`] wants it, on a terminal of any size.
+//! The page: a snapshot, drawn as a [`UpView`] wants it, on a terminal of any size.
 //!
 //! ```text
 //!   header        what bus, how busy, a curve of the last seconds
@@ -20,16 +20,16 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::view::{KEYS, UpCommand, View};
+use super::view::{KEYS, UpCommand, UpView};
 use crate::screen::controls::{Action, Overlay};
 use crate::screen::keys;
 use shared::ROOM_FOR_LINKS;
 pub(crate) use shared::UpPage;
 
 /// Draws everything.
-pub(crate) fn draw(page: &UpPage<'_>, frame: &mut Frame<'_>, view: &mut View) {
+pub(crate) fn draw(page: &UpPage<'_>, frame: &mut Frame<'_>, view: &mut UpView) {
     let connections = view.connections(page.snapshot).len();
-    let places = Places::new(frame.area(), connections, u16::from(page.link.is_some()));
+    let places = PageAreas::new(frame.area(), connections, u16::from(page.link.is_some()));
     header::draw(page, view, frame, places.header);
     connections::draw(page, view, frame, places.connections);
     members::draw(page, view, frame, places.members);
@@ -60,7 +60,7 @@ fn example(line: &str, width: u16) -> String {
 
 /// Where everything is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Places {
+struct PageAreas {
     header: Rect,
     connections: Rect,
     members: Rect,
@@ -68,7 +68,7 @@ struct Places {
     footer: Rect,
 }
 
-impl Places {
+impl PageAreas {
     /// Divides the screen. The parts do not move when a single connection comes or goes.
     fn new(screen: Rect, connections: usize, links: u16) -> Self {
         let header = match screen.height {

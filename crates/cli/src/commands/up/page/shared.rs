@@ -3,8 +3,8 @@
 use ratatui::style::Style;
 
 use crate::commands::up::model::Snapshot;
-use crate::commands::up::view::{Panel, View};
-use crate::screen::palette::Palette;
+use crate::commands::up::view::{Panel, UpView};
+use crate::screen::palette::ScreenPalette;
 
 /// What is drawn of a bus.
 pub(crate) struct UpPage<'a> {
@@ -15,11 +15,11 @@ pub(crate) struct UpPage<'a> {
     pub(crate) link: Option<&'a str>,
     /// A line for a shell, to try.
     pub(crate) example: &'a str,
-    pub(crate) palette: Palette,
+    pub(crate) palette: ScreenPalette,
 }
 
 impl UpPage<'_> {
-    pub(super) fn heading_style(&self, view: &View, panel: Panel) -> Style {
+    pub(super) fn heading_style(&self, view: &UpView, panel: Panel) -> Style {
         if view.focus == panel { self.palette.focused_heading() } else { self.palette.heading() }
     }
 }

@@ -12,20 +12,21 @@ use recorder::ConnectionStatistics;
 
 use super::*;
 use crate::commands::up::model::{
-    ConnectionRow, MemberKind, MemberRow, Note, NoteId, NoteKind, Owner, Program, Snapshot,
+    BusNote, ConnectionOwner, ConnectionProgram, ConnectionRow, NoteId, NoteKind, Snapshot,
+    UsedMember, UsedMemberKind,
 };
 use crate::commands::up::view::{OwnConnection, Panel, Sort};
-use crate::live::{Amount, Rate};
+use crate::live::{TrafficAmount, TrafficRate};
 use crate::screen::controls::{Following, ViewControls};
 use crate::screen::drawn;
-use crate::screen::palette::Palette;
+use crate::screen::palette::ScreenPalette;
 use crate::screen::scroll::ScrollBy;
 
-fn draw(snapshot: &Snapshot, view: &View, size: (u16, u16)) -> (Buffer, String) {
+fn draw(snapshot: &Snapshot, view: &UpView, size: (u16, u16)) -> (Buffer, String) {
     draw_on(&page(snapshot, Colours::Wanted), *view, size)
 }
 
-fn draw_on(page: &UpPage<'_>, mut view: View, size: (u16, u16)) -> (Buffer, String) {
+fn draw_on(page: &UpPage<'_>, mut view: UpView, size: (u16, u16)) -> (Buffer, String) {
     drawn(size, |frame| super::draw(page, frame, &mut view))
 }
 
@@ -35,11 +36,11 @@ fn page(snapshot: &Snapshot, colours: Colours) -> UpPage<'_> {
         address: "unix:path=/run/user/1000/diligence-x7kq2a/bus",
         link: Some("http://127.0.0.1:40123/open/0123456789abcdef0123456789abcdef"),
         example: "gdbus call -e -d com.example.Battery -o /com/example/Battery -m com.example.Ask",
-        palette: Palette::new(colours),
+        palette: ScreenPalette::new(colours),
     }
 }
 
-fn check(name: &str, snapshot: &Snapshot, view: &View, size: (u16, u16)) {
+fn check(name: &str, snapshot: &Snapshot, view: &UpView, size: (u16, u16)) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/up");
     golden::check(path.join(name), &draw(snapshot, view, size).1);
 }
@@ -49,18 +50,25 @@ fn busy() -> Snapshot {
     let history = (0..200).map(|second| 40 + (second * 37) % 90).collect();
     Snapshot {
         uptime: Duration::from_secs(4_983),
-        rate: Rate { messages: 1_234.4, bytes: 1_300_000.0 },
-        total: Amount { messages: 5_432_100, bytes: 4_300_000_000 },
+        rate: TrafficRate { messages: 1_234.4, bytes: 1_300_000.0 },
+        total: TrafficAmount { messages: 5_432_100, bytes: 4_300_000_000 },
         history,
         names: 3,
         rules: Some(31),
         lost: 12,
         refused: 0,
         connections: vec![
-            connection(Owner::Bus, "org.freedesktop.DBus", "diligence-bus", &[], 0.4, None),
-            connection(Owner::View, ":1.1", "diligence", &[], 9.0, stats(0, 0)),
             connection(
-                Owner::Peer,
+                ConnectionOwner::Bus,
+                "org.freedesktop.DBus",
+                "diligence-bus",
+                &[],
+                0.4,
+                None,
+            ),
+            connection(ConnectionOwner::View, ":1.1", "diligence", &[], 9.0, stats(0, 0)),
+            connection(
+                ConnectionOwner::Peer,
                 ":1.2",
                 "demo-battery",
                 &["com.example.Battery"],
@@ -68,24 +76,34 @@ fn busy() -> Snapshot {
                 stats(0, 0),
             ),
             connection(
-                Owner::Peer,
+                ConnectionOwner::Peer,
                 ":1.10",
                 "a-service-with-a-long-name",
                 &["com.example.Service.With.A.Long.Name", "com.example.Other"],
                 1_200.0,
                 stats(0, 0),
             ),
-            connection(Owner::Peer, ":1.123", "slow", &[], 0.0, stats(70_000_000, 12)),
-            ConnectionRow { program: None, ..connection(Owner::Peer, ":1.9", "", &[], 21.0, None) },
+            connection(ConnectionOwner::Peer, ":1.123", "slow", &[], 0.0, stats(70_000_000, 12)),
+            ConnectionRow {
+                program: None,
+                ..connection(ConnectionOwner::Peer, ":1.9", "", &[], 21.0, None)
+            },
         ],
         members: vec![
-            member(MemberKind::Signal, PROPERTIES, "PropertiesChanged", 1_190.0, 0.0, None),
-            member(MemberKind::Method, PROPERTIES, "GetAll", 20.0, 0.3, Some("slow")),
-            member(MemberKind::Method, "com.example.Battery1", "SetPowerProfile", 0.0, 0.0, None),
-            MemberRow {
+            member(UsedMemberKind::Signal, PROPERTIES, "PropertiesChanged", 1_190.0, 0.0, None),
+            member(UsedMemberKind::Method, PROPERTIES, "GetAll", 20.0, 0.3, Some("slow")),
+            member(
+                UsedMemberKind::Method,
+                "com.example.Battery1",
+                "SetPowerProfile",
+                0.0,
+                0.0,
+                None,
+            ),
+            UsedMember {
                 interface: None,
                 more_parties: 2,
-                ..member(MemberKind::Method, "", "Ping", 0.7, 0.0, Some("demo-poller"))
+                ..member(UsedMemberKind::Method, "", "Ping", 0.7, 0.0, Some("demo-poller"))
             },
         ],
         notes: vec![
@@ -105,22 +123,25 @@ fn busy() -> Snapshot {
 }
 
 fn connection(
-    owner: Owner,
+    owner: ConnectionOwner,
     unique: &str,
     label: &str,
     names: &[&str],
     messages: f64,
     stats: Option<ConnectionStatistics>,
 ) -> ConnectionRow {
-    let program =
-        Program { pid: Some(4711), label: label.into(), command: format!("{label} --option") };
+    let program = ConnectionProgram {
+        pid: Some(4711),
+        label: label.into(),
+        command: format!("{label} --option"),
+    };
     ConnectionRow {
         owner,
         unique: unique.into(),
         names: names.iter().copied().map(Into::into).collect(),
         program: Some(program),
-        rate: Rate { messages, bytes: messages * 210.0 },
-        total: Amount { messages: 1_000, bytes: 210_000 },
+        rate: TrafficRate { messages, bytes: messages * 210.0 },
+        total: TrafficAmount { messages: 1_000, bytes: 210_000 },
         stats,
     }
 }
@@ -130,37 +151,37 @@ fn stats(queued: u64, lost: u64) -> Option<ConnectionStatistics> {
 }
 
 fn member(
-    kind: MemberKind,
+    kind: UsedMemberKind,
     interface: &str,
     member: &str,
     messages: f64,
     errors: f64,
     party: Option<&str>,
-) -> MemberRow {
-    MemberRow {
+) -> UsedMember {
+    UsedMember {
         kind,
         interface: Some(interface.into()),
         member: member.into(),
         owner: "demo-battery".into(),
         party: party.map(Into::into),
         more_parties: 0,
-        rate: Rate { messages, bytes: messages * 420.0 },
+        rate: TrafficRate { messages, bytes: messages * 420.0 },
         errors,
         len: 420.0,
         count: 99,
     }
 }
 
-fn note(second: u64, kind: NoteKind, text: &str, times: u64) -> Note {
+fn note(second: u64, kind: NoteKind, text: &str, times: u64) -> BusNote {
     let id = NoteId::default();
-    Note { id, at: Duration::from_secs(second), kind, text: text.into(), times }
+    BusNote { id, at: Duration::from_secs(second), kind, text: text.into(), times }
 }
 
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
 #[test]
 fn a_busy_bus_on_terminals_of_all_sizes() {
-    let view = View::default();
+    let view = UpView::default();
     check("busy-60x15", &busy(), &view, (60, 15));
     check("busy-80x24", &busy(), &view, (80, 24));
     check("busy-120x40", &busy(), &view, (120, 40));
@@ -169,9 +190,10 @@ fn a_busy_bus_on_terminals_of_all_sizes() {
 
 #[test]
 fn a_bus_that_nobody_uses_says_how() {
-    let bus = connection(Owner::Bus, "org.freedesktop.DBus", "diligence-bus", &[], 0.0, None);
+    let bus =
+        connection(ConnectionOwner::Bus, "org.freedesktop.DBus", "diligence-bus", &[], 0.0, None);
     let snapshot = Snapshot { connections: vec![bus], ..Snapshot::default() };
-    check("nobody-80x24", &snapshot, &View::default(), (80, 24));
+    check("nobody-80x24", &snapshot, &UpView::default(), (80, 24));
 }
 
 fn help() -> ViewControls {
@@ -180,18 +202,18 @@ fn help() -> ViewControls {
 
 #[test]
 fn the_help_lies_over_the_page() {
-    let view = View { controls: help(), ..View::default() };
+    let view = UpView { controls: help(), ..UpView::default() };
     check("help-80x24", &busy(), &view, (80, 24));
 }
 
 #[test]
 fn paused_sorted_and_with_our_own_connection() {
-    let mut view = View {
+    let mut view = UpView {
         sort: Sort::Queue,
         own: OwnConnection::Shown,
         controls: ViewControls { following: Following::Paused, ..ViewControls::default() },
         focus: Panel::Events,
-        ..View::default()
+        ..UpView::default()
     };
     let scroll = view.scroll(Panel::Events);
     scroll.show(6, 3);
@@ -203,7 +225,7 @@ fn paused_sorted_and_with_our_own_connection() {
 #[test]
 fn no_size_is_too_small() {
     for controls in [ViewControls::default(), help()] {
-        let view = View { controls, ..View::default() };
+        let view = UpView { controls, ..UpView::default() };
         for (width, height) in (0..90).flat_map(|width| (0..30).map(move |height| (width, height)))
         {
             if width % 7 == 0 || height % 5 == 0 {
@@ -211,14 +233,14 @@ fn no_size_is_too_small() {
             }
         }
     }
-    draw(&Snapshot::default(), &View::default(), (500, 200));
+    draw(&Snapshot::default(), &UpView::default(), (500, 200));
 }
 
 #[test]
 fn without_colours_there_are_none() {
     let snapshot = busy();
     let page = page(&snapshot, Colours::Unwanted);
-    let (buffer, _) = draw_on(&page, View::default(), (120, 40));
+    let (buffer, _) = draw_on(&page, UpView::default(), (120, 40));
     let coloured =
         |style: Style| !matches!((style.fg, style.bg), (Some(Color::Reset), Some(Color::Reset)));
     assert!(buffer.content.iter().all(|cell| !coloured(cell.style())));
@@ -226,7 +248,7 @@ fn without_colours_there_are_none() {
 
 #[test]
 fn colours_mean_something() {
-    let (buffer, text) = draw(&busy(), &View::default(), (120, 40));
+    let (buffer, text) = draw(&busy(), &UpView::default(), (120, 40));
     let style_at = |needle: &str| {
         let (y, line) = text.lines().enumerate().find(|(_, line)| line.contains(needle)).unwrap();
         let x = line[..line.find(needle).unwrap()].chars().count();

@@ -11,7 +11,7 @@
 mod rules;
 mod values;
 
-use super::model::{Proxy, Source};
+use super::model::{InterfaceModel, ProxySource};
 use super::names::snake;
 use super::template::{environment, fill};
 use super::text;
@@ -19,7 +19,7 @@ use super::text;
 pub(super) use rules::RULES;
 
 /// The file.
-pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
+pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> String {
     let mut environment = environment();
     environment.add_filter("snake", |name: &str| snake(name, "unnamed"));
     environment.add_filter("inert", |line: &str| inert(line));

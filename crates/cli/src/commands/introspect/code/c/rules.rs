@@ -1,11 +1,11 @@
 //! The limits of C and of the generated header.
 
-use inspector::introspection::Access;
+use inspector::introspection::PropertyAccess;
 
-use super::super::model::{Generated, Rules, Scope};
+use super::super::model::{Generated, LanguageRules, NameScope};
 use super::super::names::snake;
 
-pub(crate) const RULES: Rules = Rules {
+pub(crate) const RULES: LanguageRules = LanguageRules {
     of_arguments: &[OF_ARGUMENTS],
     of_members: &["proxy_on match_properties_changed"],
     of_types: &[],
@@ -13,7 +13,7 @@ pub(crate) const RULES: Rules = Rules {
     made_of_argument: |name| vec![name.to_owned(), format!("{name}_count"), format!("{name}_data")],
     made,
     // Functions of C are all beside each other.
-    scope: Scope::File,
+    scope: NameScope::File,
     refused: |_| None,
 };
 
@@ -21,8 +21,12 @@ fn made(of: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     let prefix = snake(of, "unnamed");
     let names = match made {
         Generated::Method => vec![name.to_owned()],
-        Generated::Getter(Access::Read | Access::ReadWrite) => vec![format!("get_{name}")],
-        Generated::Setter(Access::Write | Access::ReadWrite) => vec![format!("set_{name}")],
+        Generated::Getter(PropertyAccess::Read | PropertyAccess::ReadWrite) => {
+            vec![format!("get_{name}")]
+        }
+        Generated::Setter(PropertyAccess::Write | PropertyAccess::ReadWrite) => {
+            vec![format!("set_{name}")]
+        }
         Generated::Getter(_) | Generated::Setter(_) => Vec::new(),
         Generated::Signal(_) => vec![format!("match_{name}"), format!("read_{name}")],
     };

@@ -6,21 +6,22 @@ use inspector::introspection::{
 use wire::names::{InterfaceName, MemberName};
 use wire::signature::{Signature, Type};
 
-use super::super::names::{Names, pascal, snake};
+use super::super::names::{GivenNames, pascal, snake};
 use super::super::text;
 use super::{
-    About, Answer, ArgumentModel, Generated, MemberTypes, MethodModel, PropertyModel, Proxy, Rules,
-    Scope, SignalModel, declared, signature,
+    ArgumentModel, Generated, InterfaceModel, LanguageRules, MemberNotes, MemberTypes, MethodModel,
+    NameScope, PropertyModel, ReplyModel, SignalModel, declared, signature,
 };
 use crate::commands::introspect::members::{DEPRECATED, NO_REPLY, is_true};
 
 /// The proxies for interfaces, and a line for each that cannot be had.
 pub(crate) fn proxies<'d>(
     interfaces: &'d [Interface],
-    rules: &Rules,
-) -> (Vec<Proxy<'d>>, Vec<String>) {
-    let (mut types, mut members) = (Names::new(rules.of_types), Names::new(rules.of_members));
-    let (mut proxies, mut left_out) = (Vec::<Proxy<'d>>::new(), Vec::new());
+    rules: &LanguageRules,
+) -> (Vec<InterfaceModel<'d>>, Vec<String>) {
+    let (mut types, mut members) =
+        (GivenNames::new(rules.of_types), GivenNames::new(rules.of_members));
+    let (mut proxies, mut left_out) = (Vec::<InterfaceModel<'d>>::new(), Vec::new());
     for interface in interfaces {
         let name = interface.name.as_str();
         if InterfaceName::new(name).is_err() {
@@ -29,8 +30,8 @@ pub(crate) fn proxies<'d>(
             left_out.push(format!("interface {name}: it is told twice"));
         } else {
             let name = types.give_alone(&type_name(name, interfaces));
-            if rules.scope == Scope::Interface {
-                members = Names::new(rules.of_members);
+            if rules.scope == NameScope::Interface {
+                members = GivenNames::new(rules.of_members);
             }
             proxies.push(proxy(interface, name, rules, &mut members));
         }
@@ -53,9 +54,9 @@ fn type_name(name: &str, interfaces: &[Interface]) -> String {
 fn proxy<'d>(
     interface: &'d Interface,
     name: String,
-    rules: &Rules,
-    names: &mut Names,
-) -> Proxy<'d> {
+    rules: &LanguageRules,
+    names: &mut GivenNames,
+) -> InterfaceModel<'d> {
     let mut building = Building { rules, of: &name, names, left_out: Vec::new() };
     let mut methods: Vec<MethodModel<'d>> = Vec::new();
     for method in &interface.methods {
@@ -91,14 +92,23 @@ fn proxy<'d>(
     };
     let announces_changes = properties.iter().any(is_announced);
     let interface = &interface.name;
-    Proxy { interface, name, methods, properties, signals, left_out, announces_changes, about }
+    InterfaceModel {
+        interface,
+        name,
+        methods,
+        properties,
+        signals,
+        left_out,
+        announces_changes,
+        about,
+    }
 }
 
 struct Building<'r> {
-    rules: &'r Rules,
+    rules: &'r LanguageRules,
     /// What the type is called.
     of: &'r str,
-    names: &'r mut Names,
+    names: &'r mut GivenNames,
     left_out: Vec<String>,
 }
 
@@ -109,9 +119,10 @@ impl Building<'_> {
 
     fn method<'d>(&mut self, method: &'d Method) -> Option<MethodModel<'d>> {
         let Method { name, annotations, documentation, .. } = method;
-        let mut names = Names::new(self.rules.of_arguments);
+        let mut names = GivenNames::new(self.rules.of_arguments);
         let result = self.rules.result;
-        let answer = if is_true(annotations, NO_REPLY) { Answer::None } else { Answer::Comes };
+        let answer =
+            if is_true(annotations, NO_REPLY) { ReplyModel::None } else { ReplyModel::Comes };
         let (arguments, results) = (types(&method.arguments), types(&method.results));
         let (Some(arguments), Some(results)) = (arguments, results) else {
             self.refuse("method", name, NOT_ONE_TYPE);
@@ -164,7 +175,7 @@ impl Building<'_> {
 
     fn signal<'d>(&mut self, signal: &'d Signal) -> Option<SignalModel<'d>> {
         let Signal { name, annotations, documentation, .. } = signal;
-        let mut names = Names::new(self.rules.of_arguments);
+        let mut names = GivenNames::new(self.rules.of_arguments);
         let Some(arguments) = types(&signal.arguments) else {
             self.refuse("signal", name, NOT_ONE_TYPE);
             return None;
@@ -205,7 +216,7 @@ impl Building<'_> {
         told: &'d [Argument],
         types: &[Type<'d>],
         (begin, otherwise): (&str, &str),
-        names: &mut Names,
+        names: &mut GivenNames,
     ) -> Vec<ArgumentModel<'d>> {
         let pairs = told.iter().zip(types).enumerate();
         let named = pairs.map(|(number, (argument, &kind))| {
@@ -231,9 +242,9 @@ fn single(types: &str) -> Option<Type<'_>> {
     Signature::new(types).ok()?.single()
 }
 
-fn about(documentation: &Option<String>, annotations: &[Annotation]) -> About {
+fn about(documentation: &Option<String>, annotations: &[Annotation]) -> MemberNotes {
     let documentation = documentation.as_deref().map(|told| text::lines(told).collect());
-    About { documentation, is_deprecated: is_true(annotations, DEPRECATED) }
+    MemberNotes { documentation, is_deprecated: is_true(annotations, DEPRECATED) }
 }
 
 const NOT_ONE_TYPE: &str = "what it says of types is none, or several";

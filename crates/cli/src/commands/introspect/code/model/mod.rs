@@ -2,14 +2,14 @@
 
 mod build;
 
-use inspector::introspection::{Access, EmitsChange};
+use inspector::introspection::{EmitsChange, PropertyAccess};
 use serde::{Deserialize, Serialize, Serializer};
 use wire::signature::Type;
 
 pub(super) use build::proxies;
 
 /// What a language has and has not.
-pub(super) struct Rules {
+pub(super) struct LanguageRules {
     /// Lists of words, with blanks between them, that cannot be names of arguments.
     pub(super) of_arguments: &'static [&'static str],
     /// The same for members.
@@ -23,13 +23,13 @@ pub(super) struct Rules {
     /// All that is made of the name of a member of the type that is called so.
     pub(super) made: fn(&str, Generated<'_>, &str) -> Vec<String>,
     /// Where the names of members must differ.
-    pub(super) scope: Scope,
+    pub(super) scope: NameScope,
     /// Why a member cannot be had, if it cannot.
     pub(super) refused: fn(&MemberTypes<'_>) -> Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Scope {
+pub(super) enum NameScope {
     Interface,
     File,
 }
@@ -39,9 +39,9 @@ pub(super) enum Scope {
 pub(super) enum Generated<'a> {
     Method,
     /// What reads a property, if it can be read.
-    Getter(Access),
+    Getter(PropertyAccess),
     /// What sets a property, if it can be set.
-    Setter(Access),
+    Setter(PropertyAccess),
     Signal(&'a str),
 }
 
@@ -54,12 +54,12 @@ pub(super) struct MemberTypes<'a> {
 
 /// Where the interfaces were found.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct ProxySource<'a> {
     pub(super) service: &'a str,
     pub(super) path: &'a str,
 }
 
-impl Source<'_> {
+impl ProxySource<'_> {
     /// What the file begins with, a line each.
     pub(super) fn heading(&self) -> impl Iterator<Item = String> {
         let Self { service, path } = self;
@@ -73,7 +73,7 @@ impl Source<'_> {
 
 /// An interface.
 #[derive(Debug, Serialize)]
-pub(super) struct Proxy<'d> {
+pub(super) struct InterfaceModel<'d> {
     /// Its name on the bus.
     pub(super) interface: &'d str,
     /// What its type is called.
@@ -85,7 +85,7 @@ pub(super) struct Proxy<'d> {
     pub(super) left_out: Vec<String>,
     /// Whether the object announces changes of one of its properties.
     pub(super) announces_changes: bool,
-    pub(super) about: About,
+    pub(super) about: MemberNotes,
 }
 
 /// A method.
@@ -96,15 +96,15 @@ pub(super) struct MethodModel<'d> {
     pub(super) arguments: Vec<ArgumentModel<'d>>,
     pub(super) results: Vec<ArgumentModel<'d>>,
     /// Whether it answers.
-    pub(super) answer: Answer,
+    pub(super) answer: ReplyModel,
     /// `Play(s song) -> (u length)`
     pub(super) declared: String,
-    pub(super) about: About,
+    pub(super) about: MemberNotes,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Answer {
+pub(super) enum ReplyModel {
     Comes,
     None,
 }
@@ -118,11 +118,11 @@ pub(super) struct PropertyModel<'d> {
     pub(super) setter: String,
     #[serde(serialize_with = "as_text")]
     pub(super) kind: Type<'d>,
-    pub(super) access: Access,
+    pub(super) access: PropertyAccess,
     pub(super) emits_change: EmitsChange,
     /// `Volume: d; it never changes`
     pub(super) declared: String,
-    pub(super) about: About,
+    pub(super) about: MemberNotes,
 }
 
 /// A signal.
@@ -133,7 +133,7 @@ pub(super) struct SignalModel<'d> {
     pub(super) arguments: Vec<ArgumentModel<'d>>,
     /// `Played(s song)`
     pub(super) declared: String,
-    pub(super) about: About,
+    pub(super) about: MemberNotes,
 }
 
 /// An argument or result.
@@ -152,7 +152,7 @@ fn as_text<S: Serializer>(kind: &Type<'_>, serializer: S) -> Result<S::Ok, S::Er
 
 /// What is said for people.
 #[derive(Debug, Serialize)]
-pub(super) struct About {
+pub(super) struct MemberNotes {
     /// The lines of the documentation, safe for a comment.
     pub(super) documentation: Option<Vec<String>>,
     pub(super) is_deprecated: bool,

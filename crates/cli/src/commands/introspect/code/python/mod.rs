@@ -10,14 +10,14 @@ mod values;
 
 use minijinja::value::Serde;
 
-use super::model::{Answer, Proxy, Source, contains};
+use super::model::{InterfaceModel, ProxySource, ReplyModel, contains};
 use super::template::{MethodResults, Passed, environment, fill, type_of};
 use super::text;
 pub(super) use rules::RULES;
 use values::{given, got, hint, hint_of_result, is_converted, is_descriptor, tuple};
 
 /// The file.
-pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
+pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> String {
     let mut environment = environment();
     environment.add_global("base", include_str!("base.py"));
     let can_warn = proxies.iter().any(can_warn);
@@ -47,7 +47,7 @@ pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
 }
 
 /// Whether a function of the class can warn that it is deprecated.
-fn can_warn(proxy: &Proxy<'_>) -> bool {
+fn can_warn(proxy: &InterfaceModel<'_>) -> bool {
     let mut methods = proxy.methods.iter().map(|one| &one.about);
     let mut properties = proxy.properties.iter().map(|one| &one.about);
     methods.any(|about| about.is_deprecated) || properties.any(|about| about.is_deprecated)
@@ -56,7 +56,7 @@ fn can_warn(proxy: &Proxy<'_>) -> bool {
 /// The type of what a method returns.
 fn result(method: &MethodResults) -> String {
     match (method.answer, method.results.as_slice()) {
-        (Answer::None, _) | (_, []) => String::from("None"),
+        (ReplyModel::None, _) | (_, []) => String::from("None"),
         (_, [one]) => hint_of_result(one.kind()),
         (_, several) => {
             let hints: Vec<_> = several.iter().map(|one| hint_of_result(one.kind())).collect();

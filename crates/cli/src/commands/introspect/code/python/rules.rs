@@ -1,11 +1,11 @@
 //! The limits of Python and of the generated classes.
 
-use inspector::introspection::Access;
+use inspector::introspection::PropertyAccess;
 
-use super::super::model::{Generated, MemberTypes, Rules, Scope, contains};
+use super::super::model::{Generated, LanguageRules, MemberTypes, NameScope, contains};
 use super::values::is_descriptor;
 
-pub(crate) const RULES: Rules = Rules {
+pub(crate) const RULES: LanguageRules = LanguageRules {
     // The functions use these.
     of_arguments: &[KEYWORDS, "bytes self warnings"],
     // The classes have these themselves.
@@ -17,16 +17,16 @@ pub(crate) const RULES: Rules = Rules {
     result: "",
     made_of_argument: |name| vec![name.to_owned()],
     made,
-    scope: Scope::Interface,
+    scope: NameScope::Interface,
     refused,
 };
 
 fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     match made {
-        Generated::Method | Generated::Getter(Access::Read | Access::ReadWrite) => {
+        Generated::Method | Generated::Getter(PropertyAccess::Read | PropertyAccess::ReadWrite) => {
             vec![name.to_owned()]
         }
-        Generated::Setter(Access::Write) => vec![format!("set_{name}")],
+        Generated::Setter(PropertyAccess::Write) => vec![format!("set_{name}")],
         Generated::Getter(_) | Generated::Setter(_) => Vec::new(),
         Generated::Signal(_) => vec![format!("connect_{name}")],
     }

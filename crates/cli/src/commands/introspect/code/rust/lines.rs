@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 /// How long lines may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lines {
+pub(super) struct DeclarationLayout {
     pub(super) width: usize,
 }
 
-impl Lines {
+impl DeclarationLayout {
     /// A function of a trait, with its arguments one below the other where there is no room on a line.
     pub(super) fn function(
         self,

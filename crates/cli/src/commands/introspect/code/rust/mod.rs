@@ -16,17 +16,17 @@ use std::collections::HashSet;
 use minijinja::value::Serde;
 use wire::signature::Type;
 
-use super::model::{Answer, Proxy, Source};
+use super::model::{InterfaceModel, ProxySource, ReplyModel};
 use super::names::{has_word, snake};
 use super::template::{MethodResults, Passed, environment, fill, type_of};
-use lines::Lines;
+use lines::DeclarationLayout;
 use rules::KEYWORDS;
 use types::{carried, owned, taken};
 
 pub(super) use rules::RULES;
 
 /// The file.
-pub(super) fn file(source: &Source<'_>, proxies: &[Proxy<'_>]) -> String {
+pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> String {
     let mut environment = environment();
     environment.add_global("are_apart", are_apart(proxies));
     environment.add_filter("module", module);
@@ -57,7 +57,7 @@ fn module(name: &str) -> String {
 }
 
 /// Whether no two interfaces have zbus make types of the same name.
-fn are_apart(proxies: &[Proxy<'_>]) -> bool {
+fn are_apart(proxies: &[InterfaceModel<'_>]) -> bool {
     let mut seen = HashSet::new();
     let mut names = proxies.iter().flat_map(|proxy| {
         let own = [proxy.name.clone(), format!("{}Proxy", proxy.name)];
@@ -103,7 +103,7 @@ fn pascal_of_zbus(name: &str) -> String {
 fn function(name: &str, arguments: Vec<String>, result: &str, width: usize) -> String {
     let mut text = String::new();
     let result = format!("zbus::Result<{result}>");
-    Lines { width }.function(&mut text, name, &arguments, &result);
+    DeclarationLayout { width }.function(&mut text, name, &arguments, &result);
     text.truncate(text.trim_end().len());
     text
 }
@@ -111,7 +111,7 @@ fn function(name: &str, arguments: Vec<String>, result: &str, width: usize) -> S
 /// The type of what a method returns.
 fn result(method: &MethodResults) -> String {
     match (method.answer, method.results.as_slice()) {
-        (Answer::None, _) | (_, []) => String::from("()"),
+        (ReplyModel::None, _) | (_, []) => String::from("()"),
         // What is one struct is told from what are several results by one more pair of brackets.
         (_, [one]) if matches!(one.kind(), Type::Struct(_)) => format!("({},)", owned(one.kind())),
         (_, [one]) => owned(one.kind()),

@@ -1,12 +1,12 @@
 //! The limits of Rust and zbus.
 
-use inspector::introspection::Access;
+use inspector::introspection::PropertyAccess;
 use wire::signature::Type;
 
-use super::super::model::{Generated, MemberTypes, Rules, Scope, contains};
+use super::super::model::{Generated, LanguageRules, MemberTypes, NameScope, contains};
 use super::super::names::has_word;
 
-pub(crate) const RULES: Rules = Rules {
+pub(crate) const RULES: LanguageRules = LanguageRules {
     of_arguments: &[KEYWORDS],
     // A proxy of zbus has these itself.
     of_members: &[KEYWORDS, "builder inner into_inner new"],
@@ -14,7 +14,7 @@ pub(crate) const RULES: Rules = Rules {
     result: "",
     made_of_argument: |name| vec![name.to_owned()],
     made,
-    scope: Scope::Interface,
+    scope: NameScope::Interface,
     refused,
 };
 
@@ -22,10 +22,12 @@ fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];
     match made {
         Generated::Method => {}
-        Generated::Getter(Access::Read | Access::ReadWrite) => {
+        Generated::Getter(PropertyAccess::Read | PropertyAccess::ReadWrite) => {
             names.extend([format!("cached_{name}"), format!("receive_{name}_changed")]);
         }
-        Generated::Setter(Access::Write | Access::ReadWrite) => return vec![format!("set_{name}")],
+        Generated::Setter(PropertyAccess::Write | PropertyAccess::ReadWrite) => {
+            return vec![format!("set_{name}")];
+        }
         Generated::Getter(_) | Generated::Setter(_) => return Vec::new(),
         Generated::Signal(_) => {
             names.extend([format!("receive_{name}"), format!("receive_{name}_with_args")]);
