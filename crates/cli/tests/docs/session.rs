@@ -169,7 +169,8 @@ fn start_bus(folder: &Path) -> io::Result<Child> {
     fs::write(&config, text)?;
     let mut bus = command(&folder.join("bin/diligence-bus"), folder);
     bus.args(["--nofork", "--print-address=1", "--config-file"]).arg(config);
-    let mut bus = bus.stdout(Stdio::piped()).spawn()?;
+    // The log of the bus does not belong to the output of a command.
+    let mut bus = bus.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     // Connections are accepted once the address is printed.
     let mut address = String::new();
     BufReader::new(bus.stdout.take().expect("it is piped")).read_line(&mut address)?;
