@@ -1,8 +1,10 @@
 //! Services that the bus starts.
 
 use std::fs;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use conformance::process::open_files;
 use conformance::{
     BusUnderTest, ExternalProgram, Flavour, PlainMessage, PlainValue, ScratchFolder, TestConfig,
     check_all, eventually, field, kind, require, set_mode,
@@ -51,6 +53,31 @@ fn bus_with(folder: &ScratchFolder) -> BusUnderTest {
 
 fn start(name: &str) -> PlainMessage {
     PlainMessage::to_bus("StartServiceByName").arg(PlainValue::text(name)).arg(PlainValue::U32(0))
+}
+
+/// If a service cannot be started, the bus closes the descriptors of the message that asked for it: whether
+/// the start fails at once, as for a line that cannot be parsed, or later.
+#[test]
+fn descriptors_of_messages_are_closed_if_the_start_of_the_service_fails() {
+    let folder = services();
+    add(&folder, "com.example.Unparsable", "/bin/true \"unfinished");
+    let mut bus = bus_with(&folder);
+    let mut caller = bus.peer();
+    let process = bus.process().id();
+    for name in ["com.example.Unparsable", "com.example.Missing", "com.example.Fails"] {
+        let before = open_files(process).len();
+        for _ in 0..8 {
+            let call = PlainMessage::some_call(name).field(field::UNIX_FDS, PlainValue::U32(4));
+            let null = fs::File::open("/dev/null").expect("it exists");
+            let bytes = caller.numbered(call).encode();
+            caller.send_with_descriptors(&bytes, &[null.as_fd(); 4]);
+            assert_eq!(caller.receive().expect("a reply").kind, kind::ERROR, "{name}");
+        }
+        eventually("the bus to close the descriptors", || {
+            (open_files(process).len() <= before).then_some(())
+        });
+    }
+    bus.stop();
 }
 
 /// Started once, whether by name or by a call that waits for it meanwhile.

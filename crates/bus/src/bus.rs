@@ -495,6 +495,14 @@ impl Bus {
 
 /// Invariants.
 impl Bus {
+    /// Counts the messages with descriptors that wait for a service. The daemon must keep exactly the
+    /// descriptors of these, see [`Effect::HoldFds`](crate::Effect::HoldFds). It takes time in proportion
+    /// to the number of messages that wait.
+    #[must_use]
+    pub fn held_messages_with_fds(&self) -> usize {
+        self.activation.held_messages_with_fds()
+    }
+
     /// Checks that every counter is the sum that it stands for, every match rule and every name has
     /// a live owner, and everything that waits has a live connection. It takes time in proportion
     /// to the state of the bus.

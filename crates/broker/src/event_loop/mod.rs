@@ -231,6 +231,7 @@ impl EventLoop {
         let station = &mut self.switchboard.station;
         self.entrance.listeners.update(station)?;
         station.set_alarm()?;
+        self.switchboard.check_held_fds();
         Ok(Flow::Continue)
     }
 

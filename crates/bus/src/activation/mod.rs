@@ -27,9 +27,9 @@ use crate::access::AccessQuery;
 use crate::accounting::{Incident, IncidentKind, IncidentReason};
 use crate::routing::{NoOwner, Router};
 use crate::types::{
-    ActivationMethod, Amount, Body, CallId, Configuration, Effect, Effects, Fds, Forward, LimitHit,
-    LimitName, LogEvent, PeerId, PeerSnapshot, RefusalReason, StartFailure, StartId, StartProblem,
-    Time,
+    ActivationMethod, Amount, Body, CallId, Configuration, Effect, Effects, Fds, Forward, HeldFds,
+    LimitHit, LimitName, LogEvent, PeerId, PeerSnapshot, RefusalReason, StartFailure, StartId,
+    StartProblem, Time,
 };
 use manager::ManagerRequest;
 use starts::{HeldMessage, Start, StartWaiter, Starts};
@@ -64,7 +64,7 @@ impl Activation {
         // Monitors see the request to the service manager before the message that causes it.
         router.copy_to_monitors(&forward, None, fx);
         match start {
-            Ok(start) => self.hold(start, &forward, router, fx),
+            Ok((start, fds)) => self.hold(start, fds, &forward, router),
             Err(error) => {
                 router.tracing.record(&forward, None, None, &router.registry, fx);
                 router.refuse(forward.from, forward.message, &error, fx);
@@ -72,20 +72,25 @@ impl Activation {
         }
     }
 
+    /// Starts a service for a message. Also returns the descriptors of the message, if it has any.
     fn start_for_message(
         &mut self,
         forward: &Forward<'_>,
         name: &str,
         router: &mut Router,
         fx: &mut Effects,
-    ) -> Result<StartId, RefusalReason> {
+    ) -> Result<(StartId, Option<HeldFds>), RefusalReason> {
         if forward.message.flags().contains(Flags::NO_AUTO_START) {
             return Err(RefusalReason::NotStarted { name: name.into() });
         }
         let method = activation_method(name, &router.config)?;
         check_before_start(forward, router, fx)?;
         self.check_room(forward.from, name, router)?;
-        Ok(self.start(name, method, forward.from, router, fx))
+        // A start can fail at once, before the next effect is applied. The failure releases the
+        // descriptors, so they must be held by then.
+        let fds = (forward.message.unix_fds() > 0).then(|| self.starts.name_fds());
+        fx.extend(fds.map(Effect::HoldFds));
+        Ok((self.start(name, method, forward.from, router, fx), fds))
     }
 
     /// Starts the service of a name that nobody owns, for StartServiceByName. If the caller wants a
@@ -105,6 +110,10 @@ impl Activation {
             self.starts.wait(start, StartWaiter::Call(call));
         }
         Ok(())
+    }
+
+    pub(crate) fn held_messages_with_fds(&self) -> usize {
+        self.starts.messages_with_fds()
     }
 
     /// The limits on what waits: how many, and how much of one connection.
@@ -154,11 +163,15 @@ impl Activation {
     }
 
     /// Holds a message until its recipient is there.
-    fn hold(&mut self, start: StartId, forward: &Forward<'_>, router: &Router, fx: &mut Effects) {
+    fn hold(
+        &mut self,
+        start: StartId,
+        fds: Option<HeldFds>,
+        forward: &Forward<'_>,
+        router: &Router,
+    ) {
         let message = forward.message;
         let count = u64::from(message.unix_fds());
-        let fds = (count > 0).then(|| self.starts.name_fds());
-        fx.extend(fds.map(Effect::HoldFds));
         let bytes = message.bytes();
         let held = HeldMessage {
             from: forward.from,

@@ -85,6 +85,15 @@ impl Starts {
         self.held.get(&peer).copied().unwrap_or_default()
     }
 
+    /// Counts the held messages that have descriptors.
+    pub(super) fn messages_with_fds(&self) -> usize {
+        let waiters = self.by_id.values().flat_map(|start| &start.waiting);
+        let has_fds = |waiter: &&StartWaiter| {
+            matches!(waiter, StartWaiter::Message(HeldMessage { fds: Some(_), .. }))
+        };
+        waiters.filter(has_fds).count()
+    }
+
     pub(super) fn find(&self, name: &str) -> Option<StartId> {
         self.by_name.get(name).copied()
     }

@@ -211,7 +211,8 @@ pub enum Effect {
         /// Which start.
         start: StartId,
     },
-    /// Keep the descriptors that came with the message that is being handled.
+    /// Keep the descriptors that came with the message that is being handled. This effect comes before the
+    /// `Start` for the message, since a start that fails at once releases them.
     HoldFds(HeldFds),
     /// Close the descriptors that were kept, as far as no message that is queued needs them.
     ReleaseFds(HeldFds),

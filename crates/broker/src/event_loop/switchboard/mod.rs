@@ -136,6 +136,15 @@ impl Switchboard {
         }
     }
 
+    /// Checks, in debug builds, that only descriptors of messages that still wait are kept.
+    #[inline]
+    pub(super) fn check_held_fds(&self) {
+        if cfg!(debug_assertions) && !self.held_fds.is_empty() {
+            let waiting = self.station.bus.held_messages_with_fds();
+            assert_eq!(self.held_fds.len(), waiting, "descriptors of messages that wait");
+        }
+    }
+
     /// Answers a call that asks for the ring of a trace.
     fn open_ring(&mut self, call: CallId, request: TraceRequest) {
         let (outcome, fds) = match self.desk.open_ring(&self.station, call.peer, request) {
