@@ -6,8 +6,9 @@
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
 
 use crate::PROGRAM;
 
@@ -47,8 +48,10 @@ pub fn daemon_in(
     found.ok_or(DaemonMissing { beside })
 }
 
+/// True if this user may execute the file. A file of another user that this user may not execute must not
+/// hide one that it may.
 fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    path.is_file() && access(path, Access::EXEC_OK).is_ok()
 }
 
 impl fmt::Display for DaemonMissing {
@@ -68,6 +71,7 @@ impl std::error::Error for DaemonMissing {}
 mod tests {
     use super::*;
     use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
 
     struct DaemonFolder(PathBuf);
 

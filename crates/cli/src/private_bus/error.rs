@@ -1,5 +1,6 @@
 //! Why there is no private bus.
 
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
 
@@ -16,8 +17,8 @@ pub(crate) enum PrivateBusError {
     Directory(io::Error),
     #[error("cannot start the bus: {0}")]
     Missing(DaemonMissing),
-    #[error("cannot start the bus: {0}")]
-    Spawn(io::Error),
+    #[error("cannot start the bus: cannot execute {0:?}: {1}")]
+    Spawn(OsString, io::Error),
     #[error("cannot wait for the bus: {0}")]
     Wait(io::Error),
     /// It ended at once and logged the reason; the status is missing if it could not be read.

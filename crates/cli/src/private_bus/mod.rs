@@ -56,8 +56,8 @@ impl PrivateBus {
         let directory = PrivateDirectory::new("diligence-").map_err(PrivateBusError::Directory)?;
         let mut command = command(&plan, directory.path())?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(plan.log);
-        let mut process =
-            children::start_dependent(&mut command).map_err(PrivateBusError::Spawn)?;
+        let mut process = children::start_dependent(&mut command)
+            .map_err(|error| PrivateBusError::Spawn(command.get_program().to_owned(), error))?;
         let stdout = process.stdout.take().expect("it was asked for");
         match read_address(stdout, signals) {
             Ok(address) => Ok(Self { process, address, _directory: directory }),
