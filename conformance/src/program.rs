@@ -28,9 +28,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// program cannot keep the test waiting.
 ///
 /// ```
-/// use conformance::Program;
+/// use conformance::ExternalProgram;
 ///
-/// let ran = Program::named("echo", "coreutils").arg("hello").run();
+/// let ran = ExternalProgram::named("echo", "coreutils").arg("hello").run();
 /// assert!(ran.succeeded());
 /// assert_eq!(ran.stdout, "hello\n");
 /// ```

@@ -43,11 +43,11 @@ impl TapReport {
     /// Reads the output of a program.
     ///
     /// ```
-    /// use conformance::tap::{Outcome, Report};
+    /// use conformance::tap::{TapOutcome, TapReport};
     ///
-    /// let report = Report::parse("1..2\nok 1 /a\nok 2 /b # SKIP no root\n");
-    /// assert_eq!(report.cases[0], ("/a".to_owned(), Outcome::Passed));
-    /// assert_eq!(report.cases[1], ("/b".to_owned(), Outcome::Skipped("no root".to_owned())));
+    /// let report = TapReport::parse("1..2\nok 1 /a\nok 2 /b # SKIP no root\n");
+    /// assert_eq!(report.cases[0], ("/a".to_owned(), TapOutcome::Passed));
+    /// assert_eq!(report.cases[1], ("/b".to_owned(), TapOutcome::Skipped("no root".to_owned())));
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Self {

@@ -9,17 +9,17 @@ use std::cell::RefCell;
 
 use capture::Capture;
 
-use crate::{Feed, Frame, answer};
+use crate::{Feed, PageFrame, answer};
 
 #[derive(Default)]
-struct Page {
+struct EmbeddedPage {
     buffer: Vec<u8>,
     capture: Capture,
     feed: Feed,
 }
 
 thread_local! {
-    static PAGE: RefCell<Page> = RefCell::default();
+    static PAGE: RefCell<EmbeddedPage> = RefCell::default();
 }
 
 /// Makes room for what goes in, and says where it is.
@@ -70,8 +70,8 @@ extern "C" fn ask() -> usize {
     })
 }
 
-impl Page {
-    fn put_frame(&mut self, frame: Frame) -> usize {
+impl EmbeddedPage {
+    fn put_frame(&mut self, frame: PageFrame) -> usize {
         self.put(frame.into_bytes())
     }
 
@@ -81,6 +81,6 @@ impl Page {
     }
 }
 
-fn with<T>(act: impl FnOnce(&mut Page) -> T) -> T {
+fn with<T>(act: impl FnOnce(&mut EmbeddedPage) -> T) -> T {
     PAGE.with_borrow_mut(act)
 }

@@ -15,10 +15,10 @@
 //! ```
 //!
 //! ```
-//! use bus::{Bus, Configuration, Credentials, Effects, Identity, Input, PeerId, Time};
+//! use bus::{Bus, Configuration, ConnectionCredentials, Effects, BusIdentity, Input, PeerId, Time};
 //! use wire::guid::Guid;
 //!
-//! let identity = Identity {
+//! let identity = BusIdentity {
 //!     id: Guid::from_bytes([7; 16]),
 //!     machine_id: None,
 //!     pid: 1,
@@ -28,7 +28,7 @@
 //! let mut bus = Bus::new(identity, Configuration::default(), 0);
 //! let mut effects = Effects::new();
 //! let peer = PeerId::new(0, 0);
-//! let credentials = Credentials { uid: Some(1000), ..Credentials::default() };
+//! let credentials = ConnectionCredentials { uid: Some(1000), ..ConnectionCredentials::default() };
 //! bus.handle(Time::default(), Input::Connected { peer, credentials }, &mut effects);
 //! // The connection has 30 seconds to say Hello.
 //! assert_eq!(bus.next_deadline(), Some(Time::from_nanos(30_000_000_000)));

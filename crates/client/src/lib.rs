@@ -69,13 +69,13 @@
 //! come with it.
 //!
 //! ```no_run
-//! use diligence_client::{Connection, Interface, MethodError, NameFlags};
+//! use diligence_client::{Connection, ServedInterface, MethodError, NameFlags};
 //!
 //! struct Player {
 //!     volume: f64,
 //! }
 //!
-//! let interface = Interface::<Player>::builder("org.example.Player")
+//! let interface = ServedInterface::<Player>::builder("org.example.Player")
 //!     .method("Play", &["song"], &["length"], |_player, request, (song,): (String,)| {
 //!         println!("{:?} wants to hear {song}", request.message().sender());
 //!         Ok((215_u32,))

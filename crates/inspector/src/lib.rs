@@ -4,7 +4,7 @@
 //! serialised, since a page or another program will read it; values keep their types ([`json`]).
 //!
 //! ```no_run
-//! use inspector::{Call, Connection, Inspector, Manner, TreeOptions};
+//! use inspector::{ObjectCall, Connection, Inspector, Manner, TreeOptions};
 //!
 //! let inspector = Inspector::new(Connection::session()?);
 //! for name in inspector.names()? {
@@ -12,7 +12,7 @@
 //! }
 //! let tree = inspector.tree("org.example.Player", &TreeOptions::default())?;
 //! let object = inspector.object("org.example.Player", &tree.nodes[0].path)?;
-//! let mut call = Call::new("org.example.Player", "/org/example/Player", "Play");
+//! let mut call = ObjectCall::new("org.example.Player", "/org/example/Player", "Play");
 //! call.arguments = vec!["a song".into()];
 //! println!("{}", serde_json::to_string(&inspector.call(&call, &Manner::default())?)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

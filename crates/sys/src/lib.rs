@@ -72,7 +72,7 @@
 //! ```
 //! use sys::poll::{Events, Interest, Poller};
 //! use sys::socket::{self, Accepted, UnixAddress};
-//! use sys::transfer::{self, Wait};
+//! use sys::transfer::{self, TransferWait};
 //! use std::io::IoSlice;
 //!
 //! # fn main() -> std::io::Result<()> {
@@ -88,12 +88,12 @@
 //! for event in events.iter().filter(|event| event.token() == 0) {
 //!     assert!(event.is_readable());
 //!     if let Accepted::Connection(peer) = socket::accept(&listener)? {
-//!         transfer::send(&peer, &[IoSlice::new(b"hello")], &[], Wait::Never)?;
+//!         transfer::send(&peer, &[IoSlice::new(b"hello")], &[], TransferWait::Never)?;
 //!     }
 //! }
 //!
 //! let mut buffer = [0; 64];
-//! let received = transfer::receive(&client, &mut buffer, &mut Vec::new(), Wait::Block)?;
+//! let received = transfer::receive(&client, &mut buffer, &mut Vec::new(), TransferWait::Block)?;
 //! assert_eq!(&buffer[..received.bytes], b"hello");
 //! # Ok(())
 //! # }

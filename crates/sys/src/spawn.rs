@@ -15,14 +15,14 @@ use std::process::Command;
 /// # Example
 ///
 /// ```
-/// use sys::signals::{Signal, SignalSource};
+/// use sys::signals::{ProcessSignal, SignalSource};
 /// use sys::spawn::ChildSetup;
 /// use std::process::Command;
 ///
 /// # fn main() -> std::io::Result<()> {
 /// let signals = SignalSource::block(&[ProcessSignal::Terminate])?;
 /// let mut command = Command::new("true");
-/// ChildSetup::new().end_with_parent(Signal::Terminate).install(&mut command);
+/// ChildSetup::new().end_with_parent(ProcessSignal::Terminate).install(&mut command);
 /// assert!(command.status()?.success());
 /// # drop(signals);
 /// # Ok(())

@@ -39,13 +39,13 @@ pub enum GoldenMode {
 /// As [`check`], with the mode given and what is wrong returned.
 ///
 /// ```
-/// use testkit::golden::{Mismatch, Mode, settle};
+/// use testkit::golden::{Mismatch, GoldenMode, settle};
 ///
 /// let path = std::env::temp_dir().join(format!("golden-{}", std::process::id()));
-/// assert!(matches!(settle(&path, "a\n", Mode::Compare), Err(Mismatch::Unreadable { .. })));
-/// settle(&path, "a\nb\n", Mode::Bless)?;
-/// settle(&path, "a\nb\n", Mode::Compare)?;
-/// let Err(Mismatch::Different { difference, .. }) = settle(&path, "a\nc\n", Mode::Compare) else {
+/// assert!(matches!(settle(&path, "a\n", GoldenMode::Compare), Err(Mismatch::Unreadable { .. })));
+/// settle(&path, "a\nb\n", GoldenMode::Bless)?;
+/// settle(&path, "a\nb\n", GoldenMode::Compare)?;
+/// let Err(Mismatch::Different { difference, .. }) = settle(&path, "a\nc\n", GoldenMode::Compare) else {
 ///     panic!("they differ");
 /// };
 /// assert_eq!(difference, "      1   a\n      2 - b\n      2 + c\n");

@@ -1,9 +1,9 @@
 //! Recordings with content that is known, because a test has made it.
 //!
 //! ```
-//! use testkit::recording::Recording;
+//! use testkit::recording::TestRecording;
 //!
-//! let mut recording = Recording::new();
+//! let mut recording = TestRecording::new();
 //! let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Count", &());
 //! recording.wait_us(300).reply(&call, ":1.6", &(7_u32,));
 //! let capture = recording.capture();

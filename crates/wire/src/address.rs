@@ -4,11 +4,11 @@
 //! entries in the order in which to try them, each with a [`Transport`] whose keys are checked.
 //!
 //! ```
-//! use diligence_wire::address::{Address, AddressList, Transport, UnixAddress};
+//! use diligence_wire::address::{Address, AddressList, Transport, UnixTransport};
 //!
 //! let list: AddressList = "unix:path=/run/a%20bus;tcp:host=localhost,port=4242".parse()?;
 //! let [first, second] = list.entries() else { panic!("two entries") };
-//! assert_eq!(first.transport, Transport::Unix(UnixAddress::Path(b"/run/a bus".to_vec())));
+//! assert_eq!(first.transport, Transport::Unix(UnixTransport::Path(b"/run/a bus".to_vec())));
 //! assert!(second.is_connectable());
 //! assert_eq!(first.to_string(), "unix:path=/run/a%20bus");
 //! # Ok::<(), diligence_wire::address::AddressError>(())

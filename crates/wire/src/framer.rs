@@ -16,9 +16,9 @@
 //! well is read straight into a buffer of exactly its size, which the receiver then owns.
 //!
 //! ```
-//! use diligence_wire::framer::{Frame, Framer, Limits};
+//! use diligence_wire::framer::{Frame, Framer, FramerLimits};
 //!
-//! let mut framer = Framer::new(Limits::default());
+//! let mut framer = Framer::new(FramerLimits::default());
 //! let mut scratch = vec![0; 128 * 1024];
 //! let bytes = *b"l\x02\x00\x01\0\0\0\0\x01\0\0\0\x08\0\0\0\x05\x01u\0\x07\0\0\0";
 //! for half in bytes.chunks(11) {

@@ -13,11 +13,11 @@
 //! asked for, and removes what it has put into the file system when it is dropped.
 //!
 //! ```
-//! use broker::listen::{Environment, listen, parse};
+//! use broker::listen::{ListenEnvironment, listen, parse};
 //!
 //! let folder = std::env::temp_dir();
 //! let list = parse(&format!("unix:tmpdir={}", folder.display()))?;
-//! let listeners = listen(&list, &mut Environment::default())?;
+//! let listeners = listen(&list, &mut ListenEnvironment::default())?;
 //! let address = listeners[0].address.to_string();
 //! assert!(address.starts_with(&format!("unix:path={}/dbus-", folder.display())), "{address}");
 //! # Ok::<(), broker::listen::ListenError>(())

@@ -6,9 +6,9 @@
 //! peer, so control characters are escaped: nobody can forge a line or talk to the terminal.
 //!
 //! ```
-//! use broker::log::{Log, LogChoice, Severity, Target};
+//! use broker::log::{Log, LogChoice, Severity, LogTarget};
 //!
-//! let target = Target::choose(LogChoice::AsConfigured, Target::Stderr);
+//! let target = LogTarget::choose(LogChoice::AsConfigured, LogTarget::Stderr);
 //! let log = Log::new("dbus-daemon", target);
 //! log.write(Severity::Info, "Reloaded configuration"); // dbus-daemon[1234]: Reloaded ...
 //! ```

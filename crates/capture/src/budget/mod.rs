@@ -1,17 +1,17 @@
 //! What a recording must not exceed: `p95(org.x.Y.Z) < 20ms`.
 //!
 //! ```
-//! use capture::budget::{Budget, Verdict};
+//! use capture::budget::{Budget, BudgetVerdict};
 //! use capture::query::Query;
-//! use testkit::recording::Recording;
+//! use testkit::recording::TestRecording;
 //!
-//! let mut recording = Recording::new();
+//! let mut recording = TestRecording::new();
 //! let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Count", &());
 //! recording.wait_ms(80).reply(&call, ":1.6", &(7_u32,));
 //! let capture = recording.capture();
 //!
 //! let budget: Budget = "max(org.example.Mail.*) < 20ms".parse()?;
-//! assert_eq!(budget.check(&capture, &Query::default()).verdict, Verdict::Exceeded);
+//! assert_eq!(budget.check(&capture, &Query::default()).verdict, BudgetVerdict::Exceeded);
 //! # Ok::<(), capture::budget::BudgetError>(())
 //! ```
 

@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use capture::query::Query;
-//! use testkit::recording::Recording;
+//! use testkit::recording::TestRecording;
 //!
-//! let mut recording = Recording::new();
+//! let mut recording = TestRecording::new();
 //! let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetCount", &());
 //! recording.wait_ms(80).reply(&call, ":1.6", &(7_u32,));
 //! recording.signal(":1.6", "/ org.example.Mail.Changed", &());

@@ -1,13 +1,13 @@
 //! What was found out, in rows and columns: one type for all commands.
 //!
 //! ```
-//! use capture::table::{Cell, Column, Table, Unit};
+//! use capture::table::{Cell, Column, DataTable, ColumnUnit};
 //! use capture::text::Style;
 //!
-//! let mut table = Table::new([
+//! let mut table = DataTable::new([
 //!     Column::text("service"),
-//!     Column::number("calls", Unit::Count),
-//!     Column::number("p90", Unit::Time),
+//!     Column::number("calls", ColumnUnit::Count),
+//!     Column::number("p90", ColumnUnit::Time),
 //! ]);
 //! table.push([Cell::text("org.example.Mail"), Cell::Count(12), Cell::nanos(1_200_000)]);
 //! assert_eq!(table.to_text(Style::plain(80)), "\

@@ -25,27 +25,27 @@ use pending::PendingItems;
 /// without the times that are not known. What comes behind it waits for it.
 ///
 /// ```
-/// use capture::record::{BusId, Record};
-/// use capture::trace::{Assembler, Patience};
+/// use capture::record::{BusId, RecordingRecord};
+/// use capture::trace::{Assembler, AssemblerPatience};
 /// use std::time::Duration;
-/// use trace::record::{Entry, First, Message, Parts, Party, Recipients};
+/// use trace::record::{Entry, FirstRecipient, MessageRecord, Parts, Party, Recipients};
 /// use trace::Delivered;
 ///
-/// let mut assembler = Assembler::new(BusId(0), 0, Patience::default());
+/// let mut assembler = Assembler::new(BusId(0), 0, AssemblerPatience::default());
 /// let copies = [Delivered { to: 7, end: 120 }];
-/// let message = Message {
+/// let message = MessageRecord {
 ///     routed_after: Duration::from_micros(2),
 ///     stages: None,
 ///     from: Party::Peer(5),
 ///     len: 4,
 ///     bytes: Parts(b"l\x01", b"\x00\x01"),
 ///     recipients: Recipients::List(&copies),
-///     first: First::Addressee,
+///     first: FirstRecipient::Addressee,
 /// };
 /// assembler.push(Duration::from_micros(10), &Entry::Message(message));
 /// assert!(assembler.next_record().is_none(), "the copy has not left");
 /// assembler.push(Duration::from_micros(15), &Entry::Written { to: 7, total: 120 });
-/// let Some(Record::Message(message)) = assembler.next_record() else { panic!("it has left") };
+/// let Some(RecordingRecord::Message(message)) = assembler.next_record() else { panic!("it has left") };
 /// let delivery = message.trace.expect("it is traced").deliveries[0];
 /// assert_eq!(delivery.written_after, Some(Duration::from_micros(5)));
 /// ```

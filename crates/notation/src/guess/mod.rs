@@ -63,14 +63,14 @@ pub struct ArgumentReading {
 /// be its arguments; a text that looks the same is written in quotes.
 ///
 /// ```
-/// use notation::guess::{FirstWord, Syntax, Wanted, decide};
+/// use notation::guess::{FirstWord, Syntax, WantedTypes, decide};
 ///
 /// for (words, syntax) in [
 ///     (["as", "1", "one"].as_slice(), Syntax::Busctl),
 ///     (&["array:string:one"], Syntax::DbusSend),
 ///     (&["['one']"], Syntax::Gvariant),
 /// ] {
-///     let reading = decide(words, Wanted::OneOf(&["as"]), FirstWord::SignatureOrArgument)?;
+///     let reading = decide(words, WantedTypes::OneOf(&["as"]), FirstWord::SignatureOrArgument)?;
 ///     assert_eq!(reading.forms[0], syntax);
 /// }
 /// # Ok::<(), notation::ArgumentError>(())

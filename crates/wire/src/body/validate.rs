@@ -36,14 +36,14 @@ impl<'a> Validator<'a> {
     /// ```
     /// use diligence_wire::Endian;
     /// use diligence_wire::body::Validator;
-    /// use diligence_wire::message::Reason;
+    /// use diligence_wire::message::InvalidReason;
     /// use diligence_wire::signature::Signature;
     ///
     /// let types = Signature::new("b")?;
     /// let check = |bytes: &[u8]| Validator::new(bytes, Endian::Little, 0).body(types);
     /// assert_eq!(check(&[1, 0, 0, 0]), Ok(()));
-    /// assert_eq!(check(&[2, 0, 0, 0]), Err(Reason::Boolean.at(0)));
-    /// assert_eq!(check(&[1, 0, 0]), Err(Reason::ValueTruncated.at(0)));
+    /// assert_eq!(check(&[2, 0, 0, 0]), Err(InvalidReason::Boolean.at(0)));
+    /// assert_eq!(check(&[1, 0, 0]), Err(InvalidReason::ValueTruncated.at(0)));
     /// # Ok::<(), diligence_wire::signature::SignatureError>(())
     /// ```
     pub fn body(mut self, types: Signature<'_>) -> Result<(), InvalidMessage> {

@@ -6,16 +6,16 @@
 //! machines; what the file says is here.
 //!
 //! ```
-//! use diligence_wire::sasl::cookie::{Challenge, Context, Keyring, Proof, Refresh};
+//! use diligence_wire::sasl::cookie::{CookieChallenge, CookieContext, Keyring, Proof, Refresh};
 //!
 //! // The server: load, refresh, save if changed.
 //! let mut keyring = Keyring::parse(b"7 1000 00ff\n");
 //! assert_eq!(keyring.refresh(2000, || [1; 28]), Refresh::Changed);
 //! let cookie = keyring.newest(2000).expect("refresh sees to it that there is one");
-//! let challenge = Challenge::new(Context::default(), cookie.id, [2; 16]);
+//! let challenge = CookieChallenge::new(CookieContext::default(), cookie.id, [2; 16]);
 //!
 //! // The client: read the challenge, find the cookie, answer.
-//! let asked = Challenge::parse(challenge.to_string().as_bytes())?;
+//! let asked = CookieChallenge::parse(challenge.to_string().as_bytes())?;
 //! let secret = &keyring.find(asked.cookie_id).expect("same file").secret;
 //! let proof = Proof::of(&asked, [3; 16], secret);
 //!

@@ -10,13 +10,13 @@
 //!
 //! ```
 //! use diligence_wire::guid::Guid;
-//! use diligence_wire::sasl::client::{self, Client, ClientConfig, Direct, FdWish, NoCookies, Plan};
+//! use diligence_wire::sasl::client::{self, SaslClient, ClientConfig, Direct, FdWish, NoCookies, AuthenticationPlan};
 //! use diligence_wire::sasl::server::{
-//!     self, FdSupport, Identity, NoAuthority, PeerIdentity, Server, ServerConfig,
+//!     self, FdSupport, AuthenticatedIdentity, NoAuthority, PeerIdentity, SaslServer, ServerConfig,
 //! };
 //! use diligence_wire::sasl::{FdPassing, Mechanisms};
 //!
-//! let mut server = Server::new(ServerConfig {
+//! let mut server = SaslServer::new(ServerConfig {
 //!     guid: Guid::from_bytes([7; 16]),
 //!     mechanisms: Mechanisms::ALL,
 //!     peer: PeerIdentity { uid: Some(1000) },
@@ -24,15 +24,15 @@
 //!     cookie_context: Default::default(),
 //! });
 //! let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
-//! let plan = Plan::AtOnce(Direct::External { uid: 1000 });
-//! let mut client = Client::start(ClientConfig { plan, fds: FdWish::Wanted }, &mut to_server);
+//! let plan = AuthenticationPlan::AtOnce(Direct::External { uid: 1000 });
+//! let mut client = SaslClient::start(ClientConfig { plan, fds: FdWish::Wanted }, &mut to_server);
 //!
 //! let served = server.receive(&to_server, 0, &mut NoAuthority, &mut to_client)?;
-//! let server::Progress::Done { identity, fds, .. } = served else { panic!("BEGIN was sent") };
-//! assert_eq!((identity, fds), (Identity::Uid(1000), FdPassing::Agreed));
+//! let server::ServerProgress::Done { identity, fds, .. } = served else { panic!("BEGIN was sent") };
+//! assert_eq!((identity, fds), (AuthenticatedIdentity::Uid(1000), FdPassing::Agreed));
 //!
 //! let connected = client.receive(&to_client, &mut NoCookies, &mut to_server)?;
-//! assert!(matches!(connected, client::Progress::Done { fds: FdPassing::Agreed, .. }));
+//! assert!(matches!(connected, client::ClientProgress::Done { fds: FdPassing::Agreed, .. }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -20,13 +20,13 @@ use crate::name::{IntoName, InvalidName};
 /// An interface of objects whose state is an `S`. One definition serves any number of objects.
 ///
 /// ```
-/// use diligence_client::{Interface, MethodError};
+/// use diligence_client::{ServedInterface, MethodError};
 ///
 /// struct Counter {
 ///     count: u32,
 /// }
 ///
-/// let counter = Interface::<Counter>::builder("org.example.Counter")
+/// let counter = ServedInterface::<Counter>::builder("org.example.Counter")
 ///     .method("Add", &["amount"], &["sum"], |counter, _request, (amount,): (u32,)| {
 ///         let sum = counter.count.checked_add(amount);
 ///         counter.count = sum.ok_or_else(|| MethodError::failed("the sum is too large"))?;
