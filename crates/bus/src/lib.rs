@@ -1,21 +1,20 @@
-//! A message bus as a state machine: what comes in, what goes out, and nothing between that is
-//! not memory.
+//! A message bus as a state machine: it takes inputs, keeps its state in memory, and returns effects.
 //!
-//! [`Bus::handle`] takes the time and one [`Input`], and appends [`Effect`]s. It opens nothing,
-//! reads nothing, asks no clock and knows no file descriptor, only how many there are; so a test is
-//! a list of inputs and what came of them, and a whole day of a desktop can be replayed in seconds.
+//! [`Bus::handle`] takes the time and one [`Input`], and appends [`Effect`]s. It does no I/O,
+//! reads no clock, and knows how many descriptors a message has, but not their numbers. So a test is a
+//! list of inputs and expected effects, and a whole day of a desktop can be replayed in seconds.
 //! The crate is `no_std` and has no unsafe code.
 //!
 //! ```text
 //!   sockets ──▶ messages ──▶ Bus::handle ──▶ effects ──▶ queues ──▶ sockets
 //!                              │
-//!                route: to whom? names, match rules, replies, monitors
-//!                activation: whom to start, and what waits for that
-//!                driver: the bus's own object, org.freedesktop.DBus
+//!                routing: recipients by names, match rules, pending calls and monitors
+//!                activation: services that are being started, and messages that wait for them
+//!                driver: the object of the bus, org.freedesktop.DBus
 //! ```
 //!
 //! ```
-//! use bus::{Bus, Configuration, ConnectionCredentials, Effects, BusIdentity, Input, PeerId, Time};
+//! use bus::{Bus, BusIdentity, Configuration, ConnectionCredentials, Effects, Input, PeerId, Time};
 //! use wire::guid::Guid;
 //!
 //! let identity = BusIdentity {
@@ -28,7 +27,7 @@
 //! let mut bus = Bus::new(identity, Configuration::default(), 0);
 //! let mut effects = Effects::new();
 //! let peer = PeerId::new(0, 0);
-//! let credentials = ConnectionCredentials { uid: Some(1000), ..ConnectionCredentials::default() };
+//! let credentials = ConnectionCredentials { uid: Some(1000), ..Default::default() };
 //! bus.handle(Time::default(), Input::Connected { peer, credentials }, &mut effects);
 //! // The connection has 30 seconds to say Hello.
 //! assert_eq!(bus.next_deadline(), Some(Time::from_nanos(30_000_000_000)));
@@ -39,7 +38,7 @@
 
 extern crate alloc;
 
-// From the bottom to the top: each module uses only those above it in this list.
+// ARCHITECTURE.md lists the layers of these modules. Each module uses only the layers below its own.
 mod access;
 mod accounting;
 mod activation;

@@ -1,9 +1,10 @@
 //! The edge to Linux: everything that a D-Bus broker and a blocking client ask of the kernel.
 //!
 //! The crates that know what a message means know no file descriptor. This crate is the opposite:
-//! it knows descriptors, processes and users, and nothing of D-Bus. It is also the only crate that
-//! contains `unsafe`, all of it in one private module, `raw`, behind functions that are safe to
-//! call. Where [`rustix`] offers a call, it is used; `raw` holds the rest.
+//! it knows descriptors, processes and users, and nothing of D-Bus. All of its `unsafe`
+//! code is in one private module, `raw`, behind functions that are safe to call. The only other
+//! `unsafe` in the workspace is in the functions that `analyst` exports to the page, and in allocators
+//! that count in tests. Where [`rustix`] offers a call, it is used; `raw` holds the rest.
 //!
 //! A broker uses the modules in this order:
 //!
@@ -93,7 +94,8 @@
 //! }
 //!
 //! let mut buffer = [0; 64];
-//! let received = transfer::receive(&client, &mut buffer, &mut Vec::new(), TransferWait::Block)?;
+//! let received =
+//!     transfer::receive(&client, &mut buffer, &mut Vec::new(), TransferWait::Block)?;
 //! assert_eq!(&buffer[..received.bytes], b"hello");
 //! # Ok(())
 //! # }

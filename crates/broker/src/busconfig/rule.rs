@@ -69,7 +69,8 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    /// ConnectSubject connects is asked before it is known whose rules hold, so these cannot be an account's.
+    /// Rejects a rule about connecting in a policy for a user or a group: whether a peer may connect is
+    /// decided before the bus knows which of these policies apply to it.
     pub(super) fn expect_not_for_account(self, scope: Scope) -> Result<(), ConfigError> {
         match scope {
             Scope::User(_) => Err(self.refuse(RuleError::ConnectPerUser)),

@@ -1,4 +1,5 @@
-//! Services that are started as processes, and messages that wait for them.
+//! Services that the bus starts as its own processes, and their output. Messages that wait for a service are
+//! in `bus::activation`.
 
 use std::io::{self, Write};
 

@@ -6,7 +6,7 @@
 //! peer, so control characters are escaped: nobody can forge a line or talk to the terminal.
 //!
 //! ```
-//! use broker::log::{Log, LogChoice, Severity, LogTarget};
+//! use broker::log::{Log, LogChoice, LogTarget, Severity};
 //!
 //! let target = LogTarget::choose(LogChoice::AsConfigured, LogTarget::Stderr);
 //! let log = Log::new("dbus-daemon", target);

@@ -22,7 +22,7 @@ pub(super) struct ProcessRecord {
     pub(super) since_boot: Option<Duration>,
     /// The same in nanoseconds of the monotonic clock.
     pub(super) started: Option<i64>,
-    /// The program, as [`Program::to_text`] writes it.
+    /// The program, as [`TracedProgram::to_text`] writes it.
     pub(super) program: String,
 }
 

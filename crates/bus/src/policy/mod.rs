@@ -1,11 +1,12 @@
-//! ConnectSubject may do what: the rules of a configuration, compiled ("Policies" of dbus-daemon(1)).
+//! The access control policy: the `<policy>` rules of a configuration, compiled for each kind of
+//! connection ("Policies" of dbus-daemon(1)).
 //!
 //! ```text
 //!   Policy             every rule, and for whom
-//!     └─ ClientPolicy  the rules of a connection, in order: made at Hello and shared by all
-//!                      of whom the same rules are; made anew when the configuration is read again
+//!     └─ ClientPolicy  the rules of a connection, in order: compiled at Hello and shared by
+//!                      all connections with the same rules; compiled again after a reload
 //!          ├─ own
-//!          ├─ send     MessageRules: those kinds of messages that need no look at the rules,
+//!          ├─ send     MessageRules: the classes of messages for which no rule is searched,
 //!          └─ receive  then the rules, indexed
 //! ```
 //!
@@ -14,8 +15,8 @@
 //! they were written. The last rule that matches decides. Where none does, a connection may do
 //! nothing, except that the bus's own user may connect.
 //!
-//! A verdict depends on the message, and on the names that its sender and its recipient have or wait
-//! for at that moment. Nothing of it is kept.
+//! A decision depends on the message, and on the names that its sender and its recipient own or wait
+//! for at that moment, so decisions are not cached.
 
 mod client;
 mod counterpart;

@@ -86,14 +86,14 @@ pub enum Right {
     Receive,
 }
 
-/// ConnectSubject connects.
+/// The connections that a rule about connecting applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ConnectSubject {
-    /// Anybody.
+    /// Connections of every user.
     Anybody,
-    /// This user.
+    /// Connections of this user.
     User(u32),
-    /// Members of this group.
+    /// Connections of members of this group.
     Group(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Limits that somebody has reached: which, how high it is, and how much was in use.
+//! The limits of the configuration, and reports of the limits that were reached.
 
 use core::fmt;
 use core::time::Duration;

@@ -1,13 +1,15 @@
-//! Headers as they stand, for those who read what others recorded.
+//! Header fields read one after the other without validating names: for recordings, and for headers that
+//! were valid when the bus read them.
 
 use super::{FieldCode, FixedHeader, InvalidMessage};
 use crate::body::Validator;
 
 /// The fields of a header, one after the other, without a look at the names in them.
 ///
-/// A recorded message may be cut short, and most of its names were seen a thousand times before:
-/// who reads a recording checks each name once and takes from a cut header what is left of it. A
-/// message that is passed on must be [parsed](crate::Message::parse).
+/// A recorded message may be cut short, and most of its names occur thousands of times. So a reader of
+/// recordings checks each name once, and uses what is left of a cut header. The bus scans headers
+/// of messages that it could not deliver. A message that is passed on must be
+/// [parsed](crate::Message::parse).
 ///
 /// ```
 /// # use std::num::NonZeroU32;

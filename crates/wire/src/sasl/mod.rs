@@ -10,9 +10,12 @@
 //!
 //! ```
 //! use diligence_wire::guid::Guid;
-//! use diligence_wire::sasl::client::{self, SaslClient, ClientConfig, Direct, FdWish, NoCookies, AuthenticationPlan};
+//! use diligence_wire::sasl::client::{
+//!     AuthenticationPlan, ClientConfig, ClientProgress, Direct, FdWish, NoCookies, SaslClient,
+//! };
 //! use diligence_wire::sasl::server::{
-//!     self, FdSupport, AuthenticatedIdentity, NoAuthority, PeerIdentity, SaslServer, ServerConfig,
+//!     AuthenticatedIdentity, FdSupport, NoAuthority, PeerIdentity, SaslServer, ServerConfig,
+//!     ServerProgress,
 //! };
 //! use diligence_wire::sasl::{FdPassing, Mechanisms};
 //!
@@ -28,11 +31,11 @@
 //! let mut client = SaslClient::start(ClientConfig { plan, fds: FdWish::Wanted }, &mut to_server);
 //!
 //! let served = server.receive(&to_server, 0, &mut NoAuthority, &mut to_client)?;
-//! let server::ServerProgress::Done { identity, fds, .. } = served else { panic!("BEGIN was sent") };
+//! let ServerProgress::Done { identity, fds, .. } = served else { panic!("BEGIN was sent") };
 //! assert_eq!((identity, fds), (AuthenticatedIdentity::Uid(1000), FdPassing::Agreed));
 //!
 //! let connected = client.receive(&to_client, &mut NoCookies, &mut to_server)?;
-//! assert!(matches!(connected, client::ClientProgress::Done { fds: FdPassing::Agreed, .. }));
+//! assert!(matches!(connected, ClientProgress::Done { fds: FdPassing::Agreed, .. }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
