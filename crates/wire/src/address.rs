@@ -4,7 +4,7 @@
 //! entries in the order in which to try them, each with a [`Transport`] whose keys are checked.
 //!
 //! ```
-//! use diligence_wire::address::{Address, AddressList, Transport, UnixTransport};
+//! use diligence_wire::address::{AddressList, Transport, UnixTransport};
 //!
 //! let list: AddressList = "unix:path=/run/a%20bus;tcp:host=localhost,port=4242".parse()?;
 //! let [first, second] = list.entries() else { panic!("two entries") };

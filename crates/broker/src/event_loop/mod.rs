@@ -13,9 +13,9 @@
 //! One message in flight costs three system calls: wait, read, write. Nothing waits for a timer to
 //! be sent together, and the poller is told of writing only while a socket is full.
 //!
-//! A turn has a budget, so that no flood starves the others: each connection is read once, those
-//! that flood come last and with few messages (`read_budget`), and when routing has taken 500 µs,
-//! everything queued is written before it goes on.
+//! A turn has a budget, so that a connection that floods does not delay the others. Each connection is read
+//! once. Connections that flood come last and with few messages (`read_budget`). After each event, which can
+//! route up to 64 messages, the queues are written if 500 µs have passed since they last were.
 
 mod accept;
 mod admission;
