@@ -124,7 +124,7 @@ fn every_scenario_runs() {
     let records = records(&output);
     let done: BTreeSet<&str> = records.iter().filter_map(scenario_of_sample).collect();
     let all: BTreeSet<&str> = INFOS.iter().map(|info| info.name).collect();
-    // SingleMetric who may raise priorities can measure what that brings.
+    // Only a process that may raise priorities can measure their effect.
     let failed: Vec<_> = failures(&records)
         .filter(|(scenario, reason)| *scenario != "priority" || !reason.contains("CAP_SYS_NICE"))
         .collect();
