@@ -3,8 +3,12 @@
 //! - `mail.pcapng`: the conversation of docs/query.md.
 //! - `session.pcapng`: a desktop with a backup program that starts slowly, an indexer that answers slowly, and sensors
 //!   that emit many signals.
+//! - `traced.pcapng`: searches and signals with the phases that the bus measured.
 //! - `before.pcapng`, `after.pcapng`: the same searches, six times as slow after an update.
 //! - `run-tests`: a test suite that calls a service on the bus which it finds in its environment.
+//! - `bus.conf`: a bus with low limits, which serves its metrics.
+//! - `recorder.conf`: a bus with a flight recorder.
+//! - `typo.conf`: a configuration with an unknown limit.
 
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
@@ -26,10 +30,18 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
     for (name, recording) in [
         ("mail.pcapng", mail()),
         ("session.pcapng", session()),
+        ("traced.pcapng", traced()),
         ("before.pcapng", searches(20)),
         ("after.pcapng", searches(120)),
     ] {
         fs::write(folder.join(name), recording.pcapng())?;
+    }
+    for (name, elements) in [
+        ("bus.conf", LIMITS),
+        ("recorder.conf", FLIGHT_RECORDER),
+        ("typo.conf", "<?diligence <limit name=\"max_foo\">1</limit> ?>"),
+    ] {
+        fs::write(folder.join(name), format!("<busconfig>\n{elements}\n{SESSION}</busconfig>\n"))?;
     }
     let tests = folder.join("run-tests");
     fs::write(&tests, RUN_TESTS)?;
@@ -43,6 +55,25 @@ diligence wait org.example.Indexer > /dev/null
 diligence call --repeat 100 org.example.Indexer / org.example.Indexer Search s word > /dev/null 2>&1
 kill $!
 ";
+
+/// The part that all configurations have.
+const SESSION: &str = r#"  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <policy context="default">
+    <allow send_destination="*"/>
+    <allow receive_sender="*"/>
+    <allow own="*"/>
+  </policy>
+"#;
+
+const LIMITS: &str = r#"  <limit name="max_match_rules_per_connection">1</limit>
+  <?diligence
+    <limit name="max_connections_per_second_per_user">1</limit>
+    <limit name="max_connection_burst_per_user">4</limit>
+    <metrics_socket>metrics</metrics_socket>
+  ?>"#;
+
+const FLIGHT_RECORDER: &str = "  <?diligence <flight_recorder>1048576</flight_recorder> ?>";
 
 /// A recording of a session bus that recorded itself.
 fn recorded() -> TestRecording {
@@ -103,6 +134,26 @@ fn session() -> TestRecording {
         let signal =
             recording.wait_ms(2).signal(":1.21", what, &("org.example.Sensor", changed, &none[..]));
         signal.delivered(9, &[(7, 30, 1), (10, 35, 1), (20, 40, 1)]);
+    }
+    ended(recording)
+}
+
+/// The bus measured every phase of these messages.
+fn traced() -> TestRecording {
+    let mut recording = recorded();
+    recording
+        .process(":1.7", 5201, "panel")
+        .process(":1.20", 5230, "indexer")
+        .owner(INDEXER, ":1.20");
+    recording.process(":1.21", 5231, "sensord").owner(SENSORS, ":1.21");
+    for number in 0..20_u64 {
+        let what = "/index org.example.Indexer.Search";
+        let call = recording.call(":1.7", INDEXER, what, &("word",));
+        recording.delivered(12 + number, &[(20, 20 + number, 0)]).staged(5, 8 + number, None);
+        recording.wait_ms(30).reply(&call, ":1.20", &(3_u32,));
+        recording.delivered(9, &[(7, 24, 0)]).staged(4, 5, None);
+        recording.wait_ms(2).signal(":1.21", "/sensor org.example.Sensor.Changed", &(7_u32,));
+        recording.delivered(14, &[(7, 30, 1), (20, 40, 1)]).staged(3, 4, Some((5, 6)));
     }
     ended(recording)
 }
