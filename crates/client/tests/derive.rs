@@ -163,7 +163,7 @@ enum Weekday {
 }
 
 #[derive(Typed, Encode, Decode, PartialEq, Debug)]
-enum PlainStruct {
+enum PlainEnum {
     Zero,
     One,
 }
@@ -182,14 +182,14 @@ fn enums_are_numbers_or_words() {
     check(&Weekday::Tuesday, "n", Value::Int16(2));
     check(&Weekday::Sunday, "n", Value::Int16(-7));
     check(&Weekday::Monday, "n", Value::Int16(1));
-    check(&PlainStruct::One, "u", Value::Uint32(1));
-    check(&PlainStruct::Zero, "u", Value::Uint32(0));
+    check(&PlainEnum::One, "u", Value::Uint32(1));
+    check(&PlainEnum::Zero, "u", Value::Uint32(0));
     check(&DerivedKind::SpokenWord, "s", Value::from("spoken-word"));
     check(&DerivedKind::Other, "s", Value::from("?"));
     assert_eq!(read_error::<_, Weekday>(3_i16), ReadError::Value("3 is no Weekday".into()));
     assert_eq!(
         read_error::<_, DerivedKind>("noise"),
-        ReadError::Value("\"noise\" is no Kind".into())
+        ReadError::Value("\"noise\" is no DerivedKind".into())
     );
     let types = read_error::<_, Weekday>(3_u32);
     assert!(matches!(types, ReadError::Signature { .. }));

@@ -83,7 +83,9 @@ impl ProgramFolder {
     /// nohup(1) ignores some of them, and a shell ignores others in a background job.
     pub(crate) fn with_usual_signals(&self, program: &Command) -> Command {
         let mut env = at(Path::new("/usr/bin/env"), &self.0);
-        env.arg("--default-signal=HUP,INT,QUIT").arg(program.get_program()).args(program.get_args());
+        env.arg("--default-signal=HUP,INT,QUIT")
+            .arg(program.get_program())
+            .args(program.get_args());
         env
     }
 }
