@@ -22,7 +22,6 @@ export class Emitter implements AsyncDisposable {
   /** Connects; nothing is sent yet. */
   static async join(address: string, traffic: Bursts): Promise<Emitter> {
     const part = {
-      role: "emitter",
       endpoint: { bus: address },
       destination: "",
       content: { bytes: { size: traffic.size, stamps: "off" } },
@@ -30,7 +29,7 @@ export class Emitter implements AsyncDisposable {
       per_burst: traffic.perBurst,
       pause_us: traffic.pauseMicros,
     };
-    const words = ["bench-peer", JSON.stringify(part)];
+    const words = ["bench-peer", JSON.stringify(["emitter", part])];
     const child = spawn(PROGRAM, words, { stdio: ["pipe", "pipe", "inherit"] });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     await lines.next();
