@@ -41,7 +41,7 @@ impl Flavour {
 ///
 /// # Panics
 ///
-/// When there is no such file.
+/// Panics if the file does not exist.
 #[must_use]
 pub fn bus_binary() -> PathBuf {
     let chosen = std::env::var_os("DILIGENCE_BUS").map(PathBuf::from);
@@ -59,7 +59,7 @@ pub fn bus_binary() -> PathBuf {
 ///
 /// # Panics
 ///
-/// When there is no such file.
+/// Panics if the file does not exist.
 #[must_use]
 pub fn instruments_binary() -> PathBuf {
     let path = built_program("diligence");

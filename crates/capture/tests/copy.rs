@@ -9,8 +9,8 @@ use capture::Capture;
 use capture::bodies::Bodies;
 use capture::model::{Health, PeerRole};
 use capture::record::{
-    BusId, CaptureMethod, Damage, EndCause, Fact, GapCause, MessageContent, ProcessorUse,
-    RecordedBus, RecordedProcess, RecordedTime, RecordingGap, RecordingOrigin, RecordingRecord,
+    BusId, Damage, EndCause, Fact, GapCause, MessageContent, ProcessorUse, RecordedProcess,
+    RecordedTime, RecordingGap, RecordingOrigin, RecordingRecord,
 };
 use testkit::findings::findings;
 use testkit::recording::{DRIVER, TestRecording};
@@ -19,17 +19,7 @@ const MAIL: &str = "org.example.Mail";
 
 /// Everything that a recording can say.
 fn everything() -> TestRecording {
-    let mut recording = TestRecording::new();
-    recording.bus(RecordedBus {
-        name: "session".into(),
-        method: CaptureMethod::Trace,
-        ..RecordedBus::default()
-    });
-    recording.bus(RecordedBus {
-        name: "system".into(),
-        method: CaptureMethod::Monitor,
-        ..RecordedBus::default()
-    });
+    let mut recording = TestRecording::traced_and_monitored();
     recording.process(":1.9", 60, "vfsd").rule(":1.9", "type='signal'").rule(":1.9", "arg0='x'");
     recording.fact(Fact::Recorder { unique: ":1.2".into() });
     recording.fact(Fact::Bus {

@@ -8,7 +8,7 @@ use capture::model::{CallOutcome, CapturedMessage, MessageSelection};
 use capture::model::{Loose, LooseKind, loose_replies};
 use capture::query::Query;
 use capture::record::{
-    BusId, CaptureMethod, Excerpt, Fact, MessageContent, ProcessorUse, RecordedBus, RecordedClock,
+    BusId, Excerpt, Fact, MessageContent, ProcessorUse, RecordedBus, RecordedClock,
     RecordedProcess, RecordingRecord,
 };
 use capture::save::{FileFormat, PcapLoss, save};
@@ -22,17 +22,7 @@ const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 
 /// Names that pass from hand to hand, calls that end in all ways, and two buses.
 fn office() -> TestRecording {
-    let mut recording = TestRecording::new();
-    recording.bus(RecordedBus {
-        name: "session".into(),
-        method: CaptureMethod::Trace,
-        ..RecordedBus::default()
-    });
-    recording.bus(RecordedBus {
-        name: "system".into(),
-        method: CaptureMethod::Monitor,
-        ..RecordedBus::default()
-    });
+    let mut recording = TestRecording::traced_and_monitored();
     for (unique, pid, program) in
         [(":1.5", 42, "reader"), (":1.6", 50, "maild"), (":1.7", 51, "new")]
     {

@@ -6,9 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::record::{
-    BusId, CaptureMethod, Fact, MessageContent, ProcessorUse, RecordedBus, RecordedProcess,
-};
+use capture::record::{BusId, Fact, MessageContent, ProcessorUse, RecordedBus, RecordedProcess};
 use capture::show::{
     CallDetails, CommandBus, CommandKind, CommandParts, Controls, Inexpressible, Knowledge,
     LineClock, MessageFormat, MessageLines, SendCommand,
@@ -349,17 +347,7 @@ fn commands_quote_words_for_a_shell() {
 /// A call through a bus that has recorded it, whose service was woken late; one that was overheard; a
 /// signal.
 fn detailed() -> TestRecording {
-    let mut recording = TestRecording::new();
-    recording.bus(RecordedBus {
-        name: "session".into(),
-        method: CaptureMethod::Trace,
-        ..RecordedBus::default()
-    });
-    recording.bus(RecordedBus {
-        name: "system".into(),
-        method: CaptureMethod::Monitor,
-        ..RecordedBus::default()
-    });
+    let mut recording = TestRecording::traced_and_monitored();
     recording
         .process(":1.5", 101, "shell")
         .process(":1.6", 102, "maild")

@@ -18,8 +18,8 @@ use std::time::Duration;
 use capture::Capture;
 use capture::file::PcapngWriter;
 use capture::record::{
-    BusId, Fact, RawMessage, RecordedBus, RecordedProcess, RecordedTime, RecordingGap,
-    RecordingOrigin, RecordingRecord, Routing, Stages, Trace, TracedDelivery,
+    BusId, CaptureMethod, Fact, RawMessage, RecordedBus, RecordedProcess, RecordedTime,
+    RecordingGap, RecordingOrigin, RecordingRecord, Routing, Stages, Trace, TracedDelivery,
 };
 use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags};
@@ -76,6 +76,19 @@ impl TestRecording {
     /// An empty recording.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A recording of two buses without messages: `session`, traced, and `system`, monitored.
+    pub fn traced_and_monitored() -> Self {
+        let bus = |name: &str, method| RecordedBus {
+            name: name.into(),
+            method,
+            ..RecordedBus::default()
+        };
+        let mut recording = Self::new();
+        recording.bus(bus("session", CaptureMethod::Trace));
+        recording.bus(bus("system", CaptureMethod::Monitor));
+        recording
     }
 
     /// Describes a bus; the first one is bus 0.

@@ -67,7 +67,7 @@ fn play(role: &str) -> Result<(), String> {
         Repeater::NAME => perform::<Repeater>(role),
         IdleConnections::NAME => perform::<IdleConnections>(role),
         MonitorPeer::NAME => perform::<MonitorPeer>(role),
-        _ => Err(format!("there is no role {name:?}")),
+        _ => Err(format!("unknown role {name:?}")),
     }
 }
 

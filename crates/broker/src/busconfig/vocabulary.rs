@@ -121,13 +121,13 @@ pub struct AppArmor {
     pub mode: AppArmorMode,
 }
 
-/// Whether AppArmor has a say in what is sent, received and owned.
+/// Whether AppArmor decides what peers may send, receive and own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AppArmorMode {
-    /// If it is there.
+    /// AppArmor decides if the kernel has it enabled.
     Enabled,
-    /// It has none.
+    /// AppArmor never decides.
     Disabled,
-    /// It has, and there is no bus without it.
+    /// AppArmor decides, and the bus does not start without it.
     Required,
 }
