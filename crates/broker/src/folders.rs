@@ -40,7 +40,7 @@ enum FolderRole {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FolderChange {
     Nothing,
-    AChange,
+    Changed,
 }
 
 /// A folder that cannot be watched.
@@ -95,7 +95,7 @@ impl Folders {
         let mut seen = FolderChange::Nothing;
         watch.take(|change| {
             if matters(&change, watched) {
-                seen = FolderChange::AChange;
+                seen = FolderChange::Changed;
             }
         })?;
         Ok(seen)
@@ -188,15 +188,15 @@ mod tests {
         };
         let write = |path: &str| fs::write(at(path), "").unwrap();
         check(&mut folders, &|| (), FolderChange::Nothing);
-        check(&mut folders, &|| write("here/a"), FolderChange::AChange);
+        check(&mut folders, &|| write("here/a"), FolderChange::Changed);
         check(&mut folders, &|| write("beside"), FolderChange::Nothing);
-        check(&mut folders, &|| fs::create_dir(at("not")).unwrap(), FolderChange::AChange);
+        check(&mut folders, &|| fs::create_dir(at("not")).unwrap(), FolderChange::Changed);
         check(&mut folders, &|| write("not/beside"), FolderChange::Nothing);
-        check(&mut folders, &|| fs::create_dir(at("not/yet")).unwrap(), FolderChange::AChange);
-        check(&mut folders, &|| write("not/yet/a"), FolderChange::AChange);
-        check(&mut folders, &|| fs::remove_dir_all(at("here")).unwrap(), FolderChange::AChange);
-        check(&mut folders, &|| fs::create_dir(at("here")).unwrap(), FolderChange::AChange);
-        check(&mut folders, &|| write("here/b"), FolderChange::AChange);
+        check(&mut folders, &|| fs::create_dir(at("not/yet")).unwrap(), FolderChange::Changed);
+        check(&mut folders, &|| write("not/yet/a"), FolderChange::Changed);
+        check(&mut folders, &|| fs::remove_dir_all(at("here")).unwrap(), FolderChange::Changed);
+        check(&mut folders, &|| fs::create_dir(at("here")).unwrap(), FolderChange::Changed);
+        check(&mut folders, &|| write("here/b"), FolderChange::Changed);
         assert_eq!(folders.watch(BTreeSet::from([at("here")])), []);
         check(&mut folders, &|| write("not/yet/b"), FolderChange::Nothing);
     }

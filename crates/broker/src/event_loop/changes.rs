@@ -53,7 +53,7 @@ impl ConfigChanges {
     /// Looks at what has changed in the folders, and lets the alarm ring when they have come to rest.
     pub(super) fn look(&mut self, now: Duration, alarm: &mut Alarm) -> io::Result<()> {
         let Some(folders) = &mut self.folders else { return Ok(()) };
-        if folders.look()? == FolderChange::AChange {
+        if folders.look()? == FolderChange::Changed {
             let unrest = Unrest::goes_on(self.unrest, now);
             self.unrest = Some(unrest);
             alarm.no_later_than(unrest.due());

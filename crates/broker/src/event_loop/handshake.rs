@@ -23,8 +23,7 @@ pub(super) fn proceed(
     chunk: &mut [u8],
 ) -> Result<(), End> {
     let Switchboard { station, buffers, work, .. } = switchboard;
-    let Station { table, .. } = station;
-    let Some(connection) = table.get_mut(peer) else { return Ok(()) };
+    let Some(connection) = station.table.get_mut(peer) else { return Ok(()) };
     let Phase::Handshake(Handshake { login, .. }) = &mut connection.phase else {
         return Ok(());
     };

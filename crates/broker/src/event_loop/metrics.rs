@@ -1,6 +1,7 @@
 //! Serving what is counted, between messages.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use sys::poll::Interest;
@@ -76,20 +77,16 @@ impl MetricsService {
     }
 
     fn watch(&self, station: &Station, place: MetricsPlace, interest: Interest) -> io::Result<()> {
-        match self.metrics.as_ref().and_then(|metrics| metrics.socket(place)) {
-            Some(socket) => {
-                station.poller.add(socket, EventSource::Metrics(place).token(), interest)
-            }
-            None => Ok(()),
-        }
+        let Some(socket) = self.socket(place) else { return Ok(()) };
+        station.poller.add(socket, EventSource::Metrics(place).token(), interest)
     }
 
     fn change(&self, station: &Station, place: MetricsPlace, interest: Interest) -> io::Result<()> {
-        match self.metrics.as_ref().and_then(|metrics| metrics.socket(place)) {
-            Some(socket) => {
-                station.poller.modify(socket, EventSource::Metrics(place).token(), interest)
-            }
-            None => Ok(()),
-        }
+        let Some(socket) = self.socket(place) else { return Ok(()) };
+        station.poller.modify(socket, EventSource::Metrics(place).token(), interest)
+    }
+
+    fn socket(&self, place: MetricsPlace) -> Option<BorrowedFd<'_>> {
+        self.metrics.as_ref()?.socket(place)
     }
 }

@@ -15,21 +15,27 @@ impl Router {
         reason: &RefusalReason,
         fx: &mut Effects,
     ) {
-        self.accounting.refused(reason.cause());
+        let cause = reason.cause();
+        self.accounting.refused(cause);
         if let Some(peer) = self.registry.get_mut(from) {
             peer.statistics.refused += 1;
             if matches!(reason.kind(), ErrorKind::LimitsExceeded | ErrorKind::AccessDenied) {
-                self.report_refusal(from, reason, fx);
+                self.report_refusal(from, cause, reason, fx);
             }
         }
         self.send_error(from, message.serial(), reason, fx);
     }
 
     /// Logs a refusal that an administrator should know of, and adds it to the history.
-    fn report_refusal(&mut self, peer: PeerId, reason: &RefusalReason, fx: &mut Effects) {
-        let (cause, hit) = (reason.cause(), reason.limit_hit());
+    fn report_refusal(
+        &mut self,
+        peer: PeerId,
+        cause: &'static str,
+        reason: &RefusalReason,
+        fx: &mut Effects,
+    ) {
         let detail = IncidentReason::Refused(reason.clone());
-        self.note(IncidentKind::Refused, cause, peer, detail, hit);
+        self.note(IncidentKind::Refused, cause, peer, detail, reason.limit_hit());
         fx.log(LogEvent::Refused { peer, reason: reason.clone() });
     }
 

@@ -166,6 +166,7 @@ impl Connection {
             }
         }
     }
+
     fn serve_request(&self, message: ReceivedMessage) {
         serve(IncomingCall::new(self.clone(), message));
         announce_untold(self);

@@ -12,7 +12,7 @@ use super::error::{TapeError, UnfinishedRecording};
 use super::file::OutputFile;
 use super::notice::TapeNotice;
 use super::recording_file::{RecordFit, RecordingFile};
-use super::room::Full;
+use super::room::UnwrittenRecords;
 use super::trigger::{FILES_MAX, Trigger};
 use crate::standing::StandingFacts;
 
@@ -130,7 +130,7 @@ impl TapeOutput {
 
     /// Ends a file on a full disk. The last messages are removed to make room for the number of
     /// missing messages and for the reason why the recording ended.
-    pub(super) fn end_without_room(&mut self, full: &mut Full) -> io::Result<()> {
+    pub(super) fn end_without_room(&mut self, full: &mut UnwrittenRecords) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
         let Some(writer) = file.own_writer() else { return Ok(()) };
         let taken_back = writer.make_room(END_LEN)?;

@@ -12,14 +12,14 @@ use capture::record::{
 #[derive(Debug)]
 pub(super) enum DiskRoom {
     Free,
-    Full(Full),
+    Full(UnwrittenRecords),
     /// Writing failed for a reason that will not go away.
     Broken(io::Error),
 }
 
 /// The records that were not written since the disk became full.
 #[derive(Debug)]
-pub(super) struct Full {
+pub(super) struct UnwrittenRecords {
     since: RecordedTime,
     pub(super) lost: BTreeMap<BusId, u64>,
     /// Gaps, at most one for each bus and cause.
@@ -36,7 +36,7 @@ impl DiskRoom {
         match error.kind() {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => Self::Full(Full {
+            | io::ErrorKind::FileTooLarge => Self::Full(UnwrittenRecords {
                 since: RecordedTime::default(),
                 lost: BTreeMap::new(),
                 gaps: Vec::new(),
@@ -49,7 +49,7 @@ impl DiskRoom {
     }
 }
 
-impl Full {
+impl UnwrittenRecords {
     pub(super) fn miss(&mut self, record: &RecordingRecord<'_>) {
         match record {
             RecordingRecord::Message(raw) => {

@@ -78,11 +78,7 @@ impl Switchboard {
     /// Hands an input to the bus that it wants nothing of the daemon for, and applies its effects.
     pub(super) fn handle(&mut self, input: Input<'_>) {
         let mut effects = mem::take(&mut self.buffers.effects);
-        effects.clear();
-        self.station.bus.handle(self.station.time(), input, &mut effects);
-        let origin = EffectOrigin::Bus { fds: None };
-        self.begin_applying(&effects, &origin);
-        effects.list().iter().for_each(|effect| self.apply(effect, &effects, &origin));
+        self.handle_with(&mut effects, input, None);
         self.buffers.effects = effects;
         self.write_long_queues();
     }
@@ -91,12 +87,17 @@ impl Switchboard {
     /// that the answer causes. The bus asks nothing about answers.
     pub(super) fn answer(&mut self, input: Input<'_>, fds: Option<SharedFds>) {
         let mut effects = mem::take(&mut self.buffers.effects_of_answers);
-        effects.clear();
-        self.station.bus.handle(self.station.time(), input, &mut effects);
-        let origin = EffectOrigin::Bus { fds };
-        self.begin_applying(&effects, &origin);
-        effects.list().iter().for_each(|effect| self.apply(effect, &effects, &origin));
+        self.handle_with(&mut effects, input, fds);
         self.buffers.effects_of_answers = effects;
+    }
+
+    /// Hands an input to the bus, which puts its effects in `effects`, and applies them.
+    fn handle_with(&mut self, effects: &mut Effects, input: Input<'_>, fds: Option<SharedFds>) {
+        effects.clear();
+        self.station.bus.handle(self.station.time(), input, effects);
+        let origin = EffectOrigin::Bus { fds };
+        self.begin_applying(effects, &origin);
+        effects.list().iter().for_each(|effect| self.apply(effect, effects, &origin));
     }
 
     /// Traces what came of an input, before it is applied.
