@@ -282,7 +282,7 @@ const INTERFACES: [&str; 6] = [
 
 /// What a bus that starts well prints.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum CommandOutput {
+enum StartOutput {
     Nothing,
     Address,
     Pid,
@@ -292,15 +292,15 @@ enum CommandOutput {
 struct ServedCommand {
     name: &'static str,
     args: &'static [&'static str],
-    stdout: CommandOutput,
-    stderr: CommandOutput,
+    stdout: StartOutput,
+    stderr: StartOutput,
 }
 
 const fn served(
     name: &'static str,
     args: &'static [&'static str],
-    stdout: CommandOutput,
-    stderr: CommandOutput,
+    stdout: StartOutput,
+    stderr: StartOutput,
 ) -> ServedCommand {
     ServedCommand { name, args, stdout, stderr }
 }
@@ -308,24 +308,24 @@ const fn served(
 /// All serve, and end with status 0 at SIGTERM.
 #[rustfmt::skip]
 const SERVED: &[ServedCommand] = &[
-    served("nothing asked", &["--config-file={conf}"], CommandOutput::Nothing, CommandOutput::Nothing),
-    served("two words", &["--config-file", "{conf}", "--print-address", "1"], CommandOutput::Address, CommandOutput::Nothing),
-    served("no number, before an option", &["--print-address", "--config-file={conf}"], CommandOutput::Address, CommandOutput::Nothing),
-    served("no number, at the end", &["--config-file={conf}", "--print-address"], CommandOutput::Address, CommandOutput::Nothing),
-    served("an empty number", &["--config-file={conf}", "--print-address="], CommandOutput::Address, CommandOutput::Nothing),
-    served("on standard error", &["--config-file={conf}", "--print-address=2"], CommandOutput::Nothing, CommandOutput::Address),
-    served("the pid", &["--config-file={conf}", "--print-pid"], CommandOutput::Pid, CommandOutput::Nothing),
-    served("the pid on standard error", &["--config-file={conf}", "--print-pid", "2", "--print-address", "1"], CommandOutput::Address, CommandOutput::Pid),
-    served("both", &["--print-pid", "--print-address", "--config-file={conf}"], CommandOutput::AddressThenPid, CommandOutput::Nothing),
-    served("both, with numbers", &["--print-address=1", "--print-pid=1", "--config-file={conf}"], CommandOutput::AddressThenPid, CommandOutput::Nothing),
-    served("an empty address is none", &["--config-file={conf}", "--address="], CommandOutput::Nothing, CommandOutput::Nothing),
-    served("an address that is missing is none", &["--config-file={conf}", "--address"], CommandOutput::Nothing, CommandOutput::Nothing),
-    served("the address in two words", &["--config-file={conf}", "--address", "unix:path={dir}/bus", "--print-address"], CommandOutput::Address, CommandOutput::Nothing),
-    served("the second of two addresses", &["--config-file={conf}", "--address=unix:path=/none/x;unix:path={dir}/bus", "--print-address"], CommandOutput::Address, CommandOutput::Nothing),
-    served("an address with an escape", &["--config-file={conf}", "--address=unix:path={dir}/%62us", "--print-address"], CommandOutput::Address, CommandOutput::Nothing),
-    served("all that says how to run", &["--nofork", "--nosyslog", "--nopidfile", "--systemd-activation", "--config-file={conf}"], CommandOutput::Nothing, CommandOutput::Nothing),
-    served("the system log too", &["--syslog", "--config-file={conf}"], CommandOutput::Nothing, CommandOutput::Nothing),
-    served("the system log only", &["--syslog-only", "--config-file={conf}"], CommandOutput::Nothing, CommandOutput::Nothing),
+    served("nothing asked", &["--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
+    served("two words", &["--config-file", "{conf}", "--print-address", "1"], StartOutput::Address, StartOutput::Nothing),
+    served("no number, before an option", &["--print-address", "--config-file={conf}"], StartOutput::Address, StartOutput::Nothing),
+    served("no number, at the end", &["--config-file={conf}", "--print-address"], StartOutput::Address, StartOutput::Nothing),
+    served("an empty number", &["--config-file={conf}", "--print-address="], StartOutput::Address, StartOutput::Nothing),
+    served("on standard error", &["--config-file={conf}", "--print-address=2"], StartOutput::Nothing, StartOutput::Address),
+    served("the pid", &["--config-file={conf}", "--print-pid"], StartOutput::Pid, StartOutput::Nothing),
+    served("the pid on standard error", &["--config-file={conf}", "--print-pid", "2", "--print-address", "1"], StartOutput::Address, StartOutput::Pid),
+    served("both", &["--print-pid", "--print-address", "--config-file={conf}"], StartOutput::AddressThenPid, StartOutput::Nothing),
+    served("both, with numbers", &["--print-address=1", "--print-pid=1", "--config-file={conf}"], StartOutput::AddressThenPid, StartOutput::Nothing),
+    served("an empty address is none", &["--config-file={conf}", "--address="], StartOutput::Nothing, StartOutput::Nothing),
+    served("an address that is missing is none", &["--config-file={conf}", "--address"], StartOutput::Nothing, StartOutput::Nothing),
+    served("the address in two words", &["--config-file={conf}", "--address", "unix:path={dir}/bus", "--print-address"], StartOutput::Address, StartOutput::Nothing),
+    served("the second of two addresses", &["--config-file={conf}", "--address=unix:path=/none/x;unix:path={dir}/bus", "--print-address"], StartOutput::Address, StartOutput::Nothing),
+    served("an address with an escape", &["--config-file={conf}", "--address=unix:path={dir}/%62us", "--print-address"], StartOutput::Address, StartOutput::Nothing),
+    served("all that says how to run", &["--nofork", "--nosyslog", "--nopidfile", "--systemd-activation", "--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
+    served("the system log too", &["--syslog", "--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
+    served("the system log only", &["--syslog-only", "--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
 ];
 
 #[test]
@@ -519,8 +519,8 @@ fn descriptors_of_the_caller() {
     let address = fill("unix:path={dir}/bus", &scratch);
     assert!(connect_eventually(&address).is_alive());
     let written = |name: &str| fs::read_to_string(scratch.join(name)).expect("it was written");
-    assert_printed(CommandOutput::Address, &written("address"), &address, running.id());
-    assert_printed(CommandOutput::Pid, &written("pid"), &address, running.id());
+    assert_printed(StartOutput::Address, &written("address"), &address, running.id());
+    assert_printed(StartOutput::Pid, &written("pid"), &address, running.id());
     let held = open_files(running.id());
     let kept = held.iter().filter(|path| path.starts_with(scratch.path()));
     fail_with("descriptors that are still open", &kept.map(|p| p.display()).collect::<Vec<_>>());
@@ -572,7 +572,7 @@ fn assert_text(wanted: ExpectedText, found: &str, scratch: &ScratchFolder) {
     }
 }
 
-fn assert_printed(wanted: CommandOutput, found: &str, address: &str, pid: u32) {
+fn assert_printed(wanted: StartOutput, found: &str, address: &str, pid: u32) {
     let is_address = |line: &str| {
         let guid = line.strip_prefix(address).and_then(|rest| rest.strip_prefix(",guid="));
         guid.is_some_and(is_guid)
@@ -580,10 +580,10 @@ fn assert_printed(wanted: CommandOutput, found: &str, address: &str, pid: u32) {
     let is_pid = |line: &str| line == pid.to_string();
     let lines: Vec<_> = found.lines().collect();
     let fine = match (wanted, &lines[..]) {
-        (CommandOutput::Nothing, []) => true,
-        (CommandOutput::Address, [line]) => is_address(line),
-        (CommandOutput::Pid, [line]) => is_pid(line),
-        (CommandOutput::AddressThenPid, [first, second]) => is_address(first) && is_pid(second),
+        (StartOutput::Nothing, []) => true,
+        (StartOutput::Address, [line]) => is_address(line),
+        (StartOutput::Pid, [line]) => is_pid(line),
+        (StartOutput::AddressThenPid, [first, second]) => is_address(first) && is_pid(second),
         _ => false,
     };
     assert!(fine && (found.is_empty() || found.ends_with('\n')), "{found:?}");

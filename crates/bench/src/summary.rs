@@ -1,7 +1,7 @@
 //! From samples to figures: what tables, reports and documents show of the records of a run.
 //!
-//! A [`RunSummary`] holds a [`Scenario`] for each that was run, which holds a [`CaseComparison`] for each
-//! of its cases, which holds an [`SubjectOutcome`] for each subject, which holds a [`Figure`] for each
+//! A [`RunSummary`] holds a [`ScenarioSummary`] for each that was run, which holds a [`CaseComparison`] for each
+//! of its cases, which holds a [`SubjectOutcome`] for each subject, which holds a [`Figure`] for each
 //! metric: the median over all rounds, and how far the rounds are apart. A [`MetricRow`] is one metric of
 //! one comparison, and knows who is the best.
 

@@ -33,9 +33,11 @@ fn left(unique: &str) -> Fact {
     Fact::Left { unique: unique.to_owned(), why: None }
 }
 
+/// What happens to a call.
+type CallEvent = fn(&mut TestRecording, &RecordedCall);
+
 #[test]
 fn every_call_has_one_outcome_and_one_waiting_time() {
-    type CallEvent = fn(&mut TestRecording, &RecordedCall);
     let cases: [(&str, CallEvent, CallOutcome, Option<u64>); 12] = [
         ("a return", |r, c| _ = r.wait_ms(3).reply(c, ":1.6", &()), Returned, Some(3)),
         ("an error", |r, c| _ = r.wait_ms(3).error(c, ":1.6", "org.x.No", "no"), Failed, Some(3)),
@@ -260,8 +262,7 @@ fn a_reply_whose_caller_was_cut_is_not_paired_by_its_serial_alone() {
 /// What a snap length of 130 to 190 bytes leaves of a call whose callee or caller left.
 #[test]
 fn cut_bodies_do_not_make_up_outcomes() {
-    type CutCallEvent = fn(&mut TestRecording, &RecordedCall);
-    let cases: [(&str, CutCallEvent, CallOutcome); 5] = [
+    let cases: [(&str, CallEvent, CallOutcome); 5] = [
         (
             "a NoReply without its text",
             |r, c| {

@@ -1,8 +1,9 @@
 //! The hook `scripts/hooks/commit-msg`, which CONTRIBUTING.md tells contributors to enable.
 
-use std::path::Path;
 use std::process::{Command, Output};
 use std::{env, fs, process};
+
+use testkit::source_tree::root;
 
 #[test]
 fn commit_hook_accepts_subjects_of_up_to_72_characters() {
@@ -12,6 +13,7 @@ fn commit_hook_accepts_subjects_of_up_to_72_characters() {
         "é".repeat(72),
         format!("Subject\n\nA body.\n# {}", "comment ".repeat(20)),
         format!("Merge branch {}", "x".repeat(72)),
+        format!("amend! {}", "x".repeat(72)),
     ] {
         let output = run_hook(&message);
         assert!(output.status.success(), "{message:?}: {output:?}");
@@ -35,11 +37,10 @@ fn commit_hook_rejects_long_subjects_and_bodies_without_an_empty_line() {
 
 /// Runs the hook on a file with this message, as git does.
 fn run_hook(message: &str) -> Output {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/testkit");
     let unique = format!("commit-message-{}-{:?}", process::id(), std::thread::current().id());
     let file = env::temp_dir().join(unique);
     fs::write(&file, message).expect("a file for the message");
-    let output = Command::new(root.join("scripts/hooks/commit-msg")).arg(&file).output();
+    let output = Command::new(root().join("scripts/hooks/commit-msg")).arg(&file).output();
     fs::remove_file(&file).expect("the file exists");
     output.expect("the hook runs")
 }

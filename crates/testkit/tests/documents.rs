@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Folders that do not belong to the tree, or whose documents are not ours.
-const SKIPPED: [&str; 4] = ["target", "node_modules", ".git", "artifacts"];
+use testkit::source_tree::{files_below, read, root};
 
 #[test]
 fn the_table_of_contents_lists_every_page() {
     let docs = root().join("docs");
-    let contents = fs::read_to_string(docs.join("README.md")).expect("docs/README.md");
+    let contents = read(&docs.join("README.md"));
     let rows = contents
         .lines()
         .filter_map(|line| line.strip_prefix("| [")?.split_once("](")?.1.split_once(')'));
@@ -30,7 +29,7 @@ fn the_table_of_contents_lists_every_page() {
     let pages = pages.filter(|name| name.ends_with(".md") && name != "README.md");
     let missing: Vec<_> = pages.filter(|page| !listed.contains_key(page)).collect();
     assert!(missing.is_empty(), "docs/README.md does not list {missing:?}");
-    let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
+    let readme = read(&root().join("README.md"));
     assert!(readme.contains("](docs/README.md)"), "README.md must link to docs/README.md");
 }
 
@@ -93,30 +92,11 @@ fn anchors_are_those_of_common_renderers() {
     assert_eq!(links, [(1, "c.md#d"), (5, "q.png"), (6, "s.md")]);
 }
 
-fn root() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.canonicalize().expect("the crate is in the tree")
-}
-
 /// All Markdown files by their path from the root.
 fn documents() -> BTreeMap<PathBuf, String> {
-    let mut documents = BTreeMap::new();
-    let mut folders = vec![root()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("the folder can be read") {
-            let entry = entry.expect("an entry");
-            let (path, name) = (entry.path(), entry.file_name());
-            let kind = entry.file_type().expect("a type");
-            if kind.is_dir() && !SKIPPED.iter().any(|skipped| name == *skipped) {
-                folders.push(path);
-            } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "md")
-            {
-                let text = fs::read_to_string(&path).expect("the file can be read");
-                documents.insert(path.strip_prefix(root()).expect("it is below").to_owned(), text);
-            }
-        }
-    }
-    documents
+    let files = files_below(&root(), |file| file.extension().is_some_and(|its| its == "md"));
+    let relative = |file: &Path| file.strip_prefix(root()).expect("below the root").to_owned();
+    files.iter().map(|file| (relative(file), read(file))).collect()
 }
 
 /// The lines outside of code blocks, with their numbers.

@@ -1,6 +1,6 @@
 //! What the figures of a scenario say, in sentences.
 //!
-//! Sentences are computed from the medians and spreads of a [`Scenario`] alone. A difference is
+//! Sentences are computed from the medians and spreads of a [`ScenarioSummary`] alone. A difference is
 //! reported only if it is larger than the noise between the rounds (`noise`).
 
 mod buses;

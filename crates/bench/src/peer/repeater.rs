@@ -41,8 +41,8 @@ impl WorkloadRole for Repeater {
             RepeatedAction::CycleName => {
                 let (mut connection, name) = RawConnection::to_bus(&self.address)?;
                 control.ready(&name)?;
-                let mut request = Template::driver("RequestName", &(NAME, 0u32))?;
-                let mut release = Template::driver("ReleaseName", &(NAME,))?;
+                let mut request = Template::driver("RequestName", &(CYCLED_NAME, 0u32))?;
+                let mut release = Template::driver("ReleaseName", &(CYCLED_NAME,))?;
                 self.repeat(control, || {
                     connection.ask(&mut request)?;
                     connection.ask(&mut release)
@@ -74,4 +74,4 @@ impl Repeater {
     }
 }
 
-const NAME: &str = "org.diligence.Bench.Name";
+const CYCLED_NAME: &str = "org.diligence.Bench.Name";

@@ -83,6 +83,7 @@ mod tests {
     fn every_scenario_is_known_and_has_cases() {
         let mut tell = |_: &str| {};
         let mut libraries = LibraryBuilder::new(None, Effort::Quick, &mut tell);
+        assert_eq!(all().len(), INFOS.len());
         for (scenario, info) in all().iter().zip(&INFOS) {
             assert_eq!(scenario.info(), info);
             for effort in [Effort::Full, Effort::Quick] {

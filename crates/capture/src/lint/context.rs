@@ -13,7 +13,7 @@ use super::patterns::grouped;
 use super::traffic::CheckedTraffic;
 use super::{deadlocks, queries};
 use crate::activation::{FailedStart, failed_starts};
-use crate::model::{Capture, CapturedMessage, CapturedMessageId, Health};
+use crate::model::{Capture, CapturedMessage, CapturedMessageId};
 use crate::subscriptions::{MatchRuleHistory, MatchRuleLifetime};
 
 /// The traffic that rules check, with what several of them derive from it.
@@ -149,10 +149,7 @@ impl<'c> LintContext<'c> {
     pub(super) fn failed_starts(&self) -> &[FailedStart<'c>] {
         self.derived.failed_starts.get_or_init(|| {
             failed_starts(self.capture, |call| {
-                !self.has_no_clock(call.bus())
-                    && call.health() != Health::HeaderCut
-                    && !call.from().is_some_and(|peer| self.is_observer(peer))
-                    && (call.partner().is_some() || self.shows_replies(call))
+                self.may_be_judged(call) && (call.partner().is_some() || self.shows_replies(call))
             })
         })
     }

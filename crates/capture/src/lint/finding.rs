@@ -136,7 +136,7 @@ impl Finding {
     /// A finding about somebody, which does not say yet of which rule it is: [`LintRule::apply`] does, and raises
     /// the severity to that of the rule.
     ///
-    /// [`LintRule::apply`]: super::Rule
+    /// [`LintRule::apply`]: super::rule::LintRule::apply
     pub(super) fn new(who: FindingParty) -> Self {
         Self {
             rule: LintRuleId(0),

@@ -70,8 +70,7 @@ impl<'c> CheckedTraffic<'c> {
             MessageType::Signal => &mut self.signals,
             _ => return,
         };
-        if self.observers.is_empty() || !message.from().is_some_and(|p| self.observers.contains(&p))
-        {
+        if !message.from().is_some_and(|peer| self.observers.contains(&peer)) {
             list.push(message);
         }
     }
@@ -79,11 +78,14 @@ impl<'c> CheckedTraffic<'c> {
     /// Messages that rules may judge: their headers are whole and have times, and no instrument has
     /// sent them.
     pub(super) fn messages(&self) -> impl Iterator<Item = CapturedMessage<'c>> + '_ {
-        self.capture.messages().filter(|message| {
-            message.health() != Health::HeaderCut
-                && !self.has_no_clock(message.bus())
-                && !message.from().is_some_and(|peer| self.is_observer(peer))
-        })
+        self.capture.messages().filter(|message| self.may_be_judged(message))
+    }
+
+    /// True if the header of a message is whole and has a time, and no instrument has sent the message.
+    pub(super) fn may_be_judged(&self, message: &CapturedMessage<'_>) -> bool {
+        message.health() != Health::HeaderCut
+            && !self.has_no_clock(message.bus())
+            && !message.from().is_some_and(|peer| self.is_observer(peer))
     }
 
     /// Whether the messages of a bus have no times, so that nothing can be told of them but that.

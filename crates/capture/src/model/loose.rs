@@ -41,18 +41,15 @@ pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
     let mut given_up: HashMap<(BusId, TextId, u32), CapturedMessageId, RandomState> =
         HashMap::default();
     let mut found = Vec::new();
-    for message in capture.messages() {
-        let Some(call) = message.partner().filter(|_| message.kind().is_reply()) else {
-            if message.kind().is_reply() {
-                let key = (message.bus(), message.destination_id(), message.reply_serial());
-                let kind = given_up.remove(&key);
-                let kind = match kind {
-                    Some(call) => LooseKind::Late { call },
-                    None if message.lost_its_call() => LooseKind::Unknown,
-                    None => LooseKind::Orphan,
-                };
-                found.push(Loose { reply: message.id(), kind });
-            }
+    for message in capture.messages().filter(|message| message.kind().is_reply()) {
+        let Some(call) = message.partner() else {
+            let key = (message.bus(), message.destination_id(), message.reply_serial());
+            let kind = match given_up.remove(&key) {
+                Some(call) => LooseKind::Late { call },
+                None if message.lost_its_call() => LooseKind::Unknown,
+                None => LooseKind::Orphan,
+            };
+            found.push(Loose { reply: message.id(), kind });
             continue;
         };
         match message.outcome() {

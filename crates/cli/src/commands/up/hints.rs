@@ -1,5 +1,6 @@
 //! What somebody needs to use the bus.
 
+use capture::show::shell_word;
 use viewer::PageServer;
 use wire::address::AddressList;
 
@@ -25,16 +26,7 @@ impl Hints {
 
 /// The line that points the programs of a shell at the bus.
 pub(super) fn export_line(address: &str) -> String {
-    format!("export DBUS_SESSION_BUS_ADDRESS={}", quoted(address))
-}
-
-/// A word for a shell; quoted if it has to be.
-fn quoted(word: &str) -> String {
-    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=,@%+".contains(&byte);
-    if !word.is_empty() && word.bytes().all(harmless) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    format!("export DBUS_SESSION_BUS_ADDRESS={}", shell_word(address))
 }
 
 /// The address without the number of the server, which connects as well and is easier to read.
@@ -61,7 +53,8 @@ mod tests {
             ("it's", r"'it'\''s'"),
             ("", "''"),
         ] {
-            assert_eq!(quoted(word), expected);
+            let line = format!("export DBUS_SESSION_BUS_ADDRESS={expected}");
+            assert_eq!(export_line(word), line);
         }
     }
 
