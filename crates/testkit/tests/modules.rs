@@ -24,6 +24,18 @@ fn files_of_a_crate_use_each_other_in_small_cycles_only() {
 }
 
 #[test]
+fn modules_with_submodules_are_in_mod_rs() {
+    let files = files_below(&root(), |file| file.extension().is_some_and(|end| end == "rs"));
+    assert!(files.len() > 500, "{} files", files.len());
+    let misplaced: Vec<_> = files
+        .iter()
+        .filter(|file| file.file_stem().is_some_and(|stem| stem != "mod"))
+        .filter(|file| files.iter().any(|other| other.parent() == Some(&file.with_extension(""))))
+        .collect();
+    assert!(misplaced.is_empty(), "move each into mod.rs of its folder: {misplaced:#?}");
+}
+
+#[test]
 fn modules_of_layered_crates_use_only_lower_layers() {
     for (name, chapter) in [("bus", "Layers of the core"), ("capture", "Layers of capture")] {
         let layers = layers(chapter);
