@@ -1,4 +1,4 @@
-# Diligence: build, run, test, install. `make` alone lists what there is.
+# Diligence: build, run, test, install. `make` alone lists the targets.
 
 CARGO  ?= cargo
 PREFIX ?= /usr/local
@@ -17,45 +17,47 @@ LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/diligence
 MAN     := $(DESTDIR)$(PREFIX)/share/man
 SHARE   := $(DESTDIR)$(PREFIX)/share
 SYSTEMD := $(DESTDIR)$(PREFIX)/lib/systemd
-# Where the stock configuration of the system bus looks for policies, and the user that it names.
+# The folder in which the stock configuration of the system bus looks for policies, and the user
+# that it names.
 POLICIES := $(DESTDIR)/usr/share/dbus-1/system.d
 BUS_USER ?= $(or $(shell sed -n 's,.*<user>\(.*\)</user>.*,\1,p' /usr/share/dbus-1/system.conf 2> /dev/null),messagebus)
 PACKAGE := target/package
-# Programs are installed from here, without their debug information, which is several times as large as
-# they are. The symbol table stays, for backtraces. The files of the build keep everything.
+# `make install` copies the programs from this folder, without debug information, which is several
+# times their size. The symbol table stays, for backtraces. The build keeps the complete files.
 STRIPPED := $(TARGET)/stripped
-# Programs without libraries, for a device on which nothing can be installed.
+# Programs without dynamic libraries, for devices on which nothing can be installed.
 STATIC_FOR := $(shell uname -m)-unknown-linux-musl
 STATIC     := $(TARGET)/static
 
-# Of each target.
+# Seconds of fuzzing for each target.
 FUZZ_SECONDS ?= 300
 
-# Of all worlds that are simulated, and of a bus that does what it does for long.
+# Steps of all simulated worlds together, and seconds of the soak test.
 PROVE_STEPS ?= 1000000000
 PROVE_SOAK ?= 3600
 
-# Scenarios that are documented beside the comparison.
+# Scenarios that docs/benchmarks.md shows in addition to the comparison.
 SCENARIOS := ping-pong fan-out validation flood priority
 
 .PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-scenarios bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
 help:
-	@echo 'make run      build, then a private bus with programs that talk, and a live view of it'
-	@echo 'make check    format, lints, unit tests: under a minute once built'
-	@echo 'make test     everything, as continuous integration runs it'
-	@echo 'make test-long  more random tests, code for zbus, a Debian that boots on the bus, the static program, and mediation (root, network)'
-	@echo 'make prove    $(PROVE_STEPS) steps of worlds that are simulated (PROVE_STEPS), all that can break broken'
-	@echo '              around the real process, $(PROVE_SOAK) s of soak (PROVE_SOAK), the licences and advisories of'
-	@echo '              what is used, the suite behind the filters of the unit, Miri, and the sanitizers (nightly'
-	@echo '              compiler, network); each alone: make prove-TAB'
-	@echo 'make coverage  which lines and branches the tests reach: a table, and pages below $(TARGET)/coverage'
-	@echo 'make fuzz     random bytes for all that reads them, $(FUZZ_SECONDS) s each (FUZZ_SECONDS), with a nightly compiler (network)'
-	@echo 'make build    the programs: $(DAEMON) and $(PROGRAM)'
-	@echo 'make static   the programs as files that need no library: $(STATIC)'
-	@echo 'make bench    this bus beside all others: a table, and the page $(TARGET)/bench.html'
-	@echo 'make install  into PREFIX (now $(PREFIX)), and DESTDIR if that is set'
-	@echo 'make deb      a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
+	@echo 'make run        build, then start a private bus with demo programs and a live view'
+	@echo 'make check      formatting, lints and unit tests: under a minute once built'
+	@echo 'make test       all checks and tests that continuous integration runs'
+	@echo 'make test-long  longer random tests, generated code for zbus, a Debian that boots with the bus,'
+	@echo '                the static programs, and mediation (needs root and the network)'
+	@echo 'make prove      long proofs, each also alone (make prove-TAB): $(PROVE_STEPS) steps of simulated'
+	@echo '                worlds (PROVE_STEPS), faults around the real process and $(PROVE_SOAK) s of soak'
+	@echo '                (PROVE_SOAK), licenses and advisories of the dependencies, the suite behind the'
+	@echo '                filters of the unit, Miri, and the sanitizers (nightly compiler, network)'
+	@echo 'make coverage   lines and branches that the tests reach: a table, and pages in $(TARGET)/coverage'
+	@echo 'make fuzz       fuzz every parser for $(FUZZ_SECONDS) s (FUZZ_SECONDS; nightly compiler, network)'
+	@echo 'make build      the programs: $(DAEMON) and $(PROGRAM)'
+	@echo 'make static     the programs without dynamic libraries, in $(STATIC)'
+	@echo 'make bench      compare this bus with all others: a table, and the page $(TARGET)/bench.html'
+	@echo 'make install    install into PREFIX (now $(PREFIX)), below DESTDIR if it is set'
+	@echo 'make deb        a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
 
 build: packages-build
 	@scripts/build-page --if-possible
@@ -69,8 +71,8 @@ check: packages-build
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	$(CARGO) test --workspace --exclude diligence-simulated-broker --lib --bins --locked --quiet
 
-# The programs are built first, since tests of whole processes run them, and the page before that, since it
-# is part of `diligence`.
+# The page is built first, because it is part of `diligence`, and then the programs, because tests
+# of whole processes run them.
 test: packages-test
 	@scripts/build-page
 	cd $(PAGE) && npm run --silent check && npm run --silent test
@@ -83,7 +85,7 @@ test: packages-test
 	$(CARGO) test --workspace --locked
 	cd $(PAGE) && npm run --silent e2e
 
-# What is not there of the standard library for musl is fetched by rustup.
+# rustup downloads the standard library for musl if it is missing.
 static: packages-static
 	rustup target add $(STATIC_FOR)
 	$(CARGO) build --release --locked --package diligence-daemon --package diligence-cli --target $(STATIC_FOR)
@@ -92,7 +94,7 @@ static: packages-static
 	strip -o $(STATIC)/diligence $(TARGET)/$(STATIC_FOR)/release/diligence
 	@stat --format='%n: %s bytes' $(STATIC)/diligence-bus $(STATIC)/diligence
 
-# What takes too long, or needs too much, for every change.
+# Tests that take too long, or need too much, to run for every change.
 test-long: packages-boot packages-test build deb static
 	$(CARGO) build --workspace --bins --locked
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
@@ -109,16 +111,16 @@ test-long: packages-boot packages-test build deb static
 # The long form of all proofs.
 prove: prove-simulated prove-faults prove-dependencies prove-confined prove-interpreted prove-sanitized
 
-# Worlds that are simulated, many more than for every change; each prints how to see it again.
+# Many more simulated worlds than for every change. A failure prints the command that repeats it.
 prove-simulated: packages-build
 	DILIGENCE_STEPS=$(PROVE_STEPS) $(CARGO) test --locked --release --package diligence-simulation
 
-# One after the other, in the form of which docs/reliability.md has the numbers.
+# The fault tests, one after the other, in the form whose figures docs/reliability.md shows.
 prove-faults: packages-test build
 	DILIGENCE_FAULTS=long DILIGENCE_SOAK=$(PROVE_SOAK) \
 	    $(CARGO) test --locked --release --package diligence-conformance --test faults -- --test-threads=1
 
-# What is known against what the program is made of: asked of the network.
+# Licenses, sources and known vulnerabilities of all dependencies. The advisories are downloaded.
 prove-dependencies:
 	@$(CARGO) deny --version > /dev/null 2>&1 || $(CARGO) install cargo-deny --locked
 	$(CARGO) deny --locked check
@@ -136,7 +138,7 @@ prove-sanitized: packages-test nightly
 coverage: packages-test nightly
 	scripts/coverage
 
-# Instrumented code needs a nightly compiler, which is installed if it is missing, as is cargo-fuzz.
+# Instrumented code needs a nightly compiler. It is installed if it is missing, like cargo-fuzz.
 nightly:
 	@rustup toolchain list | grep --quiet '^nightly' || rustup toolchain install nightly --profile minimal
 	@rustup component add --toolchain nightly llvm-tools miri rust-src
@@ -149,18 +151,18 @@ fuzz: packages-build nightly
 	        -max_len=16384 -timeout=20 || exit 1; \
 	done
 
-# The buses that are missing are installed first.
+# Installs the buses that are missing first.
 bench: build
 	@scripts/bench-peers
 	$(PROGRAM) bench compare --json=$(TARGET)/bench.jsonl --report $(TARGET)/bench.html
 
-# The scenarios of docs/benchmarks.md besides that of `make bench`, about half an hour.
+# The other scenarios of docs/benchmarks.md; they take about half an hour.
 bench-scenarios: $(SCENARIOS:%=bench-%)
 
 $(SCENARIOS:%=bench-%): bench-%: build
 	$(PROGRAM) bench $* --json=$(TARGET)/$*.jsonl
 
-# What was measured last becomes the document and the table of the README.
+# Writes the newest results into docs/benchmarks.md and the table of the README.
 bench-documents:
 	$(PROGRAM) bench render $(TARGET)/bench.jsonl $(wildcard $(SCENARIOS:%=$(TARGET)/%.jsonl)) \
 	    --document docs/benchmarks.md --readme README.md
@@ -168,9 +170,10 @@ bench-documents:
 packages-boot packages-build packages-static packages-test: packages-%:
 	@scripts/debian-packages $*
 
-# Neither dbus-daemon nor its units are changed: a link named dbus-daemon is put where nothing looks for
-# it, for those who want to use it instead, and the units have no effect until they are enabled.
-# The helper runs only for the bus, since it runs as root; a package sets its mode when it is installed.
+# dbus-daemon and its units stay unchanged: the link named dbus-daemon is in a folder that is not in
+# PATH, for programs that are configured to use it, and the units have no effect until they are
+# enabled. The helper runs as root, so only the group of the bus may execute it; a package sets its
+# mode at installation.
 install: build
 	install -d $(STRIPPED) $(LIBEXEC)
 	for program in $(DAEMON) $(PROGRAM) $(HELPER); do \
@@ -196,7 +199,7 @@ install: build
 	install -d $(POLICIES)
 	sed 's,@bususer@,$(BUS_USER),' packaging/dbus/org.diligence.conf.in > $(POLICIES)/org.diligence.conf
 
-# What `make install` would install under /usr, as a package.
+# A Debian package of what `make install` installs below /usr.
 deb:
 	@$(CARGO) deb --version > /dev/null 2>&1 || $(CARGO) install cargo-deb --locked
 	rm -rf $(PACKAGE)

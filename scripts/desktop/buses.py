@@ -1,4 +1,4 @@
-"""Private buses, what they may start, and the recorders beside them."""
+"""Private buses, the services that they may start, and their recorders."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from processes import Failure, Programs, end
 HERE = Path(__file__).resolve().parent
 PEERS = str(HERE / "peers.py")
 
-# How long a bus or a recorder may take until it works, in seconds.
+# The time in which a bus or a recorder must be ready, in seconds.
 START_SECONDS = 20
 
 # Services that the session bus starts: name and command.
@@ -49,7 +49,7 @@ CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Con
 """
 
 
-# Variables of this script that its programs get. The last one changes what the peers do.
+# Variables of this script that its programs inherit. The last one changes what the peers do.
 KEPT = ["PATH", "LD_LIBRARY_PATH", "DESKTOP_UPDATED"]
 
 
@@ -60,7 +60,7 @@ class Desk:
         self.folder = folder
         for name in ["home", "run", "portals", "services"]:
             (folder / name).mkdir(parents=True)
-        # Other programs than those of this user come in, such as polkitd, which is its own user.
+        # Programs of other users connect too, such as polkitd, which has its own user.
         folder.chmod(0o755)
         (folder / "run").chmod(0o700)
         self.write_services()
@@ -92,7 +92,7 @@ class Desk:
         return path
 
     def environment(self, session, system):
-        """What programs find: these buses, and nothing of the user or of the machine."""
+        """Variables of programs: these buses, and nothing of the user or of the machine."""
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         return kept | {
             "DBUS_SESSION_BUS_ADDRESS": session,
@@ -108,14 +108,14 @@ class Desk:
 
 
 class Stage:
-    """Two buses, or one in the place of both, with their recorders and programs."""
+    """Two buses, or one that serves as both, with their recorders and programs."""
 
     def __init__(self, desk, names):
         self.desk = desk
         session, system = (desk.address(name) for name in names)
         self.session, self.system = session, system
         self.programs = Programs(desk.environment(session, system), desk.folder)
-        # Programs of the scenario end before the recorders, and these before the buses.
+        # Programs of the scenario end before the recorders, and the recorders before the buses.
         self.buses = Programs(desk.environment(session, system), desk.folder)
         self.recorders = []
         self.activates = True
@@ -126,14 +126,14 @@ class Stage:
         wait(f"the socket of {words[0]}", process, (self.desk.folder / name).exists)
 
     def record(self, file, *words, output=False):
-        """Starts a recorder, and waits until the file has something in it."""
+        """Starts a recorder, and waits until the file is not empty."""
         out = open(file, "wb") if output else None
         process = self.buses.start(*words, output=out)
         self.recorders.append((process, file))
         wait(f"a recording by {' '.join(words)}", process, lambda: self.is_recording(file))
 
     def is_recording(self, file):
-        # A monitor writes when there is a message, so there has to be one.
+        # A monitor writes its file when there is a message, so this sends one.
         for address in {self.session, self.system}:
             self.call_bus(address)
         written = [file, *file.parent.glob(f"{file.name}.*.unfinished")]
@@ -189,7 +189,7 @@ def of_dbus_daemon(program, desk, out):
 def of_dbus_broker(_program, desk, out):
     """dbus-broker, recorded by busctl. It starts services by systemd only, so it starts none here."""
     stage = Stage(desk, ["bus", "bus"])
-    # Nor does it let other users in, without systemd's answer to who they are.
+    # Without systemd, which looks up users for it, dbus-broker does not admit other users either.
     stage.activates = stage.other_users = False
     configuration = desk.configuration("bus", "session")
     words = [
@@ -204,7 +204,7 @@ def of_dbus_broker(_program, desk, out):
     if not Path("/run/systemd/system").exists():
         words = [*own_mounts(), sys.executable, str(HERE / "journal.py"), *words]
     stage.start_bus("bus", *words)
-    # Somebody was there before the recorder, as on most buses.
+    # On most buses, some peers are connected before the recorder.
     stage.call_bus(stage.session)
     words = ["busctl", f"--address={stage.session}", "capture"]
     stage.record(out / "dbus-broker.pcapng", *words, output=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 LINK_TYPE_DBUS = 231
 
-# Little and big endian, with times in microseconds and in nanoseconds.
+# Little-endian and big-endian files, with times in microseconds and in nanoseconds.
 PCAP_MAGICS = {
     b"\xd4\xc3\xb2\xa1": "<",
     b"\xa1\xb2\xc3\xd4": ">",
@@ -35,7 +35,7 @@ REPLY_SERIAL, SIGNATURE, DESCRIPTORS = 5, 8, 9
 
 @dataclass
 class Summary:
-    """What a recording holds."""
+    """Counts of the contents of a recording."""
 
     messages: int = 0
     types: Counter = field(default_factory=Counter)

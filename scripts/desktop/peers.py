@@ -45,17 +45,17 @@ PORTAL = "<node><interface name='org.freedesktop.impl.portal.Settings'>" \
     "<arg type='u' direction='out' name='response'/>" \
     "<arg type='a{sv}' direction='out' name='results'/></method></interface></node>"
 
-# Whether this is the session after its programs were updated, in which searches are slower.
+# True in the session after the update of its programs, in which searches are slower.
 IS_UPDATED = "DESKTOP_UPDATED" in os.environ
-# How long a search takes, during which the service answers nobody else.
+# The duration of a search, in seconds. Meanwhile the service answers no other caller.
 SEARCH_SECONDS = 1.8 if IS_UPDATED else 0.3
-# How long a service takes from its start until it owns its name.
+# The time from the start of a service until it owns its name, in seconds.
 START_SECONDS = 3
-# How long a user takes to choose a file.
+# The time that a user takes to choose a file.
 DIALOG_MILLISECONDS = 300
-# How long the impatient client waits for a reply.
+# The time that the impatient client waits for a reply.
 PATIENCE_MILLISECONDS = 100
-# How many signals the sensors send before they let the loop run.
+# The number of signals that the sensors send before they return to the main loop.
 SENSORS = 4
 
 
@@ -91,7 +91,7 @@ def indexer():
         elif method == "Fail":
             (error,) = arguments
             invocation.return_dbus_error(error, "The index is locked")
-        # A call of Ignore gets no reply.
+        # A call of Ignore never gets a reply.
 
     serve(session(), "org.example.Indexer", "/org/example/Indexer", NAMES, call)
     run()

@@ -1,4 +1,4 @@
-"""Processes of the script: what it starts, what these start, and their end."""
+"""Processes that the script starts, their descendants, and how they end."""
 
 import ctypes
 import os
@@ -9,9 +9,9 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 
-# How long a program may take to end after SIGTERM, in seconds.
+# The time in which a program must end after SIGTERM, in seconds.
 END_SECONDS = 3
-# How long one client may take, in seconds.
+# The time in which a client must end, in seconds.
 CLIENT_SECONDS = 60
 
 
@@ -43,7 +43,7 @@ def descendants():
 def parent_of(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            # The name in parentheses may have spaces and parentheses.
+            # The name in parentheses can contain spaces and parentheses.
             return int(file.read().rpartition(")")[2].split()[1])
     except OSError:
         return None

@@ -1,4 +1,4 @@
-"""What the programs of a user's session do."""
+"""The scenario of the programs in a user's session."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from processes import at_once
 BURST_SIGNALS = 400
 FLOOD_CALLS = 1500
 STORM_NAMES = 100
-# One-shot clients of each of three kinds, for each round.
+# One-shot clients of each of three kinds in each round.
 ONE_SHOTS = 22
 
 INDEXER = ["--dest", "org.example.Indexer", "--object-path", "/org/example/Indexer"]
@@ -39,7 +39,7 @@ class Session:
         return self.programs.run(*command, **options)
 
     def start(self):
-        """The programs that are there all the time."""
+        """Starts the programs that run until the end."""
         for _ in range(3):
             self.programs.start(sys.executable, PEERS, "listener")
         template = "notification_daemon"
@@ -47,7 +47,7 @@ class Session:
         self.programs.start(sys.executable, *mock)
         self.programs.start("gsettings", "monitor", "org.gnome.desktop.interface")
         if not self.stage.activates:
-            # A service that needs another one waits until that is there.
+            # A service that needs another service waits until it is available.
             for name, command in SERVICES.items():
                 if name not in ("org.freedesktop.portal.Desktop", "org.example.Broken"):
                     self.programs.start(*command.split())
@@ -96,7 +96,7 @@ class Session:
         said = self.call(words, "org.a11y.Bus.GetAddress", expect="unix:path=")
         address = said.strip().strip("()',")
         registry = "org.a11y.atspi.Registry"
-        # The registry is on the bus of its own to which the launcher gives the address.
+        # The launcher gives the address of the accessibility bus, on which the registry runs.
         words = ["gdbus", "call", "--address", address, "--dest", registry]
         path = "/org/a11y/atspi/accessible/root"
         ask = ["--object-path", path, "--method", "org.a11y.atspi.Accessible.GetChildren"]
@@ -136,7 +136,7 @@ class Session:
         self.programs.run("gdbus", "introspect", "--session", "--dest", name, "--object-path", sensor, expect="Burst")
 
     def trouble(self):
-        """What a recording is made for."""
+        """Slow calls, errors and load, which users record to find the cause."""
         at_once(self.slow, self.errors, self.busy)
 
     def slow(self):

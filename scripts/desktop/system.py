@@ -1,4 +1,4 @@
-"""What the services of a machine and their clients do."""
+"""The scenario of the system services and their clients."""
 
 import os
 import sys
@@ -14,9 +14,9 @@ LOGIN, LOGIN_PATH = "org.freedesktop.login1", "/org/freedesktop/login1"
 POLKIT = "org.freedesktop.PolicyKit1"
 POLKITD = "/usr/lib/polkit-1/polkitd"
 
-# Changes of the charge of a battery, for each round.
+# Changes of the charge of a battery in each round.
 CHARGES = 12
-# One-shot clients of each of three kinds, for each round.
+# One-shot clients of each of three kinds in each round.
 ONE_SHOTS = 16
 
 
@@ -39,7 +39,7 @@ class System:
 
     def start(self):
         templates = {"networkmanager": NETWORK, "upower": POWER, "bluez5": BLUEZ, "logind": LOGIN}
-        # Only root can start the real one, which becomes another user.
+        # Only root can start the real polkitd, because it changes to another user.
         is_root = os.geteuid() == 0
         self.real_polkit = self.stage.other_users and is_root and Path(POLKITD).exists()
         if self.real_polkit:
@@ -97,14 +97,14 @@ class System:
         run("upower", "--enumerate", expect="bat0")
         commands = "list\ndevices\nshow\nquit\n"
         run("bluetoothctl", expect="Headset", lines=commands)
-        # loginctl works only where systemd has booted the machine.
+        # loginctl works only on a machine that systemd has booted.
         manager = f"{LOGIN}.Manager"
         self.call(LOGIN, LOGIN_PATH, f"{manager}.ListSessions", expect="c1")
         self.call(LOGIN, LOGIN_PATH, f"{manager}.ListUsers", expect="reader")
         self.authorize()
 
     def authorize(self):
-        """Asks whether this process may, as services do before they act."""
+        """Asks polkit whether this process is authorized, as services do before they act."""
         subject = f"('unix-process', {{'pid': <uint32 {os.getpid()}>, 'start-time': <uint64 0>}})"
         authority, path = f"{POLKIT}.Authority", f"/{POLKIT.replace('.', '/')}/Authority"
         arguments = [subject, "org.freedesktop.policykit.exec", "{}", "0", ""]
@@ -131,7 +131,7 @@ class System:
         self.programs.run(*busctl, "introspect", LOGIN, LOGIN_PATH, expect="Inhibit")
 
     def changes(self):
-        """A battery that changes, and a wireless network that comes and goes."""
+        """Changes of a battery, and a wireless network that appears and disappears."""
         battery = f"{POWER_PATH}/devices/bat0"
         for number in range(CHARGES):
             charge = f"{{'Percentage': <{80.0 - number}>}}"
