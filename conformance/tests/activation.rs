@@ -1,4 +1,4 @@
-//! Services that the bus starts.
+//! Services that the bus starts (specification, "Message Bus Starting Services").
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -80,9 +80,9 @@ fn descriptors_of_messages_are_closed_if_the_start_of_the_service_fails() {
     bus.stop();
 }
 
-/// Started once, whether by name or by a call that waits for it meanwhile.
+/// A service starts once, by StartServiceByName or by a call that is held until it is ready.
 #[test]
-fn starting() {
+fn services_start_once_by_name_or_by_a_call() {
     let folder = services();
     let bus = bus_with(&folder);
     let mut peer = bus.peer();
@@ -112,9 +112,9 @@ fn starting() {
     bus.stop();
 }
 
-/// A call or a signal that forbids it starts nothing.
+/// A message with NO_AUTO_START starts no service.
 #[test]
-fn not_starting() {
+fn messages_with_no_auto_start_start_no_service() {
     let folder = services();
     let bus = bus_with(&folder);
     let mut peer = bus.peer();
@@ -127,9 +127,9 @@ fn not_starting() {
     bus.stop();
 }
 
-/// What goes wrong has a name of its own, told to all who wait.
+/// Each failure of a start has its own error name, and all waiting callers get the error.
 #[test]
-fn failing() {
+fn failed_starts_have_specific_errors() {
     let folder = services();
     let bus = bus_with(&folder);
     let rows = [
@@ -158,9 +158,9 @@ fn failing() {
     bus.stop();
 }
 
-/// The line of the program is split as a shell would, without a shell.
+/// The Exec line is split with the quoting rules of a shell, without running a shell.
 #[test]
-fn arguments() {
+fn exec_lines_are_split_like_a_shell_does() {
     let folder = services();
     let bus = bus_with(&folder);
     bus.peer().send(start("com.example.Quoting"));
@@ -171,9 +171,10 @@ fn arguments() {
     bus.stop();
 }
 
-/// The environment of services can be changed by a call, here by the program made for that.
+/// UpdateActivationEnvironment changes the environment of services, here called by
+/// dbus-update-activation-environment.
 #[test]
-fn environment() {
+fn services_get_the_updated_environment() {
     let folder = services();
     let bus = bus_with(&folder);
     let update = ExternalProgram::named("dbus-update-activation-environment", "dbus-bin")
@@ -187,9 +188,9 @@ fn environment() {
     bus.stop();
 }
 
-/// Whoever starts services as other users says by its exit status what went wrong.
+/// The exit status of the launch helper determines the error that callers get.
 #[test]
-fn helper() {
+fn exit_statuses_of_the_launch_helper_become_errors() {
     let folder = ScratchFolder::new();
     let script = folder.file("helper.sh", "#!/bin/sh\nexit ${1##*.Code}\n");
     set_mode(&script, 0o755);
@@ -213,7 +214,7 @@ fn helper() {
         |(status, _)| format!("exit status {status}"),
         |(status, error)| {
             let reply = bus.peer().call(start(&format!("com.example.Code{status}")));
-            // The reference takes a file that is wrong for one that is not allowed.
+            // dbus-daemon reports an invalid service file as a forbidden one.
             let error = match (Flavour::under_test(), status) {
                 (Flavour::Reference, 8) => "Spawn.PermissionsInvalid",
                 _ => error,
@@ -224,10 +225,10 @@ fn helper() {
     bus.stop();
 }
 
-/// Whoever asked and has left is not waited for, and its messages are not delivered; what others
-/// sent meanwhile is.
+/// If the caller that caused a start disconnects, its held messages are not delivered, and the
+/// messages of other senders are.
 #[test]
-fn leaving() {
+fn held_messages_of_a_disconnected_caller_are_dropped() {
     let folder = services();
     let bus = bus_with(&folder);
     let [mut gone, mut stays] = [bus.peer(), bus.peer()];
@@ -240,9 +241,9 @@ fn leaving() {
     bus.stop();
 }
 
-/// What waits counts, whether it is a caller or a message.
+/// Waiting callers and held messages count for the limit on pending starts.
 #[test]
-fn waiting_counts() {
+fn held_messages_count_for_the_limit_of_pending_starts() {
     let folder = ScratchFolder::new();
     add(&folder, NAME, "/bin/sleep 30");
     let element = format!("<servicedir>{}</servicedir>", shown(&folder));
@@ -260,10 +261,10 @@ fn waiting_counts() {
     bus.stop();
 }
 
-/// Whoever takes the name has it, and what was sent to it, in this order: who asked for the start,
-/// everybody, the messages, and last the answer to the one who took it.
+/// The order after a service takes its name: the reply to StartServiceByName, NameOwnerChanged, the
+/// held messages, and last the reply to RequestName.
 #[test]
-fn order() {
+fn replies_and_held_messages_follow_in_a_fixed_order_after_a_start() {
     let folder = ScratchFolder::new();
     add(&folder, NAME, "/bin/sleep 30");
     let bus = bus_with(&folder);
@@ -290,7 +291,7 @@ fn order() {
     bus.stop();
 }
 
-/// A service that has not come in time is ended.
+/// The bus ends a service that does not own its name within the time limit.
 #[test]
 fn late_services_are_ended() {
     let folder = ScratchFolder::new();
@@ -304,15 +305,15 @@ fn late_services_are_ended() {
     assert_eq!(reply.error_name(), "TimedOut", "{}", reply.summary());
     let pid = fs::read_to_string(folder.join("pid")).expect("it ran");
     let process = format!("/proc/{}/exe", pid.trim());
-    // A zombie has no program, and is one only until somebody waits for it.
+    // A zombie has no executable, and disappears when its parent waits for it.
     eventually("its end", || fs::read_link(&process).is_err().then_some(()));
     bus.stop();
 }
 
-/// What a service writes to its standard error comes out where that of the bus does; if it fails,
-/// our log has the end of it too.
+/// The standard error of a service goes to the standard error of the bus; if the service fails, the
+/// log record also contains its last lines.
 #[test]
-fn what_services_write() {
+fn standard_error_of_services_reaches_the_bus_and_its_log() {
     let folder = ScratchFolder::new();
     add(&folder, NAME, "/bin/sh -c 'echo some words >&2; echo and why >&2; exit 3'");
     let bus = bus_with(&folder);
@@ -329,9 +330,9 @@ fn what_services_write() {
     assert!(stderr.contains(&asked), "{stderr}");
 }
 
-/// A service that writes more than anybody wants to read holds up nobody.
+/// A service that writes a lot of output blocks neither the bus nor other services.
 #[test]
-fn a_service_that_writes_much() {
+fn a_service_with_much_output_blocks_nothing() {
     let folder = ScratchFolder::new();
     add(&folder, NAME, "/bin/sh -c 'yes | head -c 10000000 >&2'");
     let bus = bus_with(&folder);
@@ -345,9 +346,9 @@ fn a_service_that_writes_much() {
     bus.stop();
 }
 
-/// Programs that know nothing of the bus they are on.
+/// Starts unmodified services of Debian, which do not know which bus runs.
 #[test]
-fn services_that_people_use() {
+fn unmodified_services_of_debian_start() {
     let echo = require("/usr/bin/dbus-test-tool", "dbus-bin").display().to_string();
     let own = ScratchFolder::new();
     add(&own, "com.example.Echo", &format!("{echo} echo --session --name=com.example.Echo"));

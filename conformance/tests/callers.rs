@@ -1,5 +1,5 @@
-//! The programs that start a bus, each with the command line that it uses and nobody may change,
-//! and the users who come to a bus that is not theirs.
+//! Programs that start a bus, each with the command line that it uses, and users that connect to a
+//! bus of another user.
 
 use std::fs;
 use std::io::Read as _;
@@ -13,9 +13,9 @@ use conformance::{
     socket_path,
 };
 
-/// dbus-run-session: the command gets the bus, its exit status is passed on, the bus goes.
+/// dbus-run-session: the command gets the bus, its exit status is passed on, and the bus ends.
 #[test]
-fn dbus_run_session() {
+fn dbus_run_session_gets_a_bus_and_passes_the_exit_status_on() {
     let rows = [("exit 0", 0), ("exit 42", 42), ("kill -9 $$", 137)];
     let forms: [&[&str]; 2] = [&[], &["--config-file", "{conf}"]];
     for args in forms {
@@ -36,13 +36,13 @@ fn dbus_run_session() {
     }
 }
 
-/// A call that is answered only on the bus of the environment.
+/// This call succeeds only on the bus of the environment.
 const CALL: &str = "dbus-send --session --print-reply --dest=org.freedesktop.DBus / \
                     org.freedesktop.DBus.NameHasOwner string:org.freedesktop.DBus";
 
-/// GLib's GTestDBus: reads one line, then removes the configuration file.
+/// GTestDBus of GLib reads one line and then removes the configuration file.
 #[test]
-fn gtest_dbus() {
+fn gtest_dbus_starts_and_ends_the_bus() {
     let scratch = ScratchFolder::new();
     let ran = ExternalProgram::python(
         "import gi, os\n\
@@ -67,13 +67,14 @@ fn gtest_dbus() {
     eventually("the end of the bus", || (!socket.exists()).then_some(()));
 }
 
-/// python-dbusmock: two lines, then the end of the output, while the bus goes on without it.
+/// python-dbusmock reads two lines and then closes the pipe, while the bus continues to run.
 #[test]
-fn dbusmock() {
+fn dbusmock_starts_the_bus_in_the_background() {
     for form in ["--session", "--config-file={conf}"] {
         let scratch = with_configuration();
         let (mut output, child_side) = std::io::pipe().expect("a pipe");
-        // The standard input is the pipe only to get it there; the shell turns it around.
+        // The shell turns its standard input, which is the pipe, into the standard output of the
+        // bus.
         let running = ExternalProgram::shell("exec \"$@\" >&0 </dev/null")
             .arg(link_bus(&scratch))
             .args(["--fork", "--print-address=1", "--print-pid=1", &fill(form, &scratch)])
@@ -88,9 +89,9 @@ fn dbusmock() {
     }
 }
 
-/// at-spi-bus-launcher: reads descriptor 3 to its end, while the bus stays in the foreground.
+/// at-spi-bus-launcher reads descriptor 3 to its end, while the bus stays in the foreground.
 #[test]
-fn at_spi_bus_launcher() {
+fn at_spi_bus_launcher_reads_the_address_from_descriptor_3() {
     let scratch = with_configuration();
     let (mut output, child_side) = std::io::pipe().expect("a pipe");
     let running = ExternalProgram::shell("exec 3>&0 </dev/null \"$@\"")
@@ -105,9 +106,9 @@ fn at_spi_bus_launcher() {
     let _ = running.terminate().success();
 }
 
-/// dbus-launch: descriptors of its own choice, in two words each.
+/// dbus-launch passes descriptors of its own choice, as separate arguments.
 #[test]
-fn dbus_launch() {
+fn dbus_launch_starts_the_bus() {
     let scratch = with_configuration();
     let ran = ExternalProgram::shell("exec \"$@\" 7>\"$OUT/pid\" 8>\"$OUT/address\"")
         .arg(link_bus(&scratch))
@@ -122,13 +123,13 @@ fn dbus_launch() {
     daemon.stop();
 }
 
-/// systemd: the sockets are there before the bus is, and stay when it ends.
+/// systemd creates the sockets before the bus starts, and keeps them when the bus ends.
 #[test]
-fn systemd_sockets() {
+fn sockets_from_systemd_stay_when_the_bus_ends() {
     let scratch = with_configuration();
     let place = scratch.join("socket");
     let listener = UnixListener::bind(&place).expect("a fresh place");
-    // Somebody who came too early waits.
+    // A client that connects before the bus starts waits.
     let early = std::thread::spawn({
         let address = format!("unix:path={}", place.display());
         move || TestPeer::connect(&address).is_alive()
@@ -143,15 +144,16 @@ fn systemd_sockets() {
         .stdin(OwnedFd::from(listener))
         .start();
     notifications.wait_for("READY=1");
-    assert!(early.join().expect("no panic"), "who came early is served");
+    assert!(early.join().expect("no panic"), "the early client is served");
     assert!(running.stderr().contains("unix:path="), "{}", running.stderr());
     let ran = running.terminate().success();
     assert!(place.exists(), "not its own socket, so it stays: {ran}");
 }
 
-/// sd_notify: ready when it can be talked to, and in between while it reloads.
+/// The bus notifies systemd (sd_notify) when it accepts connections, and when it starts and
+/// finishes reloading.
 #[test]
-fn notifications() {
+fn systemd_is_notified_of_readiness_and_reloads() {
     let scratch = ScratchFolder::new();
     let notifications = Notifications::new(&scratch);
     let path = &notifications.path;
@@ -166,10 +168,10 @@ fn notifications() {
     notifications.wait_for("STOPPING=1");
 }
 
-/// When the bus says that it is ready again, the new configuration is in force. The reference says
-/// so before.
+/// When the bus reports that it is ready again, the new configuration is in force. dbus-daemon
+/// reports it earlier.
 #[test]
-fn ready_with_the_new_configuration() {
+fn readiness_after_a_reload_means_that_the_new_configuration_applies() {
     let scratch = ScratchFolder::new();
     let notifications = Notifications::new(&scratch);
     let path = &notifications.path;
@@ -189,7 +191,7 @@ fn ready_with_the_new_configuration() {
     bus.stop();
 }
 
-/// The other end of `NOTIFY_SOCKET`.
+/// The receiving socket of `NOTIFY_SOCKET`.
 struct Notifications {
     socket: UnixDatagram,
     path: std::path::PathBuf,
@@ -216,9 +218,10 @@ impl Notifications {
     }
 }
 
-/// Somebody else on a session bus is refused when the handshake is over, and does no harm.
+/// A client of another user is rejected at the end of the handshake, and the session bus continues
+/// to work.
 #[test]
-fn another_user_on_a_session_bus() {
+fn another_user_is_rejected_by_a_session_bus() {
     if !root_for("another user on a session bus") {
         return;
     }
@@ -235,7 +238,7 @@ fn another_user_on_a_session_bus() {
 
 const ROOT: RunAs = RunAs { uid: 0, gid: 0 };
 
-/// Debian's user `daemon`, who runs nothing.
+/// Debian's user `daemon`, which runs no processes.
 const DAEMON: RunAs = RunAs { uid: 1, gid: 1 };
 
 fn comes_in(address: &str, user: RunAs) -> bool {
@@ -253,9 +256,9 @@ fn dbus_send(address: &str, user: RunAs, method: &str, args: &[&str]) -> Finishe
         .run()
 }
 
-/// What needs rights beyond those of a client: root and the user of the bus have them.
+/// Privileged methods are allowed for root and for the user of the bus.
 #[test]
-fn privileged_methods() {
+fn privileged_methods_are_allowed_for_root_and_the_user_of_the_bus() {
     if !root_for("privileged methods for several users") {
         return;
     }
@@ -276,7 +279,7 @@ fn privileged_methods() {
     bus.stop();
 }
 
-/// What the bus says of a client of another user.
+/// The credentials that the bus returns for a client of another user.
 #[test]
 fn credentials_of_another_user() {
     if !root_for("credentials of another user") {

@@ -1,7 +1,7 @@
-//! Every option of the command line: exit status, output, and where the bus listens then.
+//! Every option of the command line: exit status, output, and the address at which the bus listens.
 //!
-//! In the arguments of a row, `{dir}` is a fresh folder and `{conf}` a good configuration file in it,
-//! whose bus listens at `{dir}/bus`.
+//! In the arguments of a row, `{dir}` is a new folder and `{conf}` is a valid configuration file in
+//! it, whose bus listens at `{dir}/bus`.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -13,12 +13,12 @@ use conformance::{
     fail_with, first_line, key, link_bus, root_for, set_mode, socket_path,
 };
 
-/// What a stream has to hold.
+/// The text that an output stream must contain.
 #[derive(Clone, Copy)]
 enum ExpectedText {
-    /// This, among other things.
+    /// This text, and possibly others.
     Has(&'static str),
-    /// An explanation of the options: each of them.
+    /// The usage, with each option.
     Usage,
 }
 
@@ -51,7 +51,11 @@ const REFUSED: &[RefusedOption] = &[
     usage("a stray word after a complete option", &["--print-address=", "1"]),
     usage("no configuration, usage", &[]),
     refused("no configuration, reason", &[], "No configuration file specified."),
-    refused("an empty name is no configuration", &["--config-file="], "No configuration file"),
+    refused(
+        "an empty file name does not count as a configuration",
+        &["--config-file="],
+        "No configuration file",
+    ),
     refused("the name is missing", &["--config-file"], "No configuration file specified."),
     refused("session and system", &["--session", "--system"], "--system specified but"),
     refused("session twice", &["--session", "--session"], "--session specified but"),
@@ -149,12 +153,12 @@ const REFUSED: &[RefusedOption] = &[
         "Failed to start message bus: ",
     ),
     refused(
-        "a family that is none",
+        "an unknown address family",
         &["--config-file={conf}", "--address=tcp:host=127.0.0.1,port=x,family=foo"],
         "Failed to start message bus: Unknown address family foo\n",
     ),
     refused(
-        "a port that is none",
+        "an invalid port",
         &["--config-file={conf}", "--address=tcp:host=127.0.0.1,port=x"],
         "Failed to lookup host/port: \"127.0.0.1:x\": Servname not supported for ai_socktype (-8)\n",
     ),
@@ -187,7 +191,7 @@ const REFUSED: &[RefusedOption] = &[
 ];
 
 #[test]
-fn what_is_refused() {
+fn invalid_command_lines_are_refused() {
     check_all(
         REFUSED,
         |row| row.name.to_owned(),
@@ -234,7 +238,7 @@ const SHOWN: &[HelpOutput] = &[
 ];
 
 #[test]
-fn what_is_shown() {
+fn version_and_introspection_are_printed() {
     check_all(
         SHOWN,
         |row| row.name.to_owned(),
@@ -247,9 +251,9 @@ fn what_is_shown() {
     );
 }
 
-/// What `--introspect` prints is what the method gives, well formed, with all interfaces.
+/// `--introspect` prints the same well-formed XML as the method Introspect, with all interfaces.
 #[test]
-fn introspection_is_the_same_inside_and_outside() {
+fn introspect_option_and_method_give_the_same_xml() {
     let printed = bus_program().arg("--introspect").run().success().stdout;
     let bus = BusUnderTest::session();
     let call = PlainMessage::call(
@@ -280,7 +284,7 @@ const INTERFACES: [&str; 6] = [
     "org.freedesktop.DBus.Peer",
 ];
 
-/// What a bus that starts well prints.
+/// The output of a bus that starts successfully.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StartOutput {
     Nothing,
@@ -305,7 +309,7 @@ const fn served(
     ServedCommand { name, args, stdout, stderr }
 }
 
-/// All serve, and end with status 0 at SIGTERM.
+/// All accept connections, and end with status 0 after SIGTERM.
 #[rustfmt::skip]
 const SERVED: &[ServedCommand] = &[
     served("nothing asked", &["--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
@@ -318,18 +322,18 @@ const SERVED: &[ServedCommand] = &[
     served("the pid on standard error", &["--config-file={conf}", "--print-pid", "2", "--print-address", "1"], StartOutput::Address, StartOutput::Pid),
     served("both", &["--print-pid", "--print-address", "--config-file={conf}"], StartOutput::AddressThenPid, StartOutput::Nothing),
     served("both, with numbers", &["--print-address=1", "--print-pid=1", "--config-file={conf}"], StartOutput::AddressThenPid, StartOutput::Nothing),
-    served("an empty address is none", &["--config-file={conf}", "--address="], StartOutput::Nothing, StartOutput::Nothing),
-    served("an address that is missing is none", &["--config-file={conf}", "--address"], StartOutput::Nothing, StartOutput::Nothing),
+    served("an empty address is ignored", &["--config-file={conf}", "--address="], StartOutput::Nothing, StartOutput::Nothing),
+    served("a missing address is ignored", &["--config-file={conf}", "--address"], StartOutput::Nothing, StartOutput::Nothing),
     served("the address in two words", &["--config-file={conf}", "--address", "unix:path={dir}/bus", "--print-address"], StartOutput::Address, StartOutput::Nothing),
     served("the second of two addresses", &["--config-file={conf}", "--address=unix:path=/none/x;unix:path={dir}/bus", "--print-address"], StartOutput::Address, StartOutput::Nothing),
     served("an address with an escape", &["--config-file={conf}", "--address=unix:path={dir}/%62us", "--print-address"], StartOutput::Address, StartOutput::Nothing),
-    served("all that says how to run", &["--nofork", "--nosyslog", "--nopidfile", "--systemd-activation", "--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
+    served("all options for how to run", &["--nofork", "--nosyslog", "--nopidfile", "--systemd-activation", "--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
     served("the system log too", &["--syslog", "--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
     served("the system log only", &["--syslog-only", "--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
 ];
 
 #[test]
-fn what_is_served() {
+fn valid_command_lines_start_the_bus_and_print_what_was_asked() {
     check_all(
         SERVED,
         |row| row.name.to_owned(),
@@ -340,7 +344,7 @@ fn what_is_served() {
             let (pid, address) = (running.id(), fill("unix:path={dir}/bus", &scratch));
             assert!(connect_eventually(&address).is_alive());
             assert_printed(row.stdout, &running.stdout(), &address, pid);
-            // Warnings may stand there as well.
+            // Warnings may follow on the same stream.
             let stderr = running.stderr();
             let printed = stderr.lines().take_while(|line| !line.contains("]: "));
             assert_printed(row.stderr, &with_line_ends(printed), &address, pid);
@@ -353,7 +357,7 @@ fn what_is_served() {
 struct ListeningBus {
     name: &'static str,
     address: &'static str,
-    /// What the printed address starts with; `guid=` and 32 digits end it.
+    /// The beginning of the printed address; `guid=` and 32 digits end it.
     printed: &'static str,
 }
 
@@ -385,12 +389,12 @@ const LISTENING_ON_TCP: &[ListeningBus] = &[
 ];
 
 #[test]
-fn what_it_listens_at() {
+fn addresses_are_printed_as_the_bus_listens_at_them() {
     check_all(LISTENING, |row| row.name.to_owned(), listens);
 }
 
 #[test]
-fn what_it_listens_at_for_the_network() {
+fn network_addresses_are_printed_as_the_bus_listens_at_them() {
     check_all(LISTENING_ON_TCP, |row| row.name.to_owned(), listens);
 }
 
@@ -420,7 +424,7 @@ fn listens(row: &ListeningBus) {
     let _ = running.terminate().success();
 }
 
-/// Connects, with the nonce if the address has one, and says the first byte.
+/// Connects, with the nonce if the address has one, and sends the null byte.
 fn over_tcp(address: &str) -> PeerStream {
     let nonce = key(address, "noncefile").map(|path| fs::read(path).expect("readable for us"));
     let nonce = nonce.unwrap_or_default();
@@ -452,9 +456,9 @@ fn several_addresses_are_all_served_and_printed() {
     bus.stop();
 }
 
-/// Places that are taken: what is somebody's stays, and a dead socket is replaced.
+/// An address that another process uses stays untouched, and a stale socket is replaced.
 #[test]
-fn places_that_are_taken() {
+fn stale_sockets_are_replaced_and_sockets_in_use_are_kept() {
     let abstract_name = format!("unix:abstract=diligence-{}", std::process::id());
     refuses_a_place_that_is_taken(&abstract_name);
     let scratch = with_configuration();
@@ -484,9 +488,9 @@ fn refuses_a_place_that_is_taken(address: &str) {
     first.stop();
 }
 
-/// Files and folders that an ordinary user may not touch.
+/// Files and folders that an ordinary user may not use.
 #[test]
-fn what_an_ordinary_user_may_not() {
+fn files_without_permission_make_the_bus_refuse_to_start() {
     if !root_for("an unreadable configuration, an unwritable folder") {
         return;
     }
@@ -506,9 +510,9 @@ fn what_an_ordinary_user_may_not() {
     }
 }
 
-/// Output that goes to a descriptor of the caller's, which is closed afterwards.
+/// Output goes to a descriptor of the caller, which the bus closes afterwards.
 #[test]
-fn descriptors_of_the_caller() {
+fn printing_to_a_descriptor_of_the_caller_closes_it() {
     let scratch = with_configuration();
     let script = "exec \"$@\" --print-address=8 --print-pid 9 8>\"$OUT/address\" 9>\"$OUT/pid\"";
     let running = ExternalProgram::shell(script)
@@ -527,9 +531,9 @@ fn descriptors_of_the_caller() {
     let _ = running.terminate().success();
 }
 
-/// Without its standard descriptors, and with a terminal's worth of others, it starts as well.
+/// The bus starts without standard descriptors, and with many inherited ones.
 #[test]
-fn standard_descriptors_may_be_closed() {
+fn the_bus_starts_without_standard_descriptors() {
     let scratch = with_configuration();
     let script = "exec \"$@\" 8>\"$OUT\" <&- >&- 2>&-";
     let running = ExternalProgram::shell(script)

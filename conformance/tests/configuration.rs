@@ -1,7 +1,7 @@
-//! Configuration files, right and nearly right: what the reference accepts is accepted, what it refuses
-//! is refused. Both buses run already and are asked to read their file again, which takes no time.
+//! Valid and slightly invalid configuration files: both buses accept or reject the same files. Both
+//! buses run already and reload their file, which is much faster than starting them.
 //!
-//! `DILIGENCE_SEED` repeats a run, `DILIGENCE_CONFIGURATIONS` says how many files are tried.
+//! `DILIGENCE_SEED` repeats a run, and `DILIGENCE_CONFIGURATIONS` sets the number of files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use conformance::{
     first_line, link_bus,
 };
 
-/// Files that are tried when nothing else is said: some seconds' worth.
+/// The default number of files, which takes a few seconds.
 const FILES: u64 = 2_000;
 
 #[test]
@@ -28,7 +28,7 @@ fn random_files_have_the_verdicts_of_the_reference() {
         let elements = elements(&mut random);
         let [ours, theirs] = sides.each_mut().map(|side| side.reads(&elements));
         if ours == ConfigVerdict::Denied || theirs == ConfigVerdict::Denied {
-            // The file let nobody ask for the next.
+            // The rules of this file denied the next reload, so both buses start again.
             sides = start();
         }
         let outcome = match excuse(&elements, &ours, &theirs) {
@@ -49,12 +49,12 @@ fn random_files_have_the_verdicts_of_the_reference() {
     assert!(tally["accepted"] > count / 20 && tally["refused"] > count / 20, "{tally:?}");
 }
 
-/// What a bus says of a file.
+/// The result of reloading a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum ConfigVerdict {
     Accepted,
     Refused(String),
-    /// The rules that are in force do not allow to ask.
+    /// The rules in force do not allow the call of ReloadConfig.
     Denied,
 }
 
@@ -68,7 +68,7 @@ impl ConfigVerdict {
     }
 }
 
-/// Where the two are known to differ: rows of docs/deviations.md.
+/// Returns the known difference between the buses for a file: a row of docs/deviations.md.
 fn excuse(elements: &str, ours: &ConfigVerdict, theirs: &ConfigVerdict) -> Option<&'static str> {
     match (ours, theirs) {
         (ConfigVerdict::Refused(reason), ConfigVerdict::Accepted) => BEHIND_NUMBERS
@@ -88,10 +88,10 @@ fn excuse(elements: &str, ours: &ConfigVerdict, theirs: &ConfigVerdict) -> Optio
     }
 }
 
-/// What is said of numbers that the reference reads up to where they end.
+/// Errors about numbers with trailing characters, which dbus-daemon ignores.
 const BEHIND_NUMBERS: [&str; 2] = ["(could not parse as integer)", "must be an integer in range"];
 
-/// A bus, and who asks it.
+/// A bus, and a client that makes it reload.
 struct ConfigSide {
     bus: BusUnderTest,
     peer: TestPeer,
@@ -105,7 +105,7 @@ fn start() -> [ConfigSide; 2] {
 
 impl ConfigSide {
     fn reads(&mut self, elements: &str) -> ConfigVerdict {
-        // The rules at the end let us ask again.
+        // The rules at the end allow the next reload.
         let folder = self.bus.scratch().path();
         let text = format!(
             "<busconfig><type>session</type><listen>unix:path={}/bus</listen>{elements}\
@@ -123,7 +123,7 @@ impl ConfigSide {
     }
 }
 
-/// Some elements, mostly with something that is not right.
+/// Generates some elements, most of them with a mistake.
 fn elements(random: &mut SeededRandom) -> String {
     let mut text = String::new();
     for _ in 0..=random.below(3) {
@@ -153,7 +153,7 @@ fn rule(random: &mut SeededRandom) -> String {
     format!("<{}{attributes}/>", random.pick(&["allow", "deny"]))
 }
 
-/// Changes, adds or takes away a few characters.
+/// Changes, inserts or removes a few characters.
 fn garble(text: &mut String, random: &mut SeededRandom) {
     for _ in 0..=random.below(2) {
         let at = random.below(text.chars().count() + 1);
@@ -170,7 +170,7 @@ fn garble(text: &mut String, random: &mut SeededRandom) {
     }
 }
 
-/// Elements at the top, with all that they may have, and with what they may not.
+/// Top-level elements, with all attributes that they allow, and with some that they do not.
 const ELEMENTS: &[&str] = &[
     "<user>root</user>",
     "<user>nobody-of-that-name</user>",
@@ -314,7 +314,7 @@ const NUMBERS: &[&str] = &[
     "1e3",
 ];
 
-/// Those that leave us able to ask.
+/// Limits that still allow the client to connect and call.
 const LIMITS: &[&str] = &[
     "max_names_per_connection",
     "max_match_rules_per_connection",
@@ -355,13 +355,13 @@ const ODD: &[&str] = &[
     "-",
 ];
 
-/// Enough to see what they have in common.
+/// Enough differences to see what they have in common.
 const DIFFERENCES_SHOWN: usize = 40;
 
-/// A configuration may come through a descriptor, from what has no path: a file that was deleted, one
-/// that never had a name, a pipe. It can be reloaded too.
+/// A configuration without a path can be read from a descriptor, and reloaded: a deleted file, an
+/// unnamed file, a pipe.
 #[test]
-fn a_configuration_that_has_no_path() {
+fn configurations_without_a_path_can_be_read_and_reloaded() {
     let scratch = ScratchFolder::new();
     let text = TestConfig::session().text(scratch.path());
     let deleted = || {
@@ -384,7 +384,7 @@ fn a_configuration_that_has_no_path() {
     let kinds: [(&str, &dyn Fn() -> OwnedFd); 3] =
         [("deleted", &deleted), ("nameless", &nameless), ("pipe", &pipe)];
     for (kind, open) in kinds {
-        // The reference finds pipes empty.
+        // dbus-daemon reads an empty text from pipes.
         if kind == "pipe" && Flavour::under_test() == Flavour::Reference {
             continue;
         }

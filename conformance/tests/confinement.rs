@@ -1,5 +1,5 @@
-//! Our bus as the unit of the system bus has it run: without new privileges, with the capabilities and
-//! the system calls that stand there (`conformance/confined`). The whole suite runs so by `make prove`.
+//! The bus under the restrictions of its systemd unit (`conformance/confined`): no new privileges,
+//! and limited capabilities and system calls. `make prove` runs the whole suite like this.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use conformance::{
     TestConfig, eventually, installed, link_bus, root_for, set_mode,
 };
 
-/// The capabilities that the unit leaves: to give files away, of group, user and resources. They go
-/// with root.
+/// The capabilities that the unit grants: CAP_CHOWN, CAP_SETGID, CAP_SETUID and CAP_SYS_RESOURCE.
+/// The bus drops them when it stops being root.
 const LEFT: u64 = 1 | 1 << 6 | 1 << 7 | 1 << 24;
 
 #[test]
@@ -24,7 +24,7 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
     let [metrics, flights] = ["metrics", "flights"].map(|name| scratch.join(name));
     fs::create_dir(&flights).expect("a fresh place");
     set_mode(&flights, 0o777);
-    // That of a process which cannot be there: numbers are smaller.
+    // The pid of a process that cannot exist: the kernel assigns smaller numbers.
     let pid_file = scratch.file("pid", "4194304\n");
     let mut config =
         TestConfig::session().element(&format!("<pidfile>{}</pidfile>", pid_file.display()));
@@ -69,7 +69,7 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
     bus.stop();
 }
 
-/// It is not refused in silence, either: the kernel logs it, and systemd says how the bus has ended.
+/// The kernel logs the forbidden call, and systemd reports the signal that ended the bus.
 #[test]
 fn a_call_that_the_unit_does_not_allow_ends_the_process() {
     let chroot = installed("chroot", "coreutils");
@@ -77,7 +77,8 @@ fn a_call_that_the_unit_does_not_allow_ends_the_process() {
     assert_eq!(ran.code(), 128 + Signal::SYS.as_raw(), "{ran}");
 }
 
-/// Services without a unit are instances of a template, since the bus may execute nothing.
+/// Services without a unit run as instances of a template unit, because the bus may not execute
+/// programs.
 #[test]
 fn systemd_starts_all_services() {
     if Flavour::under_test() == Flavour::Reference {
@@ -134,14 +135,14 @@ fn confined(_: ExternalProgram) -> ExternalProgram {
     program.env("CONFINED_BUS", bus)
 }
 
-/// What the kernel says of the process.
+/// Checks the restrictions that the kernel reports for the process.
 fn assert_confined(bus: &mut BusUnderTest) {
     let pid = bus.process().id();
     let field = |key: &str| status(pid, key);
     let capabilities = |name| u64::from_str_radix(&field(name), 16).expect("hexadecimal digits");
     assert_eq!((field("NoNewPrivs").as_str(), field("Seccomp").as_str()), ("1", "2"));
     if RunAs::is_root() {
-        // A container may have fewer.
+        // In a container, the bounding set can be smaller.
         assert_eq!((capabilities("CapBnd") & !LEFT, capabilities("CapEff")), (0, 0));
         assert!(field("Uid").starts_with("65534"), "{}", field("Uid"));
     }

@@ -1,6 +1,7 @@
-//! What one small message costs the bus: counts that do not depend on the machine's mood.
+//! The cost of a small message for the bus, as counts that do not depend on the speed of the
+//! machine.
 //!
-//! Only for our own bus: the reference needs more, and that is why ours exists.
+//! These tests run only with Diligence, because dbus-daemon exceeds the limits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use conformance::{
     TestConfig, TestPeer, announce, check_all, link_bus,
 };
 
-/// Enough that what attaching the tracer costs does not matter.
+/// Enough that the cost of attaching the tracer is negligible.
 const ROUND_TRIPS: u32 = 500;
 
 /// System calls for one round trip: wait, read, write for the call, and the same for the reply.
@@ -20,14 +21,13 @@ const SYSTEM_CALLS: u32 = 6;
 /// Wake-ups for one round trip: one for the call, one for the reply.
 const WAKE_UPS: u64 = 2;
 
-/// Instructions for a message: what callgrind counts outside the kernel.
+/// Instructions per message that callgrind counts outside of the kernel.
 ///
-/// The numbers are those of rustc 1.95 and the `dev` profile on x86-64. Another compiler, other
-/// `[profile.dev]` lines, or a libc or processor with other copy loops may move all of them a
-/// little; then, or when a change is worth its price, this table is the place to write what was
-/// measured, which the tests print. Between two runs only the random keys of the hash tables differ,
-/// which is worth up to 3 % where there are many rules and nothing elsewhere; [`SLACK`] is for that
-/// and for small changes, not for many of them.
+/// The numbers apply to rustc 1.95 and the `dev` profile on x86-64. Another compiler, other
+/// `[profile.dev]` settings, or a libc or processor with other copy loops can change all of them
+/// slightly. After such a change, or if a change of the bus is worth its cost, replace the numbers
+/// with the printed ones. Two runs differ only by the random keys of the hash tables, by
+/// up to 3 % with many rules and less without them. [`SLACK`] covers this and a few small changes.
 const COSTS: [InstructionCost; 4] = [
     InstructionCost {
         name: "round-trip",
@@ -59,22 +59,23 @@ const COSTS: [InstructionCost; 4] = [
     },
 ];
 
-/// What the bus is started with to write down all that it does.
+/// The options with which the bus traces every message.
 const TRACED: &[&str] = &["--flight-recorder=1MiB"];
 
-/// How much more than usual is still good, in percent.
+/// The allowed increase over the usual number, in percent.
 const SLACK: u64 = 10;
 
-/// Sent before the count begins: what happens once, as a table that grows, is not counted.
+/// Messages before the count begins, so that one-time costs such as growing tables are not counted.
 const WARM_UP: u32 = 100;
 
-/// Enough that what the keys of the hash tables change while the rules are added does not matter.
+/// Enough that the random keys of the hash tables hardly change the result while rules are added.
 const COUNTED: u32 = 2_000;
 
-/// Who hears each of the signals to many.
+/// The number of recipients of each broadcast signal.
 const RECIPIENTS: u32 = 10;
 
-/// Rules that a signal does not match, each connection's share below the usual limit of 512.
+/// Connections that own the rules that do not match; the share of each is below the default limit
+/// of 512.
 const RULE_OWNERS: u32 = 10;
 const RULES_EACH: u32 = 100;
 
@@ -83,7 +84,7 @@ fn a_round_trip_costs_the_bus_three_system_calls_each_way() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
-    // What it does with messages is written down without one more.
+    // Tracing must not add a system call.
     let options: [&[&str]; 2] = [&[], TRACED];
     check_all(&options, |options| options.join(" "), |options| count_system_calls(options));
 }
@@ -99,8 +100,8 @@ fn count_system_calls(options: &[&str]) {
     tracer.signal(Signal::INT);
     let table = tracer.finish().stderr;
     let total = total_calls(&table).unwrap_or_else(|| panic!("no total in\n{table}"));
-    // Attaching interrupts one call, which is then made again. The tracer may be gone before it has
-    // seen how the last write ends and the wait after it begins.
+    // Attaching the tracer interrupts one call, which is then repeated. The tracer may detach
+    // before it has seen the end of the last write and the beginning of the next wait.
     let expected = ROUND_TRIPS * SYSTEM_CALLS;
     assert!(
         (expected - 2..=expected + 4).contains(&total),
@@ -121,38 +122,40 @@ fn a_round_trip_wakes_the_bus_twice() {
     (0..ROUND_TRIPS).for_each(|_| round_trip(&mut caller, &mut callee));
     let woken = wake_ups(process) - before;
     let expected = u64::from(ROUND_TRIPS) * WAKE_UPS;
-    // Less where the bus was still awake when the reply came; more only by what others cause.
+    // Fewer if the bus was still awake when the reply arrived; more only because of other
+    // processes.
     assert!(woken <= expected + 4, "{woken} wake-ups for {ROUND_TRIPS} round trips");
 }
 
 #[test]
-fn no_message_takes_more_instructions_than_it_did() {
+fn instructions_per_message_stay_below_the_limits() {
     if let Err(reason) = numbers_apply() {
         return announce(&format!("left out, instructions for a message: {reason}"));
     }
     check_all(&COSTS, |cost| cost.name.to_owned(), InstructionCost::check);
 }
 
-/// Whether the bus under test is the one whose instructions stand in the table.
+/// Fails with a reason if the table does not apply to the bus under test.
 fn numbers_apply() -> Result<(), &'static str> {
     if std::env::var_os("DILIGENCE_BUS").is_some() {
         return Err("DILIGENCE_BUS may be of any profile");
     }
-    // The program and the tests are in the same folder, so of the same profile.
+    // The program and the tests are in the same folder, so they have the same profile.
     let usual = cfg!(all(debug_assertions, target_arch = "x86_64"));
-    usual.then_some(()).ok_or("the numbers are those of the dev profile on x86-64")
+    usual.then_some(()).ok_or("the numbers apply to the dev profile on x86-64")
 }
 
-/// A kind of message, and how many instructions the bus needs for one.
+/// A kind of message, and the number of instructions that the bus needs for one.
 struct InstructionCost {
     name: &'static str,
-    /// Instructions for a share.
+    /// The usual number of instructions for one share.
     usual: u64,
-    /// In how many shares the cost of one message is told: recipients, where there are many.
+    /// The number of shares into which the cost of a message is divided: its recipients, for
+    /// broadcasts.
     shares: u32,
-    /// Of the bus.
+    /// Additional options of the bus.
     options: &'static [&'static str],
-    /// Sends so many of them, after what has to be there first, and gives all who took part.
+    /// Connects the peers, sends this number of messages, and returns the peers.
     send: fn(&BusUnderTest, u32) -> Vec<TestPeer>,
 }
 
@@ -160,7 +163,7 @@ impl InstructionCost {
     fn check(&self) {
         let profile = self.profile();
         let without = self.instructions(WARM_UP, &profile);
-        // The longer run is second, so that its profile is the one that stays.
+        // The longer run is second, so its profile remains.
         let with = self.instructions(WARM_UP + COUNTED, &profile);
         let measured = with.saturating_sub(without) / u64::from(COUNTED * self.shares);
         println!("{}: {measured} instructions", self.name);
@@ -178,7 +181,8 @@ impl InstructionCost {
         );
     }
 
-    /// All instructions of a bus from its start to its end, with so many messages in between.
+    /// All instructions of a bus from its start to its end, with this number of messages in
+    /// between.
     fn instructions(&self, messages: u32, profile: &Path) -> u64 {
         let links = ScratchFolder::new();
         let bus = BusUnderTest::start_with(&TestConfig::session(), |_| {
@@ -189,7 +193,7 @@ impl InstructionCost {
                 .arg(link_bus(&links))
                 .args(self.options)
         });
-        // Who left before the end would leave at a moment that is not always the same.
+        // A peer that disconnects earlier would do so at a varying moment.
         let peers = (self.send)(&bus, messages);
         bus.stop();
         drop(peers);
@@ -198,7 +202,7 @@ impl InstructionCost {
         total.and_then(|number| number.trim().parse().ok()).expect("a summary in the profile")
     }
 
-    /// A file that outlives the test, to look at when it fails.
+    /// A file that remains after the test, to examine a failure.
     fn profile(&self) -> PathBuf {
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cost-{}.callgrind", self.name))
     }
@@ -229,7 +233,7 @@ fn signals_past_rules(bus: &BusUnderTest, count: u32) -> Vec<TestPeer> {
     peers
 }
 
-/// A rule for the signal, but for one thing: in turn each of those that rules are told apart by.
+/// A rule that differs from the signal in one key, a different one in turn.
 fn rule_for_none(number: u32) -> String {
     match number % 4 {
         0 => format!("{RULE},member='Other{number}'"),
@@ -239,14 +243,15 @@ fn rule_for_none(number: u32) -> String {
     }
 }
 
-/// A client that hears the signal.
+/// A client that subscribes to the signal.
 fn listener(bus: &BusUnderTest) -> TestPeer {
     let mut peer = bus.peer();
     peer.add_match(RULE);
     peer
 }
 
-/// The next signal goes out when all have this one, so that each is read and sent by itself.
+/// The next signal is sent when all recipients have this one, so that each is read and sent
+/// separately.
 fn broadcast(sender: &mut TestPeer, recipients: &mut [TestPeer]) {
     let signal =
         PlainMessage::signal("/", "com.example.Cost", "Changed").arg(PlainValue::text("value"));
@@ -273,7 +278,7 @@ fn total_calls(table: &str) -> Option<u32> {
     line.split_whitespace().nth(3)?.parse().ok()
 }
 
-/// How often a process has gone to sleep of its own will, and so was woken.
+/// The number of voluntary context switches of a process, each of which ends with a wake-up.
 fn wake_ups(process: u32) -> u64 {
     status_number(process, "voluntary_ctxt_switches")
 }

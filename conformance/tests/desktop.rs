@@ -1,5 +1,5 @@
-//! What a desktop session has on its bus: settings (dconf), files (gvfs), accessibility (at-spi2).
-//! The bus starts all of them when somebody asks for them.
+//! Services of a desktop session: settings (dconf), files (gvfs) and accessibility (at-spi2). The
+//! bus activates all of them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,9 +9,9 @@ use conformance::{
     check_all, eventually, kind, require,
 };
 
-/// A session of a user who has just got his home.
+/// A session of a user with a new home folder.
 struct DesktopSession {
-    // In this order: the bus goes before the folder that its services write to.
+    // The fields are dropped in this order: the bus before the folder that its services write to.
     bus: BusUnderTest,
     home: ScratchFolder,
 }
@@ -25,13 +25,13 @@ impl DesktopSession {
             program
                 .env("HOME", home.path())
                 .env("XDG_RUNTIME_DIR", &runtime)
-                // Nobody here can mount anything.
+                // The test environment cannot mount file systems.
                 .env("GVFS_DISABLE_FUSE", "1")
         });
         Self { bus, home }
     }
 
-    /// A program of this session, with `{home}` in its arguments filled in.
+    /// A program of this session; `{home}` in its arguments is replaced.
     fn program(&self, name: &str, args: &[&str]) -> ExternalProgram {
         let home = self.home.path().display().to_string();
         ExternalProgram::named(name, "libglib2.0-bin")
@@ -45,7 +45,7 @@ impl DesktopSession {
             .env("XDG_RUNTIME_DIR", self.home.join("run"))
     }
 
-    /// What a program says that is to succeed.
+    /// Runs a program that must succeed, and returns its output.
     fn ask(&self, program: &str, args: &[&str]) -> String {
         self.program(program, args).run().success().stdout
     }
@@ -59,9 +59,9 @@ impl DesktopSession {
     }
 }
 
-/// A value that one program sets is told to another, and read by a third.
+/// A value that one program sets is signaled to another, and read by a third.
 #[test]
-fn settings() {
+fn changed_settings_of_dconf_reach_watchers_and_readers() {
     require("/usr/libexec/dconf-service", "dconf-service");
     let _ = of_library("gio/modules/libdconfsettings.so", "dconf-gsettings-backend");
     let compiler = of_library("glib-2.0/glib-compile-schemas", "libglib2.0-0");
@@ -73,9 +73,9 @@ fn settings() {
     };
 
     let watcher = session.program("gsettings", &["monitor", "com.example.Words"]).start();
-    eventually("the watcher to hear of a change", || {
+    eventually("the watcher to print a change", || {
         gsettings("set", &["aloud"]);
-        // A value that stays as it is would be told to nobody.
+        // Setting a value to itself would emit no signal.
         gsettings("reset", &[]);
         watcher.stdout().contains("last: 'aloud'\n").then_some(())
     });
@@ -86,7 +86,7 @@ fn settings() {
     session.end();
 }
 
-/// What is asked of gvfs, one after the other, and what is to be found in the answer.
+/// Commands for gvfs, in order, and a text that the output must contain.
 const FILES: &[(&[&str], &str)] = &[
     (&["list", "computer:///"], "root.link\n"),
     (&["info", "trash:///"], "trash::item-count: 0\n"),
@@ -101,9 +101,9 @@ const FILES: &[(&[&str], &str)] = &[
     (&["info", "--attributes=metadata::*", "{home}/folder/file"], "metadata::note: words\n"),
 ];
 
-/// One service starts the others: each kind of place has a process of its own.
+/// One service activates others: each kind of location has its own process.
 #[test]
-fn files() {
+fn gvfs_services_start_each_other() {
     require("/usr/libexec/gvfsd", "gvfs-daemons");
     let _ = of_library("gio/modules/libgvfsdbus.so", "gvfs");
     let session = DesktopSession::start();
@@ -123,9 +123,9 @@ fn files() {
     session.end();
 }
 
-/// The service starts a bus of its own, for programs and those who read them aloud.
+/// The service starts a separate bus for programs and screen readers.
 #[test]
-fn accessibility() {
+fn the_accessibility_bus_starts() {
     require("/usr/libexec/at-spi-bus-launcher", "at-spi2-core");
     let session = DesktopSession::start();
     let mut peer = session.bus.peer();
@@ -146,7 +146,7 @@ fn accessibility() {
     session.end();
 }
 
-/// A file of a library, in the folder of this machine's kind of processor.
+/// The path of a file of a library, in the folder of this machine's architecture.
 fn of_library(name: &str, package: &str) -> PathBuf {
     let folders = fs::read_dir("/usr/lib").expect("every system has it");
     let mut paths = folders.map(|entry| entry.expect("readable").path().join(name));

@@ -1,19 +1,19 @@
-//! The bus's own object: every method and property, with good arguments and bad ones.
+//! The object of the bus: every method and property, with valid and invalid arguments.
 
 use conformance::{
     BUS_NAME, BUS_PATH, BusUnderTest, PlainMessage, PlainValue, RunAs, TestPeer, WireByteOrder,
     check_all, fail_with, field, flag, kind, signature_of,
 };
 
-/// What a call gives.
+/// The expected result of a call.
 enum Gives {
-    /// An error of this name, without the usual prefix.
+    /// An error with this name, without the usual prefix.
     Error(&'static str),
     /// A return without arguments.
     Nothing,
-    /// This value alone.
+    /// A return with exactly this value.
     Value(fn() -> PlainValue),
-    /// Some values of this signature.
+    /// A return with any values of this signature.
     Signature(&'static str),
 }
 
@@ -70,10 +70,10 @@ const MONITORING: &str = "org.freedesktop.DBus.Monitoring";
 const STATS: &str = "org.freedesktop.DBus.Debug.Stats";
 const NOBODY: &str = "com.example.Nobody";
 
-/// Each is called by a fresh client on one bus.
+/// Each call comes from a new client on the same bus.
 #[rustfmt::skip]
 const CALLS: &[DriverCase] = &[
-    // Finding a method.
+    // Errors in finding a method.
     fails("an unknown member", || PlainMessage::to_bus("Nonsense"), "UnknownMethod"),
     fails("an unknown member without an interface", || PlainMessage::to_bus("Nonsense").without(field::INTERFACE), "UnknownMethod"),
     fails("an unknown interface", || at(BUS_PATH, "com.example.None", "GetId"), "UnknownInterface"),
@@ -82,12 +82,12 @@ const CALLS: &[DriverCase] = &[
     row("any object will do", || at("/any/object", BUS_NAME, "GetId"), Gives::Signature("s")),
     row("the interface left out, the member of a later one", || PlainMessage::to_bus("GetMachineId").without(field::INTERFACE), Gives::Signature("s")),
     row("big-endian", || PlainMessage::asking("NameHasOwner", BUS_NAME).order(WireByteOrder::Big), Gives::Value(|| PlainValue::Bool(true))),
-    // Arguments.
+    // Errors in the arguments.
     fails("an argument too few", || PlainMessage::to_bus("GetNameOwner"), "InvalidArgs"),
     fails("an argument too many", || PlainMessage::asking("ListNames", ""), "InvalidArgs"),
     fails("an argument of another type", || PlainMessage::to_bus("GetNameOwner").arg(PlainValue::U32(1)), "InvalidArgs"),
     fails("Hello again", || PlainMessage::to_bus("Hello"), "Failed"),
-    // Names.
+    // Well-known and unique names.
     row("ListNames", || PlainMessage::to_bus("ListNames"), Gives::Signature("as")),
     row("ListActivatableNames", || PlainMessage::to_bus("ListActivatableNames"), Gives::Value(|| PlainValue::texts(&[BUS_NAME]))),
     row("NameHasOwner, the bus", || PlainMessage::asking("NameHasOwner", BUS_NAME), Gives::Value(|| PlainValue::Bool(true))),
@@ -119,7 +119,7 @@ const CALLS: &[DriverCase] = &[
     row("ReleaseName, nobody", || PlainMessage::asking("ReleaseName", NOBODY), Gives::Value(|| PlainValue::U32(2))),
     fails("StartServiceByName, nobody", || PlainMessage::asking("StartServiceByName", NOBODY).arg(PlainValue::U32(0)), "ServiceUnknown"),
     fails("StartServiceByName, the bus", || PlainMessage::asking("StartServiceByName", BUS_NAME).arg(PlainValue::U32(0)), "ServiceUnknown"),
-    // Who is connected.
+    // Credentials and other data of connections.
     row("GetConnectionUnixUser, the bus", || PlainMessage::asking("GetConnectionUnixUser", BUS_NAME), Gives::Signature("u")),
     fails("GetConnectionUnixUser, nobody", || PlainMessage::asking("GetConnectionUnixUser", NOBODY), "NameHasNoOwner"),
     row("GetConnectionUnixProcessID, the bus", || PlainMessage::asking("GetConnectionUnixProcessID", BUS_NAME), Gives::Signature("u")),
@@ -131,11 +131,11 @@ const CALLS: &[DriverCase] = &[
     fails("GetConnectionSELinuxSecurityContext, nobody", || PlainMessage::asking("GetConnectionSELinuxSecurityContext", NOBODY), "NameHasNoOwner"),
     row("GetId", || PlainMessage::to_bus("GetId"), Gives::Signature("s")),
     row("ReloadConfig", || PlainMessage::to_bus("ReloadConfig"), Gives::Nothing),
-    // The environment of services.
+    // The environment of activated services.
     row("UpdateActivationEnvironment", || PlainMessage::to_bus("UpdateActivationEnvironment").arg(environment()), Gives::Nothing),
     fails("UpdateActivationEnvironment, another object", || at("/", BUS_NAME, "UpdateActivationEnvironment").arg(environment()), "AccessDenied"),
     fails("UpdateActivationEnvironment, no entries", || PlainMessage::to_bus("UpdateActivationEnvironment").arg(PlainValue::texts(&[])), "InvalidArgs"),
-    // Properties.
+    // Properties of the bus object.
     row("Get Features", || get(BUS_NAME, "Features"), Gives::Signature("v")),
     row("Get Interfaces", || get(BUS_NAME, "Interfaces"), Gives::Signature("v")),
     row("GetAll", || property("GetAll", BUS_NAME), Gives::Signature("a{sv}")),
@@ -147,7 +147,7 @@ const CALLS: &[DriverCase] = &[
     fails("Set", || set(BUS_NAME, "Features"), "PropertyReadOnly"),
     fails("Set, an unknown property", || set(BUS_NAME, "Nonsense"), "UnknownProperty"),
     fails("Set, an unknown interface", || set("com.example.None", "Features"), "UnknownInterface"),
-    // The small interfaces.
+    // The interfaces Peer and Introspectable.
     row("Ping", || at(BUS_PATH, PEER, "Ping"), Gives::Nothing),
     row("Ping, any object", || at("/any/object", PEER, "Ping"), Gives::Nothing),
     fails("Ping, an argument", || at(BUS_PATH, PEER, "Ping").arg(PlainValue::U32(1)), "InvalidArgs"),
@@ -155,12 +155,12 @@ const CALLS: &[DriverCase] = &[
     row("Introspect", || at(BUS_PATH, INTROSPECTABLE, "Introspect"), Gives::Signature("s")),
     row("Introspect, the root", || at("/", INTROSPECTABLE, "Introspect"), Gives::Signature("s")),
     row("Introspect, any object", || at("/any/object", INTROSPECTABLE, "Introspect"), Gives::Signature("s")),
-    // Without a destination.
+    // Calls without a destination.
     row("Ping, no destination", || at(BUS_PATH, PEER, "Ping").without(field::DESTINATION), Gives::Nothing),
     row("GetMachineId, no destination", || at("/x", PEER, "GetMachineId").without(field::DESTINATION), Gives::Signature("s")),
     fails("GetId, no destination", || PlainMessage::to_bus("GetId").without(field::DESTINATION), "UnknownMethod"),
     fails("anything, no destination", || at("/x", "com.example.X", "Y").without(field::DESTINATION), "UnknownMethod"),
-    // Privileged and debugging.
+    // Privileged and debugging methods.
     fails("BecomeMonitor, flags", || monitor(BUS_PATH, 1), "InvalidArgs"),
     fails("BecomeMonitor, another object", || monitor("/", 0), "UnknownInterface"),
     fails("BecomeMonitor, a broken rule", || at(BUS_PATH, MONITORING, "BecomeMonitor").arg(PlainValue::texts(&["nonsense"])).arg(PlainValue::U32(0)), "MatchRuleInvalid"),
@@ -169,10 +169,10 @@ const CALLS: &[DriverCase] = &[
     row("GetAllMatchRules", || at(BUS_PATH, STATS, "GetAllMatchRules"), Gives::Signature("a{sas}")),
     fails("GetConnectionStats, nobody", || at(BUS_PATH, STATS, "GetConnectionStats").arg(PlainValue::text(NOBODY)), "NameHasNoOwner"),
     fails("GetConnectionStats, the bus", || at(BUS_PATH, STATS, "GetConnectionStats").arg(PlainValue::text(BUS_NAME)), "InvalidArgs"),
-    // Match rules.
+    // Adding and removing match rules.
     fails("RemoveMatch, never added", || PlainMessage::asking("RemoveMatch", "type='signal'"), "MatchRuleNotFound"),
     fails("RemoveMatch, broken", || PlainMessage::asking("RemoveMatch", "nonsense"), "MatchRuleInvalid"),
-    // Calls to others.
+    // Calls to names without an owner.
     fails("a call to nobody", || PlainMessage::call(NOBODY, "/x", "com.example.X", "Y"), "ServiceUnknown"),
     fails("a call to nobody, not to be started", || PlainMessage::call(NOBODY, "/x", "com.example.X", "Y").flags(flag::NO_AUTO_START), "NameHasNoOwner"),
     fails("a call to nobody unique", || PlainMessage::call(":1.999", "/x", "com.example.X", "Y"), "ServiceUnknown"),
@@ -200,10 +200,10 @@ fn calls() {
     bus.stop();
 }
 
-/// A call that wants no answer gets none where there is nothing to say. The reference answers all
-/// others even so, which the specification allows; ours need not.
+/// A call with NO_REPLY_EXPECTED gets no reply if the bus has no result to return. dbus-daemon
+/// replies to some of these calls, which the specification allows.
 #[test]
-fn calls_that_want_no_reply() {
+fn calls_without_expected_reply_get_none_for_empty_results() {
     let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     let calls = [
@@ -221,9 +221,9 @@ fn calls_that_want_no_reply() {
     bus.stop();
 }
 
-/// Messages to the bus that are no calls are taken and ignored.
+/// Signals, returns and errors that are sent to the bus are accepted and ignored.
 #[test]
-fn what_is_no_call_is_ignored() {
+fn messages_to_the_bus_other_than_calls_are_ignored() {
     let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     let to_bus = |message: PlainMessage| message.text(field::DESTINATION, BUS_NAME);
@@ -259,7 +259,7 @@ fn values_that_can_be_known() {
         let entries = reply.body[0].entries().expect("a dictionary");
         assert_eq!(entries.get("UnixUserID"), Some(&&PlainValue::U32(uid)), "{of}");
         assert_eq!(entries.get("ProcessID"), Some(&&PlainValue::U32(pid)), "{of}");
-        // The reference leaves its own groups out.
+        // dbus-daemon omits its own groups.
         let groups = entries.get("UnixGroupIDs").and_then(|groups| groups.elements());
         assert!(groups.is_some() || of == BUS_NAME, "the groups of a client");
         let groups = groups.unwrap_or_default().iter().filter_map(PlainValue::as_u32);
@@ -270,9 +270,9 @@ fn values_that_can_be_known() {
     bus.stop();
 }
 
-/// The keys of the statistics are the ones that the specification has.
+/// The statistics have the keys that the specification lists.
 #[test]
-fn statistics() {
+fn statistics_have_the_keys_of_the_specification() {
     let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     peer.add_match("type='signal',member='A'");
@@ -304,9 +304,9 @@ fn statistics() {
     bus.stop();
 }
 
-/// Method returns and errors of the bus do not ask for a reply, and neither do its signals.
+/// Method returns, errors and signals of the bus have the flag NO_REPLY_EXPECTED.
 #[test]
-fn flags_of_what_the_bus_sends() {
+fn messages_of_the_bus_expect_no_reply() {
     let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     peer.add_match("type='signal'");

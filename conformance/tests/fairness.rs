@@ -1,4 +1,5 @@
-//! Somebody who takes too much, asks too often or reads nothing: the others do not notice.
+//! A user that floods the bus, connects too often or does not read its messages does not delay
+//! other users.
 
 use std::fs;
 use std::os::fd::AsFd as _;
@@ -12,24 +13,24 @@ use conformance::{
     eventually, field, flag, kind, root_for,
 };
 
-/// Longer than any answer takes, shorter than any waiting for somebody else.
+/// Longer than any reply takes, and shorter than any wait for another user.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
 fn open_to_all() -> TestConfig {
     TestConfig::session().policy("context='default'", "<allow user='*'/>")
 }
 
-/// A call and its answer between two clients, many times; the longest that one took.
+/// Makes a number of calls between two clients; returns the longest round trip.
 fn longest_round_trip(caller: &mut TestPeer, callee: &mut TestPeer, count: u32) -> Duration {
     (0..count).map(|_| caller.round_trip(callee)).max().unwrap_or_default()
 }
 
-/// A flood of signals, and the bus that it comes to.
+/// A flood of signals, and the bus that receives it.
 #[derive(Clone, Copy, Debug)]
 struct FairnessFlood {
-    /// The limit of open files of the bus; `None` for that of this process.
+    /// The limit of open files of the bus; `None` for the limit of this process.
     open_files: Option<u32>,
-    /// Descriptors with each signal.
+    /// The number of descriptors in each signal.
     descriptors: usize,
 }
 
@@ -40,21 +41,21 @@ const FLOODS: [FairnessFlood; 4] = [
     FairnessFlood { open_files: Some(256), descriptors: 16 },
 ];
 
-/// One user floods, on several connections, with signals that another connection of his never
-/// reads. Two clients of another user talk, and pass descriptors.
+/// One user floods the bus from several connections with signals that another connection of the
+/// same user never reads. Two clients of another user exchange calls and descriptors.
 #[test]
-fn one_user_floods() {
+fn a_flood_of_one_user_does_not_delay_others() {
     if !root_for("a flood of another user") {
         return;
     }
     let is_diligence = Flavour::under_test() == Flavour::Diligence;
     for flood in FLOODS.into_iter().filter(|flood| is_diligence || flood.open_files.is_none()) {
-        let longest = longest_call_beside(flood);
+        let longest = longest_call_during(flood);
         assert!(longest < AT_ONCE, "{flood:?}: a call took {longest:?}");
     }
 }
 
-fn longest_call_beside(flood: FairnessFlood) -> Duration {
+fn longest_call_during(flood: FairnessFlood) -> Duration {
     let scratch = ScratchFolder::new();
     let bus = match flood.open_files {
         None => BusUnderTest::start(&open_to_all()),
@@ -74,7 +75,7 @@ fn longest_call_beside(flood: FairnessFlood) -> Duration {
             passes_descriptors(&mut caller, &mut callee);
         }
         is_over.store(true, Ordering::Relaxed);
-        // Whoever waits for room is let go.
+        // The peers that wait for room can continue.
         drop(sleeper.drain());
         longest
     });
@@ -101,14 +102,14 @@ fn send_flood(flooder: &mut TestPeer, flood: FairnessFlood, is_over: &AtomicBool
     }
 }
 
-/// Neither the user of the bus nor the user of the clients that talk: the kernel counts descriptors
-/// that nobody has received by the user of their sender.
+/// Neither the user of the bus nor the user of the two clients: the kernel counts descriptors in
+/// flight by the user of their sender.
 const FLOODER: RunAs = RunAs { uid: 65533, gid: 65533 };
 
-/// One user does not read the signals that he asked for. Those of another lose none and wait for
-/// nothing.
+/// One user does not read the signals of its rules. Clients of another user lose no signals and do
+/// not wait.
 #[test]
-fn one_user_does_not_read() {
+fn signals_reach_others_if_one_user_does_not_read() {
     if !root_for("a client of another user that does not read") {
         return;
     }
@@ -123,7 +124,7 @@ fn one_user_does_not_read() {
         let serial = sender.send(PlainMessage::some_signal().arg(body.clone()));
         assert_eq!(reader.receive().map(|found| found.serial), Some(serial));
         let took = started.elapsed();
-        // While the bus finds out that nobody reads there, it holds the sender up, for a second.
+        // Until the bus notices that the peer does not read, it throttles the sender, for a second.
         assert!(took < AT_ONCE + Duration::from_secs(1), "a signal took {took:?}");
     }
     assert!(longest_round_trip(&mut sender, &mut reader, 50) < AT_ONCE);
@@ -131,9 +132,9 @@ fn one_user_does_not_read() {
     bus.stop();
 }
 
-/// One user has all the connections that one may have. Others may connect.
+/// One user has as many connections as a user may have. Other users can connect.
 #[test]
-fn one_user_has_many_connections() {
+fn others_can_connect_if_one_user_has_all_its_connections() {
     if !root_for("many connections of another user") {
         return;
     }
@@ -148,7 +149,8 @@ fn one_user_has_many_connections() {
     bus.stop();
 }
 
-/// A bus that may have few descriptors, as an ordinary user who cannot raise that.
+/// A bus with a low limit of descriptors, which it cannot raise because it runs as an ordinary
+/// user.
 fn bus_with_descriptors(count: u32, scratch: &ScratchFolder) -> BusUnderTest {
     conformance::set_mode(scratch.path(), 0o755);
     let as_user = |_| {
@@ -169,11 +171,11 @@ fn link(scratch: &ScratchFolder) -> std::path::PathBuf {
     link
 }
 
-/// No descriptor is left for another connection. Those who are connected go on, and pass
-/// descriptors; whoever comes waits until somebody leaves. The reference breaks off connections
-/// whose descriptors it cannot take.
+/// No descriptor is left for another connection. Connected clients continue to work, and pass
+/// descriptors; a new client waits until another one disconnects. dbus-daemon disconnects clients
+/// whose descriptors it cannot receive.
 #[test]
-fn descriptors_run_out() {
+fn connected_clients_work_when_descriptors_run_out() {
     let scratch = ScratchFolder::new();
     let mut bus = bus_with_descriptors(64, &scratch);
     let [mut one, mut other] = [bus.peer(), bus.peer()];
@@ -201,8 +203,8 @@ fn descriptors_run_out() {
     bus.stop();
 }
 
-/// The bus has no descriptor left at all. A message whose descriptors it cannot receive is refused,
-/// and its sender stays connected.
+/// The bus has no free descriptor. A message whose descriptors it cannot receive is refused, and
+/// its sender stays connected.
 #[test]
 fn a_message_whose_descriptors_cannot_be_received_is_refused() {
     if Flavour::under_test() == Flavour::Reference {
@@ -217,14 +219,14 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
     let to = |peer: &TestPeer, count: u32| {
         PlainMessage::some_call(peer.name()).field(field::UNIX_FDS, PlainValue::U32(count))
     };
-    // What follows these waits in the queue of the bus.
+    // The following messages wait in the queue of the bus.
     for _ in 0..10 {
         let body = PlainValue::text(&"x".repeat(100_000));
         let call = PlainMessage::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED);
         let _ = filler.send(call.arg(body));
     }
     let held = |bus: &mut BusUnderTest| open_files(bus.process().id()).len() as u32;
-    // The bus does not hold more than a quarter of its descriptors for one user.
+    // The bus holds at most a quarter of its descriptors for one user.
     let mut idle = Vec::new();
     while held(&mut bus) < MAX - MAX / 4 {
         idle.push(bus.peer());
@@ -241,7 +243,7 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
 
     let message = one.numbered(to(&other, 4));
     let before = one.numbered(PlainMessage::some_call(other.name()).flags(flag::NO_REPLY_EXPECTED));
-    // One read takes both; only the second one has descriptors.
+    // One read receives both messages; only the second one has descriptors.
     let bytes = [before.encode(), message.encode()].concat();
     one.send_with_descriptors(&bytes, &[file.as_fd(); 4]);
     let answer = one.receive().expect("it is still connected");
@@ -258,10 +260,10 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
     bus.stop();
 }
 
-/// A user has the bus hold descriptors for recipients that do not read, over many connections. Others
-/// still connect and pass descriptors.
+/// A user makes the bus hold descriptors for recipients that do not read, over many connections.
+/// Other users still connect and pass descriptors.
 #[test]
-fn one_user_has_many_descriptors_held() {
+fn others_pass_descriptors_if_the_bus_holds_many_for_one_user() {
     if !root_for("descriptors of another user") || Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -305,15 +307,15 @@ fn passes_descriptors(one: &mut TestPeer, other: &mut TestPeer) {
 
 const IDLE_MOST: Duration = Duration::from_millis(50);
 
-/// What our bus does beyond the reference stands where the reference does not look.
+/// Adds settings of Diligence as processing instructions, which dbus-daemon ignores.
 fn instructed(config: TestConfig, settings: &str) -> TestConfig {
     config.element(&format!("<?diligence {settings}?>"))
 }
 
-/// A user who connects again and again is slowed down to the rate, and refused if many of his
-/// connections wait. Others connect as fast as they like.
+/// A user that reconnects continuously is throttled to the configured rate, and rejected if many of
+/// its connections wait. Other users connect without delay.
 #[test]
-fn one_user_connects_too_often() {
+fn a_user_that_connects_too_often_is_throttled() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -324,7 +326,7 @@ fn one_user_connects_too_often() {
     std::thread::sleep(Duration::from_millis(200));
     let started = Instant::now();
     (0..30).for_each(|_| assert!(TestPeer::connect(&address).is_alive()));
-    // Five at once and 25 at 50 a second, less what the first ones took.
+    // Five connections at once and 25 at 50 per second, minus the time that the first ones took.
     assert!(started.elapsed() > Duration::from_millis(400), "{:?}", started.elapsed());
     let log = bus.process().stderr();
     assert_eq!(
@@ -344,13 +346,13 @@ fn one_user_connects_too_often() {
         assert!(log.contains("connects too often: new connections are refused"), "{log}");
     }
     std::thread::sleep(Duration::from_millis(500));
-    assert!(bus.peer().is_alive(), "who waits is served again");
+    assert!(bus.peer().is_alive(), "waiting clients are served again");
     bus.stop();
 }
 
-/// One user may have more than everybody, without everybody having it.
+/// The limit for one user can be higher than the limit for others.
 #[test]
-fn one_user_may_have_more() {
+fn one_user_can_have_a_higher_limit() {
     if Flavour::under_test() == Flavour::Reference || !root_for("limits of two users") {
         return;
     }
@@ -375,19 +377,19 @@ fn one_user_may_have_more() {
     bus.stop();
 }
 
-/// Other buses read the same file, and pass over what is not for them.
+/// Other buses read the same file and ignore settings that are not for them.
 #[test]
-fn instructions_do_not_disturb_others() {
+fn other_buses_ignore_settings_of_this_one() {
     let settings = "<limit name='max_connections_per_second_per_user'>1000</limit>";
     let bus = BusUnderTest::start(&instructed(TestConfig::session(), settings));
     assert!(bus.peer().is_alive());
     bus.stop();
 }
 
-/// One user has all the places of those that have not said Hello. His next ones wait, and others
-/// come in. With the reference nobody does until auth_timeout.
+/// One user holds all places of connections that have not sent Hello. Its next connections wait,
+/// and other users connect. With dbus-daemon, all users wait until auth_timeout.
 #[test]
-fn one_user_says_nothing() {
+fn others_can_connect_if_one_user_never_sends_hello() {
     if Flavour::under_test() == Flavour::Reference || !root_for("silent clients of another user") {
         return;
     }

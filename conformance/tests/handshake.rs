@@ -1,4 +1,4 @@
-//! What is said before the first message.
+//! The authentication handshake (specification, "Authentication Protocol").
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use conformance::{
     TestPeer, check_all, hex, key,
 };
 
-/// What the bus answers to a line.
+/// The answer of the bus to a line.
 #[derive(Debug, Clone, Copy)]
 enum HandshakeAnswer {
-    /// A line that starts so.
+    /// A line that starts with this text.
     Says(&'static str),
-    /// The end of the connection.
+    /// The bus closes the connection.
     Closes,
 }
 
@@ -20,12 +20,12 @@ use HandshakeAnswer::{Closes, Says};
 
 struct HandshakeCase {
     name: &'static str,
-    /// Lines of the client, each with the answer. `{uid}` stands for the own user id in
-    /// hexadecimal digits of its decimal digits, `{other}` for somebody else's.
+    /// Lines of the client, each with the answer. `{uid}` stands for the user id of the client,
+    /// encoded as the hexadecimal form of its decimal digits, `{other}` for another user's id.
     lines: &'static [(&'static str, HandshakeAnswer)],
 }
 
-/// The handshake is over when BEGIN has no answer, so it is not in these rows.
+/// BEGIN has no answer and ends the handshake, so it is not in these rows.
 #[rustfmt::skip]
 const ROWS: &[HandshakeCase] = &[
     HandshakeCase { name: "which mechanisms", lines: &[("AUTH", Says("REJECTED EXTERNAL"))] },
@@ -87,7 +87,7 @@ fn fill(line: &str) -> String {
     line.replace("{uid}", &digits(uid)).replace("{other}", &digits(uid + 1))
 }
 
-/// The id in OK is the one of the address.
+/// The id in OK is the guid of the address.
 #[test]
 fn ok_has_the_guid_of_the_address() {
     let bus = BusUnderTest::session();
@@ -98,9 +98,9 @@ fn ok_has_the_guid_of_the_address() {
     bus.stop();
 }
 
-/// The answer to AUTH alone lists what the configuration allows.
+/// The answer to AUTH without arguments lists the configured mechanisms.
 #[test]
-fn mechanisms() {
+fn auth_without_arguments_lists_the_mechanisms() {
     let rows = [
         ("", "REJECTED EXTERNAL DBUS_COOKIE_SHA1 ANONYMOUS"),
         ("<auth>EXTERNAL</auth>", "REJECTED EXTERNAL"),
@@ -115,10 +115,10 @@ fn mechanisms() {
     }
 }
 
-/// Over TCP nobody's credentials are known, so all that remains without a cookie is ANONYMOUS, and
-/// only where it is allowed.
+/// TCP carries no credentials, so without a cookie the only mechanism is ANONYMOUS, and only if it
+/// is allowed.
 #[test]
-fn anonymous() {
+fn anonymous_clients_are_accepted_only_if_allowed() {
     for (allow, welcome) in [("<allow_anonymous/>", true), ("", false)] {
         let config = TestConfig::session()
             .listen("tcp:host=127.0.0.1,port=0")
@@ -141,9 +141,9 @@ fn anonymous() {
     }
 }
 
-/// All at once, or byte by byte: the bus looks at bytes, not at writes.
+/// The handshake works in one write and byte by byte.
 #[test]
-fn pipelining() {
+fn a_handshake_works_in_one_write_and_byte_by_byte() {
     let bus = BusUnderTest::session();
     let mut bytes =
         format!("\0{}\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n", fill("AUTH EXTERNAL {uid}")).into_bytes();
@@ -163,9 +163,9 @@ fn pipelining() {
     bus.stop();
 }
 
-/// Each is closed, without a word and at once.
+/// The bus closes each of these connections immediately, without an answer.
 #[test]
-fn what_ends_a_handshake() {
+fn invalid_handshakes_are_disconnected() {
     let bus = BusUnderTest::session();
     let line_of = |length: usize| {
         let mut line = b"\0AUTH ".to_vec();
@@ -192,9 +192,9 @@ fn what_ends_a_handshake() {
     bus.stop();
 }
 
-/// A client that says nothing, or leaves in the middle, is nobody's problem.
+/// A client that sends nothing, or disconnects in the handshake, does not affect other clients.
 #[test]
-fn half_a_handshake() {
+fn an_incomplete_handshake_does_not_affect_others() {
     let bus = BusUnderTest::session();
     let mut silent = PeerStream::connect(bus.address());
     for part in ["", "\0", "\0AUTH", "\0AUTH EXTERNAL 30\r\n", "\0AUTH EXTERNAL\r\nDATA\r\nBEGI"] {
@@ -206,10 +206,10 @@ fn half_a_handshake() {
     bus.stop();
 }
 
-/// The first message must be Hello. To the bus anything else is an error, and the client may try
-/// again; to anybody else it is the end.
+/// The first message must be Hello. Any other message to the bus gets an error, and the client may
+/// try again; a message to another destination ends the connection.
 #[test]
-fn hello_comes_first() {
+fn messages_before_hello_are_refused() {
     let bus = BusUnderTest::session();
     let mut other = bus.peer();
     let before = || TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted);

@@ -1,6 +1,6 @@
-//! Messages that break the format. Each ends the connection of its sender, and nothing else.
+//! Malformed messages. Each one makes the bus disconnect its sender, and nothing else.
 //!
-//! Every row starts from a call that is fine, to another client, and breaks one thing.
+//! Every row starts from a valid call to another client, and breaks one part of it.
 
 use std::os::fd::AsFd as _;
 
@@ -22,24 +22,24 @@ fn signal() -> PlainMessage {
     message
 }
 
-/// A call with bytes changed at places of its header.
+/// A call with changed bytes at a position in its header.
 fn patched(to: &str, at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut message = call(to).arg(PlainValue::text("body")).encode();
     message[at..at + bytes.len()].copy_from_slice(bytes);
     message
 }
 
-/// A call with a field changed.
+/// A call with a changed header field.
 fn with(to: &str, code: u8, value: PlainValue) -> Vec<u8> {
     call(to).field(code, value).encode()
 }
 
-/// A call without a field.
+/// A call without one header field.
 fn without(to: &str, code: u8) -> Vec<u8> {
     call(to).without(code).encode()
 }
 
-/// A call with a signature and bytes that need not agree.
+/// A call with a signature and a body that need not agree.
 fn body(to: &str, signature: &str, bytes: &[u8]) -> Vec<u8> {
     let signature = PlainValue::Signature(signature.to_owned());
     call(to).field(field::SIGNATURE, signature).encode_with_body(bytes)
@@ -58,7 +58,7 @@ fn path(text: &str) -> PlainValue {
 
 struct HostileCase(&'static str, fn(&str) -> Vec<u8>);
 
-/// Places in the header of every message.
+/// Positions in the header of every message.
 const ORDER: usize = 0;
 const TYPE: usize = 1;
 const VERSION: usize = 3;
@@ -68,7 +68,7 @@ const FIELDS_LENGTH: usize = 12;
 
 #[rustfmt::skip]
 const BROKEN: &[HostileCase] = &[
-    // The fixed part.
+    // The fixed part of the header.
     HostileCase("an unknown byte order", |to| patched(to, ORDER, b"x")),
     HostileCase("the other byte order", |to| patched(to, ORDER, b"B")),
     HostileCase("type 0", |to| patched(to, TYPE, &[0])),
@@ -84,7 +84,7 @@ const BROKEN: &[HostileCase] = &[
         patched(to, FIELDS_LENGTH, &(fields - 1).to_le_bytes())
     }),
     HostileCase("text, not a message", |_| b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec()),
-    // Fields that must be there.
+    // Required header fields that are missing.
     HostileCase("a call without a path", |to| without(to, field::PATH)),
     HostileCase("a call without a member", |to| without(to, field::MEMBER)),
     HostileCase("a signal without a path", |_| signal().without(field::PATH).encode()),
@@ -93,7 +93,7 @@ const BROKEN: &[HostileCase] = &[
     HostileCase("a return without a serial", |to| bare(kind::RETURN, to).encode()),
     HostileCase("an error without a serial", |to| bare(kind::ERROR, to).text(field::ERROR_NAME, "a.b").encode()),
     HostileCase("an error without a name", |to| bare(kind::ERROR, to).field(field::REPLY_SERIAL, PlainValue::U32(1)).encode()),
-    // Fields that are not what they should be.
+    // Header fields with invalid values.
     HostileCase("field 0", |to| with(to, 0, PlainValue::text("x"))),
     HostileCase("a field twice", |to| {
         let mut message = call(to);
@@ -128,7 +128,7 @@ const BROKEN: &[HostileCase] = &[
     HostileCase("the reserved interface", |to| with(to, field::INTERFACE, PlainValue::text("org.freedesktop.DBus.Local"))),
     HostileCase("the reserved path", |to| with(to, field::PATH, path("/org/freedesktop/DBus/Local"))),
     HostileCase("the reserved path in a signal", |_| signal().field(field::PATH, path("/org/freedesktop/DBus/Local")).encode()),
-    // Signatures.
+    // Invalid signatures of bodies.
     HostileCase("a signature with an unknown type", |to| body(to, "z", &[0])),
     HostileCase("a struct left open", |to| body(to, "(u", &[0; 4])),
     HostileCase("a struct closed twice", |to| body(to, "(u))", &[0; 4])),
@@ -140,7 +140,7 @@ const BROKEN: &[HostileCase] = &[
     HostileCase("a dictionary with one in an entry", |to| body(to, "a{s}", &[0; 8])),
     HostileCase("33 arrays deep", |to| body(to, &format!("{}u", "a".repeat(33)), &[0; 4])),
     HostileCase("33 structs deep", |to| body(to, &format!("{}u{}", "(".repeat(33), ")".repeat(33)), &[0; 4])),
-    // Bodies.
+    // Bodies that do not match their signature.
     HostileCase("a body without a signature", |to| call(to).encode_with_body(&[0; 8])),
     HostileCase("a signature without a body", |to| body(to, "u", &[])),
     HostileCase("a byte too many", |to| body(to, "u", &[1, 0, 0, 0, 0])),
@@ -165,12 +165,12 @@ const BROKEN: &[HostileCase] = &[
     HostileCase("a variant of two types", |to| body(to, "v", b"\x02uu\0\0\0\0\0\0\0\0\0\0\0\0\0")),
     HostileCase("a variant of a broken type", |to| body(to, "v", b"\x01a\0\0\0\0\0\0")),
     HostileCase("more than 64 variants deep", |to| body(to, "v", &[b"\x01v\0".repeat(70), b"\x01y\0\0".to_vec()].concat())),
-    // Descriptors.
+    // Descriptors that do not match the header.
     HostileCase("a descriptor that does not come", |to| call(to).field(field::UNIX_FDS, PlainValue::U32(1)).encode()),
 ];
 
 #[test]
-fn what_ends_a_connection() {
+fn malformed_messages_disconnect_their_sender() {
     let bus = BusUnderTest::session();
     check_all(
         BROKEN,
@@ -187,9 +187,9 @@ fn what_ends_a_connection() {
     bus.stop();
 }
 
-/// The same to the bus itself.
+/// The same messages, addressed to the bus.
 #[test]
-fn what_ends_a_connection_to_the_bus() {
+fn malformed_messages_to_the_bus_disconnect_their_sender() {
     let bus = BusUnderTest::session();
     check_all(
         BROKEN,
@@ -231,7 +231,7 @@ const FINE: &[HostileCase] = &[
 ];
 
 #[test]
-fn what_is_unusual_and_fine() {
+fn unusual_but_valid_messages_are_delivered() {
     let bus = BusUnderTest::session();
     check_all(
         FINE,
@@ -247,9 +247,9 @@ fn what_is_unusual_and_fine() {
     bus.stop();
 }
 
-/// The messages of the reference's own tests.
+/// The messages of dbus-daemon's own test suite.
 #[test]
-fn messages_of_the_reference() {
+fn messages_of_dbus_daemons_tests_are_judged_alike() {
     let folder = require("/usr/lib/dbus-1.0/installed-tests/dbus/data", "dbus-tests");
     let bus = BusUnderTest::session();
     let files = std::fs::read_dir(folder.join("invalid-messages")).expect("the package has it");
@@ -258,7 +258,7 @@ fn messages_of_the_reference() {
     let survived = raw.filter(|path| {
         let mut sender = bus.peer();
         sender.send_bytes(&std::fs::read(path).expect("readable"));
-        // One of them is only the beginning of a message; this is what follows then.
+        // One of the files is only the beginning of a message; these bytes complete it.
         sender.send_bytes(&[0; 64]);
         !sender.until_closed().is_empty()
     });
@@ -267,9 +267,9 @@ fn messages_of_the_reference() {
     bus.stop();
 }
 
-/// A broken message after good ones: the good ones arrive.
+/// Valid messages before a malformed one are delivered.
 #[test]
-fn good_ones_before_a_broken_one() {
+fn valid_messages_before_a_malformed_one_are_delivered() {
     let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     let good = PlainMessage { flags: 1, ..call(recipient.name()) }.encode();
@@ -280,9 +280,9 @@ fn good_ones_before_a_broken_one() {
     bus.stop();
 }
 
-/// A client that leaves in the middle of a message.
+/// A client that disconnects in the middle of a message.
 #[test]
-fn half_a_message() {
+fn a_disconnect_inside_a_message_does_not_affect_others() {
     let bus = BusUnderTest::session();
     let [mut watcher, mut recipient] = [bus.peer(), bus.peer()];
     watcher.add_match("member='NameOwnerChanged'");
@@ -292,15 +292,16 @@ fn half_a_message() {
         sender.send_bytes(&whole[..length]);
         drop(sender);
     }
-    // Each came and left.
-    let heard = (0..10).filter_map(|_| watcher.receive()).count();
-    assert_eq!((heard, recipient.collect().len()), (10, 0));
+    // Each client connected and disconnected.
+    let seen = (0..10).filter_map(|_| watcher.receive()).count();
+    assert_eq!((seen, recipient.collect().len()), (10, 0));
     bus.stop();
 }
 
-/// Who did not agree on descriptors and sends some, or sends too many in one message, is closed.
+/// A client that sends descriptors without having negotiated them, or too many in one message, is
+/// disconnected.
 #[test]
-fn descriptors_out_of_turn() {
+fn unnegotiated_or_too_many_descriptors_disconnect_their_sender() {
     let bus = BusUnderTest::session();
     let mut recipient = bus.peer();
     let file = std::fs::File::open("/dev/null").expect("it exists");

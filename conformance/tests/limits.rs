@@ -1,7 +1,7 @@
 //! Every limit of the configuration, and recipients that do not read.
 //!
-//! A limit is hit by the one who asks for too much: it gets an error or, where it cannot be
-//! answered, is closed. Nobody else notices.
+//! The peer that exceeds a limit gets an error or, if a reply is not possible, is disconnected.
+//! Other peers do not notice.
 
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
@@ -11,17 +11,17 @@ use conformance::{
     ScratchFolder, TestConfig, TestPeer, check_all, eventually, field, flag, kind,
 };
 
-/// A limit on what one client may have: so much is fine, one more is not.
+/// A limit on the resources of one client: `value` of them are allowed, one more is not.
 struct PerClient {
     limit: &'static str,
     value: u64,
-    /// The n-th thing that it asks for.
+    /// The n-th request for the resource.
     ask: fn(&TestPeer, u64) -> PlainMessage,
 }
 
 #[rustfmt::skip]
 const PER_CLIENT: &[PerClient] = &[
-    // The unique name counts.
+    // The unique name counts for this limit.
     PerClient { limit: "max_names_per_connection", value: 3, ask: |_, n| PlainMessage::asking("RequestName", &format!("com.example.N{n}")).arg(PlainValue::U32(0)) },
     PerClient { limit: "max_match_rules_per_connection", value: 3, ask: |_, n| PlainMessage::asking("AddMatch", &format!("member='M{n}'")) },
 ];
@@ -76,9 +76,9 @@ fn max_replies_per_connection() {
     bus.stop();
 }
 
-/// Limits on the number of clients: Hello is refused, and who leaves makes room.
+/// Limits on the number of clients: Hello is refused, and a disconnect makes room.
 #[test]
-fn limits_of_clients() {
+fn hello_is_refused_over_the_limits_of_connections() {
     for limit in ["max_completed_connections", "max_connections_per_user"] {
         let bus = BusUnderTest::start(&TestConfig::session().limit(limit, 3));
         let mut peers = vec![bus.peer(), bus.peer(), bus.peer()];
@@ -96,7 +96,8 @@ fn limits_of_clients() {
     }
 }
 
-/// Clients that have not said Hello: the next ones wait until one of them is through or gone.
+/// Clients that have not sent Hello: further connections wait until one of them sends it or
+/// disconnects.
 #[test]
 fn max_incomplete_connections() {
     let bus = BusUnderTest::start(&TestConfig::session().limit("max_incomplete_connections", 2));
@@ -117,9 +118,9 @@ fn max_incomplete_connections() {
     bus.stop();
 }
 
-/// Who does not finish the handshake in time is closed; Hello belongs to it.
+/// A connection that does not finish the handshake, including Hello, in time is disconnected.
 #[test]
-fn auth_timeout() {
+fn auth_timeout_disconnects_unfinished_handshakes() {
     let time = Duration::from_millis(300);
     let bus = BusUnderTest::start(&TestConfig::session().limit("auth_timeout", 300));
     let mut full = bus.peer();
@@ -132,7 +133,7 @@ fn auth_timeout() {
     }
     let mut silent = TestPeer::before_hello(bus.address(), ReceivedDescriptors::Unwanted);
     assert_eq!(silent.until_closed().len(), 0, "no Hello");
-    assert!(full.is_alive(), "who is through may be silent as long as it likes");
+    assert!(full.is_alive(), "a connection after Hello may stay silent");
     bus.stop();
 }
 
@@ -148,9 +149,9 @@ fn reply_timeout() {
     bus.stop();
 }
 
-/// Zero is for ever here, and not at once.
+/// A timeout of zero means no timeout here, not an immediate one.
 #[test]
-fn reply_timeout_of_zero() {
+fn reply_timeout_of_zero_means_no_timeout() {
     let bus = BusUnderTest::start(&TestConfig::session().limit("reply_timeout", 0));
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     let serial = caller.send(PlainMessage::some_call(callee.name()));
@@ -161,9 +162,9 @@ fn reply_timeout_of_zero() {
     bus.stop();
 }
 
-/// The size of a message is known from its first bytes, so the sender need not send it all.
+/// The size of a message is known from its first bytes, so the sender need not send all of it.
 #[test]
-fn max_message_size() {
+fn max_message_size_disconnects_the_sender() {
     let bus = BusUnderTest::start(&TestConfig::session().limit("max_message_size", 10_000));
     let mut recipient = bus.peer();
     let sized = |size: usize, peer: &mut TestPeer| {
@@ -203,9 +204,9 @@ fn max_message_unix_fds() {
     bus.stop();
 }
 
-/// One message may be larger than the whole limit: the limit stops reading, it does not refuse.
+/// One message may exceed the whole limit: the limit pauses reading, it does not refuse messages.
 #[test]
-fn max_incoming_bytes() {
+fn max_incoming_bytes_pauses_reading() {
     let bus = BusUnderTest::start(&TestConfig::session().limit("max_incoming_bytes", 1_000));
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     let message = PlainMessage::some_call(recipient.name()).flags(flag::NO_REPLY_EXPECTED);
@@ -219,16 +220,17 @@ fn max_incoming_bytes() {
 
 const MESSAGE: usize = 10_000;
 
-/// A bus with little room for those who do not read, and a body that fills it soon.
+/// A bus with small queues for recipients that do not read, and a body that fills them quickly.
 fn narrow_bus() -> (BusUnderTest, PlainValue) {
     let bus = BusUnderTest::start(&TestConfig::session().limit("max_outgoing_bytes", 50_000));
     (bus, PlainValue::text(&"x".repeat(MESSAGE)))
 }
 
-/// Calls to somebody who does not read: at some point each fails with an error to its sender. What
-/// was taken arrives, in order, when it reads at last; nobody is closed.
+/// Calls to a recipient that does not read: when its queue is full, each call fails with an error
+/// to its sender. Accepted calls arrive in order when the recipient reads at last; no peer is
+/// disconnected.
 #[test]
-fn calls_to_a_recipient_that_does_not_read() {
+fn calls_fail_when_the_queue_of_a_recipient_is_full() {
     let (bus, body) = narrow_bus();
     let [mut sender, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
     let mut taken = Vec::new();
@@ -256,9 +258,10 @@ fn calls_to_a_recipient_that_does_not_read() {
     bus.stop();
 }
 
-/// Signals to all: who does not read loses some, who reads loses none, and the sender is not told.
+/// Broadcast signals: a recipient that does not read loses some, the others lose none, and the
+/// sender gets no error.
 #[test]
-fn signals_to_a_recipient_that_does_not_read() {
+fn signals_are_dropped_when_the_queue_of_a_recipient_is_full() {
     let (bus, body) = narrow_bus();
     let [mut sender, mut sleeper, mut reader] = [(); 3].map(|()| bus.peer());
     for peer in [&mut sleeper, &mut reader] {
@@ -280,10 +283,10 @@ fn signals_to_a_recipient_that_does_not_read() {
     bus.stop();
 }
 
-/// A flood without a pause cannot make others wait: the flooding client is read only as fast as its
-/// messages go away.
+/// A continuous flood does not delay other peers: the bus reads the flooding client only as fast as
+/// its messages are delivered.
 #[test]
-fn a_flood() {
+fn a_flood_does_not_delay_other_peers() {
     let (bus, body) = narrow_bus();
     let [mut flooder, mut sleeper, mut other] = [(); 3].map(|()| bus.peer());
     sleeper.add_match("member='Signal'");
@@ -302,14 +305,14 @@ fn a_flood() {
     bus.stop();
 }
 
-/// Descriptors that wait for a recipient are counted too.
+/// Descriptors in the queue of a recipient are limited too.
 #[test]
 fn max_outgoing_unix_fds() {
     let config = TestConfig::session().limit("max_outgoing_unix_fds", 4);
     let bus = BusUnderTest::start(&config.limit("max_outgoing_bytes", 1_000_000));
     let [mut sender, sleeper] = [bus.peer(), bus.peer()];
     let file = std::fs::File::open("/dev/null").expect("it exists");
-    // Fill the socket, so that the rest waits in the bus.
+    // Fills the socket, so that the rest waits in the queue of the bus.
     let large = PlainValue::text(&"x".repeat(100_000));
     for _ in 0..5 {
         sender.send(
@@ -333,8 +336,8 @@ fn max_outgoing_unix_fds() {
     bus.stop();
 }
 
-/// A sender with that many descriptors in the queue of a recipient is not read, until the recipient
-/// reads them or lags. With the reference it is not read until the recipient reads them.
+/// A sender with this many descriptors in the queue of a recipient is not read until the recipient
+/// reads them or counts as lagging. With dbus-daemon it is not read until the recipient reads them.
 #[test]
 fn max_incoming_unix_fds() {
     let bus = BusUnderTest::start(&TestConfig::session().limit("max_incoming_unix_fds", 4));
@@ -348,7 +351,8 @@ fn max_incoming_unix_fds() {
                 .arg(large.clone()),
         );
     }
-    // The sleeper's socket was empty a moment ago, and for so long its senders are not held.
+    // Time passes until the recipient counts as lagging: the socket was empty until now, and
+    // senders are throttled only later.
     std::thread::sleep(Duration::from_millis(10));
     let file = std::fs::File::open("/dev/null").expect("it exists");
     for _ in 0..8 {
@@ -366,14 +370,14 @@ fn max_incoming_unix_fds() {
         assert!(started.elapsed() > Duration::from_millis(45), "it is not read at first");
     }
     assert!(other.is_alive());
-    assert_eq!(sleeper.drain().len(), 13, "nothing is lost");
+    assert_eq!(sleeper.drain().len(), 13, "no message is lost");
     if Flavour::under_test() == Flavour::Reference {
         assert_eq!(sender.receive().and_then(|reply| reply.reply_serial()), Some(asked));
     }
     bus.stop();
 }
 
-/// A folder with services that start, and never take their names.
+/// A folder with services that start and never take their names.
 fn slow_services() -> ScratchFolder {
     let folder = ScratchFolder::new();
     for letter in ["A", "B", "C"] {

@@ -1,5 +1,5 @@
-//! What the log says when something is refused, lost or ended: who, what, which limit, how much was
-//! in use. Only for our own bus: the reference says less.
+//! Log records of refusals, losses and disconnects: the peer, the reason, the limit, and the amount
+//! in use. These tests run only with Diligence, because dbus-daemon logs less.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -14,16 +14,16 @@ use conformance::{
     check_all, first_line, flag, link_bus,
 };
 
-/// Standard error is a pipe that nobody reads, and full. The bus goes on, and says later how much it
-/// could not write.
+/// Standard error is a full pipe that no process reads. The bus continues to work, and later logs
+/// how many lines it could not write.
 #[test]
-fn a_standard_error_that_nobody_reads_does_not_stop_the_bus() {
+fn a_full_standard_error_does_not_stop_the_bus() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
-    // Another open file, so that the one of the bus stays as it is.
+    // A separate open file description, so that the flags of the bus's one stay unchanged.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let mut other = File::options().write(true).custom_flags(flags).open(path).expect("a pipe");
     let scratch = ScratchFolder::new();
@@ -60,7 +60,7 @@ fn a_standard_error_that_nobody_reads_does_not_stop_the_bus() {
 /// The time in which lines of the same kind are counted together.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// Something that ends up in the log.
+/// An event that produces a log record.
 struct Cause {
     name: &'static str,
     limit: Option<(&'static str, u64)>,
@@ -69,7 +69,7 @@ struct Cause {
     line: &'static [&'static str],
 }
 
-/// A process, as lines name it: this one.
+/// This process, in the format of log lines.
 const SELF: &str = "(uid=<uid> pid=<pid> comm=\"<comm>\"";
 
 #[rustfmt::skip]
@@ -90,7 +90,7 @@ const CAUSES: &[Cause] = &[
 ];
 
 #[test]
-fn each_cause_has_a_line_with_who_and_how_much() {
+fn log_lines_name_the_peer_the_reason_and_the_limit() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -115,7 +115,7 @@ impl Cause {
     }
 }
 
-/// Puts in what this process is.
+/// Replaces the placeholders by the data of this process.
 fn fill_in(part: &str) -> String {
     let comm = std::fs::read_to_string("/proc/self/comm").expect("it has a name");
     part.replace("<uid>", &RunAs::own_uid().to_string())
@@ -141,7 +141,7 @@ fn own(peer: &mut TestPeer, name: &str) {
 fn invalid_message(bus: &BusUnderTest) {
     let mut peer = bus.peer();
     own(&mut peer, "com.example.Named");
-    peer.send_bytes(b"this is no message at all");
+    peer.send_bytes(b"these bytes are not a message");
     peer.until_closed();
 }
 
@@ -246,9 +246,10 @@ fn caught_up(bus: &BusUnderTest) {
     assert!(sleeper.is_alive());
 }
 
-/// Who does the same over and over has two lines, and one that says how often it was.
+/// Repeated refusals of the same kind and peer give two lines, and one with the number of the
+/// others.
 #[test]
-fn more_of_the_same_is_counted() {
+fn repeated_log_lines_are_counted() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -280,7 +281,8 @@ fn eventually_for<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Opt
     }
 }
 
-/// The journal gets the facts one by one. A socket of ours stands in its place, seen by the bus alone.
+/// The journal gets each fact as a field. A socket of this test takes the place of the journal's,
+/// in the mount namespace of the bus only.
 #[test]
 fn the_journal_gets_fields() {
     if Flavour::under_test() == Flavour::Reference {
@@ -319,7 +321,7 @@ fn the_journal_gets_fields() {
     assert!(!ran.stderr.contains("was refused"), "it is in the journal: {}", ran.stderr);
 }
 
-/// A program that runs another one in which `folder` is where the journal has its socket.
+/// A program that runs another one with `folder` mounted at the folder of the journal's socket.
 fn own_mounts(folder: &ScratchFolder) -> Option<ExternalProgram> {
     let script = "mount --bind \"$0\" /run/systemd/journal && exec \"$@\"";
     let prepare = |last: &str| {
@@ -330,7 +332,7 @@ fn own_mounts(folder: &ScratchFolder) -> Option<ExternalProgram> {
     prepare("true").run().succeeded().then(|| prepare(""))
 }
 
-/// The first entry that holds `field`.
+/// The first entry that contains `field`.
 fn receive_entry(journal: &UnixDatagram, field: &str) -> String {
     loop {
         let mut buffer = [0; 65_536];

@@ -1,4 +1,4 @@
-//! Match rules: which are taken, and what each selects.
+//! Match rules: which ones the bus accepts, and the messages that each selects.
 
 use conformance::{BusUnderTest, PlainMessage, PlainValue, check_all, eventually, field, kind};
 
@@ -6,7 +6,7 @@ use conformance::{BusUnderTest, PlainMessage, PlainValue, check_all, eventually,
 const PRIMARY: u32 = 1;
 const ALREADY: u32 = 4;
 
-/// What AddMatch says to a rule.
+/// The expected result for a valid rule: no error.
 const OK: &str = "";
 const INVALID: &str = "MatchRuleInvalid";
 const LIMIT: &str = "LimitsExceeded";
@@ -91,7 +91,7 @@ fn rules_that_are_taken() {
     bus.stop();
 }
 
-/// The signals that the rules are tried on; the sender owns `com.example.Sender` as well.
+/// The signals for the rules; the sender also owns `com.example.Sender`.
 fn plain() -> PlainMessage {
     PlainMessage::signal("/a/b", "com.example.I", "M")
 }
@@ -172,14 +172,14 @@ const SELECTS: &[MatchCase] = &[
 ];
 
 #[test]
-fn what_a_rule_selects() {
+fn rules_select_messages_by_their_keys() {
     let bus = BusUnderTest::session();
     check_all(
         SELECTS,
         |row| format!("{:?} on {:?}", row.0, (row.1)().body),
         |row| {
             let [mut sender, mut listener] = [bus.peer(), bus.peer()];
-            // The sender of the row before may still be about to leave.
+            // The sender of the previous row may not have disconnected completely.
             eventually("the name", || {
                 let result = sender.request_name("com.example.Sender", 0);
                 matches!(result, PRIMARY | ALREADY).then_some(())
@@ -197,9 +197,10 @@ fn what_a_rule_selects() {
     bus.stop();
 }
 
-/// The unique name of the sender selects too, and the names are the ones at the time of sending.
+/// A rule can select by the unique name of the sender; the owners of names are those at the time of
+/// sending.
 #[test]
-fn senders() {
+fn rules_select_the_current_owner_of_a_sender() {
     let bus = BusUnderTest::session();
     let [mut sender, mut listener] = [bus.peer(), bus.peer()];
     listener.add_match(&format!("type='signal',member='M',sender='{}'", sender.name()));
@@ -212,14 +213,14 @@ fn senders() {
     sender.request_name("com.example.Late", 0);
     sender.send(plain().arg(PlainValue::U32(2)));
     assert!(sender.is_alive());
-    let heard: Vec<_> = other.collect().into_iter().map(|found| found.body).collect();
-    assert_eq!(heard, [vec![PlainValue::U32(2)]]);
+    let received: Vec<_> = other.collect().into_iter().map(|found| found.body).collect();
+    assert_eq!(received, [vec![PlainValue::U32(2)]]);
     bus.stop();
 }
 
-/// Rules are counted, and a client gets one copy however many of them select.
+/// Rules are counted, and a client gets one copy, however many of its rules match.
 #[test]
-fn one_copy_and_one_removal() {
+fn a_client_gets_one_copy_however_many_rules_match() {
     let bus = BusUnderTest::session();
     let [mut sender, mut listener] = [bus.peer(), bus.peer()];
     for rule in ["type='signal'", "type='signal'", "member='M'"] {
@@ -238,9 +239,9 @@ fn one_copy_and_one_removal() {
     bus.stop();
 }
 
-/// The same rule in other words is the same rule when it is removed.
+/// A rule is removed by its meaning, even if it is written differently.
 #[test]
-fn removal_is_by_meaning() {
+fn rules_are_removed_by_meaning() {
     let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     peer.add_match("type='signal',member='M'");
@@ -248,10 +249,9 @@ fn removal_is_by_meaning() {
     bus.stop();
 }
 
-/// What has a destination goes there, rule or not, and to nobody else whose rule does not say that
-/// it listens to what others are told.
+/// A message with a destination goes to that peer, with or without a rule, and to eavesdroppers.
 #[test]
-fn what_has_a_destination() {
+fn unicast_messages_reach_only_their_destination_and_eavesdroppers() {
     let bus = BusUnderTest::session();
     let [mut sender, mut addressed, mut listener, mut eavesdropper] = [(); 4].map(|()| bus.peer());
     addressed.add_match("member='M'");
@@ -265,9 +265,9 @@ fn what_has_a_destination() {
     bus.stop();
 }
 
-/// A sender hears itself when it asks for that.
+/// A sender gets its own broadcast if one of its rules matches.
 #[test]
-fn the_sender_is_no_exception() {
+fn senders_get_their_own_broadcasts_if_a_rule_matches() {
     let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     peer.send(plain());
@@ -278,10 +278,10 @@ fn the_sender_is_no_exception() {
     bus.stop();
 }
 
-/// A rule about a unique name may go with its client: no other will ever have the name. The
-/// listener's other rules stay.
+/// The bus may remove a rule about a unique name when that client disconnects, because unique names
+/// are never reused. Other rules of the subscriber stay.
 #[test]
-fn rules_for_a_client_that_left() {
+fn rules_for_disconnected_clients_do_not_affect_other_rules() {
     let bus = BusUnderTest::session();
     let mut listener = bus.peer();
     let gone = bus.peer();

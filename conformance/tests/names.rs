@@ -1,4 +1,4 @@
-//! Names: who owns them, who waits for them, and who hears of it, in which order.
+//! Well-known names: owners, queues, and the order of their signals.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ const ALLOW_REPLACEMENT: u32 = 1;
 const REPLACE_EXISTING: u32 = 2;
 const DO_NOT_QUEUE: u32 = 4;
 
-/// Results of RequestName.
+/// Results of RequestName, in the words of the tests.
 const PRIMARY: u32 = 1;
 const WAITS: u32 = 2;
 const EXISTS: u32 = 3;
 const ALREADY: u32 = 4;
 
-/// Results of ReleaseName.
+/// Results of ReleaseName, in the words of the tests.
 const RELEASED: u32 = 1;
 const NON_EXISTENT: u32 = 2;
 const NOT_OWNER: u32 = 3;
 
-/// What one of the three clients a, b, c does, and the result that it gets.
+/// An action of one of the clients a, b, c, and its result.
 enum NameAction {
     Request(char, u32, u32),
     Release(char, u32),
@@ -35,7 +35,7 @@ use NameAction::{Leave, Release, Request};
 struct NameStory {
     name: &'static str,
     acts: &'static [NameAction],
-    /// Owner and waiters afterwards; several possibilities are separated by a bar.
+    /// Owner and queue afterwards; a bar separates alternatives.
     queue: &'static str,
 }
 
@@ -56,10 +56,11 @@ const STORIES: &[NameStory] = &[
     story("replacing", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('b', REPLACE_EXISTING, PRIMARY)], "ba"),
     story("replaced, and not to wait", &[Request('a', ALLOW_REPLACEMENT | DO_NOT_QUEUE, PRIMARY), Request('b', REPLACE_EXISTING, PRIMARY)], "b"),
     story("replaced, and first to wait", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('b', 0, WAITS), Request('c', REPLACE_EXISTING, PRIMARY)], "cab"),
-    story("replaced by one who waited", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('b', 0, WAITS), Request('c', 0, WAITS), Request('c', REPLACE_EXISTING, PRIMARY)], "cab"),
+    story("replaced by a waiting client", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('b', 0, WAITS), Request('c', 0, WAITS), Request('c', REPLACE_EXISTING, PRIMARY)], "cab"),
     story("leave given later", &[Request('a', 0, PRIMARY), Request('a', ALLOW_REPLACEMENT, ALREADY), Request('b', REPLACE_EXISTING, PRIMARY)], "ba"),
     story("leave taken back", &[Request('a', ALLOW_REPLACEMENT, PRIMARY), Request('a', 0, ALREADY), Request('b', REPLACE_EXISTING, WAITS)], "ab"),
-    // The reference lets a failed replacement overtake those who wait; nothing demands that.
+    // In dbus-daemon, a failed replacement goes to the front of the queue; the specification does
+    // not require that.
     story("a failed replacement waits", &[Request('a', 0, PRIMARY), Request('b', 0, WAITS), Request('c', REPLACE_EXISTING, WAITS)], "acb|abc"),
     story("a waiter keeps its flags", &[Request('a', 0, PRIMARY), Request('b', ALLOW_REPLACEMENT, WAITS), Release('a', RELEASED), Request('c', REPLACE_EXISTING, PRIMARY)], "cb"),
     story("released", &[Request('a', 0, PRIMARY), Release('a', RELEASED)], ""),
@@ -79,7 +80,7 @@ fn queues() {
         |story| story.name.to_owned(),
         |story| {
             let mut watcher = bus.peer();
-            // The clients of the row before may still be about to leave.
+            // The clients of the previous row may not have disconnected completely.
             wait_until_gone(&mut watcher, NAME);
             let mut peers = BTreeMap::from(['a', 'b', 'c'].map(|letter| (letter, bus.peer())));
             let letters: BTreeMap<_, _> =
@@ -123,23 +124,24 @@ fn wait_until_gone(watcher: &mut TestPeer, name: &str) {
     });
 }
 
-/// First the answer to Hello, then what all hear, then what the client alone hears.
+/// First the reply to Hello, then the broadcast NameOwnerChanged, then the client's own
+/// NameAcquired.
 #[test]
-fn what_comes_after_hello() {
+fn signals_after_hello_have_a_fixed_order() {
     let bus = BusUnderTest::session();
     let mut watcher = bus.peer();
     watcher.add_match("type='signal',sender='org.freedesktop.DBus'");
     let mut peer = bus.peer();
     let name = peer.name().to_owned();
-    assert_eq!(heard(&mut watcher), [format!("changed {name}: -> {name}")]);
-    // The client's own NameAcquired has been taken by the harness, right after the answer.
-    assert_eq!(heard(&mut peer), Vec::<String>::new());
+    assert_eq!(received(&mut watcher), [format!("changed {name}: -> {name}")]);
+    // The test client has already received its own NameAcquired, right after the reply.
+    assert_eq!(received(&mut peer), Vec::<String>::new());
     bus.stop();
 }
 
-/// Signals of a change of owner come before the answer that tells of it, in this order.
+/// The signals of a change of owner precede the reply to the call that caused it, in this order.
 #[test]
-fn what_comes_with_a_change() {
+fn signals_of_a_name_change_precede_the_reply() {
     let bus = BusUnderTest::session();
     let [mut first, mut second, mut watcher] = [bus.peer(), bus.peer(), bus.peer()];
     for peer in [&mut first, &mut second, &mut watcher] {
@@ -151,32 +153,33 @@ fn what_comes_with_a_change() {
         |flags| PlainMessage::to_bus("RequestName").arg(PlainValue::text(NAME)).arg(flags);
     let (_, before) = first.call_and_collect(request(PlainValue::U32(ALLOW_REPLACEMENT)));
     assert_eq!(in_short(&before), [format!("changed {NAME}: -> {a}"), format!("acquired {NAME}")]);
-    assert_eq!(heard(&mut second), [format!("changed {NAME}: -> {a}")]);
+    assert_eq!(received(&mut second), [format!("changed {NAME}: -> {a}")]);
     let (_, before) = second.call_and_collect(request(PlainValue::U32(REPLACE_EXISTING)));
     let changed = format!("changed {NAME}: {a} -> {b}");
     assert_eq!(in_short(&before), [changed.clone(), format!("acquired {NAME}")]);
-    assert_eq!(heard(&mut first), [format!("lost {NAME}"), changed]);
+    assert_eq!(received(&mut first), [format!("lost {NAME}"), changed]);
 
     let release = PlainMessage::to_bus("ReleaseName").arg(PlainValue::text(NAME));
     let (_, before) = second.call_and_collect(release);
     let changed = format!("changed {NAME}: {b} -> {a}");
     assert_eq!(in_short(&before), [format!("lost {NAME}"), changed.clone()]);
-    assert_eq!(heard(&mut first), [changed, format!("acquired {NAME}")]);
+    assert_eq!(received(&mut first), [changed, format!("acquired {NAME}")]);
     drop(first);
-    let heard: Vec<_> = (0..4).filter_map(|_| watcher.receive()).collect();
+    let received: Vec<_> = (0..4).filter_map(|_| watcher.receive()).collect();
     let expected = [
         format!("changed {NAME}: -> {a}"),
         format!("changed {NAME}: {a} -> {b}"),
         format!("changed {NAME}: {b} -> {a}"),
         format!("changed {NAME}: {a} -> "),
     ];
-    assert_eq!(in_short(&heard), expected);
+    assert_eq!(in_short(&received), expected);
     bus.stop();
 }
 
-/// A client that leaves loses the name that it got last first, and its unique name at the end.
+/// A client that disconnects loses its names in the reverse order of acquisition, and its unique
+/// name last.
 #[test]
-fn the_order_of_leaving() {
+fn names_of_a_disconnected_client_are_released_in_reverse_order() {
     let bus = BusUnderTest::session();
     let mut watcher = bus.peer();
     watcher.add_match("type='signal',member='NameOwnerChanged'");
@@ -187,16 +190,16 @@ fn the_order_of_leaving() {
     }
     let _ = watcher.collect();
     drop(leaver);
-    let heard: Vec<_> = (0..4).filter_map(|_| watcher.receive()).collect();
+    let received: Vec<_> = (0..4).filter_map(|_| watcher.receive()).collect();
     let lost = |what: &str| format!("changed {what}: {name} -> ");
     assert_eq!(
-        in_short(&heard),
+        in_short(&received),
         ["com.example.C", "com.example.B", "com.example.A", &name].map(lost)
     );
     bus.stop();
 }
 
-/// Unique names are never given twice.
+/// Unique names are never used twice.
 #[test]
 fn unique_names_are_not_reused() {
     let bus = BusUnderTest::session();
@@ -207,22 +210,22 @@ fn unique_names_are_not_reused() {
     bus.stop();
 }
 
-/// The bus speaks of a name only to those who asked for it.
+/// Only subscribers receive NameOwnerChanged.
 #[test]
-fn only_who_asked_hears() {
+fn name_changes_reach_only_subscribers() {
     let bus = BusUnderTest::session();
     let [mut asked, mut other, mut silent, mut owner] = [(); 4].map(|()| bus.peer());
     asked.add_match("type='signal',member='NameOwnerChanged',arg0namespace='com.example'");
     other.add_match("type='signal',member='NameOwnerChanged',arg0='com.example.Other'");
     owner.request_name(NAME, 0);
-    assert_eq!(heard(&mut asked).len(), 1);
-    assert_eq!(heard(&mut other), Vec::<String>::new());
-    assert_eq!(heard(&mut silent), Vec::<String>::new());
+    assert_eq!(received(&mut asked).len(), 1);
+    assert_eq!(received(&mut other), Vec::<String>::new());
+    assert_eq!(received(&mut silent), Vec::<String>::new());
     bus.stop();
 }
 
-/// What the bus has told a client so far, in short.
-fn heard(peer: &mut TestPeer) -> Vec<String> {
+/// The signals that a client has received from the bus, in a short form.
+fn received(peer: &mut TestPeer) -> Vec<String> {
     in_short(&peer.collect())
 }
 

@@ -9,7 +9,7 @@ use conformance::{
     ScratchFolder, TestConfig, TestPeer, hex, key, kind,
 };
 
-/// A bus on TCP whose clients show that they can read its user's cookies, which are in `home`.
+/// A bus on TCP whose clients authenticate with the cookies of its user, which are in `home`.
 fn cookie_bus(address: &str, home: &ScratchFolder) -> BusUnderTest {
     let config = TestConfig::session().listen(address).element("<auth>DBUS_COOKIE_SHA1</auth>");
     let home = home.path().to_owned();
@@ -19,9 +19,9 @@ fn cookie_bus(address: &str, home: &ScratchFolder) -> BusUnderTest {
 const ADDRESSES: [&str; 2] =
     ["tcp:host=127.0.0.1,port=0,family=ipv4", "nonce-tcp:host=127.0.0.1,port=0,family=ipv4"];
 
-/// libdbus and GLib know how to log in with a cookie.
+/// libdbus and GLib support DBUS_COOKIE_SHA1.
 #[test]
-fn programs_with_a_cookie() {
+fn libdbus_and_glib_authenticate_with_a_cookie() {
     for address in ADDRESSES {
         let home = ScratchFolder::new();
         let bus = cookie_bus(address, &home);
@@ -55,9 +55,9 @@ fn glib(address: &str) -> ExternalProgram {
     ])
 }
 
-/// The file of cookies is for its user's eyes only, and no lock is left.
+/// Only its user can read the file of cookies, and no lock file remains.
 #[test]
-fn the_file_of_cookies() {
+fn the_cookie_file_is_private() {
     let home = ScratchFolder::new();
     let bus = cookie_bus(ADDRESSES[0], &home);
     let first = challenge(bus.address());
@@ -75,9 +75,9 @@ fn the_file_of_cookies() {
     bus.stop();
 }
 
-/// In a folder that others can enter there are no secrets.
+/// In a folder that other users can enter, the bus stores no cookies.
 #[test]
-fn a_folder_of_cookies_that_is_open_to_others() {
+fn cookies_are_refused_in_a_folder_that_others_can_enter() {
     let home = ScratchFolder::new();
     home.folder(".dbus-keyrings", 0o755);
     let bus = cookie_bus(ADDRESSES[0], &home);
@@ -88,9 +88,9 @@ fn a_folder_of_cookies_that_is_open_to_others() {
     bus.stop();
 }
 
-/// A wrong proof, then a proof of another user, are refused; nothing of it ends the bus.
+/// A wrong response and the response of another user are rejected, and the bus continues to run.
 #[test]
-fn a_wrong_proof() {
+fn wrong_cookie_responses_are_rejected() {
     let home = ScratchFolder::new();
     let bus = cookie_bus(ADDRESSES[0], &home);
     let mut stream = PeerStream::connect(bus.address());
@@ -98,15 +98,15 @@ fn a_wrong_proof() {
     assert!(stream.say(&login()).is_some_and(|line| line.starts_with("DATA ")));
     let wrong = format!("DATA {}", hex(b"00000000 0123456789012345678901234567890123456789"));
     assert!(stream.say(&wrong).is_some_and(|line| line.starts_with("REJECTED")));
-    let nobody = format!("AUTH DBUS_COOKIE_SHA1 {}", hex(b"65534"));
-    assert!(stream.say(&nobody).is_some_and(|line| line.starts_with("REJECTED")));
+    let unknown = format!("AUTH DBUS_COOKIE_SHA1 {}", hex(b"65534"));
+    assert!(stream.say(&unknown).is_some_and(|line| line.starts_with("REJECTED")));
     let nameless = stream.say("AUTH DBUS_COOKIE_SHA1").expect("it answers");
     assert!(nameless.starts_with("REJECTED") || nameless.starts_with("DATA"), "{nameless}");
     PeerStream::knock(bus.address());
     bus.stop();
 }
 
-/// What the bus asks of one who wants to log in with a cookie.
+/// The challenge of the bus for DBUS_COOKIE_SHA1.
 struct NetworkChallenge {
     context: String,
     id: String,
@@ -138,10 +138,10 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("it is there").permissions().mode() & 0o777
 }
 
-/// Nobody is let in who does not send the secret, whole and first; it is in a file for the user's
-/// eyes only, which is gone with the bus.
+/// A client must first send the complete nonce. The nonce is in a file that only the user can read,
+/// and which the bus removes at its end.
 #[test]
-fn nonces() {
+fn clients_without_the_nonce_are_rejected() {
     let address = "nonce-tcp:host=127.0.0.1,family=ipv4";
     let config = TestConfig::session().listen(address).element("<auth>ANONYMOUS</auth>");
     let bus = BusUnderTest::start(&config.element("<allow_anonymous/>"));
@@ -165,16 +165,16 @@ fn nonces() {
     stream.write(b"BEGIN\r\n");
     assert!(TestPeer::over(stream).hello().first_text().starts_with(":1."));
     bus.stop();
-    // The reference leaves it there.
+    // dbus-daemon leaves the folder behind.
     let is_gone = !folder.exists() || Flavour::under_test() == Flavour::Reference;
     assert!(is_gone, "the secret is gone");
     let _ = fs::remove_dir_all(folder);
 }
 
-/// Over TCP the kernel names nobody. Who has not authenticated is nobody. The reference gives such
-/// a client the process number 0.
+/// Over TCP the kernel reports no credentials, so an anonymous client has none. dbus-daemon gives
+/// such a client the process id 0.
 #[test]
-fn credentials() {
+fn credentials_over_tcp_are_unknown() {
     let config = TestConfig::session()
         .listen("tcp:host=127.0.0.1,family=ipv4")
         .element("<auth>ANONYMOUS</auth><allow_anonymous/>");
@@ -201,9 +201,9 @@ fn credentials() {
     bus.stop();
 }
 
-/// Who logged in with a cookie is that user, by a process that nobody knows.
+/// A client with a cookie has the user of the cookie, and an unknown process.
 #[test]
-fn credentials_with_a_cookie() {
+fn credentials_with_a_cookie_are_those_of_its_user() {
     let home = ScratchFolder::new();
     let bus = cookie_bus(ADDRESSES[0], &home);
     let script = "import dbus.bus, sys\n\
@@ -221,9 +221,9 @@ fn credentials_with_a_cookie() {
     bus.stop();
 }
 
-/// All addresses of a host are served, and one is printed.
+/// The bus listens at all addresses of a host, and prints one.
 #[test]
-fn a_host_with_several_addresses() {
+fn all_addresses_of_a_host_accept_connections() {
     let bus = BusUnderTest::start(&TestConfig::session().listen("tcp:host=localhost,bind=*"));
     assert!(!bus.address().contains(';'), "{}", bus.address());
     assert!(!bus.address().contains("bind="), "{}", bus.address());
@@ -236,9 +236,9 @@ fn a_host_with_several_addresses() {
     bus.stop();
 }
 
-/// Several places, of several kinds: one bus.
+/// One bus can listen at several addresses of different kinds.
 #[test]
-fn a_local_socket_beside_the_network() {
+fn a_bus_listens_at_local_and_network_addresses() {
     let scratch = ScratchFolder::new();
     let local = scratch.join("bus").display().to_string();
     let config = TestConfig::session()

@@ -1,4 +1,4 @@
-//! The life of the process: its pid file, the background, signals, reloading, configuration files.
+//! The process of the bus: pid file, background, signals, reloading, configuration files.
 
 use std::fs;
 use std::path::Path;
@@ -30,9 +30,10 @@ fn pid_file() {
     assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("1\n"), "not its own, so it stays");
 }
 
-/// In the background: another session, away from the folder and the terminal of the caller.
+/// In the background the bus has its own session and leaves the folder and the terminal of the
+/// caller.
 #[test]
-fn in_the_background() {
+fn forking_detaches_the_bus_from_its_caller() {
     for how in ["--fork", "<fork/>"] {
         let scratch = ScratchFolder::new();
         let config = TestConfig::session();
@@ -90,9 +91,9 @@ fn keep_umask() {
     daemon.stop();
 }
 
-/// SIGHUP, ReloadConfig and a change in a folder of services all reload; a broken file does not.
+/// SIGHUP, ReloadConfig and a change in a folder of services all reload; an invalid file does not.
 #[test]
-fn reloading() {
+fn reloads_read_the_services_again() {
     let services = ScratchFolder::new();
     let folder = services.path().display();
     let config = TestConfig::session().element(&format!("<servicedir>{folder}</servicedir>"));
@@ -124,9 +125,9 @@ fn reloading() {
     bus.stop();
 }
 
-/// SIGHUP and ReloadConfig read the limits again; a broken file changes nothing.
+/// SIGHUP and ReloadConfig read the limits again; an invalid file changes nothing.
 #[test]
-fn reloading_limits() {
+fn reloads_read_the_limits_again() {
     let config = |rules| TestConfig::session().limit("max_match_rules_per_connection", rules);
     let mut bus = BusUnderTest::start(&config(2));
     let mut peer = bus.peer();
@@ -155,13 +156,13 @@ fn reloading_limits() {
     rewrite(&bus, &text);
     let reply = peer.call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
-    assert_eq!(refused(&mut peer), "", "the new ones hold for those who are connected");
+    assert_eq!(refused(&mut peer), "", "the new limits apply to connected clients");
     bus.stop();
 }
 
-/// A signal that means something to other programs ends no bus of ours.
+/// Signals such as SIGUSR1, which other programs use, do not end the bus.
 #[test]
-fn a_signal_without_a_meaning() {
+fn unused_signals_do_not_end_the_bus() {
     let mut bus = BusUnderTest::session();
     bus.process().signal(Signal::USR2);
     match Flavour::under_test() {
@@ -175,9 +176,9 @@ fn a_signal_without_a_meaning() {
     }
 }
 
-/// Clients that are connected do not keep it from ending.
+/// The bus ends even if clients are connected.
 #[test]
-fn ends_with_clients_connected() {
+fn the_bus_ends_with_clients_connected() {
     let bus = BusUnderTest::session();
     let mut peers = [bus.peer(), bus.peer()];
     let half = PeerStream::connect(bus.address());
@@ -196,9 +197,9 @@ fn add_service(folder: &ScratchFolder, name: &str) {
     folder.file(&format!("{name}.service"), &text);
 }
 
-/// The files that the reference's own tests read, good ones and bad ones.
+/// The valid and invalid files of dbus-daemon's own tests.
 #[test]
-fn configuration_files_of_the_reference() {
+fn configuration_files_of_dbus_daemons_tests_are_judged_alike() {
     let folder = require("/usr/lib/dbus-1.0/installed-tests/dbus/data", "dbus-tests");
     let files = |name: &str| {
         let entries = fs::read_dir(folder.join(name)).expect("the package has it");

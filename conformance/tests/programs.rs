@@ -1,4 +1,4 @@
-//! Programs that people use, unmodified, against the bus.
+//! Unmodified D-Bus programs of Debian, with the bus under test.
 
 use conformance::{
     BusUnderTest, ExternalProgram, FinishedProgram, PlainMessage, PlainValue, StartedProgram,
@@ -11,14 +11,14 @@ const INTERFACE: &str = "com.example.Interface";
 
 /// A bus with the Python service on it.
 struct DesktopPrograms {
-    // In this order: clients go before the bus.
+    // The fields are dropped in this order: clients before the bus.
     service: StartedProgram,
     bus: BusUnderTest,
 }
 
 impl DesktopPrograms {
     fn set() -> Self {
-        // With the room that a session bus gives, not with that of a system bus.
+        // The limit of a session bus, which is higher than the default of other buses.
         let config = TestConfig::session().limit("max_replies_per_connection", 50_000);
         let bus = BusUnderTest::start(&config);
         let service = ExternalProgram::python(include_str!("python/service.py")).arg(bus.address());
@@ -27,7 +27,7 @@ impl DesktopPrograms {
         Self { service, bus }
     }
 
-    /// A program with `{address}`, `{name}`, `{path}` and `{interface}` in its arguments filled in,
+    /// A program with `{address}`, `{name}`, `{path}` and `{interface}` in its arguments replaced,
     /// and the bus as its session bus.
     fn program(&self, name: &str, package: &str, args: &[&str]) -> ExternalProgram {
         let args = args.iter().map(|arg| {
@@ -48,7 +48,7 @@ impl DesktopPrograms {
         self.program(program, package, row.args).run()
     }
 
-    /// The Python service says something to all.
+    /// Makes the Python service broadcast a signal.
     fn shout(&self, text: &str) {
         let call = PlainMessage::call(NAME, PATH, INTERFACE, "Shout").arg(PlainValue::text(text));
         let reply = self.bus.peer().call(call);
@@ -61,7 +61,7 @@ impl DesktopPrograms {
     }
 }
 
-/// Where the programs come from.
+/// The Debian packages of the programs.
 const PACKAGES: [(&str, &str); 4] = [
     ("dbus-send", "dbus-bin"),
     ("gdbus", "libglib2.0-bin"),
@@ -73,7 +73,7 @@ struct ProgramCase {
     program: &'static str,
     args: &'static [&'static str],
     code: i32,
-    /// What standard output has to hold, standard error when the program fails.
+    /// Texts that standard output must contain, or standard error if the program fails.
     says: &'static [&'static str],
 }
 
@@ -125,7 +125,7 @@ const ROWS: &[ProgramCase] = &[
 ];
 
 #[test]
-fn one_command() {
+fn unmodified_programs_print_the_expected_output() {
     let stage = DesktopPrograms::set();
     check_all(
         ROWS,
@@ -142,9 +142,9 @@ fn one_command() {
     stage.strike();
 }
 
-/// A signal of each program is heard, with its arguments.
+/// A signal from each program is received, with its arguments.
 #[test]
-fn signals_of_programs() {
+fn signals_of_programs_arrive_with_their_arguments() {
     let stage = DesktopPrograms::set();
     let rows: [(&str, &str, &[&str]); 3] = [
         (
@@ -191,7 +191,7 @@ struct ProgramWatch {
     says: &'static [&'static str],
 }
 
-/// Each sees the service shout, and ends when it is told to.
+/// Each program prints the signal of the service, and ends after SIGTERM or SIGINT.
 #[rustfmt::skip]
 const WATCHES: &[ProgramWatch] = &[
     ProgramWatch { program: "gdbus", package: "libglib2.0-bin", args: &["monitor", "--address", "{address}", "--dest", "{name}"],
@@ -216,7 +216,8 @@ fn programs_that_watch() {
         |row| format!("{} {}", row.program, row.args.join(" ")),
         |row| {
             let mut watcher = stage.program(row.program, row.package, row.args).start();
-            // Nobody can tell from outside when a watcher has begun to watch, so say it again.
+            // The test cannot see when a program has added its match rules, so it sends the signal
+            // repeatedly.
             eventually("the watcher to see it", || {
                 stage.shout("aloud");
                 let said = watcher.stdout();
@@ -230,9 +231,9 @@ fn programs_that_watch() {
     stage.strike();
 }
 
-/// Captures are in the format of packet captures; their packets are messages.
+/// Recordings are in pcap formats; each packet is a message.
 #[test]
-fn captures() {
+fn recordings_of_programs_contain_the_messages() {
     let stage = DesktopPrograms::set();
     let watches: [(&str, &str, &[&str]); 2] = [
         ("dbus-monitor", "dbus-bin", &["--address", "{address}", "--pcap"]),
@@ -251,7 +252,7 @@ fn captures() {
     stage.strike();
 }
 
-/// The members of the messages of a capture, as far as it is complete.
+/// The members of the messages in a recording, up to its last complete packet.
 fn members_of(capture: &[u8], pcap: bool) -> Vec<String> {
     let (mut rest, packet_header) = if pcap { (capture.get(24..), 16) } else { (Some(capture), 0) };
     assert!(!pcap || capture.len() < 24 || capture[20] == 231, "the link type of D-Bus");
@@ -273,9 +274,9 @@ fn python_client_and_service() {
     stage.strike();
 }
 
-/// The reference's own tools for load.
+/// dbus-test-tool, the load generator of dbus-daemon.
 #[test]
-fn test_tool() {
+fn dbus_test_tool_works() {
     let stage = DesktopPrograms::set();
     let tool = |args: &[&str]| stage.program("dbus-test-tool", "dbus-tests", args);
     let echo = tool(&["echo", "--name=com.example.Echo"]).start();

@@ -1,10 +1,11 @@
-//! The reference's own test programs, from Debian's package dbus-tests, against the bus under test.
+//! The test programs of dbus-daemon, from Debian's package dbus-tests, with the bus under test.
 //!
-//! Debian builds them twice: as users get them, and with all assertions on. Both are run. They
-//! start the bus that `DBUS_TEST_DAEMON` names; `DBUS_TEST_DATA` has the configuration files, without
-//! which most cases leave themselves out, and `DBUS_TEST_EXEC` the service that activation starts.
+//! Debian builds them twice: as users get them, and with all assertions. Both builds run. They
+//! start the bus that `DBUS_TEST_DAEMON` names; `DBUS_TEST_DATA` has the configuration files,
+//! without which most cases are skipped, and `DBUS_TEST_EXEC` has the service for activation.
 //!
-//! Which case does not pass, and why, stands in `expected-failures.txt`, and nothing else may fail.
+//! `expected-failures.txt` lists each case that does not pass, with the reason; no other case may
+//! fail.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::os::unix::fs::chown;
@@ -18,9 +19,10 @@ use conformance::{
     bus_program_as, copy_bus, fail_with, installed, require,
 };
 
-/// As root, who may do more, and as anybody else, whom more limits hold for.
+/// Runs the programs as root, which has more privileges, and as an ordinary user, who has more
+/// limits.
 #[test]
-fn every_program_gives_what_is_listed() {
+fn test_programs_of_dbus_daemon_give_the_listed_results() {
     let queue = Mutex::new(jobs());
     let verdict = Mutex::new(SuiteVerdict::new());
     std::thread::scope(|scope| {
@@ -38,8 +40,8 @@ fn every_program_gives_what_is_listed() {
     verdict.into_inner().expect("no panic under the lock").finish();
 }
 
-/// Needs a session bus at the place where a login puts it. Its second case needs systemd as the
-/// manager of that session.
+/// Needs a session bus in the runtime folder of a login. Its second case needs systemd as the
+/// service manager of that session.
 #[test]
 fn transient_services() {
     let mut verdict = SuiteVerdict::new();
@@ -82,7 +84,7 @@ struct SuiteJob {
     caller: SuiteCaller,
 }
 
-/// All of them, the longest first.
+/// All jobs, the longest first.
 fn jobs() -> VecDeque<SuiteJob> {
     let of_program = |program: &'static TestProgram| {
         let builds = BUILDS.iter().filter(|build| program.is_in(build));
@@ -93,7 +95,7 @@ fn jobs() -> VecDeque<SuiteJob> {
     PROGRAMS.iter().flat_map(of_program).collect()
 }
 
-/// Debian's package has two builds of everything.
+/// One of the two builds in Debian's package.
 struct Build {
     name: &'static str,
     folder: &'static str,
@@ -107,15 +109,15 @@ const BUILDS: [Build; 2] = [
     },
 ];
 
-/// Where the cases of a program come from.
+/// The framework that reports the cases of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SuiteStyle {
-    /// GLib's test framework: cases can be listed and left out.
+    /// GLib's test framework: cases can be listed and skipped.
     GLib,
-    /// A shell script, run once.
+    /// A shell script that runs once.
     Script,
-    /// A shell script that only the debug build has, because only its dbus-launch can be told
-    /// which bus to start.
+    /// A shell script that only the debug build has, because only its dbus-launch has an option for
+    /// the bus to start.
     DebugScript,
 }
 
@@ -130,7 +132,7 @@ const fn glib(name: &'static str) -> TestProgram {
 
 const DAEMON: TestProgram = glib("test-dbus-daemon");
 
-/// The longest first, so that those at the same time end together.
+/// The longest first, so that parallel runs end together.
 const PROGRAMS: [TestProgram; 10] = [
     DAEMON,
     glib("test-header-fields"),
@@ -144,12 +146,12 @@ const PROGRAMS: [TestProgram; 10] = [
     TestProgram { name: "test-dbus-launch-eval.sh", style: SuiteStyle::DebugScript },
 ];
 
-/// Who runs a program, and the bus that it starts.
+/// The user of a test program and of the bus that it starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SuiteCaller {
-    /// Who runs these tests.
+    /// The user of these tests.
     Ourselves,
-    /// An ordinary user, where root runs these tests.
+    /// An ordinary user, if root runs these tests.
     Nobody,
 }
 
@@ -173,7 +175,7 @@ impl SuiteCaller {
         }
     }
 
-    /// Makes a folder that is the caller's alone.
+    /// Creates a folder that only this user can access.
     fn folder(self, scratch: &ScratchFolder, name: &str) -> PathBuf {
         let path = scratch.folder(name, 0o700);
         if let Some(RunAs { uid, gid }) = self.user() {
@@ -213,9 +215,9 @@ impl TestProgram {
         cases
     }
 
-    /// Runs all cases. A program ends at its first failure, so it is run again without the cases
-    /// that have an outcome until each has one. Those that our bus does not pass yet are run each
-    /// by itself, since most of them wait for ever for a bus that does not start.
+    /// Runs all cases. A program ends at its first failure, so it runs again without the cases that
+    /// have an outcome, until each has one. Cases that Diligence does not pass yet run separately,
+    /// because most of them wait forever for a bus that does not start.
     fn run_glib(&self, build: &Build, caller: SuiteCaller) -> Vec<(String, TapOutcome)> {
         let scratch = ScratchFolder::new();
         let listed = self.list(build, caller);
@@ -286,7 +288,8 @@ impl TestProgram {
     }
 }
 
-/// Runs a program to its end or its limit; gives its report and how a case ended that has none.
+/// Runs a program until its end or its time limit; returns its report, and the outcome of the case
+/// without a result.
 fn observe(program: ExternalProgram) -> (TapReport, TapOutcome) {
     let Some(ran) = program.start().finish_with_group() else {
         return (TapReport::default(), hung());
@@ -332,7 +335,7 @@ impl SuiteVerdict {
                 TapOutcome::Passed => passed += 1,
                 TapOutcome::Skipped(reason) => {
                     skipped += 1;
-                    // Those that nothing can bring back need not be told each time.
+                    // Cases that cannot run on any machine are not printed each time.
                     if self.expected.way(build, &case) != Some(Listed::Skip) {
                         announce(&format!("left out: {build}:{case}: {reason}"));
                     }
@@ -343,18 +346,18 @@ impl SuiteVerdict {
             self.seen.insert(format!("{build}:{case}"));
         }
         let seconds = took.as_secs_f32();
-        let who = if caller == SuiteCaller::Nobody { " as nobody" } else { "" };
+        let user = if caller == SuiteCaller::Nobody { " as nobody" } else { "" };
         announce(&format!(
-            "{build}:{program}{who}: {passed} passed, {skipped} skipped, {failed} failed ({seconds:.1} s)"
+            "{build}:{program}{user}: {passed} passed, {skipped} skipped, {failed} failed ({seconds:.1} s)"
         ));
     }
 
-    /// Fails when anything was not as listed.
+    /// Fails if an outcome differs from the list.
     fn complain(&self) {
         fail_with("cases", &self.complaints);
     }
 
-    /// Fails also when something is listed that no program has.
+    /// Fails also if the list contains a case that no program has.
     fn finish(mut self) {
         for build in &BUILDS {
             for case in TRANSIENT_CASES {
@@ -366,9 +369,9 @@ impl SuiteVerdict {
     }
 }
 
-/// Judged by a test of their own, so the list may name them.
+/// Cases that have a separate test, so the list may contain them.
 ///
-/// The first has another name where it fails.
+/// The first one has another name if it fails.
 const TRANSIENT_CASES: [&str; 3] =
     ["attempted to run transient service directly", "no sign of having run transient service", "2"];
 
@@ -386,11 +389,12 @@ fn require_test(build: &Build, name: &str) -> PathBuf {
     path
 }
 
-/// How many programs run at the same time.
+/// The number of programs that run in parallel.
 const AT_ONCE: usize = 4;
 
-/// How long one run of a program may take; the longest needs 8 s on an idle machine.
+/// The time limit for one run of a program; the longest needs 8 s on an idle machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How long a case may take that our bus does not pass yet. They pass in less with the reference.
+/// The time limit for a case that Diligence does not pass yet. With dbus-daemon these cases need
+/// less.
 const NOT_YET_LIMIT: Duration = Duration::from_secs(2);

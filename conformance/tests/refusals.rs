@@ -1,5 +1,5 @@
-//! Whatever the bus refuses is counted by its cause: in the statistics, in the history, for those who
-//! collect numbers, and with fields in the log. Only for our own bus: the reference counts nothing.
+//! Every refusal is counted by its cause: in the statistics, in the history, in the metrics, and in
+//! fields of log records. These tests run only with Diligence, because dbus-daemon counts nothing.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ use conformance::{
     ScratchFolder, TestConfig, TestPeer, check_all, eventually, root_for,
 };
 
-/// Something that the bus refuses, and where it is counted.
+/// A refusal, and its counters.
 struct RefusalCase {
     name: &'static str,
     config: fn() -> TestConfig,
     provoke: fn(&BusUnderTest),
-    /// The key of the totals.
+    /// The key in the totals.
     totals: &'static str,
     /// The family of metrics.
     family: &'static str,
     cause: &'static str,
-    /// How often at least; a slow machine takes more turns.
+    /// The minimum count; a slow machine repeats some refusals.
     count: u64,
-    /// What the history calls it.
+    /// The kind of the incident in the history.
     kind: &'static str,
 }
 
@@ -54,7 +54,7 @@ const REFUSED: &[RefusalCase] = &[
 ];
 
 #[test]
-fn what_is_refused_is_counted_by_cause() {
+fn refusals_are_counted_by_cause() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -77,7 +77,7 @@ impl RefusalCase {
         assert!(document.contains(&sample), "{sample} in\n{document}");
         let mut history = dicts(&mut watcher, "GetHistory").into_iter();
         let incident = history.find(|it| it["Kind"] == PlainValue::text(self.kind));
-        let incident = incident.unwrap_or_else(|| panic!("nothing is {}", self.kind));
+        let incident = incident.unwrap_or_else(|| panic!("no sample is {}", self.kind));
         assert_eq!(incident["Cause"], PlainValue::text(self.cause));
         assert_eq!(incident["Count"], PlainValue::U64(count));
         assert_eq!(incident["ProcessID"], PlainValue::U32(std::process::id()));
@@ -97,7 +97,7 @@ fn crowded() -> TestConfig {
     TestConfig::session().limit("max_completed_connections", 1)
 }
 
-/// One connection in a second, and the first one at once.
+/// A limit of one connection per second, with a burst of one.
 fn slow() -> TestConfig {
     TestConfig::session().element(
         "<?diligence <limit name='max_connections_per_second_per_user'>1</limit>\
@@ -121,12 +121,13 @@ fn bad_handshake(bus: &BusUnderTest) {
     assert!(stream.is_closed());
 }
 
-/// Asks what there is, which is no attempt, then says to be somebody else, and gives up.
+/// Asks for the mechanisms, which is not an attempt, then claims to be another user, and
+/// disconnects.
 fn wrong_identity(bus: &BusUnderTest) {
     drop(PeerStream::connect(bus.address()));
     let mut curious = PeerStream::connect(bus.address());
     curious.write(b"\0AUTH\r\n");
-    curious.read_line().expect("what there is");
+    curious.read_line().expect("the mechanisms");
     drop(curious);
     let mut stream = PeerStream::connect(bus.address());
     stream.write(b"\0AUTH EXTERNAL 34323432343234\r\n");
@@ -144,7 +145,7 @@ fn second_hello(bus: &BusUnderTest) {
     }
 }
 
-/// Sixteen may wait, and two are too many.
+/// Sixteen connections may wait; this opens two more.
 fn storm(bus: &BusUnderTest) {
     let mut storm: Vec<_> = (0..20).map(|_| PeerStream::connect(bus.address())).collect();
     let refused = storm.split_off(18);
@@ -165,16 +166,16 @@ fn telling_at(path: &Path) -> TestConfig {
     TestConfig::session().element(&format!("<?diligence {element}?>"))
 }
 
-/// Writes another configuration, and has it read.
+/// Writes another configuration, and reloads it.
 fn reconfigure(bus: &BusUnderTest, config: &TestConfig) {
     bus.scratch().file("bus.conf", &config.text(bus.scratch().path()));
     let reply = bus.peer().call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
 }
 
-/// The configuration may say where numbers are told, and something else later.
+/// A reload can change the path of the metrics socket.
 #[test]
-fn the_configuration_says_where_numbers_are_told() {
+fn a_reload_can_move_the_metrics_socket() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -221,9 +222,10 @@ fn the_metrics_socket_is_for_its_owner_only() {
     bus.stop();
 }
 
-/// What root has made for a bus that runs as somebody else goes with that bus, where it can.
+/// If root started the bus and it changed its user, the bus still removes the files that root
+/// created, where it can.
 #[test]
-fn what_root_has_made_goes_with_the_bus() {
+fn files_that_root_created_are_removed_with_the_bus() {
     if Flavour::under_test() == Flavour::Reference || !root_for("a bus that becomes another user") {
         return;
     }

@@ -1,4 +1,5 @@
-//! Folders of the configuration that change: the bus notices, whatever the system lets it watch.
+//! Changes in the folders of the configuration: the bus notices them, even if the system limits
+//! inotify.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,7 @@ use conformance::{
 };
 use rustix::fs::inotify;
 
-/// A file that lets each client have so many match rules.
+/// A configuration file with this limit of match rules per connection.
 fn rules(count: u32) -> String {
     format!("<busconfig><limit name='max_match_rules_per_connection'>{count}</limit></busconfig>\n")
 }
@@ -19,7 +20,7 @@ fn with_folder(folder: &Path) -> TestConfig {
     TestConfig::session().element(&format!("<includedir>{}</includedir>", folder.display()))
 }
 
-/// How many match rules a client may have now.
+/// The number of match rules that a client may have now.
 fn rules_allowed(bus: &BusUnderTest) -> u32 {
     let mut peer = bus.peer();
     let granted =
@@ -48,9 +49,9 @@ fn a_folder_of_files_that_come_and_go() {
     bus.stop();
 }
 
-/// Many changes, as when packages are installed, are looked at together.
+/// Many changes, as during the installation of packages, cause one reload.
 #[test]
-fn many_changes_at_once() {
+fn many_changes_cause_one_reload() {
     let folder = ScratchFolder::new();
     let mut bus = BusUnderTest::start(&with_folder(folder.path()));
     for count in 0..100 {
@@ -66,9 +67,9 @@ fn many_changes_at_once() {
     bus.stop();
 }
 
-/// A folder may be made later. The reference sees it when it is told to reload.
+/// A folder may be created later. dbus-daemon sees it after a reload on request.
 #[test]
-fn a_folder_that_comes_later() {
+fn folders_that_are_created_later_are_watched() {
     let parent = ScratchFolder::new();
     let folder = parent.join("some/where");
     let mut bus = BusUnderTest::start(&with_folder(&folder));
@@ -84,17 +85,17 @@ fn a_folder_that_comes_later() {
     bus.stop();
 }
 
-/// A user may have no more than so many instances of inotify. When they are used up the bus serves
-/// all the same, and reloads when it is told to. The reference serves too.
+/// A user may have a limited number of inotify instances. If none is left, the bus works, and
+/// reloads on request. dbus-daemon works too.
 #[test]
-fn nothing_can_be_watched() {
+fn the_bus_works_without_inotify() {
     if !root_for("a user who has used up all inotify instances") {
         return;
     }
     let limit = fs::read_to_string("/proc/sys/fs/inotify/max_user_instances").expect("Linux");
     if limit.trim().parse::<u32>().is_ok_and(|limit| limit > INSTANCES_MAX) {
         announce(
-            "left out, because too many inotify instances are allowed: nothing_can_be_watched",
+            "left out, because too many inotify instances are allowed: the_bus_works_without_inotify",
         );
         return;
     }
@@ -112,7 +113,7 @@ fn nothing_can_be_watched() {
     assert!(log.to_lowercase().contains("watch") || log.contains("inotify"), "it says so: {log}");
     folder.file("a.conf", &rules(1));
     std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(rules_allowed(&bus), 10, "nobody has told it");
+    assert_eq!(rules_allowed(&bus), 10, "without a request");
     bus.process().signal(Signal::HUP);
     wait_for_rules(&bus, "SIGHUP", 1);
     folder.file("a.conf", &rules(2));
@@ -126,7 +127,7 @@ fn nothing_can_be_watched() {
 /// Every user may call ReloadConfig. Callers without privileges together cause one reload per
 /// second; a reply still means that the configuration was read after the call.
 #[test]
-fn a_user_who_reloads_again_and_again_is_slowed_down() {
+fn repeated_reloads_are_throttled() {
     if Flavour::under_test() == Flavour::Reference || !root_for("a client of another user") {
         return;
     }
@@ -168,8 +169,8 @@ fn a_user_who_reloads_again_and_again_is_slowed_down() {
     bus.stop();
 }
 
-/// Debian's user `games`, who runs nothing else here.
+/// Debian's user `games`, which runs no other processes here.
 const LONELY: RunAs = RunAs { uid: 5, gid: 60 };
 
-/// More would take too many descriptors of this test.
+/// A higher limit would take too many descriptors of this test.
 const INSTANCES_MAX: u32 = 1000;

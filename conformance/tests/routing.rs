@@ -1,4 +1,4 @@
-//! The way of a message: what the bus writes on it, who gets it, what comes back.
+//! Routing: the header field that the bus sets, the recipients, and the replies.
 
 use std::os::fd::AsFd as _;
 
@@ -18,21 +18,21 @@ fn call(to: &TestPeer) -> PlainMessage {
     call_name(to.name())
 }
 
-/// Sends a message and gives what its recipient gets.
+/// Sends a message and returns the message that its recipient gets.
 fn deliver(sender: &mut TestPeer, recipient: &mut TestPeer, message: PlainMessage) -> PlainMessage {
     sender.send(message);
     recipient.receive().expect("the recipient is not closed")
 }
 
-/// Sends a call to its recipient and gives what that gets.
+/// Sends a call to a recipient and returns the message that it gets.
 fn deliver_call(sender: &mut TestPeer, recipient: &mut TestPeer) -> PlainMessage {
     let message = call(recipient);
     deliver(sender, recipient, message)
 }
 
-/// Only SENDER is the bus's; all else arrives as it was sent, in either byte order.
+/// The bus sets only SENDER; everything else arrives unchanged, in either byte order.
 #[test]
-fn what_the_bus_leaves_alone() {
+fn routing_changes_only_the_sender() {
     let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     let inner = PlainValue::Struct(vec![
@@ -59,7 +59,7 @@ fn what_the_bus_leaves_alone() {
     for order in [WireByteOrder::Little, WireByteOrder::Big] {
         let mut message = call(&recipient).order(order);
         message.body = body.to_vec();
-        // All flags that are known, and some that are not.
+        // All known flags, and some unknown ones.
         message.flags = 0b1111_0110;
         message.serial = 0x0102_0304;
         let got = deliver(&mut sender, &mut recipient, message.clone());
@@ -76,7 +76,7 @@ fn what_the_bus_leaves_alone() {
             fields
         };
         assert_eq!(sorted(got.fields), sorted(fields));
-        // Answered, so that no call is left open.
+        // Replies, so that no call stays pending.
         let reply = PlainMessage::reply(&PlainMessage { serial: got.serial, ..call_name("") });
         recipient.send(reply.text(field::DESTINATION, sender.name()));
         assert_eq!(sender.receive().and_then(|found| found.reply_serial()), Some(0x0102_0304));
@@ -102,9 +102,9 @@ const STAMPS: &[Stamp] = &[
     Stamp { name: "all together, big-endian", change: |message| message.text(field::SENDER, ":1.0").text(99, "x").order(WireByteOrder::Big) },
 ];
 
-/// The sender is stamped whatever was there, and fields that the specification does not know go.
+/// The bus replaces SENDER, and removes fields that the specification does not define.
 #[test]
-fn what_the_bus_writes() {
+fn the_bus_replaces_the_sender_and_removes_unknown_fields() {
     let bus = BusUnderTest::session();
     check_all(
         STAMPS,
@@ -132,9 +132,9 @@ fn what_the_bus_writes() {
     bus.stop();
 }
 
-/// A name that somebody owns is as good an address as the unique name.
+/// A well-known name with an owner can be used as a destination like the unique name.
 #[test]
-fn by_name() {
+fn messages_to_a_name_reach_its_owner() {
     let bus = BusUnderTest::session();
     let [mut sender, mut owner, mut waiter] = [(); 3].map(|()| bus.peer());
     owner.request_name("com.example.Name", 0);
@@ -146,13 +146,13 @@ fn by_name() {
         let got = deliver(&mut owner, &mut sender, answer);
         assert_eq!((got.sender(), got.first_text()), (owner.name(), "answer"));
     }
-    assert_eq!(waiter.collect().len(), 0, "who waits for a name gets nothing");
+    assert_eq!(waiter.collect().len(), 0, "a client in the queue of the name gets nothing");
     bus.stop();
 }
 
-/// Calls are answered by an error of the bus when nobody else will.
+/// If the callee disconnects, the bus replies to its pending calls with an error.
 #[test]
-fn when_the_callee_leaves() {
+fn pending_calls_fail_when_the_callee_disconnects() {
     let bus = BusUnderTest::session();
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     let first = caller.send(call(&callee));
@@ -165,16 +165,16 @@ fn when_the_callee_leaves() {
         assert_eq!((got.error_name(), got.sender()), ("NoReply", BUS_NAME));
         got.reply_serial()
     });
-    // Calls that were lost together may be told of in any order.
+    // The errors for calls that fail together may arrive in any order.
     serials.sort();
     assert_eq!(serials, [Some(first), Some(last)]);
     assert_eq!(caller.collect().len(), 0);
     bus.stop();
 }
 
-/// A caller that leaves is forgotten: the answer to it goes nowhere and does no harm.
+/// If the caller disconnects, its pending calls are removed: the reply is dropped without an error.
 #[test]
-fn when_the_caller_leaves() {
+fn replies_to_a_disconnected_caller_are_dropped() {
     let bus = BusUnderTest::session();
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     callee.add_match("member='NameOwnerChanged'");
@@ -187,9 +187,9 @@ fn when_the_caller_leaves() {
     bus.stop();
 }
 
-/// Two open calls of one client must not have one serial.
+/// Two pending calls of one client must have different serials.
 #[test]
-fn one_serial_twice() {
+fn pending_calls_with_the_same_serial_are_refused() {
     let bus = BusUnderTest::session();
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];
     let again = PlainMessage { serial: 1000, ..call(&callee) };
@@ -201,9 +201,9 @@ fn one_serial_twice() {
     bus.stop();
 }
 
-/// On a bus that lets only answers to calls through, others are refused.
+/// If the policy allows only requested replies, other replies are refused.
 #[test]
-fn answers_that_nobody_asked_for() {
+fn unrequested_replies_are_refused() {
     let config = TestConfig::closed().policy(
         "context='default'",
         "<allow user='*'/><allow send_type='method_call'/><allow send_type='signal'/>\
@@ -229,9 +229,9 @@ fn answers_that_nobody_asked_for() {
     bus.stop();
 }
 
-/// A type of message that the bus does not know is refused, and nothing else happens.
+/// A message with an unknown type is refused, and nothing else happens.
 #[test]
-fn unknown_types() {
+fn messages_of_unknown_types_are_refused() {
     let bus = BusUnderTest::session();
     let [mut sender, mut other] = [bus.peer(), bus.peer()];
     for kind in [5, 77, 255] {
@@ -244,9 +244,9 @@ fn unknown_types() {
     bus.stop();
 }
 
-/// One sender's messages to one recipient keep their order, whatever their kinds.
+/// Messages from one sender to one recipient keep their order, whatever their types.
 #[test]
-fn order_is_kept() {
+fn messages_keep_their_order() {
     let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     recipient.add_match("member='Signal'");
@@ -260,7 +260,7 @@ fn order_is_kept() {
         };
         bytes.extend(sender.numbered(message.arg(PlainValue::U32(number))).encode());
     }
-    // In pieces that end anywhere but between two messages.
+    // The pieces do not end at the boundaries of messages.
     for piece in bytes.chunks(997) {
         sender.send_bytes(piece);
     }
@@ -269,9 +269,9 @@ fn order_is_kept() {
     bus.stop();
 }
 
-/// Large messages pass whole, and do not hold up small ones between others.
+/// Large messages arrive complete, and do not delay small ones between other clients.
 #[test]
-fn large_messages() {
+fn large_messages_arrive_complete() {
     let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     let name = recipient.name().to_owned();
@@ -288,14 +288,14 @@ fn large_messages() {
     bus.stop();
 }
 
-/// What a sender has sent arrives, though it leaves while its recipient is slow and the bus reads
-/// nothing from it.
+/// Messages are delivered even if the sender disconnects while its recipient is slow and the bus
+/// does not read from the sender.
 #[test]
-fn a_sender_that_leaves() {
+fn messages_of_a_disconnected_sender_are_delivered() {
     let mut bus =
         BusUnderTest::start(&TestConfig::session().limit("max_incoming_bytes", 128 << 10));
-    // What the bus has read of it, and what it has not, differs: the end of a message that it knows
-    // the length of, some small ones, both.
+    // The payloads vary the state in which reading pauses: inside a message whose length is known,
+    // after small messages, or both.
     for payload in [9000, 40_000, 65_000, 100_000, 140_000, 180_000] {
         leave(&mut bus, payload);
     }
@@ -311,8 +311,8 @@ fn leave(bus: &mut BusUnderTest, payload: usize) {
         let message = message.text(field::DESTINATION, recipient.name());
         sender.send(message.arg(PlainValue::U32(number)).arg(PlainValue::text(&payload)));
     }
-    // At its next look the bus is to find that the recipient has room, and then that the sender is
-    // gone.
+    // In its next iteration, the bus shall first see that the recipient has room, and then that the
+    // sender has disconnected.
     bus.process().signal(Signal::STOP);
     let mut got = recipient.drain();
     assert!(got.len() < count as usize, "more than fits into a socket");
@@ -323,9 +323,9 @@ fn leave(bus: &mut BusUnderTest, payload: usize) {
     assert_eq!(got, (0..count).collect::<Vec<_>>(), "of {} bytes", payload.len());
 }
 
-/// Descriptors arrive open, with the message that they belong to, and in its order.
+/// Descriptors arrive with their message, in their order, and refer to the same files.
 #[test]
-fn descriptors() {
+fn descriptors_arrive_with_their_message() {
     let bus = BusUnderTest::session();
     let [mut sender, mut recipient] = [bus.peer(), bus.peer()];
     let files = ["/dev/null", "/dev/zero", "/etc"]
@@ -350,9 +350,10 @@ fn descriptors() {
     bus.stop();
 }
 
-/// Who did not ask for descriptors gets none: a call to it fails, a signal to all passes it by.
+/// A client that has not negotiated descriptors gets none: a call to it fails, and a broadcast
+/// signal skips it.
 #[test]
-fn descriptors_for_those_who_take_none() {
+fn descriptors_are_not_sent_to_clients_without_support() {
     let bus = BusUnderTest::session();
     let [mut sender, mut able] = [bus.peer(), bus.peer()];
     let mut unable = bus.peer_without_descriptors();
@@ -376,9 +377,10 @@ fn descriptors_for_those_who_take_none() {
     bus.stop();
 }
 
-/// A monitor sees what others are told, gets nothing of its own any more, and must be silent.
+/// A monitor sees the messages of other peers, has no names and receives no messages of its own,
+/// and must not send.
 #[test]
-fn monitors() {
+fn monitors_see_all_messages_and_must_not_send() {
     let bus = BusUnderTest::session();
     let [mut monitor, mut sender, mut recipient] = [(); 3].map(|()| bus.peer());
     monitor.request_name("com.example.Monitor", 0);

@@ -1,8 +1,8 @@
-//! Recipients that read slowly, in bursts, or not at all: a service that serves them serves others at
-//! once too, and nobody else is disconnected or loses a message.
+//! Recipients that read slowly, in bursts, or never: a service that replies to them still replies
+//! to others quickly, and no other peer is disconnected or loses a message.
 //!
-//! With `DILIGENCE_FAULTS=long` each case runs for 12 s, with the limits of a system bus, and prints
-//! the row of docs/reliability.md.
+//! With `DILIGENCE_FAULTS=long` each case runs for 12 s, with the limits of a system bus, and
+//! prints the row of docs/reliability.md.
 
 use std::fs;
 use std::io::Read as _;
@@ -16,18 +16,18 @@ use conformance::{
     ScratchFolder, TestConfig, TestPeer, copy_bus, field, flag, kind, root_for,
 };
 
-/// What the connections of an attacker do with the answers to their calls.
+/// How the connections of an attacker read the replies to their calls.
 #[derive(Clone, Copy)]
 enum ReadPattern {
-    /// They read nothing.
+    /// They read no bytes.
     Nothing,
-    /// They read so many bytes, then pause.
+    /// They read this number of bytes, then pause.
     Some(usize),
-    /// They read all that has come, then pause.
+    /// They read everything that has arrived, then pause.
     All,
 }
 
-/// What a service sends to slow recipients.
+/// The messages of a service to slow recipients.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sends {
     /// Replies to 120 calls of each connection.
@@ -36,7 +36,7 @@ enum Sends {
     Signals { bytes: usize },
 }
 
-/// Slow recipients beside which others call the same service.
+/// Slow recipients of a service, while other clients call the same service.
 struct SlowReaderCase {
     name: &'static str,
     connections: usize,
@@ -117,10 +117,10 @@ const CASES: [SlowReaderCase; 9] = [
 const CALLS: u32 = 120;
 const PAUSE: Duration = Duration::from_millis(450);
 
-/// Longer than any answer takes on a busy machine, shorter than any waiting for somebody else.
+/// Longer than any reply takes on a busy machine, and shorter than any wait for another peer.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// Whether `DILIGENCE_CASE` is a part of the name of a case, or not set.
+/// True if `DILIGENCE_CASE` is part of the name of a case, or not set.
 fn is_chosen(case: &&SlowReaderCase) -> bool {
     std::env::var("DILIGENCE_CASE").map_or(true, |part| case.name.contains(&part))
 }
@@ -146,7 +146,7 @@ fn slow_readers_do_not_delay_calls_of_others() {
     }
     for case in CASES.iter().filter(is_chosen) {
         let bus = BusUnderTest::start(&system_limits());
-        let mut times = time_calls_beside(&bus, case);
+        let mut times = time_calls_during(&bus, case);
         times.sort_unstable();
         let at = |part: usize| times[(times.len() - 1) * part / 100];
         let (median, p99, max) = (at(50), at(99), at(100));
@@ -162,8 +162,8 @@ fn slow_readers_do_not_delay_calls_of_others() {
     }
 }
 
-/// How long calls of an innocent client take while others do what the case says.
-fn time_calls_beside(bus: &BusUnderTest, case: &SlowReaderCase) -> Vec<Duration> {
+/// Measures the calls of an innocent client while others do what the case describes.
+fn time_calls_during(bus: &BusUnderTest, case: &SlowReaderCase) -> Vec<Duration> {
     let mut service = bus.peer();
     let name = service.name().to_owned();
     let mut innocent = bus.peer();
@@ -259,7 +259,7 @@ fn attack(mut attacker: TestPeer, service: &str, case: &SlowReaderCase, is_over:
     }
 }
 
-/// A bus of another user that may have few descriptors.
+/// A bus of another user with a low limit of descriptors.
 fn bus_with_descriptors(count: u32, scratch: &ScratchFolder) -> BusUnderTest {
     conformance::set_mode(scratch.path(), 0o755);
     let config = TestConfig::session().policy("context='default'", "<allow user='*'/>");
@@ -280,7 +280,7 @@ fn send_descriptors(sender: &mut TestPeer, to: &str, count: u32) {
     sender.send_with_descriptors(&bytes, &vec![null.as_fd(); count as usize]);
 }
 
-/// A user lets descriptors pile up in its sockets. Others pass and get descriptors as before.
+/// Unread descriptors accumulate in the sockets of one user. Other users still pass descriptors.
 #[test]
 fn unread_descriptors_of_one_user_leave_room_for_others() {
     if !root_for("a user that does not read descriptors") {
@@ -305,8 +305,8 @@ fn unread_descriptors_of_one_user_leave_room_for_others() {
     bus.stop();
 }
 
-/// A user has the bus disconnect connections with unread descriptors, and keeps their sockets open, so
-/// that the kernel goes on counting the descriptors.
+/// A user makes the bus disconnect connections with unread descriptors, and keeps their sockets
+/// open, so that the kernel still counts the descriptors.
 #[test]
 fn descriptors_in_sockets_that_the_bus_has_closed_are_counted() {
     if !root_for("a user that does not read descriptors") {
@@ -321,7 +321,7 @@ fn descriptors_in_sockets_that_the_bus_has_closed_are_counted() {
         let mut sink = OTHER.act(|| bus.peer());
         send_descriptors(&mut flooder, sink.name(), 16);
         assert!(flooder.is_alive());
-        sink.send_bytes(b"this is no message");
+        sink.send_bytes(b"these bytes are not a message");
         sinks.push(sink);
     }
     for _ in 0..20 {
@@ -329,7 +329,7 @@ fn descriptors_in_sockets_that_the_bus_has_closed_are_counted() {
         let message = other.receive().expect("it stays connected");
         assert_eq!((message.kind, message.descriptors.len()), (kind::CALL, 4));
     }
-    // What they read, or close, counts no longer.
+    // Descriptors that the peers receive or close no longer count.
     drop(sinks);
     thread::sleep(Duration::from_millis(1500));
     let mut sink = OTHER.act(|| bus.peer());
@@ -339,7 +339,8 @@ fn descriptors_in_sockets_that_the_bus_has_closed_are_counted() {
     bus.stop();
 }
 
-/// A user fills the queue of a service over many connections. There is room for calls of others.
+/// A user fills the queue of a service over many connections. There is room for calls of other
+/// users.
 #[test]
 fn a_flood_of_one_user_leaves_room_for_calls_of_others() {
     if !root_for("a flood of another user") {
@@ -379,10 +380,10 @@ fn a_flood_of_one_user_leaves_room_for_calls_of_others() {
     bus.stop();
 }
 
-/// A process without a connection fills the kernel with descriptors of the user of the bus. Then the
-/// kernel takes no descriptors from the bus for anybody. Callers get an error and stay connected.
+/// A process without a connection fills the kernel's quota of descriptors for the user of the bus.
+/// Then the kernel accepts no descriptors from the bus. Callers get an error and stay connected.
 #[test]
-fn a_kernel_that_takes_no_descriptors_disconnects_nobody() {
+fn no_peer_is_disconnected_if_the_kernel_accepts_no_descriptors() {
     if !root_for("a process of the user of the bus") || Flavour::under_test() == Flavour::Reference
     {
         return;
@@ -416,7 +417,7 @@ fn a_kernel_that_takes_no_descriptors_disconnects_nobody() {
     bus.stop();
 }
 
-/// Sends descriptors to itself until the kernel takes no more for this user.
+/// Sends descriptors to itself until the kernel accepts no more for this user.
 const HOARD: &str = "
 import array, resource, socket, time
 resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
@@ -435,7 +436,7 @@ print('full', flush=True)
 time.sleep(600)
 ";
 
-/// A connection that holds itself: its own end is in its own queue, so that it would never close.
+/// A connection whose own end is in its own queue, so that it would never close by itself.
 #[test]
 fn a_connection_kept_open_by_its_own_descriptor_is_disconnected() {
     if Flavour::under_test() == Flavour::Reference {

@@ -1,4 +1,5 @@
-//! What the bus counts is what was sent. Only for our own bus.
+//! The statistics of the bus agree with the messages that were sent. These tests run only with
+//! Diligence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -25,7 +26,7 @@ fn count_of(cause: &str, count: u64) -> PlainValue {
     PlainValue::Array("{st}".into(), vec![entry])
 }
 
-/// The size of a message as the client sends it.
+/// The size in bytes of a message as the client sends it.
 fn len(message: &PlainMessage) -> u64 {
     message.encode().len() as u64
 }
@@ -37,9 +38,9 @@ fn connections_and_members_are_counted() {
     }
     let bus = BusUnderTest::session();
     let [mut watcher, mut caller, mut callee] = [(); 3].map(|()| bus.peer());
-    // Members are counted from the first question on.
+    // The bus counts members from the first call of GetMembers on.
     assert_eq!(dicts(&mut watcher, "GetMembers").len(), 0);
-    callee.add_match("member='Told'");
+    callee.add_match("member='Sent'");
     let before = dicts(&mut watcher, "GetConnections");
 
     let call = PlainMessage::call(callee.name(), "/", "com.example.Counted", "Asked");
@@ -58,18 +59,18 @@ fn connections_and_members_are_counted() {
         caller.receive().expect("the answer");
     }
     let mut second = bus.peer();
-    second.add_match("member='Told'");
+    second.add_match("member='Sent'");
     let mut monitor = bus.peer();
     let monitoring =
         PlainMessage::call(BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Monitoring", "BecomeMonitor");
     monitor.call(monitoring.arg(PlainValue::Array("s".into(), Vec::new())).arg(PlainValue::U32(0)));
     let mut largest = 0;
     for text in ["a long text", "short"] {
-        let told =
-            PlainMessage::signal("/", "com.example.Counted", "Told").arg(PlainValue::text(text));
-        let told = caller.numbered(told);
-        largest = largest.max(len(&told));
-        caller.send_bytes(&told.encode());
+        let sent =
+            PlainMessage::signal("/", "com.example.Counted", "Sent").arg(PlainValue::text(text));
+        let sent = caller.numbered(sent);
+        largest = largest.max(len(&sent));
+        caller.send_bytes(&sent.encode());
         callee.receive().expect("the signal");
         second.receive().expect("the signal");
     }
@@ -81,9 +82,9 @@ fn connections_and_members_are_counted() {
     assert_eq!(numbers(asked, keys), [5, bytes, 5, 4, 1]);
     let [total, longest] = numbers(asked, ["ReplyTime", "LongestReplyTime"]);
     assert!(0 < longest && longest <= total, "{longest} of {total} ns");
-    let told = find(&members, "Member", "Told");
-    assert_eq!(numbers(told, ["Messages", "Deliveries", "Returns"]), [2, 6, 0]);
-    assert_eq!(numbers(told, ["LargestMessage", "MostRecipients"]), [largest, 2]);
+    let sent = find(&members, "Member", "Sent");
+    assert_eq!(numbers(sent, ["Messages", "Deliveries", "Returns"]), [2, 6, 0]);
+    assert_eq!(numbers(sent, ["LargestMessage", "MostRecipients"]), [largest, 2]);
     assert_eq!(numbers(asked, ["LargestMessage", "MostRecipients"]), [bytes / 5, 1]);
 
     let after = dicts(&mut watcher, "GetConnections");
@@ -101,7 +102,7 @@ fn connections_and_members_are_counted() {
     bus.stop();
 }
 
-/// What a bus copies in memory: of a small message all, of a large one its header.
+/// The bytes that the bus copies in memory: all of a small message, and the header of a large one.
 #[test]
 fn copies_and_validations_are_counted() {
     if Flavour::under_test() == Flavour::Reference {
@@ -126,7 +127,7 @@ fn copies_and_validations_are_counted() {
         let grown: Vec<u64> =
             after.iter().zip(before).map(|(after, before)| after - before).collect();
         let [read, written, copied, validated, validated_bytes] = grown[..] else { unreachable!() };
-        // The two questions and the first answer are counted too.
+        // The two calls and the first reply are counted too.
         let rest = 4_000;
         assert!((received..received + rest).contains(&written), "{written} of {received}");
         assert!((received / 3 - 1_000..received / 3 + rest).contains(&read), "{read}");
@@ -141,7 +142,7 @@ fn copies_and_validations_are_counted() {
 }
 
 #[test]
-fn what_waits_and_what_is_lost_is_told() {
+fn queued_and_dropped_messages_are_reported() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -174,7 +175,7 @@ fn what_waits_and_what_is_lost_is_told() {
 }
 
 #[test]
-fn the_history_tells_who_was_refused_and_who_was_ended() {
+fn the_history_lists_refused_and_disconnected_peers() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -186,7 +187,7 @@ fn the_history_tells_who_was_refused_and_who_was_ended() {
     for _ in 0..6 {
         greedy.call(rule());
     }
-    broken.send_bytes(b"this is no message at all");
+    broken.send_bytes(b"these bytes are not a message");
     broken.until_closed();
 
     let history = dicts(&mut watcher, "GetHistory");
@@ -214,9 +215,9 @@ fn the_history_tells_who_was_refused_and_who_was_ended() {
     bus.stop();
 }
 
-/// It tells about the traffic of others, so it is for those who may see that.
+/// The statistics describe the traffic of other peers, so only privileged callers get them.
 #[test]
-fn others_are_not_told() {
+fn statistics_are_refused_to_unprivileged_callers() {
     if Flavour::under_test() == Flavour::Reference || !root_for("statistics for another user") {
         return;
     }
@@ -241,7 +242,7 @@ fn others_are_not_told() {
     bus.stop();
 }
 
-/// Starts a bus that tells its numbers at the path that comes with it.
+/// Starts a bus with a metrics socket; returns its path too.
 fn bus_with_metrics() -> (BusUnderTest, std::path::PathBuf, ScratchFolder) {
     let scratch = ScratchFolder::new();
     let path = scratch.join("metrics");
@@ -257,9 +258,9 @@ fn scrapers_get_open_metrics() {
     }
     let (bus, path, _scratch) = bus_with_metrics();
     let [mut sender, mut listener] = [bus.peer(), bus.peer()];
-    listener.add_match("member='Told'");
+    listener.add_match("member='Sent'");
     for _ in 0..7 {
-        sender.send(PlainMessage::signal("/", "com.example.Counted", "Told"));
+        sender.send(PlainMessage::signal("/", "com.example.Counted", "Sent"));
         listener.receive().expect("the signal");
     }
     listener.call(PlainMessage::to_bus("AddMatch").arg(PlainValue::text("nonsense")));
@@ -269,14 +270,14 @@ fn scrapers_get_open_metrics() {
     assert!(header.contains("\r\nContent-Type: application/openmetrics-text;"), "{header}");
     assert!(header.contains(&format!("\r\nContent-Length: {}\r\n", document.len())), "{header}");
     let samples = parse_open_metrics(&document);
-    let told = "{interface=\"com.example.Counted\",member=\"Told\"}";
+    let sent = "{interface=\"com.example.Counted\",member=\"Sent\"}";
     for (sample, expected) in [
         ("diligence_bus_accepted_connections_total", 3.0),
         ("diligence_bus_active_connections", 2.0),
         ("diligence_bus_match_rules", 1.0),
         ("diligence_bus_refused_messages_total{cause=\"MatchRuleInvalid\"}", 1.0),
-        (&format!("diligence_bus_member_messages_total{told}"), 7.0),
-        (&format!("diligence_bus_member_delivered_messages_total{told}"), 7.0),
+        (&format!("diligence_bus_member_messages_total{sent}"), 7.0),
+        (&format!("diligence_bus_member_delivered_messages_total{sent}"), 7.0),
     ] {
         assert_eq!(samples.get(sample), Some(&expected), "{sample} in\n{document}");
     }
@@ -290,7 +291,7 @@ fn scrapers_get_open_metrics() {
     assert!(!path.exists(), "the socket goes with the bus");
 }
 
-/// Reads a document by the rules of OpenMetrics 1.0. Gives the samples by name and labels.
+/// Parses a document by the rules of OpenMetrics 1.0. Returns the samples by name and labels.
 fn parse_open_metrics(document: &str) -> BTreeMap<String, f64> {
     let mut samples = BTreeMap::new();
     let mut families = BTreeMap::new();
@@ -312,7 +313,7 @@ fn parse_open_metrics(document: &str) -> BTreeMap<String, f64> {
                 "counter" => "_total",
                 "info" => "_info",
                 "gauge" => "",
-                other => panic!("{other} is no type"),
+                other => panic!("{other} is not a type"),
             };
             let name = sample.split('{').next().unwrap_or_default();
             assert_eq!(name, format!("{family}{suffix}"), "{line}");
@@ -332,9 +333,10 @@ fn words(line: &str) -> [&str; 3] {
     [(); 3].map(|()| words.next().expect("three words"))
 }
 
-/// Who connects and says nothing, or asks and does not read, holds up neither others nor the bus.
+/// A client of the metrics socket that sends nothing, or does not read, blocks neither others nor
+/// the bus.
 #[test]
-fn scrapers_that_do_nothing_are_given_up() {
+fn idle_clients_of_the_metrics_socket_are_disconnected() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }

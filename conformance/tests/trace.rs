@@ -1,5 +1,5 @@
-//! The flight recorder of our bus, seen from outside. What stands in a ring is tested where rings can
-//! be read.
+//! The flight recorder of the bus, seen from outside. The tests of crates/capture check the
+//! contents of rings.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -11,8 +11,8 @@ use conformance::{
 };
 use rustix::fs::{SealFlags, fcntl_get_seals, ftruncate};
 
-/// A bus with a flight recorder for a folder below this one that does not exist yet, and a peer that
-/// has emitted a signal.
+/// A bus with a flight recorder for a folder that does not exist yet, and a peer that has emitted a
+/// signal.
 fn bus_that_records(folder: &ScratchFolder) -> (BusUnderTest, TestPeer) {
     let path = folder.path().join("records");
     let config = TestConfig::session().element(&format!(
@@ -28,7 +28,7 @@ fn bus_that_records(folder: &ScratchFolder) -> (BusUnderTest, TestPeer) {
 }
 
 #[test]
-fn what_the_bus_did_is_written_to_a_file_on_request() {
+fn the_flight_recorder_writes_a_file_on_request() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -46,7 +46,7 @@ fn what_the_bus_did_is_written_to_a_file_on_request() {
     assert_eq!(mode & 0o777, 0o600, "it is nobody else's business");
 }
 
-/// A bus with a flight recorder ends, and has sent a message before. Returns the file that it leaves.
+/// Ends a bus with a flight recorder that has sent a message. Returns the file that remains.
 fn left_by(signal: Signal) -> (String, Vec<u8>) {
     let folder = ScratchFolder::new();
     let (mut bus, mut peer) = bus_that_records(&folder);
@@ -56,14 +56,14 @@ fn left_by(signal: Signal) -> (String, Vec<u8>) {
     let file = eventually("a file", found);
     let mode = file.metadata().expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "it is nobody else's business");
-    let name = file.file_name().into_string().expect("it is a name of ours");
+    let name = file.file_name().into_string().expect("the name has the expected prefix");
     let log = bus.process().stderr();
     assert!(log.contains(&file.path().display().to_string()), "{log}");
     (name, fs::read(file.path()).expect("it is ours"))
 }
 
 #[test]
-fn what_the_bus_did_is_written_to_a_file_when_it_ends() {
+fn the_flight_recorder_writes_a_file_when_the_bus_ends() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -78,7 +78,7 @@ fn what_the_bus_did_is_written_to_a_file_when_it_ends() {
 }
 
 #[test]
-fn a_flight_recorder_that_is_too_large_is_told() {
+fn a_flight_recorder_that_is_too_large_is_reported() {
     if Flavour::under_test() == Flavour::Reference {
         return;
     }
@@ -89,7 +89,7 @@ fn a_flight_recorder_that_is_too_large_is_told() {
     eventually("a warning", || bus.process().stderr().contains(line).then_some(()));
 }
 
-/// Asks for a trace of all messages.
+/// Calls the method that starts a trace of all messages.
 fn start_trace(peer: &mut TestPeer) -> PlainMessage {
     let call = PlainMessage::call(BUS_NAME, BUS_PATH, "org.diligence.Trace1", "Start");
     peer.call(call.arg(PlainValue::Array("{sv}".into(), Vec::new())))

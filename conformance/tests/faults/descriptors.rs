@@ -1,7 +1,7 @@
 //! No descriptor is left for those who want to connect, while others talk. The bus waits without
 //! turning round, nobody who is there notices, and whoever waited is let in.
 //!
-//! What else happens then, `fairness::descriptors_run_out` shows.
+//! What else happens then, `fairness::connected_clients_work_when_descriptors_run_out` shows.
 
 use std::time::{Duration, Instant};
 
