@@ -1,4 +1,4 @@
-//! The bus under test: found, started, stopped.
+//! The bus under test: finding, starting and stopping it.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
@@ -11,21 +11,21 @@ use crate::peer::{PeerStream, ReceivedDescriptors, TestPeer};
 use crate::program::{ExternalProgram, FinishedProgram, RunAs, StartedProgram, eventually};
 use crate::scratch::ScratchFolder;
 
-/// Which program is under test. Only where the two differ on purpose does a test ask.
+/// The program under test. A test checks this only where the two programs differ on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {
-    /// The reference implementation.
+    /// dbus-daemon, the reference implementation.
     Reference,
-    /// Ours.
+    /// The bus of this project.
     Diligence,
 }
 
 impl Flavour {
-    /// Which one is under test, by the first line of `--version`.
+    /// The program under test, by the first line of `--version`.
     ///
     /// # Panics
     ///
-    /// When there is none.
+    /// If the program does not exist.
     #[must_use]
     pub fn under_test() -> Self {
         static FLAVOUR: OnceLock<Flavour> = OnceLock::new();
@@ -37,11 +37,12 @@ impl Flavour {
     }
 }
 
-/// The path of the program under test: `DILIGENCE_BUS`, or `diligence-bus` where this build puts it.
+/// The path of the program under test: `DILIGENCE_BUS`, or `diligence-bus` in the folder of this
+/// build.
 ///
 /// # Panics
 ///
-/// Panics if the file does not exist.
+/// If the file does not exist.
 #[must_use]
 pub fn bus_binary() -> PathBuf {
     let chosen = std::env::var_os("DILIGENCE_BUS").map(PathBuf::from);
@@ -55,11 +56,11 @@ pub fn bus_binary() -> PathBuf {
     path
 }
 
-/// The path of the program with the instruments, `diligence`, where this build puts it.
+/// The path of `diligence`, the program with the instruments, in the folder of this build.
 ///
 /// # Panics
 ///
-/// Panics if the file does not exist.
+/// If the file does not exist.
 #[must_use]
 pub fn instruments_binary() -> PathBuf {
     let path = built_program("diligence");
@@ -67,18 +68,18 @@ pub fn instruments_binary() -> PathBuf {
     path
 }
 
-/// Where this build puts a program: the tests are in target/PROFILE/deps, the programs one folder up.
+/// The path of a built program: the tests are in target/PROFILE/deps, the programs one folder up.
 fn built_program(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
     let folder = test.parent().and_then(Path::parent).expect("a test is two folders deep");
     folder.join(name)
 }
 
-/// A link to the program under test by the name `dbus-daemon`, in a folder of the test's.
+/// A link named `dbus-daemon` to the program under test, in a folder of the test.
 ///
 /// # Panics
 ///
-/// When the link cannot be made.
+/// If the link cannot be created.
 #[must_use]
 pub fn link_bus(scratch: &ScratchFolder) -> PathBuf {
     let link = scratch.join("dbus-daemon");
@@ -86,34 +87,35 @@ pub fn link_bus(scratch: &ScratchFolder) -> PathBuf {
     link
 }
 
-/// A copy of the program under test by the name `dbus-daemon`, in a folder of the test's: another
-/// user may not be able to reach the place where it was built.
+/// A copy of the program under test, named `dbus-daemon`, in a folder of the test: another user may
+/// not be able to access the folder of the build.
 ///
 /// # Panics
 ///
-/// When the copy cannot be made.
+/// If the copy cannot be created.
 #[must_use]
 pub fn copy_bus(scratch: &ScratchFolder) -> PathBuf {
     let copy = scratch.join("dbus-daemon");
-    // Not by this process: programs that other threads start meanwhile would inherit the open file, and a
-    // file that is open for writing cannot be executed.
+    // A child process copies it: programs that other threads start meanwhile would inherit the open
+    // file, and a file that is open for writing cannot be executed.
     let _ = ExternalProgram::named("cp", "coreutils").arg(bus_binary()).arg(&copy).run().success();
     copy
 }
 
-/// The program under test as [`bus_program`] gives it, but to be run by another user.
+/// The program under test like [`bus_program`], but for another user.
 #[must_use]
 pub fn bus_program_as(user: RunAs) -> ExternalProgram {
     ExternalProgram::linked(copy_bus).user(user)
 }
 
-/// The program under test, run under the name `dbus-daemon`, with no argument yet.
+/// The program under test, under the name `dbus-daemon`, without arguments.
 #[must_use]
 pub fn bus_program() -> ExternalProgram {
     ExternalProgram::linked(link_bus)
 }
 
-/// A configuration file in the making: a session bus that allows everything, as the stock one does.
+/// Builds a configuration file. The default is a session bus that allows everything, like the stock
+/// configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestConfig {
     listen: Option<String>,
@@ -122,7 +124,7 @@ pub struct TestConfig {
 }
 
 impl TestConfig {
-    /// What a session bus allows: everything, for its own user.
+    /// The policy of a session bus: everything is allowed for its own user.
     #[must_use]
     pub fn session() -> Self {
         Self::closed().policy(
@@ -132,26 +134,26 @@ impl TestConfig {
         )
     }
 
-    /// No policy at all, which allows nothing to anybody.
+    /// A configuration without a policy, which allows nothing.
     #[must_use]
     pub fn closed() -> Self {
         Self { listen: None, elements: String::new(), policies: String::new() }
     }
 
-    /// Listens at this address in place of a socket in the scratch folder.
+    /// Listens at this address instead of a socket in the scratch folder.
     #[must_use]
     pub fn listen(mut self, address: &str) -> Self {
         self.listen = Some(address.to_owned());
         self
     }
 
-    /// Sets a limit.
+    /// Sets a limit of the bus.
     #[must_use]
     pub fn limit(self, name: &str, value: u64) -> Self {
         self.element(&format!("<limit name='{name}'>{value}</limit>"))
     }
 
-    /// Adds an element.
+    /// Adds an element at the top level.
     #[must_use]
     pub fn element(mut self, xml: &str) -> Self {
         self.elements.push_str(xml);
@@ -166,7 +168,7 @@ impl TestConfig {
         self
     }
 
-    /// The file, with a socket in `folder`.
+    /// The text of the file, with a socket in `folder`.
     #[must_use]
     pub fn text(&self, folder: &Path) -> String {
         let own = || format!("unix:path={}/bus", folder.display());
@@ -180,12 +182,13 @@ impl TestConfig {
     }
 }
 
-/// A bus that runs, with a folder of its own for its configuration and its socket.
+/// A running bus, with a separate folder for its configuration and its socket.
 ///
-/// Killed on drop; a test that ends well calls [`BusUnderTest::stop`] to see it end well too.
+/// The process is killed on drop; a test that succeeds calls [`BusUnderTest::stop`] to check its
+/// regular end.
 #[derive(Debug)]
 pub struct BusUnderTest {
-    // In this order: the process ends before its folder goes.
+    // The fields are dropped in this order: the process before its folder.
     running: StartedProgram,
     address: String,
     scratch: ScratchFolder,
@@ -196,7 +199,7 @@ impl BusUnderTest {
     ///
     /// # Panics
     ///
-    /// When it does not start.
+    /// If the bus does not start.
     #[must_use]
     pub fn session() -> Self {
         Self::start(&TestConfig::session())
@@ -206,7 +209,7 @@ impl BusUnderTest {
     ///
     /// # Panics
     ///
-    /// When it does not start.
+    /// If the bus does not start.
     #[must_use]
     pub fn start(config: &TestConfig) -> Self {
         Self::start_with(config, |program| program)
@@ -216,70 +219,71 @@ impl BusUnderTest {
     ///
     /// # Panics
     ///
-    /// When it does not start, or the tests do not run as root.
+    /// If the bus does not start, or the tests do not run as root.
     #[must_use]
     pub fn start_as(user: RunAs, config: &TestConfig) -> Self {
         Self::start_with(config, |_| bus_program_as(user))
     }
 
-    /// Starts a bus with this configuration and whatever `change` does to the program.
+    /// Starts a bus with this configuration after `change` has modified the command.
     ///
     /// # Panics
     ///
-    /// When it does not start.
+    /// If the bus does not start.
     #[must_use]
     pub fn start_with(
         config: &TestConfig,
         change: impl FnOnce(ExternalProgram) -> ExternalProgram,
     ) -> Self {
         let scratch = ScratchFolder::new();
-        // For a bus that runs as another user, or changes to one.
+        // The bus may run as another user, or change to one.
         crate::scratch::set_mode(scratch.path(), 0o777);
         let file = scratch.file("bus.conf", &config.text(scratch.path()));
         let program = change(bus_program()).arg("--config-file").arg(file).arg("--nofork");
         let program = program.arg("--print-address=1");
         let mut running = program.limit(LIFE_LIMIT).start();
         let address = running.wait_for("address", |stdout, _| first_line(stdout));
-        // The address comes before the main loop; a signal in between would end it badly.
+        // The bus prints its address before it enters its main loop; a signal in between would kill
+        // it.
         PeerStream::knock(&address);
         Self { running, address, scratch }
     }
 
-    /// The address that it printed.
+    /// The address that the bus printed.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The process.
+    /// The running process of the bus.
     #[must_use]
     pub fn process(&mut self) -> &mut StartedProgram {
         &mut self.running
     }
 
-    /// The folder that it was started with; `bus.conf` in it is its configuration.
+    /// The folder of the bus; `bus.conf` in it is its configuration.
     #[must_use]
     pub fn scratch(&self) -> &ScratchFolder {
         &self.scratch
     }
 
-    /// A raw client, which takes descriptors.
+    /// Connects a raw client with support for descriptors.
     #[must_use]
     pub fn peer(&self) -> TestPeer {
         TestPeer::connect(&self.address)
     }
 
-    /// A raw client, which takes no descriptors.
+    /// Connects a raw client without support for descriptors.
     #[must_use]
     pub fn peer_without_descriptors(&self) -> TestPeer {
         TestPeer::connect_with(&self.address, ReceivedDescriptors::Unwanted)
     }
 
-    /// Ends it with SIGTERM.
+    /// Ends the bus with SIGTERM.
     ///
     /// # Panics
     ///
-    /// When it does not end with exit status 0, or leaves its socket behind.
+    /// If it does not end with exit status 0, or leaves its socket behind.
     pub fn stop(self) -> FinishedProgram {
         let Self { running, address, scratch } = self;
         let ran = running.terminate().success();
@@ -290,7 +294,7 @@ impl BusUnderTest {
     }
 }
 
-/// A bus that went to the background, known by the two lines that it printed before; killed on drop.
+/// A bus in the background, known by the two lines that it printed; killed on drop.
 #[derive(Debug)]
 pub struct Daemon {
     address: String,
@@ -298,11 +302,11 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Reads the address and the process id, a line each.
+    /// Parses the address and the process id, one per line.
     ///
     /// # Panics
     ///
-    /// When there are not exactly these two lines.
+    /// If the text does not have exactly these two lines.
     #[must_use]
     pub fn from_output(stdout: &str) -> Self {
         let lines: Vec<_> = stdout.lines().collect();
@@ -310,23 +314,23 @@ impl Daemon {
         Self { address: address.to_owned(), pid: pid.parse().expect("the second is the pid") }
     }
 
-    /// The address.
+    /// The address that the bus printed.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The process id.
+    /// The process id that the bus printed.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.pid
     }
 
-    /// Ends it with SIGTERM, and waits until its socket is gone.
+    /// Ends the bus with SIGTERM, and waits until its socket is gone.
     ///
     /// # Panics
     ///
-    /// When the socket stays.
+    /// If the socket remains.
     pub fn stop(self) {
         let socket = socket_path(&self.address).expect("a socket with a path");
         self.signal(Signal::TERM);
@@ -342,7 +346,8 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Only if the id is still that of a bus: after a good end it may be anybody's.
+        // The process is killed only if it is still a bus: after a regular end, the id may belong
+        // to another process.
         let name = std::fs::read_to_string(format!("/proc/{}/comm", self.pid));
         if name.is_ok_and(|name| name.trim() == "dbus-daemon") {
             self.signal(Signal::KILL);
@@ -350,18 +355,18 @@ impl Drop for Daemon {
     }
 }
 
-/// The path of the socket of an address, when it is one in the file system.
+/// The path of the socket in an address, if it is in the file system.
 #[must_use]
 pub fn socket_path(address: &str) -> Option<PathBuf> {
     let keys = address.strip_prefix("unix:")?;
     crate::peer::key(keys, "path").map(PathBuf::from)
 }
 
-/// The first line of a text, when it is complete.
+/// The first line of a text, if it is complete.
 #[must_use]
 pub fn first_line(text: &str) -> Option<String> {
     text.split_once('\n').map(|(line, _)| line.to_owned())
 }
 
-/// A bus serves one test, and no test takes longer.
+/// The time limit for a bus, which serves one test.
 const LIFE_LIMIT: std::time::Duration = std::time::Duration::from_secs(120);

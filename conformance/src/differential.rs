@@ -1,4 +1,5 @@
-//! What tests share that do the same at random on the reference and on the bus under test.
+//! Parts of the tests that perform the same random actions on dbus-daemon and on the bus under
+//! test.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -9,18 +10,18 @@ use crate::peer::TestPeer;
 use crate::program::{ExternalProgram, installed};
 use crate::wire::PlainValue;
 
-/// Numbers that are the same from the same seed (splitmix64).
+/// A generator of pseudo-random numbers with a seed (splitmix64).
 #[derive(Debug)]
 pub struct SeededRandom(u64);
 
 impl SeededRandom {
-    /// Starts at a seed.
+    /// Starts the generator with a seed.
     #[must_use]
     pub const fn from_seed(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below `end`.
+    /// A random number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -29,19 +30,19 @@ impl SeededRandom {
         ((mixed ^ (mixed >> 31)) % end as u64) as usize
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times` calls on average.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of some things.
+    /// A random element of a list.
     pub fn pick<'a, T: ?Sized>(&mut self, things: &[&'a T]) -> &'a T {
         things[self.below(things.len())]
     }
 }
 
-/// The seeds of so many rounds: from `DILIGENCE_SEED` on, or from one that nobody has chosen. Each
-/// is printed when its round begins.
+/// The seeds of a number of rounds, starting from `DILIGENCE_SEED` or from a random seed. Each is
+/// printed when its round begins.
 pub fn seeds(rounds: u64) -> impl Iterator<Item = u64> {
     let first =
         number("DILIGENCE_SEED").unwrap_or_else(|| RandomState::new().build_hasher().finish());
@@ -52,18 +53,18 @@ pub fn seeds(rounds: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The number that an environment variable holds, when it is set.
+/// The number in an environment variable, if it is set.
 ///
 /// # Panics
 ///
-/// When it holds something else.
+/// If its value is not a number.
 #[must_use]
 pub fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is a number, not {text}")))
 }
 
-/// Starts the reference, whichever program is under test.
+/// Starts dbus-daemon, whichever program is under test.
 #[must_use]
 pub fn start_reference(config: &TestConfig) -> BusUnderTest {
     BusUnderTest::start_with(config, |_| {
@@ -72,8 +73,8 @@ pub fn start_reference(config: &TestConfig) -> BusUnderTest {
 }
 
 impl TestPeer {
-    /// Asks the other end of the connection for a sign of life: no policy is about that, and
-    /// nobody else sees it. Gives the serial for [`PlainMessage::is_pong`].
+    /// Sends a Ping of the interface Peer to the bus, which no policy forbids and no other peer
+    /// sees. Returns the serial for [`PlainMessage::is_pong`].
     pub fn ping(&mut self) -> u32 {
         let ping = PlainMessage::call("", "/", "org.freedesktop.DBus.Peer", "Ping");
         self.send(ping.without(field::DESTINATION))
@@ -81,14 +82,14 @@ impl TestPeer {
 }
 
 impl PlainMessage {
-    /// Whether this is the answer to [`TestPeer::ping`].
+    /// Returns true if this is the reply to [`TestPeer::ping`].
     #[must_use]
     pub fn is_pong(&self, serial: u32) -> bool {
         self.sender().is_empty() && self.reply_serial() == Some(serial)
     }
 
-    /// All of a message that two buses must agree on, in no order of the fields: not the serials
-    /// that a bus gives its own.
+    /// The parts of a message that two buses must agree on, with the fields in a fixed order. The
+    /// serials of messages from the bus are left out.
     #[must_use]
     pub fn compared(&self) -> String {
         let mut fields: Vec<(u8, PlainValue)> = self.fields.clone();

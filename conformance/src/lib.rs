@@ -1,54 +1,54 @@
 //! Black-box tests of a message bus program.
 //!
-//! The program is driven as any caller drives it: by its command line, by its signals and by its
-//! sockets. Nothing here is linked with the bus, so the same tests run against every program that
-//! takes the options of `dbus-daemon`:
+//! The tests use the program as any caller does: through its command line, its signals and its
+//! sockets. They are not linked with the bus, so they run against every program that has the
+//! options of `dbus-daemon`:
 //!
 //! ```sh
-//! cargo build && cargo test -p diligence-conformance                        # ours
-//! DILIGENCE_BUS=/usr/bin/dbus-daemon cargo test -p diligence-conformance    # the reference
+//! cargo build && cargo test -p diligence-conformance                        # Diligence
+//! DILIGENCE_BUS=/usr/bin/dbus-daemon cargo test -p diligence-conformance    # the reference implementation
 //! ```
 //!
-//! Each expected value was learnt from the reference, and the tests pass against it. Where ours
-//! differs on purpose, a row of the table says so and names both values. Cases of the reference's own
-//! programs that do not simply pass are listed in `expected-failures.txt`, with the reason; what is
-//! listed and passes is a failure too.
+//! The expected values come from dbus-daemon, and the tests pass against it. Where Diligence
+//! differs on purpose, a row of the table says so and contains both values. Cases of dbus-daemon's
+//! own test programs that do not simply pass are listed in `expected-failures.txt`, with the
+//! reason; a listed case that passes is a failure too.
 //!
-//! | test | what it asks |
+//! | test | subject |
 //! | --- | --- |
-//! | `reference` | the reference's own test programs, both builds |
-//! | `programs` | unmodified programs that people use |
+//! | `reference` | the test programs of dbus-daemon, both builds |
+//! | `programs` | unmodified D-Bus programs |
 //! | `desktop` | services of a session: settings, files, accessibility |
 //! | `callers` | programs that start a bus; clients of other users |
-//! | `command_line` | every option: exit status, output, where the bus listens |
+//! | `command_line` | every option: exit status, output, listening addresses |
 //! | `process` | pid file, background, signals, reloading, configuration files |
-//! | `reload` | folders of the configuration that change |
-//! | `handshake` | what is said before the first message |
+//! | `reload` | changes in the folders of the configuration |
+//! | `handshake` | authentication before the first message |
 //! | `network` | TCP, nonces and cookies |
-//! | `hostile` | messages that break the format |
+//! | `hostile` | malformed messages |
 //! | `driver` | every method of the bus's own object |
-//! | `names` | owners, queues, and who hears of a change |
+//! | `names` | owners, queues and signals of names |
 //! | `matching` | match rules |
-//! | `names_and_rules` | random operations: the same answers and deliveries as the reference |
-//! | `routing` | what the bus writes on a message, who gets it, what comes back |
-//! | `configuration` | random files: the same accepted and refused as by the reference |
-//! | `policy` | who may do what: random rules, the same verdicts as the reference |
+//! | `names_and_rules` | random operations: the same replies and deliveries as dbus-daemon |
+//! | `routing` | header fields, recipients and replies |
+//! | `configuration` | random files: the same ones accepted and rejected as by dbus-daemon |
+//! | `policy` | access control: random rules, the same decisions as dbus-daemon |
 //! | `activation` | services that the bus starts |
 //! | `limits` | every limit, and recipients that do not read |
-//! | `fairness` | somebody who takes too much, and the others |
-//! | `faults` | killed processes, no descriptors, memory or disk, clocks that jump, thousands, hours; ours only |
-//! | `log` | who, what and which limit the log names; ours only |
-//! | `statistics` | what the bus counts, and tells; ours only |
-//! | `cost` | what a small call costs the bus; ours only |
+//! | `fairness` | users that take too much, and the effect on others |
+//! | `faults` | killed processes, no descriptors, memory or disk, clock changes, many connections, long runs; Diligence only |
+//! | `log` | peer, reason and limit in log records; Diligence only |
+//! | `statistics` | counters of the bus; Diligence only |
+//! | `cost` | the cost of a small call; Diligence only |
 //!
-//! A program that is missing is a failure which names the Debian package to install. Cases that
-//! need root, because they act as several users, say so on standard error when they are left out.
+//! If a program is missing, the test fails and names the Debian package to install. Cases that need
+//! root, because they act as several users, print a line on standard error when they are skipped.
 //!
-//! The parts: [`ScratchFolder`] is a folder, [`ExternalProgram`] runs a program, [`BusUnderTest`] is the bus under test,
-//! [`TestPeer`] is a raw client that sends any bytes and [`PlainMessage`] makes them, [`process`] is what the
-//! kernel tells of a process, [`statistics`] what our bus tells of itself, [`check_all`] walks a table
-//! of cases, [`differential`] does the same on two buses, [`tap`] reads the results of the reference's
-//! programs.
+//! The parts: [`ScratchFolder`] is a folder, [`ExternalProgram`] runs a program, [`BusUnderTest`]
+//! is the bus under test, [`TestPeer`] is a raw client that sends any bytes and [`PlainMessage`]
+//! encodes them, [`process`] reads data of a process from the kernel, [`statistics`] reads the
+//! statistics of the bus, [`check_all`] checks a table of cases, [`differential`] compares two
+//! buses, [`tap`] parses the results of dbus-daemon's test programs.
 
 mod bus;
 pub mod differential;
@@ -79,13 +79,13 @@ pub use scratch::{ScratchFolder, set_mode};
 pub use table::{check_all, fail_with};
 pub use wire::{PlainValue, ValueReader, ValueWriter, WireByteOrder, signature_of};
 
-/// Prints a line that is to be read even when the test passes, so past the capture of output.
+/// Prints a line on the real standard error, so that it is visible even if the test passes.
 pub fn announce(line: &str) {
-    // Nobody to read it is no failure of the bus.
+    // A closed standard error is not a failure of the bus.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Whether the tests run as root; when not, says which cases are left out.
+/// Returns true if the tests run as root; otherwise prints the skipped cases.
 #[must_use]
 pub fn root_for(cases: &str) -> bool {
     let root = RunAs::is_root();

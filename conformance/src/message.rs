@@ -1,13 +1,13 @@
-//! Messages: header fields and body, to bytes and back.
+//! Messages: encoding and decoding of header fields and body.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::wire::{PlainValue, ValueReader, ValueWriter, WireByteOrder, signature_of};
 
-/// The code of a header field.
+/// The codes of header fields.
 pub mod field {
-    #![expect(missing_docs, reason = "the names are those of the specification")]
+    #![expect(missing_docs, reason = "the names are in the specification")]
     pub const PATH: u8 = 1;
     pub const INTERFACE: u8 = 2;
     pub const MEMBER: u8 = 3;
@@ -19,48 +19,48 @@ pub mod field {
     pub const UNIX_FDS: u8 = 9;
 }
 
-/// The type of a message.
+/// The types of messages.
 pub mod kind {
-    #![expect(missing_docs, reason = "the names are those of the specification")]
+    #![expect(missing_docs, reason = "the names are in the specification")]
     pub const CALL: u8 = 1;
     pub const RETURN: u8 = 2;
     pub const ERROR: u8 = 3;
     pub const SIGNAL: u8 = 4;
 }
 
-/// The flags of a message.
+/// The flags of messages.
 pub mod flag {
-    #![expect(missing_docs, reason = "the names are those of the specification")]
+    #![expect(missing_docs, reason = "the names are in the specification")]
     pub const NO_REPLY_EXPECTED: u8 = 1;
     pub const NO_AUTO_START: u8 = 2;
 }
 
-/// The driver: its name.
+/// The name of the bus driver.
 pub const BUS_NAME: &str = "org.freedesktop.DBus";
-/// The driver: its object.
+/// The object path of the bus driver.
 pub const BUS_PATH: &str = "/org/freedesktop/DBus";
 
 /// A message, valid or not.
 #[derive(Debug, Clone)]
 pub struct PlainMessage {
-    /// Byte order of all of it.
+    /// Byte order of header and body.
     pub order: WireByteOrder,
     /// Message type, see [`kind`].
     pub kind: u8,
-    /// Flags, see [`flag`].
+    /// Message flags, see [`flag`].
     pub flags: u8,
-    /// Serial; 0 until the message is sent by a [`TestPeer`](crate::TestPeer), which fills it in.
+    /// Serial; 0 until a [`TestPeer`](crate::TestPeer) sends the message and sets it.
     pub serial: u32,
-    /// Header fields in their order, [`field::SIGNATURE`] excepted: it follows from the body.
+    /// Header fields in their order, without [`field::SIGNATURE`], which is computed from the body.
     pub fields: Vec<(u8, PlainValue)>,
-    /// Arguments.
+    /// The arguments of the message.
     pub body: Vec<PlainValue>,
-    /// Descriptors that came with the message.
+    /// Descriptors that arrived with the message.
     pub descriptors: Vec<Arc<OwnedFd>>,
 }
 
 impl PlainMessage {
-    /// A message of a type, with no field.
+    /// A message of a type, without header fields.
     #[must_use]
     pub fn new(kind: u8) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl PlainMessage {
         }
     }
 
-    /// A method call.
+    /// A method call with all usual fields.
     #[must_use]
     pub fn call(destination: &str, path: &str, interface: &str, member: &str) -> Self {
         Self::new(kind::CALL)
@@ -84,31 +84,31 @@ impl PlainMessage {
             .text(field::MEMBER, member)
     }
 
-    /// A call of a method of the driver's own interface.
+    /// A call of a method of the driver's interface.
     #[must_use]
     pub fn to_bus(member: &str) -> Self {
         Self::call(BUS_NAME, BUS_PATH, BUS_NAME, member)
     }
 
-    /// A call to the bus with one argument, a text.
+    /// A call of a method of the driver with one string argument.
     #[must_use]
     pub fn asking(member: &str, argument: &str) -> Self {
         Self::to_bus(member).arg(PlainValue::text(argument))
     }
 
-    /// A call that stands for any.
+    /// A call for tests in which its content does not matter.
     #[must_use]
     pub fn some_call(destination: &str) -> Self {
         Self::call(destination, "/com/example/Object", "com.example.I", "Method")
     }
 
-    /// A signal to all that stands for any.
+    /// A broadcast signal for tests in which its content does not matter.
     #[must_use]
     pub fn some_signal() -> Self {
         Self::signal("/com/example/Object", "com.example.I", "Signal")
     }
 
-    /// A signal to all.
+    /// A broadcast signal with all usual fields.
     #[must_use]
     pub fn signal(path: &str, interface: &str, member: &str) -> Self {
         Self::new(kind::SIGNAL)
@@ -117,7 +117,7 @@ impl PlainMessage {
             .text(field::MEMBER, member)
     }
 
-    /// The answer to a call.
+    /// The method return for a call.
     #[must_use]
     pub fn reply(call: &Self) -> Self {
         Self::new(kind::RETURN)
@@ -125,7 +125,7 @@ impl PlainMessage {
             .text(field::DESTINATION, call.sender())
     }
 
-    /// An error in answer to a call.
+    /// The error reply for a call.
     #[must_use]
     pub fn error(call: &Self, name: &str) -> Self {
         let mut error = Self::reply(call).text(field::ERROR_NAME, name);
@@ -133,7 +133,7 @@ impl PlainMessage {
         error
     }
 
-    /// Sets a header field, in place when it is there already.
+    /// Sets a header field, at its place if it exists.
     #[must_use]
     pub fn field(mut self, code: u8, value: PlainValue) -> Self {
         match self.fields.iter_mut().find(|(found, _)| *found == code) {
@@ -149,21 +149,21 @@ impl PlainMessage {
         self.field(code, PlainValue::text(text))
     }
 
-    /// Removes a header field.
+    /// Removes a header field, if it exists.
     #[must_use]
     pub fn without(mut self, code: u8) -> Self {
         self.fields.retain(|(found, _)| *found != code);
         self
     }
 
-    /// Adds an argument.
+    /// Adds an argument to the body.
     #[must_use]
     pub fn arg(mut self, value: PlainValue) -> Self {
         self.body.push(value);
         self
     }
 
-    /// Sets flags.
+    /// Sets the flags byte.
     #[must_use]
     pub fn flags(mut self, flags: u8) -> Self {
         self.flags |= flags;
@@ -183,44 +183,44 @@ impl PlainMessage {
         self.fields.iter().find(|(found, _)| *found == code).map(|(_, value)| value)
     }
 
-    /// The SENDER, or nothing.
+    /// The value of SENDER, or an empty string.
     #[must_use]
     pub fn sender(&self) -> &str {
         self.get_text(field::SENDER)
     }
 
-    /// The MEMBER, or nothing.
+    /// The value of MEMBER, or an empty string.
     #[must_use]
     pub fn member(&self) -> &str {
         self.get_text(field::MEMBER)
     }
 
-    /// The name of the error without `org.freedesktop.DBus.Error.`, or nothing.
+    /// The name of the error without `org.freedesktop.DBus.Error.`, or an empty string.
     #[must_use]
     pub fn error_name(&self) -> &str {
         let name = self.get_text(field::ERROR_NAME);
         name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name)
     }
 
-    /// The serial of the call that this one answers.
+    /// The serial of the call that this message replies to.
     #[must_use]
     pub fn reply_serial(&self) -> Option<u32> {
         self.get(field::REPLY_SERIAL).and_then(PlainValue::as_u32)
     }
 
-    /// The first argument, when it is a string.
+    /// The first argument if it is a string, or an empty string.
     #[must_use]
     pub fn first_text(&self) -> &str {
         self.body.first().and_then(PlainValue::as_str).unwrap_or_default()
     }
 
-    /// The first argument, when it is a `u`.
+    /// The first argument, if it is a `u`.
     #[must_use]
     pub fn first_u32(&self) -> Option<u32> {
         self.body.first().and_then(PlainValue::as_u32)
     }
 
-    /// One line for the eye: what the message is, not all that it holds.
+    /// The main facts about the message in one line, for failures.
     #[must_use]
     pub fn summary(&self) -> String {
         match self.kind {
@@ -240,8 +240,8 @@ impl PlainMessage {
         self.encode_with_body(&body.finish())
     }
 
-    /// The bytes of the message with this body, whatever its arguments say. The signature is the
-    /// one of the arguments, or the field that was set by hand when there are none.
+    /// The bytes of the message with this body instead of its arguments. The signature comes from
+    /// the arguments, or from an explicitly set field if there are none.
     #[must_use]
     pub fn encode_with_body(&self, body: &[u8]) -> Vec<u8> {
         let mut message = self.encode_header(body.len());
@@ -249,11 +249,11 @@ impl PlainMessage {
         message
     }
 
-    /// Reads one message from the front of `bytes`; nothing while it is incomplete.
+    /// Decodes one message at the start of `bytes`; `None` while it is incomplete.
     ///
     /// # Panics
     ///
-    /// When the bytes are not what the specification allows a bus to send.
+    /// If the specification does not allow a bus to send these bytes.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<(Self, usize)> {
         let fixed = bytes.get(..FIXED_HEADER)?;
@@ -344,7 +344,7 @@ fn u32_at(bytes: &[u8], at: usize, order: WireByteOrder) -> u32 {
     }
 }
 
-/// The header up to and with the length of the field array.
+/// The size of the header up to the length of the field array, inclusive.
 const FIXED_HEADER: usize = 16;
 const PROTOCOL_VERSION: u8 = 1;
 

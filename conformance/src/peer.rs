@@ -1,4 +1,4 @@
-//! A raw client: every byte that it sends is the test's own choice.
+//! A raw client: the test determines every byte that it sends.
 
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -17,34 +17,34 @@ use rustix::net::{
 use crate::message::{PlainMessage, field, kind};
 use crate::wire::PlainValue;
 
-/// How long a peer waits for what has to come.
+/// The time that a peer waits for an expected message.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many bytes one read takes at most.
+/// The maximum number of bytes in one read.
 const READ_CHUNK: usize = 64 * 1024;
 
-/// How many descriptors one read or write carries at most: the kernel's own limit.
+/// The maximum number of descriptors in one read or write: the kernel's limit.
 const MOST_DESCRIPTORS: usize = 253;
 
-/// A byte stream to a bus, before anything was said on it.
+/// A byte stream to a bus, before the handshake.
 #[derive(Debug)]
 pub enum PeerStream {
-    /// A unix socket.
+    /// A stream over a Unix socket.
     Unix(UnixStream),
-    /// A TCP socket.
+    /// A stream over a TCP socket.
     Tcp(TcpStream),
 }
 
 impl PeerStream {
-    /// Connects to the first entry of an address, and sends the nonce where there is one.
+    /// Connects to the first entry of an address, and sends the nonce if there is one.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The error of the system if the connection fails.
     ///
     /// # Panics
     ///
-    /// When the address is none that these tests use.
+    /// If these tests do not support the address.
     pub fn dial(address: &str) -> io::Result<Self> {
         let first = address.split(';').next().unwrap_or_default();
         let stream = match first.split_once(':') {
@@ -69,30 +69,31 @@ impl PeerStream {
     ///
     /// # Panics
     ///
-    /// When nothing listens there.
+    /// If no process listens there.
     #[must_use]
     pub fn connect(address: &str) -> Self {
         let stream = Self::dial(address);
         stream.unwrap_or_else(|error| panic!("cannot connect to {address}: {error}"))
     }
 
-    /// Connects, asks for the mechanisms and leaves: with the answer a bus shows that it serves.
+    /// Connects, asks for the mechanisms and disconnects: the answer shows that the bus accepts
+    /// connections.
     ///
     /// # Panics
     ///
-    /// When it does not.
+    /// If the bus does not answer.
     pub fn knock(address: &str) {
         let mut stream = Self::connect(address);
         stream.write(b"\0");
         assert!(stream.say("AUTH").is_some(), "{address} closes at once");
     }
 
-    /// Writes all bytes. A bus that has closed meanwhile is no failure: the test sees it when it
-    /// reads.
+    /// Writes all bytes. If the bus has closed the connection, this succeeds: the test notices it
+    /// at the next read.
     ///
     /// # Panics
     ///
-    /// When the bus does not take them in time.
+    /// If the bus does not receive the bytes in time.
     pub fn write(&mut self, bytes: &[u8]) {
         let written = match self {
             Self::Unix(unix) => unix.write_all(bytes),
@@ -104,18 +105,18 @@ impl PeerStream {
         }
     }
 
-    /// Says a line of the handshake and gives the answer, without its line end; `None` when the
-    /// bus closed instead.
+    /// Sends a line of the handshake and returns the answer, without its line end; `None` if the
+    /// bus closed the connection.
     pub fn say(&mut self, line: &str) -> Option<String> {
         self.write(format!("{line}\r\n").as_bytes());
         self.read_line()
     }
 
-    /// Reads a line of the handshake; `None` when the bus closed instead.
+    /// Reads a line of the handshake; `None` if the bus closed the connection.
     ///
     /// # Panics
     ///
-    /// When nothing comes, or no text.
+    /// If no line arrives, or it is not text.
     pub fn read_line(&mut self) -> Option<String> {
         let mut line = Vec::new();
         loop {
@@ -132,8 +133,8 @@ impl PeerStream {
         }
     }
 
-    /// Whether the bus closes this stream, within the patience of the tests. What comes before is
-    /// thrown away.
+    /// Returns true if the bus closes this stream within the time limit. Bytes that arrive before
+    /// are ignored.
     #[must_use]
     pub fn is_closed(&mut self) -> bool {
         let mut bytes = [0; 4096];
@@ -146,7 +147,7 @@ impl PeerStream {
         }
     }
 
-    /// Whether the bus leaves this stream open and silent for so long.
+    /// Returns true if the bus keeps this stream open and sends nothing for this time.
     #[must_use]
     pub fn is_silent(&mut self, time: Duration) -> bool {
         self.set_patience(time);
@@ -155,11 +156,11 @@ impl PeerStream {
         silent
     }
 
-    /// Logs in with the credentials of the socket, up to and with BEGIN.
+    /// Authenticates with the credentials of the socket, up to BEGIN, inclusive.
     ///
     /// # Panics
     ///
-    /// When the bus refuses.
+    /// If the bus rejects it.
     pub fn log_in(&mut self, descriptors: ReceivedDescriptors) {
         self.write(b"\0");
         let uid = rustix::process::geteuid().as_raw().to_string();
@@ -200,16 +201,16 @@ impl AsFd for PeerStream {
     }
 }
 
-/// Whether a peer may be sent file descriptors.
+/// Whether a peer can receive file descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceivedDescriptors {
-    /// It asked for them in the handshake.
+    /// The peer negotiated descriptors in the handshake.
     Negotiated,
-    /// It did not.
+    /// The peer did not negotiate descriptors.
     Unwanted,
 }
 
-/// A client of the bus, logged in.
+/// An authenticated client of the bus.
 #[derive(Debug)]
 pub struct TestPeer {
     stream: PeerStream,
@@ -220,21 +221,21 @@ pub struct TestPeer {
 }
 
 impl TestPeer {
-    /// Logs in, with descriptors, and says Hello.
+    /// Authenticates, with descriptors, and sends Hello.
     ///
     /// # Panics
     ///
-    /// When the bus refuses.
+    /// If the bus refuses.
     #[must_use]
     pub fn connect(address: &str) -> Self {
         Self::connect_with(address, ReceivedDescriptors::Negotiated)
     }
 
-    /// Logs in and says Hello.
+    /// Authenticates and sends Hello.
     ///
     /// # Panics
     ///
-    /// When the bus refuses.
+    /// If the bus refuses.
     #[must_use]
     pub fn connect_with(address: &str, descriptors: ReceivedDescriptors) -> Self {
         let mut peer = Self::before_hello(address, descriptors);
@@ -243,11 +244,11 @@ impl TestPeer {
         peer
     }
 
-    /// Logs in, and has not said Hello yet.
+    /// Authenticates, without sending Hello.
     ///
     /// # Panics
     ///
-    /// When the bus refuses.
+    /// If the bus refuses.
     #[must_use]
     pub fn before_hello(address: &str, descriptors: ReceivedDescriptors) -> Self {
         let mut stream = PeerStream::connect(address);
@@ -255,18 +256,18 @@ impl TestPeer {
         Self::over(stream)
     }
 
-    /// A client over a stream on which BEGIN was said.
+    /// A client over a stream on which BEGIN was sent.
     #[must_use]
     pub fn over(stream: PeerStream) -> Self {
         let (received, descriptors) = (Vec::new(), Vec::new());
         Self { stream, received, descriptors, serial: 0, name: String::new() }
     }
 
-    /// Says Hello, takes the answer, and the NameAcquired that follows a success.
+    /// Sends Hello, receives the reply, and the NameAcquired that follows a success.
     ///
     /// # Panics
     ///
-    /// When no answer comes.
+    /// If no reply arrives.
     pub fn hello(&mut self) -> PlainMessage {
         let reply = self.call(PlainMessage::to_bus("Hello"));
         if reply.kind == kind::RETURN {
@@ -276,30 +277,30 @@ impl TestPeer {
         reply
     }
 
-    /// Its unique name.
+    /// The unique name of the client.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The stream below, for what is no message.
+    /// The underlying stream, for bytes that are not messages.
     pub fn stream(&mut self) -> &mut PeerStream {
         &mut self.stream
     }
 
-    /// Sends a message with the next serial, which it gives back.
+    /// Sends a message with the next serial, which it returns.
     pub fn send(&mut self, message: PlainMessage) -> u32 {
         let message = self.numbered(message);
         self.stream.write(&message.encode());
         message.serial
     }
 
-    /// Sends bytes as they are.
+    /// Sends these bytes unchanged.
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         self.stream.write(bytes);
     }
 
-    /// Gives a message the next serial, unless it has one.
+    /// Sets the next serial in a message, unless it has one.
     #[must_use]
     pub fn numbered(&mut self, mut message: PlainMessage) -> PlainMessage {
         self.serial += 1;
@@ -313,7 +314,7 @@ impl TestPeer {
     ///
     /// # Panics
     ///
-    /// When the kernel does not take them at once.
+    /// If the kernel does not accept all of them immediately.
     pub fn send_with_descriptors(&mut self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -323,32 +324,32 @@ impl TestPeer {
         assert_eq!(sent, Ok(bytes.len()), "a short message goes out at once");
     }
 
-    /// Sends a message and waits for its answer. Other messages that come meanwhile are dropped.
+    /// Sends a message and waits for its reply. Other messages that arrive before are dropped.
     ///
     /// # Panics
     ///
-    /// When no answer comes.
+    /// If no reply arrives.
     pub fn call(&mut self, message: PlainMessage) -> PlainMessage {
         let (answer, _) = self.call_and_collect(message);
         answer
     }
 
-    /// Sends a message and waits for its answer; gives also what came before that.
+    /// Sends a message and waits for its reply; also returns the messages that arrived before.
     ///
     /// # Panics
     ///
-    /// When no answer comes.
+    /// If no reply arrives.
     pub fn call_and_collect(&mut self, message: PlainMessage) -> (PlainMessage, Vec<PlainMessage>) {
         let what = message.member().to_owned();
         let serial = self.send(message);
         self.wait_for_reply(serial).unwrap_or_else(|| panic!("closed instead of answering {what}"))
     }
 
-    /// Calls a method of the driver that takes one string.
+    /// Calls a method of the driver that has one string argument.
     ///
     /// # Panics
     ///
-    /// When no answer comes.
+    /// If no reply arrives.
     pub fn ask_bus(&mut self, member: &str, argument: &str) -> PlainMessage {
         self.call(PlainMessage::to_bus(member).arg(PlainValue::text(argument)))
     }
@@ -357,17 +358,17 @@ impl TestPeer {
     ///
     /// # Panics
     ///
-    /// When the bus refuses it.
+    /// If the bus refuses the rule.
     pub fn add_match(&mut self, rule: &str) {
         let reply = self.ask_bus("AddMatch", rule);
         assert_eq!(reply.kind, kind::RETURN, "{rule}: {}", reply.summary());
     }
 
-    /// Asks for a name with flags, and gives the result.
+    /// Requests a name with flags, and returns the result.
     ///
     /// # Panics
     ///
-    /// When the answer is an error.
+    /// If the reply is an error.
     pub fn request_name(&mut self, name: &str, flags: u32) -> u32 {
         let call = PlainMessage::to_bus("RequestName")
             .arg(PlainValue::text(name))
@@ -376,34 +377,34 @@ impl TestPeer {
         reply.first_u32().unwrap_or_else(|| panic!("{name}: {}", reply.summary()))
     }
 
-    /// Everything that the bus has sent to this peer until it answers a question asked now.
+    /// Everything that the bus has sent to this peer until it replies to a call made now.
     ///
-    /// Because a bus keeps one order, this proves absence without waiting: what is not here was
-    /// not caused by anything that the bus had handled before.
+    /// Because a bus keeps messages in order, this proves absence without waiting: a message that
+    /// is not here was not caused by anything that the bus had handled before.
     ///
     /// # Panics
     ///
-    /// When the bus closes.
+    /// If the bus closes the connection.
     pub fn collect(&mut self) -> Vec<PlainMessage> {
         self.call_and_collect(PlainMessage::to_bus("GetId")).1
     }
 
-    /// Whether the bus still answers this peer.
+    /// Returns true if the bus still replies to this peer.
     ///
     /// # Panics
     ///
-    /// When nothing comes, not even the end.
+    /// If neither a reply nor a disconnect arrives.
     #[must_use]
     pub fn is_alive(&mut self) -> bool {
         let serial = self.send(PlainMessage::to_bus("GetId"));
         self.wait_for_reply(serial).is_some()
     }
 
-    /// A call to another and its answer: how long it took.
+    /// Makes a call to another client, and returns the time until its reply.
     ///
     /// # Panics
     ///
-    /// When one of them does not come.
+    /// If the call or the reply does not arrive.
     pub fn round_trip(&mut self, callee: &mut Self) -> Duration {
         let started = Instant::now();
         let serial = self.send(PlainMessage::some_call(callee.name()));
@@ -413,20 +414,20 @@ impl TestPeer {
         started.elapsed()
     }
 
-    /// Whether the bus closes this connection. What comes before is given too.
+    /// Waits until the bus closes this connection. Returns the messages that arrive before.
     ///
     /// # Panics
     ///
-    /// When it neither closes nor sends for a while.
+    /// If the bus neither closes the connection nor sends for a while.
     pub fn until_closed(&mut self) -> Vec<PlainMessage> {
         std::iter::from_fn(|| self.receive()).collect()
     }
 
-    /// The next message; `None` when the bus closed.
+    /// The next message; `None` if the bus closed the connection.
     ///
     /// # Panics
     ///
-    /// When nothing comes.
+    /// If no message arrives in time.
     pub fn receive(&mut self) -> Option<PlainMessage> {
         let ends = Instant::now() + PATIENCE;
         loop {
@@ -442,11 +443,11 @@ impl TestPeer {
         }
     }
 
-    /// The next message, when it comes within `time`.
+    /// The next message, if it arrives within `time`.
     ///
     /// # Panics
     ///
-    /// When the bus closes.
+    /// If the bus closes the connection.
     pub fn receive_within(&mut self, time: Duration) -> Option<PlainMessage> {
         let ends = Instant::now() + time;
         self.stream.set_patience(time);
@@ -464,12 +465,12 @@ impl TestPeer {
         })
     }
 
-    /// Everything that the bus has sent and sends until it is silent for a tenth of a second. For a
-    /// client whose queue is full: an answer to a question might find no room.
+    /// All messages until the bus sends nothing for a tenth of a second. This is for a client with
+    /// a full queue, in which the reply to a call might have no room.
     ///
     /// # Panics
     ///
-    /// When the bus closes.
+    /// If the bus closes the connection.
     pub fn drain(&mut self) -> Vec<PlainMessage> {
         std::iter::from_fn(|| self.receive_within(Duration::from_millis(100))).collect()
     }
@@ -500,7 +501,7 @@ impl TestPeer {
         let flags = RecvFlags::CMSG_CLOEXEC;
         let read = match rustix::net::recvmsg(&self.stream, &mut data, &mut control, flags) {
             Ok(read) => read.bytes,
-            // The latter where this process was stopped, and goes on.
+            // The kernel returns EINTR if this process was stopped and continues.
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Filled::MaybeMore,
             Err(_) => return Filled::Closed,
         };
@@ -520,7 +521,7 @@ enum Filled {
     Closed,
 }
 
-/// The text in lower-case hexadecimal digits.
+/// The text in lowercase hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,14 +1,14 @@
-//! What the kernel tells of a process (proc(5)).
+//! Data about a process from the kernel (proc(5)).
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A line of its status, by its key.
+/// The value of a key in the status of a process.
 ///
 /// # Panics
 ///
-/// When the process is not there, or the line.
+/// If the process or the key does not exist.
 #[must_use]
 pub fn status(pid: u32, key: &str) -> String {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
@@ -16,22 +16,23 @@ pub fn status(pid: u32, key: &str) -> String {
     text.lines().find_map(value).unwrap_or_else(|| panic!("no {key} in {text}"))
 }
 
-/// The number with which such a line begins: a count, or KiB.
+/// The number at the start of such a value: a count, or KiB.
 ///
 /// # Panics
 ///
-/// When there is none.
+/// If the value does not start with a number.
 #[must_use]
 pub fn status_number(pid: u32, key: &str) -> u64 {
     let value = status(pid, key);
     value.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-/// How long its first thread has had a processor (`Documentation/scheduler/sched-stats.rst` of the kernel).
+/// The processor time of the first thread of a process (`Documentation/scheduler/sched-stats.rst`
+/// of the kernel).
 ///
 /// # Panics
 ///
-/// When the process is not there.
+/// If the process does not exist.
 #[must_use]
 pub fn processor_time(pid: u32) -> Duration {
     let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("it runs");
@@ -39,11 +40,11 @@ pub fn processor_time(pid: u32) -> Duration {
     Duration::from_nanos(nanoseconds.expect("a number"))
 }
 
-/// What its descriptors are open on.
+/// The targets of the open descriptors of a process.
 ///
 /// # Panics
 ///
-/// When the process is not there.
+/// If the process does not exist.
 #[must_use]
 pub fn open_files(pid: u32) -> Vec<PathBuf> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is ours");

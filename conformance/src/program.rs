@@ -1,4 +1,4 @@
-//! Running other programs: with a time limit, with their output kept, as another user.
+//! Runs other programs: with a time limit, with captured output, as another user.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -13,19 +13,19 @@ use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 use crate::scratch::ScratchFolder;
 
-/// How long a program may run unless a test says otherwise.
+/// The default time limit of a program.
 pub const USUAL_LIMIT: Duration = Duration::from_secs(20);
 
-/// How often a condition that no event announces is looked at again.
+/// The interval between checks of a condition that has no event.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Between asking a process group to end and ending it.
+/// The time between asking a process group to end and killing it.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A program that is about to run.
+/// A program to run.
 ///
-/// Output goes to files, not to pipes: nobody has to drain it, and a process left behind by the
-/// program cannot keep the test waiting.
+/// Output goes to files, not to pipes: no thread has to read it, and a process that the program
+/// leaves behind cannot block the test.
 ///
 /// ```
 /// use conformance::ExternalProgram;
@@ -43,13 +43,13 @@ pub struct ExternalProgram {
 }
 
 impl ExternalProgram {
-    /// A program by its path.
+    /// A program at a path.
     #[must_use]
     pub fn at(path: impl AsRef<Path>) -> Self {
         Self::new(path.as_ref(), ScratchFolder::new())
     }
 
-    /// A program by a path that `link` makes in the program's own folder.
+    /// A program at a path that `link` creates in the folder of the program.
     #[must_use]
     pub fn linked(link: impl FnOnce(&ScratchFolder) -> PathBuf) -> Self {
         let output = ScratchFolder::new();
@@ -57,8 +57,9 @@ impl ExternalProgram {
     }
 
     fn new(path: &Path, output: ScratchFolder) -> Self {
-        // So that signals end it, whoever started the tests: nohup(1) has some ignored. And so that
-        // an interrupted test run leaves nothing behind. Same process, two programs later.
+        // `env` resets signals that the caller of the tests ignores, as nohup(1) does, so that
+        // signals end the program. It also ends the program if the test run is interrupted. All
+        // three programs have the same process.
         let mut command = Command::new(installed("env", "coreutils"));
         command.arg("--default-signal=HUP,INT,QUIT").arg(installed("setpriv", "util-linux"));
         command.args(["--pdeathsig", "TERM"]).arg(path);
@@ -70,24 +71,24 @@ impl ExternalProgram {
         Self { command, limit: USUAL_LIMIT, output, shown }
     }
 
-    /// A program of the system, found in the places where Debian installs programs.
+    /// A program of the system, found where Debian installs programs.
     ///
     /// # Panics
     ///
-    /// When it is missing, with the name of the Debian package that has it.
+    /// If the program is missing; the message names the Debian package that contains it.
     #[must_use]
     pub fn named(name: &str, package: &str) -> Self {
         Self::at(installed(name, package))
     }
 
-    /// A shell script; `"$@"` are the arguments added afterwards.
+    /// A shell script; `"$@"` are the arguments that are added later.
     #[must_use]
     pub fn shell(script: &str) -> Self {
         Self::named("sh", "dash").arg("-c").arg(script).arg("sh")
     }
 
-    /// A Python script; `sys.argv[1:]` are the arguments added afterwards. Debian's own Python,
-    /// which has `dbus` and `gi`.
+    /// A Python script; `sys.argv[1:]` are the arguments that are added later. It runs in Debian's
+    /// Python, which has `dbus` and `gi`.
     #[must_use]
     pub fn python(script: &str) -> Self {
         require("/usr/lib/python3/dist-packages/dbus", "python3-dbus");
@@ -95,7 +96,7 @@ impl ExternalProgram {
         Self::at(require("/usr/bin/python3", "python3")).arg("-c").arg(script)
     }
 
-    /// Adds an argument.
+    /// Adds an argument to the command line.
     #[must_use]
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.shown.push(' ');
@@ -104,7 +105,7 @@ impl ExternalProgram {
         self
     }
 
-    /// Adds arguments.
+    /// Adds arguments to the command line.
     #[must_use]
     pub fn args<I: IntoIterator<Item: AsRef<OsStr>>>(self, arguments: I) -> Self {
         arguments.into_iter().fold(self, Self::arg)
@@ -117,40 +118,40 @@ impl ExternalProgram {
         self
     }
 
-    /// Gives it a standard input.
+    /// Sets the standard input of the program.
     #[must_use]
     pub fn stdin(mut self, input: impl Into<Stdio>) -> Self {
         self.command.stdin(input);
         self
     }
 
-    /// Starts it in this folder.
+    /// Sets the working folder of the program.
     #[must_use]
     pub fn folder(mut self, path: &Path) -> Self {
         self.command.current_dir(path);
         self
     }
 
-    /// Sets the time limit.
+    /// Sets the time limit of the program.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Runs it as this user. Only root may do so, see [`RunAs::is_root`].
+    /// Runs the program as this user. Only root may do this, see [`RunAs::is_root`].
     #[must_use]
     pub fn user(mut self, user: RunAs) -> Self {
-        // With the user set, the standard library also drops the supplementary groups.
+        // If the user is set, the standard library also drops the supplementary groups.
         self.command.uid(user.uid).gid(user.gid);
         self
     }
 
-    /// Starts it and comes back at once.
+    /// Starts the program and returns immediately.
     ///
     /// # Panics
     ///
-    /// When it cannot be started.
+    /// If it cannot be started.
     #[must_use]
     pub fn start(mut self) -> StartedProgram {
         let stdout = File::create(self.output.join("stdout")).expect("scratch is writable");
@@ -166,18 +167,18 @@ impl ExternalProgram {
         }
     }
 
-    /// Runs it to its end.
+    /// Runs the program until it ends.
     ///
     /// # Panics
     ///
-    /// When it cannot be started, or runs longer than its limit.
+    /// If it cannot be started, or exceeds its time limit.
     #[must_use]
     pub fn run(self) -> FinishedProgram {
         self.start().finish()
     }
 }
 
-/// A program that runs; killed with its process group on drop.
+/// A running program; killed with its process group on drop.
 #[derive(Debug)]
 pub struct StartedProgram {
     child: Child,
@@ -187,31 +188,31 @@ pub struct StartedProgram {
 }
 
 impl StartedProgram {
-    /// The process id.
+    /// The process id of the program.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it wrote to standard output so far.
+    /// The standard output of the program so far.
     #[must_use]
     pub fn stdout(&self) -> String {
         read_lossy(&self.output.join("stdout"))
     }
 
-    /// What it wrote to standard error so far.
+    /// The standard error of the program so far.
     #[must_use]
     pub fn stderr(&self) -> String {
         read_lossy(&self.output.join("stderr"))
     }
 
-    /// The bytes that it wrote to standard output so far.
+    /// The bytes on standard output so far.
     #[must_use]
     pub fn stdout_bytes(&self) -> Vec<u8> {
         fs::read(self.output.join("stdout")).unwrap_or_default()
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the program.
     pub fn signal(&self, signal: Signal) {
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             let _ = rustix::process::kill_process(pid, signal);
@@ -222,17 +223,17 @@ impl StartedProgram {
     ///
     /// # Panics
     ///
-    /// Never: the process is our child.
+    /// Never: the process is a child of this one.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("the process is our child")
     }
 
-    /// Waits until `wanted` finds what it looks for in the output so far: standard output, then
-    /// standard error.
+    /// Waits until `wanted` returns a value for the output so far: standard output, then standard
+    /// error.
     ///
     /// # Panics
     ///
-    /// When the program ends or its time is over first; the text says what it wrote.
+    /// If the program ends or exceeds its time limit before; the message contains its output.
     pub fn wait_for<T>(&mut self, what: &str, wanted: impl Fn(&str, &str) -> Option<T>) -> T {
         loop {
             let ended = self.ended();
@@ -246,7 +247,7 @@ impl StartedProgram {
         }
     }
 
-    /// Waits until standard output has this text.
+    /// Waits until standard output contains this text.
     ///
     /// # Panics
     ///
@@ -255,11 +256,11 @@ impl StartedProgram {
         self.wait_for(text, |stdout, _| stdout.contains(text).then_some(()));
     }
 
-    /// Waits for its end.
+    /// Waits until the program ends.
     ///
     /// # Panics
     ///
-    /// When its time is over first. It is killed then.
+    /// If it exceeds its time limit. It is killed then.
     #[must_use]
     pub fn finish(mut self) -> FinishedProgram {
         loop {
@@ -278,8 +279,8 @@ impl StartedProgram {
         }
     }
 
-    /// Waits for its end or its limit, then ends what it started and left behind in its process
-    /// group. `None` when it was still running at its limit.
+    /// Waits until the program ends or exceeds its limit, then ends the remaining processes of its
+    /// process group. `None` if it was still running at its limit.
     #[must_use]
     pub fn finish_with_group(self) -> Option<FinishedProgram> {
         while !self.has_ended_unseen() && Instant::now() < self.ends {
@@ -290,21 +291,21 @@ impl StartedProgram {
         in_time.then(|| self.finish())
     }
 
-    /// Asks it to end (SIGTERM), and waits for that.
+    /// Asks the program to end (SIGTERM), and waits for its end.
     ///
     /// # Panics
     ///
-    /// When it does not in the usual time. It is killed then.
+    /// If it does not end within the default time limit. It is killed then.
     #[must_use]
     pub fn terminate(self) -> FinishedProgram {
         self.end_by(Signal::TERM)
     }
 
-    /// Interrupts it (SIGINT), and waits for its end.
+    /// Interrupts the program (SIGINT), and waits for its end.
     ///
     /// # Panics
     ///
-    /// When it does not end in the usual time. It is killed then.
+    /// If it does not end within the default time limit. It is killed then.
     #[must_use]
     pub fn interrupt(self) -> FinishedProgram {
         self.end_by(Signal::INT)
@@ -312,12 +313,13 @@ impl StartedProgram {
 
     fn end_by(mut self, signal: Signal) -> FinishedProgram {
         self.signal(signal);
-        // It may have run for as long as it might, and longer.
+        // The program may already have used all of its time.
         self.ends = self.ends.max(Instant::now() + USUAL_LIMIT);
         self.finish()
     }
 
-    /// Whether it has ended. Its id stays taken, so its process group cannot be anybody else's.
+    /// Returns true if the program has ended. Its id stays reserved, so its process group cannot
+    /// belong to other processes.
     fn has_ended_unseen(&self) -> bool {
         let pid = Pid::from_raw(self.child.id().cast_signed()).expect("a child has an id");
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -346,48 +348,48 @@ impl Drop for StartedProgram {
     fn drop(&mut self) {
         let group = Pid::from_raw(self.child.id().cast_signed());
         if let (Ok(None), Some(group)) = (self.child.try_wait(), group) {
-            // The group is the one that this program was started into, so nobody else is in it.
+            // The group was created for this program, so it contains only its descendants.
             let _ = rustix::process::kill_process_group(group, Signal::KILL);
             let _ = self.child.wait();
         }
     }
 }
 
-/// What came of a program.
+/// The result of a program that has ended.
 #[derive(Debug)]
 pub struct FinishedProgram {
-    /// How it ended.
+    /// The exit status or signal.
     pub status: ExitStatus,
-    /// What it wrote to standard output.
+    /// The complete standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// The complete standard error.
     pub stderr: String,
     shown: String,
 }
 
 impl FinishedProgram {
-    /// Whether it ended with exit status 0.
+    /// Returns true if the exit status is 0.
     #[must_use]
     pub fn succeeded(&self) -> bool {
         self.status.success()
     }
 
-    /// The exit status; 128 and the signal when a signal ended it, as a shell counts.
+    /// The exit status; 128 plus the signal number if a signal ended it, as in a shell.
     ///
     /// # Panics
     ///
-    /// Never: a process ends in one of the two ways.
+    /// Never: a process ends in one of these two ways.
     #[must_use]
     pub fn code(&self) -> i32 {
         let signal = || 128 + self.status.signal().expect("no exit status, so a signal");
         self.status.code().unwrap_or_else(signal)
     }
 
-    /// The output of a program that is to succeed.
+    /// Returns the output of a program that must succeed.
     ///
     /// # Panics
     ///
-    /// When it did not.
+    /// If the program failed.
     #[must_use]
     pub fn success(self) -> Self {
         assert!(self.succeeded(), "{self}");
@@ -405,35 +407,35 @@ impl fmt::Display for FinishedProgram {
 /// A user of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunAs {
-    /// The user id.
+    /// The numeric user id.
     pub uid: u32,
-    /// The user's own group id.
+    /// The primary group id of the user.
     pub gid: u32,
 }
 
 impl RunAs {
-    /// Nobody, who is neither root nor the owner of any bus here.
+    /// Debian's user `nobody`, which is neither root nor the owner of a bus here.
     pub const NOBODY: Self = Self { uid: 65534, gid: 65534 };
 
-    /// Does something as this user. Whoever it connects to sees that user. Only root may; the rest
-    /// of the tests stays root.
+    /// Runs `body` as this user. Its connections have the credentials of this user. Only root may
+    /// do this; the other threads of the tests stay root.
     ///
     /// # Panics
     ///
-    /// When the kernel refuses, or `body` panics.
+    /// If the kernel refuses, or `body` panics.
     pub fn act<T: Send>(self, body: impl FnOnce() -> T + Send) -> T {
         self.act_in(&[], body)
     }
 
-    /// Does something as this user, with these groups besides its own.
+    /// Runs `body` as this user, with these supplementary groups.
     ///
     /// # Panics
     ///
-    /// When the kernel refuses, or `body` panics.
+    /// If the kernel refuses, or `body` panics.
     pub fn act_in<T: Send>(self, groups: &[u32], body: impl FnOnce() -> T + Send) -> T {
         let groups: Vec<Gid> = groups.iter().map(|&gid| Gid::from_raw(gid)).collect();
         let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
-        // The kernel keeps the identity of each thread for itself, and this one ends here.
+        // The kernel keeps credentials per thread, and this thread ends here.
         std::thread::scope(|scope| {
             let act = scope.spawn(move || {
                 set_thread_groups(&groups).expect("only root acts as others");
@@ -445,24 +447,24 @@ impl RunAs {
         })
     }
 
-    /// The user id of the tests themselves.
+    /// The user id of the tests.
     #[must_use]
     pub fn own_uid() -> u32 {
         rustix::process::geteuid().as_raw()
     }
 
-    /// Whether these tests run as root, and so can be another user.
+    /// Returns true if these tests run as root, so that they can act as other users.
     #[must_use]
     pub fn is_root() -> bool {
         rustix::process::geteuid().is_root()
     }
 }
 
-/// Waits until `found` gives something, for the usual limit.
+/// Waits until `found` returns a value, for the default time limit.
 ///
 /// # Panics
 ///
-/// When it does not in that time.
+/// If it returns no value in that time.
 pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let ends = Instant::now() + USUAL_LIMIT;
     loop {
@@ -478,7 +480,7 @@ pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
 ///
 /// # Panics
 ///
-/// When it is missing, with the name of the Debian package that has it.
+/// If the program is missing; the message names the Debian package that contains it.
 #[must_use]
 pub fn installed(name: &str, package: &str) -> PathBuf {
     let candidates = PROGRAM_FOLDERS.iter().map(|folder| Path::new(folder).join(name));
@@ -486,11 +488,11 @@ pub fn installed(name: &str, package: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("{name} is missing: install the Debian package {package}"))
 }
 
-/// A path that must exist.
+/// Checks that a path exists.
 ///
 /// # Panics
 ///
-/// When it is missing, with the name of the Debian package that has it.
+/// If it is missing; the message names the Debian package that contains it.
 pub fn require<'a>(path: &'a str, package: &str) -> &'a Path {
     let path = Path::new(path);
     let shown = path.display();
@@ -498,13 +500,13 @@ pub fn require<'a>(path: &'a str, package: &str) -> &'a Path {
     path
 }
 
-/// Whether a process of the group runs; one that has ended and not been looked at does not count.
+/// Returns true if a process of the group runs; zombies do not count.
 fn group_lives(group: u32) -> bool {
     let Ok(entries) = fs::read_dir("/proc") else { return false };
     let stats =
         entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("stat")).ok());
     let mut of_group = stats.filter_map(|stat| {
-        // After the name in parentheses: state, parent, group.
+        // The fields after the name in parentheses: state, parent, group.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let (state, _, found) = (fields.next()?, fields.next()?, fields.next()?);
         (found.parse() == Ok(group)).then(|| state.to_owned())
@@ -518,8 +520,8 @@ fn read_lossy(path: &Path) -> String {
 
 const PROGRAM_FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/// Variables that would lead a program to a bus, a service manager or a configuration that is not
-/// the test's own.
+/// Variables that would lead a program to a bus, a service manager or a configuration outside of
+/// the test.
 const FOREIGN_VARIABLES: [&str; 14] = [
     "DBUS_SESSION_BUS_ADDRESS",
     "DBUS_SESSION_BUS_PID",

@@ -1,25 +1,25 @@
-//! A folder of one test's own, gone when the test ends.
+//! A temporary folder for one test, removed at its end.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A fresh folder below the system's temporary folder, removed on drop, also when the test panics.
+/// A new folder in the system's temporary folder, removed on drop, also if the test panics.
 ///
-/// Its mode is 0755: a bus in it must be reachable for other users, whom the bus itself is to
-/// refuse.
+/// Its mode is 0755: other users must be able to reach a bus in it, so that the bus itself rejects
+/// them.
 #[derive(Debug)]
 pub struct ScratchFolder {
     path: PathBuf,
 }
 
 impl ScratchFolder {
-    /// Makes the folder.
+    /// Creates the folder.
     ///
     /// # Panics
     ///
-    /// When the temporary folder cannot be written.
+    /// If the temporary folder is not writable.
     #[must_use]
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -31,7 +31,7 @@ impl ScratchFolder {
         Self { path }
     }
 
-    /// The folder.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -43,22 +43,22 @@ impl ScratchFolder {
         self.path.join(name)
     }
 
-    /// Writes a file into the folder and gives its path.
+    /// Writes a file into the folder and returns its path.
     ///
     /// # Panics
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.join(name);
         fs::write(&path, text).expect("a scratch folder is writable");
         path
     }
 
-    /// Makes a folder in the folder, with these permission bits, and gives its path.
+    /// Creates a subfolder with these permission bits, and returns its path.
     ///
     /// # Panics
     ///
-    /// When it cannot be made.
+    /// If it cannot be created.
     pub fn folder(&self, name: &str, mode: u32) -> PathBuf {
         let path = self.join(name);
         fs::create_dir_all(&path).expect("a scratch folder is writable");
@@ -80,11 +80,11 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// Sets the permission bits of a file or folder of ours.
+/// Sets the permission bits of a file or folder.
 ///
 /// # Panics
 ///
-/// When the file is not ours.
+/// If it belongs to another user.
 pub fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the file is ours");
 }

@@ -1,4 +1,4 @@
-//! What our bus tells of itself: its interface `org.diligence.Statistics1`, and its metrics
+//! Reads the statistics of Diligence: its interface `org.diligence.Statistics1`, and its metrics
 //! (docs/statistics.md).
 
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use crate::peer::TestPeer;
 use crate::program::USUAL_LIMIT;
 use crate::wire::PlainValue;
 
-/// The interface.
+/// The name of the interface.
 pub const STATISTICS: &str = "org.diligence.Statistics1";
 
-/// A dictionary, its values out of their variants.
+/// A dictionary with the values taken out of their variants.
 pub type StatisticsDict = BTreeMap<String, PlainValue>;
 
-/// The answer of one of its methods, of all that there is.
+/// Calls a method of the interface without filters and returns the reply.
 fn ask(peer: &mut TestPeer, member: &str) -> PlainMessage {
     let call = PlainMessage::call(BUS_NAME, BUS_PATH, STATISTICS, member);
     let takes_number = matches!(member, "GetConnections" | "GetMembers");
@@ -27,20 +27,20 @@ fn ask(peer: &mut TestPeer, member: &str) -> PlainMessage {
     reply
 }
 
-/// What GetTotals tells.
+/// The totals from GetTotals.
 ///
 /// # Panics
 ///
-/// When it tells nothing.
+/// If the reply is not a dictionary.
 pub fn totals(peer: &mut TestPeer) -> StatisticsDict {
     dict(&ask(peer, "GetTotals").body[0])
 }
 
-/// What a method tells whose answer is an array of dictionaries.
+/// The reply of a method that returns an array of dictionaries.
 ///
 /// # Panics
 ///
-/// When it is not.
+/// If it returns anything else.
 pub fn dicts(peer: &mut TestPeer, member: &str) -> Vec<StatisticsDict> {
     let reply = ask(peer, member);
     reply.body[0].elements().expect("an array").iter().map(dict).collect()
@@ -51,11 +51,11 @@ fn dict(value: &PlainValue) -> StatisticsDict {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value.clone())).collect()
 }
 
-/// The number of a key.
+/// The number at a key.
 ///
 /// # Panics
 ///
-/// When there is none.
+/// If the key is missing or not a number.
 #[must_use]
 pub fn number(dict: &StatisticsDict, key: &str) -> u64 {
     match dict.get(key) {
@@ -64,28 +64,28 @@ pub fn number(dict: &StatisticsDict, key: &str) -> u64 {
     }
 }
 
-/// How often a cause has come up; `causes` is for example `DisconnectCauses`.
+/// The count of a cause; `causes` is for example `DisconnectCauses`.
 ///
 /// # Panics
 ///
-/// When there are no such causes.
+/// If there is no such key.
 #[must_use]
 pub fn cause_count(totals: &StatisticsDict, causes: &str, cause: &str) -> Option<u64> {
     let entries = totals[causes].elements().expect("an array");
     entries.iter().find_map(|entry| match entry {
         PlainValue::Entry(key, count) if **key == PlainValue::text(cause) => match **count {
             PlainValue::U64(count) => Some(count),
-            ref other => panic!("{other:?} is no count"),
+            ref other => panic!("{other:?} is not a count"),
         },
         _ => None,
     })
 }
 
-/// Connects to the socket for metrics, as a scraper does.
+/// Connects to the socket for metrics, like Prometheus does.
 ///
 /// # Panics
 ///
-/// When the bus does not listen there.
+/// If the bus does not listen there.
 #[must_use]
 pub fn scraper(path: &Path) -> UnixStream {
     let stream = UnixStream::connect(path).expect("the bus listens");
@@ -93,11 +93,11 @@ pub fn scraper(path: &Path) -> UnixStream {
     stream
 }
 
-/// Asks as a scraper does. Gives what stands above the document, and the document.
+/// Requests the metrics, like Prometheus does. Returns the HTTP header and the document.
 ///
 /// # Panics
 ///
-/// When there is no answer.
+/// If there is no response.
 #[must_use]
 pub fn scrape(path: &Path) -> (String, String) {
     let mut stream = scraper(path);

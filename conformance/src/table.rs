@@ -1,22 +1,22 @@
-//! Tables of cases: all rows are checked, then the test fails if any did.
+//! Tables of cases: all rows are checked, then the test fails if any row failed.
 
 use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Rows that fail this slowly have waited for something in vain.
+/// A row that takes longer to fail has waited in vain.
 const SLOW: Duration = Duration::from_secs(3);
 
-/// After so many of them the bus is dead or deaf, and the other rows would only take long to say
-/// the same.
+/// After this number of slow failures the bus does not work, and the other rows would only take
+/// long to fail too.
 const MOST_SLOW: usize = 3;
 
-/// Checks every row, each by itself, and then fails with the list of rows that failed.
+/// Checks each row, and then fails with the list of rows that failed.
 ///
 /// # Panics
 ///
-/// When a check of a row panics.
+/// If the check of a row panics.
 pub fn check_all<R>(rows: &[R], name: impl Fn(&R) -> String, check: impl Fn(&R)) {
     let mut failed = Vec::new();
     let mut slow = 0;
@@ -38,7 +38,7 @@ pub fn check_all<R>(rows: &[R], name: impl Fn(&R) -> String, check: impl Fn(&R))
 ///
 /// # Panics
 ///
-/// When the list is not empty.
+/// If the list is not empty.
 pub fn fail_with(what: &str, failed: &[impl Display]) {
     let lines: String = failed.iter().map(|line| format!("  {line}\n")).collect();
     assert!(failed.is_empty(), "{} {what} failed:\n{lines}", failed.len());

@@ -1,5 +1,5 @@
-//! The results of a test program that speaks the Test Anything Protocol, and the list of the
-//! results that are known not to be a pass.
+//! The results of a test program in the format of the Test Anything Protocol, and the list of the
+//! results that are known not to pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,14 +7,14 @@ use std::fmt;
 use crate::bus::Flavour;
 use crate::program::RunAs;
 
-/// How a case ended.
+/// The outcome of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TapOutcome {
-    /// It passed.
+    /// The case has passed.
     Passed,
-    /// It left itself out, for this reason.
+    /// The case was skipped, for this reason.
     Skipped(String),
-    /// It failed, or its program ended or hung in it.
+    /// The case failed, or its program ended or hung in it.
     Failed(String),
 }
 
@@ -28,19 +28,19 @@ impl fmt::Display for TapOutcome {
     }
 }
 
-/// What one run of a program reported.
+/// The report of one run of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TapReport {
     /// Every case with its outcome, in the order of the report.
     pub cases: Vec<(String, TapOutcome)>,
-    /// Why all cases were left out at once.
+    /// The reason why the program skipped all cases.
     pub skipped_whole: Option<String>,
     /// The text of `Bail out!`.
     pub bailed_out: Option<String>,
 }
 
 impl TapReport {
-    /// Reads the output of a program.
+    /// Parses the output of a program.
     ///
     /// ```
     /// use conformance::tap::{TapOutcome, TapReport};
@@ -88,20 +88,20 @@ fn split_directive(rest: &str) -> (String, Option<String>) {
     (name.to_owned(), reason)
 }
 
-/// In which way a listed case is not a pass.
+/// The expected outcome of a listed case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listed {
-    /// It fails, with the reference too.
+    /// It fails, with dbus-daemon too.
     Fail,
-    /// It fails with ours, and passes with the reference.
+    /// It fails with Diligence, and passes with dbus-daemon.
     NotYet,
-    /// It leaves itself out, whoever runs it.
+    /// It is skipped for every user.
     Skip,
-    /// It leaves itself out when root runs it, and passes otherwise.
+    /// It is skipped if root runs it, and passes otherwise.
     SkipAsRoot,
-    /// It leaves itself out unless root runs it, and passes then.
+    /// It is skipped unless root runs it, and passes then.
     SkipUnlessRoot,
-    /// It leaves itself out on some machines and passes on others.
+    /// It is skipped on some machines and passes on others.
     SkipMaybe,
 }
 
@@ -136,45 +136,45 @@ impl Listed {
     }
 }
 
-/// Who runs a program, and against which bus.
+/// The user of a test program, and the bus under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TapRun {
-    /// The bus.
+    /// The bus under test.
     pub bus: Flavour,
-    /// Who runs the program.
+    /// The user that runs the program.
     pub user: TapPrivilege,
 }
 
-/// Who runs a program.
+/// The privileges of the user that runs a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TapPrivilege {
-    /// Root.
+    /// The superuser, user 0.
     Root,
-    /// Anybody else.
+    /// Any user except root.
     Ordinary,
 }
 
 impl TapPrivilege {
-    /// Who runs these tests.
+    /// The privileges of the user that runs these tests.
     #[must_use]
     pub fn ours() -> Self {
         if RunAs::is_root() { Self::Root } else { Self::Ordinary }
     }
 }
 
-/// The list of the cases that do not pass, with how and why.
+/// The list of the cases that do not pass, with outcome and reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expectations {
     listed: BTreeMap<String, (Listed, String)>,
 }
 
 impl Expectations {
-    /// Reads the list: lines of `program/case<TAB>way: reason`; `#` starts a comment line. A name
-    /// that starts with `debug-build:` or `plain:` speaks of that build only.
+    /// Parses the list: lines of `program/case<TAB>way: reason`; `#` starts a comment line. A name
+    /// that starts with `debug-build:` or `plain:` applies to that build only.
     ///
     /// # Panics
     ///
-    /// At a line of another form, or two lines for one case.
+    /// If a line has another form, or two lines name the same case.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut listed = BTreeMap::new();
@@ -188,13 +188,13 @@ impl Expectations {
         Self { listed }
     }
 
-    /// The list beside the tests.
+    /// The list in the folder of the tests.
     #[must_use]
     pub fn committed() -> Self {
         Self::parse(include_str!("../expected-failures.txt"))
     }
 
-    /// What is wrong about the outcome of a case, if anything.
+    /// The difference between an outcome and the list, if there is one.
     #[must_use]
     pub fn complaint(
         &self,
@@ -215,7 +215,7 @@ impl Expectations {
         }
     }
 
-    /// In which way a case is listed, if it is.
+    /// The listed outcome of a case, if it is listed.
     #[must_use]
     pub fn way(&self, build: &str, case: &str) -> Option<Listed> {
         let special = format!("{build}:{case}");
@@ -223,7 +223,7 @@ impl Expectations {
         found.map(|(way, _)| *way)
     }
 
-    /// The listed cases that no program has: `seen` holds names with their build before a colon.
+    /// The listed cases that no program has: `seen` contains names with their build before a colon.
     #[must_use]
     pub fn unknown(&self, seen: &BTreeSet<String>) -> Vec<String> {
         let plain: BTreeSet<_> = seen.iter().filter_map(|name| name.split_once(':')).collect();

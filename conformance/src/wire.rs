@@ -1,8 +1,8 @@
-//! D-Bus messages, written and read the simple way, and open to every abuse.
+//! Simple encoding and decoding of D-Bus messages, which allows every violation of the format.
 //!
-//! This is a second implementation of the format, apart from the one of the bus, so that a shared
-//! misunderstanding cannot hide. It checks nothing when it writes: tests build broken messages with
-//! it. When it reads, it panics at whatever the specification forbids.
+//! This is a second implementation of the format, independent from the one of the bus, so that a
+//! shared misunderstanding cannot hide. The writer checks nothing: tests build malformed messages
+//! with it. The reader panics at everything that the specification forbids.
 
 use std::collections::BTreeMap;
 
@@ -18,62 +18,62 @@ pub enum WireByteOrder {
 /// A value of any D-Bus type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PlainValue {
-    /// `y`
+    /// An unsigned byte, `y`.
     Byte(u8),
-    /// `b`
+    /// A boolean, type `b`.
     Bool(bool),
-    /// `n`
+    /// A signed 16-bit integer, `n`.
     I16(i16),
-    /// `q`
+    /// An unsigned 16-bit integer, `q`.
     U16(u16),
-    /// `i`
+    /// A signed 32-bit integer, `i`.
     I32(i32),
-    /// `u`
+    /// An unsigned 32-bit integer, `u`.
     U32(u32),
-    /// `x`
+    /// A signed 64-bit integer, `x`.
     I64(i64),
-    /// `t`
+    /// An unsigned 64-bit integer, `t`.
     U64(u64),
-    /// `d`
+    /// A double-precision number, `d`.
     Double(f64),
-    /// `s`
+    /// A string, type `s`.
     Str(String),
-    /// `o`
+    /// An object path, `o`.
     Path(String),
-    /// `g`
+    /// A signature, type `g`.
     Signature(String),
-    /// `h`, an index
+    /// A file descriptor, `h`: an index into the descriptors of the message.
     Fd(u32),
-    /// `a`, with the signature of its elements
+    /// An array, `a`, with the signature of its elements.
     Array(String, Vec<Self>),
-    /// `(...)`
+    /// A struct, type `(...)`.
     Struct(Vec<Self>),
-    /// `{...}`
+    /// A dictionary entry, `{...}`.
     Entry(Box<Self>, Box<Self>),
-    /// `v`
+    /// A variant, type `v`.
     Variant(Box<Self>),
 }
 
 impl PlainValue {
-    /// A string.
+    /// Creates a value of type string.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self::Str(text.to_owned())
     }
 
-    /// An array of strings.
+    /// Creates an array of strings.
     #[must_use]
     pub fn texts(texts: &[&str]) -> Self {
         Self::Array("s".to_owned(), texts.iter().map(|text| Self::text(text)).collect())
     }
 
-    /// A variant.
+    /// Wraps a value in a variant.
     #[must_use]
     pub fn variant(value: Self) -> Self {
         Self::Variant(Box::new(value))
     }
 
-    /// Its signature.
+    /// The signature of the value.
     #[must_use]
     pub fn signature(&self) -> String {
         match self {
@@ -106,7 +106,7 @@ impl PlainValue {
         }
     }
 
-    /// The number, when it is of type `u`.
+    /// The number, if it is of type `u`.
     #[must_use]
     pub fn as_u32(&self) -> Option<u32> {
         match self {
@@ -130,7 +130,8 @@ impl PlainValue {
         self.elements()?.iter().map(Self::as_str).collect()
     }
 
-    /// The entries of a dictionary from strings to variants, the variants opened.
+    /// The entries of a dictionary from strings to variants, with the values taken out of the
+    /// variants.
     #[must_use]
     pub fn entries(&self) -> Option<BTreeMap<&str, &Self>> {
         self.elements()?.iter().map(Self::open_entry).collect()
@@ -143,13 +144,13 @@ impl PlainValue {
     }
 }
 
-/// The signature of several values in a row.
+/// The signature of several consecutive values.
 #[must_use]
 pub fn signature_of(values: &[PlainValue]) -> String {
     values.iter().map(PlainValue::signature).collect()
 }
 
-/// Writes values in one byte order, aligned as the format demands.
+/// Writes values in one byte order, aligned as the format requires.
 #[derive(Debug)]
 pub struct ValueWriter {
     bytes: Vec<u8>,
@@ -157,7 +158,7 @@ pub struct ValueWriter {
 }
 
 impl ValueWriter {
-    /// A writer with nothing written.
+    /// A writer with an empty buffer.
     #[must_use]
     pub fn new(order: WireByteOrder) -> Self {
         Self { bytes: Vec::new(), order }
@@ -168,7 +169,7 @@ impl ValueWriter {
         self.bytes.resize(self.bytes.len().next_multiple_of(alignment), 0);
     }
 
-    /// Writes a value.
+    /// Writes one value with its alignment.
     pub fn value(&mut self, value: &PlainValue) {
         self.align(alignment(&value.signature()));
         match value {
@@ -196,12 +197,12 @@ impl ValueWriter {
         }
     }
 
-    /// Writes values in a row.
+    /// Writes several consecutive values.
     pub fn values(&mut self, values: &[PlainValue]) {
         values.iter().for_each(|value| self.value(value));
     }
 
-    /// What was written.
+    /// The bytes that were written.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
         self.bytes
@@ -241,7 +242,7 @@ impl ValueWriter {
     }
 }
 
-/// Reads values; panics at anything that the format forbids.
+/// Reads values; panics at everything that the format forbids.
 #[derive(Debug)]
 pub struct ValueReader<'a> {
     bytes: &'a [u8],
@@ -256,17 +257,17 @@ impl<'a> ValueReader<'a> {
         Self { bytes, at: 0, order }
     }
 
-    /// How many bytes were read.
+    /// The number of bytes that were read.
     #[must_use]
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Skips to a multiple of `alignment`, over zero bytes.
+    /// Skips zero bytes up to a multiple of `alignment`.
     ///
     /// # Panics
     ///
-    /// When one of them is not zero.
+    /// If one of them is not zero.
     pub fn align(&mut self, alignment: usize) {
         let gap = self.at.next_multiple_of(alignment) - self.at;
         assert!(self.take(gap).iter().all(|byte| *byte == 0), "padding that is not zero");
@@ -276,7 +277,7 @@ impl<'a> ValueReader<'a> {
     ///
     /// # Panics
     ///
-    /// When the bytes or the signature are not valid.
+    /// If the bytes or the signature are not valid.
     pub fn values(&mut self, signature: &str) -> Vec<PlainValue> {
         let mut rest = signature;
         let mut values = Vec::new();
@@ -292,7 +293,7 @@ impl<'a> ValueReader<'a> {
     ///
     /// # Panics
     ///
-    /// When the bytes or the signature are not valid.
+    /// If the bytes or the signature are not valid.
     pub fn value(&mut self, signature: &str) -> PlainValue {
         self.align(alignment(signature));
         let (kind, inside) = signature.split_at(1);

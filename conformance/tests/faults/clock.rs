@@ -1,5 +1,5 @@
-//! The time of day jumps, forward and back, by an hour, under a bus and a recorder. No timer of the bus
-//! notices, and what is recorded stays in order.
+//! The wall clock jumps by an hour or a day, forward and back, while a bus and a recorder run. No
+//! timer of the bus is affected, and the recorded messages stay in order.
 
 use std::fs;
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -14,23 +14,23 @@ use conformance::{
 use crate::form::TestDuration;
 use crate::numbered;
 
-/// What each of the timers is set to.
+/// The value of each timeout.
 const TIME: Duration = Duration::from_secs(1);
 
-/// How late one may ring.
+/// The allowed delay of a timer.
 const LATE: Duration = Duration::from_millis(900);
 
-/// The steps, in seconds.
+/// The steps of the clock, in seconds.
 const STEPS: [i64; 4] = [3600, -3600, 86_400, 0];
 
-/// The clock of processes of ours.
+/// A wall clock for processes of this test.
 struct FakeClock {
     folder: ScratchFolder,
     library: PathBuf,
 }
 
 impl FakeClock {
-    /// `None` where we know no way to turn a clock for one process.
+    /// `None` if the architecture has no way to change the clock of one process.
     fn new() -> Option<Self> {
         if !cfg!(target_arch = "x86_64") {
             announce("left out, steps of the clock: step.c is for x86_64");
@@ -47,22 +47,22 @@ impl FakeClock {
         Some(clock)
     }
 
-    /// A program that goes by this clock.
+    /// Makes a program use this clock.
     fn of(&self, program: ExternalProgram) -> ExternalProgram {
         program.env("DILIGENCE_CLOCK", self.folder.join("ahead")).env("LD_PRELOAD", &self.library)
     }
 
-    /// Sets it so many seconds ahead of ours.
+    /// Sets the clock this many seconds ahead of the real one.
     fn set(&self, ahead: i64) {
         let path = self.folder.join("ahead");
         let file = fs::OpenOptions::new().create(true).write(true).truncate(false).open(path);
         let mut file = file.expect("a scratch folder is writable");
-        // In place, since it is mapped.
+        // The file is changed in place, because programs map it.
         file.seek(SeekFrom::Start(0)).expect("it is a file");
         file.write_all(&ahead.to_le_bytes()).expect("a scratch folder is writable");
     }
 
-    /// What `date` says, with a format.
+    /// The output of `date` with a format.
     fn date(&self, format: &str) -> String {
         let date = self.of(ExternalProgram::named("date", "coreutils").args(["-u", format]));
         date.run().success().stdout.trim().to_owned()
@@ -70,7 +70,7 @@ impl FakeClock {
 }
 
 #[test]
-fn the_time_of_day_jumps() {
+fn timers_and_recordings_are_right_when_the_clock_jumps() {
     let Some(form) = TestDuration::asked() else { return };
     let Some(clock) = FakeClock::new() else { return };
     let folder = ScratchFolder::new();
@@ -98,7 +98,7 @@ fn the_time_of_day_jumps() {
             sent += 1;
         }
         times.push(waiting.end());
-        // The bus sees it: the file has its name from the time of day.
+        // The bus uses this clock: the file name contains the time.
         let written = write_flight(&mut bus, &folder, &clock);
         assert!(written.is_ok(), "{written:?}");
     }
@@ -117,7 +117,7 @@ fn the_time_of_day_jumps() {
     bus.stop();
 }
 
-/// Timers of a second, one service that never comes, and a flight recorder.
+/// Timeouts of a second, one service that never takes its name, and a flight recorder.
 fn config(folder: &ScratchFolder) -> TestConfig {
     let path = folder.path().display();
     let text = "[D-BUS Service]\nName=com.example.Slow\nExec=/bin/sleep 30\n";
@@ -132,13 +132,14 @@ fn config(folder: &ScratchFolder) -> TestConfig {
         ))
 }
 
-/// Somebody who logs in slowly, one whose call is not answered, and one who waits for a service.
+/// Three waiting clients: a slow handshake, a call without a reply, and a call that waits for a
+/// service.
 struct WaitingCall {
     started: Instant,
     handshake: PeerStream,
     caller: TestPeer,
     starter: TestPeer,
-    /// Is called, and says nothing.
+    /// Receives the call and never replies.
     _callee: TestPeer,
 }
 
@@ -155,7 +156,7 @@ impl WaitingCall {
         Self { started, handshake, caller, starter, _callee: callee }
     }
 
-    /// How long each took.
+    /// The time until each of the three waits ended.
     fn end(mut self) -> [Duration; 3] {
         let answer = self.caller.receive().expect("open");
         assert_eq!(answer.error_name(), "NoReply", "{}", answer.summary());
@@ -172,7 +173,7 @@ impl WaitingCall {
     }
 }
 
-/// Has a file of the flight recorder written, whose name must be from the time of day.
+/// Makes the flight recorder write a file, and checks that its name contains the time of the clock.
 fn write_flight(
     bus: &mut BusUnderTest,
     folder: &ScratchFolder,
@@ -188,7 +189,7 @@ fn write_flight(
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     eventually("all of it", || (fs::metadata(&file).ok()?.len() > 1_048_576).then_some(()));
     let fits = name.starts_with(&earliest) || name.starts_with(&latest);
-    if fits { Ok(name) } else { Err(format!("{name} is neither from {earliest} nor {latest}")) }
+    if fits { Ok(name) } else { Err(format!("{name} is not from {earliest} or {latest}")) }
 }
 
 fn flights(folder: &ScratchFolder) -> Vec<PathBuf> {
@@ -197,8 +198,8 @@ fn flights(folder: &ScratchFolder) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|end| end == "trace")).collect()
 }
 
-/// Looks whether a recording has so many numbered signals, each later than the last. Gives the time
-/// between the first and the last.
+/// Checks that a recording contains this number of numbered signals, each later than the one
+/// before. Returns the time between the first and the last.
 fn in_order(file: &PathBuf, count: u32) -> Duration {
     let csv =
         ExternalProgram::at(instruments_binary()).args(["export", "--format", "csv"]).arg(file);

@@ -1,4 +1,4 @@
-//! Thousands of connections at a time.
+//! Thousands of simultaneous connections.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -11,28 +11,28 @@ use crate::gauge::{Gauge, Rest};
 use crate::latency::{Latency, LatencyCost};
 use crate::worker::{self, WorkerRole};
 
-/// Processes that hold them.
+/// The number of processes that own the connections.
 const PROCESSES: usize = 4;
 
-/// Descriptors that the bus has for other things, or keeps.
+/// Descriptors that the bus needs for other purposes, or reserves.
 const OTHER_DESCRIPTORS: u64 = 128;
 
-/// Bytes that the bus may take for each connection; of a queue that was never used nothing.
+/// Memory in bytes that the bus may need for each connection; unused queues need none.
 const BYTES_EACH: u64 = 8192;
 
-/// How much more processor time a call may take among all of them.
+/// The allowed factor of processor time for a call when all of them are connected.
 const SLOWER: u32 = 2;
 const NOISE: Duration = Duration::from_micros(50);
 
-/// Calls that are made to measure one.
+/// The number of calls in a measurement.
 const CALLS: u32 = 1000;
 
 #[test]
-fn thousands_of_connections() {
+fn thousands_of_connections_cost_little() {
     let Some(form) = TestDuration::asked() else { return };
     let most = raise_descriptors().saturating_sub(OTHER_DESCRIPTORS);
     let wanted = form.pick(2000, 20_000);
-    let count = wanted.min(usize::try_from(most).expect("no more than memory"));
+    let count = wanted.min(usize::try_from(most).expect("as much memory as before"));
     let config = ["max_completed_connections", "max_connections_per_user"]
         .iter()
         .fold(TestConfig::session(), |config, limit| config.limit(limit, 1_000_000));
@@ -52,7 +52,7 @@ fn thousands_of_connections() {
     assert_eq!(bus.process().stderr(), "", "nobody has done anything wrong");
     form.tell(&format!(
         "connections: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, {among} among \
-         them; one more in {login}; all left, and told, in {left_in:?}; memory {} to {memory} KiB",
+         them; one more in {login}; all disconnected, with their signals, in {left_in:?}; memory {} to {memory} KiB",
         rest.memory
     ));
     bus.stop();
@@ -67,13 +67,13 @@ fn thousands_of_connections() {
         crowd.see_and_leave(&mut reference, &mut quiet);
     quiet.stop();
     form.tell(&format!(
-        "connections, the reference: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, \
-         {among} among them; one more in {login}; all left, and told, in {left_in:?}"
+        "connections, dbus-daemon: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, \
+         {among} among them; one more in {login}; all disconnected, with their signals, in {left_in:?}"
     ));
     reference.stop();
 }
 
-/// All of them, with one who is told.
+/// All connections, and a watcher of their names.
 struct ConnectionCrowd {
     count: usize,
     processes: Vec<conformance::StartedProgram>,
@@ -103,8 +103,8 @@ impl ConnectionCrowd {
         Self { count, processes, listener, came_in: started.elapsed() }
     }
 
-    /// Measures beside a bus without them, has all killed, and checks that each was told of once when it came and once when
-    /// it left.
+    /// Compares with a bus without other connections, kills all of them, and checks that the
+    /// watcher received one signal for each connect and one for each disconnect.
     fn see_and_leave(
         mut self,
         bus: &mut BusUnderTest,
@@ -127,7 +127,8 @@ impl ConnectionCrowd {
         SeenConnections { came_in, login, alone, among, left_in: started.elapsed() }
     }
 
-    /// Who has come and not left, by what was told so far: all of them, and nobody else.
+    /// The connections that exist according to the signals so far. They must be exactly the
+    /// expected ones.
     fn here(&mut self) -> BTreeSet<String> {
         let mut here = BTreeSet::new();
         eventually("the others to be gone", || {
@@ -143,7 +144,7 @@ impl ConnectionCrowd {
     }
 }
 
-/// What calls between two cost, on each of two buses.
+/// The cost of calls between two peers, on each of two buses.
 fn calls(buses: [&mut BusUnderTest; 2]) -> [LatencyCost; 2] {
     let [one, other] = buses.map(|bus| (Gauge::of(bus), [bus.peer(), bus.peer()]));
     let (one_gauge, [mut one_caller, mut one_callee]) = one;
@@ -157,7 +158,7 @@ fn calls(buses: [&mut BusUnderTest; 2]) -> [LatencyCost; 2] {
     )
 }
 
-/// How long it takes to connect, log in and be answered.
+/// The time to connect, authenticate and receive the reply to Hello.
 fn login(bus: &BusUnderTest) -> Duration {
     let started = Instant::now();
     drop(bus.peer());

@@ -1,7 +1,8 @@
-//! No descriptor is left for those who want to connect, while others talk. The bus waits without
-//! turning round, nobody who is there notices, and whoever waited is let in.
+//! No descriptor is left for new connections, while connected peers exchange messages. The bus
+//! waits without a busy loop, connected peers do not notice, and every waiting connection is
+//! accepted later.
 //!
-//! What else happens then, `fairness::connected_clients_work_when_descriptors_run_out` shows.
+//! Other effects are tested by `fairness::connected_clients_work_when_descriptors_run_out`.
 
 use std::time::{Duration, Instant};
 
@@ -13,19 +14,20 @@ use crate::form::TestDuration;
 use crate::gauge::{Gauge, Rest};
 use crate::latency::Latency;
 
-/// What the bus may have.
+/// The descriptor limit of the bus.
 const DESCRIPTORS: u32 = 256;
 
-/// More than fit.
+/// More connections than the limit allows.
 const COMERS: usize = 600;
 
-/// Of a processor, while everybody waits: looking once a second takes next to nothing.
+/// The allowed share of a processor while all connections wait: one check per second costs almost
+/// nothing.
 const IDLE_PERCENT: u128 = 3;
 
 #[test]
-fn no_descriptor_is_left_for_a_while() {
+fn connections_wait_when_descriptors_run_out() {
     let Some(form) = TestDuration::asked() else { return };
-    // Longer than a shortage may pause to be the same.
+    // Longer than a pause between two shortages that count as one.
     let time = form.pick(Duration::from_millis(5500), Duration::from_secs(30));
     let scratch = ScratchFolder::new();
     let mut bus = limited_bus(&scratch);
@@ -37,7 +39,7 @@ fn no_descriptor_is_left_for_a_while() {
 
     let mut comers: Vec<_> = (0..COMERS).map(|_| PeerStream::connect(bus.address())).collect();
     comers.iter_mut().for_each(|comer| comer.write(b"\0AUTH\r\n"));
-    // The last of them is not served: there is no descriptor for it.
+    // The last connection gets no answer: there is no descriptor for it.
     assert!(comers[COMERS - 1].is_silent(Duration::from_millis(300)));
     let held = gauge.descriptors();
     assert!(held <= DESCRIPTORS as usize, "{held}");
@@ -50,7 +52,7 @@ fn no_descriptor_is_left_for_a_while() {
     assert!(share <= IDLE_PERCENT, "{share} % of a processor while nothing can be done");
     let during = Latency::between(&mut pair, 200);
 
-    // One after the other leaves when it was served, and all are.
+    // Each accepted connection disconnects after its reply, until all were accepted.
     let started = Instant::now();
     for mut comer in comers.drain(..) {
         assert!(comer.read_line().is_some_and(|line| line.starts_with("REJECTED")));
@@ -69,7 +71,7 @@ fn no_descriptor_is_left_for_a_while() {
     bus.stop();
 }
 
-/// A bus that may have few descriptors, as an ordinary user who cannot raise that.
+/// A bus with a low descriptor limit, as an ordinary user that cannot raise it.
 fn limited_bus(scratch: &ScratchFolder) -> BusUnderTest {
     let config = TestConfig::session()
         .policy("context='default'", "<allow user='*'/>")

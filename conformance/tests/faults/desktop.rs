@@ -1,5 +1,5 @@
-//! The start of a desktop on one bus again and again: each time everybody gets the same as the first
-//! time, and as on the reference, and the bus has nothing left of it.
+//! Repeats the start of a desktop on one bus: each time, every peer gets the same messages as the
+//! first time, and as on dbus-daemon, and the bus keeps no memory of it.
 
 use std::time::Instant;
 
@@ -11,11 +11,11 @@ use crate::gauge::{Gauge, GaugeTotals, Rest};
 use crate::latency::Latency;
 use crate::recording::{Got, Replay, desktop_start};
 
-/// What the bus may have more of in the last quarter than in the second, in KiB.
+/// The allowed increase of memory from the second to the last quarter, in KiB.
 const ALLOWANCE: u64 = 256;
 
 #[test]
-fn the_start_of_a_desktop_again_and_again() {
+fn repeated_starts_of_a_desktop_get_the_same_messages() {
     let Some(form) = TestDuration::asked() else { return };
     let rounds = form.pick(10, 1000);
     let messages = desktop_start();
@@ -48,12 +48,13 @@ fn the_start_of_a_desktop_again_and_again() {
     let [second, last] = quarters(&memory);
     assert!(last <= second + ALLOWANCE, "{second} KiB in the second quarter, {last} in the last");
     let handled = after.get("Messages") - before.get("Messages");
-    // What is sent, and questions to the bus whether all is given back: one at least each time.
+    // The messages of the desktop, and the calls that check for freed resources: at least one per
+    // round.
     let most = (sent * rounds) as u64 + 100 * asked;
     assert!((sent * rounds) as u64 + asked <= handled && handled < most, "{handled}");
     form.tell(&format!(
         "desktop start: {rounds} times {} messages of {} programs, {came} got by them each time, as with \
-         the reference; a start takes {}; memory {second} KiB in the second quarter, {last} in the last",
+         dbus-daemon; a start takes {}; memory {second} KiB in the second quarter, {last} in the last",
         messages.len(),
         first.len(),
         Latency::of(times),
@@ -72,7 +73,7 @@ pub(crate) fn quarters(samples: &[u64]) -> [u64; 2] {
     [median(quarter), median(samples.len() - quarter)]
 }
 
-/// Fails at the first that is different.
+/// Fails at the first difference.
 fn assert_same(ours: &[(&str, Vec<String>)], expected: &[(&str, Vec<String>)]) {
     assert_eq!(ours.len(), expected.len());
     for ((name, ours), (_, expected)) in ours.iter().zip(expected) {
@@ -82,13 +83,13 @@ fn assert_same(ours: &[(&str, Vec<String>)], expected: &[(&str, Vec<String>)]) {
     }
 }
 
-/// All that somebody got, but serials that the bus gave.
+/// All messages that a peer got, without the serials of the bus.
 fn in_full(got: &Got) -> Vec<(&str, Vec<String>)> {
     let lines = |messages: &[PlainMessage]| messages.iter().map(PlainMessage::compared).collect();
     got.iter().map(|(name, messages)| (name.as_str(), lines(messages))).collect()
 }
 
-/// Who said what to whom, without what two buses may say in other words.
+/// Senders, recipients and members, without texts that may differ between two buses.
 fn in_short(got: &Got) -> Vec<(&str, Vec<String>)> {
     let short = |message: &PlainMessage| {
         let (sender, member) = (message.sender(), message.member());

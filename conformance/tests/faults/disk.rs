@@ -1,4 +1,4 @@
-//! A disk without room: for the log, the pid file, recordings, and what the flight recorder writes.
+//! A full disk: for the log, the pid file, recordings, and the file of the flight recorder.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,15 +13,15 @@ use conformance::{
 use crate::form::TestDuration;
 use crate::numbered;
 
-/// A disk of a few MiB, in a mount namespace that a process of ours keeps. Files in it are reached
-/// by way of that process.
+/// A disk of a few MiB, in a mount namespace that a process of this test keeps. Files in it are
+/// accessed through /proc/PID/root of that process.
 struct SmallDisk {
     keeper: StartedProgram,
     mounted: ScratchFolder,
 }
 
 impl SmallDisk {
-    /// One of so many KiB. `None` where the kernel does not let us mount anything.
+    /// A disk of this many KiB. `None` if the kernel does not allow mounting.
     fn new(size: u32) -> Option<Self> {
         let mounted = ScratchFolder::new();
         let script =
@@ -41,24 +41,24 @@ impl SmallDisk {
         outcome.then_some(Self { keeper, mounted })
     }
 
-    /// What runs a program that sees the disk.
+    /// A command that runs a program which sees the disk.
     fn entering(&self) -> ExternalProgram {
         let namespace = format!("--mount=/proc/{}/ns/mnt", self.keeper.id());
         ExternalProgram::named("nsenter", "util-linux").arg(namespace)
     }
 
-    /// The path for those who see the disk.
+    /// The path for programs that see the disk.
     fn inside(&self, name: &str) -> PathBuf {
         self.mounted.join(name)
     }
 
-    /// The path for us.
+    /// The path for this process.
     fn outside(&self, name: &str) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.keeper.id()));
         root.join(self.inside(name).strip_prefix("/").expect("it is absolute"))
     }
 
-    /// Leaves no more room than so many bytes.
+    /// Fills the disk until this number of bytes is free.
     fn fill_but(&self, left: u64) {
         let zeros = vec![0; 1 << 20];
         let mut file = fs::File::create(self.outside("filler")).expect("it is there");
@@ -83,9 +83,10 @@ impl SmallDisk {
     }
 }
 
-/// Lines of the log find no room. The bus goes on, and when there is room so does the log.
+/// Lines of the log find no space. The bus continues to run, and the log continues when there is
+/// space.
 #[test]
-fn no_room_for_the_log() {
+fn a_full_disk_does_not_stop_the_bus() {
     let Some(form) = TestDuration::asked() else { return };
     let Some(disk) = SmallDisk::new(256) else { return };
     let links = ScratchFolder::new();
@@ -102,7 +103,7 @@ fn no_room_for_the_log() {
     refuse_one();
     eventually("a line", || (lines() == 1).then_some(()));
     disk.fill();
-    // Half a line may still have found room.
+    // Half a line may still have found space.
     let full = fs::metadata(disk.outside("log")).expect("it is there").len();
     (0..8).for_each(|_| refuse_one());
     let grown = fs::metadata(disk.outside("log")).expect("it is there").len() - full;
@@ -110,9 +111,9 @@ fn no_room_for_the_log() {
     assert!(bus.peer().is_alive());
     disk.empty();
     let before = lines();
-    // Ten lines for one user in ten seconds; another topic is another ten.
+    // The log has ten lines per user and topic in ten seconds; this is another topic.
     let mut broken = bus.peer();
-    broken.send_bytes(b"this is no message at all");
+    broken.send_bytes(b"these bytes are not a message");
     broken.until_closed();
     eventually("lines again", || (lines() > before).then_some(()));
     form.tell(&format!(
@@ -121,10 +122,10 @@ fn no_room_for_the_log() {
     bus.stop();
 }
 
-/// A pid file that cannot be written is not left behind, where it would keep the next bus from
+/// A pid file that cannot be written is removed, because it would prevent the next bus from
 /// starting.
 #[test]
-fn no_room_for_the_pid_file() {
+fn a_full_disk_leaves_no_pid_file() {
     let Some(form) = TestDuration::asked() else { return };
     let Some(disk) = SmallDisk::new(64) else { return };
     let links = ScratchFolder::new();
@@ -148,10 +149,10 @@ fn no_room_for_the_pid_file() {
     form.tell(&format!("no room for the pid file: {}", ran.stderr.trim()));
 }
 
-/// The recorder says it once, and ends with 1. The file has all up to there, and how many are missing
-/// is told.
+/// The recorder reports the full disk once, and ends with 1. The file contains all messages up to
+/// then, and the report has the number of lost messages.
 #[test]
-fn no_room_for_a_recording() {
+fn a_full_disk_ends_a_recording_with_a_report() {
     let Some(form) = TestDuration::asked() else { return };
     let Some(disk) = SmallDisk::new(1024) else { return };
     let mut bus = BusUnderTest::session();
@@ -184,7 +185,7 @@ fn no_room_for_a_recording() {
     let missing: u32 = missing.and_then(|(number, _)| number.parse().ok()).expect("how many");
     let kept = recorded(&recording);
     assert!(kept > 0 && kept < sent, "{kept} of {sent}");
-    // Beside them there are the questions of this test, and what they were answered.
+    // The recording also contains the calls of this test, and their replies.
     let lost = sent - kept;
     assert!((lost..lost + sent / 5).contains(&missing), "{lost} are missing: {ran}");
     assert!(bus.peer().is_alive());
@@ -196,7 +197,7 @@ fn no_room_for_a_recording() {
     bus.stop();
 }
 
-/// How many numbered signals a recording has: from 0 on, none is missing.
+/// The number of numbered signals in a recording: they begin at 0, and none is missing.
 fn recorded(file: &Path) -> u32 {
     let shown = ExternalProgram::at(instruments_binary())
         .args(["show", "--format", "json"])
@@ -212,10 +213,10 @@ fn recorded(file: &Path) -> u32 {
     count
 }
 
-/// The flight recorder finds too little room. The bus says so and goes on, there is no file, and the next
-/// time there is one with everything.
+/// The flight recorder finds too little space. The bus reports it and continues to run, no file
+/// remains, and the next file is complete.
 #[test]
-fn no_room_for_the_flight_recorder() {
+fn a_full_disk_leaves_no_flight_recording() {
     let Some(form) = TestDuration::asked() else { return };
     let Some(disk) = SmallDisk::new(2048) else { return };
     let links = ScratchFolder::new();

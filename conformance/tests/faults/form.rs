@@ -3,17 +3,17 @@
 use conformance::{Flavour, announce};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// How much a test does.
+/// The length of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TestDuration {
-    /// A second or a few, with all other tests.
+    /// A few seconds, as part of all tests.
     Short,
-    /// As in the documents.
+    /// The form whose figures the documents contain.
     Long,
 }
 
 impl TestDuration {
-    /// The form that is asked for; none where the bus under test is not ours.
+    /// The requested form; `None` if the bus under test is not Diligence.
     pub(crate) fn asked() -> Option<Self> {
         if Flavour::under_test() == Flavour::Reference {
             return None;
@@ -26,7 +26,7 @@ impl TestDuration {
         }
     }
 
-    /// One of two, by the form.
+    /// Selects one of two values by the form.
     pub(crate) fn pick<T>(self, short: T, long: T) -> T {
         match self {
             Self::Short => short,
@@ -34,7 +34,7 @@ impl TestDuration {
         }
     }
 
-    /// Tells what was seen; of the long form also when the test passes.
+    /// Prints an observation; in the long form also if the test passes.
     pub(crate) fn tell(self, line: &str) {
         match self {
             Self::Short => println!("{line}"),
@@ -43,7 +43,8 @@ impl TestDuration {
     }
 }
 
-/// As many descriptors as may be, of which the shell may have given few. Gives how many.
+/// Raises the descriptor limit of this process to its maximum, because a shell may have set a low
+/// one. Returns it.
 pub(crate) fn raise_descriptors() -> u64 {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("up to the maximum");

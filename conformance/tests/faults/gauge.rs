@@ -1,4 +1,4 @@
-//! What the kernel knows of a process, and what a bus counts.
+//! Data about a bus from the kernel, and from its statistics.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use conformance::process::{open_files, processor_time, status_number};
 use conformance::statistics::{self, StatisticsDict, cause_count, dicts};
 use conformance::{BusUnderTest, PlainValue, TestPeer, eventually};
 
-/// A process, looked at from outside.
+/// A process, observed from outside.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gauge {
     pid: u32,
@@ -17,8 +17,8 @@ impl Gauge {
         Self { pid: bus.process().id() }
     }
 
-    /// Memory that it has, in KiB; none where a sanitizer keeps what is free (`DILIGENCE_SANITIZED`),
-    /// since it says nothing of the bus then.
+    /// Its resident memory in KiB; 0 with a sanitizer (`DILIGENCE_SANITIZED`), which keeps freed
+    /// memory.
     pub(crate) fn memory(self) -> u64 {
         match std::env::var_os("DILIGENCE_SANITIZED") {
             Some(_) => 0,
@@ -26,23 +26,23 @@ impl Gauge {
         }
     }
 
-    /// Address space that it has, in bytes.
+    /// Its address space, in bytes.
     pub(crate) fn virtual_memory(self) -> u64 {
         status_number(self.pid, "VmSize") * 1024
     }
 
-    /// Descriptors that it has open.
+    /// The number of its open descriptors.
     pub(crate) fn descriptors(self) -> usize {
         open_files(self.pid).len()
     }
 
-    /// How long it has had a processor.
+    /// Its processor time so far.
     pub(crate) fn processor_time(self) -> Duration {
         processor_time(self.pid)
     }
 }
 
-/// What GetTotals tells.
+/// The reply of GetTotals.
 #[derive(Debug, Clone)]
 pub(crate) struct GaugeTotals(StatisticsDict);
 
@@ -55,20 +55,20 @@ impl GaugeTotals {
         statistics::number(&self.0, key)
     }
 
-    /// How often a cause has come up; `causes` is for example `DisconnectCauses`.
+    /// The count of a cause; `causes` is for example `DisconnectCauses`.
     pub(crate) fn cause(&self, causes: &str, cause: &str) -> u64 {
         cause_count(&self.0, causes, cause).unwrap_or(0)
     }
 }
 
-/// What GetConnections tells of one connection.
+/// The entry of one connection in the reply of GetConnections.
 pub(crate) fn connection(peer: &mut TestPeer, name: &str) -> StatisticsDict {
     let mut all = dicts(peer, "GetConnections").into_iter();
     let found = all.find(|one| one.get("UniqueName") == Some(&PlainValue::text(name)));
     found.unwrap_or_else(|| panic!("the bus does not tell of {name}"))
 }
 
-/// What a bus has while nobody but one watcher is there.
+/// The resources of a bus while only one watcher is connected.
 #[derive(Debug)]
 pub(crate) struct Rest {
     gauge: Gauge,
@@ -84,19 +84,20 @@ impl Rest {
         Self { gauge, memory: gauge.memory(), descriptors: gauge.descriptors(), numbers }
     }
 
-    /// Waits until it has no more than that again, and of memory not much more. Gives what it has.
+    /// Waits until the bus has no more resources than this, and little more memory. Returns its
+    /// memory.
     pub(crate) fn is_back(&self, watcher: &mut TestPeer) -> u64 {
         self.holds_no_more(watcher);
         let most = self.memory + SPARE;
-        eventually(&format!("no more than {most} KiB of memory"), || {
+        eventually(&format!("at most {most} KiB of memory"), || {
             let memory = self.gauge.memory();
             (memory <= most).then_some(memory)
         })
     }
 
-    /// Waits until nothing is held for anybody but the watcher.
+    /// Waits until the bus holds resources only for the watcher.
     pub(crate) fn holds_no_more(&self, watcher: &mut TestPeer) {
-        eventually("all that was held to be given back", || {
+        eventually("the held resources to be freed", || {
             let totals = GaugeTotals::ask(watcher);
             let numbers = HELD.map(|key| totals.get(key));
             let same = numbers == self.numbers && self.gauge.descriptors() == self.descriptors;
@@ -105,12 +106,12 @@ impl Rest {
     }
 }
 
-/// KiB that a bus may keep. A second after somebody has left it gives back what is free, if it has 4
-/// MiB more than it had at least.
+/// Memory in KiB that a bus may keep. A second after a disconnect it returns free memory to the
+/// system if it has 4 MiB more than at its minimum.
 const SPARE: u64 = 6 * 1024;
 
-/// What a bus holds for those who are there, by the keys of GetTotals. The answer that tells it waits
-/// in no queue yet.
+/// Resources that the bus holds for connections, by the keys of GetTotals. The reply that contains
+/// them is not in a queue yet.
 const HELD: [&str; 8] = [
     "Connections",
     "IncompleteConnections",

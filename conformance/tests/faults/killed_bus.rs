@@ -1,5 +1,5 @@
-//! The bus itself is killed, again and again. Clients see the end, the next bus takes the place of the
-//! last, and those who connect again go on.
+//! The bus is killed repeatedly. Clients see the disconnect, the next bus takes the place of the
+//! last one, and clients that reconnect continue.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ use crate::over::Over;
 
 const CLIENTS: usize = 8;
 
-/// Longer than it takes to see that a bus has gone.
+/// Longer than it takes to notice that a bus has ended.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-/// What a client has done over all its connections.
+/// The results of a client over all its connections.
 #[derive(Debug, Default)]
 struct Life {
     connections: u32,
     signals: u32,
-    /// Signals that were on their way when a bus was killed.
+    /// Signals that were in flight when a bus was killed.
     cut_off: u32,
 }
 
 #[test]
-fn the_bus_is_killed_under_load() {
+fn clients_reconnect_after_the_bus_is_killed() {
     let Some(form) = TestDuration::asked() else { return };
     let rounds = form.pick(5, 100);
     let seed = seeds(1).next().expect("one seed");
@@ -83,7 +83,7 @@ fn wait_for(busy: &AtomicU32, count: usize) {
     });
 }
 
-/// Connects, talks until the bus is gone, and connects again.
+/// Connects, sends and receives until the bus has ended, and connects again.
 fn live(address: &str, busy: &AtomicU32, over: &Over) -> Life {
     let mut life = Life::default();
     while !over.is_set() {
@@ -102,7 +102,7 @@ fn live(address: &str, busy: &AtomicU32, over: &Over) -> Life {
     life
 }
 
-/// Nobody, where a bus that is being killed has let it in with its last breath.
+/// `None` if the bus was killed during the handshake.
 fn log_in(mut stream: PeerStream) -> Option<TestPeer> {
     let uid = hex(RunAs::own_uid().to_string().as_bytes());
     stream.write(b"\0");
@@ -113,8 +113,8 @@ fn log_in(mut stream: PeerStream) -> Option<TestPeer> {
     Some(peer)
 }
 
-/// Sends signals to itself, and gets each once and in order, until the bus or all is over. Gives
-/// how many had not come by then.
+/// Sends signals to itself, and checks that each arrives once and in order, until the bus or the
+/// test ends. Returns the number of signals that did not arrive.
 fn echo(peer: &mut TestPeer, member: &str, over: &Over, came: &mut u32) -> u32 {
     let mut sequence = Sequence::default();
     while !over.is_set() {
@@ -134,14 +134,14 @@ fn echo(peer: &mut TestPeer, member: &str, over: &Over, came: &mut u32) -> u32 {
     0
 }
 
-/// What a killed bus leaves: the pid file, and the processes of its services.
+/// The remains of a killed bus: the pid file, and the processes of its services.
 #[test]
-fn what_a_killed_bus_leaves() {
+fn a_killed_bus_leaves_its_services_and_pid_file() {
     let Some(form) = TestDuration::asked() else { return };
     let mut left = Vec::new();
     for (name, start) in [
         ("ours", BusUnderTest::start as fn(&TestConfig) -> BusUnderTest),
-        ("the reference", start_reference),
+        ("dbus-daemon", start_reference),
     ] {
         let folder = ScratchFolder::new();
         set_mode(folder.path(), 0o777);
@@ -151,7 +151,7 @@ fn what_a_killed_bus_leaves() {
         let service = start_service(&mut peer, &folder);
         kill(bus.process());
         assert_eq!(peer.until_closed().len(), 0);
-        // Nobody tells a service that the bus has gone but the bus's end of its connection.
+        // A service notices the end of the bus only by its closed connection.
         std::thread::sleep(Duration::from_millis(200));
         left.push((name, runs(service), folder.join("pid").exists()));
         end(service);
@@ -162,10 +162,10 @@ fn what_a_killed_bus_leaves() {
     form.tell(&format!("killed bus: service left running, pid file left: {left:?}"));
 }
 
-/// The pid file of a bus that was killed does not keep the next one from starting, as it does with
-/// the reference.
+/// The pid file of a killed bus does not prevent the next bus from starting. With dbus-daemon it
+/// does.
 #[test]
-fn the_pid_file_of_a_killed_bus() {
+fn a_stale_pid_file_does_not_prevent_a_start() {
     if TestDuration::asked().is_none() {
         return;
     }
@@ -188,7 +188,7 @@ fn the_pid_file_of_a_killed_bus() {
     assert!(!folder.join("pid").exists());
 }
 
-/// A bus with a pid file, and with a service that writes its own process id and never speaks.
+/// A bus with a pid file, and with a service that writes its process id and sends no messages.
 fn config_with_services(folder: &ScratchFolder) -> TestConfig {
     let path = folder.path().display();
     let exec = format!("/bin/sh -c 'echo $$ > {path}/service; exec sleep 100'");
@@ -211,7 +211,7 @@ fn kill(bus: &mut StartedProgram) {
     eventually("the end of the bus", || bus.ended());
 }
 
-/// Whether the service runs: a process with that id and that name.
+/// Returns true if the service runs: a process with that id and that name.
 fn runs(service: u32) -> bool {
     let path = format!("/proc/{service}/comm");
     fs::read_to_string(Path::new(&path)).is_ok_and(|name| name.trim() == "sleep")

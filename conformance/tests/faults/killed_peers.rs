@@ -1,5 +1,5 @@
-//! Processes that talk are killed at any moment. Everybody who is left hears of each of them once,
-//! is told when an answer will not come, and loses nothing else.
+//! Processes that exchange messages are killed at any moment. Each remaining peer gets one signal
+//! for each of them, an error for each call that gets no reply, and every other message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -14,14 +14,14 @@ use crate::numbered::{self, Sequence};
 use crate::over::Over;
 use crate::worker::{self, WorkerRole};
 
-/// How many talk at a time.
+/// The number of simultaneous talkers.
 const TALKERS: usize = 6;
 
-/// What the threads share.
+/// State that the threads share.
 #[derive(Default)]
 struct KilledPeersScene {
     over: Over,
-    /// The talkers, as far as they live.
+    /// The names of the running talkers.
     names: Mutex<Vec<String>>,
 }
 
@@ -32,7 +32,7 @@ impl KilledPeersScene {
 }
 
 #[test]
-fn peers_are_killed_under_load() {
+fn killed_peers_are_reported_once_and_no_message_is_lost() {
     let Some(form) = TestDuration::asked() else { return };
     let seed = seeds(1).next().expect("one seed");
     let time = form.pick(Duration::from_secs(3), Duration::from_secs(120));
@@ -46,43 +46,48 @@ fn peers_are_killed_under_load() {
     listener.add_match("type='signal',member='NameOwnerChanged'");
     listener.add_match(&numbered::rule("FromWorker"));
     let scene = KilledPeersScene::default();
-    let (killed, asked, heard, told) = std::thread::scope(|scope| {
+    let (killed, asked, departures, exchanged) = std::thread::scope(|scope| {
         let ends = scene.over.when_dropped();
         let calls = scope.spawn(|| call_any(caller, &scene, seed));
-        let heard = scope.spawn(|| listen(listener, &scene));
-        let told = scope.spawn(|| talk(pair, &scene));
+        let departures = scope.spawn(|| listen(listener, &scene));
+        let exchanged = scope.spawn(|| talk(pair, &scene));
         let killed = kill_and_start(&bus, &scene, seed, time);
         drop(ends);
         let join = "the thread ends well";
-        (killed, calls.join().expect(join), heard.join().expect(join), told.join().expect(join))
+        (
+            killed,
+            calls.join().expect(join),
+            departures.join().expect(join),
+            exchanged.join().expect(join),
+        )
     });
 
     assert!(killed.len() >= TALKERS, "{} were killed", killed.len());
-    let changes: BTreeSet<_> = heard.came.intersection(&heard.left).cloned().collect();
+    let changes: BTreeSet<_> = departures.came.intersection(&departures.left).cloned().collect();
     let missing: Vec<_> = killed.iter().filter(|name| !changes.contains(*name)).collect();
-    assert!(missing.is_empty(), "not heard of {missing:?}");
+    assert!(missing.is_empty(), "no signals about {missing:?}");
     let memory = rest.is_back(&mut asker);
     let after = GaugeTotals::ask(&mut asker);
     assert_eq!(after.get("LostMessages"), 0, "everybody reads");
     let closed = |totals: &GaugeTotals| totals.cause("DisconnectCauses", "closed");
-    // The killed ones, and those of this process.
+    // The killed processes, and the connections of this process.
     assert_eq!(closed(&after) - closed(&before), killed.len() as u64 + 4);
     let log = bus.process().stderr();
-    assert_eq!(log.lines().count(), 0, "who leaves is no news: {log}");
+    assert_eq!(log.lines().count(), 0, "a disconnect must not be logged: {log}");
     let ReceivedAnswers { replies, no_reply, unknown } = asked;
     form.tell(&format!(
         "killed peers: {} killed in {time:?}; {} calls: {replies} answered, {no_reply} NoReply, \
-         {unknown} to who had gone; {} signals of who was killed and {told} between survivors, each \
+         {unknown} to disconnected peers; {} signals from killed peers and {exchanged} between survivors, each \
          once and in order; memory {} to {memory} KiB",
         killed.len(),
         replies + no_reply + unknown,
-        heard.signals,
+        departures.signals,
         rest.memory,
     ));
     bus.stop();
 }
 
-/// Kills one of the talkers now and then, and starts another in its place; in the end all. Gives
+/// Kills one of the talkers from time to time, and starts another; in the end it kills all. Returns
 /// their names.
 fn kill_and_start(
     bus: &BusUnderTest,
@@ -104,7 +109,8 @@ fn kill_and_start(
         std::thread::sleep(Duration::from_millis(10 + random.below(90) as u64));
         let (name, talker) = talkers.swap_remove(random.below(TALKERS));
         talker.signal(Signal::KILL);
-        // Calls to who has just gone are wanted too, so the name goes afterwards.
+        // Calls to a peer that has just been killed are part of the test, so the name is removed
+        // later.
         drop(talker);
         scene.names().retain(|found| *found != name);
         killed.push(name);
@@ -124,8 +130,8 @@ struct ReceivedAnswers {
     unknown: u32,
 }
 
-/// Calls one after the other, some at a time without waiting. Each is answered once, by who was
-/// called or by the bus.
+/// Makes calls, some of them without waiting for the previous reply. Each gets one reply, from the
+/// callee or from the bus.
 fn call_any(mut caller: TestPeer, scene: &KilledPeersScene, seed: u64) -> ReceivedAnswers {
     let mut random = SeededRandom::from_seed(!seed);
     let mut answers = ReceivedAnswers::default();
@@ -161,19 +167,19 @@ fn call_any(mut caller: TestPeer, scene: &KilledPeersScene, seed: u64) -> Receiv
 }
 
 #[derive(Debug, Default)]
-struct HeardDepartures {
+struct PeerDepartures {
     came: BTreeSet<String>,
     left: BTreeSet<String>,
     signals: u32,
 }
 
-/// Hears who comes and goes, and what they say while they are there: no number is missing up to the
-/// last that came, none comes before they are there or after they are gone.
-fn listen(mut listener: TestPeer, scene: &KilledPeersScene) -> HeardDepartures {
-    let mut heard = HeardDepartures::default();
+/// Receives the signals about connects and disconnects, and the signals from the talkers: no number is
+/// missing before the last one, and none arrives before the connect or after the disconnect.
+fn listen(mut listener: TestPeer, scene: &KilledPeersScene) -> PeerDepartures {
+    let mut departures = PeerDepartures::default();
     let mut talking: BTreeMap<String, Sequence> = BTreeMap::new();
     let mut quiet = 0;
-    // Until all is over and what was under way has come.
+    // Runs until the test is over and all messages in flight have arrived.
     while !scene.over.is_set() || quiet < 5 {
         let Some(message) = listener.receive_within(Duration::from_millis(100)) else {
             quiet += 1;
@@ -183,22 +189,22 @@ fn listen(mut listener: TestPeer, scene: &KilledPeersScene) -> HeardDepartures {
         if message.member() == "NameOwnerChanged" {
             let [name, old, new] = [0, 1, 2].map(|at| message.body[at].as_str().expect("a name"));
             if old.is_empty() {
-                assert!(heard.came.insert(new.to_owned()), "{name} comes once");
+                assert!(departures.came.insert(new.to_owned()), "{name} comes once");
             } else {
-                assert!(heard.left.insert(old.to_owned()), "{name} leaves once");
+                assert!(departures.left.insert(old.to_owned()), "{name} leaves once");
                 let said = talking.remove(old).unwrap_or_default();
-                heard.signals += said.count();
+                departures.signals += said.count();
             }
         } else if numbered::is_numbered(&message) {
             let sender = message.sender().to_owned();
-            assert!(!heard.left.contains(&sender), "{sender} had gone");
+            assert!(!departures.left.contains(&sender), "{sender} had gone");
             talking.entry(sender).or_default().take(&message);
         }
     }
-    heard
+    departures
 }
 
-/// Two who survive talk to each other and to all: how many signals came.
+/// Two surviving peers send unicast and broadcast signals: returns the number of received signals.
 fn talk([mut one, mut other]: [TestPeer; 2], scene: &KilledPeersScene) -> u32 {
     other.add_match(&numbered::rule("Survivor"));
     let mut sequence = Sequence::default();

@@ -1,4 +1,4 @@
-//! How long calls take.
+//! Measures the duration and the cost of calls.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,18 +7,18 @@ use conformance::TestPeer;
 
 use crate::gauge::Gauge;
 
-/// Parts in which an operation is measured.
+/// The number of batches of a measurement.
 const BATCHES: u32 = 20;
 
-/// Times of many calls.
+/// The durations of many calls.
 #[derive(Debug, Clone)]
 pub(crate) struct Latency {
-    /// In their order of size.
+    /// Sorted, the shortest first.
     times: Vec<Duration>,
 }
 
 impl Latency {
-    /// Of so many calls and answers between two peers.
+    /// Measures this number of calls and replies between two peers.
     pub(crate) fn between([caller, callee]: &mut [TestPeer; 2], count: usize) -> Self {
         Self::of((0..count).map(|_| caller.round_trip(callee)).collect())
     }
@@ -42,13 +42,13 @@ impl Latency {
     }
 }
 
-/// What an operation costs the bus, and how long it takes.
+/// The cost of an operation for the bus, and its duration.
 #[derive(Debug, Clone)]
 pub(crate) struct LatencyCost {
     pub(crate) latency: Latency,
-    /// Processor time of the bus for one operation, in the batch that cost the least. Other
-    /// processes make some batches dearer: they take caches, the other half of a core, or the whole
-    /// processor from under a virtual machine. What the bus itself does is in every batch.
+    /// Processor time of the bus for one operation, in the cheapest batch. Other processes make
+    /// some batches more expensive: they take caches, the other half of a core, or the whole
+    /// processor of a virtual machine. The work of the bus itself is in every batch.
     pub(crate) processor: Duration,
 }
 
@@ -59,8 +59,8 @@ impl LatencyCost {
         cost
     }
 
-    /// Runs several operations `count` times each, a batch of each in turn, so that other load on the machine
-    /// slows down all of them. Each operation comes with the gauge of its bus.
+    /// Runs several operations `count` times each, a batch of each in turn, so that other load on
+    /// the machine slows down all of them. Each operation has the gauge of its bus.
     pub(crate) fn of_each<const N: usize>(
         count: u32,
         mut operations: [(Gauge, &mut dyn FnMut() -> Duration); N],
@@ -84,7 +84,7 @@ impl fmt::Display for LatencyCost {
     }
 }
 
-/// The median, 99 of 100, and all.
+/// Shows the median, the 99th percentile, and the maximum.
 impl fmt::Display for Latency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [half, most, all] = [50, 99, 100].map(|percent| self.percentile(percent).as_micros());

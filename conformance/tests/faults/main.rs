@@ -1,29 +1,30 @@
-//! What happens to the process when its world breaks: peers and the bus are killed, descriptors,
-//! memory and disk run out, clocks jump, readers stop, thousands come, and all of it for hours.
-//! Only for our own bus; where it is cheap and interesting the reference is put through the same.
+//! Faults in the environment of the bus: peers and the bus are killed, descriptors, memory and disk
+//! space run out, clocks jump, readers stop, thousands connect, and traffic continues for hours.
+//! These tests run only with Diligence; some cheap ones also run dbus-daemon for comparison.
 //!
-//! The short form of each runs with all tests; `DILIGENCE_FAULTS=long` asks for the form of which
-//! docs/reliability.md has the numbers. Each test prints them. `DILIGENCE_SOAK` is how many seconds
-//! the soak takes.
+//! The short form of each test runs with all tests; `DILIGENCE_FAULTS=long` selects the form whose
+//! figures docs/reliability.md contains. Each test prints them. `DILIGENCE_SOAK` is the duration of
+//! the soak test in seconds.
 //!
-//! | module | what breaks |
+//! | module | fault |
 //! | --- | --- |
-//! | [`killed_peers`] | processes that talk are killed |
+//! | [`killed_peers`] | processes are killed while they exchange messages |
 //! | [`killed_bus`] | the bus is killed, and another takes its place |
 //! | [`descriptors`] | no descriptor is left |
 //! | [`memory`] | no memory is left |
-//! | [`disk`] | no disk is left: logs, pid files, recordings, the flight recorder |
-//! | [`clock`] | the time of day jumps |
+//! | [`disk`] | no disk space is left: logs, pid files, recordings, the flight recorder |
+//! | [`clock`] | the wall clock jumps |
 //! | [`stopped`] | a reader is stopped |
 //! | [`connections`] | thousands of connections |
 //! | [`rules`] | very many match rules |
-//! | [`slow_handshake`] | handshakes of a byte now and then |
-//! | [`soak`] | nothing, for a long time |
-//! | [`desktop`] | nothing: the start of a desktop, again and again |
+//! | [`slow_handshake`] | handshakes that send a byte from time to time |
+//! | [`soak`] | none, for a long time |
+//! | [`desktop`] | none: the start of a desktop, repeated |
 //!
-//! The parts: [`form`] says short or long, [`gauge`] looks at the process of the bus and asks what it
-//! counts, [`latency`] is how long calls take, [`numbered`] are messages of which none may be missing,
-//! [`worker`] is a process that can be killed or stopped, [`over`] ends threads, [`recording`] reads recorded messages.
+//! The parts: [`form`] is the short or the long form, [`gauge`] reads resources and statistics of
+//! the bus, [`latency`] measures calls, [`numbered`] makes messages of which none may be missing,
+//! [`worker`] is a process that can be killed or stopped, [`over`] ends threads, [`recording`]
+//! reads recorded messages.
 
 mod clock;
 mod connections;

@@ -1,5 +1,5 @@
-//! Many that do not read, until all queues are full; and a process that may not have so much memory
-//! as its configuration promises.
+//! Many recipients that do not read, until all queues are full; and a process that has less memory
+//! than its configuration allows.
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -16,25 +16,25 @@ use crate::form::TestDuration;
 use crate::gauge::{Gauge, GaugeTotals, Rest};
 use crate::latency::Latency;
 
-/// What may wait for each.
+/// The limit of each queue, in bytes.
 const QUEUE: u64 = 1 << 20;
 
-/// Of a queue, what its buffer may be longer: it grows by doubling.
+/// The factor by which the buffer of a queue may exceed its content: it grows by doubling.
 const ROOM: u64 = 2;
 
-/// Of each message, what the bus notes beside its bytes; and the longest of these messages.
+/// The size of the bus's record of each message, and the length of the longest message, in bytes.
 const NOTE: u64 = 128;
 const LONGEST: u64 = 10_200;
 
-/// Of everything else: the buffers of the loop, and the allocator.
+/// Memory for everything else: the buffers of the event loop, and the allocator.
 const OTHER: u64 = 8 << 20;
 
-/// Bodies of these lengths, each for so many of those that do not read: with short ones most of the
-/// memory is what the bus notes beside them.
+/// Lengths of bodies; each is used for the same number of recipients. With short ones, most of the
+/// memory consists of the bus's records.
 const LENGTHS: [usize; 3] = [10, 1000, 10_000];
 
 #[test]
-fn limits_bound_the_memory() {
+fn limits_bound_the_memory_of_queues() {
     let Some(form) = TestDuration::asked() else { return };
     let sleepers = form.pick(30, 300);
     let config = TestConfig::session().limit("max_outgoing_bytes", QUEUE);
@@ -44,14 +44,14 @@ fn limits_bound_the_memory() {
     let mut pair = [bus.peer(), bus.peer()];
     let rest = Rest::of(gauge, &mut asker);
     let before = Latency::between(&mut pair, 200);
-    // Each is full of messages with bytes and notes; the shortest message has about 200 bytes.
+    // Each queue is full of messages and records; the shortest message has about 200 bytes.
     let each = (QUEUE + LONGEST) * ROOM + QUEUE / 200 * NOTE * ROOM;
     let bound = sleepers * each + OTHER;
-    // What goes beyond that is refused by the kernel, and ends the bus.
+    // The kernel refuses any memory beyond that, which ends the bus.
     limit_memory(id_of(&mut bus), gauge.virtual_memory() + bound);
 
     let sleeping: Vec<_> = (0..sleepers).map(|_| bus.peer()).collect();
-    // The bus gives each that does not read a second to begin, and holds up who sends to it.
+    // The bus waits a second for each recipient to read, and throttles its sender.
     let refused: u64 = std::thread::scope(|scope| {
         let fill = |(number, sleeper): (usize, &TestPeer)| {
             let (mut sender, to) = (bus.peer(), sleeper.name().to_owned());
@@ -83,7 +83,7 @@ fn limits_bound_the_memory() {
     bus.stop();
 }
 
-/// Sends messages to somebody who does not read, until some are refused: how many.
+/// Sends messages to a recipient that does not read, until some are refused: returns their number.
 fn fill(sender: &mut TestPeer, to: &str, len: usize) -> u64 {
     let body = PlainValue::text(&"x".repeat(len));
     let message = PlainMessage::some_call(to).flags(flag::NO_REPLY_EXPECTED).arg(body);
@@ -101,9 +101,9 @@ fn fill(sender: &mut TestPeer, to: &str, len: usize) -> u64 {
     }
 }
 
-/// The configuration allows more than there is. What is written then, and who finds out.
+/// The configuration allows more memory than there is. Checks the log, and the effects on peers.
 #[test]
-fn no_memory_is_left() {
+fn a_bus_without_memory_logs_and_ends() {
     let Some(form) = TestDuration::asked() else { return };
     let folder = ScratchFolder::new();
     let address = format!("unix:path={}/bus", folder.path().display());
@@ -128,10 +128,10 @@ fn no_memory_is_left() {
     assert!(next.peer().is_alive());
     next.stop();
     let reference = starve_reference();
-    form.tell(&format!("no memory: {status}; the log: {}; the reference {reference}", log.trim()));
+    form.tell(&format!("no memory: {status}; the log: {}; dbus-daemon {reference}", log.trim()));
 }
 
-/// The same to the reference: what becomes of it, and of who sends.
+/// The same with dbus-daemon: returns a description of its end and of the effect on senders.
 fn starve_reference() -> String {
     let mut bus = start_reference(&TestConfig::session());
     let gauge = Gauge::of(&mut bus);
@@ -141,7 +141,7 @@ fn starve_reference() -> String {
     let message = PlainMessage::some_call(sleeper.name()).flags(flag::NO_REPLY_EXPECTED).arg(body);
     let bytes = sender.numbered(message).encode().repeat(50);
     for _ in 0..1000 {
-        // It may take as long as it likes to read: whoever waits here waits for a second at most.
+        // dbus-daemon may take any time to read; this waits for a second at most.
         if !writes_within(&mut sender, &bytes, Duration::from_secs(1)) {
             break;
         }
@@ -150,7 +150,7 @@ fn starve_reference() -> String {
     ended.map_or_else(|| "lives on".to_owned(), |status| format!("ends with {status}"))
 }
 
-/// Whether somebody takes these bytes in time.
+/// Returns true if the other end reads these bytes in time.
 fn writes_within(peer: &mut TestPeer, bytes: &[u8], time: Duration) -> bool {
     let PeerStream::Unix(stream) = peer.stream() else { unreachable!("a unix socket") };
     stream.set_write_timeout(Some(time)).expect("the time is not zero");
@@ -161,7 +161,7 @@ fn id_of(bus: &mut BusUnderTest) -> Pid {
     Pid::from_raw(bus.process().id().cast_signed()).expect("a process has an id")
 }
 
-/// So much address space and no more.
+/// Limits the address space of a process.
 fn limit_memory(process: Pid, bytes: u64) {
     let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
     prlimit(Some(process), Resource::As, limit).expect("it is our child");

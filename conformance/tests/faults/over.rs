@@ -1,8 +1,8 @@
-//! When threads that go on for ever shall end: also when the test fails meanwhile.
+//! Ends threads that run forever, also if the test fails.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether all is over.
+/// A flag that is set when the test is over.
 #[derive(Debug, Default)]
 pub(crate) struct Over(AtomicBool);
 
@@ -11,14 +11,14 @@ impl Over {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// It is over when this is dropped.
+    /// Returns a guard that sets the flag when it is dropped.
     #[must_use]
     pub(crate) fn when_dropped(&self) -> LimitSets<'_> {
         LimitSets(self)
     }
 }
 
-/// See [`Over::when_dropped`].
+/// The guard of [`Over::when_dropped`].
 pub(crate) struct LimitSets<'o>(&'o Over);
 
 impl Drop for LimitSets<'_> {

@@ -1,15 +1,16 @@
-//! The start of a desktop, as it was recorded: what each program sent, in the order in which it was
-//! routed, and what each gets when somebody sends it once more.
+//! The recorded start of a desktop: the messages of each program, in the order of routing, and the
+//! messages that each program gets in a replay.
 //!
-//! `desktop-start.dbus` is one message after the other, each with its sender, without those of the bus.
-//! It was recorded on a bus of a session, in a home just made, with its services (dconf, at-spi2, gvfs
-//! with its monitors of volumes, metadata and trash) started by gsettings, gdbus, gio and busctl.
+//! `desktop-start.dbus` contains messages one after the other, each with its sender, without those
+//! from the bus. It was recorded on a session bus, with a new home folder, whose services (dconf,
+//! at-spi2, gvfs with its monitors of volumes, metadata and trash) were started by gsettings,
+//! gdbus, gio and busctl.
 
 use std::collections::BTreeMap;
 
 use conformance::{PlainMessage, PlainValue, TestPeer, field};
 
-/// What everybody sent.
+/// All messages of the recording.
 pub(crate) fn desktop_start() -> Vec<PlainMessage> {
     let mut bytes = &include_bytes!("desktop-start.dbus")[..];
     let mut messages = Vec::new();
@@ -21,14 +22,14 @@ pub(crate) fn desktop_start() -> Vec<PlainMessage> {
     messages
 }
 
-/// What each participant has got, by its name in the recording.
+/// The messages that each participant has received, by its name in the recording.
 pub(crate) type Got = BTreeMap<String, Vec<PlainMessage>>;
 
-/// One replay: the participants that are there, by their names in the recording.
+/// A replay: the connected participants, by their names in the recording.
 pub(crate) struct Replay<'a> {
     address: &'a str,
     peers: BTreeMap<String, TestPeer>,
-    /// Names in the recording by those of now, and the other way round.
+    /// Maps current names to names in the recording; `now` is the reverse.
     recorded: BTreeMap<String, String>,
     now: BTreeMap<String, String>,
     got: Got,
@@ -41,8 +42,8 @@ impl<'a> Replay<'a> {
         Self { address, peers, recorded, now, got, sent: 0 }
     }
 
-    /// Sends all messages, each when the last has been routed. Gives what everybody has got, and how
-    /// many messages were sent.
+    /// Sends all messages, each after the last one has been routed. Returns the received messages,
+    /// and the number of sent ones.
     pub(crate) fn play(mut self, messages: &[PlainMessage]) -> (Got, usize) {
         messages.iter().for_each(|message| self.send(message));
         for (name, peer) in &mut self.peers {
@@ -70,8 +71,8 @@ impl<'a> Replay<'a> {
         }
         let name = message.sender().to_owned();
         let sender = self.peers.get_mut(&name).expect("it has said Hello");
-        // The bus writes who it is from; the signature follows from the body. The serial stays, since
-        // answers name it.
+        // The bus sets the sender, and the signature follows from the body. The serial stays,
+        // because replies refer to it.
         let message = renamed(message, &self.now).without(field::SENDER).without(field::SIGNATURE);
         sender.send(message);
         let routed = sender.ping();
@@ -88,7 +89,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// With other names where whole texts, or parts of match rules, are names.
+/// Replaces names in whole texts and in match rules.
 fn renamed(message: &PlainMessage, names: &BTreeMap<String, String>) -> PlainMessage {
     let mut message = message.clone();
     for (_, value) in &mut message.fields {
@@ -98,7 +99,7 @@ fn renamed(message: &PlainMessage, names: &BTreeMap<String, String>) -> PlainMes
     message
 }
 
-/// Lists of names have no order.
+/// Sorts lists of names, which have no order.
 fn sort(value: &mut PlainValue) {
     if let PlainValue::Array(_, values) = value {
         values.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
@@ -110,7 +111,8 @@ fn rename(value: &mut PlainValue, names: &BTreeMap<String, String>) {
         PlainValue::Str(text) => match names.get(text.as_str()) {
             Some(name) => text.clone_from(name),
             None if text.contains("':1.") => {
-                // All at once, since the name that one gets may be the one that another had.
+                // All parts are replaced at the same time, because a new name may be equal to
+                // another old one.
                 let parts =
                     text.split('\'').map(|part| names.get(part).map_or(part, String::as_str));
                 *text = parts.collect::<Vec<_>>().join("'");

@@ -9,25 +9,25 @@ use crate::form::TestDuration;
 use crate::gauge::{Gauge, GaugeTotals, Rest};
 use crate::latency::LatencyCost;
 
-/// Bytes that the bus may take for each rule.
+/// Memory in bytes that the bus may need for each rule.
 const BYTES_EACH: u64 = 600;
 
-/// With many rules a signal may take twice the processor time that it takes without, and a little more.
-/// A walk through all rules takes longer than that.
+/// With many rules, a signal may take twice the processor time as without rules, and a little more.
+/// Checking all rules one by one takes longer than that.
 const SLOWER: u32 = 2;
 const NOISE: Duration = Duration::from_micros(100);
 
-/// Signals that are sent to measure one.
+/// The number of signals in a measurement.
 const SIGNALS: u32 = 300;
 
-/// Kinds of rules: each with `{}` for a number.
+/// Kinds of rules, each with `{}` for a number.
 const KINDS: [(&str, &str); 2] = [
     ("members", "type='signal',interface='com.example.Rules',member='M{}'"),
     ("arguments", "type='signal',interface='com.example.Rules',member='Changed',arg0='M{}'"),
 ];
 
 #[test]
-fn very_many_rules() {
+fn many_rules_cost_little_per_signal() {
     let Some(form) = TestDuration::asked() else { return };
     let count = form.pick(50_000, 1_000_000);
     let config = TestConfig::session().limit("max_match_rules_per_connection", 2_000_000);
@@ -64,7 +64,7 @@ fn very_many_rules() {
     compare(form, &config);
 }
 
-/// The reference walks through them, so it gets fewer.
+/// dbus-daemon checks rules one by one, so it gets fewer.
 fn compare(form: TestDuration, config: &TestConfig) {
     let count = form.pick(5_000, 50_000);
     let mut reference = start_reference(config);
@@ -74,14 +74,14 @@ fn compare(form: TestDuration, config: &TestConfig) {
         let added_in = many.change("AddMatch", 0..count);
         let [matched, unmatched] = many.signals(gauge, count / 2);
         form.tell(&format!(
-            "rules for {kind}, the reference: {count} added in {added_in:?}; a signal that matches one \
+            "rules for {kind}, dbus-daemon: {count} added in {added_in:?}; a signal that matches one \
              {matched}, one that matches none {unmatched}"
         ));
     }
     reference.stop();
 }
 
-/// One that sends signals, and one that has rules.
+/// A peer that sends signals, and a peer that owns the rules.
 struct RulePair {
     sender: TestPeer,
     owner: TestPeer,
@@ -93,7 +93,7 @@ impl RulePair {
         Self { sender: bus.peer(), owner: bus.peer(), rule }
     }
 
-    /// Adds or removes rules with these numbers, many at a time, and waits for the last.
+    /// Adds or removes rules with these numbers, in batches, and waits for the last reply.
     fn change(&mut self, method: &str, numbers: std::ops::Range<u32>) -> Duration {
         let started = Instant::now();
         let mut bytes = Vec::new();
@@ -119,8 +119,8 @@ impl RulePair {
         self.rule.replace("{}", &number.to_string())
     }
 
-    /// What signals cost: one that matches the rule of a number, until it is there; one that matches none, until
-    /// the bus answers what was asked after it.
+    /// The cost of signals: of one that matches the rule with a number, until it arrives; of one
+    /// that matches no rule, until the bus replies to a call that follows it.
     fn signals(&mut self, gauge: Gauge, number: u32) -> [LatencyCost; 2] {
         let signal = |name: &str| {
             let member = if self.rule.contains("arg0") { "Changed" } else { name };

@@ -1,5 +1,5 @@
-//! Hundreds of connections that send a byte now and then. Others come in meanwhile as fast as ever,
-//! and the slow ones end when their time is over.
+//! Hundreds of connections send a byte from time to time. Other clients connect without delay, and
+//! the slow ones are disconnected at their timeout.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,14 @@ use crate::latency::Latency;
 /// Longer than any login takes.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// How late, at most, one is ended whose time is over.
+/// The allowed delay after the timeout.
 const LATE: Duration = Duration::from_secs(1);
 
-/// Lines of the log for one user and one cause in ten seconds, with the one that sums up.
+/// Lines in the log for one user and one cause in ten seconds, with the summary line.
 const LINES_IN_TEN_SECONDS: u64 = 11;
 
 #[test]
-fn handshakes_that_never_end() {
+fn slow_handshakes_do_not_delay_other_clients() {
     let Some(form) = TestDuration::asked() else { return };
     let (count, time, pause) = form.pick(
         (300, Duration::from_millis(1500), Duration::from_millis(100)),
@@ -38,7 +38,7 @@ fn handshakes_that_never_end() {
         (0..count).map(|_| (Instant::now(), PeerStream::connect(bus.address()))).collect();
     let there = slow[0].0.elapsed();
     let mut meanwhile = Vec::new();
-    // Every byte is one that may come there: a line that never ends.
+    // Every byte is valid at its place: a line that never ends.
     let line = b"\0AUTH EXTERNAL 30303030303030303030303030303030303030303030303030";
     let mut bytes = line.iter().cycle();
     while slow[0].0.elapsed() < time - pause {
@@ -77,7 +77,7 @@ fn logins(bus: &BusUnderTest, count: usize) -> Latency {
     Latency::of((0..count).map(|_| login(bus)).collect())
 }
 
-/// How long it takes to connect, log in and be answered.
+/// The time to connect, authenticate and receive the reply to Hello.
 fn login(bus: &BusUnderTest) -> Duration {
     let started = Instant::now();
     drop(bus.peer());

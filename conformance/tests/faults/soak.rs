@@ -1,5 +1,6 @@
-//! Hours of what a bus does anyway: programs of the demonstration, signals, calls, somebody who dozes,
-//! others who come and go. Memory and times stay what they were, and every message is accounted for.
+//! Hours of usual traffic: programs of the demonstration, signals, calls, a slow reader, and
+//! clients that connect and disconnect. Memory and latencies stay constant, and every message is
+//! accounted for.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -18,22 +19,23 @@ use crate::latency::Latency;
 use crate::numbered::{self, Sequence};
 use crate::over::Over;
 
-/// What may wait for the one that dozes.
+/// The queue limit of the slow reader.
 const QUEUE: u64 = 1_000_000;
 
-/// How long it dozes, how long it reads then, and the length of what it is sent: more than may wait.
+/// The time for which the slow reader sleeps, the time for which it reads then, and the length of
+/// its messages: more than fits into its queue.
 const DOZE: Duration = Duration::from_millis(1500);
 const AWAKE: Duration = Duration::from_millis(300);
 const HEAVY: usize = 10_000;
 
-/// In how many samples a soak is told, at most one a second.
+/// The number of samples of a soak, at most one per second.
 const SAMPLES: u64 = 60;
 
-/// What may be more in the last quarter than in the second, of a time at the median: a half, and the
-/// noise of a machine that does other things.
+/// The allowed increase of a median latency from the second to the last quarter: a half, plus this
+/// noise of a machine with other load.
 const NOISE: Duration = Duration::from_micros(200);
 
-/// What is seen now and then.
+/// The values of one sample.
 struct SoakSample {
     at: Duration,
     memory: u64,
@@ -42,7 +44,7 @@ struct SoakSample {
     calls: Latency,
 }
 
-/// A row of a table.
+/// Formats the sample as a row of a table.
 impl fmt::Display for SoakSample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, memory, descriptors, used, calls } = self;
@@ -56,7 +58,7 @@ impl fmt::Display for SoakSample {
 }
 
 #[test]
-fn a_bus_that_does_what_it_does_for_long() {
+fn memory_and_latency_stay_constant_in_a_soak() {
     let Some(form) = TestDuration::asked() else { return };
     let seconds = differential::number("DILIGENCE_SOAK").unwrap_or(form.pick(6, 3600));
     let mut bus = BusUnderTest::start(&TestConfig::session().limit("max_outgoing_bytes", QUEUE));
@@ -83,15 +85,15 @@ fn a_bus_that_does_what_it_does_for_long() {
         drop(ends);
         dozing.join().expect("it ends well")
     });
-    // In KiB. A short one fills the queue of who dozes for the first time.
+    // In KiB. A short soak fills the queue of the slow reader for the first time.
     assert_flat(&samples, form.pick(4096, 512));
     let totals = account(&mut asker, &cast, &traffic);
     let SoakTraffic { light, heavy, gone, .. } = &traffic;
     let lost = totals.get("LostMessages");
     assert_eq!(u64::from(dozed) + lost, u64::from(heavy.count()), "read or counted as lost");
     form.tell(&format!(
-        "soak: {seconds} s; {} messages, {} deliveries, all accounted for; {} and {} signals of ours, \
-         each once and in order; of the latter one who dozed got {dozed} and lost {lost}; {} connections \
+        "soak: {seconds} s; {} messages, {} deliveries, all accounted for; {} and {} signals of this test, \
+         each once and in order; of the latter the slow reader got {dozed} and lost {lost}; {} connections \
          came and went",
         totals.get("Messages"),
         totals.get("Deliveries"),
@@ -117,7 +119,7 @@ fn start_cast(bus: &BusUnderTest) -> Vec<StartedProgram> {
         .into()
 }
 
-/// Reads now and then, for a while: how many came, in order.
+/// Reads for a while, from time to time: returns the number of messages, which arrive in order.
 fn doze(dozer: &mut TestPeer, over: &Over) -> u32 {
     let (mut came, mut last) = (0, None);
     let mut take = |message: PlainMessage| {
@@ -137,7 +139,7 @@ fn doze(dozer: &mut TestPeer, over: &Over) -> u32 {
     came
 }
 
-/// Those who have come and gone.
+/// Totals of the clients that have disconnected.
 #[derive(Debug, Default)]
 struct Gone {
     connections: u64,
@@ -145,7 +147,7 @@ struct Gone {
     received: u64,
 }
 
-/// Who talks here.
+/// The clients of this test.
 struct SoakTraffic {
     sender: TestPeer,
     readers: [TestPeer; 2],
@@ -187,7 +189,7 @@ impl SoakTraffic {
 }
 
 impl Gone {
-    /// Somebody connects, takes a name, asks for signals, asks for somebody, and leaves.
+    /// A client connects, takes a name, adds a match rule, makes a call, and disconnects.
     fn come_and_go(&mut self, bus: &BusUnderTest) {
         let mut peer = bus.peer();
         assert_eq!(peer.request_name("com.example.Passing", 0), 1);
@@ -196,12 +198,12 @@ impl Gone {
         assert_eq!(known.error_name(), "");
         self.connections += 1;
         self.sent += 4;
-        // Two NameAcquired, and an answer to each.
+        // NameAcquired twice, and a reply to each call.
         self.received += 6;
     }
 }
 
-/// Whether nothing has grown.
+/// Checks that no value has grown.
 fn assert_flat(samples: &[SoakSample], more_memory: u64) {
     let all = |of: fn(&SoakSample) -> u64| samples.iter().map(of).collect::<Vec<_>>();
     let [second, last] = quarters(&all(|sample| sample.memory));
@@ -213,22 +215,22 @@ fn assert_flat(samples: &[SoakSample], more_memory: u64) {
     assert!(last <= most, "{second} and then {last} µs");
 }
 
-/// Whether each message that the bus has got is one that somebody has sent, and each that it has
-/// queued is one that somebody has got or will get. Everything stands still meanwhile.
+/// Checks that each message that the bus received was sent by a known peer, and that each message
+/// that it queued was or will be received. The traffic pauses meanwhile.
 fn account(asker: &mut TestPeer, cast: &[StartedProgram], traffic: &SoakTraffic) -> GaugeTotals {
     cast.iter().for_each(|member| member.signal(Signal::STOP));
     let mut last = 0;
     let totals = eventually("all to stand still", || {
         let totals = GaugeTotals::ask(asker);
         let messages = totals.get("Messages");
-        // The question is one.
+        // The call for the statistics counts as one message.
         let still = messages == last + 1;
         last = messages;
         still.then_some(totals)
     });
     let connections = dicts(asker, "GetConnections");
     let sum = |key: &str| connections.iter().map(|one| number(one, key)).sum::<u64>();
-    // The next question was sent, too, and the answer to the last one has come.
+    // The next call was sent, too, and the reply to the last one has arrived.
     let Gone { sent, received, .. } = traffic.gone;
     assert_eq!(sum("SentMessages") + sent, totals.get("Messages") + 1);
     let got = sum("ReceivedMessages") + sum("QueuedMessages") + received;

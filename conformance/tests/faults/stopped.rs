@@ -1,5 +1,5 @@
-//! A reader is stopped for a while, as by a debugger, and goes on. What waits for it is bounded, what
-//! it loses is counted, and nobody else notices.
+//! A reader is stopped for a while, as by a debugger, and continues. Its queue is bounded, the
+//! messages that it loses are counted, and other peers do not notice.
 
 use std::time::{Duration, Instant};
 
@@ -13,28 +13,29 @@ use crate::latency::Latency;
 use crate::numbered::{self, Sequence};
 use crate::worker::{self, LAST, WorkerRole};
 
-/// What may wait for one that does not read.
+/// The limit of the queue of a recipient that does not read, in bytes.
 const QUEUE: u64 = 4_000_000;
 
 /// Bytes of each signal, without its header.
 const LEN: usize = 10_000;
 
-/// How much slower calls of others may be at the median: twice, and what a busy machine may add. It is less than the
-/// bus may hold up a sender.
+/// The allowed factor between the medians of calls by other peers, to which the noise of a busy
+/// machine is added. It is less than the time for which the bus may throttle a sender.
 const SLOWER: u32 = 2;
 const NOISE: Duration = Duration::from_millis(5);
 
-/// How long who sends may be held up, once: the bus gives who does not read a second.
+/// The time for which a sender may be throttled, once: the bus waits a second for a recipient to
+/// read.
 const HELD_UP: Duration = Duration::from_millis(1500);
 
-/// What came of it.
+/// The result of stopping a reader.
 struct StoppedPeerOutcome {
     before: Latency,
     while_stopped: Latency,
-    /// The longest that a signal took to the reader that goes on.
+    /// The longest time of a signal to the reader that was not stopped.
     slowest: Duration,
     sent: u32,
-    /// First and last number of what came without a gap.
+    /// First and last number of each range that arrived without a gap.
     runs: Vec<(u32, u32)>,
 }
 
@@ -45,18 +46,18 @@ impl StoppedPeerOutcome {
 }
 
 #[test]
-fn a_reader_is_stopped() {
+fn a_stopped_reader_does_not_delay_others() {
     let Some(form) = TestDuration::asked() else { return };
     let time = form.pick(Duration::from_secs(3), Duration::from_secs(60));
     let config = TestConfig::session().limit("max_outgoing_bytes", QUEUE);
     let mut bus = BusUnderTest::start(&config);
     let mut watcher = bus.peer();
     let outcome = stop_a_reader(&bus, time, |bus, name| {
-        let told = gauge::connection(&mut bus.peer(), name);
+        let counters = gauge::connection(&mut bus.peer(), name);
         let longest = LEN as u64 + 1000;
-        let peak = number(&told, "PeakQueuedBytes");
-        assert!(peak <= QUEUE + longest, "{told:?}");
-        assert!(peak >= QUEUE - longest, "it was full: {told:?}");
+        let peak = number(&counters, "PeakQueuedBytes");
+        assert!(peak <= QUEUE + longest, "{counters:?}");
+        assert!(peak >= QUEUE - longest, "it was full: {counters:?}");
     });
     let StoppedPeerOutcome { before, while_stopped, slowest, sent, runs } = &outcome;
     assert!(while_stopped.median() < before.median() * SLOWER + NOISE, "{before} {while_stopped}");
@@ -82,15 +83,15 @@ fn a_reader_is_stopped() {
     let outcome = stop_a_reader(&reference, time, |_, _| {});
     let StoppedPeerOutcome { before, while_stopped, slowest, sent, .. } = &outcome;
     form.tell(&format!(
-        "stopped reader, the reference: {sent} signals, {} came; the slowest to another in {slowest:?}; calls {before} before, \
+        "stopped reader, dbus-daemon: {sent} signals, {} came; the slowest to another in {slowest:?}; calls {before} before, \
          {while_stopped} while it was stopped",
         outcome.received()
     ));
     reference.stop();
 }
 
-/// Sends signals to two readers, of which one is stopped for `time`, and looks at the bus when
-/// it was stopped for so long.
+/// Sends signals to two readers, of which one is stopped for `time`, and checks the bus at the end
+/// of that time.
 fn stop_a_reader(
     bus: &BusUnderTest,
     time: Duration,
@@ -106,16 +107,16 @@ fn stop_a_reader(
     look(bus, &name);
     reader.signal(Signal::CONT);
     traffic.wait_for(&name);
-    // It has room again.
+    // The queue of the reader has room again.
     let _ = traffic.during(time / 10);
     traffic.wait_for(&name);
     traffic.sender.send(numbered::signal("ToReader", LAST, 0));
     let ran = reader.finish().success();
-    let runs = worker::runs_told(&ran.stdout);
+    let runs = worker::printed_runs(&ran.stdout);
     StoppedPeerOutcome { before, while_stopped, slowest, sent: traffic.heard.count(), runs }
 }
 
-/// Signals to all readers, with one here that loses none, and calls of others.
+/// Broadcast signals, a reader in this process that loses none, and calls between other peers.
 struct StoppedPeerTraffic {
     sender: TestPeer,
     reader: TestPeer,
@@ -142,16 +143,16 @@ impl StoppedPeerTraffic {
             self.slowest = self.slowest.max(started.elapsed());
             let [caller, callee] = &mut self.pair;
             times.push(caller.round_trip(callee));
-            // About a thousand signals a second are enough.
+            // About a thousand signals per second are enough.
             std::thread::sleep(Duration::from_millis(1));
         }
         Latency::of(times)
     }
 
-    /// Waits until a reader has taken all, since it answers a call after that.
+    /// Waits until a reader has received everything, because it replies to a call after that.
     fn wait_for(&mut self, name: &str) {
         eventually("the reader to answer", || {
-            let ping = PlainMessage::call(name, "/", "com.example.Numbered", "Told");
+            let ping = PlainMessage::call(name, "/", "com.example.Numbered", "Sent");
             let [caller, _] = &mut self.pair;
             let answer = caller.call(ping);
             (answer.error_name() == "UnknownMethod").then_some(())

@@ -1,4 +1,4 @@
-//! Processes that can be killed and stopped: this program once more, as somebody on the bus.
+//! Processes that can be killed and stopped: this program again, as a client of the bus.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use conformance::{
 use crate::form::raise_descriptors;
 use crate::numbered;
 
-/// What a process does.
+/// The task of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WorkerRole {
-    /// Sends numbered signals `FromWorker`, and answers calls, until it is killed.
+    /// Sends numbered signals `FromWorker`, and replies to calls, until it is killed.
     Talker,
-    /// Hears `ToReader` until the number is [`LAST`], and tells which it got.
+    /// Receives `ToReader` until the number is [`LAST`], and prints the numbers that arrived.
     Reader,
-    /// Holds so many connections until it is killed.
+    /// Keeps this number of connections until it is killed.
     Crowd { connections: usize },
 }
 
 /// The number of the message that ends a [`WorkerRole::Reader`].
 pub(crate) const LAST: u32 = u32::MAX;
 
-/// Starts one on a bus. It dies with the thread that starts it.
+/// Starts a worker on a bus. It ends with the thread that starts it.
 pub(crate) fn start(bus: &BusUnderTest, role: WorkerRole) -> StartedProgram {
     start_at(bus.address(), role)
 }
 
-/// The same, by the address of the bus.
+/// Starts a worker by the address of the bus.
 pub(crate) fn start_at(address: &str, role: WorkerRole) -> StartedProgram {
     let program = std::env::current_exe().expect("a test knows its own path");
     let (word, number) = match role {
@@ -44,8 +44,8 @@ pub(crate) fn start_at(address: &str, role: WorkerRole) -> StartedProgram {
         .start()
 }
 
-/// The runs of numbers that a [`WorkerRole::Reader`] has told at its end: first, and last.
-pub(crate) fn runs_told(stdout: &str) -> Vec<(u32, u32)> {
+/// The ranges of numbers that a [`WorkerRole::Reader`] printed at its end: first, and last.
+pub(crate) fn printed_runs(stdout: &str) -> Vec<(u32, u32)> {
     let lines = stdout.lines().filter_map(|line| line.strip_prefix(GOT));
     let number = |text: &str| text.parse().expect("a number");
     lines
@@ -54,16 +54,16 @@ pub(crate) fn runs_told(stdout: &str) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// Waits until a worker is on the bus, and gives its unique name.
+/// Waits until a worker is connected, and returns its unique name.
 pub(crate) fn wait_until_there(worker: &mut StartedProgram) -> String {
     worker.wait_for("its name", |stdout, _| {
         let line = stdout.lines().find_map(|line| line.strip_prefix(HERE))?;
-        // Only a line that has its end.
+        // Only complete lines count.
         stdout.contains(&format!("{HERE}{line}\n")).then(|| line.to_owned())
     })
 }
 
-/// The process itself.
+/// The entry point of the worker process.
 #[test]
 #[ignore = "a process of other tests"]
 fn process() {
@@ -82,7 +82,7 @@ fn talk(mut peer: TestPeer) {
     println!("\n{HERE}{}", peer.name());
     for number in 0.. {
         peer.send(numbered::signal("FromWorker", number, 100));
-        // Between two signals, what has come is answered.
+        // Between two signals, the calls that have arrived get their replies.
         while let Some(message) = peer.receive_within(Duration::from_millis(1)) {
             if message.kind == kind::CALL {
                 peer.send(numbered::answer(&message));
@@ -96,10 +96,10 @@ fn read(mut peer: TestPeer) {
     println!("\n{HERE}{}", peer.name());
     let mut runs: Vec<(u32, u32)> = Vec::new();
     loop {
-        // It may be stopped for longer than a peer has patience.
+        // It may be stopped for longer than a peer usually waits.
         let Some(message) = peer.receive_within(Duration::from_secs(600)) else { continue };
         if message.kind == kind::CALL {
-            // All that was sent before has been taken.
+            // Everything that was sent before has been received.
             peer.send(PlainMessage::error(&message, "org.freedesktop.DBus.Error.UnknownMethod"));
             continue;
         }

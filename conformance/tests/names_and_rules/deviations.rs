@@ -3,14 +3,14 @@
 
 use conformance::{BUS_NAME, PlainMessage, PlainValue, field, kind};
 
-/// Flags of RequestName.
+/// Flags of the method RequestName.
 const REPLACE_EXISTING: u32 = 2;
 const DO_NOT_QUEUE: u32 = 4;
 
-/// The name whose owner a message asks to replace, when it would wait if it may not.
+/// The name that a RequestName asks to replace, with permission to wait in the queue.
 ///
-/// With others waiting the reference would put it before them, and the specification behind them; so
-/// it asks not to wait then.
+/// If other peers wait, dbus-daemon puts the caller before them, and the specification behind them;
+/// the test then sends the call without that permission.
 pub(crate) fn may_jump_the_queue(message: &PlainMessage) -> Option<&str> {
     match &message.body[..] {
         [PlainValue::Str(name), PlainValue::U32(flags)] if message.member() == "RequestName" => {
@@ -20,7 +20,7 @@ pub(crate) fn may_jump_the_queue(message: &PlainMessage) -> Option<&str> {
     }
 }
 
-/// The same RequestName, which does not wait.
+/// The same RequestName, with DO_NOT_QUEUE.
 pub(crate) fn without_queueing(mut message: PlainMessage) -> PlainMessage {
     if let Some(PlainValue::U32(flags)) = message.body.last_mut() {
         *flags |= DO_NOT_QUEUE;
@@ -28,39 +28,40 @@ pub(crate) fn without_queueing(mut message: PlainMessage) -> PlainMessage {
     message
 }
 
-/// Whether a message removes a rule about what this connection sends or gets, which has gone.
+/// Returns true if a message removes a rule about messages to or from a disconnected peer.
 ///
-/// The reference may have dropped such a rule then, here it waits for its owner.
+/// dbus-daemon may have removed such a rule already; Diligence keeps it until its owner removes it.
 pub(crate) fn removes_rule_about(message: &PlainMessage, gone: &str) -> bool {
     let rule = message.first_text().replace('\'', "");
     let is_about = rule.contains("sender") || rule.contains("destination");
     message.member() == "RemoveMatch" && is_about && rule.contains(gone)
 }
 
-/// Whether a message removes a rule about a part of the tree of paths.
+/// Returns true if a message removes a rule with a path namespace.
 ///
-/// The reference does not compare which part, and may remove a rule for another one.
+/// dbus-daemon does not compare the namespace, and may remove another rule.
 pub(crate) fn removes_namespace(message: &PlainMessage) -> bool {
     message.member() == "RemoveMatch" && message.first_text().contains("path_namespace")
 }
 
-/// Whether the reference answers a message to whom its forged SENDER names: the calls to nobody that
-/// it answers as any program would.
+/// Returns true if dbus-daemon sends its reply to the name in a forged SENDER: calls to names
+/// without an owner that it answers like any program.
 pub(crate) fn believes_sender(message: &PlainMessage) -> bool {
     message.kind == kind::CALL && message.get(field::DESTINATION).is_none()
 }
 
-/// Whether a rule of a monitor is about what the owner of a name gets.
+/// Returns true if a rule of a monitor selects messages to the owner of a name.
 ///
-/// For NameAcquired and NameLost that is here who has the name then, there still who had it before.
+/// For NameAcquired and NameLost, Diligence uses the owner after the change, and dbus-daemon the
+/// owner before it.
 pub(crate) fn watches_owner(rule: &str) -> bool {
     let rule = rule.replace('\'', "");
     rule.match_indices("destination=")
         .any(|(at, key)| !rule[at + key.len()..].starts_with(['<', ':']))
 }
 
-/// Whether the two read a match rule differently: a backslash before anything but an apostrophe, an
-/// empty key, a zero before the number of an argument.
+/// Returns true if the two buses parse a match rule differently: a backslash before a character
+/// other than an apostrophe, an empty key, or a leading zero in the number of an argument.
 pub(crate) fn rule_is_read_differently(rule: &str) -> bool {
     let bytes = rule.as_bytes();
     let pair = |test: fn(u8, u8) -> bool| bytes.windows(2).any(|pair| test(pair[0], pair[1]));
@@ -73,20 +74,22 @@ pub(crate) fn rule_is_read_differently(rule: &str) -> bool {
     backslash || no_key || zero
 }
 
-/// What the client with this name has heard, as far as both must agree on it.
-pub(crate) fn normalised(mut heard: Vec<PlainMessage>, name: &str) -> Vec<PlainMessage> {
-    forget_who_follows_a_new_monitor(&mut heard, name);
-    heard.retain(|message| !makes_monitor(message));
-    heard.iter_mut().for_each(sort_names);
-    heard.iter_mut().for_each(forget_what_is_wrong_with_a_rule);
-    // Of a callee that leaves: here they come at once, the oldest call first; there a little later,
-    // the latest first.
-    heard.sort_by_cached_key(|message| is_no_reply(message).then(|| message.compared()));
-    heard
+/// The messages that the client with this name received, reduced to the parts that both buses must
+/// agree on.
+pub(crate) fn normalised(mut received: Vec<PlainMessage>, name: &str) -> Vec<PlainMessage> {
+    drop_owners_after_a_new_monitor(&mut received, name);
+    received.retain(|message| !makes_monitor(message));
+    received.iter_mut().for_each(sort_names);
+    received.iter_mut().for_each(forget_what_is_wrong_with_a_rule);
+    // Errors for calls to a callee that disconnects: Diligence sends them immediately, the oldest
+    // call first; dbus-daemon sends them a little later, the latest first.
+    received.sort_by_cached_key(|message| is_no_reply(message).then(|| message.compared()));
+    received
 }
 
-/// Whether this is a call that makes its sender a monitor. Who has a rule about its sender does not
-/// see it in the reference, which has dropped the rule by then; see [`removes_rule_about`].
+/// Returns true if this is a call that makes its sender a monitor. A monitor with a rule about this
+/// sender does not see the call in dbus-daemon, which has removed the rule by then; see
+/// [`removes_rule_about`].
 pub(crate) fn makes_monitor(message: &PlainMessage) -> bool {
     message.kind == kind::CALL && message.member() == "BecomeMonitor"
 }
@@ -95,25 +98,25 @@ fn is_no_reply(message: &PlainMessage) -> bool {
     message.kind == kind::ERROR && message.error_name() == "NoReply"
 }
 
-/// Here the text says at which byte, and what was expected.
+/// In Diligence the error text contains the byte position, and the expected text.
 fn forget_what_is_wrong_with_a_rule(message: &mut PlainMessage) {
     if message.error_name() == "MatchRuleInvalid" {
         message.body.clear();
     }
 }
 
-/// Of the names that it gives up, one that becomes a monitor of the reference sees who has them next
-/// if there is another monitor.
-fn forget_who_follows_a_new_monitor(heard: &mut Vec<PlainMessage>, name: &str) {
+/// If a client becomes a monitor in dbus-daemon and another monitor exists, it sees the next owners
+/// of the names that it gives up.
+fn drop_owners_after_a_new_monitor(received: &mut Vec<PlainMessage>, name: &str) {
     let own = [PlainValue::text(name)];
     let is_own = |message: &PlainMessage| message.get(field::DESTINATION) == own.first();
     let gives_up = |message: &PlainMessage| message.member() == "NameLost" && message.body == own;
-    if heard.iter().any(|message| is_own(message) && gives_up(message)) {
-        heard.retain(|message| message.kind != kind::SIGNAL || is_own(message));
+    if received.iter().any(|message| is_own(message) && gives_up(message)) {
+        received.retain(|message| message.kind != kind::SIGNAL || is_own(message));
     }
 }
 
-/// ListNames has no order; it is known by the name that the others never give.
+/// ListNames has no order; its reply is recognized by a name that other replies never contain.
 fn sort_names(message: &mut PlainMessage) {
     if let [PlainValue::Array(_, names)] = &mut message.body[..]
         && names.len() > 1

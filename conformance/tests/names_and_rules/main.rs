@@ -1,8 +1,9 @@
-//! Names and match rules: random operations of several clients, on the reference and on the bus
-//! under test. After each of them every client must have got the same of both, word by word.
+//! Names and match rules: random operations of several clients, on dbus-daemon and on the bus under
+//! test. After each operation every client must have received the same messages from both, word by
+//! word.
 //!
-//! A sequence that fails is made as short as it can be, and printed. `DILIGENCE_SEED` repeats a run,
-//! `DILIGENCE_SEQUENCES` says how many sequences are tried.
+//! A sequence that fails is shortened as far as possible, and printed. `DILIGENCE_SEED` repeats a
+//! run, `DILIGENCE_SEQUENCES` sets the number of sequences.
 
 mod deviations;
 mod operation;
@@ -17,32 +18,32 @@ use operation::Operation;
 use script::NamesScript;
 use side::NamesSide;
 
-/// How many clients there are.
+/// The number of clients.
 const CLIENTS: usize = 5;
 
-/// Sequences that are tried when nothing else is said: some seconds' worth.
+/// The default number of sequences, which takes a few seconds.
 const SEQUENCES: u64 = 16;
 
-/// Operations of a sequence.
+/// The number of operations in a sequence.
 const OPERATIONS: usize = 150;
 
 #[test]
-fn random_operations_have_the_answers_and_deliveries_of_the_reference() {
+fn random_operations_give_the_messages_of_dbus_daemon() {
     let sequences = number("DILIGENCE_SEQUENCES").unwrap_or(SEQUENCES);
-    let mut heard = 0;
+    let mut received = 0;
     for seed in seeds(sequences) {
         let operations = NamesScript::new(SeededRandom::from_seed(seed)).operations(OPERATIONS);
         match run(&operations) {
-            Ok(count) => heard += count,
+            Ok(count) => received += count,
             Err(found) => fail(&operations, found),
         }
     }
-    println!("{heard} messages were compared");
+    println!("{received} messages were compared");
     let least = sequences * OPERATIONS as u64 / 2;
-    assert!(heard as u64 > least, "only {heard} messages were heard, which checks little");
+    assert!(received as u64 > least, "only {received} messages were received, which checks little");
 }
 
-/// Where two buses did not do the same.
+/// The first difference between the two buses.
 struct SideDifference {
     step: usize,
     client: usize,
@@ -50,22 +51,22 @@ struct SideDifference {
     reference: Vec<String>,
 }
 
-/// Does the same on both buses, and gives how much was heard.
+/// Performs the operations on both buses, and returns the number of received messages.
 fn run(operations: &[Operation]) -> Result<usize, SideDifference> {
     let (mut ours, mut reference) = (NamesSide::ours(), NamesSide::reference());
-    let mut heard = 0;
+    let mut received = 0;
     for (step, operation) in operations.iter().enumerate() {
         let both = ours.act(operation).into_iter().zip(reference.act(operation));
         for (client, (ours, reference)) in both.enumerate() {
             if ours != reference {
                 return Err(SideDifference { step, client, ours, reference });
             }
-            heard += reference.len();
+            received += reference.len();
         }
     }
     ours.stop();
     reference.stop();
-    Ok(heard)
+    Ok(received)
 }
 
 fn fail(operations: &[Operation], found: SideDifference) -> ! {
@@ -74,7 +75,7 @@ fn fail(operations: &[Operation], found: SideDifference) -> ! {
     let lines: String =
         operations.iter().enumerate().map(|(at, line)| format!("{at:3}. {line}\n")).collect();
     panic!(
-        "after step {step}, client {client} has heard\nof ours:      {ours:#?}\n\
-         of the reference: {reference:#?}\n{lines}"
+        "after step {step}, client {client} received\nfrom Diligence:   {ours:#?}\n\
+         from dbus-daemon: {reference:#?}\n{lines}"
     );
 }

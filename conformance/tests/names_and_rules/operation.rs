@@ -1,51 +1,51 @@
-//! What a client can do, as a value that can be left out, printed and done on either bus.
+//! An operation of a client, as a value that can be skipped, printed and performed on either bus.
 
 use std::fmt;
 
 use conformance::{PlainMessage, PlainValue, WireByteOrder, field, kind};
 
-/// One client does something. In all texts `<2>` stands for the unique name of client 2.
+/// An operation of one client. In all texts `<2>` stands for the unique name of client 2.
 #[derive(Debug, Clone)]
 pub(crate) struct Operation {
     pub(crate) client: usize,
     pub(crate) act: OperationKind,
 }
 
-/// What is done. An act that makes no sense at the time, as that of a client that is not there, does
-/// nothing.
+/// The kind of an operation. If an operation is impossible at the time, for example because the
+/// client is not connected, it does nothing.
 #[derive(Debug, Clone)]
 pub(crate) enum OperationKind {
-    /// Connects and logs in.
+    /// Connects and authenticates.
     Connect,
-    /// Sends a message.
+    /// Sends this message to the bus.
     Send(PlainMessage),
-    /// Answers the oldest call that it got, with this kind, error name and body.
+    /// Replies to the oldest pending call, with this type, error name and body.
     Answer(PlainMessage),
     /// Calls BecomeMonitor with these rules.
     Monitor(Vec<String>),
-    /// Sends messages and closes at once, without reading what comes.
+    /// Sends messages and disconnects immediately, without reading.
     Leave(Vec<PlainMessage>),
 }
 
 impl Operation {
-    /// Whether it calls BecomeMonitor.
+    /// Returns true if the operation calls BecomeMonitor.
     pub(crate) const fn is_to_monitor(&self) -> bool {
         matches!(self.act, OperationKind::Monitor(_))
     }
 }
 
-/// Writes names where their stand-ins are.
+/// Replaces the placeholders in a text by names.
 pub(crate) fn resolve(text: &str, names: &[String]) -> String {
     let by_place = names.iter().enumerate();
     by_place.fold(text.to_owned(), |text, (place, name)| text.replace(&stand_in(place), name))
 }
 
-/// What stands for the unique name of a client.
+/// The placeholder for the unique name of a client.
 pub(crate) fn stand_in(client: usize) -> String {
     format!("<{client}>")
 }
 
-/// A message with names for their stand-ins, in the header and in the arguments.
+/// A message with the placeholders replaced by names, in the header and in the arguments.
 pub(crate) fn resolve_message(message: &PlainMessage, names: &[String]) -> PlainMessage {
     let mut message = message.clone();
     let fields = message.fields.iter_mut().map(|(_, value)| value);

@@ -1,4 +1,4 @@
-//! Random match rules, good ones in every spelling and broken ones.
+//! Random match rules, valid ones in every spelling and invalid ones.
 
 use conformance::BUS_NAME;
 use conformance::differential::SeededRandom;
@@ -7,12 +7,12 @@ use crate::operation::stand_in;
 use crate::script::{INTERFACES, MEMBERS, NAMES, PATHS, TEXTS};
 use crate::{CLIENTS, deviations};
 
-/// A rule, apart from its spelling.
+/// A rule, independent of its spelling.
 #[derive(Debug, Clone)]
 pub(crate) struct GeneratedRule(Vec<(&'static str, String)>);
 
 impl GeneratedRule {
-    /// One of all keys; mostly few, so that it matches something.
+    /// A rule with a random selection of keys; mostly few, so that it matches something.
     pub(crate) fn random(random: &mut SeededRandom) -> Self {
         let mut pairs: Vec<(&str, String)> = Vec::new();
         for (rarity, keys) in KEYS {
@@ -24,7 +24,7 @@ impl GeneratedRule {
         Self(pairs).shuffled(random)
     }
 
-    /// The same in another order.
+    /// The same rule with its keys in another order.
     pub(crate) fn shuffled(mut self, random: &mut SeededRandom) -> Self {
         for end in 1..self.0.len() {
             self.0.swap(end, random.below(end + 1));
@@ -32,7 +32,7 @@ impl GeneratedRule {
         self
     }
 
-    /// Written in one of the ways that there are.
+    /// The rule in a random spelling.
     pub(crate) fn text(&self, random: &mut SeededRandom) -> String {
         let mut text = String::new();
         for (key, value) in &self.0 {
@@ -48,7 +48,7 @@ impl GeneratedRule {
     }
 }
 
-/// A rule that may be broken.
+/// A rule that may be invalid.
 pub(crate) fn any_rule(random: &mut SeededRandom) -> String {
     loop {
         let mut text = GeneratedRule::random(random).text(random);
@@ -63,7 +63,7 @@ pub(crate) fn any_rule(random: &mut SeededRandom) -> String {
     }
 }
 
-/// Takes a character out, or puts one in.
+/// Removes or inserts a character.
 fn garble(text: &mut String, random: &mut SeededRandom) {
     let places: Vec<_> = text.char_indices().map(|(at, _)| at).collect();
     if places.is_empty() {
@@ -100,8 +100,8 @@ fn name(random: &mut SeededRandom) -> String {
     }
 }
 
-/// With apostrophes around all, a part or none of it. One in the value stands outside of them, after
-/// a backslash.
+/// A value with apostrophes around all, a part or none of it. An apostrophe in the value is outside
+/// of the quotes, after a backslash.
 fn quoted(value: &str, random: &mut SeededRandom) -> String {
     let half = (0..=value.len() / 2).rev().find(|at| value.is_char_boundary(*at));
     let (first, last) = value.split_at(half.unwrap_or(0));
@@ -116,7 +116,7 @@ fn quoted(value: &str, random: &mut SeededRandom) -> String {
     }
 }
 
-/// Keys of which a rule has one at most, and how rarely it has.
+/// Keys that a rule has at most once, and how rarely it has them.
 const KEYS: &[(usize, &[&str])] = &[
     (3, &["type"]),
     (6, &["sender"]),

@@ -7,12 +7,12 @@ use crate::operation::{Operation, OperationKind, stand_in};
 use crate::rules::{GeneratedRule, any_rule};
 use crate::{CLIENTS, deviations};
 
-/// Makes a sequence.
+/// Generates a sequence of operations.
 pub(crate) struct NamesScript {
     random: SeededRandom,
-    /// What each client has asked for, so that it can take it back.
+    /// The rules that each client has added, so that it can remove them.
     rules: Vec<Vec<GeneratedRule>>,
-    /// Who is a monitor, if its rules are good ones.
+    /// True for clients that are monitors, if their rules are valid.
     watching: [bool; CLIENTS],
 }
 
@@ -33,7 +33,7 @@ impl NamesScript {
         operations
     }
 
-    /// Seldom a monitor: whatever it does ends it.
+    /// A random client, rarely a monitor, because every message from a monitor disconnects it.
     fn somebody(&mut self) -> usize {
         let client = self.random.below(CLIENTS);
         match self.watching[client] && !self.random.once_in(8) {
@@ -44,7 +44,7 @@ impl NamesScript {
 
     fn next(&mut self, client: usize) -> Vec<Operation> {
         let act = match self.random.below(40) {
-            // Those who are there already are not disturbed by it.
+            // A client that is already connected ignores these operations.
             0..4 => return joins(client).to_vec(),
             4 if self.random.once_in(2) => OperationKind::Connect,
             4 => OperationKind::Leave(self.parting(client)),
@@ -88,7 +88,7 @@ impl NamesScript {
         PlainMessage::asking("AddMatch", &text)
     }
 
-    /// Mostly one that was added, perhaps written another way.
+    /// Mostly a rule that was added, perhaps in another spelling.
     fn old_rule(&mut self, client: usize) -> String {
         let rules = &mut self.rules[client];
         if rules.is_empty() || self.random.once_in(5) {
@@ -173,7 +173,7 @@ impl NamesScript {
         let (path, member) = (self.random.pick(PATHS), self.random.pick(MEMBERS));
         let call = PlainMessage::call(&destination, path, self.random.pick(INTERFACES), member);
         match self.random.below(8) {
-            // Calls of the bus that want no answer get one of the reference all the same.
+            // dbus-daemon replies to some calls of the bus that expect no reply.
             0 if destination != BUS_NAME => call.flags(flag::NO_REPLY_EXPECTED),
             1 => call.flags(flag::NO_AUTO_START),
             2 => call.without(field::INTERFACE),
@@ -229,7 +229,7 @@ impl NamesScript {
     }
 }
 
-/// Connects and says Hello. A client that is there already only hears that it has done so.
+/// Connects and sends Hello. A client that is already connected only gets an error.
 fn joins(client: usize) -> [Operation; 2] {
     let hello = OperationKind::Send(PlainMessage::to_bus("Hello"));
     [OperationKind::Connect, hello].map(|act| Operation { client, act })

@@ -1,9 +1,10 @@
-//! A sequence that fails, without what it fails without.
+//! Shortens a failing sequence by removing operations that the failure does not need.
 
 use crate::operation::Operation;
 use crate::{SideDifference, run};
 
-/// The shortest sequence that is found to fail, and how it does, of one that was `found` to.
+/// Returns the shortest failing sequence that it finds, and its difference. `found` is the
+/// difference of the original.
 pub(crate) fn shortest(
     operations: &[Operation],
     mut found: SideDifference,
@@ -30,5 +31,5 @@ pub(crate) fn shortest(
     (operations, found)
 }
 
-/// A try takes a fraction of a second.
+/// Each attempt takes a fraction of a second.
 const MOST_TRIES: usize = 400;

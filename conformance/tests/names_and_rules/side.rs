@@ -1,4 +1,4 @@
-//! A bus with its clients, and what each of them hears.
+//! A bus with its clients, and the messages that each of them receives.
 
 use std::collections::VecDeque;
 
@@ -14,30 +14,30 @@ use crate::{CLIENTS, deviations};
 /// One of the two buses.
 pub(crate) struct NamesSide {
     bus: BusUnderTest,
-    /// Takes no part; it asks what must be known. What it sends and gets is not compared.
+    /// Makes calls on behalf of the test. Its messages are not compared.
     clerk: TestPeer,
     seats: Vec<Seat>,
-    /// The unique name of each client, also after it has gone.
+    /// The unique name of each client, also after its disconnect.
     names: Vec<String>,
 }
 
-/// Where a client sits.
+/// The state of a client.
 enum Seat {
     Empty,
     Taken(SideClient),
-    /// A monitor, which is disconnected when it says anything.
+    /// A monitor, which the bus disconnects if it sends a message.
     Watched(TestPeer),
 }
 
 struct SideClient {
     peer: TestPeer,
-    /// Calls that it got and has not answered.
+    /// Received calls without a reply so far.
     calls: VecDeque<PlainMessage>,
 }
 
-/// What a client has heard.
+/// The messages that a client has received.
 #[derive(Default)]
-struct HeardMessages {
+struct ReceivedMessages {
     messages: Vec<PlainMessage>,
     end: Option<SideEnd>,
 }
@@ -61,14 +61,14 @@ impl NamesSide {
         Self { bus, clerk, seats, names }
     }
 
-    /// Does something, and gives what each client hears then.
+    /// Performs an operation, and returns the messages that each client receives because of it.
     pub(crate) fn act(&mut self, operation: &Operation) -> Vec<Vec<String>> {
-        let mut heard: Vec<HeardMessages> =
-            (0..CLIENTS).map(|_| HeardMessages::default()).collect();
-        self.start(operation, &mut heard[operation.client]);
-        while self.settle(operation.client, &mut heard) {}
-        let all = heard.into_iter().zip(&self.names);
-        all.map(|(heard, name)| heard.told(name, self.clerk.name())).collect()
+        let mut received: Vec<ReceivedMessages> =
+            (0..CLIENTS).map(|_| ReceivedMessages::default()).collect();
+        self.start(operation, &mut received[operation.client]);
+        while self.settle(operation.client, &mut received) {}
+        let all = received.into_iter().zip(&self.names);
+        all.map(|(received, name)| received.lines(name, self.clerk.name())).collect()
     }
 
     pub(crate) fn stop(self) {
@@ -76,13 +76,13 @@ impl NamesSide {
         self.bus.stop();
     }
 
-    fn start(&mut self, operation: &Operation, heard: &mut HeardMessages) {
+    fn start(&mut self, operation: &Operation, received: &mut ReceivedMessages) {
         let place = operation.client;
         match &operation.act {
             OperationKind::Connect => self.connect(place),
-            OperationKind::Send(message) => self.send(place, message, heard),
+            OperationKind::Send(message) => self.send(place, message, received),
             OperationKind::Answer(answer) => self.answer(place, answer),
-            OperationKind::Monitor(rules) => self.monitor(place, rules, heard),
+            OperationKind::Monitor(rules) => self.monitor(place, rules, received),
             OperationKind::Leave(parting) => self.leave(place, parting),
         }
     }
@@ -95,7 +95,7 @@ impl NamesSide {
         }
     }
 
-    fn send(&mut self, place: usize, message: &PlainMessage, heard: &mut HeardMessages) {
+    fn send(&mut self, place: usize, message: &PlainMessage, received: &mut ReceivedMessages) {
         let Some(message) = self.prepared(message) else { return };
         match &mut self.seats[place] {
             Seat::Empty => {}
@@ -104,13 +104,13 @@ impl NamesSide {
             }
             Seat::Watched(peer) => {
                 peer.send(message);
-                heard.messages.extend(peer.until_closed());
-                self.end(place, heard);
+                received.messages.extend(peer.until_closed());
+                self.end(place, received);
             }
         }
     }
 
-    /// The message to send; nothing where an answer is known to differ.
+    /// The message to send; `None` where the buses are known to reply differently.
     fn prepared(&mut self, message: &PlainMessage) -> Option<PlainMessage> {
         let message = resolve_message(message, &self.names);
         let places = self.seats.iter().zip(&self.names);
@@ -126,7 +126,7 @@ impl NamesSide {
         })
     }
 
-    /// How many have a name or wait for it.
+    /// The number of peers that own a name or wait for it.
     fn owners(&mut self, name: &str) -> usize {
         let answer = self.clerk.ask_bus("ListQueuedOwners", name);
         answer.body.first().and_then(PlainValue::elements).map_or(0, <[PlainValue]>::len)
@@ -140,7 +140,7 @@ impl NamesSide {
         client.peer.send(answer.text(field::DESTINATION, call.sender()));
     }
 
-    fn monitor(&mut self, place: usize, rules: &[String], heard: &mut HeardMessages) {
+    fn monitor(&mut self, place: usize, rules: &[String], received: &mut ReceivedMessages) {
         let mut rules: Vec<_> = rules.iter().map(|rule| resolve(rule, &self.names)).collect();
         if !rules.is_empty() {
             rules.push(format!("interface='{BARRIER}'"));
@@ -152,9 +152,9 @@ impl NamesSide {
         match std::mem::replace(&mut self.seats[place], Seat::Empty) {
             Seat::Taken(mut client) => {
                 let (answer, before) = client.peer.call_and_collect(call);
-                heard.messages.extend(before);
+                received.messages.extend(before);
                 let is_monitor = answer.kind == kind::RETURN;
-                heard.messages.push(answer);
+                received.messages.push(answer);
                 let peer = client.peer;
                 self.seats[place] = match is_monitor {
                     true => Seat::Watched(peer),
@@ -168,7 +168,8 @@ impl NamesSide {
     fn leave(&mut self, place: usize, parting: &[PlainMessage]) {
         let parting: Vec<_> = parting.iter().filter_map(|message| self.prepared(message)).collect();
         let seat = std::mem::replace(&mut self.seats[place], Seat::Empty);
-        // Of one without a name nobody could tell when the bus has handled what it has sent.
+        // For a client without a name, the test cannot find out when the bus has handled its
+        // messages.
         if let Seat::Taken(SideClient { mut peer, .. }) = seat
             && self.names[place] != no_name(place)
         {
@@ -179,37 +180,38 @@ impl NamesSide {
         self.wait_until_gone(place);
     }
 
-    /// Waits until the bus has handled what a client has sent, and then until the others have got
-    /// what came of it. Gives whether anybody was disconnected, of which more may come.
-    fn settle(&mut self, first: usize, heard: &mut [HeardMessages]) -> bool {
-        let mut ended = self.hear(&[first], heard);
+    /// Waits until the bus has handled the messages of a client, and then until the others have
+    /// received the results. Returns true if a peer was disconnected, which can cause more
+    /// messages.
+    fn settle(&mut self, first: usize, received: &mut [ReceivedMessages]) -> bool {
+        let mut ended = self.hear(&[first], received);
         let all: Vec<_> = (0..CLIENTS).collect();
-        ended |= self.hear(&all, heard);
+        ended |= self.hear(&all, received);
         ended
     }
 
-    fn hear(&mut self, places: &[usize], heard: &mut [HeardMessages]) -> bool {
+    fn hear(&mut self, places: &[usize], received: &mut [ReceivedMessages]) -> bool {
         let barrier = self.clerk.send(barrier(self.clerk.name()));
         let pings: Vec<_> = places.iter().map(|place| self.seats[*place].ping()).collect();
         let mut ended = false;
         for (place, ping) in places.iter().zip(pings) {
-            let heard = &mut heard[*place];
+            let received = &mut received[*place];
             let closed = match &mut self.seats[*place] {
                 Seat::Empty => false,
-                Seat::Taken(client) => client.hear(ping, self.clerk.name(), heard),
-                Seat::Watched(peer) => watch(peer, barrier, heard),
+                Seat::Taken(client) => client.hear(ping, self.clerk.name(), received),
+                Seat::Watched(peer) => watch(peer, barrier, received),
             };
-            self.learn_name(*place, heard);
+            self.learn_name(*place, received);
             if closed {
-                self.end(*place, heard);
+                self.end(*place, received);
                 ended = true;
             }
         }
         ended
     }
 
-    fn learn_name(&mut self, place: usize, heard: &HeardMessages) {
-        let acquired = heard.messages.iter().find(|message| message.member() == "NameAcquired");
+    fn learn_name(&mut self, place: usize, received: &ReceivedMessages) {
+        let acquired = received.messages.iter().find(|message| message.member() == "NameAcquired");
         if let Some(name) = acquired.map(PlainMessage::first_text)
             && name.starts_with(':')
             && let Seat::Taken(_) = self.seats[place]
@@ -218,8 +220,8 @@ impl NamesSide {
         }
     }
 
-    fn end(&mut self, place: usize, heard: &mut HeardMessages) {
-        heard.end = Some(SideEnd);
+    fn end(&mut self, place: usize, received: &mut ReceivedMessages) {
+        received.end = Some(SideEnd);
         self.seats[place] = Seat::Empty;
         self.wait_until_gone(place);
     }
@@ -243,9 +245,10 @@ impl Seat {
 }
 
 impl SideClient {
-    /// All that comes before the answer to a ping; gives whether the bus closes instead. What the
-    /// clerk asks, as often as it must, is nobody's to answer.
-    fn hear(&mut self, ping: u32, clerk: &str, heard: &mut HeardMessages) -> bool {
+    /// All messages before the reply to a ping; returns true if the bus closes the connection
+    /// instead. Calls of the clerk are not counted as pending, because it repeats them as often as
+    /// it needs.
+    fn hear(&mut self, ping: u32, clerk: &str, received: &mut ReceivedMessages) -> bool {
         while let Some(message) = self.peer.receive() {
             if message.is_pong(ping) {
                 return false;
@@ -254,27 +257,28 @@ impl SideClient {
             if message.kind == kind::CALL && is_for_answer {
                 self.calls.push_back(message.clone());
             }
-            heard.messages.push(message);
+            received.messages.push(message);
         }
         true
     }
 }
 
-/// All that a monitor sees before the barrier; gives whether the bus closes instead.
-fn watch(peer: &mut TestPeer, barrier: u32, heard: &mut HeardMessages) -> bool {
+/// All messages that a monitor sees before the marker; returns true if the bus closes the
+/// connection instead.
+fn watch(peer: &mut TestPeer, barrier: u32, received: &mut ReceivedMessages) -> bool {
     while let Some(message) = peer.receive() {
         let is_barrier = message.get(field::INTERFACE) == Some(&PlainValue::text(BARRIER));
         if is_barrier && message.serial == barrier {
             return false;
         }
-        heard.messages.push(message);
+        received.messages.push(message);
     }
     true
 }
 
-impl HeardMessages {
-    /// As text, without what the clerk had to do with.
-    fn told(self, name: &str, clerk: &str) -> Vec<String> {
+impl ReceivedMessages {
+    /// The messages as text, without those of the clerk.
+    fn lines(self, name: &str, clerk: &str) -> Vec<String> {
         let clerk = PlainValue::text(clerk);
         let is_his = |message: &PlainMessage| {
             let ends = [field::SENDER, field::DESTINATION];
@@ -288,7 +292,7 @@ impl HeardMessages {
     }
 }
 
-/// A message, with its serial when that is not the bus's.
+/// A message, with its serial unless it comes from the bus.
 fn line(message: &PlainMessage) -> String {
     match message.sender() {
         BUS_NAME | "" => message.compared(),
@@ -296,17 +300,18 @@ fn line(message: &PlainMessage) -> String {
     }
 }
 
-/// Monitors see it, and by it that they have seen all before it.
+/// A message that monitors see, which shows that they have seen all messages before it.
 fn barrier(clerk: &str) -> PlainMessage {
     PlainMessage::signal("/", BARRIER, "Barrier").text(field::DESTINATION, clerk)
 }
 
-/// The name of a client that has none yet; the bus does not get that far.
+/// A name for a client that has none yet; the bus disconnects it before it uses the name.
 fn no_name(place: usize) -> String {
     format!(":1.99999{place}")
 }
 
-/// A limit that is met; those of names and of rules count differently, see docs/deviations.md.
+/// Limits that the clients reach; the limits of names and of rules count differently, see
+/// docs/deviations.md.
 fn config() -> TestConfig {
     TestConfig::session().limit("max_replies_per_connection", 5)
 }

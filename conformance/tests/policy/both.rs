@@ -1,4 +1,4 @@
-//! Two buses of which the same is asked, and the clients that ask.
+//! Two buses that get the same messages, and their clients.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -9,7 +9,7 @@ use conformance::{
     TestConfig, TestPeer, eventually, field, kind,
 };
 
-/// A client: a user, and its groups besides its own.
+/// The clients: a user, and its supplementary groups.
 pub(crate) const CLIENTS: [(RunAs, &[u32]); 5] = [
     (RunAs { uid: 0, gid: 0 }, &[0]),
     (RunAs::NOBODY, &[]),
@@ -22,14 +22,14 @@ pub(crate) const CLIENTS: [(RunAs, &[u32]); 5] = [
 pub(crate) struct PolicySide {
     bus: BusUnderTest,
     config: TestConfig,
-    /// `None` is one that was not let in.
+    /// `None` for a client that the bus rejected.
     clients: Vec<Option<PolicyClient>>,
     reloads: usize,
 }
 
 struct PolicyClient {
     peer: TestPeer,
-    /// Calls that it got and has not answered.
+    /// Received calls without a reply so far.
     calls: VecDeque<PlainMessage>,
 }
 
@@ -58,18 +58,19 @@ impl PolicySide {
         Self { bus, config, clients, reloads: 0 }
     }
 
-    /// What the clients hear at first, and of their rules.
+    /// The first messages that the clients receive, and the replies about their rules.
     pub(crate) fn begin(&mut self) -> Vec<Vec<String>> {
         let rules = ["type='signal'", "type='signal',member='M'", "eavesdrop='true'"];
-        let mut heard = vec![Vec::new(); self.clients.len()];
+        let mut received = vec![Vec::new(); self.clients.len()];
         for (place, rule) in [(0, 0), (1, 1), (2, 0), (3, 2)] {
             let call = PlainMessage::to_bus("AddMatch").arg(PlainValue::text(rules[rule]));
-            add(&mut heard, self.act(place, call, 0));
+            add(&mut received, self.act(place, call, 0));
         }
-        heard
+        received
     }
 
-    /// Sends a message with so many descriptors, and gives what each client hears then.
+    /// Sends a message with a number of descriptors, and returns the messages that each client
+    /// receives then.
     pub(crate) fn act(
         &mut self,
         place: usize,
@@ -82,12 +83,12 @@ impl PolicySide {
         self.settle(place)
     }
 
-    /// The oldest call that a client has got and not answered.
+    /// The oldest received call without a reply.
     pub(crate) fn unanswered(&mut self, place: usize) -> Option<PlainMessage> {
         self.clients[place].as_mut()?.calls.pop_front()
     }
 
-    /// Gives the bus another policy.
+    /// Replaces the policy of the bus.
     pub(crate) fn reload(&mut self, policies: &str) {
         self.config = config(policies);
         let folder = self.bus.scratch().path().to_owned();
@@ -100,7 +101,7 @@ impl PolicySide {
             let count = process.stderr().matches("Reloaded configuration").count();
             (count == reloads).then_some(())
         });
-        // What a bus says of the reload itself is not the matter here.
+        // Messages of the bus about the reload itself are not compared.
         self.settle(0);
     }
 
@@ -109,22 +110,22 @@ impl PolicySide {
         self.bus.stop();
     }
 
-    /// Waits until the bus has handled what a client has sent, and then until the others have got
-    /// what came of it.
+    /// Waits until the bus has handled the messages of a client, and then until the others have
+    /// received the results.
     fn settle(&mut self, first: usize) -> Vec<Vec<String>> {
-        let mut heard = vec![Vec::new(); self.clients.len()];
+        let mut received = vec![Vec::new(); self.clients.len()];
         let order = [first].into_iter().chain(0..self.clients.len());
         for place in order {
             if let Some(client) = &mut self.clients[place] {
-                heard[place].extend(client.hear());
+                received[place].extend(client.hear());
             }
         }
-        heard
+        received
     }
 }
 
 impl PolicyClient {
-    /// Says Hello, unless it is not let in.
+    /// Sends Hello, and returns `None` if the bus rejects the client.
     fn admitted(mut self) -> Option<Self> {
         self.send(PlainMessage::to_bus("Hello"), 0);
         let serial = self.peer.ping();
@@ -149,19 +150,19 @@ impl PolicyClient {
         self.peer.send_with_descriptors(&bytes, &fds);
     }
 
-    /// All that has come.
+    /// All messages that have arrived.
     fn hear(&mut self) -> Vec<String> {
         let serial = self.peer.ping();
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         loop {
             let Some(message) = self.peer.receive() else {
-                heard.push("closed".to_owned());
-                return heard;
+                received.push("closed".to_owned());
+                return received;
             };
             if message.is_pong(serial) {
-                return heard;
+                return received;
             }
-            heard.push(message.compared());
+            received.push(message.compared());
             if message.kind == kind::CALL {
                 self.calls.push_back(message);
             }

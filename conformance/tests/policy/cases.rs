@@ -1,4 +1,4 @@
-//! Who may connect, and what the stock configuration of a system bus lets whom do.
+//! The policy for connecting, and the stock policy of a system bus.
 
 use conformance::{
     BUS_NAME, BUS_PATH, BusUnderTest, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors,
@@ -17,7 +17,7 @@ fn connect(address: &str, user: RunAs) -> PeerStream {
     })
 }
 
-/// A client of this user, if it is let in.
+/// Connects as this user; `None` if the bus rejects the client.
 fn join(address: &str, user: RunAs) -> Option<TestPeer> {
     let mut peer = TestPeer::over(connect(address, user));
     peer.send(PlainMessage::to_bus("Hello"));
@@ -27,13 +27,14 @@ fn join(address: &str, user: RunAs) -> Option<TestPeer> {
     Some(peer)
 }
 
-/// Who may connect: the last rule that matches decides, and without any the bus's own user.
+/// The last matching rule decides whether a user may connect; without a matching rule, only the
+/// bus's own user may.
 #[test]
-fn connecting() {
+fn the_last_matching_rule_decides_who_connects() {
     if !root_for("who may connect") {
         return;
     }
-    // Rules, and whether root, the user of the bus, gets in, and nobody, and daemon.
+    // Rules, and whether they admit root (the user of the bus), nobody, and daemon.
     let rows = [
         ("", "", [true, false, false]),
         ("<allow user='*'/>", "", [true, true, true]),
@@ -66,9 +67,9 @@ fn connecting() {
     );
 }
 
-/// The configuration that Debian installs for the system bus, at an address of the test's own.
+/// Debian's configuration for the system bus, at an address of the test.
 #[test]
-fn the_stock_system_bus() {
+fn the_stock_policy_of_the_system_bus_applies() {
     if !root_for("the system bus, which changes to its own user") {
         return;
     }
@@ -88,7 +89,7 @@ fn the_stock_system_bus() {
             .arg(PlainValue::U32(0))
     };
     let stats = "org.freedesktop.DBus.Debug.Stats";
-    // What root hears of it, and what nobody does.
+    // The replies to root and to nobody.
     let rows = [
         (call(BUS_NAME, "GetId"), ["", ""]),
         (call("org.freedesktop.DBus.Introspectable", "Introspect"), ["", ""]),
@@ -107,13 +108,13 @@ fn the_stock_system_bus() {
             assert_eq!(reply.error_name(), expected, "{member}: {summary}");
         }
     }
-    // Signals to all pass.
+    // Broadcast signals are allowed.
     let [root, nobody] = &mut clients;
     root.add_match("interface='a.b'");
     nobody.send(PlainMessage::signal("/x", "a.b", "S"));
     nobody.collect();
-    let heard: Vec<_> = root.collect().iter().map(|m| m.member().to_owned()).collect();
-    assert_eq!(heard, ["S"]);
+    let received: Vec<_> = root.collect().iter().map(|m| m.member().to_owned()).collect();
+    assert_eq!(received, ["S"]);
     drop(clients);
     let _ = running.terminate().success();
 }

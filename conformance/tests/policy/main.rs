@@ -1,7 +1,8 @@
-//! Who may do what: random policies and random messages, on the reference and on the bus under
-//! test. Every client must hear the same of both: the same deliveries, the same errors, word by word.
+//! Access control: random policies and random messages, on dbus-daemon and on the bus under test.
+//! Every client must receive the same from both: the same deliveries and the same errors, word by
+//! word.
 //!
-//! `DILIGENCE_SEED` repeats a run, `DILIGENCE_POLICIES` says how many policies are tried.
+//! `DILIGENCE_SEED` repeats a run, `DILIGENCE_POLICIES` sets the number of policies.
 
 mod both;
 mod cases;
@@ -13,30 +14,33 @@ use conformance::root_for;
 use both::{CLIENTS, PolicySide};
 use random::Maker;
 
-/// Policies that are tried when nothing else is said: some seconds' worth.
+/// The default number of policies, which takes a few seconds.
 const POLICIES: u64 = 24;
 
-/// What is done under each policy, half of it after the policy was replaced.
+/// The number of messages under each policy, half of them after the policy was replaced.
 const STEPS: usize = 120;
 
 #[test]
-fn random_policies_have_the_verdicts_of_the_reference() {
+fn random_policies_give_the_decisions_of_dbus_daemon() {
     if !root_for("policies for several users") {
         return;
     }
     let policies = number("DILIGENCE_POLICIES").unwrap_or(POLICIES);
-    let mut heard = 0;
+    let mut received = 0;
     for seed in seeds(policies) {
-        heard += compare(&mut Maker { random: SeededRandom::from_seed(seed) });
+        received += compare(&mut Maker { random: SeededRandom::from_seed(seed) });
     }
-    assert!(heard as u64 > 20 * policies, "only {heard} messages were heard, which checks little");
+    assert!(
+        received as u64 > 20 * policies,
+        "only {received} messages were received, which checks little"
+    );
 }
 
-/// Does the same on both buses, and gives how much was heard.
+/// Sends the same messages on both buses, and returns the number of received messages.
 fn compare(maker: &mut Maker) -> usize {
     let mut policies = maker.policies();
     let (mut ours, mut reference) = (PolicySide::ours(&policies), PolicySide::reference(&policies));
-    let mut heard = check("the start", &policies, ours.begin(), reference.begin());
+    let mut received = check("the start", &policies, ours.begin(), reference.begin());
     for step in 0..STEPS {
         if step == STEPS / 2 {
             policies = maker.policies();
@@ -57,11 +61,11 @@ fn compare(maker: &mut Maker) -> usize {
         let what = format!("step {step}: client {place}, {fds} fds, {message:?}");
         let of_ours = ours.act(place, message.clone(), fds);
         let of_reference = reference.act(place, message, fds);
-        heard += check(&what, &policies, of_ours, of_reference);
+        received += check(&what, &policies, of_ours, of_reference);
     }
     ours.stop();
     reference.stop();
-    heard
+    received
 }
 
 fn check(what: &str, policies: &str, ours: Vec<Vec<String>>, reference: Vec<Vec<String>>) -> usize {

@@ -3,7 +3,7 @@
 use conformance::differential::SeededRandom;
 use conformance::{BUS_NAME, BUS_PATH, PlainMessage, PlainValue, field, flag, kind};
 
-/// Makes policies and messages.
+/// Generates policies and messages.
 #[derive(Debug)]
 pub(crate) struct Maker {
     pub(crate) random: SeededRandom,
@@ -13,7 +13,7 @@ impl Maker {
     /// The elements `<policy>` of a configuration.
     pub(crate) fn policies(&mut self) -> String {
         let mut policies = String::new();
-        // Mostly there is something to take away from, otherwise hardly anything would happen.
+        // Most policies first allow much, because otherwise hardly any message would pass.
         for rule in OPEN {
             if !self.random.once_in(8) {
                 policies.push_str(&in_policy("context='default'", rule));
@@ -42,7 +42,7 @@ impl Maker {
         format!(" {name}='{value}'")
     }
 
-    /// Attributes of messages, as far as they go together.
+    /// Attributes about messages, as far as they may be combined.
     fn message_rule(&mut self, side: &str, own: &[&[(&str, &str)]]) -> String {
         loop {
             let mut attributes = String::new();
@@ -97,7 +97,7 @@ impl Maker {
     fn signal(&mut self) -> PlainMessage {
         let (path, member) = (self.random.pick(PATHS), self.random.pick(MEMBERS));
         let message = PlainMessage::signal(path, self.random.pick(INTERFACES), member);
-        // One that claims to be an answer, too.
+        // Sometimes a call also claims to be a reply.
         match self.random.once_in(12) {
             true => message.field(field::REPLY_SERIAL, PlainValue::U32(NOBODYS_SERIAL)),
             false => message,
@@ -111,7 +111,7 @@ impl Maker {
         if self.random.once_in(2) { message } else { self.as_error(message) }
     }
 
-    /// The answer to a call.
+    /// The reply to a call.
     pub(crate) fn answer(&mut self, call: &PlainMessage) -> PlainMessage {
         let reply = PlainMessage::reply(call);
         if self.random.once_in(2) { reply } else { self.as_error(reply) }
@@ -122,7 +122,7 @@ impl Maker {
         message.text(field::ERROR_NAME, self.random.pick(ERRORS))
     }
 
-    /// A call of the bus itself that changes no more than who has which name.
+    /// A call of the bus that changes only the owners of names.
     pub(crate) fn call_of_bus(&mut self) -> PlainMessage {
         let name = self.random.pick(NAMES);
         match self.random.below(8) {
@@ -144,7 +144,7 @@ fn in_policy(scope: &str, rule: &str) -> String {
     format!("<policy {scope}>{rule}</policy>\n")
 }
 
-/// Whether a rule with these attributes is one that can be read.
+/// Returns true if a rule with these attributes can be parsed.
 fn is_possible(attributes: &str, side: &str) -> bool {
     let has = |name: &str| attributes.contains(&format!(" {name}="));
     let has_own = |name: &str| has(&format!("{side}_{name}"));
@@ -156,7 +156,7 @@ fn is_possible(attributes: &str, side: &str) -> bool {
         && (side != "send" || attributes.contains("send_"))
 }
 
-/// No client sends this serial.
+/// A serial that no client uses.
 const NOBODYS_SERIAL: u32 = 0xffff_0000;
 
 const OPEN: [&str; 4] = [
@@ -187,7 +187,7 @@ const CONNECT: [(&str, &str); 6] = [
     ("user", "nobody"),
     ("user", "daemon"),
     ("group", "*"),
-    // Of which each client is by the kernel what it is by the user database.
+    // Groups of the clients that are the same in the kernel and in the user database.
     ("group", "root"),
     ("group", "sys"),
 ];
