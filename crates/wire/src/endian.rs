@@ -1,6 +1,6 @@
 //! The byte order of a message: the first byte of its header.
 
-/// Byte order of one message. Everything in a message, header and body, has the same.
+/// The byte order of one message, which applies to its header and body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Endian {
     /// `l`: least significant byte first.
@@ -10,10 +10,10 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// The order of the machine that this runs on: what a program writes by default.
+    /// The byte order of this machine, in which programs write by default.
     pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
 
-    /// Reads the mark that stands first in a message.
+    /// The byte order for the first byte of a message.
     ///
     /// ```
     /// use diligence_wire::Endian;
@@ -29,7 +29,7 @@ impl Endian {
         }
     }
 
-    /// The mark that stands first in a message.
+    /// The first byte of a message in this order.
     #[inline]
     pub const fn mark(self) -> u8 {
         match self {
@@ -72,7 +72,7 @@ widths! {
     u64, u64, u64_bytes, 8;
 }
 
-/// The least multiple of `alignment`, a power of two, that is not below `offset`.
+/// The smallest multiple of `alignment`, a power of two, that is not less than `offset`.
 #[inline]
 pub(crate) const fn align(offset: usize, alignment: usize) -> usize {
     (offset + alignment - 1) & !(alignment - 1)

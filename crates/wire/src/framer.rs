@@ -38,50 +38,49 @@ use core::mem;
 use crate::limits::{ARRAY_LEN_MAX, FORWARDED_LEN_MAX, MESSAGE_LEN_MAX, STAMP_LEN_MAX};
 use crate::message::{FieldCode, FixedHeader, InvalidMessage, InvalidReason, Message, at};
 
-/// What one connection may send.
+/// Limits for the messages of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FramerLimits {
-    /// Bytes in one message. A bus, which passes messages on, allows at most
+    /// Maximum bytes of a message. A bus, which forwards messages, allows at most
     /// [`FORWARDED_LEN_MAX`].
     pub message_len_max: usize,
-    /// Descriptors with one message, and with what came of one.
+    /// Maximum descriptors of a message, and of an incomplete one.
     pub message_fds_max: u32,
 }
 
 impl Default for FramerLimits {
-    /// What the protocol itself and the kernel (253 descriptors in one call) allow.
+    /// The limits of the protocol and of the kernel (253 descriptors in one call).
     fn default() -> Self {
         Self { message_len_max: MESSAGE_LEN_MAX, message_fds_max: 253 }
     }
 }
 
-/// One whole message.
+/// One complete message.
 #[derive(PartialEq, Eq, Debug)]
 pub enum Frame<'s> {
-    /// It stands in the scratch buffer.
+    /// The message is in the scratch buffer.
     Scratch(&'s [u8]),
-    /// It is large, and was read into a buffer of its own.
+    /// A large message, which was read into its own buffer.
     Owned(Vec<u8>),
 }
 
-/// Where the next bytes of a stream go.
+/// The place for the next bytes of a stream.
 #[derive(PartialEq, Eq, Debug)]
 pub enum Space<'s> {
-    /// To the start of this part of the scratch buffer. It is not empty if
-    /// [`next`](Framer::next) has been called since the last bytes came.
+    /// The start of this part of the scratch buffer. It is not empty if [`next`](Framer::next) has
+    /// been called since the last bytes arrived.
     Scratch(&'s mut [u8]),
-    /// Behind what the buffer of a large message holds.
+    /// The end of the buffer of a large message.
     Large {
-        /// The buffer.
+        /// The buffer of the message, with the bytes so far.
         buffer: &'s mut Vec<u8>,
-        /// How many bytes may be appended at most: those that the message lacks.
+        /// The maximum number of bytes to append: the bytes that the message lacks.
         room: usize,
     },
 }
 
 impl Space<'_> {
-    /// Puts bytes there that are in memory already, as many as there is room for, and returns how
-    /// many those are.
+    /// Copies bytes to this place, as many as there is room for, and returns their number.
     pub fn put(self, bytes: &[u8]) -> usize {
         match self {
             Self::Scratch(space) => {
@@ -98,41 +97,41 @@ impl Space<'_> {
     }
 }
 
-/// Cuts one connection's stream into messages.
+/// Splits the stream of one connection into messages.
 #[derive(Debug)]
 pub struct Framer {
     limits: FramerLimits,
     kept: KeptBytes,
-    /// What of the scratch buffer holds bytes of this stream: `start <= end <= scratch.len()`.
+    /// The part of the scratch buffer with bytes of this stream: `start <= end <= scratch.len()`.
     start: usize,
     end: usize,
-    /// Descriptors that came and belong to no message yet.
+    /// Descriptors that arrived and belong to no message yet.
     fds: u32,
-    /// Bytes of the stream that came, and those of them that were cut into messages.
+    /// The number of bytes that arrived, and how many of them were split into messages.
     came: u64,
     cut: u64,
-    /// Where in the stream the message that was cut last begins.
+    /// The offset in the stream at which the last message begins.
     message_start: u64,
     gap: Option<MissingBytes>,
-    /// Bytes that were moved in memory, because a message did not come whole.
+    /// Bytes that were moved in memory, because a message arrived in parts.
     moved: u64,
 }
 
 /// Descriptors of the stream that the receiver lost.
 #[derive(Clone, Copy, Debug)]
 struct MissingBytes {
-    /// Descriptors that came before the lost ones and belong to no message yet.
+    /// Descriptors that arrived before the lost ones and belong to no message yet.
     before: u32,
-    /// Where in the stream the bytes end that the lost descriptors came with.
+    /// The offset in the stream of the end of the bytes with which the lost descriptors arrived.
     end: u64,
 }
 
-/// What waits for more bytes while the scratch buffer serves others.
+/// Bytes that are kept while other connections use the scratch buffer.
 #[derive(Debug)]
 enum KeptBytes {
-    /// Less than a message, or messages that were not asked for yet.
+    /// A part of a message, or messages that were not requested yet.
     Bytes(Vec<u8>),
-    /// The part of a large message that has come; it has `len` bytes in all.
+    /// The first part of a large message, which has `len` bytes in total.
     Large { buffer: Vec<u8>, len: usize },
 }
 
@@ -153,17 +152,17 @@ impl Framer {
         }
     }
 
-    /// Replaces the limits, for messages that are not cut yet.
+    /// Replaces the limits, for messages that are not split off yet.
     pub const fn set_limits(&mut self, limits: FramerLimits) {
         self.limits = limits;
     }
 
-    /// Where to read the next bytes of the stream to.
+    /// The place to read the next bytes of the stream to.
     ///
-    /// `scratch` must be at least [`SCRATCH_LEN_MIN`] long, and as long as at the last call.
+    /// `scratch` must be at least [`SCRATCH_LEN_MIN`] long, and as long as in the last call.
     pub fn space<'s>(&'s mut self, scratch: &'s mut [u8]) -> Space<'s> {
         self.unpark(scratch);
-        // What was cut out already makes room for more.
+        // Messages that were split off already make room for more.
         if self.start > 0 {
             scratch.copy_within(self.start..self.end, 0);
             self.moved += (self.end - self.start) as u64;
@@ -178,7 +177,7 @@ impl Framer {
         }
     }
 
-    /// Puts what was kept back into the scratch buffer, to go on with [`next`](Self::next)
+    /// Copies the kept bytes back into the scratch buffer, to continue with [`next`](Self::next)
     /// without reading.
     pub fn unpark(&mut self, scratch: &mut [u8]) {
         if let KeptBytes::Bytes(bytes) = &mut self.kept
@@ -188,12 +187,12 @@ impl Framer {
             scratch[..bytes.len()].copy_from_slice(bytes);
             self.end = bytes.len();
             self.moved += bytes.len() as u64;
-            // In the middle of a stream there will be something to keep again.
+            // In the middle of a stream, there will be bytes to keep again.
             bytes.clear();
         }
     }
 
-    /// Takes note of `count` bytes that were read into, or appended to, [`space`](Self::space).
+    /// Records that `count` bytes were read into, or appended to, [`space`](Self::space).
     pub const fn received(&mut self, count: usize) {
         self.came += count as u64;
         match &mut self.kept {
@@ -204,8 +203,8 @@ impl Framer {
         }
     }
 
-    /// Takes bytes that came before the stream of messages began to be read through
-    /// [`space`](Self::space): those behind the end of the handshake.
+    /// Adds bytes that arrived before the stream is read through [`space`](Self::space): those
+    /// after the end of the handshake.
     pub fn keep(&mut self, bytes: &[u8]) {
         if let KeptBytes::Bytes(kept) = &mut self.kept {
             kept.extend_from_slice(bytes);
@@ -213,13 +212,12 @@ impl Framer {
         }
     }
 
-    /// Takes note of `count` descriptors that came with the last bytes.
+    /// Records that `count` descriptors arrived with the last bytes.
     pub const fn received_fds(&mut self, count: u32) {
         self.fds += count;
     }
 
-    /// Takes note that descriptors came with the last bytes and were lost, an unknown number of
-    /// them.
+    /// Records that an unknown number of descriptors arrived with the last bytes and was lost.
     ///
     /// They belong to a message that begins before the end of these bytes; see
     /// [`take_incomplete`](Self::take_incomplete).
@@ -231,10 +229,10 @@ impl Framer {
         self.gap = Some(MissingBytes { before, end: self.came });
     }
 
-    /// Whether descriptors of a message that was cut were lost, so that it cannot be used. Then this
-    /// many descriptors that came belong to it too, and are no longer pending.
+    /// Returns `Some` if descriptors of a message were lost, so that it cannot be used. Then this
+    /// number of descriptors that arrived belong to it too, and are no longer pending.
     ///
-    /// To be asked before [`claim_fds`](Self::claim_fds).
+    /// Call this before [`claim_fds`](Self::claim_fds).
     pub fn take_incomplete(&mut self, message: &Message<'_>) -> Option<u32> {
         let gap = self.gap.as_mut()?;
         if self.message_start >= gap.end {
@@ -250,14 +248,18 @@ impl Framer {
         Some(before)
     }
 
-    /// Descriptors that came and belong to no message yet.
+    /// The number of descriptors that arrived and belong to no message yet.
     pub const fn pending_fds(&self) -> u32 {
         self.fds
     }
 
-    /// The next whole message, if all of it has come.
+    /// The next complete message, if all of it has arrived.
     ///
-    /// Its descriptors are to be [claimed](Self::claim_fds) before the next call.
+    /// [Claim](Self::claim_fds) its descriptors before the next call.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are not a valid message, or exceed a limit. The stream cannot continue then.
     pub fn next<'s>(&mut self, scratch: &'s [u8]) -> Result<Option<Frame<'s>>, InvalidMessage> {
         if let KeptBytes::Large { buffer, len } = &mut self.kept {
             if buffer.len() < *len {
@@ -285,8 +287,8 @@ impl Framer {
         }
     }
 
-    /// Whether [`next`](Self::next) has more to say without reading: that there is a whole message,
-    /// or that what came can never be one. What is parked counts too.
+    /// Returns true if [`next`](Self::next) would return a message or an error without reading.
+    /// Parked bytes count too.
     pub fn has_message(&self, scratch: &[u8]) -> bool {
         let bytes = match &self.kept {
             KeptBytes::Large { buffer, len } => return buffer.len() == *len,
@@ -300,7 +302,12 @@ impl Framer {
         }
     }
 
-    /// Claims the descriptors of a message that was cut, and returns how many those are.
+    /// Claims the descriptors of a message, and returns their number.
+    ///
+    /// # Errors
+    ///
+    /// If fewer descriptors arrived than the header of the message announces, or more than a
+    /// message may have.
     pub fn claim_fds(&mut self, message: &Message<'_>) -> Result<u32, InvalidMessage> {
         let announced = message.unix_fds();
         let (received, limit) = (self.fds, self.limits.message_fds_max);
@@ -315,7 +322,7 @@ impl Framer {
         Err(reason.at(message.field_start(FieldCode::UnixFds).unwrap_or_default()))
     }
 
-    /// Takes out of the scratch buffer what is left of this stream.
+    /// Moves the remaining bytes of this stream out of the scratch buffer.
     pub fn park(&mut self, scratch: &[u8]) {
         let rest = &scratch[mem::take(&mut self.start)..mem::take(&mut self.end)];
         if let KeptBytes::Bytes(bytes) = &mut self.kept {
@@ -328,12 +335,12 @@ impl Framer {
         }
     }
 
-    /// Bytes that were moved in memory since this was asked last.
+    /// Bytes that were moved in memory since the last call.
     pub const fn take_moved(&mut self) -> u64 {
         mem::replace(&mut self.moved, 0)
     }
 
-    /// Bytes that came and are not cut into messages yet, the scratch buffer aside.
+    /// Bytes that arrived and are not split into messages yet, without those in the scratch buffer.
     pub const fn kept_len(&self) -> usize {
         match &self.kept {
             KeptBytes::Bytes(bytes) | KeptBytes::Large { buffer: bytes, .. } => bytes.len(),
@@ -355,8 +362,8 @@ impl Framer {
         Ok(Some(header.message_len()))
     }
 
-    /// All whole messages were cut, so the descriptors that are left belong to the one that is
-    /// coming. A peer may not have us keep more of them than one message can have.
+    /// All complete messages were split off, so the remaining descriptors belong to the next one. A
+    /// peer may not keep more of them pending than one message can have.
     fn wait_for_more<'s>(&self) -> Result<Option<Frame<'s>>, InvalidMessage> {
         let (received, limit) = (self.fds, self.limits.message_fds_max);
         if received > limit {
@@ -365,7 +372,7 @@ impl Framer {
         Ok(None)
     }
 
-    /// Gives a message of which a part has come a buffer of its own, if it is large.
+    /// Moves the first part of a message into its own buffer, if the message is large.
     fn go_large(&mut self, part: &[u8], len: usize) {
         if len < LARGE_MESSAGE {
             return;
@@ -378,13 +385,13 @@ impl Framer {
     }
 }
 
-/// From how many bytes on a message that did not come whole gets a buffer of its own.
+/// The size in bytes from which an incomplete message gets its own buffer.
 ///
-/// Below, copying the part that came costs less than a buffer would.
+/// Below this, copying the first part costs less than a buffer would.
 pub const LARGE_MESSAGE: usize = 128 * 1024;
 
-/// What is wrong with a message that is longer than this bus was told to allow. No length reaches
-/// what a `u32` cannot hold, since the protocol allows no such message.
+/// The error for a message over the configured limit. A length never exceeds `u32`, because the
+/// protocol forbids such messages.
 #[cold]
 fn over_limit(len: usize, limit: usize) -> InvalidReason {
     if limit == FORWARDED_LEN_MAX {
@@ -404,9 +411,9 @@ fn length(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// Bytes in an array of header fields that a sender can be put into.
+/// The maximum length of an array of header fields to which a sender can be added.
 const FIELDS_LEN_MAX: usize = ARRAY_LEN_MAX - STAMP_LEN_MAX;
 
-/// The least length of the scratch buffer: a kept part of a message that is not large fits in
+/// The minimum length of the scratch buffer: a kept part of a message that is not large fits in
 /// half of it, so that every read has room.
 pub const SCRATCH_LEN_MIN: usize = 2 * LARGE_MESSAGE;

@@ -1,6 +1,6 @@
-//! GUIDs: 128 bits, 32 hexadecimal digits, that tell one server address or machine from another.
+//! GUIDs: 128 bits, 32 hexadecimal digits, that identify a server address or a machine.
 //!
-//! The specification calls them UUIDs (chapter "UUIDs") and asks nothing of RFC 4122.
+//! The specification calls them UUIDs (chapter "UUIDs") and does not require RFC 4122.
 
 use core::fmt;
 
@@ -19,23 +19,26 @@ use crate::hex;
 pub struct Guid([u8; 16]);
 
 impl Guid {
-    /// Takes 128 bits that come from elsewhere.
+    /// Creates a GUID from these 128 bits.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Makes a new one: 96 random bits, then the time in seconds since 1970, big endian.
+    /// Creates a new GUID: 96 random bits, then the time in seconds since 1970, big-endian.
     ///
-    /// The specification asks for 96 random bits and leaves the rest open; the time keeps two apart
-    /// that a poor source of randomness would make equal. The last four of the random bytes are not
-    /// used.
+    /// The specification requires 96 random bits and leaves the rest open; the time distinguishes
+    /// GUIDs even if the source of randomness is bad. The last four random bytes are not used.
     pub fn from_random(random: [u8; 16], unix_seconds: u32) -> Self {
         let mut bytes = random;
         bytes[12..].copy_from_slice(&unix_seconds.to_be_bytes());
         Self(bytes)
     }
 
-    /// Reads exactly 32 hexadecimal digits, in either case.
+    /// Parses exactly 32 hexadecimal digits, in either case.
+    ///
+    /// # Errors
+    ///
+    /// If the text has another length, or contains another character.
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self, GuidError> {
         let text = text.as_ref();
         if text.len() != GUID_TEXT_LEN {
@@ -63,7 +66,7 @@ impl fmt::Debug for Guid {
     }
 }
 
-/// Why a text is no GUID.
+/// The reason why a text is not a GUID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GuidError {
     /// The text is not 32 bytes long.
@@ -71,7 +74,7 @@ pub enum GuidError {
         /// Bytes in the text.
         len: usize,
     },
-    /// A byte that is no hexadecimal digit.
+    /// A byte is not a hexadecimal digit.
     InvalidDigit {
         /// Offset in bytes from the start of the text.
         at: usize,

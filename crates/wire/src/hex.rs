@@ -13,12 +13,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Writes each byte as two digits, `a` to `f` in lower case.
+/// Encodes each byte as two lowercase digits.
 pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|&byte| digits(byte)).collect()
 }
 
-/// Reads text in which two digits, in either case, stand for each byte.
+/// Decodes two digits, in either case, for each byte.
+///
+/// # Errors
+///
+/// If the number of digits is odd, or a character is not a digit.
 pub fn decode(text: impl AsRef<[u8]>) -> Result<Vec<u8>, HexError> {
     let text = text.as_ref();
     if let Some(at) = text.iter().position(|&digit| value(digit).is_none()) {
@@ -30,25 +34,25 @@ pub fn decode(text: impl AsRef<[u8]>) -> Result<Vec<u8>, HexError> {
     Ok(text.chunks_exact(2).filter_map(|pair| byte(pair[0], pair[1])).collect())
 }
 
-/// The two digits of a byte, in lower case.
+/// The two lowercase digits of a byte.
 pub fn digits(byte: u8) -> [char; 2] {
     [byte >> 4, byte & 0xf].map(|nibble| char::from(DIGITS[usize::from(nibble)]))
 }
 
-/// The byte that two digits, in either case, stand for; `None` if one of them is no digit.
+/// The byte for two digits in either case; `None` if one of them is not a digit.
 pub fn byte(high: u8, low: u8) -> Option<u8> {
     Some(value(high)? << 4 | value(low)?)
 }
 
-/// Why a text is not hexadecimal.
+/// The reason why a text is not hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HexError {
-    /// The last digit has no partner.
+    /// The number of digits is odd.
     OddLength {
         /// Digits in the text.
         len: usize,
     },
-    /// A byte that is no hexadecimal digit.
+    /// A byte is not a hexadecimal digit.
     InvalidDigit {
         /// Offset in bytes from the start of the text.
         at: usize,

@@ -33,17 +33,17 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interface {
-    /// Its name.
+    /// The name of the interface.
     pub name: String,
-    /// Its methods.
+    /// The methods of the interface.
     pub methods: Vec<Method>,
-    /// Its signals.
+    /// The signals of the interface.
     pub signals: Vec<Signal>,
-    /// Its properties.
+    /// The properties of the interface.
     pub properties: Vec<Property>,
     /// Annotations of the interface itself.
     pub annotations: Vec<Annotation>,
-    /// Its documentation, if the description contains some.
+    /// Its documentation, if the data contains any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub documentation: Option<String>,
 }
@@ -53,15 +53,15 @@ pub struct Interface {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Method {
-    /// Its name.
+    /// The name of the method.
     pub name: String,
     /// The arguments of a call.
     pub arguments: Vec<Argument>,
     /// The arguments of the reply.
     pub results: Vec<Argument>,
-    /// Its annotations.
+    /// Annotations of the method.
     pub annotations: Vec<Annotation>,
-    /// Its documentation, if the description contains some.
+    /// Its documentation, if the data contains any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub documentation: Option<String>,
 }
@@ -71,13 +71,13 @@ pub struct Method {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Signal {
-    /// Its name.
+    /// The name of the signal.
     pub name: String,
-    /// Its arguments.
+    /// The arguments of the signal.
     pub arguments: Vec<Argument>,
-    /// Its annotations.
+    /// Annotations of the signal.
     pub annotations: Vec<Annotation>,
-    /// Its documentation, if the description contains some.
+    /// Its documentation, if the data contains any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub documentation: Option<String>,
 }
@@ -87,12 +87,12 @@ pub struct Signal {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Argument {
-    /// Its name; it may have none.
+    /// The name of the argument, if it has one.
     pub name: Option<String>,
-    /// Its type, a signature.
+    /// The signature of the argument.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub types: String,
-    /// Its annotations.
+    /// Annotations of the argument.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub annotations: Vec<Annotation>,
 }
@@ -102,18 +102,18 @@ pub struct Argument {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Property {
-    /// Its name.
+    /// The name of the property.
     pub name: String,
-    /// Its type, a signature.
+    /// The signature of the property.
     #[cfg_attr(feature = "serde", serde(rename = "type"))]
     pub types: String,
-    /// Whether it can be read and set.
+    /// Whether the property can be read and set.
     pub access: PropertyAccess,
     /// How the object announces changes.
     pub emits_change: EmitsChange,
-    /// Its annotations.
+    /// Annotations of the property.
     pub annotations: Vec<Annotation>,
-    /// Its documentation, if the description contains some.
+    /// Its documentation, if the data contains any.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub documentation: Option<String>,
 }
@@ -123,9 +123,9 @@ pub struct Property {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Annotation {
-    /// Its name.
+    /// The name of the annotation.
     pub name: String,
-    /// Its value.
+    /// The value of the annotation.
     pub value: String,
 }
 
@@ -135,13 +135,13 @@ pub struct Annotation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Access"))]
 pub enum PropertyAccess {
-    /// It can be read. A reader also uses this for words that the specification does not have, since an
-    /// attempt to read harms nobody.
+    /// The property can be read. Parsers also use this for unknown words, because an attempt to
+    /// read is harmless.
     #[default]
     Read,
-    /// It can be set.
+    /// The property can only be set.
     Write,
-    /// It can be read and set.
+    /// The property can be read and set.
     ReadWrite,
 }
 
@@ -168,12 +168,12 @@ impl Interface {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// The method of this name.
+    /// The method with this name.
     pub fn method(&self, name: &str) -> Option<&Method> {
         self.methods.iter().find(|method| method.name == name)
     }
 
-    /// The property of this name.
+    /// The property with this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|property| property.name == name)
     }
@@ -187,12 +187,12 @@ impl Method {
 }
 
 impl PropertyAccess {
-    /// Whether the property can be read.
+    /// Returns true if the property can be read.
     pub const fn is_readable(self) -> bool {
         matches!(self, Self::Read | Self::ReadWrite)
     }
 
-    /// Whether the property can be set.
+    /// Returns true if the property can be set.
     pub const fn is_writable(self) -> bool {
         matches!(self, Self::Write | Self::ReadWrite)
     }
@@ -218,7 +218,8 @@ impl EmitsChange {
         }
     }
 
-    /// The way with this value of the annotation; `None` if the specification does not have it.
+    /// The variant for a value of the annotation; `None` if the specification does not define the
+    /// value.
     pub fn parse(value: &str) -> Option<Self> {
         [Self::Value, Self::Invalidates, Self::Const, Self::No]
             .into_iter()
@@ -226,34 +227,35 @@ impl EmitsChange {
     }
 }
 
-/// An XML description of one object, in the making.
+/// Writes the XML description of one object.
 #[derive(Clone, Debug)]
 pub struct XmlWriter {
     text: String,
 }
 
 impl XmlWriter {
-    /// Begins the description of an object.
+    /// Starts the description of an object.
     pub fn new() -> Self {
         Self { text: [DOCTYPE, "<node>\n"].concat() }
     }
 
-    /// Begins the description of an object without the document type, which is longer than most interfaces.
+    /// Starts the description of an object without the document type, which is longer than most
+    /// interfaces.
     pub fn without_doctype() -> Self {
         Self { text: "<node>\n".into() }
     }
 
-    /// Adds text that is XML already: lines inside the object.
+    /// Adds text that is already XML: lines inside the object.
     pub fn raw(&mut self, lines: &str) {
         self.text.push_str(lines);
     }
 
-    /// Adds the name of an object below this one.
+    /// Adds the name of a child object.
     pub fn child(&mut self, name: &str) {
         self.line(format_args!("  <node name=\"{}\"/>", EscapedXml(name)));
     }
 
-    /// Adds an interface. Documentation is left out.
+    /// Adds an interface, without its documentation.
     pub fn interface(&mut self, interface: &Interface) {
         self.line(format_args!("  <interface name=\"{}\">", EscapedXml(&interface.name)));
         for Method { name, arguments, results, annotations, .. } in &interface.methods {
@@ -291,7 +293,7 @@ impl XmlWriter {
         self.text
     }
 
-    /// A member, as an empty element if `content` writes nothing.
+    /// Writes an element, which is empty if `content` writes nothing.
     fn element(
         &mut self,
         tag: &str,
@@ -354,7 +356,8 @@ impl Default for XmlWriter {
     }
 }
 
-/// A text as the value of an attribute. A parser would replace line breaks and tabs by spaces.
+/// Escapes a text for the value of an attribute. A parser would replace line breaks and tabs by
+/// spaces.
 struct EscapedXml<'t>(&'t str);
 
 impl fmt::Display for EscapedXml<'_> {
@@ -373,7 +376,7 @@ impl fmt::Display for EscapedXml<'_> {
 /// The name of the annotation with an [`EmitsChange`].
 pub const EMITS_CHANGE: &str = "org.freedesktop.DBus.Property.EmitsChangedSignal";
 
-/// Names the format, as the specification has it.
+/// The document type of introspection data from the specification.
 const DOCTYPE: &str = "<!DOCTYPE node PUBLIC \
     \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\"\n \
     \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">\n";

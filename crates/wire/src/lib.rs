@@ -1,21 +1,22 @@
-//! D-Bus on the wire: bytes to meaning and back, and nothing else.
+//! The D-Bus wire format: encoding and decoding, without input and output.
 //!
-//! This crate opens nothing, reads nothing and asks no clock; it is `no_std` and has no unsafe
-//! code. Whoever moves the bytes, a bus, a client, a recorder, a fuzzer, uses the same parser.
-//! Chapters named in quotation marks are those of the D-Bus specification.
+//! This crate opens no files, reads no sockets and asks no clock; it is `no_std` and has no unsafe
+//! code. A bus, a client, a recorder and a fuzzer use the same parser. Chapters in quotation marks
+//! are chapters of the D-Bus specification.
 //!
 //! The modules, in the order of reading:
 //!
-//! - [`names`], [`signature`], [`limits`]: the words of the protocol. Each is a type that can only
-//!   be made from valid text.
+//! - [`names`], [`signature`], [`limits`]: the vocabulary of the protocol. Each is a type that can
+//!   only be created from valid text.
 //! - [`message`]: the view of a message, which parses a header once and whose accessors cannot
-//!   fail; every way to be invalid; the builder; the stamp that a bus puts on what it passes on.
-//! - [`body`]: checking, reading and writing values, by cursor or by Rust type.
-//! - [`framer`]: a byte stream cut into messages, with their descriptors counted.
-//! - [`match_rule`]: which messages a connection asks to see.
+//!   fail; the ways in which a message can be invalid; the builder; the stamp that a bus adds to
+//!   forwarded messages.
+//! - [`body`]: validating, reading and writing values, with a cursor or as Rust types.
+//! - [`framer`]: splits a byte stream into messages, and counts their descriptors.
+//! - [`match_rule`]: selects the messages that a connection receives.
 //! - [`introspection`]: the description of an object, and its XML.
-//! - [`address`], [`guid`], [`hex`]: where a bus listens and how it is told from others.
-//! - [`sasl`]: the handshake before the first message, both sides, as line machines.
+//! - [`address`], [`guid`], [`hex`]: addresses of a bus, and its id.
+//! - [`sasl`]: both sides of the handshake before the first message, as state machines over lines.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,6 +1,6 @@
-//! The limits that the specification sets, with their names.
+//! The limits of the specification, with names.
 //!
-//! A bus may be configured to allow less; nobody may allow more.
+//! A bus may be configured with lower limits, but not with higher ones.
 
 /// Bytes in a whole message, header and body ("Message Protocol").
 pub const MESSAGE_LEN_MAX: usize = 1 << 27;
@@ -9,12 +9,12 @@ pub const MESSAGE_LEN_MAX: usize = 1 << 27;
 /// ("Marshaling (Wire Format)"). The array of header fields is under the same limit.
 pub const ARRAY_LEN_MAX: usize = 1 << 26;
 
-/// Bytes by which a header, and the array of its fields, can grow when a bus puts SENDER in: the
-/// padding before it, its type and length, a name and the 0 byte.
+/// The number of bytes by which a header, and the array of its fields, can grow when a bus adds
+/// SENDER: the padding before it, its type and length, a name and the 0 byte.
 pub const STAMP_LEN_MAX: usize = 7 + 8 + NAME_LEN_MAX + 1;
 
-/// Bytes in a message that a bus may pass on. With the sender put in, it must still be one that
-/// the recipient may accept; or else one peer could have the bus disconnect another.
+/// The maximum length of a message that a bus forwards. With the sender added, the recipient must
+/// still be able to accept it; otherwise one peer could make the bus disconnect another.
 pub const FORWARDED_LEN_MAX: usize = MESSAGE_LEN_MAX - STAMP_LEN_MAX;
 
 /// Bytes in a signature ("Valid Signatures").

@@ -1,19 +1,19 @@
-//! Every way in which a text fails to be an address.
+//! Errors of parsing addresses ("Server Addresses").
 
 use core::fmt;
 
 use crate::guid::GuidError;
 
-/// Why a text is no address, and at which byte.
+/// The reason why a text is not a valid address, and the byte at which it fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddressError {
-    /// Which rule the text breaks.
+    /// The rule that the text violates.
     pub kind: AddressErrorKind,
     /// Offset in bytes from the start of the whole text.
     pub at: usize,
 }
 
-/// The rules that an address can break.
+/// The rules that an address can violate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AddressErrorKind {
@@ -21,23 +21,23 @@ pub enum AddressErrorKind {
     Empty,
     /// Two `;` meet, or the first entry is missing.
     EmptyEntry,
-    /// No colon ends the name of the transport.
+    /// The name of the transport is not followed by a colon.
     MissingColon,
-    /// Nothing stands before the colon.
+    /// The text before the colon is empty.
     EmptyTransport,
-    /// A key has no `=` after it.
+    /// A key is not followed by `=`.
     MissingEquals,
-    /// Nothing stands before the `=`.
+    /// The text before the `=` is empty.
     EmptyKey,
-    /// Nothing stands after the `=`.
+    /// The text after the `=` is empty.
     EmptyValue,
     /// The same key is in the entry twice.
     DuplicateKey,
-    /// Two hexadecimal digits do not follow a `%`.
+    /// A `%` is not followed by two hexadecimal digits.
     BadEscape,
-    /// A byte that may only be written as `%` and two digits.
+    /// A byte that must be escaped as `%` and two digits.
     UnescapedByte(u8),
-    /// A transport needs this key.
+    /// A key that the transport requires is missing.
     MissingKey(&'static str),
     /// `unix` without any of `path`, `abstract`, `dir`, `tmpdir` and `runtime`.
     NoUnixKey,
@@ -47,13 +47,13 @@ pub enum AddressErrorKind {
     RuntimeNotYes,
     /// A path of the file system has a NUL byte.
     NulInPath,
-    /// The name of a host is not UTF-8.
+    /// The name of the host is not UTF-8.
     NotUtf8,
-    /// The port is no number from 0 to 65535.
+    /// The port is not a number from 0 to 65535.
     InvalidPort,
     /// The family is neither `ipv4` nor `ipv6`.
     InvalidFamily,
-    /// The GUID is none.
+    /// The value of `guid` is not a valid GUID.
     InvalidGuid(GuidError),
 }
 

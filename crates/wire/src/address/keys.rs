@@ -1,4 +1,4 @@
-//! The keys of one entry: cut apart, unescaped, and handed out by name.
+//! The keys of one entry: split, unescaped, and taken by name.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,14 +8,14 @@ use super::{AddressError, AddressErrorKind, AddressKey, HostFamily, is_bare};
 use crate::guid::Guid;
 use crate::hex;
 
-/// The keys of an entry that nobody has taken yet, in the order of the text.
+/// The keys of an entry that were not taken yet, in the order of the text.
 pub(super) struct AddressKeys<'a> {
     keys: Vec<RawKey<'a>>,
     end: usize,
 }
 
 impl<'a> AddressKeys<'a> {
-    /// Reads what stands after the colon, at byte `at` of the whole text.
+    /// Parses the text after the colon, which begins at byte `at` of the whole text.
     pub(super) fn parse(text: &'a str, at: usize) -> Result<Self, AddressError> {
         let mut found = Self { keys: Vec::new(), end: at + text.len() };
         let text = text.strip_suffix(',').unwrap_or(text);
@@ -32,7 +32,7 @@ impl<'a> AddressKeys<'a> {
         Ok(found)
     }
 
-    /// Where the entry ends in the whole text.
+    /// The offset of the end of the entry in the whole text.
     pub(super) fn end(&self) -> usize {
         self.end
     }
@@ -59,7 +59,7 @@ impl<'a> AddressKeys<'a> {
     }
 }
 
-/// One `key=value`, the value unescaped, with where the two begin in the whole text.
+/// One `key=value`, the value unescaped, with their offsets in the whole text.
 pub(super) struct RawKey<'a> {
     pub(super) name: &'a str,
     pub(super) value: Vec<u8>,
@@ -81,7 +81,7 @@ impl<'a> RawKey<'a> {
         Ok(Self { name, value: unescape(value.as_bytes(), value_at)?, at, value_at })
     }
 
-    /// A path of the file system, which has no NUL byte.
+    /// The value as a path of the file system, which must not contain a NUL byte.
     pub(super) fn path(self) -> Result<Vec<u8>, AddressError> {
         if self.value.contains(&0) {
             return Err(AddressErrorKind::NulInPath.at(self.value_at));
@@ -93,7 +93,7 @@ impl<'a> RawKey<'a> {
         String::from_utf8(self.value).map_err(|_| AddressErrorKind::NotUtf8.at(self.value_at))
     }
 
-    /// A port; 0 stands for none in particular.
+    /// The value as a port; 0 means any free port.
     pub(super) fn port(self) -> Result<Option<NonZeroU16>, AddressError> {
         let digits_only = self.value.iter().all(u8::is_ascii_digit);
         let number = core::str::from_utf8(&self.value).ok().and_then(|text| text.parse().ok());
@@ -119,7 +119,7 @@ impl<'a> RawKey<'a> {
     }
 }
 
-/// Cuts `text` at each `separator`; with each piece, where it begins.
+/// Splits `text` at each `separator`; returns each part with its offset.
 pub(super) fn pieces(text: &str, separator: char) -> impl Iterator<Item = (usize, &str)> {
     let mut next = 0;
     text.split(separator).map(move |piece| {

@@ -28,12 +28,16 @@ use keys::{AddressKeys, pieces};
 
 use crate::guid::Guid;
 
-/// One address or several, separated by `;`, in the order in which to try them. Never empty.
+/// One or more addresses, separated by `;`, in the order in which to try them. Never empty.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AddressList(Vec<Address>);
 
 impl AddressList {
-    /// Reads a list. A `;` after the last entry is allowed, as the reference implementation does.
+    /// Parses a list. A `;` after the last entry is allowed, like in the reference implementation.
+    ///
+    /// # Errors
+    ///
+    /// If an entry is not a valid address.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         if text.is_empty() {
             return Err(AddressErrorKind::Empty.at(0));
@@ -86,20 +90,25 @@ impl fmt::Display for AddressList {
 pub struct Address {
     /// How to reach the server.
     pub transport: Transport,
-    /// Which server this is, so that a client can tell that it is connected to it already.
+    /// The id of the server, by which a client can recognize a server to which it is connected
+    /// already.
     pub guid: Option<Guid>,
-    /// Keys that the transport has no use for. They change nothing, and are kept so that the
-    /// address can be shown as it was written.
+    /// Keys that the transport does not use. They have no effect, and are kept so that the address
+    /// can be printed as it was written.
     pub ignored: Vec<AddressKey>,
 }
 
 impl Address {
-    /// Reads one entry, without a `;`. A `,` after the last key is allowed.
+    /// Parses one entry, without a `;`. A `,` after the last key is allowed.
+    ///
+    /// # Errors
+    ///
+    /// If the text violates one of the rules in [`AddressErrorKind`].
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         Self::parse_at(text, 0)
     }
 
-    /// Whether this says enough for a client to connect.
+    /// Returns true if a client can connect to this address.
     pub fn is_connectable(&self) -> bool {
         match &self.transport {
             Transport::Unix(unix) => {
@@ -114,7 +123,8 @@ impl Address {
         }
     }
 
-    /// Whether this is enough for a server to listen on, where its system has the transport.
+    /// Returns true if a server can listen at this address, on a system that supports the
+    /// transport.
     pub fn is_listenable(&self) -> bool {
         match &self.transport {
             Transport::Unix(_)
@@ -168,7 +178,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A key of an address that no field here stands for, with its value unescaped.
+/// A key of an address without its own field here, with its value unescaped.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AddressKey {
     /// The text before the `=`.
@@ -187,9 +197,9 @@ pub enum Transport {
     Tcp(TcpAddress),
     /// `nonce-tcp:` A TCP socket on which the client first proves that it can read a file.
     NonceTcp {
-        /// The socket.
+        /// The address of the socket.
         tcp: TcpAddress,
-        /// The file with the 16 bytes to send. Only a client needs it: a server makes a new one.
+        /// The file with the 16 bytes to send. Only a client needs it: a server creates a new one.
         noncefile: Option<Vec<u8>>,
     },
     /// `systemd:` The sockets that the service manager passed.
@@ -201,9 +211,9 @@ pub enum Transport {
         /// Its arguments, of which the first is its own name. Never empty.
         argv: Vec<Vec<u8>>,
     },
-    /// `autolaunch:` Whatever finds or starts the session bus of this display.
+    /// `autolaunch:` The session bus of this display, which is found or started.
     Autolaunch {
-        /// Which of several buses; other systems than Windows ignore it.
+        /// Distinguishes several buses; only Windows uses it.
         scope: Option<Vec<u8>>,
     },
     /// `launchd:` A socket that launchd made.
@@ -211,7 +221,7 @@ pub enum Transport {
         /// The variable, in launchd's environment, that has the path of the socket.
         env: Vec<u8>,
     },
-    /// A transport that is not known here. A client goes on to the next entry.
+    /// An unknown transport. A client continues with the next entry.
     Other {
         /// The text before the colon.
         name: String,
@@ -251,7 +261,7 @@ impl Transport {
         })
     }
 
-    /// Arguments count up to the first number that is missing; any after it are ignored.
+    /// Arguments count up to the first missing number; later ones are ignored.
     fn unixexec(keys: &mut AddressKeys<'_>) -> Result<Self, AddressError> {
         let path = keys.require("path")?.path()?;
         let own_name = keys.take("argv0").map_or_else(|| path.clone(), |raw| raw.value);
@@ -277,16 +287,16 @@ impl Transport {
     }
 }
 
-/// Where a Unix domain socket is, or is to be made.
+/// The address of a Unix domain socket.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum UnixTransport {
     /// `path`: a socket in the file system.
     Path(Vec<u8>),
-    /// `abstract`: a name that is in no file system. Only Linux has these.
+    /// `abstract`: a name outside of the file system. Only Linux supports these.
     Abstract(Vec<u8>),
-    /// `dir`: a directory in which a server makes a socket with a random name.
+    /// `dir`: a directory in which a server creates a socket with a random name.
     Dir(Vec<u8>),
-    /// `tmpdir`: as `dir`; a server may make an abstract socket instead.
+    /// `tmpdir`: like `dir`; a server may create an abstract socket instead.
     Tmpdir(Vec<u8>),
     /// `runtime=yes`: the socket `bus` in the user's runtime directory.
     Runtime,
@@ -321,7 +331,7 @@ impl UnixTransport {
     }
 }
 
-/// Where a TCP socket is.
+/// The address of a TCP socket.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TcpAddress {
     /// The name or address to connect to; see [`host_or_default`](Self::host_or_default).
@@ -330,18 +340,19 @@ pub struct TcpAddress {
     pub bind: Option<String>,
     /// The port; without one (0 in the text, or no such key) a server takes any free port.
     pub port: Option<NonZeroU16>,
-    /// Which version of the internet protocol; absent if any will do.
+    /// The version of the internet protocol; `None` means any.
     pub family: Option<HostFamily>,
 }
 
 impl TcpAddress {
-    /// The host, which is `localhost` where none is given, as in the reference implementation.
+    /// The host; the default is `localhost`, like in the reference implementation.
     pub fn host_or_default(&self) -> &str {
         self.host.as_deref().unwrap_or("localhost")
     }
 
     fn from_keys(keys: &mut AddressKeys<'_>) -> Result<Self, AddressError> {
-        // The family first, whose mistakes the reference implementation finds before all others.
+        // The family is first, because the reference implementation reports its errors before all
+        // others.
         let family = keys.take("family").map(|raw| raw.family()).transpose()?;
         Ok(Self {
             host: keys.take("host").map(|raw| raw.text()).transpose()?,
@@ -362,14 +373,14 @@ impl TcpAddress {
 /// A version of the internet protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum HostFamily {
-    /// `ipv4`
+    /// IP version 4, `ipv4`.
     V4,
-    /// `ipv6`
+    /// IP version 6, `ipv6`.
     V6,
 }
 
 impl HostFamily {
-    /// The word for it in an address.
+    /// The value of the key `family`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::V4 => "ipv4",
@@ -378,7 +389,7 @@ impl HostFamily {
     }
 }
 
-/// Writes `key=value`, with commas between.
+/// Formats `key=value`, separated by commas.
 struct AddressKeyWriter<'w, 'f> {
     f: &'w mut fmt::Formatter<'f>,
     separator: &'static str,
@@ -429,7 +440,7 @@ fn write_command(
     Ok(())
 }
 
-/// Whether a byte may stand in a value as it is, not escaped.
+/// Returns true if a byte may be in a value without escaping.
 const fn is_bare(byte: u8) -> bool {
     matches!(byte, b'-' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'/' | b'.' | b'\\' | b'*')
 }

@@ -5,24 +5,32 @@ use super::shape::is_shaped;
 use super::{Decode, Encode, ReadError, Reader, Shape, Typed, Writer};
 use crate::signature::{Signature, SignatureBuf};
 
-/// The arguments of a message, to be written: a tuple of [`Encode`] types, `()` for none.
+/// The arguments of a message to encode: a tuple of [`Encode`] types, `()` for none.
 pub trait EncodeArgs {
-    /// The types, in order.
+    /// The types of the arguments, in order.
     fn shapes(&self) -> &'static [&'static Shape];
 
-    /// Writes all arguments.
+    /// Writes all arguments, in order.
     fn encode_args(&self, writer: &mut Writer<'_>);
 }
 
-/// The arguments of a message, to be read: a tuple of [`Decode`] types, `()` for none.
+/// The arguments of a message to decode: a tuple of [`Decode`] types, `()` for none.
 pub trait DecodeArgs<'a>: Sized {
-    /// The types, in order.
+    /// The types of the arguments, in order.
     const SHAPES: &'static [&'static Shape];
 
     /// Reads all arguments.
+    ///
+    /// # Errors
+    ///
+    /// If a value is invalid, or is not one of the expected values.
     fn decode_args(reader: &mut Reader<'a>) -> Result<Self, ReadError>;
 
-    /// Reads all arguments of a body whose types are `found`, if they are these.
+    /// Reads all arguments of a body with the types `found`.
+    ///
+    /// # Errors
+    ///
+    /// If the types differ, or a value is invalid.
     fn decode_body(found: Signature<'_>, reader: &mut Reader<'a>) -> Result<Self, ReadError> {
         if !is_shaped(found, Self::SHAPES) {
             return Err(ReadError::Signature { expected: Self::signature(), found: found.into() });
@@ -30,7 +38,7 @@ pub trait DecodeArgs<'a>: Sized {
         Self::decode_args(reader)
     }
 
-    /// The types as text.
+    /// The signature of all arguments.
     fn signature() -> SignatureBuf {
         let signature = InlineSignature::of(Self::SHAPES);
         signature.and_then(|found| found.check().map(SignatureBuf::from)).unwrap_or_default()

@@ -1,11 +1,11 @@
-//! Composing a signature without allocating.
+//! Composes a signature without an allocation.
 
 use super::Shape;
 use crate::limits::SIGNATURE_LEN_MAX;
 use crate::message::WriteError;
 use crate::signature::{Signature, SignatureErrorKind};
 
-/// A signature put together on the stack from the shapes of Rust types.
+/// A signature on the stack, composed from the shapes of Rust types.
 pub(crate) struct InlineSignature {
     len: usize,
     text: [u8; SIGNATURE_LEN_MAX],
@@ -20,7 +20,7 @@ impl InlineSignature {
         Ok(signature)
     }
 
-    /// The signature, if it is valid: shapes can be nested too deep, or have keys that are no
+    /// The signature, if it is valid: shapes can be nested too deeply, or have keys that are not
     /// basic types.
     pub(crate) fn check(&self) -> Result<Signature<'_>, WriteError> {
         Signature::from_bytes(&self.text[..self.len])

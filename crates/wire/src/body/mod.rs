@@ -1,8 +1,8 @@
-//! Bodies: checking them, reading and writing them ("Marshaling (Wire Format)").
+//! Bodies: validating, reading and writing them ("Marshaling (Wire Format)").
 //!
-//! - [`Validator`] walks a body by its signature and says whether it is valid, and where not.
+//! - [`Validator`] checks a body against its signature, and reports the position of an error.
 //! - [`Reader`] and [`Writer`] are cursors that read and write one value after the other.
-//! - [`Typed`], [`Encode`] and [`Decode`] map Rust types to D-Bus types and drive the cursors;
+//! - [`Typed`], [`Encode`] and [`Decode`] map Rust types to D-Bus types and use the cursors;
 //!   [`EncodeArgs`] and [`DecodeArgs`] do so for whole bodies, as tuples of arguments.
 //! - [`Value`] holds any value whose type is known only at run time.
 

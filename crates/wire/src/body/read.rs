@@ -1,4 +1,4 @@
-//! Reading values one after the other.
+//! Reads values one after the other.
 
 use alloc::string::String;
 use core::fmt;
@@ -9,25 +9,25 @@ use crate::message::{InvalidMessage, InvalidReason};
 use crate::names::ObjectPath;
 use crate::signature::{Signature, SignatureBuf};
 
-/// Why a body cannot be read as what was asked for.
+/// The reason why a body cannot be read as the requested types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The body has other types than were asked for.
+    /// The body has other types than the requested ones.
     Signature {
-        /// The types asked for.
+        /// The requested types.
         expected: SignatureBuf,
         /// The types of the body.
         found: SignatureBuf,
     },
-    /// A variant holds another type than was asked for.
+    /// A variant contains another type than the requested one.
     Variant {
-        /// The type asked for.
+        /// The requested type of the variant.
         expected: SignatureBuf,
-        /// The type that the variant holds.
+        /// The type of the value in the variant.
         found: SignatureBuf,
     },
-    /// A value has the right type and none of the values that were expected.
+    /// A value has the right type, but is not one of the expected values.
     Value(String),
     /// The body is not valid.
     Invalid(InvalidMessage),
@@ -56,16 +56,16 @@ impl fmt::Display for ReadError {
 
 impl core::error::Error for ReadError {}
 
-/// A cursor over marshalled values.
+/// A cursor over marshaled values.
 ///
-/// Every step is checked, so bytes that were never validated can do no harm. Which types come is
-/// the caller's knowledge; [`Decode`](super::Decode) has it from the Rust types.
+/// Every step is checked, so bytes that were never validated are safe. The caller must know the
+/// types of the values; [`Decode`](super::Decode) gets them from the Rust types.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     cursor: Validator<'a>,
 }
 
-/// One method for each type that is a number.
+/// One method for each number type.
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident -> $int:ty, $len:literal, $read:ident;)*) => {
         impl Reader<'_> {
@@ -82,26 +82,26 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Reads an `n`.
+    /// Reads a signed 16-bit integer, `n`.
     int16 -> i16, 2, u16;
-    /// Reads a `q`.
+    /// Reads an unsigned 16-bit integer, `q`.
     uint16 -> u16, 2, u16;
-    /// Reads an `i`.
+    /// Reads a signed 32-bit integer, `i`.
     int32 -> i32, 4, u32;
-    /// Reads a `u`, or the index that an `h` is.
+    /// Reads an unsigned 32-bit integer, `u`, or the index of an `h`.
     uint32 -> u32, 4, u32;
-    /// Reads an `x`.
+    /// Reads a signed 64-bit integer, `x`.
     int64 -> i64, 8, u64;
-    /// Reads a `t`.
+    /// Reads an unsigned 64-bit integer, `t`.
     uint64 -> u64, 8, u64;
 }
 
 impl<'a> Reader<'a> {
-    /// A cursor at offset `at` of `bytes`, which begin where a message does.
+    /// A cursor at offset `at` of `bytes`, which begin at the start of a message.
     ///
     /// # Panics
     ///
-    /// If `at` lies behind the end of `bytes`.
+    /// If `at` is greater than the length of `bytes`.
     pub const fn new(bytes: &'a [u8], endian: Endian, at: usize) -> Self {
         Self { cursor: Validator::new(bytes, endian, at) }
     }
@@ -111,58 +111,98 @@ impl<'a> Reader<'a> {
         self.cursor.at()
     }
 
-    /// Reads a `y`.
+    /// Reads an unsigned byte, `y`.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before.
     #[inline]
     pub fn byte(&mut self) -> Result<u8, InvalidMessage> {
         self.cursor.byte()
     }
 
-    /// Reads a `b`.
+    /// Reads a boolean, `b`.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before, or the value is not 0 or 1.
     #[inline]
     pub fn boolean(&mut self) -> Result<bool, InvalidMessage> {
         self.cursor.boolean()
     }
 
-    /// Reads a `d`.
+    /// Reads a double, `d`.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before, or the padding is not zero.
     #[inline]
     pub fn double(&mut self) -> Result<f64, InvalidMessage> {
         self.uint64().map(f64::from_bits)
     }
 
-    /// Reads an `s`, or the text of an `o`.
+    /// Reads a string, `s`, or the text of an object path, `o`.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before, or the text is not UTF-8 or contains a 0 byte.
     pub fn string(&mut self) -> Result<&'a str, InvalidMessage> {
         let text = self.cursor.terminated()?;
         check_text(text).map_err(|(reason, at)| reason.at(self.cursor.start_of(text) + at))
     }
 
-    /// Reads an `o`.
+    /// Reads an object path, `o`.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before, or the path is not valid.
     pub fn object_path(&mut self) -> Result<ObjectPath<'a>, InvalidMessage> {
         self.cursor.object_path()
     }
 
-    /// Reads a `g`.
+    /// Reads a signature, `g`.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before, or the signature is not valid.
     pub fn signature(&mut self) -> Result<Signature<'a>, InvalidMessage> {
         self.cursor.signature()
     }
 
-    /// Reads the signature of a `v`: one complete type, whose value comes next.
+    /// Reads the signature of a variant, `v`: one complete type. The value follows.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before, or the signature is not exactly one complete type.
     pub fn variant(&mut self) -> Result<Signature<'a>, InvalidMessage> {
         self.cursor.variant_signature()
     }
 
     /// Skips the padding before a struct or a dict entry.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before, or the padding is not zero.
     pub fn start_struct(&mut self) -> Result<(), InvalidMessage> {
         self.cursor.align(8)
     }
 
     /// Reads the length of an array whose elements are aligned to `alignment`, a power of two, and
-    /// returns where the array ends, for [`has_more`](Self::has_more).
+    /// returns the end of the array, for [`has_more`](Self::has_more).
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before the array does, or the array is too long.
     pub fn start_array(&mut self, alignment: usize) -> Result<ArrayEnd, InvalidMessage> {
         let len = self.cursor.array_len(alignment)?;
         Ok(ArrayEnd(self.at() + len))
     }
 
-    /// Whether the array has another element.
+    /// Returns true if the array has another element.
+    ///
+    /// # Errors
+    ///
+    /// If the last element exceeded the end of the array.
     pub fn has_more(&self, end: ArrayEnd) -> Result<bool, InvalidMessage> {
         if self.at() > end.0 {
             return Err(InvalidReason::ArrayLength.at(end.0));
@@ -170,24 +210,28 @@ impl<'a> Reader<'a> {
         Ok(self.at() < end.0)
     }
 
-    /// Reads an `ay` without copying it.
+    /// Reads an array of bytes, `ay`, without copying it.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes end before the array does, or the array is too long.
     pub fn bytes(&mut self) -> Result<&'a [u8], InvalidMessage> {
         let len = self.cursor.array_len(1)?;
         self.cursor.take(len)
     }
 
-    /// Checks one value of the first type of `types`, which are valid, and goes behind it.
+    /// Validates one value of the first type in `types`, which are valid, and moves past it.
     pub(crate) fn skip(&mut self, types: Signature<'_>) -> Result<(), InvalidMessage> {
         let (first, _) = split_complete_type(types.as_bytes());
         self.cursor.values(first, 0)
     }
 }
 
-/// Where an array ends, known by [`Reader::start_array`].
+/// The end of an array, from [`Reader::start_array`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrayEnd(usize);
 
-/// The alignment of the one type in a signature.
+/// The alignment of the one type in a signature, in bytes.
 pub(super) fn element_alignment(element: Signature<'_>) -> usize {
     element.as_bytes().first().map_or(1, |&code| alignment(code))
 }

@@ -1,4 +1,4 @@
-//! D-Bus types of Rust types, and their comparison with the signatures of messages.
+//! The D-Bus types of Rust types, and their comparison with signatures.
 
 use super::validate::alignment;
 use crate::signature::Signature;
@@ -8,18 +8,18 @@ use crate::signature::Signature;
 pub enum Shape {
     /// A type with a single code, except `v`.
     Basic(u8),
-    /// `v`
+    /// A variant, type `v`.
     Variant,
-    /// `a` and its element.
+    /// An array, `a`, with the type of its elements.
     Array(&'static Self),
-    /// `{..}` with key and value.
+    /// A dict entry, `{..}`, with the types of key and value.
     DictEntry(&'static Self, &'static Self),
-    /// `(...)` with its fields.
+    /// A struct, `(...)`, with the types of its fields.
     Struct(&'static [&'static Self]),
 }
 
 impl Shape {
-    /// Bytes to which a value is aligned.
+    /// The alignment of a value, in bytes.
     pub const fn alignment(&self) -> usize {
         match self {
             Self::Basic(code) => alignment(*code),
@@ -30,13 +30,13 @@ impl Shape {
     }
 }
 
-/// Whether `signature` consists of these types.
+/// Returns true if `signature` consists of these types.
 pub(super) fn is_shaped(signature: Signature<'_>, shapes: &[&Shape]) -> bool {
     let mut rest = signature.as_str();
     shapes.iter().all(|shape| strip_shape(&mut rest, shape)) && rest.is_empty()
 }
 
-/// Removes the text of `shape` from the front of `signature`; returns whether it was there.
+/// Removes the text of `shape` from the front of `signature`; returns true if it was there.
 fn strip_shape(signature: &mut &str, shape: &Shape) -> bool {
     match shape {
         Shape::Basic(code) => strip(signature, *code),

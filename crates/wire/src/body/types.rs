@@ -27,16 +27,17 @@ use crate::signature::{Signature, SignatureBuf};
 
 /// A Rust type that has a D-Bus type.
 pub trait Typed {
-    /// The D-Bus type.
+    /// The D-Bus type of the Rust type.
     const SHAPE: Shape;
 }
 
-/// A Rust type whose values can be written.
+/// A Rust type whose values can be encoded.
 pub trait Encode: Typed {
-    /// Writes one value.
+    /// Writes one value of this type.
     fn encode(&self, writer: &mut Writer<'_>);
 
-    /// Writes the elements of an array. Types whose arrays are plain bytes do better than one by one.
+    /// Writes the elements of an array. Types whose arrays are plain bytes write all of them at
+    /// once.
     fn encode_elements(elements: &[Self], writer: &mut Writer<'_>)
     where
         Self: Sized,
@@ -47,12 +48,20 @@ pub trait Encode: Typed {
     }
 }
 
-/// A Rust type whose values can be read; it may borrow from the message.
+/// A Rust type whose values can be decoded; it may borrow from the message.
 pub trait Decode<'a>: Typed + Sized {
     /// Reads one value.
+    ///
+    /// # Errors
+    ///
+    /// If the value is invalid, or is not one of the expected values.
     fn decode(reader: &mut Reader<'a>) -> Result<Self, ReadError>;
 
-    /// Reads an array.
+    /// Reads an array of this type.
+    ///
+    /// # Errors
+    ///
+    /// If the array or an element is invalid.
     fn decode_array(reader: &mut Reader<'a>) -> Result<Vec<Self>, ReadError> {
         let end = reader.start_array(Self::SHAPE.alignment())?;
         let mut elements = Vec::new();
@@ -85,7 +94,7 @@ impl<T: Encode + ?Sized> Encode for &T {
     }
 }
 
-/// Types whose values the cursors read and write by one method.
+/// Types that the cursors read and write with one method.
 macro_rules! numbers {
     ($($type:ty, $code:literal, $method:ident;)*) => {
         $(
@@ -175,7 +184,7 @@ impl Decode<'_> for String {
     }
 }
 
-/// Names travel as strings, and are checked when they are read.
+/// Names are marshaled as strings, and validated when they are read.
 macro_rules! names {
     ($($name:ident)*) => {
         $(
@@ -267,7 +276,7 @@ impl Decode<'_> for SignatureBuf {
     }
 }
 
-/// A descriptor, as it stands in a body: the index into those that came with the message.
+/// A descriptor in a body: the index into the descriptors of the message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct UnixFd(pub u32);
 
@@ -287,7 +296,7 @@ impl Decode<'_> for UnixFd {
     }
 }
 
-/// A variant that holds a value whose type is known: writes any, reads only its own.
+/// A variant with a value of a known type: encodes any type, and decodes only this type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Variant<T>(pub T);
 
@@ -352,7 +361,7 @@ impl<'a, T: Decode<'a>> Decode<'a> for Vec<T> {
     }
 }
 
-/// Maps travel as arrays of dict entries.
+/// Maps are marshaled as arrays of dict entries.
 macro_rules! map {
     ($map:ident, $($bound:path),*) => {
         impl<K: Typed, V: Typed> Typed for $map<K, V> {
@@ -398,7 +407,7 @@ mod hash_map {
     map!(HashMap, Eq, core::hash::Hash);
 }
 
-/// Tuples travel as structs.
+/// Tuples are marshaled as structs.
 macro_rules! tuples {
     ($(($($name:ident $index:tt),+))*) => {
         $(

@@ -1,4 +1,4 @@
-//! Checking bytes against a signature.
+//! Validates bytes against a signature.
 
 use crate::endian::{Endian, align};
 use crate::limits::{ARRAY_LEN_MAX, VALUE_DEPTH_MAX};
@@ -6,25 +6,25 @@ use crate::message::{InvalidMessage, InvalidReason};
 use crate::names::ObjectPath;
 use crate::signature::{Signature, complete_type_end};
 
-/// A cursor that walks marshalled values and checks each.
+/// A cursor that moves over marshaled values and validates each of them.
 ///
-/// Offsets, and so alignment, are counted from the start of `bytes`, which must be a message's
-/// start or stand at a multiple of 8 bytes from it. Types are read from their signature as the
-/// values are, from front to back, so that no type is looked for that was seen already.
+/// Offsets, and therefore alignment, are counted from the start of `bytes`, which must be the start
+/// of a message or at a multiple of 8 bytes from it. The types are read from their signature
+/// together with the values, from front to back, so that no type is searched for twice.
 #[derive(Clone, Debug)]
 pub struct Validator<'a> {
-    /// What was not walked yet. Where it begins follows from `end` and its length.
+    /// The bytes that were not validated yet. Their offset follows from `end` and their length.
     rest: &'a [u8],
     end: usize,
     endian: Endian,
 }
 
 impl<'a> Validator<'a> {
-    /// A cursor over `bytes` that stands at offset `at`. No value may reach behind `bytes`.
+    /// A cursor over `bytes` at offset `at`. No value may extend beyond `bytes`.
     ///
     /// # Panics
     ///
-    /// If `at` lies behind the end of `bytes`.
+    /// If `at` is greater than the length of `bytes`.
     #[inline]
     pub const fn new(bytes: &'a [u8], endian: Endian, at: usize) -> Self {
         let (_, rest) = bytes.split_at(at);
@@ -54,7 +54,7 @@ impl<'a> Validator<'a> {
         Ok(())
     }
 
-    /// Offset of the next byte.
+    /// Offset of the next byte from the start of `bytes`.
     #[inline]
     pub(crate) const fn at(&self) -> usize {
         self.end - self.rest.len()
@@ -90,7 +90,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Takes `len` bytes, whatever they are.
+    /// Returns the next `len` bytes, without checking them.
     #[inline]
     pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], InvalidMessage> {
         let Some((taken, rest)) = self.rest.split_at_checked(len) else {
@@ -100,13 +100,13 @@ impl<'a> Validator<'a> {
         Ok(taken)
     }
 
-    /// The next bytes, if there are so many, which stay where they are.
+    /// The next bytes, if there are that many, without moving past them.
     #[inline]
     pub(crate) fn peek<const LEN: usize>(&self) -> Option<&'a [u8; LEN]> {
         self.rest.first_chunk()
     }
 
-    /// Takes a number of `LEN` bytes, which is aligned to its length.
+    /// Reads a number of `LEN` bytes, which is aligned to its length.
     #[inline]
     pub(crate) fn number<const LEN: usize>(&mut self) -> Result<[u8; LEN], InvalidMessage> {
         self.align(LEN)?;
@@ -136,14 +136,14 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Reads a string or an object path up to its end, without looking at its text.
+    /// Reads a string or an object path up to its end, without validating its text.
     #[inline]
     pub(crate) fn terminated(&mut self) -> Result<&'a [u8], InvalidMessage> {
         let len = self.uint32()? as usize;
         self.text(len, InvalidReason::StringNotTerminated)
     }
 
-    /// Where the text that was just read begins.
+    /// The offset at which the last text begins.
     #[inline]
     pub(crate) const fn start_of(&self, text: &[u8]) -> usize {
         self.at() - 1 - text.len()
@@ -158,7 +158,7 @@ impl<'a> Validator<'a> {
         })
     }
 
-    /// Reads a signature value.
+    /// Reads the text of a signature value.
     #[inline]
     pub(crate) fn signature(&mut self) -> Result<Signature<'a>, InvalidMessage> {
         let len = self.byte()?.into();
@@ -171,7 +171,7 @@ impl<'a> Validator<'a> {
     /// Reads the signature of a variant: exactly one complete type.
     #[inline]
     pub(crate) fn variant_signature(&mut self) -> Result<Signature<'a>, InvalidMessage> {
-        // Most variants, and all known header fields, hold a basic type: spare them the grammar.
+        // Most variants, and all known header fields, have a basic type, which needs no parsing.
         if let Some(&[1, code, 0]) = self.peek()
             && let Some(signature) = Signature::basic(code)
         {
@@ -186,8 +186,8 @@ impl<'a> Validator<'a> {
         Ok(signature)
     }
 
-    /// Reads the length of an array and skips the padding before its first element; there are at
-    /// least so many bytes left.
+    /// Reads the length of an array and skips the padding before its first element; at least that
+    /// many bytes are left.
     #[inline]
     pub(crate) fn array_len(&mut self, alignment: usize) -> Result<usize, InvalidMessage> {
         let len = self.uint32()? as usize;
@@ -202,10 +202,10 @@ impl<'a> Validator<'a> {
         Ok(len)
     }
 
-    /// Checks a value of each of `types`, which are valid and stand inside `depth` containers.
+    /// Validates a value of each of `types`, which are valid and are inside `depth` containers.
     ///
-    /// Structs and dict entries need no call of their own: but for their alignment, they are
-    /// marshalled as their fields would be without them.
+    /// Structs and dict entries need no recursion: except for their alignment, they are marshaled
+    /// like their fields alone.
     pub(crate) fn values(
         &mut self,
         mut types: &[u8],
@@ -253,7 +253,7 @@ impl<'a> Validator<'a> {
         self.values(signature.as_bytes(), inside)
     }
 
-    /// Checks an array of the one complete type `element`.
+    /// Validates an array of the one complete type `element`.
     fn array(&mut self, element: &[u8], depth: usize) -> Result<(), InvalidMessage> {
         self.align(4)?;
         let inside = self.enter(depth)?;
@@ -261,7 +261,7 @@ impl<'a> Validator<'a> {
         let len = self.array_len(alignment(code))?;
         let end = self.at() + len;
         match code {
-            // Any bytes are valid numbers; only their count can be wrong.
+            // All bytes are valid numbers; only their count can be wrong.
             b'y' | b'n' | b'q' | b'i' | b'u' | b'h' | b'x' | b't' | b'd' => {
                 self.take(len - len % alignment(code))?;
             }
@@ -275,7 +275,7 @@ impl<'a> Validator<'a> {
         Ok(())
     }
 
-    /// Checks elements of an array up to offset `end`, or past it.
+    /// Validates elements of an array up to offset `end`, or beyond it.
     #[inline]
     fn until(
         &mut self,
@@ -288,7 +288,7 @@ impl<'a> Validator<'a> {
         Ok(())
     }
 
-    /// The depth inside a container that begins here and itself stands inside `depth` others.
+    /// The depth inside a container that begins here and is itself inside `depth` others.
     #[inline]
     fn enter(&self, depth: usize) -> Result<usize, InvalidMessage> {
         if depth >= VALUE_DEPTH_MAX {
@@ -316,7 +316,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// Checks what a string may hold and returns it, or what is wrong and where in the text.
+/// Validates the text of a string and returns it, or the error and its offset in the text.
 #[inline]
 pub(crate) fn check_text(text: &[u8]) -> Result<&str, (InvalidReason, usize)> {
     let valid = core::str::from_utf8(text);
@@ -327,12 +327,14 @@ pub(crate) fn check_text(text: &[u8]) -> Result<&str, (InvalidReason, usize)> {
     valid.map_err(|_| (InvalidReason::StringNotUtf8, valid_len))
 }
 
-/// Whether a text is ASCII without a 0 byte, as nearly all are: a string then, with no more ado.
+/// Returns true if a text is ASCII without a 0 byte, like nearly all are; such a text is a valid
+/// string.
 #[inline]
 fn is_plain(text: &[u8]) -> bool {
     const ONES: u64 = u64::MAX / 0xff;
-    // The top bit of a byte is set in it, or in it less one, when the byte is above 127 or is 0.
-    // A byte borrows from the next only if it is 0, and then the answer is known already.
+    // The top bit of a byte is set in the byte, or in the byte minus one, if the byte is above 127
+    // or is 0. A byte borrows from the next one only if it is 0, and then the answer is known
+    // already.
     let plain = |word: &[u8; 8]| {
         let word = u64::from_le_bytes(*word);
         (word | word.wrapping_sub(ONES)) & (ONES << 7) == 0
@@ -354,7 +356,7 @@ pub(crate) const fn alignment(code: u8) -> usize {
     }
 }
 
-/// The complete type that stands first in valid types, and those behind it.
+/// Splits valid types into the first complete type and the rest.
 pub(crate) fn split_complete_type(types: &[u8]) -> (&[u8], &[u8]) {
     types.split_at(complete_type_end(types).unwrap_or_default())
 }

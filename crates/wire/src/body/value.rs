@@ -11,40 +11,40 @@ use crate::message::{InvalidMessage, InvalidReason, Message, WriteError};
 use crate::names::ObjectPathBuf;
 use crate::signature::{Signature, SignatureBuf, Type};
 
-/// Any value. As an argument or a field it travels as a variant.
+/// A value of any type. As an argument or a field it is marshaled as a variant.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// `y`
+    /// An unsigned byte, `y`.
     Byte(u8),
-    /// `b`
+    /// A boolean, type `b`.
     Boolean(bool),
-    /// `n`
+    /// A signed 16-bit integer, `n`.
     Int16(i16),
-    /// `q`
+    /// An unsigned 16-bit integer, `q`.
     Uint16(u16),
-    /// `i`
+    /// A signed 32-bit integer, `i`.
     Int32(i32),
-    /// `u`
+    /// An unsigned 32-bit integer, `u`.
     Uint32(u32),
-    /// `x`
+    /// A signed 64-bit integer, `x`.
     Int64(i64),
-    /// `t`
+    /// An unsigned 64-bit integer, `t`.
     Uint64(u64),
-    /// `d`
+    /// A double-precision number, `d`.
     Double(f64),
-    /// `s`
+    /// A string, type `s`.
     String(String),
-    /// `o`
+    /// An object path, `o`.
     ObjectPath(ObjectPathBuf),
-    /// `g`
+    /// A signature, type `g`.
     Signature(SignatureBuf),
-    /// `h`: an index into the descriptors that came with the message.
+    /// A file descriptor, `h`: an index into the descriptors of the message.
     UnixFd(u32),
-    /// `v` inside a value.
+    /// A variant, `v`, inside a value.
     Variant(Box<Self>),
-    /// `ay`, whose elements would be wasteful one by one.
+    /// An array of bytes, `ay`, stored without a value for each byte.
     Bytes(Vec<u8>),
-    /// `a`
+    /// An array, `a`, of any type except `y`.
     Array {
         /// The type of the elements: one complete type, but not `y`, for which there is
         /// [`Value::Bytes`].
@@ -52,29 +52,37 @@ pub enum Value {
         /// The elements, all of that type. Dict entries are [`Value::DictEntry`].
         items: Vec<Self>,
     },
-    /// `{..}`, only inside an array.
+    /// A dict entry, `{..}`, which occurs only inside an array.
     DictEntry(Box<(Self, Self)>),
-    /// `(...)`, with one field or more.
+    /// A struct, `(...)`, with one or more fields.
     Struct(Vec<Self>),
 }
 
 impl Value {
-    /// Reads the value of the one complete type `kind`, as [`Signature::types`] yields it.
+    /// Reads the value of the one complete type `kind`, as [`Signature::types`] returns it.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not valid.
     ///
     /// # Panics
     ///
-    /// If `kind` is an array or a dict entry made by hand that has not one or two types inside.
+    /// If `kind` is an array or a dict entry that was constructed with a wrong number of types.
     pub fn read(kind: Type<'_>, reader: &mut Reader<'_>) -> Result<Self, ReadError> {
         Self::read_nested(kind, reader, 0)
     }
 
     /// Reads all arguments of a message.
+    ///
+    /// # Errors
+    ///
+    /// If the body is not valid.
     pub fn read_args(message: &Message<'_>) -> Result<Vec<Self>, ReadError> {
         let mut reader = message.reader();
         message.signature().types().map(|kind| Self::read(kind, &mut reader)).collect()
     }
 
-    /// Appends the type of this value to `text`.
+    /// Appends the signature of this value to `text`.
     pub fn push_signature(&self, text: &mut String) {
         match self {
             Self::Bytes(_) => text.push_str("ay"),
@@ -97,7 +105,7 @@ impl Value {
         }
     }
 
-    /// The code that the type of this value begins with.
+    /// The first type code of the signature of this value.
     const fn type_code(&self) -> u8 {
         match self {
             Self::Byte(_) => b'y',
@@ -159,7 +167,8 @@ impl Value {
         });
     }
 
-    /// The types behind that of this value, which stands first in `types`; `None` if it does not.
+    /// The rest of `types` after the type of this value, which is the first one; `None` if it is
+    /// not.
     fn strip_type<'t>(&self, types: &'t [u8]) -> Option<&'t [u8]> {
         let inside = types.strip_prefix(&[self.type_code()])?;
         match self {
@@ -248,7 +257,7 @@ impl Value {
     }
 }
 
-/// The depth inside a container that begins here and itself stands inside `depth` others.
+/// The depth inside a container that begins here and is itself inside `depth` others.
 fn enter(reader: &Reader<'_>, depth: usize) -> Result<usize, InvalidMessage> {
     if depth >= VALUE_DEPTH_MAX {
         return Err(InvalidReason::TooDeep.at(reader.at()));
@@ -278,7 +287,7 @@ impl Decode<'_> for Value {
     }
 }
 
-/// Values of Rust types that are exactly one kind of value.
+/// Conversions from Rust types with exactly one kind of value.
 macro_rules! from {
     ($($type:ty => $variant:ident;)*) => {
         $(

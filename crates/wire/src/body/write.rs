@@ -1,4 +1,4 @@
-//! Writing values one after the other.
+//! Writes values one after the other.
 
 use alloc::vec::Vec;
 
@@ -8,11 +8,11 @@ use crate::message::WriteError;
 use crate::names::ObjectPath;
 use crate::signature::Signature;
 
-/// A cursor that appends marshalled values to a buffer.
+/// A cursor that appends marshaled values to a buffer.
 ///
-/// Offsets, and so padding, are counted from where the buffer ended when the writer was made.
-/// The first thing that cannot be written is kept and reported at the end, so that the calls
-/// between need no checks.
+/// Offsets, and therefore padding, are counted from the end of the buffer at the creation of the
+/// writer. The first error is kept and reported at the end, so that the calls in between need no
+/// checks.
 #[derive(Debug)]
 pub struct Writer<'o> {
     out: &'o mut Vec<u8>,
@@ -22,7 +22,7 @@ pub struct Writer<'o> {
     error: Option<WriteError>,
 }
 
-/// One method for each type that is a number.
+/// One method for each number type.
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident($int:ty as $raw:ty), $bytes:ident, $len:literal;)*) => {
         impl Writer<'_> {
@@ -39,38 +39,42 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Writes an `n`.
+    /// Writes a signed 16-bit integer, `n`.
     int16(i16 as u16), u16_bytes, 2;
-    /// Writes a `q`.
+    /// Writes an unsigned 16-bit integer, `q`.
     uint16(u16 as u16), u16_bytes, 2;
-    /// Writes an `i`.
+    /// Writes a signed 32-bit integer, `i`.
     int32(i32 as u32), u32_bytes, 4;
-    /// Writes a `u`, or the index that an `h` is.
+    /// Writes an unsigned 32-bit integer, `u`, or the index of an `h`.
     uint32(u32 as u32), u32_bytes, 4;
-    /// Writes an `x`.
+    /// Writes a signed 64-bit integer, `x`.
     int64(i64 as u64), u64_bytes, 8;
-    /// Writes a `t`.
+    /// Writes an unsigned 64-bit integer, `t`.
     uint64(u64 as u64), u64_bytes, 8;
 }
 
 impl<'o> Writer<'o> {
-    /// A writer behind what `out` holds.
+    /// A writer that appends to the contents of `out`.
     pub const fn new(out: &'o mut Vec<u8>, endian: Endian) -> Self {
         let start = out.len();
         Self { out, start, endian, depth: 0, error: None }
     }
 
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     pub const fn len(&self) -> usize {
         self.out.len() - self.start
     }
 
-    /// Whether nothing has been written.
+    /// Returns true if no byte has been written.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Ends writing and reports what could not be written, if anything.
+    /// Ends writing.
+    ///
+    /// # Errors
+    ///
+    /// The first error of the calls before.
     pub fn finish(self) -> Result<(), WriteError> {
         self.error.map_or(Ok(()), Err)
     }
@@ -83,25 +87,25 @@ impl<'o> Writer<'o> {
         self.out.extend_from_slice(&[0; 8][..padding]);
     }
 
-    /// Writes a `y`.
+    /// Writes an unsigned byte, `y`.
     #[inline]
     pub fn byte(&mut self, value: u8) {
         self.out.push(value);
     }
 
-    /// Writes a `b`.
+    /// Writes a boolean, type `b`.
     #[inline]
     pub fn boolean(&mut self, value: bool) {
         self.uint32(value.into());
     }
 
-    /// Writes a `d`.
+    /// Writes a double, type `d`.
     #[inline]
     pub fn double(&mut self, value: f64) {
         self.uint64(value.to_bits());
     }
 
-    /// Writes an `s`.
+    /// Writes a string, type `s`.
     pub fn string(&mut self, text: &str) {
         if text.as_bytes().contains(&0) {
             self.fail(WriteError::StringContainsNul);
@@ -109,12 +113,12 @@ impl<'o> Writer<'o> {
         self.text(text);
     }
 
-    /// Writes an `o`.
+    /// Writes an object path, `o`.
     pub fn object_path(&mut self, path: ObjectPath<'_>) {
         self.text(path.as_str());
     }
 
-    /// Writes a text without a 0 byte.
+    /// Writes a text, which must not contain a 0 byte.
     pub(crate) fn text(&mut self, text: &str) {
         let len = text.len();
         if len > MESSAGE_LEN_MAX {
@@ -125,27 +129,27 @@ impl<'o> Writer<'o> {
         self.out.push(0);
     }
 
-    /// Writes a `g`.
+    /// Writes a signature, type `g`.
     pub fn signature(&mut self, signature: Signature<'_>) {
         self.out.push(signature.as_bytes().len() as u8);
         self.out.extend_from_slice(signature.as_bytes());
         self.out.push(0);
     }
 
-    /// Writes a `v`: its one complete type, then the value that `value` writes.
+    /// Writes a variant, `v`: its one complete type, then the value that `value` writes.
     pub fn variant(&mut self, signature: Signature<'_>, value: impl FnOnce(&mut Self)) {
         self.signature(signature);
         self.nested(value);
     }
 
-    /// Writes a struct or a dict entry, whose fields `fields` writes.
+    /// Writes a struct or a dict entry; `fields` writes its fields.
     pub fn structure(&mut self, fields: impl FnOnce(&mut Self)) {
         self.align(8);
         self.nested(fields);
     }
 
-    /// Writes an array, whose elements `elements` writes; they are aligned to `alignment`, a power
-    /// of two not above 8.
+    /// Writes an array; `elements` writes its elements, which are aligned to `alignment`, a power
+    /// of two up to 8.
     pub fn array(&mut self, alignment: usize, elements: impl FnOnce(&mut Self)) {
         self.uint32(0);
         let len_at = self.out.len() - 4;
@@ -159,18 +163,18 @@ impl<'o> Writer<'o> {
         self.out[len_at..len_at + 4].copy_from_slice(&self.endian.u32_bytes(len as u32));
     }
 
-    /// Writes an `ay`.
+    /// Writes an array of bytes, `ay`.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.array(1, |writer| writer.raw(bytes));
     }
 
-    /// Appends bytes that are already marshalled.
+    /// Appends bytes that are already marshaled.
     #[inline]
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
 
-    /// Keeps the first error.
+    /// Records an error, unless there is one already.
     pub(super) fn fail(&mut self, error: WriteError) {
         self.error.get_or_insert(error);
     }

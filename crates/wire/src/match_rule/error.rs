@@ -1,23 +1,23 @@
-//! Every way in which a text fails to be a match rule.
+//! Errors of parsing match rules ("Match Rules").
 
 use core::fmt;
 
 use super::{ARG_INDEX_MAX, MATCH_RULE_LEN_MAX};
 use crate::names::NameError;
 
-/// Why a text is no match rule, and at which byte.
+/// The reason why a text is not a match rule, and the byte at which it fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatchRuleError {
-    /// Which rule of the grammar the text breaks.
+    /// The rule of the grammar that the text violates.
     pub kind: MatchRuleErrorKind,
     /// Offset in bytes from the start of the text: of the key if the key is wrong, of the value if
     /// the value is.
     pub at: usize,
 }
 
-/// What can be wrong with a match rule.
+/// The ways in which a match rule can be invalid.
 ///
-/// A bus answers [`TooLong`](Self::TooLong) with `LimitsExceeded` and all others with
+/// A bus replies to [`TooLong`](Self::TooLong) with `LimitsExceeded` and to all others with
 /// `MatchRuleInvalid`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -27,45 +27,45 @@ pub enum MatchRuleErrorKind {
         /// Bytes in the text.
         len: usize,
     },
-    /// A key has no `=` after it.
+    /// A key is not followed by `=`.
     MissingEquals,
-    /// Nothing stands before the `=`.
+    /// The text before the `=` is empty.
     EmptyKey,
-    /// An apostrophe begins a quotation that nothing ends.
+    /// A quotation has no closing apostrophe.
     UnbalancedQuote,
-    /// No such key.
+    /// The specification does not define the key.
     UnknownKey,
     /// A key is given twice.
     DuplicateKey,
     /// Both `path` and `path_namespace` are given.
     PathWithNamespace,
-    /// `arg` without a number.
+    /// `arg` is not followed by a number.
     MissingArgNumber,
-    /// The number after `arg` begins with a needless zero.
+    /// The number after `arg` has a leading zero.
     ArgNumberLeadingZero,
     /// The number after `arg` is above [`ARG_INDEX_MAX`].
     ArgNumberTooLarge,
-    /// The number after `arg` is followed by neither `path` nor `namespace`.
+    /// The text after the number of `arg` is not `path` or `namespace`.
     UnknownArgSuffix,
     /// `namespace` for another argument than the first.
     NamespaceOfLaterArg,
-    /// Two keys ask about this argument.
+    /// Two keys are about this argument.
     DuplicateArg(u8),
-    /// The type is none of the four.
+    /// The type is not one of the four.
     InvalidType,
-    /// `sender` is no bus name.
+    /// The value of `sender` is not a bus name.
     InvalidSender(NameError),
-    /// `interface` is no interface name.
+    /// The value of `interface` is not an interface name.
     InvalidInterface(NameError),
-    /// `member` is no member name.
+    /// The value of `member` is not a member name.
     InvalidMember(NameError),
-    /// `path` or `path_namespace` is no object path.
+    /// The value of `path` or `path_namespace` is not an object path.
     InvalidPath(NameError),
-    /// `destination` is no bus name.
+    /// The value of `destination` is not a bus name.
     InvalidDestination(NameError),
-    /// `arg0namespace` is nothing that a bus name can begin with.
+    /// The value of `arg0namespace` is not the beginning of a bus name.
     InvalidNamespace(NameError),
-    /// `eavesdrop` is neither `true` nor `false`.
+    /// The value of `eavesdrop` is not `true` or `false`.
     InvalidEavesdrop,
 }
 

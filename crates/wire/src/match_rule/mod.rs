@@ -1,8 +1,8 @@
-//! Match rules: which messages a connection asks to see ("Match Rules").
+//! Match rules select the messages that a connection receives ("Match Rules").
 //!
-//! A [`MatchRule`] is read once from its text. Two rules that ask for the same compare equal,
-//! however they were written, which is what `RemoveMatch` goes by; [`Display`](fmt::Display) gives
-//! the one canonical spelling, in which `GetAllMatchRules` lists them.
+//! A [`MatchRule`] is parsed once from its text. Two rules with the same meaning are equal, however
+//! they were written, which is what `RemoveMatch` compares; [`Display`](fmt::Display) prints the
+//! one canonical spelling, which `GetAllMatchRules` returns.
 //!
 //! ```
 //! use diligence_wire::match_rule::{MatchRule, PathMatch};
@@ -14,13 +14,13 @@
 //! # Ok::<(), diligence_wire::match_rule::MatchRuleError>(())
 //! ```
 //!
-//! Whether a rule selects a message is asked through [`MatchSubject`], so that a bus can say who
-//! owns a well-known name now, and read the arguments only if a rule comes that far.
+//! A rule is matched against a [`MatchSubject`], so that a bus can look up the current owner of a
+//! well-known name, and reads the arguments only if the other keys match.
 //!
-//! The grammar is that of the specification. The reference implementation differs from it in small
-//! things: it lets a backslash hide a comma, reads no more than 16 keys, stops at a key with an
-//! empty name and accepts `arg007`. Here a backslash hides nothing but an apostrophe, all keys
-//! count, and the last two are errors.
+//! The grammar is that in the specification. The reference implementation differs in details: a
+//! backslash escapes a comma, only 16 keys are read, parsing stops at a key with an empty name, and
+//! `arg007` is accepted. Here a backslash escapes only an apostrophe, all keys count, and the last
+//! two are errors.
 
 mod error;
 mod parse;
@@ -34,9 +34,9 @@ pub use error::{MatchRuleError, MatchRuleErrorKind};
 
 use crate::message::MessageType;
 
-/// What a connection asks to see: a message must agree with every key that the rule has.
+/// The messages that a connection wants: a message must match every key of the rule.
 ///
-/// The rule without keys is the [`Default`]; it agrees with every message.
+/// The rule without keys is the [`Default`]; it matches every message.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MatchRule {
     message_type: Option<MessageType>,
@@ -50,15 +50,19 @@ pub struct MatchRule {
 }
 
 impl MatchRule {
-    /// Reads a rule of at most [`MATCH_RULE_LEN_MAX`] bytes.
+    /// Parses a rule of at most [`MATCH_RULE_LEN_MAX`] bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the text is longer, or violates one of the rules in [`MatchRuleErrorKind`].
     pub fn parse(text: &str) -> Result<Self, MatchRuleError> {
         parse::parse(text)
     }
 
-    /// Whether the rule selects `message`.
+    /// Returns true if the rule matches `message`.
     ///
-    /// The rule's keys alone decide. That a message with a destination is for those who eavesdrop
-    /// only is the bus's affair: see [`eavesdrops`](Self::eavesdrops).
+    /// Only the keys of the rule count. The bus must check separately that a message with a
+    /// destination is only for eavesdroppers: see [`eavesdrops`](Self::eavesdrops).
     pub fn matches(&self, message: &impl MatchSubject) -> bool {
         self.message_type.is_none_or(|wanted| wanted == message.message_type())
             && agrees(&self.member, message.member())
@@ -79,17 +83,17 @@ impl MatchRule {
         self.sender.as_deref()
     }
 
-    /// `interface`
+    /// The value of `interface`, if the rule has it.
     pub fn interface(&self) -> Option<&str> {
         self.interface.as_deref()
     }
 
-    /// `member`
+    /// The value of `member`, if the rule has it.
     pub fn member(&self) -> Option<&str> {
         self.member.as_deref()
     }
 
-    /// `path` or `path_namespace`; a rule has not both.
+    /// The value of `path` or `path_namespace`; a rule has at most one of them.
     pub fn path(&self) -> Option<PathMatch<'_>> {
         Some(match self.path.as_ref()? {
             OwnedPath::Exact(path) => PathMatch::Exact(path),
@@ -102,18 +106,18 @@ impl MatchRule {
         self.destination.as_deref()
     }
 
-    /// The rules on arguments, by ascending index, at most one for each.
+    /// The rules about arguments, sorted by index, at most one for each argument.
     pub fn args(&self) -> &[ArgRule] {
         &self.args
     }
 
-    /// The same rule for messages with any arguments.
+    /// The same rule without its keys about arguments.
     #[must_use]
     pub fn without_args(self) -> Self {
         Self { args: Vec::new(), ..self }
     }
 
-    /// `eavesdrop='true'`: whether the rule is also for messages that are addressed to others.
+    /// `eavesdrop='true'`: true if the rule also matches messages that are addressed to others.
     pub fn eavesdrops(&self) -> bool {
         self.reach == Reach::Everything
     }
@@ -145,17 +149,17 @@ impl fmt::Display for MatchRule {
     }
 }
 
-/// The object that a rule asks for.
+/// The objects that a rule selects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PathMatch<'a> {
-    /// `path`: this object.
+    /// `path`: exactly this object.
     Exact(&'a str),
-    /// `path_namespace`: this object and all below it.
+    /// `path_namespace`: this object and all of its descendants.
     Namespace(&'a str),
 }
 
 impl PathMatch<'_> {
-    /// Whether a message from or to the object `path` agrees.
+    /// Returns true if a message from or to the object `path` matches.
     pub fn selects(self, path: &str) -> bool {
         match self {
             Self::Exact(wanted) => path == wanted,
@@ -165,19 +169,19 @@ impl PathMatch<'_> {
     }
 }
 
-/// What a rule asks of one argument: `arg0`, `arg3path`, `arg0namespace`.
+/// A rule about one argument: `arg0`, `arg3path`, `arg0namespace`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ArgRule {
-    /// Which argument, counted from 0; at most [`ARG_INDEX_MAX`].
+    /// The index of the argument, counted from 0; at most [`ARG_INDEX_MAX`].
     pub index: u8,
-    /// How to compare it.
+    /// The kind of comparison.
     pub how: ArgMatch,
-    /// What to compare it with.
+    /// The value to compare with.
     pub value: Box<str>,
 }
 
 impl ArgRule {
-    /// Whether an argument agrees; a message that has no such argument does not.
+    /// Returns true if an argument matches; a message without this argument does not match.
     pub fn selects(&self, arg: Option<MatchArgument<'_>>) -> bool {
         let wanted = &*self.value;
         match (self.how, arg) {
@@ -194,22 +198,22 @@ impl ArgRule {
     }
 }
 
-/// The rule's key: `arg2path`.
+/// Formats the key of the rule: `arg2path`.
 impl fmt::Display for ArgRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "arg{}{}", self.index, self.how.suffix())
     }
 }
 
-/// How to compare an argument.
+/// How an argument is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ArgMatch {
-    /// `arg0`: a STRING equal to the value.
+    /// `arg0`: a STRING that is equal to the value.
     Equal,
-    /// `arg0path`: a STRING or OBJECT_PATH that is equal to the value, or one of the two ends in
-    /// `/` and begins the other.
+    /// `arg0path`: a STRING or OBJECT_PATH that is equal to the value, or one of the two ends with
+    /// `/` and is a prefix of the other.
     Path,
-    /// `arg0namespace`: a STRING that is the value or goes on after it with a dot.
+    /// `arg0namespace`: a STRING that is equal to the value, or continues after it with a dot.
     Namespace,
 }
 
@@ -223,45 +227,45 @@ impl ArgMatch {
     }
 }
 
-/// An argument of a message, as far as rules can see it.
+/// An argument of a message, as match rules see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MatchArgument<'a> {
-    /// Of type STRING.
+    /// An argument of type STRING.
     String(&'a str),
-    /// Of type OBJECT_PATH.
+    /// An argument of type OBJECT_PATH.
     ObjectPath(&'a str),
-    /// Of any other type, which no rule can match.
+    /// An argument of any other type, which no rule can match.
     Other,
 }
 
-/// A message about to be matched, as its router sees it.
+/// A message to match, as its router sees it.
 pub trait MatchSubject {
-    /// The type.
+    /// The type of the message.
     fn message_type(&self) -> MessageType;
 
-    /// The object it comes from or goes to.
+    /// The object from which the message comes or to which it goes.
     fn path(&self) -> Option<&str>;
 
-    /// The interface, if it names one.
+    /// The interface, if the message has one.
     fn interface(&self) -> Option<&str>;
 
-    /// The method or signal.
+    /// The name of the method or signal.
     fn member(&self) -> Option<&str>;
 
-    /// Whether its sender is the connection that `name`, unique or well-known, stands for now.
+    /// Returns true if the sender is the connection that has `name`, a unique or well-known name.
     fn is_sender(&self, name: &str) -> bool;
 
-    /// Whether it is addressed to the connection that `name` stands for now.
+    /// Returns true if the message is addressed to the connection that has `name`.
     fn is_destination(&self, name: &str) -> bool;
 
-    /// The argument with this index, if the message has so many.
+    /// The argument with this index, if the message has it.
     fn arg(&self, index: u8) -> Option<MatchArgument<'_>>;
 }
 
-/// Bytes in the text of a rule. A bus answers a longer one with `LimitsExceeded`.
+/// Maximum bytes in the text of a rule. A bus replies to a longer one with `LimitsExceeded`.
 pub const MATCH_RULE_LEN_MAX: usize = 1024;
 
-/// The highest argument that a rule can ask about.
+/// The highest index of an argument in a rule.
 pub const ARG_INDEX_MAX: u8 = 63;
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -270,17 +274,17 @@ enum OwnedPath {
     Namespace(Box<str>),
 }
 
-/// Which messages a rule is for, before its keys are asked.
+/// The range of messages that a rule can match, before its keys are checked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 enum Reach {
-    /// Those that are addressed to nobody.
+    /// Only messages without a destination.
     #[default]
     Broadcasts,
-    /// Those that are addressed to others, too.
+    /// Also messages that are addressed to others.
     Everything,
 }
 
-/// Writes `key='value'`, with commas between.
+/// Formats `key='value'`, separated by commas.
 struct RuleKeyWriter<'w, 'f> {
     f: &'w mut fmt::Formatter<'f>,
     separator: &'static str,
@@ -293,7 +297,7 @@ impl RuleKeyWriter<'_, '_> {
         write!(self.f, "{separator}{name}='")?;
         for character in value.chars() {
             match character {
-                // The quotes end, an apostrophe stands outside of them, and they begin again.
+                // Closes the quotes, adds an escaped apostrophe, and opens the quotes again.
                 '\'' => self.f.write_str("'\\''")?,
                 other => self.f.write_char(other)?,
             }
@@ -311,7 +315,7 @@ fn is_at_or_below(name: &str, ancestor: &str, separator: char) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(separator))
 }
 
-/// Whether `directory` ends in a slash and `path` begins with it.
+/// Returns true if `directory` ends with a slash and is a prefix of `path`.
 fn is_under(path: &str, directory: &str) -> bool {
     directory.ends_with('/') && path.starts_with(directory)
 }

@@ -1,7 +1,7 @@
-//! The text of a rule, read.
+//! Parses the text of a match rule.
 //!
-//! A rule is `key=value` with commas between. Inside apostrophes everything stands for itself;
-//! outside, a comma ends the value and `\'` is an apostrophe.
+//! A rule is `key=value`, separated by commas. Inside apostrophes every character stands for
+//! itself; outside, a comma ends the value and `\'` is an apostrophe.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<MatchRule, MatchRuleError> {
     Ok(rule)
 }
 
-/// A key and its value, unquoted, with where the two begin in the text.
+/// A key and its unquoted value, with their offsets in the text.
 struct RuleKeyValue<'a> {
     key: &'a str,
     key_at: usize,
@@ -34,7 +34,7 @@ struct RuleKeyValue<'a> {
     value_at: usize,
 }
 
-/// What is still to be read of the text.
+/// The rest of the text.
 struct RuleCursor<'a> {
     text: &'a str,
     at: usize,
@@ -53,7 +53,7 @@ impl<'a> RuleCursor<'a> {
         Ok(Some(RuleKeyValue { key, key_at, value, value_at }))
     }
 
-    /// Takes the key, the blanks after it and the `=`.
+    /// Reads the key, the blanks after it and the `=`.
     fn key(&mut self) -> Result<&'a str, MatchRuleError> {
         let key_at = self.at;
         let len = self.rest().find(|c| is_blank(c) || c == '=').unwrap_or(self.rest().len());
@@ -70,7 +70,7 @@ impl<'a> RuleCursor<'a> {
         Ok(key)
     }
 
-    /// Takes the value, and the comma after it if there is one.
+    /// Reads the value, and the comma after it if there is one.
     fn value(&mut self) -> Result<String, MatchRuleError> {
         let mut value = String::new();
         loop {
@@ -85,7 +85,7 @@ impl<'a> RuleCursor<'a> {
         }
     }
 
-    /// Takes what stands between an apostrophe, which was taken before, and the next.
+    /// Reads the text from an apostrophe, which was read before, to the next.
     fn quoted(&mut self) -> Result<&'a str, MatchRuleError> {
         let quote_at = self.at - 1;
         let len = self.rest().find('\'').ok_or(Kind::UnbalancedQuote.at(quote_at))?;
@@ -115,7 +115,7 @@ impl<'a> RuleCursor<'a> {
     }
 }
 
-/// What a key asks about.
+/// The subject of a key.
 enum KeyName {
     Type,
     Sender,
@@ -143,7 +143,7 @@ impl KeyName {
         })
     }
 
-    /// Reads what follows `arg` in a key: the number and how to compare.
+    /// Parses the rest of a key after `arg`: the number and the kind of comparison.
     fn parse_arg(rest: &str) -> Result<Self, Kind> {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, suffix) = rest.split_at(digits);
@@ -167,7 +167,7 @@ impl KeyName {
 }
 
 impl RuleKeyValue<'_> {
-    /// The value, if it is a name of the kind that `check` asks for.
+    /// The value, if it is a valid name according to `check`.
     fn checked<'v, T>(
         &'v self,
         check: fn(&'v str) -> Result<T, NameError>,
@@ -179,7 +179,7 @@ impl RuleKeyValue<'_> {
         }
     }
 
-    /// What `read` makes of the value.
+    /// The result of `read` for the value, or an error.
     fn known<T>(&self, read: fn(&str) -> Option<T>, otherwise: Kind) -> Result<T, MatchRuleError> {
         read(&self.value).ok_or(otherwise.at(self.value_at))
     }
@@ -211,7 +211,7 @@ impl MatchRule {
                 pair.checked(BusName::new, Kind::InvalidDestination)?,
             ),
             KeyName::Eavesdrop => {
-                // The one key that may be repeated: the last one counts.
+                // This is the only key that may be repeated; the last one counts.
                 self.reach = pair.known(reach, Kind::InvalidEavesdrop)?;
                 Ok(())
             }
@@ -242,7 +242,7 @@ impl MatchRule {
         match self.args.binary_search_by_key(&arg.index, |earlier| earlier.index) {
             Ok(_) => Err(Kind::DuplicateArg(arg.index)),
             Err(place) => {
-                // Rules are kept for long, and mostly ask for one argument.
+                // Rules are kept for long, and most have one key about arguments.
                 self.args.reserve_exact(1);
                 self.args.insert(place, arg);
                 Ok(())
@@ -279,7 +279,7 @@ fn check_namespace(value: &str) -> Result<(), NameError> {
     }
 }
 
-/// What the reference implementation skips around keys.
+/// The blanks that the reference implementation skips around keys.
 const fn is_blank(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
 }

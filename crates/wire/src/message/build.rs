@@ -1,4 +1,4 @@
-//! Writing messages.
+//! Builds messages from their fields.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
@@ -11,10 +11,10 @@ use crate::limits::MESSAGE_LEN_MAX;
 use crate::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use crate::signature::Signature;
 
-/// What a message shall be; [`write`](Self::write) appends it to a buffer.
+/// The fields of a new message; [`write`](Self::write) appends it to a buffer.
 ///
-/// There is a constructor for each type of message, which takes the fields that this type needs,
-/// so that no message without them can be built.
+/// There is a constructor for each type of message, which takes the required fields of this type,
+/// so that a message without them cannot be built.
 #[derive(Clone, Copy, Debug)]
 pub struct Builder<'a> {
     endian: Endian,
@@ -36,17 +36,17 @@ impl<'a> Builder<'a> {
         Self { path: Some(path), member: Some(member), ..Self::empty(MessageType::MethodCall) }
     }
 
-    /// The results of the call with serial `call`.
+    /// The return of the call with serial `call`.
     pub const fn method_return(call: NonZeroU32) -> Self {
         Self { reply_serial: Some(call), ..Self::empty(MessageType::MethodReturn) }
     }
 
-    /// What went wrong with the call with serial `call`.
+    /// The error reply to the call with serial `call`.
     pub const fn error(name: ErrorName<'a>, call: NonZeroU32) -> Self {
         Self { error_name: Some(name), reply_serial: Some(call), ..Self::empty(MessageType::Error) }
     }
 
-    /// A signal.
+    /// A signal from an object.
     pub const fn signal(
         path: ObjectPath<'a>,
         interface: InterfaceName<'a>,
@@ -81,19 +81,19 @@ impl<'a> Builder<'a> {
         self.message_type
     }
 
-    /// The interface of a method that is called.
+    /// Sets the interface of the called method.
     #[must_use]
     pub const fn interface(self, interface: InterfaceName<'a>) -> Self {
         Self { interface: Some(interface), ..self }
     }
 
-    /// To whom the message goes.
+    /// Sets the recipient of the message.
     #[must_use]
     pub const fn destination(self, destination: BusName<'a>) -> Self {
         Self { destination: Some(destination), ..self }
     }
 
-    /// From whom the message comes. A bus sets this itself.
+    /// Sets the sender of the message. A bus sets this itself.
     #[must_use]
     pub const fn sender(self, sender: BusName<'a>) -> Self {
         Self { sender: Some(sender), ..self }
@@ -105,19 +105,23 @@ impl<'a> Builder<'a> {
         Self { flags: self.flags.with(flags), ..self }
     }
 
-    /// The byte order, in place of the machine's own.
+    /// Sets the byte order instead of the machine's own.
     #[must_use]
     pub const fn endian(self, endian: Endian) -> Self {
         Self { endian, ..self }
     }
 
-    /// How many descriptors go with the message.
+    /// Sets the number of descriptors that are sent with the message.
     #[must_use]
     pub const fn unix_fds(self, count: u32) -> Self {
         Self { unix_fds: count, ..self }
     }
 
-    /// Appends the message with `args` as its body. On an error `out` is as it was.
+    /// Appends the message with `args` as its body. If it fails, `out` is unchanged.
+    ///
+    /// # Errors
+    ///
+    /// If a value cannot be encoded, for example because it is too long.
     pub fn write(
         &self,
         out: &mut Vec<u8>,
@@ -128,9 +132,12 @@ impl<'a> Builder<'a> {
         self.write_with(out, serial, signature.check()?, |writer| args.encode_args(writer))
     }
 
-    /// Appends the message with the body that `body` writes, whose types are `signature`.
+    /// Appends the message with the body that `body` writes, which must have the types `signature`.
+    /// If it fails, `out` is unchanged.
     ///
-    /// That the two agree is the caller's duty. On an error `out` is as it was.
+    /// # Errors
+    ///
+    /// If a value cannot be encoded, for example because it is too long.
     pub fn write_with(
         &self,
         out: &mut Vec<u8>,

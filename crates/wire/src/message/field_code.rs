@@ -2,32 +2,32 @@
 
 use core::fmt;
 
-/// The header fields that the specification knows, by the code they have on the wire.
+/// The header fields that the specification defines, with their codes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum FieldCode {
-    /// The object: `o`.
+    /// The path of the object, type `o`.
     Path = 1,
-    /// The interface: `s`.
+    /// The name of the interface, type `s`.
     Interface = 2,
-    /// The method or signal: `s`.
+    /// The name of the method or signal, type `s`.
     Member = 3,
-    /// The error: `s`.
+    /// The name of the error, type `s`.
     ErrorName = 4,
-    /// The serial of the call that is answered: `u`.
+    /// The serial of the call to which the message replies, type `u`.
     ReplySerial = 5,
-    /// The bus name of the recipient: `s`.
+    /// The bus name of the recipient, type `s`.
     Destination = 6,
-    /// The bus name of the sender: `s`.
+    /// The bus name of the sender, type `s`.
     Sender = 7,
-    /// The types of the body: `g`.
+    /// The signature of the body, type `g`.
     Signature = 8,
-    /// The number of file descriptors: `u`.
+    /// The number of file descriptors, type `u`.
     UnixFds = 9,
 }
 
 impl FieldCode {
-    /// The field with this code; `None` if the specification defines none.
+    /// The field with this code; `None` if the specification does not define one.
     #[inline]
     pub const fn from_code(code: u8) -> Option<Self> {
         Some(match code {
@@ -57,7 +57,7 @@ impl FieldCode {
         }
     }
 
-    /// The specification's name for the field.
+    /// The name of the field in the specification.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Path => "PATH",

@@ -8,7 +8,8 @@ use crate::endian::{Endian, align};
 use crate::names::{BusName, CheckedName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use crate::signature::Signature;
 
-/// The values of the fields, each valid in itself, and together right for the message type.
+/// The values of the fields. Each is valid, and all required fields of the message type are
+/// present.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeaderFields<'a> {
     pub(super) path: Option<ObjectPath<'a>>,
@@ -20,14 +21,14 @@ pub(super) struct HeaderFields<'a> {
     pub(super) sender: Option<BusName<'a>>,
     pub(super) signature: Signature<'a>,
     pub(super) unix_fds: u32,
-    /// Whether there are fields that the specification does not know.
+    /// True if the header has fields that the specification does not define.
     pub(super) unknown: bool,
-    /// Bits by [`FieldCode::bit`] of the fields that are there.
+    /// The bits by [`FieldCode::bit`] of the present fields.
     seen: u16,
 }
 
 impl<'a> HeaderFields<'a> {
-    /// Reads the fields of the message that `bytes` hold, at least up to its body.
+    /// Parses the fields of the message in `bytes`, which must extend at least to its body.
     #[inline]
     pub(super) fn parse(
         &mut self,
@@ -60,7 +61,7 @@ impl<'a> HeaderFields<'a> {
         self.parse_value(code, cursor)
     }
 
-    /// Reads a field that the specification does not know, or that is wrong.
+    /// Reads an unknown or invalid field.
     #[cold]
     fn parse_other_field(&mut self, values: &mut Validator<'a>) -> Result<(), InvalidMessage> {
         let start = values.at();
@@ -106,7 +107,7 @@ impl<'a> HeaderFields<'a> {
     }
 }
 
-/// Bits by [`FieldCode::bit`] of the fields that a message of this type needs.
+/// The bits by [`FieldCode::bit`] of the fields that a message of this type requires.
 const fn required_fields(kind: MessageType) -> u16 {
     use FieldCode::{ErrorName, Interface, Member, Path, ReplySerial};
     match kind {
@@ -118,12 +119,12 @@ const fn required_fields(kind: MessageType) -> u16 {
     }
 }
 
-/// A cursor over the array of fields.
+/// A cursor over the array of header fields.
 struct FieldCursor<'a> {
     values: Validator<'a>,
-    /// The whole array as text, for names to be cut from. Most arrays are UTF-8 by chance, for
-    /// their lengths are small and the rest is text; to find that out once costs less than once
-    /// for each name.
+    /// The whole array as text, from which names are cut. Most arrays happen to be UTF-8, because
+    /// their lengths are small and the rest is text; checking this once costs less than checking
+    /// each name.
     text: Option<&'a str>,
 }
 
@@ -136,8 +137,7 @@ impl<'a> FieldCursor<'a> {
         }
     }
 
-    /// Takes the code and the type of a field that the specification knows; takes nothing where
-    /// something else stands.
+    /// Reads the code and the type of a known field; reads nothing if it is another field.
     #[inline]
     fn known_field(&mut self) -> Option<FieldCode> {
         let [code, 1, kind, 0] = *self.values.peek()? else { return None };
@@ -166,7 +166,7 @@ impl<'a> FieldCursor<'a> {
         Ok(name)
     }
 
-    /// Reads a string or object path and makes it the kind of name that the field holds.
+    /// Reads a string or object path and converts it to the kind of name in the field.
     #[inline]
     fn name<T: CheckedName<'a>>(&mut self, code: FieldCode) -> Result<T, InvalidMessage> {
         let bytes = self.values.terminated()?;
@@ -184,12 +184,12 @@ impl<'a> FieldCursor<'a> {
     }
 }
 
-/// One field of a valid header, as bytes: for copying headers with some fields left out.
+/// One field of a valid header, as bytes: for copying a header without some fields.
 pub(super) struct RawField<'a> {
     pub(super) code: u8,
     /// Offset from the start of the message.
     pub(super) start: usize,
-    /// From the field's code to the end of its value, without padding.
+    /// The bytes from the field's code to the end of its value, without padding.
     pub(super) bytes: &'a [u8],
 }
 
@@ -214,7 +214,7 @@ pub(super) fn raw_fields(
     })
 }
 
-/// Containers around the value of a field: the array, the struct `(yv)`, the variant.
+/// The containers around the value of a field: the array, the struct `(yv)`, the variant.
 pub(super) const FIELD_DEPTH: usize = 3;
 
 const LOCAL_INTERFACE: &str = "org.freedesktop.DBus.Local";

@@ -1,4 +1,4 @@
-//! The first 16 bytes of a message: enough to know how long it is.
+//! The first 16 bytes of a message, which determine its length.
 
 use core::num::NonZeroU32;
 
@@ -6,28 +6,28 @@ use super::{Flags, InvalidMessage, InvalidReason, MessageType};
 use crate::endian::{Endian, align};
 use crate::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
 
-/// What the fixed part of a header says, checked as far as it can be on its own.
+/// The fixed part of a header, checked as far as possible without the rest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FixedHeader {
     /// The byte order of the whole message.
     pub endian: Endian,
     /// The type of the message.
     pub message_type: MessageType,
-    /// The flags, unknown ones included.
+    /// The flags of the message, with unknown ones.
     pub flags: Flags,
     /// The sender's number for this message.
     pub serial: NonZeroU32,
-    /// Bytes of header fields, without the padding behind them.
+    /// Bytes of header fields, without the padding after them.
     pub fields_len: u32,
-    /// Bytes of body.
+    /// Bytes of the body.
     pub body_len: u32,
 }
 
 impl FixedHeader {
-    /// Bytes of the fixed part, the length of the array of fields included.
+    /// Bytes of the fixed part, including the length of the array of fields.
     pub const LEN: usize = 16;
 
-    /// Reads the fixed part.
+    /// Parses the fixed part.
     ///
     /// ```
     /// use diligence_wire::message::FixedHeader;
@@ -36,6 +36,11 @@ impl FixedHeader {
     /// assert_eq!(header.message_len(), 16 + 8 + 4);
     /// # Ok::<(), diligence_wire::message::InvalidMessage>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the byte order, the type, the version or the serial is invalid, or the message is too
+    /// long.
     #[inline]
     pub fn parse(bytes: &[u8; Self::LEN]) -> Result<Self, InvalidMessage> {
         let [mark, kind, flags, version, b0, b1, b2, b3, s0, s1, s2, s3, f0, f1, f2, f3] = *bytes;
@@ -68,7 +73,7 @@ impl FixedHeader {
         Ok(())
     }
 
-    /// Offset of the first byte behind the header fields, padding not counted.
+    /// Offset of the first byte after the header fields, without padding.
     #[inline]
     pub const fn fields_end(&self) -> usize {
         Self::LEN + self.fields_len as usize
@@ -80,17 +85,17 @@ impl FixedHeader {
         align(self.fields_end(), 8)
     }
 
-    /// Bytes in the whole message.
+    /// Bytes of the whole message.
     #[inline]
     pub const fn message_len(&self) -> usize {
         self.body_start() + self.body_len as usize
     }
 }
 
-/// The only version of the protocol there is.
+/// The only version of the protocol.
 pub(super) const PROTOCOL_VERSION: u8 = 1;
 
-/// Where the parts of the fixed header stand.
+/// Offsets of the parts of the fixed header.
 pub(crate) mod at {
     pub(crate) const TYPE: usize = 1;
     pub(crate) const VERSION: usize = 3;

@@ -7,13 +7,13 @@ use core::fmt;
 pub struct Flags(u8);
 
 impl Flags {
-    /// No flag.
+    /// The empty set of flags.
     pub const NONE: Self = Self(0);
-    /// The caller does not want a reply.
+    /// The caller does not expect a reply.
     pub const NO_REPLY_EXPECTED: Self = Self(1);
-    /// The bus must not start a program for the destination.
+    /// The bus must not start a service for the destination.
     pub const NO_AUTO_START: Self = Self(2);
-    /// The callee may ask the user for permission.
+    /// The callee may ask the user for authorization.
     pub const ALLOW_INTERACTIVE_AUTHORIZATION: Self = Self(4);
 
     /// All eight bits as they are on the wire.
@@ -22,19 +22,19 @@ impl Flags {
         Self(bits)
     }
 
-    /// All eight bits.
+    /// All eight bits as they are on the wire.
     #[inline]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Whether all flags of `other` are set here.
+    /// Returns true if all flags of `other` are set.
     #[inline]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The flags of both.
+    /// The union of both sets of flags.
     #[inline]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

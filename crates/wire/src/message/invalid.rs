@@ -1,4 +1,4 @@
-//! Every way in which bytes fail to be a message.
+//! Errors of parsing messages.
 
 use core::fmt;
 
@@ -6,20 +6,20 @@ use super::FieldCode;
 use crate::names::NameErrorKind;
 use crate::signature::SignatureErrorKind;
 
-/// Why bytes are not a valid message, and at which of them.
+/// The reason why bytes are not a valid message, and the byte at which they fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InvalidMessage {
-    /// Which rule is broken.
+    /// The rule that the message violates.
     pub reason: InvalidReason,
     /// Offset in bytes from the start of the message.
     pub at: usize,
 }
 
-/// The rules that a message can break: "Message Protocol" and "Marshaling (Wire Format)".
+/// The rules that a message can violate: "Message Protocol" and "Marshaling (Wire Format)".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum InvalidReason {
-    /// The first byte is neither `l` nor `B`.
+    /// The first byte is not `l` or `B`.
     ByteOrder,
     /// The message type is 0.
     TypeZero,
@@ -27,23 +27,22 @@ pub enum InvalidReason {
     Version,
     /// The serial is 0.
     SerialZero,
-    /// The array of header fields is longer than an array may be.
+    /// The array of header fields exceeds the limit for arrays.
     FieldsTooLong,
-    /// Header and body together are longer than a message may be.
+    /// Header and body together exceed the limit for messages.
     TooLong,
-    /// Header and body together are longer than this bus was told to allow.
+    /// Header and body together exceed the configured limit of this bus.
     OverConfiguredLimit {
         /// Bytes in the message.
         len: u32,
-        /// How many may be.
+        /// The configured limit, in bytes.
         limit: u32,
     },
-    /// With the SENDER that a bus puts in, the message or its header fields could be longer than
-    /// they may be.
+    /// With the SENDER that a bus adds, the message or its header fields could exceed their limit.
     NoRoomForSender {
         /// Bytes in the message, or in its header fields if these alone are too long.
         len: u32,
-        /// How many may be.
+        /// The limit, in bytes.
         limit: u32,
     },
     /// There are fewer bytes than the header announces.
@@ -53,31 +52,31 @@ pub enum InvalidReason {
 
     /// A header field has the code 0.
     FieldCodeZero,
-    /// A header field stands there twice.
+    /// A header field occurs twice.
     FieldDuplicate(FieldCode),
-    /// A header field's value has another type than the specification gives it. Codes from 10 on
-    /// are not in the specification, so that their values may have any.
+    /// The value of a header field has another type than the specification defines. Codes from 10
+    /// on are not in the specification, so their values may have any type.
     FieldType(FieldCode),
-    /// A header field holds a text that is not the kind of name it should be.
+    /// A header field contains a text that is not a valid name of its kind.
     FieldName(FieldCode, NameErrorKind),
-    /// A header field that this type of message needs is absent.
+    /// A required header field for this type of message is missing.
     FieldMissing(FieldCode),
     /// REPLY_SERIAL is 0.
     ReplySerialZero,
-    /// The interface is `org.freedesktop.DBus.Local`, which never travels.
+    /// The interface is `org.freedesktop.DBus.Local`, which must not be sent.
     LocalInterface,
-    /// The path is `/org/freedesktop/DBus/Local`, which never travels.
+    /// The path is `/org/freedesktop/DBus/Local`, which must not be sent.
     LocalPath,
 
-    /// A value would end behind the container or the message that holds it.
+    /// A value extends beyond its container or the message.
     ValueTruncated,
     /// A padding byte is not 0.
     PaddingNotZero,
-    /// A boolean is neither 0 nor 1.
+    /// A boolean is not 0 or 1.
     Boolean,
-    /// A string has no 0 byte behind it.
+    /// A string is not followed by a 0 byte.
     StringNotTerminated,
-    /// A string has a 0 byte inside.
+    /// A string contains a 0 byte.
     StringContainsNul,
     /// A string is not UTF-8.
     StringNotUtf8,
@@ -85,41 +84,41 @@ pub enum InvalidReason {
     ObjectPath(NameErrorKind),
     /// A signature in a value is malformed.
     Signature(SignatureErrorKind),
-    /// A signature has no 0 byte behind it.
+    /// A signature is not followed by a 0 byte.
     SignatureNotTerminated,
-    /// A variant holds no type, or more than one.
+    /// The signature of a variant is not exactly one complete type.
     VariantNotSingle,
     /// An array is longer than 64 MiB.
     ArrayTooLong,
-    /// The elements of an array do not end where its length says.
+    /// The elements of an array do not end at its length.
     ArrayLength,
     /// More than 64 containers are nested. Around the value of a header field there are three: the
     /// array of fields, the field and its variant.
     ///
-    /// The reference looks at the depth of values, not of containers, and so accepts a 65th that
-    /// is an empty array or an array of numbers.
+    /// The reference implementation limits the depth of values, not of containers, and so accepts a
+    /// 65th that is an empty array or an array of numbers.
     TooDeep,
-    /// The body goes on behind the last value of its signature.
+    /// The body continues after the last value of its signature.
     BodyTooLong,
 
-    /// Fewer descriptors came than UNIX_FDS announces.
+    /// Fewer descriptors arrived than UNIX_FDS announces.
     DescriptorsMissing {
-        /// What UNIX_FDS says.
+        /// The value of UNIX_FDS.
         announced: u32,
-        /// How many came.
+        /// The number of descriptors that arrived.
         received: u32,
     },
-    /// More descriptors came than one message may have here.
+    /// More descriptors arrived than one message may have here.
     DescriptorsOverLimit {
-        /// How many came.
+        /// The number of descriptors that arrived.
         received: u32,
-        /// How many may.
+        /// The maximum number of descriptors.
         limit: u32,
     },
 }
 
 impl InvalidReason {
-    /// This rule, broken at byte `at`.
+    /// The error for this rule at byte `at`.
     #[inline]
     pub const fn at(self, at: usize) -> InvalidMessage {
         InvalidMessage { reason: self, at }

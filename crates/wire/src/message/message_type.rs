@@ -11,14 +11,14 @@ pub enum MessageType {
     MethodReturn,
     /// Replies to a call with an error.
     Error,
-    /// Reports an event.
+    /// Reports an event, as a signal.
     Signal,
     /// A type that the specification does not define. Recipients must ignore such messages.
     Unknown(u8),
 }
 
 impl MessageType {
-    /// Reads the type's code; `None` for 0, which is invalid.
+    /// The type with this code; `None` for 0, which is invalid.
     #[inline]
     pub const fn from_code(code: u8) -> Option<Self> {
         Some(match code {
@@ -43,13 +43,13 @@ impl MessageType {
         }
     }
 
-    /// Whether this is the type of a reply.
+    /// Returns true for returns and errors.
     #[inline]
     pub const fn is_reply(self) -> bool {
         matches!(self, Self::MethodReturn | Self::Error)
     }
 
-    /// The word that match rules and logs use.
+    /// The word for the type in match rules and logs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::MethodCall => "method_call",

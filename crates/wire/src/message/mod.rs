@@ -1,9 +1,9 @@
-//! Messages: the view of one, parsed once, and what writes one.
+//! Messages: a parsed view, and a builder.
 //!
 //! [`Message::parse`] checks a whole header and returns a view whose accessors cannot fail;
-//! [`Message::validate_body`] checks the body, once for all who will get the message.
-//! [`Builder`] writes a message into the caller's buffer; [`Message::stamp`] copies a header with
-//! the sender's name put in, which is all that a bus changes.
+//! [`Message::validate_body`] checks the body, once for all recipients. [`Builder`] writes a
+//! message into the caller's buffer; [`Message::stamp`] copies a header with the sender's name
+//! added, which is the only change that a bus makes.
 //!
 //! ```
 //! use std::num::NonZeroU32;
@@ -56,10 +56,10 @@ use crate::match_rule::MatchArgument;
 use crate::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use crate::signature::{Signature, Type};
 
-/// A view of one whole message whose header is valid.
+/// A view of one complete message with a valid header.
 ///
-/// It borrows the bytes and is cheap to make; the accessors cannot fail. The body may still be
-/// invalid until [`validate_body`](Self::validate_body) has said otherwise.
+/// It borrows the bytes and is cheap to create; the accessors cannot fail. The body may be invalid
+/// unless [`validate_body`](Self::validate_body) has succeeded.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     bytes: &'a [u8],
@@ -68,7 +68,11 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Parses and checks the header of the message that `bytes` hold, no more and no less.
+    /// Parses and checks the header of the message that `bytes` contain exactly.
+    ///
+    /// # Errors
+    ///
+    /// If the header is not valid, or `bytes` are shorter or longer than the message.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, InvalidMessage> {
         let start = bytes.first_chunk().ok_or(InvalidReason::Truncated.at(bytes.len()))?;
         let fixed = FixedHeader::parse(start)?;
@@ -83,19 +87,19 @@ impl<'a> Message<'a> {
         Ok(message)
     }
 
-    /// The whole message as it came.
+    /// The bytes of the whole message.
     #[inline]
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The header with the padding behind it.
+    /// The header with the padding after it.
     #[inline]
     pub fn header_bytes(&self) -> &'a [u8] {
         &self.bytes[..self.fixed.body_start()]
     }
 
-    /// The body.
+    /// The bytes of the body.
     #[inline]
     pub fn body(&self) -> &'a [u8] {
         &self.bytes[self.fixed.body_start()..]
@@ -107,32 +111,32 @@ impl<'a> Message<'a> {
         self.fixed.endian
     }
 
-    /// What the message is for.
+    /// The type of the message.
     #[inline]
     pub const fn message_type(&self) -> MessageType {
         self.fixed.message_type
     }
 
-    /// The flags.
+    /// The flags of the message.
     #[inline]
     pub const fn flags(&self) -> Flags {
         self.fixed.flags
     }
 
-    /// Whether whoever gets this call shall answer it.
+    /// Returns true if this is a call whose recipient must reply.
     #[inline]
     pub const fn expects_reply(&self) -> bool {
         matches!(self.fixed.message_type, MessageType::MethodCall)
             && !self.fixed.flags.contains(Flags::NO_REPLY_EXPECTED)
     }
 
-    /// The sender's number for this message.
+    /// The serial that the sender gave to this message.
     #[inline]
     pub const fn serial(&self) -> NonZeroU32 {
         self.fixed.serial
     }
 
-    /// The object called, or that emits. Calls and signals have it.
+    /// The called or emitting object. Calls and signals have it.
     #[inline]
     pub const fn path(&self) -> Option<ObjectPath<'a>> {
         self.fields.path
@@ -144,56 +148,60 @@ impl<'a> Message<'a> {
         self.fields.interface
     }
 
-    /// The method or signal. Calls and signals have it.
+    /// The name of the method or signal. Calls and signals have it.
     #[inline]
     pub const fn member(&self) -> Option<MemberName<'a>> {
         self.fields.member
     }
 
-    /// What went wrong. Errors have it.
+    /// The name of the error. Errors have it.
     #[inline]
     pub const fn error_name(&self) -> Option<ErrorName<'a>> {
         self.fields.error_name
     }
 
-    /// The serial of the call that this answers. Returns and errors have it.
+    /// The serial of the call to which this replies. Returns and errors have it.
     #[inline]
     pub const fn reply_serial(&self) -> Option<NonZeroU32> {
         self.fields.reply_serial
     }
 
-    /// To whom the message is addressed.
+    /// The bus name of the recipient.
     #[inline]
     pub const fn destination(&self) -> Option<BusName<'a>> {
         self.fields.destination
     }
 
-    /// Who sent it; to be believed only behind a bus.
+    /// The bus name of the sender, which is reliable only if a bus has set it.
     #[inline]
     pub const fn sender(&self) -> Option<BusName<'a>> {
         self.fields.sender
     }
 
-    /// The types of the body.
+    /// The signature of the body.
     #[inline]
     pub const fn signature(&self) -> Signature<'a> {
         self.fields.signature
     }
 
-    /// How many descriptors travel with the message.
+    /// The number of descriptors that are sent with the message.
     #[inline]
     pub const fn unix_fds(&self) -> u32 {
         self.fields.unix_fds
     }
 
-    /// Where the field begins in the message, if it is there: for telling what is wrong with it.
+    /// The offset of a field in the message, if it is present: for the position in errors.
     #[cold]
     pub(crate) fn field_start(&self, code: FieldCode) -> Option<usize> {
         let mut fields = raw_fields(self.bytes, self.endian(), self.fixed.fields_end());
         fields.find(|field| field.code == code as u8).map(|field| field.start)
     }
 
-    /// Checks that the body is exactly the values of the signature.
+    /// Validates the body.
+    ///
+    /// # Errors
+    ///
+    /// If the body is not exactly the values of the signature.
     pub fn validate_body(&self) -> Result<(), InvalidMessage> {
         Validator::new(self.bytes, self.endian(), self.fixed.body_start()).body(self.signature())
     }
@@ -203,14 +211,18 @@ impl<'a> Message<'a> {
         Reader::new(self.bytes, self.endian(), self.fixed.body_start())
     }
 
-    /// Reads the body as the types of `T`, which must be those of the signature.
+    /// Reads the body as the types of `T`.
+    ///
+    /// # Errors
+    ///
+    /// If the signature has other types, or a value is invalid.
     pub fn read<T: DecodeArgs<'a>>(&self) -> Result<T, ReadError> {
         T::decode_body(self.signature(), &mut self.reader())
     }
 
     /// The arguments of the body as match rules see them, one for each complete type.
     ///
-    /// Ends early where the body is invalid.
+    /// The iterator ends early if the body is invalid.
     pub fn args(&self) -> impl Iterator<Item = MatchArgument<'a>> + use<'a> {
         let mut reader = self.reader();
         let mut types = self.signature().types();

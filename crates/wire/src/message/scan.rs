@@ -1,5 +1,5 @@
-//! Header fields read one after the other without validating names: for recordings, and for headers that
-//! were valid when the bus read them.
+//! Reads header fields one after the other without validating names: for recordings, and for
+//! headers that were valid when the bus read them.
 
 use super::{FieldCode, FixedHeader, InvalidMessage};
 use crate::body::Validator;
@@ -38,17 +38,16 @@ pub struct HeaderScan<'a> {
 /// One field of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ScannedField<'a> {
-    /// A name, an object path or the signature: bytes that should be one.
+    /// A name, an object path or the signature, as bytes that were not validated.
     Text(FieldCode, &'a [u8]),
     /// REPLY_SERIAL or UNIX_FDS.
     Number(FieldCode, u32),
-    /// A field that the specification does not know, by its code.
+    /// A field that the specification does not define, with its code.
     Unknown(u8),
 }
 
 impl<'a> HeaderScan<'a> {
-    /// The fields of the message that begins with `bytes`, of which there may be less than its
-    /// header.
+    /// The fields of the message that begins with `bytes`, which may be shorter than its header.
     #[inline]
     pub fn new(bytes: &'a [u8], fixed: &FixedHeader) -> Self {
         let end = fixed.fields_end().min(bytes.len());
@@ -56,13 +55,13 @@ impl<'a> HeaderScan<'a> {
         Self { values: Validator::new(&bytes[..end], fixed.endian, start) }
     }
 
-    /// Hands out each field.
+    /// Calls a function with each field.
     ///
     /// # Errors
     ///
-    /// The first one: of a field that cannot be read, or of who takes them.
-    // No iterator, since a field would go through memory on its way out of it, each time to be waited
-    // for: that was a quarter of the time that opening a recording takes.
+    /// If a field cannot be read, or the function fails: the first error.
+    // An iterator would return each field through memory, which took a quarter of the time of
+    // opening a recording.
     #[inline]
     pub fn each(
         mut self,

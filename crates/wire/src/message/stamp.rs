@@ -1,15 +1,15 @@
-//! Putting the sender's name into a header, the one thing that a bus changes in a message.
+//! Adds the sender's name to a header, which is the only change that a bus makes to a message.
 //!
-//! The specification has the bus set SENDER on everything that it passes on ("Message Bus Message
-//! Routing"), and leave out fields that it does not know ("HeaderFiltering"). Most messages carry
-//! neither a sender nor unknown fields, so the header is copied whole with one field appended:
+//! The specification requires the bus to set SENDER on every message that it forwards ("Message Bus
+//! Message Routing"), and to remove unknown fields ("HeaderFiltering"). Most messages have neither
+//! a sender nor unknown fields, so the whole header is copied and one field is appended:
 //!
 //! ```text
 //!    fixed part | fields ...... | pad | SENDER | pad | body
 //!           ^ length patched            ^ appended
 //! ```
 //!
-//! The body is not touched, and not even looked at.
+//! The body is not changed and not read.
 
 use alloc::vec::Vec;
 
@@ -21,7 +21,7 @@ use crate::endian::{Endian, align};
 use crate::limits::{FORWARDED_LEN_MAX, STAMP_LEN_MAX};
 use crate::names::BusName;
 
-/// The SENDER field of one connection, made once and appended to each of its messages.
+/// The SENDER field of one connection, encoded once and appended to each of its messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SenderField {
     /// The field in little-endian form. In the other order only the four bytes of length differ.
@@ -29,7 +29,7 @@ pub struct SenderField {
 }
 
 impl SenderField {
-    /// The field that holds `name`.
+    /// The field with the value `name`.
     pub fn new(name: BusName<'_>) -> Self {
         let text = name.as_str();
         let mut little = Vec::with_capacity(TEXT_AT + text.len() + 1);
@@ -41,7 +41,7 @@ impl SenderField {
         Self { little }
     }
 
-    /// The name.
+    /// The name of the sender.
     pub fn name(&self) -> &str {
         let text = &self.little[TEXT_AT..self.little.len() - 1];
         core::str::from_utf8(text).expect("made from a name")
@@ -57,12 +57,12 @@ impl SenderField {
 }
 
 impl Message<'_> {
-    /// Appends this message's header to `out` with `sender` as its only SENDER, without fields
-    /// that the specification does not know, and padded, so that the body can follow as it is.
+    /// Appends this message's header to `out` with `sender` as its only SENDER, without unknown
+    /// fields, and padded, so that the unchanged body can follow.
     ///
-    /// The header grows by at most [`STAMP_LEN_MAX`]; a message that came through a
+    /// The header grows by at most [`STAMP_LEN_MAX`]; a message from a
     /// [`Framer`](crate::framer::Framer) whose limit is [`FORWARDED_LEN_MAX`] or less stays within
-    /// what a recipient may accept.
+    /// the limit of its recipients.
     pub fn stamp(&self, sender: &SenderField, out: &mut Vec<u8>) {
         let start = out.len();
         match self.fields.sender {
@@ -79,8 +79,7 @@ impl Message<'_> {
         self.finish_header(out, start);
     }
 
-    /// Appends the header as [`stamp`](Self::stamp) does, for a message that nobody is named as
-    /// the sender of.
+    /// Appends the header like [`stamp`](Self::stamp), for a message without a sender.
     pub fn copy_header_filtered(&self, out: &mut Vec<u8>) {
         let start = out.len();
         self.copy_known_fields(out);
@@ -95,7 +94,7 @@ impl Message<'_> {
         pad(out, start);
     }
 
-    /// The slow road: field by field, without SENDER and without unknown fields.
+    /// The slow path: field by field, without SENDER and without unknown fields.
     #[cold]
     fn copy_known_fields(&self, out: &mut Vec<u8>) {
         let start = out.len();
@@ -120,6 +119,6 @@ fn pad(out: &mut Vec<u8>, start: usize) {
     out.extend_from_slice(&[0; 8][..padding]);
 }
 
-/// Where the length of the text and the text stand in a SENDER field.
+/// The offsets of the length and of the text in a SENDER field.
 const LEN_AT: usize = 4;
 const TEXT_AT: usize = 8;

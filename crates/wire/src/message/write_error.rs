@@ -1,14 +1,14 @@
-//! Every reason why a message cannot be written.
+//! Errors of writing messages.
 
 use core::fmt;
 
 use crate::signature::SignatureErrorKind;
 
-/// Why a message cannot be written. The cause is always an argument of the caller.
+/// The reason why a message cannot be written, which is always an argument of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A string has a 0 byte inside, which D-Bus cannot carry.
+    /// A string contains a 0 byte, which D-Bus does not allow.
     StringContainsNul,
     /// An array is longer than 64 MiB.
     ArrayTooLong {
@@ -25,7 +25,7 @@ pub enum WriteError {
         /// Its length in bytes.
         len: usize,
     },
-    /// The types of the arguments are not a valid signature: too many, or nested too deep.
+    /// The types of the arguments are not a valid signature: too many, or nested too deeply.
     Signature(SignatureErrorKind),
 }
 
