@@ -63,12 +63,12 @@ pub(crate) enum LookError {
         printable(&known.join(", "))
     )]
     OnlyStandard { path: String, known: Vec<String> },
-    #[error("{name} has nothing at {path}{suggestion}")]
+    #[error("{name} has no object at {path}{suggestion}")]
     NoSuchObject { path: String, name: String, suggestion: String },
     #[error("there is no process {pid}")]
     NoSuchProcess { pid: u32 },
     /// The name has no owner, but it is activatable.
-    #[error("nobody has the name {name} now; the bus can start a service that will")]
+    #[error("the name {name} has no owner now; `diligence start {name}` starts its service")]
     NotRunning { name: String },
 }
 

@@ -1,15 +1,16 @@
-//! `--json` and `-j` with the forms of busctl, and one in which nothing is lost.
+//! `--json` and `-j` with the forms of busctl, and a lossless form.
 
 use std::io::{IsTerminal as _, stdout};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-/// Whether something is printed as JSON, and how.
+/// Options for JSON output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Args)]
 pub(crate) struct JsonChoice {
-    /// Print JSON: `short` on one line, `pretty` on many, `lossless` with the type of each value and
-    /// dictionaries as lists of pairs; without a word pretty on a terminal and short anywhere else
+    /// Print JSON: `short` on one line, `pretty` on several lines, `lossless` with the type of each
+    /// value and dictionaries as lists of pairs; without a form, pretty on a terminal and short
+    /// elsewhere
     #[arg(
         long,
         value_enum,
@@ -35,19 +36,19 @@ enum JsonWord {
     Auto,
 }
 
-/// How JSON is printed.
+/// The form of JSON output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum JsonLayout {
-    /// On a line, values in the shape of busctl.
+    /// One line, with values like busctl's.
     Line,
     /// The same on several lines.
     Lines,
-    /// On a line, values in the shape in which nothing is lost.
+    /// One line, with values in the lossless form.
     Lossless,
 }
 
 impl JsonChoice {
-    /// How JSON is wanted; `None` if it is not.
+    /// The selected form; `None` if JSON is not selected.
     pub(crate) fn layout(self) -> Option<JsonLayout> {
         match self.json.or(self.j.then_some(JsonWord::Auto))? {
             JsonWord::Off => None,
@@ -58,22 +59,23 @@ impl JsonChoice {
         }
     }
 
-    /// What has but one shape as JSON, with a line feed at the end; `None` if that is not wanted.
+    /// The JSON of a value with only one form, with a newline at the end; `None` if JSON is not
+    /// selected.
     pub(crate) fn text(self, value: &impl Serialize) -> Option<String> {
         let layout = self.layout()?;
-        // What is told here has texts for keys, so that it cannot fail.
+        // All keys are strings, so this cannot fail.
         let json = serde_json::to_string(value).unwrap_or_default();
         Some(layout.lay(json) + "\n")
     }
 }
 
 impl JsonLayout {
-    /// What suits whoever reads.
+    /// Pretty on a terminal, and short elsewhere.
     pub(crate) fn of_stdout() -> Self {
         if stdout().is_terminal() { Self::Lines } else { Self::Line }
     }
 
-    /// JSON that is on one line, as it is wanted.
+    /// Formats JSON that is on one line.
     pub(crate) fn lay(self, json: String) -> String {
         match self {
             Self::Line | Self::Lossless => json,
@@ -82,8 +84,8 @@ impl JsonLayout {
     }
 }
 
-/// JSON on several lines, as systemd spreads it: tabs, and a space on both sides of a colon. Keys that
-/// come twice and numbers of any length stay as they are.
+/// JSON on several lines in the style of systemd: tabs, and a space on both sides of a colon.
+/// Repeated keys and numbers of any length stay unchanged.
 fn spread(json: &str) -> String {
     let mut text = String::with_capacity(json.len() * 2);
     let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);

@@ -1,4 +1,4 @@
-//! What the output looks like: its width, and whether it has colors.
+//! The style of the output: its width and colors.
 
 use std::env;
 use std::io::{IsTerminal, stderr, stdout};
@@ -8,10 +8,10 @@ use capture::show::MessageLines;
 use capture::text::{Colours, Style};
 use clap::{Args, ValueEnum};
 
-/// Whether the output has colors.
+/// The option for colors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Args)]
 pub(crate) struct ColorChoice {
-    /// Use colors; auto: on a terminal, unless NO_COLOR is set
+    /// When to use colors; auto: on a terminal, unless NO_COLOR is set
     #[arg(
         long,
         value_enum,
@@ -30,7 +30,7 @@ enum When {
 }
 
 impl ColorChoice {
-    /// The style of the standard output.
+    /// The style of standard output.
     pub(crate) fn of_stdout(self) -> Style {
         let style = of_stdout();
         match self.color {
@@ -40,7 +40,7 @@ impl ColorChoice {
         }
     }
 
-    /// The style of lines for messages: in a pipe nothing is cut.
+    /// The style of lines for messages: they are not shortened in a pipe.
     pub(crate) fn of_lines(self) -> Style {
         match (self.of_stdout(), stdout().is_terminal()) {
             (style, true) => style,
@@ -49,7 +49,8 @@ impl ColorChoice {
     }
 }
 
-/// What suits the standard output: its width, and colors on a terminal unless `NO_COLOR` is set.
+/// The default style of standard output: its width, and colors on a terminal unless `NO_COLOR` is
+/// set.
 pub(crate) fn of_stdout() -> Style {
     let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colours = match stdout().is_terminal() && !is_unwanted {
@@ -59,12 +60,13 @@ pub(crate) fn of_stdout() -> Style {
     Style { width: width(&stdout()).unwrap_or(WIDTH_OF_PIPES), colours }
 }
 
-/// Cells of a line of standard error, if it is a terminal.
+/// The width of standard error in cells; `None` if it is not a terminal.
 pub(crate) fn width_of_stderr() -> Option<usize> {
     stderr().is_terminal().then(|| width(&stderr())).flatten()
 }
 
-/// Cells of a line: what `COLUMNS` says, else what the terminal has; `None` if it is no terminal.
+/// The width of a line in cells: `COLUMNS`, or else the width of the terminal; `None` if it is not
+/// a terminal.
 fn width(output: &(impl IsTerminal + AsFd)) -> Option<usize> {
     let wanted = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let columns = match wanted.filter(|&columns| columns > 0) {
@@ -79,14 +81,14 @@ fn width(output: &(impl IsTerminal + AsFd)) -> Option<usize> {
     Some(columns.clamp(WIDTH_MIN, WIDTH_MAX))
 }
 
-/// Cells of a line where nobody says how many there are.
+/// The width in cells if the terminal does not report one.
 const WIDTH_USUAL: usize = 80;
 
-/// Narrower than that, lines are broken by the terminal.
+/// The minimum width; narrower terminals wrap the lines.
 const WIDTH_MIN: usize = 60;
 
-/// No terminal is as wide as that.
+/// The maximum width, larger than any terminal.
 const WIDTH_MAX: usize = 10_000;
 
-/// Cells of a line that goes to a program.
+/// The width of a line in a pipe.
 const WIDTH_OF_PIPES: usize = 120;

@@ -1,21 +1,21 @@
-//! Options that say how tables are printed, as busctl has them.
+//! Options for the form of tables, with the names of busctl.
 
 use clap::{ArgAction, Args};
 
-/// How a table is printed.
+/// Options for the form of a table.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct TableOptions {
-    /// Do not print the line above the columns
+    /// Do not print the heading
     #[arg(long)]
     pub(crate) no_legend: bool,
-    /// Print everything in full, however wide the terminal is
+    /// Print complete values, even if they are wider than the terminal
     #[arg(short = 'l', long)]
     pub(crate) full: bool,
     #[command(flatten)]
     _pager: NoPager,
 }
 
-/// What `busctl` has to be told, taken so that its command lines can be: there is no pager.
+/// `--no-pager` of `busctl`, which is accepted and ignored: this program never starts a pager.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct NoPager {
     #[arg(long = "no-pager", hide = true, action = ArgAction::Count)]

@@ -42,11 +42,15 @@ impl TableSubject {
     /// All of them, in the order in which people see them, each with its name and what it is.
     const WORDS: [(Self, &'static str, &'static str); 18] = [
         (Self::Group(GroupKeyKind::Member), "member", "Methods and signals"),
-        (Self::Group(GroupKeyKind::Service), "service", "Those who are called, or emit"),
+        (
+            Self::Group(GroupKeyKind::Service),
+            "service",
+            "Services: callees, and senders of signals",
+        ),
         (Self::Group(GroupKeyKind::Interface), "interface", "Interfaces"),
         (Self::Group(GroupKeyKind::Path), "path", "Objects"),
-        (Self::Group(GroupKeyKind::Sender), "sender", "Connections that send"),
-        (Self::Group(GroupKeyKind::Process), "process", "Processes that send"),
+        (Self::Group(GroupKeyKind::Sender), "sender", "Connections that send messages"),
+        (Self::Group(GroupKeyKind::Process), "process", "Processes that send messages"),
         (Self::Group(GroupKeyKind::Unit), "unit", "systemd units that send"),
         (Self::Group(GroupKeyKind::Pair), "pair", "Sender with recipient"),
         (Self::Group(GroupKeyKind::Type), "type", "Calls, returns, errors, signals"),
@@ -54,7 +58,7 @@ impl TableSubject {
         (Self::Group(GroupKeyKind::Bus), "bus", "Buses"),
         (Self::Size, "size", "Sizes in half decades"),
         (Self::MemberSize, "member-size", "Smallest, mean and largest message of each member"),
-        (Self::Recipients, "recipients", "How many get each signal"),
+        (Self::Recipients, "recipients", "Numbers of recipients of signals"),
         (Self::Rules, "rules", "Match rules of each connection; takes no query"),
         (
             Self::Replies,
@@ -64,13 +68,9 @@ impl TableSubject {
         (
             Self::Dispatch,
             "dispatch",
-            "How long the bus had messages: receiving, dispatch, match rules, sending; from its trace",
+            "Time of messages in the bus, by step (receiving, dispatch, match rules, sending); from its trace",
         ),
-        (
-            Self::Switches,
-            "switches",
-            "Switches of processes for each call, from `record --switches`",
-        ),
+        (Self::Switches, "switches", "Context switches during each call, from `record --switches`"),
     ];
 
     /// All of them, in the order in which people see them.

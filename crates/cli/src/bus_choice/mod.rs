@@ -1,4 +1,4 @@
-//! Which bus a command is about, spelled the same everywhere.
+//! Options that select a bus, which are the same for all commands.
 
 mod elsewhere;
 
@@ -10,7 +10,7 @@ use client::{ConnectError, Connection};
 use inspector::{Inspector, InspectorPatience};
 use recorder::BusPlace;
 
-/// The options that choose a bus.
+/// The options that select one bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct BusChoice {
@@ -23,19 +23,19 @@ pub(crate) struct BusChoice {
     /// The bus at this address
     #[arg(long, value_name = "ADDRESS", short_alias = 'a')]
     address: Option<String>,
-    /// The system bus of another machine, by ssh
+    /// The system bus of another machine, through ssh
     #[arg(short = 'H', long, value_name = "[USER@]HOST[:PORT]", value_parser = elsewhere::of_host)]
     host: Option<String>,
     /// The system bus of a container
     #[arg(short = 'M', long, value_name = "NAME", value_parser = elsewhere::of_machine)]
     machine: Option<String>,
-    /// The session bus of another user; for root
+    /// The session bus of another user; only for root
     #[arg(long, value_name = "USER", value_parser = elsewhere::of_user)]
     uid: Option<String>,
 }
 
 impl BusChoice {
-    /// Where it is.
+    /// The place of the selected bus.
     pub(crate) fn place(&self) -> BusPlace {
         let elsewhere = self.host.as_ref().or(self.machine.as_ref()).or(self.uid.as_ref());
         match self.address.as_ref().or(elsewhere) {
@@ -45,13 +45,13 @@ impl BusChoice {
         }
     }
 
-    /// Connects to it.
+    /// Connects to the selected bus.
     pub(crate) fn connect(&self) -> Result<Connection, Unreachable> {
         let place = self.place();
         place.connect().map_err(|error| Unreachable { place, error })
     }
 
-    /// Connects to it, to look around. Answers are waited for so long.
+    /// Connects to the selected bus, to inspect it with these timeouts.
     pub(crate) fn inspector(&self, patience: InspectorPatience) -> Result<Inspector, Unreachable> {
         Ok(Inspector::with_patience(self.connect()?, patience))
     }
@@ -82,7 +82,7 @@ impl fmt::Display for BusChoice {
     }
 }
 
-/// The options that choose one bus or several.
+/// The options that select one or more buses.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub(crate) struct BusChoices {
     /// The session bus (default)
@@ -91,13 +91,13 @@ pub(crate) struct BusChoices {
     /// The system bus
     #[arg(long)]
     system: bool,
-    /// The bus at this address; can be given several times
+    /// The bus at this address; can be repeated
     #[arg(long, value_name = "ADDRESS")]
     address: Vec<String>,
 }
 
 impl BusChoices {
-    /// Where they are; one at least.
+    /// The places of the selected buses; at least one.
     pub(crate) fn places(&self) -> Vec<BusPlace> {
         let session = self.session || (!self.system && self.address.is_empty());
         let session = session.then_some(BusPlace::Session);

@@ -1,4 +1,4 @@
-//! `diligence complete`: tells a shell what may come next; see [`completion`].
+//! `diligence complete`: answers the completion requests of a shell; see [`completion`].
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,11 +9,11 @@ use super::description;
 use crate::completion::{self, Shell};
 use crate::output::print;
 
-/// Which shell asks, and of which words.
+/// Arguments of `diligence complete`.
 #[derive(Debug, Args)]
 pub(super) struct Complete {
     shell: Shell,
-    /// What the script for the shell passes on
+    /// The words that the completion script of the shell passes
     #[arg(last = true)]
     words: Vec<OsString>,
 }

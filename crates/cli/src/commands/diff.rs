@@ -1,6 +1,6 @@
-//! `diligence diff`: what is different between two recordings.
+//! `diligence diff`: the differences between two recordings.
 //!
-//! What differs is found by [`capture::compare`], what must hold is checked by [`capture::budget`].
+//! [`capture::compare`] finds the differences, and [`capture::budget`] checks the limits.
 
 use std::process::ExitCode;
 
@@ -18,27 +18,28 @@ use crate::output::print;
 use crate::recording::{self, RecordingError};
 use crate::style;
 
-/// Which recordings to compare.
+/// Arguments of `diligence diff`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Diff {
-    /// The recording that was made before
+    /// The recording from before the change
     #[arg(value_hint = ValueHint::FilePath)]
     before: String,
-    /// The recording that was made after
+    /// The recording from after the change
     #[arg(value_hint = ValueHint::FilePath)]
     after: String,
-    /// Which messages count: `member:Get* dur>50ms` [default: all]
+    /// A query that selects messages: `member:Get* dur>50ms` [default: all]
     query: Vec<String>,
-    /// What the second recording must keep: 'p95(org.x.Iface.Get*) < 20ms'; may be given often
+    /// A limit for the second recording: 'p95(org.x.Iface.Get*) < 20ms'; can be repeated
     #[arg(long = "assert", value_name = "BUDGET")]
     budgets: Vec<Budget>,
-    /// JSON, with the unit in each key
+    /// Print JSON, with the unit in each key
     #[arg(long)]
     json: bool,
 }
 
-/// Whether what a query selects of a recording keeps its budgets: each of them, and all together.
+/// Checks the budgets for the selected messages of a recording: each budget, and whether all are
+/// kept.
 pub(super) fn check_budgets(
     capture: &Capture,
     query: &Query,
@@ -54,7 +55,7 @@ fn verdict(outcomes: &[BudgetOutcome]) -> BudgetVerdict {
 }
 
 impl Diff {
-    /// Prints what differs.
+    /// Prints the differences.
     pub(crate) fn run(&self) -> Result<ExitCode, DiffError> {
         let found = self.compare()?;
         Ok(match print(&found.written(self)) {
@@ -93,7 +94,7 @@ struct DiffResult {
     verdict: BudgetVerdict,
 }
 
-/// What programs read.
+/// The JSON form of the differences.
 #[derive(Serialize)]
 struct DiffJson<'f> {
     differences: &'f DataTable,
@@ -127,29 +128,28 @@ impl DiffResult {
     }
 }
 
-/// Why recordings were not compared.
+/// The reasons for which recordings were not compared.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct DiffError(#[from] RecordingError);
 
 impl ExitError for DiffError {
-    /// As of diff(1), where 1 means that there is a difference.
+    /// The status of errors, like diff(1), where 1 means that there is a difference.
     fn status(&self) -> u8 {
         2
     }
 }
 
 const LONG_HELP: &str = "\
-A member is what has the same service, interface and name in both recordings; services that have no \
-well-known name go by their program, and the number of a process in a name is left out: \
-org.gtk.vfs.mountpoint_*. Members of one recording alone are new or gone. Other members are \
-reported only if the change is statistically significant and at least 10 %: how often a member is \
-used, how often it fails, and the 95th percentile of its calls. Of 7 to 19 calls, nearly all must be \
-slower or faster.
+A member is identified by its service, interface and name. A service without a well-known name is \
+identified by its program, and the number of a process in a name is replaced: org.gtk.vfs.mountpoint_*. \
+Members that only one recording contains are new or gone. Other members are reported only if the change \
+is statistically significant and at least 10 %: in how often a member is used, how often it fails, or \
+the 95th percentile of its calls. With 7 to 19 calls, nearly all of them must be slower or faster.
 
-A budget is MEASURE(WHAT) RELATION LIMIT. Measures are calls, signals, messages, errors, time-outs, \
-unanswered, bytes, p50, p90, p95, p99, max, mean and total. What is measured is an interface with a \
-member, in which * stands for anything, or a query.
+A budget is MEASURE(SUBJECT) RELATION LIMIT. Measures are calls, signals, messages, errors, time-outs, \
+unanswered, bytes, p50, p90, p95, p99, max, mean and total. The subject is an interface with a member, \
+in which * matches any text, or a query.
 
-The exit status is 0 when there is no difference and all budgets are kept, 1 when there is one or one \
-is not kept, and 2 when the recordings could not be compared.";
+The exit status is 0 if there is no difference and all budgets are kept, 1 if there is a difference or \
+a budget is exceeded, and 2 if the recordings could not be compared.";

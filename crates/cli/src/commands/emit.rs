@@ -12,28 +12,28 @@ use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::member::in_front;
 
-/// Which signal to emit.
+/// Arguments of `diligence emit`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Emit {
     #[command(flatten)]
     bus: BusChoice,
     /// `PATH INTERFACE SIGNAL SIGNATURE [ARGUMENT]...` or `PATH INTERFACE.SIGNAL [ARGUMENT]...`;
-    /// it is said to come from the object at the path
+    /// PATH is the object from which the signal comes
     #[arg(value_name = "WORD", allow_negative_numbers = true)]
     words: Vec<String>,
-    /// To whom it goes [default: everybody who wants it]
+    /// The recipient [default: all subscribers]
     #[arg(short, long, visible_alias = "dest", value_name = "NAME")]
     destination: Option<String>,
     #[command(flatten)]
     arguments: ArgumentOptions,
-    /// What gdbus has for the first word
+    /// The object path, as an option like in gdbus
     #[arg(short, long, value_name = "PATH", hide = true)]
     object_path: Option<String>,
-    /// What gdbus has for the words behind it
+    /// The signal with its interface, as an option like in gdbus
     #[arg(short, long, value_name = "INTERFACE.SIGNAL", hide = true)]
     signal: Option<String>,
-    /// What dbus-send may be told
+    /// The message type of dbus-send
     #[arg(long = "type", value_enum, hide = true)]
     _message: Option<EmitTypeWord>,
 }
@@ -44,7 +44,7 @@ enum EmitTypeWord {
 }
 
 impl Emit {
-    /// Emits it.
+    /// Emits the signal.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
         let words = in_front([&self.object_path, &self.signal], &self.words);
         let Some((path, words)) = words.split_first() else {
@@ -80,13 +80,13 @@ impl Emit {
 }
 
 impl Emit {
-    /// The words as busctl has them, if they make sense as INTERFACE.SIGNAL SIGNATURE: gdbus joins the
-    /// names, busctl needs the signature.
+    /// The command line of busctl for these words, if they make sense as INTERFACE.SIGNAL
+    /// SIGNATURE: gdbus joins the names, busctl needs the signature.
     fn meant(&self, words: &[String]) -> Option<String> {
         let (name, rest) = words.split_first()?;
         let (interface, signal) = name.rsplit_once('.')?;
         let is_signal = InterfaceName::new(interface).is_ok() && MemberName::new(signal).is_ok();
-        // These would be opened.
+        // Checking such words would open the files.
         let has_file = rest.iter().any(|word| word.starts_with('@'));
         let types =
             rest.first().filter(|types| is_signal && !has_file && is_like_signature(types))?;
@@ -105,8 +105,9 @@ struct NamedSignal<'w> {
     arguments: &'w [String],
 }
 
-/// Takes the words behind the path apart. No object describes its signals for this, so `INTERFACE SIGNAL`
-/// differs from `INTERFACE.SIGNAL ARGUMENT` in what follows: a signature, or types in front of arguments.
+/// Splits the words after the path. No object describes its signals for this, so `INTERFACE SIGNAL`
+/// differs from `INTERFACE.SIGNAL ARGUMENT` in the next word: a signature, or types before the
+/// arguments.
 fn named(words: &[String], first: FirstWord) -> Result<NamedSignal<'_>, PokeError> {
     let Some((name, rest)) = words.split_first() else {
         let text = "missing the signal: expected INTERFACE SIGNAL or INTERFACE.SIGNAL";
@@ -142,26 +143,25 @@ fn named(words: &[String], first: FirstWord) -> Result<NamedSignal<'_>, PokeErro
     }
 }
 
-/// Whether words say their types: by a signature in front, or each one.
+/// Returns true if words contain their types: a leading signature, or a type for each word.
 fn says_types(words: &[String]) -> bool {
     let Some(first) = words.first() else { return false };
     is_like_signature(first) || words.iter().all(|word| has_type(word))
 }
 
 const LONG_HELP: &str = "\
-Nobody tells the types of its arguments, so they are written with the signature in front, as busctl \
-has them, with the type in front of each, as dbus-send has them, or as text of GVariant, which says \
-them itself:
+No object describes the signal, so the arguments must contain their types: as a signature before them \
+like in busctl, as the type before each like in dbus-send, or as GVariant text with types:
 
   diligence emit /org/example/Player org.example.Player Played su song 7
   diligence emit /org/example/Player org.example.Player.Played string:song uint32:7
   diligence emit /org/example/Player org.example.Player.Played \"'song'\" 'uint32 7'
 
-A word that could be a signature is one: in quotes, '\"s\"', it is a text. INTERFACE SIGNAL as two words is \
-followed by a signature or by types in front, since it could also be INTERFACE.SIGNAL with a text; without \
-arguments it is written INTERFACE.SIGNAL. Behind --signal all words are arguments.
+A word that could be a signature is one; in quotes, '\"s\"', it is a string. INTERFACE SIGNAL as two words \
+must be followed by a signature or by typed arguments, because it could also be INTERFACE.SIGNAL with a \
+string. Without arguments, write INTERFACE.SIGNAL. After --signal, all words are arguments.
 
-The exit status is 0 when it was sent, 1 when it was not, and 2 when the command line is wrong.";
+The exit status is 0 if the signal was sent, 1 if it was not, and 2 if the command line is wrong.";
 
 #[cfg(test)]
 mod tests {

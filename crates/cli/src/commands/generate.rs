@@ -1,4 +1,4 @@
-//! `diligence generate`: files that a package installs, made from the definitions of the commands.
+//! `diligence generate`: files for a package, made from the definitions of the commands.
 
 use std::fs;
 use std::io;
@@ -11,11 +11,11 @@ use super::description;
 use crate::completion::Shell;
 use crate::output::complain;
 
-/// What to write, and where.
+/// The kind of files, and the directory.
 #[derive(Debug, Args)]
 pub(super) struct Generate {
     what: Artifact,
-    /// An existing directory, or one to make
+    /// The directory, which is created if it does not exist
     #[arg(value_hint = ValueHint::DirPath)]
     directory: PathBuf,
 }

@@ -14,22 +14,22 @@ use crate::poke::member::{
 };
 use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
-/// Which properties to read, and how to print them.
+/// Arguments of `diligence get`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct GetArgs {
     #[command(flatten)]
     bus: BusChoice,
-    /// The service
+    /// The name of the service
     service: String,
-    /// The object
+    /// The path of the object
     path: String,
     /// INTERFACE PROPERTY..., INTERFACE.PROPERTY or PROPERTY
     #[arg(value_name = "WORD", required = true)]
     words: Vec<String>,
     #[command(flatten)]
     shown: ShownOptions,
-    /// What busctl has to be told: print values with their types, as it does
+    /// The form of busctl --verbose: values with their types
     #[arg(long, hide = true)]
     verbose: bool,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub(crate) struct GetArgs {
 }
 
 impl GetArgs {
-    /// Reads them, and prints their values.
+    /// Reads the properties, and prints their values.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(ReplyExpectation::Expected);
@@ -50,7 +50,7 @@ impl GetArgs {
         let named = split(&self.words, |name| object.has(name)).expect("there is a word");
         let mut status = self.show(&inspector, &object, named, &manner)?;
         for member in named.rest {
-            // Of what stands behind, the interface is the same.
+            // The following words are members of the same interface.
             let next = NamedMember { member, rest: &[], ..named };
             status = self.show(&inspector, &object, next, &manner)?;
         }
@@ -80,7 +80,7 @@ impl GetArgs {
     }
 }
 
-/// The property that words name; its interface is that which has it, if none was told.
+/// The property that words name; if they have no interface, the interface that has this property.
 pub(super) fn name(
     object: &AskedObject<'_>,
     named: NamedMember<'_>,
@@ -114,18 +114,18 @@ fn untold(object: &AskedObject<'_>, member: &str) -> PokeError {
         return failure.into();
     }
     PokeError::Name(format!(
-        "{} does not tell what it has, so the interface of {member} must be told",
+        "{} does not support introspection; give the interface of {member} too",
         object.path
     ))
 }
 
 const LONG_HELP: &str = "\
-The property is named as with busctl, as with gdbus, or alone, if one interface of the object has it:
+The property is named like in busctl, like in gdbus, or alone if only one interface of the object has it:
 
   diligence get org.example.Player /org/example/Player org.example.Player Volume Rate
   diligence get org.example.Player /org/example/Player org.example.Player.Volume
   diligence get org.example.Player /org/example/Player Volume
 
-Each value is on a line of its own, as busctl get-property prints it.
+Each value is printed on a separate line, like `busctl get-property` does.
 
-The exit status is 0 when all were read, 1 when one was not, and 2 when the command line is wrong.";
+The exit status is 0 if all properties were read, 1 if one was not, and 2 if the command line is wrong.";

@@ -1,4 +1,4 @@
-//! `diligence lint`: what is wrong with how the programs of a recording talk, or those on a bus.
+//! `diligence lint`: problems in how the programs of a recording, or on a bus, use D-Bus.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -23,34 +23,34 @@ use crate::progress::{ShownWork, WorkTask};
 use crate::recording::{self, RecordingError};
 use crate::style;
 
-/// What to look at, and what to look for.
+/// Arguments of `diligence lint`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Lint {
-    /// Recordings
+    /// The recordings to check
     #[arg(required_unless_present_any = ["explain", "live"], value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     live: LiveOptions,
-    /// Apply only this rule; may be given more than once
+    /// Apply only this rule; can be repeated
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<LintRuleId>,
-    /// Show all findings, not only the first ten
+    /// Show all findings, not only the first ten of each rule
     #[arg(long)]
     all: bool,
     /// Print a line of JSON for each recording
     #[arg(long)]
     json: bool,
-    /// Leave out the findings that this file lists
+    /// Omit the findings that this file lists
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write what is found now to the baseline, and succeed
+    /// Write the current findings to the baseline, and succeed
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
-    /// Exit with status 1 if something is found that is as bad as this, or worse
+    /// Exit with status 1 if there is a finding of this severity, or a worse one
     #[arg(long, value_name = "SEVERITY", value_parser = one_of(&SEVERITIES))]
     fail_on: Option<FindingSeverity>,
-    /// Say what a rule means, and what to do about what it finds
+    /// Explain a rule, and what to do about its findings
     #[arg(long, value_name = "ID", conflicts_with_all = ["files", "live"])]
     explain: Option<LintRuleId>,
 }
@@ -69,7 +69,7 @@ const SEVERITIES: [Choice<FindingSeverity>; 3] = [
     ),
 ];
 
-/// What there is to say.
+/// The text to print, and the exit status.
 struct LintOutcome {
     text: String,
     remarks: String,
@@ -94,9 +94,9 @@ fn tell(lint: &Lint) -> Result<LintOutcome, LintError> {
     conclude(lint, reports)
 }
 
-/// Tells what is found on a bus, again and again, and at the end what the exit status is.
+/// Prints the findings on a bus repeatedly, and at the end determines the exit status.
 fn watch(lint: &Lint) -> Result<LintOutcome, LintError> {
-    // Not told by clap, which would then let the options of --live pass without it.
+    // clap cannot report this, because it would then accept the options of --live without it.
     if let Some(file) = lint.files.first() {
         return Err(LintError::FileAndBus { file: file.clone() });
     }
@@ -121,7 +121,7 @@ fn watch(lint: &Lint) -> Result<LintOutcome, LintError> {
     })
 }
 
-/// What there is to say of all that was found, and the exit status.
+/// The final text about all findings, and the exit status.
 fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<LintOutcome, LintError> {
     if let Some(path) = lint.baseline.as_deref().filter(|_| lint.update_baseline) {
         return update(path, &reports);
@@ -139,7 +139,7 @@ fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<LintOutcome, LintEr
 }
 
 impl Lint {
-    /// Tells what is found.
+    /// Prints the findings.
     pub(crate) fn run(&self) -> Result<ExitCode, LintError> {
         if let Some(rule) = self.explain.and_then(LintRule::find) {
             return Ok(print(&document::explain(rule)));
@@ -153,7 +153,7 @@ impl Lint {
         Report::new(source, capture, LintRule::all().iter().filter(is_wanted))
     }
 
-    /// The baseline whose findings are left out, and where it stands.
+    /// The baseline whose findings are omitted, and its path.
     fn known(&self) -> Result<Option<(&Path, Baseline)>, LintError> {
         let path = self.baseline.as_deref().filter(|_| !self.update_baseline);
         path.map(|path| Ok((path, read_baseline(path)?))).transpose()
@@ -196,13 +196,13 @@ fn read_baseline(path: &Path) -> Result<Baseline, LintError> {
     Baseline::parse(&text).map_err(|error| LintError::Baseline { file: path.to_owned(), error })
 }
 
-/// Lines that were for nothing.
+/// A note about lines of the baseline without a finding.
 fn unused(path: &Path, filter: &Filter<'_>) -> String {
     let lines = filter.unused().map(|entry| format!("{}: not found: {entry}\n", path.display()));
     lines.collect()
 }
 
-/// Why recordings were not checked.
+/// The reasons for which recordings were not checked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LintError {
     #[error("--live watches a bus, and reads no recording: {}", file.display())]
@@ -235,14 +235,13 @@ impl ExitError for LintError {
 }
 
 const LONG_HELP: &str = "\
-Each finding says which program does it, what it costs, which messages show it, what to do about it, \
-and the command that shows whether that has helped. That the recording itself is incomplete comes \
-first; the other findings are sorted by severity, and within a severity by cost. docs/lint.md \
-describes severities, rules and the baseline.
+Each finding has the program, the cost, the messages that show the problem, the advice, and the command \
+that checks whether the change helped. Findings about gaps in the recording come first; the others are \
+sorted by severity, and then by cost. docs/lint.md describes severities, rules and the baseline.
 
-With --live the same is told of the last messages of a bus, every second on a terminal, where q or \
-Ctrl-C ends it. The last report decides the exit status; which messages show a finding is left out, \
-since nothing is recorded.
+With --live, the findings cover the latest messages of a bus and are renewed every second on a \
+terminal, where q or Ctrl-C ends it. The last report determines the exit status. Message numbers are \
+omitted, because no messages are recorded.
 
-The exit status is 0 when the recordings could be read, 1 when they could not or when --fail-on \
-says that something is too bad, and 2 when the command line is wrong.";
+The exit status is 0 if the recordings could be read, 1 if they could not or if a finding reaches the \
+severity of --fail-on, and 2 if the command line is wrong.";

@@ -1,9 +1,8 @@
 //! The commands of `diligence`, one module each.
 //!
 //! To add one: a variant of [`CliCommand`], a line in [`CliCommand::run`], a module with a type of
-//! arguments (`clap::Args`) and its method `run`. Help, manual pages and
-//! completions follow from the variant; which of its words name something on a bus is told by
-//! `completion::meaning`.
+//! arguments (`clap::Args`) and its method `run`. Help, manual pages and completions follow from
+//! the variant; `completion::meaning` defines which of its words are names on a bus.
 
 mod bench;
 mod bus;
@@ -43,7 +42,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::exit::conclude;
 use ::bench::{library, peer};
 
-/// A D-Bus message bus, and the instruments to see what happens on one.
+/// A D-Bus message bus, with instruments that show what happens on any bus.
 #[derive(Debug, Parser)]
 #[command(name = "diligence", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -53,9 +52,9 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum CliCommand {
-    /// Run a private bus with a live view of it, ready to point programs at
+    /// Run a private bus with a live view, for programs that are pointed at it
     Up(up::Up),
-    /// Run a command with a private bus around it
+    /// Run a command with its own private bus
     Run(run::RunArgs),
     /// Run a message bus, with the options of dbus-daemon
     #[command(disable_help_flag = true, override_help = bus::help())]
@@ -64,21 +63,21 @@ enum CliCommand {
         #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         options: Vec<OsString>,
     },
-    /// Record what goes over buses into a file
+    /// Record the messages of buses into a file
     Record(record::RecordArgs),
-    /// Show messages as they go over a bus, with names and durations
+    /// Show messages while they cross a bus, with names and durations
     Monitor(monitor::MonitorArgs),
-    /// Show the busiest services of a bus right now, and what is slow
+    /// Show the busiest services of a bus, and slow calls, continuously
     Top(top::Top),
-    /// List the names on a bus, and who has them
+    /// List the names on a bus, and their owners
     List(list::ListArgs),
     /// Show the objects of services as trees
     Tree(tree::TreeArgs),
-    /// Show what an object has: methods, signals, properties with their values
+    /// Show the methods, signals and properties of an object, with values
     Introspect(introspect::Introspect),
-    /// Tell who has a name, or how a bus is: who talks, what waits, what went wrong
+    /// Show the owner of a name, or the state of a bus: busiest peers, queues, incidents
     Status(status::StatusArgs),
-    /// Call a method, its arguments in the form of any tool; or show what there is to call
+    /// Call a method, with arguments in the form of any tool; or list what can be called
     Call(call::CallArgs),
     /// Read properties
     #[command(alias = "get-property")]
@@ -88,47 +87,47 @@ enum CliCommand {
     Set(set::SetArgs),
     /// Emit a signal
     Emit(emit::Emit),
-    /// Wait for a signal, or for a name to be owned
+    /// Wait for a signal, or until a name has an owner
     Wait(wait::WaitArgs),
-    /// Have a service started
+    /// Start a service
     Start(start::StartArgs),
-    /// Hold a name: answer those who call it with what they said, with errors, or not at all
+    /// Own a name, and reply to calls with their own arguments, with errors, or never
     Own(own::Own),
     /// Print statistics of a recording: busiest connections, members, slow calls
     Stats(stats::Stats),
-    /// Show where the time went in a recording: who waited for whom, how services started
+    /// Show where the time in a recording went: waiting callers, starting services
     Timeline(timeline::TimelineArgs),
-    /// Look at recordings, or at a bus while it is used, as a page in the browser
+    /// View recordings, or a running bus, as a page in the browser
     View(view::ViewArgs),
-    /// Compare two recordings, and check budgets
+    /// Compare two recordings, and check limits on durations and counts
     Diff(diff::Diff),
-    /// Show the messages of a recording, as tools print them or as commands
+    /// Show the messages of a recording, in the formats of other tools or as commands
     Show(show::Show),
-    /// Write the messages of a recording for other programs
+    /// Write the messages of a recording in formats of other programs
     Export(export::Export),
     /// Find problems in how programs use the bus
     Lint(lint::Lint),
-    /// Measure what a bus costs, side by side with others
+    /// Measure the speed of buses, side by side
     Bench(bench::BenchArgs),
-    /// Be one of the processes that `bench` measures with
+    /// Be one of the processes with which `bench` measures
     #[command(hide = true, name = peer::COMMAND)]
     BenchPeer {
-        /// What it does, as JSON
+        /// The task of the process, as JSON
         part: String,
     },
-    /// Be the program of our own library that `bench clients` measures
+    /// Be the program with this project's library that `bench clients` measures
     #[command(hide = true, name = library::ours::COMMAND)]
     BenchLibrary {
-        /// What it does
+        /// The task of the program
         words: Vec<String>,
     },
     /// Be one of the programs that `up --demo` starts
     #[command(hide = true)]
     Demo(demo::Demo),
-    /// Write manual pages or completions for shells
+    /// Write manual pages, or completions for shells
     #[command(hide = true)]
     Generate(generate::Generate),
-    /// Tell a shell what may come next on a command line
+    /// Answer the completion requests of a shell
     #[command(hide = true)]
     Complete(complete::Complete),
 }
@@ -170,10 +169,10 @@ impl CliCommand {
     }
 }
 
-/// Runs what the words of the command line ask for. The first word is the name of the program.
+/// Runs the command of a command line. The first word is the name of the program.
 ///
-/// The exit status is 0 when it was done, 1 when it failed and 2 when the command line is wrong;
-/// `bus` has those of dbus-daemon.
+/// The exit status is 0 for success, 1 for a failure and 2 if the command line is wrong; `bus` has
+/// the exit status of dbus-daemon.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(words) {
         Ok(cli) => cli.command.run(),
@@ -181,15 +180,15 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// All commands, for what is made from their definitions.
+/// The definitions of all commands, for help, manual pages and completions.
 fn description() -> clap::Command {
-    // clap passes the options of the bus on unread, so they are described separately.
+    // clap passes the options of the bus on unparsed, so they are described separately.
     Cli::command().mut_subcommand("bus", |_| bus::description())
 }
 
-/// Prints help and version to standard output, mistakes to standard error.
+/// Prints help and version to standard output, and errors to standard error.
 fn explain(error: &clap::Error) -> ExitCode {
-    // A reader that has seen enough and left is fine.
+    // A closed pipe is not an error here.
     let _ = error.print();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
@@ -212,7 +211,7 @@ mod tests {
             inline.filter(|code| code.starts_with("diligence ") && !code.contains("..."));
         let mut count = 0;
         for command in commands {
-            // "The same words behind `diligence emit`" names the begin of one.
+            // The hint "The same words with `diligence emit`" is for an incomplete command line.
             let is_begin = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
             let taken = Cli::try_parse_from(words_of_line(command)).map(drop);
             let taken = taken.or_else(|error| if is_begin(&error) { Ok(()) } else { Err(error) });

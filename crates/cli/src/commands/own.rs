@@ -1,4 +1,4 @@
-//! `diligence own`: holds a name, and answers those who call it, or does not.
+//! `diligence own`: owns a name, and replies to its callers, or does not.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -18,13 +18,13 @@ use crate::output::print;
 use crate::poke::error::PokeError;
 use crate::private_bus::asked_to_end;
 
-/// Which name to hold, and what to answer.
+/// Arguments of `diligence own`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Own {
     #[command(flatten)]
     bus: BusChoice,
-    /// The name
+    /// The well-known name to own
     name: String,
     #[command(flatten)]
     claim: NameClaimOptions,
@@ -32,33 +32,33 @@ pub(crate) struct Own {
     answers: AnswerOptions,
 }
 
-/// What if somebody else has the name, or wants it.
+/// Options for a name that another peer owns or requests.
 #[derive(Debug, Args)]
 struct NameClaimOptions {
-    /// Wait until it is free
+    /// Wait in the queue until the name is free
     #[arg(long)]
     queue: bool,
-    /// Take it from its owner, if that allows it
+    /// Replace the owner of the name, if it allows that
     #[arg(long)]
     replace: bool,
-    /// Allow others to take it
+    /// Allow others to replace this owner
     #[arg(long)]
     allow_replacement: bool,
 }
 
-/// What is answered; without any of these that there is no such method.
+/// Options for replies; without any of these, each call gets the error UnknownMethod.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct AnswerOptions {
-    /// Answer every call with its own arguments
+    /// Reply to every call with its own arguments
     #[arg(long)]
     echo: bool,
-    /// Answer no call
+    /// Never reply to a call
     #[arg(long)]
     black_hole: bool,
 }
 
-/// What becomes of calls.
+/// The replies to calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answering {
     Refuse,
@@ -67,7 +67,7 @@ enum Answering {
 }
 
 impl Own {
-    /// Holds it until somebody wants no more.
+    /// Owns the name until the user ends the program.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let signals = SignalSource::block(&[
             ProcessSignal::Interrupt,
@@ -76,7 +76,7 @@ impl Own {
         ]);
         let signals = signals.map_err(unusable)?;
         let connection = self.bus.connect()?;
-        // Who listens before it asks misses nothing.
+        // The rule is added before the name is requested, so that no signal is missed.
         let acquired = self.listen(&connection, "NameAcquired")?;
         let lost = self.listen(&connection, "NameLost")?;
         let holding = match self.request(&connection)? {
@@ -124,14 +124,14 @@ impl Own {
     }
 }
 
-/// Whether the name is ours yet.
+/// The state of the name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Holding {
     Owned,
     Queued,
 }
 
-/// A name that is held, or waited for.
+/// A name that is owned or requested.
 struct HeldName<'n> {
     connection: Connection,
     signals: SignalSource,
@@ -166,7 +166,8 @@ impl HeldName<'_> {
         Ok(())
     }
 
-    /// What the signals say of the name. That it was acquired at once is no news.
+    /// The new state after signals about the name. The first NameAcquired after RequestName is not
+    /// reported.
     fn told(&self, holding: Holding) -> Result<Holding, PokeError> {
         let broken = |_| PokeError::Name(format!("it is not known whose {} is", self.name));
         if self.lost.poll().map_err(broken)?.is_some() {
@@ -180,7 +181,7 @@ impl HeldName<'_> {
     }
 }
 
-/// Answers a call. That its caller has gone meanwhile is no matter.
+/// Replies to a call. If the caller has disconnected meanwhile, this has no effect.
 fn answer(request: &IncomingCall, answering: Answering) {
     let _ = match answering {
         Answering::Never => Ok(()),
@@ -210,10 +211,11 @@ fn unusable(error: io::Error) -> PokeError {
     PokeError::Name(format!("cannot wait: {error}"))
 }
 
-/// What is printed when the name is owned.
+/// The line that is printed when the name is owned.
 const READY: &str = "READY\n";
 
-/// What has been read from the socket already is not seen by waiting for it.
+/// Messages that were already read from the socket do not wake the poll, so the loop also checks at
+/// this interval.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 const UNKNOWN_METHOD: ErrorName<'static> =
@@ -225,8 +227,8 @@ const LONG_HELP: &str = "\
   diligence own org.example.Player --echo
   diligence own org.example.Player --queue
 
-It prints READY when the name is owned, and holds it until it is interrupted. Calls are refused, \
-unless they are to be echoed or left without an answer.
+It prints READY when it owns the name, and keeps the name until it is interrupted. Calls get an error, \
+unless --echo or --black-hole is given.
 
-The exit status is 0 when it was interrupted, 1 when the name was not to be had or was taken, and 2 \
-when the command line is wrong.";
+The exit status is 0 if it was interrupted, 1 if the name was not available or was lost, and 2 \
+if the command line is wrong.";

@@ -12,15 +12,15 @@ use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
 use crate::poke::member::{AskedObject, CallableKind, split};
 
-/// Which property to set, and to what.
+/// Arguments of `diligence set`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct SetArgs {
     #[command(flatten)]
     bus: BusChoice,
-    /// The service
+    /// The name of the service
     service: String,
-    /// The object
+    /// The path of the object
     path: String,
     /// `INTERFACE PROPERTY [SIGNATURE] VALUE...`, `INTERFACE.PROPERTY VALUE` or `PROPERTY VALUE`
     #[arg(value_name = "WORD", num_args = 2.., required = true, allow_negative_numbers = true)]
@@ -32,7 +32,7 @@ pub(crate) struct SetArgs {
 }
 
 impl SetArgs {
-    /// Sets it.
+    /// Sets the property.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(ReplyExpectation::Expected);
@@ -60,10 +60,10 @@ impl SetArgs {
 }
 
 const LONG_HELP: &str = "\
-The type of the value is asked of the object, and the value is written as with `diligence call`:
+The type of the value comes from introspection, and the value is written like in `diligence call`:
 
   diligence set org.example.Player /org/example/Player org.example.Player Volume d 0.5
   diligence set org.example.Player /org/example/Player org.example.Player.Volume 0.5
   diligence set org.example.Player /org/example/Player Volume double:0.5
 
-The exit status is 0 when it was set, 1 when it was not, and 2 when the command line is wrong.";
+The exit status is 0 if the property was set, 1 if it was not, and 2 if the command line is wrong.";

@@ -1,4 +1,4 @@
-//! `diligence start`: has the service of a name started.
+//! `diligence start`: starts the service of a name.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,21 +15,21 @@ use crate::bus_choice::BusChoice;
 use crate::output::print;
 use crate::poke::error::PokeError;
 
-/// Which service to start.
+/// Arguments of `diligence start`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct StartArgs {
     #[command(flatten)]
     bus: BusChoice,
-    /// The name of the service
+    /// The well-known name of the service
     name: String,
-    /// How long to wait until it runs
+    /// The time to wait until the service runs
     #[arg(short, long, value_name = "TIME", value_parser = amount::time, default_value = "25s")]
     timeout: Duration,
 }
 
 impl StartArgs {
-    /// Starts it, and says whether it ran already.
+    /// Starts the service, and prints whether it was already running.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.bus.inspector(InspectorPatience::default())?;
         Ok(print(match start(&inspector, &self.name, self.timeout)? {
@@ -39,16 +39,16 @@ impl StartArgs {
     }
 }
 
-/// When a service was started.
+/// The result of starting a service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Started {
-    /// By this.
+    /// This call started the service.
     Now,
-    /// It ran already.
+    /// The service was already running.
     Before,
 }
 
-/// Has the bus start a service.
+/// Makes the bus start a service.
 pub(super) fn start(
     inspector: &Inspector,
     name: &str,
@@ -64,7 +64,8 @@ pub(super) fn start(
     let manner = Manner { timeout_ms, starting: Starting::Allowed, ..Manner::default() };
     let arguments = vec![Value::from(name), Value::Uint32(0)];
     match inspector.invoke(&method, arguments.into(), &manner)?.outcome {
-        // The bus looks for a service first, and what runs may have been started by others.
+        // The bus looks for a service file first, so it also refuses for a service that runs
+        // without one.
         ObjectCallOutcome::Failed(failure)
             if failure.error_name() == Some(UNKNOWN) && is_owned(inspector, name)? =>
         {
@@ -80,22 +81,22 @@ pub(super) fn start(
     }
 }
 
-/// Whether somebody has the name; the bus has its own without a connection.
+/// Returns true if the name has an owner; the name of the bus itself always has one.
 pub(super) fn is_owned(inspector: &Inspector, name: &str) -> Result<bool, InspectorFailure> {
     let found = inspector.name(name)?;
     Ok(found.is_some_and(|found| found.owner.is_some() || found.who.is_some()))
 }
 
-/// How long is waited where nobody says.
+/// The default timeout.
 pub(super) const PATIENCE: Duration = Duration::from_secs(25);
 
 const UNKNOWN: &str = "org.freedesktop.DBus.Error.ServiceUnknown";
 
-/// What the bus answers when the service runs already.
+/// The result of StartServiceByName if the service is already running.
 const RAN: u32 = 2;
 
 const LONG_HELP: &str = "\
   diligence start org.example.Player
 
-It prints \"started\" or \"runs already\". The exit status is 0 in both cases, 1 when the service could \
-not be started, and 2 when the command line is wrong.";
+It prints \"started\" or \"runs already\". The exit status is 0 in both cases, 1 if the service could \
+not be started, and 2 if the command line is wrong.";

@@ -1,6 +1,6 @@
-//! `diligence view`: recordings, or a bus while it is used, as a page in the browser.
+//! `diligence view`: recordings, or a running bus, as a page in the browser.
 //!
-//! The page and the server that shows it are [`viewer`].
+//! The page and the server that shows it are in [`viewer`].
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,22 +21,22 @@ use crate::private_bus::asked_to_end;
 use crate::progress::{ShownWork, WorkTask, conclude_file};
 use crate::recording::{self, RecordingError};
 
-/// What to look at, and how.
+/// Arguments of `diligence view`.
 #[derive(Debug, Args)]
 #[command(
     mut_group("BusChoice", |group| group.requires("live")),
     after_long_help = LONG_HELP,
 )]
 pub(crate) struct ViewArgs {
-    /// Recordings, which are looked at together, on one clock
+    /// Recordings, which are shown together on one time axis
     #[arg(required_unless_present = "live", conflicts_with = "live", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Look at a bus while it is used
+    /// Watch a running bus
     #[arg(long)]
     live: bool,
     #[command(flatten)]
     bus: BusChoice,
-    /// Let the page call methods and set properties on the bus
+    /// Allow the page to call methods and set properties on the bus
     #[arg(long, requires = "live")]
     allow_calls: bool,
     #[command(flatten)]
@@ -45,31 +45,31 @@ pub(crate) struct ViewArgs {
     saving: Saving,
 }
 
-/// How the page is served.
+/// Options for serving the page.
 #[derive(Debug, Args)]
 struct Serving {
     /// Print the address of the page, and do not open a browser
     #[arg(long)]
     no_open: bool,
-    /// The port of the loopback address to listen on [default: any that is free]
+    /// The port on the loopback address [default: a free port]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
 }
 
-/// How it is written, if it is not served.
+/// Options for writing the page into a file.
 #[derive(Debug, Args)]
 struct Saving {
-    /// Write the page with the recording into this file instead, which needs nothing else; `-` is the
+    /// Write the page with the recording into this file instead, which needs no other files; `-` is
     /// standard output
     #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "no_open", "port"])]
     export: Option<PathBuf>,
-    /// Leave out what messages say: their types, sizes and times stay, and who sends what to whom
+    /// Remove the contents of messages; their types, sizes, times, senders and recipients stay
     #[arg(long, requires = "export")]
     redact: bool,
 }
 
 impl ViewArgs {
-    /// Shows the page until somebody ends it, or writes it into a file.
+    /// Serves the page until the user ends it, or writes it into a file.
     pub(crate) fn run(&self) -> Result<(), ViewError> {
         match &self.saving.export {
             Some(out) => self.write(out),
@@ -144,7 +144,7 @@ fn open_browser(server: &PageServer) {
     }
 }
 
-/// Why the page is not shown or written.
+/// The reasons for which the page is not shown or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ViewError {
     /// The recording cannot be read, or the bus cannot be watched.
@@ -160,22 +160,21 @@ pub(crate) enum ViewError {
 
 impl ExitError for ViewError {}
 
-/// Between looks at whether the recordings could be read. A file that is not one is recognized within
-/// this time.
+/// The interval between checks of the recordings. A file that is not a recording is recognized
+/// within this time.
 const TICK: Duration = Duration::from_millis(100);
 
 const LONG_HELP: &str = "\
-The page has everything that the other commands tell of a recording, and the picture of it: who called \
-whom, when, and how long it took. It is served on the loopback address, for browsers of this user and of \
-root only, until Ctrl-C ends it.
+The page shows everything that the other commands report about a recording, and a diagram of its \
+messages over time. It is served on the loopback address, only to browsers of this user and of root, \
+until Ctrl-C ends it.
 
-The command prints an address of the page and opens a browser. The address works in one browser, once; \
+The command prints an address of the page and opens a browser. The address works once, in one browser; \
 after that the command prints another one, for the next browser. A browser that shows the page can load \
 it again without an address.
 
-With --export it becomes one file, to be sent to a colleague: it works from the disk, without this \
-program and without a network. With --redact it has nothing in it that a message says, nor arguments \
-of command lines.
+With --export the page becomes one file, which can be sent to a colleague: it needs neither this program \
+nor a network. With --redact it contains no values of messages, and no arguments of command lines.
 
-The exit status is 0 when it was ended, 1 when there was nothing to show, and 2 when the command line \
-is wrong.";
+The exit status is 0 if it was ended regularly, 1 if there was nothing to show, and 2 if the command \
+line is wrong.";

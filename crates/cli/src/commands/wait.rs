@@ -1,4 +1,4 @@
-//! `diligence wait`: waits for a signal, or for a name to be owned.
+//! `diligence wait`: waits for a signal, or until a name has an owner.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::bus_choice::BusChoice;
 use crate::poke::error::PokeError;
 use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
-/// What to wait for.
+/// Arguments of `diligence wait`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct WaitArgs {
@@ -25,17 +25,17 @@ pub(crate) struct WaitArgs {
     /// `[SERVICE] PATH INTERFACE SIGNAL`, `[SERVICE] PATH INTERFACE.SIGNAL` or `NAME`
     #[arg(value_name = "WORD", required_unless_present = "activate", num_args = 1..=4)]
     words: Vec<String>,
-    /// How long to wait; 0 for ever
+    /// The time to wait; 0 means forever
     #[arg(short, long, value_name = "TIME", value_parser = amount::time_or_none, default_value = "0")]
     timeout: Duration,
-    /// Have the service of this name started, and wait for it if for nothing else
+    /// Start the service of this name first; without other words, wait for this name
     #[arg(long, value_name = "NAME")]
     activate: Option<String>,
     #[command(flatten)]
     shown: ShownOptions,
 }
 
-/// What the words mean.
+/// The event to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Awaited<'w> {
     Name(&'w str),
@@ -43,7 +43,7 @@ enum Awaited<'w> {
 }
 
 impl WaitArgs {
-    /// Waits for it.
+    /// Waits for the event.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let awaited = match &self.activate {
             Some(name) if self.words.is_empty() => Awaited::Name(name),
@@ -63,7 +63,7 @@ impl WaitArgs {
         }
     }
 
-    /// Who listens before it asks misses nothing.
+    /// The rule is added before the owner is queried, so that no change is missed.
     fn name(
         &self,
         inspector: &Inspector,
@@ -99,7 +99,8 @@ impl WaitArgs {
         }
     }
 
-    /// What the arguments of a signal are called, if that is shown, and the object tells.
+    /// The names of the arguments of a signal, if the output shows them and the object describes
+    /// them.
     fn names(&self, inspector: &Inspector, signal: &HeardSignal) -> Vec<Argument> {
         if !self.shown.has_names() {
             return Vec::new();
@@ -123,7 +124,7 @@ impl WaitArgs {
         })
     }
 
-    /// `None` for ever.
+    /// The timeout; `None` means forever.
     fn timeout(&self) -> Option<Duration> {
         Some(self.timeout).filter(|timeout| !timeout.is_zero())
     }
@@ -164,15 +165,15 @@ fn awaited(words: &[String]) -> Result<Awaited<'_>, PokeError> {
 }
 
 const LONG_HELP: &str = "\
-With one word it waits until somebody has this name; else until the signal comes, and prints its \
-arguments:
+With one word it waits until this name has an owner; otherwise it waits for the signal, and prints the \
+arguments of the signal:
 
   diligence wait org.example.Player --timeout 5s
   diligence wait org.example.Player /org/example/Player org.example.Player Played
   diligence wait /org/example/Player org.example.Player.Played
 
-The exit status is 0 when it came, 1 when it did not within the time, and 2 when the command line is \
-wrong.";
+The exit status is 0 if the event happened, 1 if it did not within the time, and 2 if the command line \
+is wrong.";
 
 #[cfg(test)]
 mod tests {

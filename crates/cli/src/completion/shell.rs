@@ -1,4 +1,4 @@
-//! What shells tell us of a command line, and what they are told.
+//! The command lines that shells pass for completion, and the answers that they expect.
 
 use std::fmt::Write as _;
 
@@ -8,31 +8,32 @@ use clap::ValueEnum;
 use super::line::{split, unquoted};
 use super::offers::{Offer, OfferEnding, Offers};
 
-/// A shell.
+/// A shell with completion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Shell {
-    /// It gives the line up to the cursor, and the characters at which its editor begins a new word.
+    /// bash, which passes the line up to the cursor, and the characters that separate words in its
+    /// editor
     Bash,
-    /// It gives the words behind the program's, the last with its quotes.
+    /// fish, which passes the words after the name of the program, the last one with its quotes
     Fish,
-    /// It gives the words behind the program's.
+    /// zsh, which passes the words after the name of the program
     Zsh,
 }
 
 /// A command line that ends at the cursor.
 pub(super) struct ShellLine {
-    /// The words behind the name of the program, without quotes.
+    /// The words after the name of the program, without quotes.
     pub words: Vec<String>,
-    /// Where each of them begins, in characters, if that is known.
+    /// The position at which each word begins, in characters, if it is known.
     begins: Vec<usize>,
-    /// What stands in front of the part of the last word that will be replaced.
+    /// The part of the last word that the shell keeps.
     left_alone: String,
 }
 
 impl Shell {
     pub(crate) const ALL: [Self; 3] = [Self::Bash, Self::Fish, Self::Zsh];
 
-    /// What is to be put where the shell looks for completions, and by which name.
+    /// The completion script, and the file name under which the shell looks for it.
     pub(crate) const fn script(self) -> (&'static str, &'static str) {
         match self {
             Self::Bash => ("diligence.bash", include_str!("scripts/diligence.bash")),
@@ -56,7 +57,7 @@ impl Shell {
         ShellLine { words, begins: Vec::new(), left_alone: String::new() }
     }
 
-    /// A line for each offer: what kind it is, the word and what the word is, with tabs between.
+    /// One line for each offer: its kind, the word and its description, separated by tabs.
     pub(super) fn write(self, offers: Offers, line: &ShellLine) -> String {
         match offers {
             Offers::Words(offers) => {
@@ -79,14 +80,14 @@ impl Shell {
             OfferEnding::Part => "part",
         };
         let _ = match self {
-            // It takes what it gets for what is to be written, and shows nothing besides.
+            // bash inserts the words as they are, and shows no descriptions.
             Self::Bash => {
                 let current = line.words.last().map_or("", String::as_str);
                 let rest = word.strip_prefix(&line.left_alone);
                 let Some(rest) = rest.filter(|_| word.starts_with(current)) else { return };
                 writeln!(text, "{kind}\t{rest}")
             }
-            // Both look themselves which words fit, in more ways than by their beginning.
+            // fish and zsh select the fitting words themselves, not only by their beginning.
             Self::Fish | Self::Zsh => writeln!(text, "{kind}\t{word}\t{}", printable(about)),
         };
     }

@@ -19,7 +19,7 @@ pub(crate) enum LiveError {
         (place, error) => format!("cannot watch {place}: {error}"),
     })]
     Bus(BusPlace, BusListenError),
-    #[error("the bus is gone")]
+    #[error("the bus closed the connection")]
     Gone,
     /// Waiting or printing failed.
     #[error(transparent)]

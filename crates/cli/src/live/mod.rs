@@ -1,9 +1,11 @@
-//! Commands that watch a bus while it is used.
+//! Commands that watch a running bus.
 //!
-//! - [`LiveTraffic`]: the last messages of the bus, and how many there were. All of these commands show it.
-//! - [`LiveLoop`]: the loop of these commands, which waits for the bus, the terminal, signals and time.
-//! - [`LiveOptions`]: `--live`, which repeats the report of a command on recordings for a bus. A [`LivePage`]
-//!   shows the report on a terminal; without one it is printed again and again.
+//! - [`LiveTraffic`]: the last messages of the bus, and their number. All of these commands show
+//!   it.
+//! - [`LiveLoop`]: the loop of these commands, which waits for the bus, the terminal, signals and
+//!   time.
+//! - [`LiveOptions`]: `--live`, which repeats the report of a command on recordings for a bus. A
+//!   [`LivePage`] shows the report on a terminal; without a terminal it is printed repeatedly.
 
 mod error;
 mod event_loop;
@@ -28,11 +30,11 @@ use crate::bus_choice::BusChoice;
 use crate::output::{complain, write_text};
 use crate::style;
 
-/// Which bus to watch instead of reading recordings, and for how long.
+/// Options for watching a bus instead of reading recordings.
 #[derive(Debug, Args)]
 #[command(mut_group("BusChoice", |group| group.requires("live")))]
 pub(crate) struct LiveOptions {
-    /// Watch a bus, and report on its last messages again and again
+    /// Watch a bus, and report on its latest messages repeatedly
     #[arg(long)]
     pub(crate) live: bool,
     #[command(flatten)]
@@ -40,7 +42,8 @@ pub(crate) struct LiveOptions {
     /// Refresh interval [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = amount::time, requires = "live")]
     interval: Option<Duration>,
-    /// End after this time; without a terminal there is one report, at the end, unless --interval is given
+    /// End after this time; without a terminal, print one report at the end, unless --interval is
+    /// given
     #[arg(long, value_name = "TIME", value_parser = amount::time, requires = "live")]
     duration: Option<Duration>,
 }
@@ -48,23 +51,23 @@ pub(crate) struct LiveOptions {
 /// The form of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LiveReportForm {
-    /// For people; on a terminal, as a view.
+    /// Text for people; on a terminal, a view.
     Text,
-    /// For programs.
+    /// JSON for programs to read.
     Json,
 }
 
-/// Makes the report on a bus.
+/// A function that makes the report on a bus.
 pub(crate) type MakeReport<'r> = &'r mut dyn FnMut(&Capture, Style) -> String;
 
 impl LiveOptions {
-    /// The name of the bus.
+    /// The name of the bus for headings.
     pub(crate) fn name(&self) -> String {
         self.bus.to_string()
     }
 
-    /// Watches the bus until somebody or something ends it. The command reports on the returned traffic a
-    /// last time.
+    /// Watches the bus until the user or a limit ends it. The command makes a last report on the
+    /// returned traffic.
     pub(crate) fn watch(
         &self,
         form: LiveReportForm,
@@ -94,23 +97,23 @@ impl LiveOptions {
     }
 }
 
-/// Where the reports go.
+/// The destination of the reports.
 #[derive(Debug)]
 enum ReportFront {
     Page(LivePage),
     Lines(LiveReportForm),
-    /// There is only the one at the end.
+    /// There is only one report, at the end.
     Silent,
 }
 
-/// The reports on a bus that is watched.
+/// The reports on a watched bus.
 #[derive(Debug)]
 struct LiveReports {
     events: LiveLoop,
     traffic: LiveTraffic,
     front: ReportFront,
     interval: Duration,
-    /// When the next one is made, by the monotonic clock.
+    /// The time of the next report, by the monotonic clock.
     next: Duration,
 }
 
@@ -124,7 +127,7 @@ impl LiveReports {
             match event {
                 LiveEvent::Due => self.renew(report)?,
                 LiveEvent::Redraw => {
-                    // The next report is as wide as the terminal is now.
+                    // The terminal was resized, so the next report is made now.
                     self.next = monotonic();
                     self.draw()?;
                 }
@@ -152,8 +155,8 @@ impl LiveReports {
         }
     }
 
-    /// Makes a new report. If that takes long, it is made less often, so that the bus is not left
-    /// waiting.
+    /// Makes a new report. If that takes long, reports are made less often, so that messages of the
+    /// bus do not have to wait.
     fn renew(&mut self, report: MakeReport<'_>) -> io::Result<()> {
         let start = monotonic();
         match &mut self.front {
@@ -180,7 +183,7 @@ impl LiveReports {
         self.events.draw(|frame| page.draw(frame, &summary))
     }
 
-    /// Takes what is on its way. The terminal is as it was before.
+    /// Reads the remaining messages, and restores the terminal.
     fn finish(self) -> LiveTraffic {
         let Self { mut events, mut traffic, .. } = self;
         events.leave_screen();
@@ -198,11 +201,12 @@ fn print_block(form: LiveReportForm, traffic: &LiveTraffic, text: &str) -> io::R
     }
 }
 
-/// How often a report is made, unless `--interval` says otherwise.
+/// The default interval between reports.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Between two reports, the bus is listened to for so many times as long as the last one took.
+/// After a report, the bus is read for at least this many times the duration of the report.
 const REST_PER_WORK: u32 = 4;
 
-/// Messages that a report is about, at least, once so many have come; at most it is twice as many.
+/// The minimum number of messages in a report, if there were that many; the maximum is twice this
+/// number.
 const MESSAGES_KEPT: usize = 100_000;

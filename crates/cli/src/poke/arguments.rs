@@ -1,4 +1,4 @@
-//! The arguments of a call, from the words of the command line.
+//! Parses the arguments of a call from the words of the command line.
 
 use clap::Args;
 use inspector::CallPayload;
@@ -8,16 +8,16 @@ use notation::guess::{self, ArgumentReading, FirstWord, Syntax, WantedTypes};
 use super::descriptors::PassedDescriptors;
 use crate::choices::{Choice, one_of};
 
-/// How arguments are written.
+/// Options for the form of arguments.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub(crate) struct ArgumentOptions {
-    /// The types of the arguments [default: as the object or the arguments tell]
+    /// The types of the arguments [default: from introspection, or from the arguments]
     #[arg(long, value_name = "SIGNATURE")]
     signature: Option<String>,
     /// The form of the arguments [default: guessed]
     #[arg(long, value_parser = one_of(&FORMS), value_name = "FORM")]
     syntax: Option<Syntax>,
-    /// Tell on standard error what was guessed
+    /// Explain the guesses on standard error
     #[arg(short, long)]
     verbose: bool,
 }
@@ -30,21 +30,21 @@ const FORMS: [Choice<Syntax>; 4] = [
 ];
 
 impl ArgumentOptions {
-    /// Reads arguments. `told` are the types that are known, one signature for each form that a
-    /// method has; none if nothing is known.
+    /// Parses arguments. `known` are the known types, one signature for each overload of a method;
+    /// empty if the object does not describe the method.
     pub(crate) fn read(
         &self,
         words: &[String],
-        told: &[String],
+        known: &[String],
         first: FirstWord,
     ) -> Result<(ArgumentReading, CallPayload), ArgumentError> {
         let words: Vec<_> = words.iter().map(String::as_str).collect();
-        let (told, first): (Vec<_>, _) = match &self.signature {
+        let (known, first): (Vec<_>, _) = match &self.signature {
             Some(signature) => (vec![signature.as_str()], FirstWord::Argument),
-            None => (told.iter().map(String::as_str).collect(), first),
+            None => (known.iter().map(String::as_str).collect(), first),
         };
         let wanted =
-            if told.is_empty() { WantedTypes::Anything } else { WantedTypes::OneOf(&told) };
+            if known.is_empty() { WantedTypes::Anything } else { WantedTypes::OneOf(&known) };
         let reading = match self.syntax {
             Some(form) => guess::decide_forced(&words, wanted, form)?,
             None => guess::decide(&words, wanted, first)?,
@@ -54,13 +54,14 @@ impl ArgumentOptions {
         Ok((reading, CallPayload { arguments, descriptors: descriptors.into_inner() }))
     }
 
-    /// Whether to tell what was guessed.
+    /// Returns true if the guesses are to be explained.
     pub(crate) const fn is_verbose(&self) -> bool {
         self.verbose
     }
 }
 
-/// In which forms arguments were found: `busctl`, `gvariant, json`; once, if all have the same.
+/// The forms of the parsed arguments: `busctl`, or `gvariant, json`; a form that all share is
+/// listed once.
 pub(crate) fn forms(reading: &ArgumentReading) -> String {
     let mut forms: Vec<_> = reading.forms.iter().map(ToString::to_string).collect();
     if forms.iter().all(|form| *form == forms[0]) {

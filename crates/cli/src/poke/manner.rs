@@ -1,5 +1,4 @@
-//! The options of how something is called, with the names and values of busctl, and those of gdbus
-//! and dbus-send.
+//! Options for how a method is called, with the names and values of busctl, gdbus and dbus-send.
 
 use std::time::Duration;
 
@@ -9,16 +8,16 @@ use inspector::{Authorization, Inspector, InspectorPatience, Manner, ReplyExpect
 use crate::amount::{self, OutOfPlace};
 use crate::bus_choice::{BusChoice, Unreachable};
 
-/// How something is called.
+/// Options for how a method is called.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
 pub(crate) struct MannerOptions {
-    /// How long to wait for the answer; 0 as without this
+    /// The time to wait for the reply; 0 means the default
     #[arg(short, long, value_name = "TIME", value_parser = patience, default_value = "25s")]
     timeout: Duration,
-    /// Whether the service is started if it does not run
+    /// Start the service if it is not running
     #[arg(long, value_name = "BOOL", value_parser = truth, action = ArgAction::Set, default_value = "true")]
     auto_start: bool,
-    /// Whether the user may be asked to allow it
+    /// Allow the service to ask the user for authorization
     #[arg(
         short = 'i', long, alias = "interactive", value_name = "BOOL", value_parser = truth,
         action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "true",
@@ -28,7 +27,7 @@ pub(crate) struct MannerOptions {
 }
 
 impl MannerOptions {
-    /// As the inspector takes it.
+    /// The options in the form that the inspector expects.
     pub(crate) fn manner(&self, reply: ReplyExpectation) -> Manner {
         Manner {
             timeout_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX).max(1),
@@ -41,12 +40,12 @@ impl MannerOptions {
         }
     }
 
-    /// Connects to a bus, to wait for no answer longer than it is said here.
+    /// Connects to a bus, with this timeout for every reply.
     pub(crate) fn inspector(&self, bus: &BusChoice) -> Result<Inspector, Unreachable> {
         bus.inspector(self.patience())
     }
 
-    /// How long to wait where several answers are needed.
+    /// The timeouts for requests that need several replies.
     pub(crate) fn patience(&self) -> InspectorPatience {
         let usual = InspectorPatience::default();
         InspectorPatience {
@@ -56,16 +55,16 @@ impl MannerOptions {
     }
 }
 
-/// How long to wait.
+/// Parses a timeout.
 fn patience(text: &str) -> Result<Duration, OutOfPlace> {
     let time = amount::time_or_none(text)?;
     Ok(if time.is_zero() { TIMEOUT } else { time })
 }
 
-/// As busctl and the reference's library have it.
+/// The default timeout of busctl and libdbus.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
-/// As busctl reads it.
+/// Parses a boolean with the words of busctl.
 pub(crate) fn truth(text: &str) -> Result<bool, &'static str> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "yes" | "y" | "true" | "t" | "on" => Ok(true),

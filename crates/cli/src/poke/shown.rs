@@ -1,4 +1,4 @@
-//! How values are printed: in the forms of other tools to the byte, or for people.
+//! How values are printed: in exactly the forms of other tools, or for people.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -19,15 +19,15 @@ use crate::json_choice::{JsonChoice, JsonLayout};
 use crate::output::{complain, controls, print};
 use crate::style;
 
-/// How values are printed.
+/// Options for how values are printed.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
 pub(crate) struct ShownOptions {
-    /// Output style
+    /// Output format
     #[arg(long, value_enum, default_value = "busctl", conflicts_with_all = ["json", "j"])]
     format: ValueFormat,
     #[command(flatten)]
     json: JsonChoice,
-    /// What dbus-send has to be told: print the answer, as it does
+    /// The option with which dbus-send prints the reply
     #[arg(
         long, value_enum, hide = true, num_args = 0..=1, require_equals = true,
         default_missing_value = "typed", conflicts_with_all = ["format", "json", "j"]
@@ -40,30 +40,30 @@ pub(crate) struct ShownOptions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum ValueFormat {
-    /// A line that can be given back: as 2 "one" "two"
+    /// One line that `call` accepts again: as 2 "one" "two"
     Busctl,
-    /// As busctl --verbose: a line for each value, with its type
+    /// Like busctl --verbose: a line for each value, with its type
     Verbose,
-    /// As gdbus: (['one', 'two'],)
+    /// Like gdbus: (['one', 'two'],)
     Gvariant,
-    /// As dbus-send --print-reply
+    /// Like dbus-send --print-reply
     DbusSend,
-    /// As -j
+    /// The same as -j
     Json,
-    /// For people, with names
+    /// For people, with the names of arguments
     Pretty,
 }
 
-/// How dbus-send prints an answer.
+/// The forms in which dbus-send prints a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum PrintReply {
-    /// With types.
+    /// Each value with its type.
     Typed,
-    /// Texts as they are, and no heading.
+    /// Strings without quotes, and no heading.
     Literal,
 }
 
-/// The form that was chosen.
+/// The selected form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ValueShape {
     Busctl,
@@ -76,40 +76,40 @@ enum ValueShape {
     Nothing,
 }
 
-/// Values to be printed.
+/// Values to print, and their context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShownValues<'v> {
-    /// The values.
+    /// The values, in their order.
     pub values: &'v [TypedValue],
-    /// What they are.
+    /// The origin of the values.
     pub what: ShownKind<'v>,
-    /// The descriptors that came with them.
+    /// The descriptors that arrived with the values.
     pub descriptors: &'v [Descriptor],
 }
 
-/// What values are.
+/// The origin of values, which determines how they are labeled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ShownKind<'v> {
     /// The results of a call.
     Results {
-        /// Who answered.
+        /// The unique name of the peer that replied.
         sender: &'v str,
-        /// What else the header said.
+        /// Other data from the header of the reply.
         heading: &'v ReplyHeading,
-        /// What they are called.
+        /// The names of the results.
         names: &'v [Argument],
     },
     /// The arguments of a signal.
     Signal {
-        /// What they are called, as far as that is known.
+        /// The names of the arguments, if they are known.
         names: &'v [Argument],
     },
-    /// The one value of this property.
+    /// The value of the property with this name.
     Property(&'v str),
 }
 
 impl ShownOptions {
-    /// The text of values; empty if none is wanted.
+    /// The values as text; empty with `--quiet`.
     fn text(&self, shown: &ShownValues<'_>) -> String {
         let values: Vec<Value> = shown.values.iter().map(|typed| typed.0.clone()).collect();
         let values = match (self.shape(), controls()) {
@@ -137,19 +137,20 @@ impl ShownOptions {
         }
     }
 
-    /// Whether what values are called is shown.
+    /// Returns true if the form shows the names of values.
     pub(crate) fn has_names(&self) -> bool {
         self.shape() == ValueShape::People
     }
 
-    /// As busctl --verbose has it, unless another form was chosen.
+    /// The same options with the form of busctl --verbose, unless another form was selected.
     pub(crate) fn verbosely(&self) -> Self {
         let format =
             if self.format == ValueFormat::Busctl { ValueFormat::Verbose } else { self.format };
         Self { format, ..self.clone() }
     }
 
-    /// Prints values, and on standard error what their descriptors are; people see that with the values.
+    /// Prints values, and the targets of their descriptors on standard error; the form for people
+    /// contains both.
     pub(crate) fn print(&self, shown: &ShownValues<'_>) -> ExitCode {
         let status = print(&self.text(shown));
         if !matches!(self.shape(), ValueShape::Nothing | ValueShape::People) {
@@ -176,12 +177,12 @@ impl ShownOptions {
     }
 }
 
-/// The values with what a terminal would obey escaped.
+/// The values with terminal control characters escaped.
 fn escaped(values: Vec<Value>, escape: fn(&str) -> Cow<'_, str>) -> Vec<Value> {
     values.into_iter().map(|value| visible::value(value, escape)).collect()
 }
 
-/// A line, unless it is empty: busctl prints nothing where there are no values.
+/// A line, unless it is empty: busctl prints nothing if there are no values.
 fn line(mut text: String) -> String {
     if !text.is_empty() {
         text.push('\n');
@@ -189,7 +190,7 @@ fn line(mut text: String) -> String {
     text
 }
 
-/// As busctl has it: arguments are a list, a property is its value.
+/// JSON like busctl's: arguments are a list, a property is its value.
 fn json(what: ShownKind<'_>, values: &[Value]) -> String {
     if values.is_empty() {
         return String::new();
@@ -240,7 +241,7 @@ fn literal(values: &[Value]) -> String {
     text
 }
 
-/// As busctl has it: arguments are those of a message, a property is its value.
+/// The verbose form of busctl: arguments are inside a message, a property is its value.
 fn verbose(what: ShownKind<'_>, values: &[Value]) -> String {
     match (what, values) {
         (ShownKind::Property(_), [value]) => {

@@ -24,7 +24,7 @@ pub(crate) enum PrivateBusError {
     /// It ended at once and logged the reason; the status is missing if it could not be read.
     #[error("the bus did not start{}", .0.map(|status| format!(": it ended with {}", describe_end(status))).unwrap_or_default())]
     Ended(Option<ExitStatus>),
-    #[error("the bus says that it listens at {0:?}, which is no address: {1}")]
+    #[error("the bus printed an invalid address, {0:?}: {1}")]
     Address(String, AddressError),
     /// This program received a signal to end while the bus started.
     #[error("interrupted by {0:?} before the bus had started")]

@@ -210,11 +210,11 @@ fn the_options_of_the_other_tools_are_understood() {
     }
     let verbose = stage.ours(&["call", "-v", NAME, PATH, "Echo4", "7"]);
     let expected =
-        "calling org.example.Echo.Echo4 with \"i\" (told by the object), read as gvariant\n";
+        "calling org.example.Echo.Echo4 with \"i\" (from introspection), read as gvariant\n";
     assert_eq!(text(&verbose.stderr), expected);
     let two = ["call", "-v", "org.freedesktop.DBus", "/", "RequestName", "a.b", "4"];
     let two = text(&stage.ours(&two).stderr);
-    assert!(two.ends_with(" with \"su\" (told by the object), read as gvariant\n"), "{two}");
+    assert!(two.ends_with(" with \"su\" (from introspection), read as gvariant\n"), "{two}");
     assert_eq!(stage.printed(&["call", "-q", NAME, PATH, "Echo4", "7"]), "");
     let dict = FORMS.iter().position(|form| form.types == "a{si}").expect("it is among them");
     let dict = format!("Echo{dict}");

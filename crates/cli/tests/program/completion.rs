@@ -172,7 +172,7 @@ const TIMER: &str = "org.example.Lamp1.Timer";
 const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";
 
 #[test]
-fn what_is_defined_is_told_without_a_bus() {
+fn completions_of_options_need_no_bus() {
     let folder = ProgramFolder::new();
     let offered = |words: &[&str]| {
         let mut command = folder.diligence();
@@ -192,7 +192,7 @@ fn what_is_defined_is_told_without_a_bus() {
         (&["bench", ""], &["whole\tping-pong\t"], "\t--"),
         (
             &["call", "--"],
-            &["whole\t--timeout\tHow long", "whole\t--system\t", "part\t--json="],
+            &["whole\t--timeout\tThe time to wait", "whole\t--system\t", "part\t--json="],
             "--dest",
         ),
         (&["call", "--system", "--"], &["whole\t--timeout\t"], "--system\t"),

@@ -73,7 +73,10 @@ fn assert_ends_with_its_bus(folder: &ProgramFolder, address: &str, bus: SpawnedP
     let output = running.ended();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let errors = text(&output.stderr);
-    assert!(errors.contains("is lost") && errors.ends_with("the bus is gone\n"), "{errors}");
+    assert!(
+        errors.contains("is lost") && errors.ends_with("the bus closed the connection\n"),
+        "{errors}"
+    );
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn fish_completes() {
     let scripts = stage.scripts();
     fs::write(stage.folder.join("recording.pcapng"), "").expect("the folder is ours");
     for (line, expected) in [
-        ("diligence intro", &["introspect\tShow what an object has"][..]),
+        ("diligence intro", &["introspect\tShow the methods"][..]),
         ("diligence call org.example.La", &["LAMP\t"]),
         ("diligence call 'org.example.La", &["LAMP\t"]),
         ("diligence call :1", &[":1.0\t", ":1.1\t"]),

@@ -24,7 +24,7 @@ const SUBJECTS: [&str; 15] = [
 ];
 
 #[test]
-fn the_first_screen_tells_who_talks_and_what_is_slow() {
+fn the_overview_shows_busy_connections_and_slow_calls() {
     let folder = office();
     let lines = ["stats office.pcapng", "stats office.pcapng member:Find --top=1"];
     golden::check(golden_file("stats.txt"), &session(&folder, &lines.map(str::to_owned)));

@@ -11,12 +11,12 @@ use crate::exit::ExitError;
 /// Why `diligence bench` failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
-    #[error("nobody reads what is written")]
+    #[error("cannot write to standard output: the reader has closed it")]
     NobodyReads,
     /// The system does not allow the start.
-    #[error("cannot begin: {0}")]
+    #[error("cannot start the measurement: {0}")]
     Start(io::Error),
-    #[error("cannot write what was measured: {0}")]
+    #[error("cannot write the results: {0}")]
     Output(io::Error),
     /// A file cannot be opened or written.
     #[error("{}: {error}", path.display())]
@@ -29,7 +29,7 @@ pub(crate) enum BenchError {
     #[error("the results are not of `bench compare`, so there is no headline")]
     NoHeadline,
     /// None of the chosen subjects is available.
-    #[error("nothing is left to measure")]
+    #[error("no bus is left to measure")]
     NothingToMeasure,
 }
 

@@ -1,4 +1,4 @@
-//! Measuring.
+//! The command line of measurements.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -67,7 +67,7 @@ pub(super) struct MeasureOptions {
     report: Option<PathBuf>,
 }
 
-/// Measures scenarios, and shows and writes what comes of it.
+/// Measures scenarios, and shows and writes the results.
 pub(super) fn run(
     scenarios: Vec<Box<dyn Scenario>>,
     options: &MeasureOptions,
@@ -77,7 +77,7 @@ pub(super) fn run(
     let plan = RunPlan::new(&request(&scenarios, options, &places), &mut |text| {
         complain(&format!("diligence bench: {text}\n"));
     });
-    // Compilers that ran until now must receive these signals; from now on threads begin.
+    // Compilers that ran until now must receive these signals; the first threads start after this.
     let signals = SignalSource::block(&[
         ProcessSignal::Interrupt,
         ProcessSignal::Terminate,
@@ -108,7 +108,7 @@ fn request<'r>(
     }
 }
 
-/// Carries the plan out.
+/// Carries out the plan.
 fn measured(
     plan: &RunPlan,
     site: &MeasurementSite,
@@ -127,7 +127,7 @@ fn measured(
     Ok((outcome, output.into_records()))
 }
 
-/// What the exit status tells, with a last word if it is not success.
+/// The exit status, with a last line unless it is success.
 fn verdict(
     plan: &RunPlan,
     outcome: RunOutcome,
@@ -137,15 +137,15 @@ fn verdict(
         return Err(BenchError::NothingToMeasure);
     }
     if outcome.is_interrupted {
-        complain("diligence bench: interrupted; this is what was measured so far\n");
+        complain("diligence bench: interrupted; these are the results so far\n");
     }
-    // Those whom nobody has named need not be there.
+    // Buses that the user has not named may be missing.
     let is_incomplete = options.bus.is_some() && !plan.absences.is_empty();
     let is_done = outcome.failures == 0 && !outcome.is_interrupted && !is_incomplete;
     Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Files that are written, opened before anything is measured for nothing.
+/// Output files, opened before the measurements so that no measurement is wasted.
 struct ResultFiles {
     json: Option<JsonTarget>,
     report: Option<(PathBuf, File)>,
@@ -180,7 +180,7 @@ impl ResultFiles {
 
 const HEADING: &str = "Options of all scenarios";
 
-/// The words that this was started with. Where the program is installed is of no interest to others.
+/// The command line without the path of the program, which is of no interest to others.
 fn command_line() -> Vec<String> {
     let mut words: Vec<_> =
         env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -125,7 +125,7 @@ const LONG_HELP: &str = "\
 Each scenario repeats an experiment; its options have the parameters of that experiment as defaults. \
 All buses are started with the same configuration, each in its own directory, and stopped at the end. \
 A bus that is not installed is reported, and the others are measured. The buses take turns within each \
-round; figures are medians over the rounds. Ctrl-C ends a run and keeps what was measured so far.
+round; figures are medians over the rounds. Ctrl-C ends a run and keeps its results so far.
 
 Sizes are payload sizes. The reply to a call carries the payload back, except in pipeline and trace, \
 and in ping-pong with --reply=empty. The sentences under a table are computed from its figures. A \

@@ -13,7 +13,7 @@ use clap::Args;
 use super::error::BenchError;
 use crate::output::print;
 
-/// Which results to show, and how. Without options, tables on standard output.
+/// Arguments of `diligence bench render`. Without options, it prints tables on standard output.
 #[derive(Debug, Args)]
 pub(super) struct Render {
     /// Results that `--json` wrote; several files count as one run with more rounds
@@ -30,7 +30,7 @@ pub(super) struct Render {
     readme: Option<PathBuf>,
 }
 
-/// Makes it.
+/// Makes the tables or documents.
 pub(super) fn run(render: &Render) -> Result<ExitCode, BenchError> {
     let mut records = Vec::new();
     for path in &render.results {

@@ -1,4 +1,4 @@
-//! `diligence call`: calls a method; with fewer words it shows what there is to call.
+//! `diligence call`: calls a method; with fewer words it lists what can be called.
 
 mod look;
 mod pace;
@@ -24,7 +24,7 @@ use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
 use pace::RepeatedCallTimes;
 
-/// What to call, and how.
+/// Arguments of `diligence call`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct CallArgs {
@@ -40,36 +40,36 @@ pub(crate) struct CallArgs {
     shown: ShownOptions,
     #[command(flatten)]
     manner: MannerOptions,
-    /// Whether there is an answer
+    /// Wait for a reply
     #[arg(long, value_name = "BOOL", value_parser = truth, action = ArgAction::Set,
           default_value = "true")]
     expect_reply: bool,
-    /// Tell how long the call took
+    /// Print the duration of the call
     #[arg(long)]
     time: bool,
-    /// Call it so often, and tell how long it took
+    /// Call the method this number of times, and print the durations
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
     #[command(flatten)]
     others: Others,
 }
 
-/// What gdbus and dbus-send have for the first words.
+/// Options of gdbus and dbus-send that replace the first words.
 #[derive(Debug, Args)]
 struct Others {
-    /// The service, in place of the first word
+    /// The service, instead of the first word
     #[arg(short, long, value_name = "NAME", hide = true)]
     dest: Option<String>,
-    /// The object, in place of its word
+    /// The object, instead of the second word
     #[arg(short, long, value_name = "PATH", hide = true)]
     object_path: Option<String>,
-    /// The method with its interface, in place of its words
+    /// The method with its interface, instead of their words
     #[arg(short, long, value_name = "INTERFACE.METHOD", hide = true)]
     method: Option<String>,
-    /// What dbus-send may be told
+    /// The message type of dbus-send
     #[arg(long = "type", value_enum, hide = true)]
     _message: Option<CallTypeWord>,
-    /// Milliseconds to wait, as dbus-send has them
+    /// The timeout in milliseconds, like in dbus-send
     #[arg(long, value_name = "MILLISECONDS", hide = true)]
     reply_timeout: Option<u64>,
 }
@@ -81,7 +81,7 @@ enum CallTypeWord {
 }
 
 impl CallArgs {
-    /// Calls it, or shows what there is.
+    /// Calls the method, or lists what can be called.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let words = self.words();
@@ -131,14 +131,14 @@ impl CallArgs {
             read.map_err(|error| self.unread(inspector, object, &found, &full, error))?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
-            let said = if found.signatures.is_empty() { "guessed" } else { "told by the object" };
+            let said = if found.signatures.is_empty() { "guessed" } else { "from introspection" };
             complain(&format!("calling {full} with \"{types}\" ({said}), read as {forms}\n"));
         }
         self.send(inspector, object, (&method, &found, &full), load)
     }
 
-    /// Why arguments were not read. Of an object that is not there, its path is the likelier mistake, and
-    /// of a method that the object does not tell of, its name.
+    /// The error for arguments that could not be parsed. If the object does not exist, its path is
+    /// the probable mistake; if the object does not describe the method, its name is.
     fn unread(
         &self,
         inspector: &Inspector,
@@ -213,7 +213,7 @@ impl CallArgs {
         manner
     }
 
-    /// The words, with those in front that other tools have as options.
+    /// The words, including those that other tools have as options.
     fn words(&self) -> Vec<String> {
         let Others { dest, object_path, method, .. } = &self.others;
         in_front([dest, object_path, method], &self.words)
@@ -240,13 +240,13 @@ fn uncopied(error: std::io::Error) -> PokeError {
 }
 
 const LONG_HELP: &str = "\
-With no word it shows the services, with one the objects of a service, with two the members of an \
-object, with three, the last of which is an interface, the members of that.
+Without words, it lists the services; with a service, its objects; with a service and an object, the \
+members of the object; and with an interface as third word, the members of that interface.
 
-The types of arguments are asked of the object, so they need not be told. They are written as any of \
-the tools has them, with the signature in front as busctl, as text of GVariant as gdbus, with the type \
-in front of each as dbus-send, or as JSON. A text needs no quotes, unless it is the same as the \
-signature, such as 's' for a method that takes a text:
+The types of the arguments come from introspection, so they need not be given. Arguments can be written \
+in the form of any tool: with a signature before them like in busctl, as GVariant text like in gdbus, with \
+the type before each like in dbus-send, or as JSON. A string needs no quotes, unless it is the same as \
+the signature, such as 's' for a method with a string argument:
 
   diligence call org.freedesktop.DBus /org/freedesktop/DBus GetNameOwner org.example.Mail
   diligence call org.freedesktop.DBus /org/freedesktop/DBus \\
@@ -257,12 +257,12 @@ signature, such as 's' for a method that takes a text:
   diligence call org.example.Player /org/example/Player Seek -8
   diligence call org.example.Archive /org/example/Archive Unpack @file.zip
 
-An argument that is a descriptor is @PATH, which is opened to read, @>PATH, which is opened to write, @- \
-for the standard input, or the number of one that was inherited. Options may stand anywhere; what \
-begins with a hyphen and is no number stands behind --. With -v it tells what was guessed.
+A file descriptor is written as @PATH, which opens the file for reading, @>PATH, which opens it for \
+writing, @- for standard input, or the number of an inherited descriptor. Options can be anywhere; put \
+arguments that begin with a hyphen and are not numbers after --. -v explains what was guessed.
 
-What gdbus and dbus-send call --dest, --object-path, --method, --print-reply, --reply-timeout and \
---type=method_call is understood.
+The options --dest, --object-path, --method, --print-reply, --reply-timeout and --type=method_call of \
+gdbus and dbus-send are accepted.
 
-The exit status is 0 when there was an answer, or none is wanted, 1 when there was an error or no \
-answer in time, and 2 when the command line is wrong.";
+The exit status is 0 if the reply arrived, or no reply was expected; 1 if the reply was an error or did \
+not arrive in time; and 2 if the command line is wrong.";

@@ -1,17 +1,17 @@
-//! `diligence demo PART`: programs that talk, so that there is something to see on a bus.
+//! `diligence demo PART`: programs that exchange messages, so that a bus has traffic to show.
 //!
 //! `diligence up --demo` starts [all of them](Cast); each also runs alone, on the bus that
-//! `DBUS_SESSION_BUS_ADDRESS` names. They are the examples of the client library, compiled into this
-//! program, since an installed system has no examples:
+//! `DBUS_SESSION_BUS_ADDRESS` names. They are the examples of the client library, compiled into
+//! this program, because an installed system has no examples:
 //!
-//! | part | example | name on the bus | what it does |
+//! | part | example | name on the bus | behavior |
 //! | --- | --- | --- | --- |
-//! | `archive` | `archive` | `com.example.Archive` | searches, while all other callers wait |
+//! | `archive` | `archive` | `com.example.Archive` | searches slowly, while all other callers wait |
 //! | `battery` | `battery` | `com.example.Battery` | drains and charges; its properties change every second |
-//! | `chat room` | `chat_room` | `com.example.Chat` | passes on what the members say |
-//! | `chat NAME` | `chat_member` | `com.example.Chat.NAME` | says things, whispers, and answers |
+//! | `chat room` | `chat_room` | `com.example.Chat` | forwards the messages of the members |
+//! | `chat NAME` | `chat_member` | `com.example.Chat.NAME` | sends messages, whispers, and replies |
 //! | `volumes` | `volumes` | `com.example.Volumes` | 1000 objects that change, appear and disappear |
-//! | `poller` | `poller` | | asks the others all the time, and now and then for an object that does not exist |
+//! | `poller` | `poller` | | calls the others continuously, sometimes an object that does not exist |
 
 #[path = "../../../../client/examples/archive.rs"]
 mod archive;
@@ -37,7 +37,7 @@ use client::{CallError, EmitError, Ended, SendError, SubscribeError};
 use crate::children;
 use crate::output::complain;
 
-/// Which of the programs to run.
+/// Arguments of `diligence demo`.
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     #[command(subcommand)]
@@ -57,14 +57,14 @@ enum DemoProgram {
     },
     /// A thousand volumes that change, appear and disappear
     Volumes,
-    /// A program that asks the others all the time
+    /// A program that calls the others continuously
     Poller,
 }
 
 /// Runs one of the programs until the bus closes its connection.
 pub(crate) fn run(demo: Demo) -> ExitCode {
     let name = demo.part.process_name();
-    // The name in lists of processes; if this fails, it is the name of the executable.
+    // The name in lists of processes; if this fails, the name of the executable stays.
     let _ = fs::write("/proc/self/comm", &name);
     match demo.part.main() {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,7 +77,7 @@ pub(crate) fn run(demo: Demo) -> ExitCode {
 }
 
 impl DemoProgram {
-    /// The kernel keeps the first 15 bytes.
+    /// The process name; the kernel keeps its first 15 bytes.
     fn process_name(&self) -> String {
         match self {
             Self::Archive => String::from("demo-archive"),
@@ -93,7 +93,7 @@ impl DemoProgram {
             Self::Archive => archive::main(),
             Self::Battery => battery::main(),
             Self::Chat { name } if name == "room" => chat_room::main(),
-            // It reads its name from the end of the command line, which is the same here.
+            // The member reads its name from the end of the command line, which is the same here.
             Self::Chat { .. } => chat_member::main(),
             Self::Volumes => volumes::main(),
             Self::Poller => poller::main(),
@@ -101,7 +101,8 @@ impl DemoProgram {
     }
 }
 
-/// Whether a program failed only because the bus closed the connection, as it does at its end.
+/// Returns true if a program failed only because the bus closed the connection, as it does at its
+/// end.
 fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
     let call = match error.downcast_ref() {
         Some(SubscribeError::Call(call)) => Some(call),
@@ -112,7 +113,7 @@ fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
         || matches!(error.downcast_ref(), Some(EmitError::Send(SendError::Disconnected(_))))
 }
 
-/// The programs of the demonstration, as processes. They are ended when this is dropped.
+/// The processes of the demo programs. They are ended on drop.
 #[derive(Debug, Default)]
 pub(crate) struct Cast {
     running: Vec<(String, Child)>,

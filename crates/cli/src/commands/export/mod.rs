@@ -1,7 +1,7 @@
 //! `diligence export`: the messages of a recording, for other programs.
 //!
-//! What is written is made by [`export`], of traces by [`capture::timeline`], and of recordings by
-//! [`capture::save`].
+//! [`export`] makes most formats, [`capture::timeline`] makes traces, and [`capture::save`] makes
+//! recordings.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,41 +20,41 @@ use crate::progress::{ShownWork, WorkTask, conclude_file};
 use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::saving::save_matching;
 
-/// Which messages to write, and how.
+/// Arguments of `diligence export`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Export {
-    /// Recordings, on one clock, then a query that says which messages: `member:Get* dur>50ms`
+    /// Recordings on one time axis, then a query that selects messages: `member:Get* dur>50ms`
     #[arg(required = true, value_name = "FILE... [QUERY]", value_hint = ValueHint::FilePath)]
     words: Vec<String>,
-    /// In which form
+    /// The format of the output
     #[arg(long, value_enum)]
     format: ExportFormat,
-    /// Where to; a file is readable by its owner only, and replaced when all is written; `-` is the
-    /// standard output [default: -]
+    /// The output file; only its owner can read it, and it replaces an old one when it is complete;
+    /// `-` is standard output [default: -]
     #[arg(long, short, value_name = "OUT")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum ExportFormat {
-    /// A JSON object a line, with the arguments
+    /// One JSON object per line, with the arguments
     Json,
     /// Comma-separated values, with the arguments as JSON
     Csv,
-    /// A SQLite database with views that answer what is asked most; needs -o
+    /// A SQLite database with views for frequent questions; needs -o
     #[cfg(feature = "sqlite")]
     Sqlite,
-    /// The columns of csv for DuckDB, Spark and the like
+    /// The columns of csv for DuckDB, Spark and other analysis tools
     #[cfg(feature = "parquet")]
     Parquet,
-    /// A trace that ui.perfetto.dev opens
+    /// A trace for ui.perfetto.dev
     ChromeTrace,
-    /// Who talks to whom, for Graphviz
+    /// A graph of senders and recipients for Graphviz
     Dot,
-    /// A recording, for Wireshark and all commands: messages with names, processes and phases
+    /// A recording for Wireshark and all commands: messages with names, processes and phases
     Pcapng,
-    /// A recording in the older format: messages and times only
+    /// A recording in the older format: only messages and times
     Pcap,
 }
 
@@ -79,7 +79,7 @@ impl Export {
         DocumentOutput::check_inputs(target, &capture).map_err(|error| self.unwritten(error))?;
         warn_if_unmatched("export", &capture, &query);
         self.note_hidden(&capture, &query);
-        // Lines on a terminal show how far it is.
+        // The lines on a terminal show the progress already.
         let task = WorkTask::Messages("writing", capture.len() as u64);
         let work = (!out.is_terminal()).then(|| ShownWork::start(task));
         let written = self.format.write(&capture, &query, &mut out, work.as_ref());
@@ -92,7 +92,8 @@ impl Export {
         Ok(())
     }
 
-    /// Says what is left out. A whole recording is written with all messages.
+    /// Reports the messages that the default query hides. A whole recording is written with all
+    /// messages.
     fn note_hidden(&self, capture: &Capture, query: &Query) {
         if self.format != ExportFormat::Pcapng || query.expression().is_some() {
             recording::note_hidden(query, capture);
@@ -112,7 +113,7 @@ impl Export {
 }
 
 impl ExportFormat {
-    /// Returns how many messages were written.
+    /// Returns the number of written messages.
     fn write(
         self,
         capture: &Capture,
@@ -148,7 +149,7 @@ impl ExportFormat {
     }
 }
 
-/// Why the recording was not exported.
+/// The reasons for which the export fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportFailure {
     #[error(transparent)]
@@ -181,16 +182,16 @@ impl ExitError for ExportFailure {
 
 const LONG_HELP: &str = "\
 JSON has the keys of `busctl --json=short monitor` and more: number, size, names, process, duration_ns, \
-partner, recipients. CSV has a line of keys first; times are nanoseconds since 1970. In CSV, columns and a database what a \
-message says is a JSON list under `body`. The tables and views \
-of a database, and the columns of csv and parquet, stand in docs/export.md, with examples.
+partner, recipients. CSV begins with a line of column names; times are nanoseconds since 1970. In csv, \
+parquet and sqlite, the arguments of a message are a JSON list under `body`. docs/export.md describes \
+the tables and views of a database and the columns of csv and parquet, with examples.
 
-pcapng and pcap have with each call its reply, and with each reply its call. pcapng has also what is known of
-the connections, names and services in these messages, and says that it is an excerpt. To open a file of the
-flight recorder in Wireshark:
+pcapng and pcap contain the reply of each selected call, and the call of each selected reply. pcapng \
+also contains the known facts about the connections, names and services in these messages, and is \
+marked as an excerpt. To open a file of the flight recorder in Wireshark:
   diligence export flight.trace --format pcapng -o flight.pcapng
 
-A picture of who talks to whom, without the bus itself:
+A graph of senders and recipients, without the bus itself:
   diligence export FILE '!is:driver' --format dot | dot -Tsvg > picture.svg
 
-The exit status is 0 when all was written, 1 when it could not be, and 2 when the command line is wrong.";
+The exit status is 0 if everything was written, 1 if it was not, and 2 if the command line is wrong.";

@@ -1,10 +1,10 @@
-//! `diligence introspect`: what an object has.
+//! `diligence introspect`: the interfaces of an object.
 //!
 //! ```text
-//!  ask ─▶ Document ─▶ code            proxies
+//!  ask ─▶ Document ─▶ code            generated client code
 //!     │       └─ with the values of properties
-//!     │           ├─▶ members ─▶ table    as busctl has it
-//!     │           └─▶ walk ─▶ gdbus       as gdbus has it, with the objects below if wanted
+//!     │           ├─▶ members ─▶ table    like busctl
+//!     │           └─▶ walk ─▶ gdbus       like gdbus, with child objects on request
 //!     └─▶ document of XML
 //! ```
 
@@ -35,17 +35,17 @@ use gdbus::DeclarationPart;
 use table::{LineRoom, MemberTableLayout};
 use walk::ObjectWalk;
 
-/// Of which object, and how.
+/// Arguments of `diligence introspect`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Introspect {
-    /// The service
+    /// The name of the service
     #[arg(required_unless_present = "dest")]
     name: Option<String>,
-    /// The object; without one, the paths of all that the service has are printed
+    /// The path of the object; without it, the paths of all objects of the service are printed
     #[arg(group = "object")]
     path: Option<String>,
-    /// One of its interfaces [default: all]
+    /// The interface [default: all]
     interface: Option<String>,
     #[command(flatten)]
     choice: BusChoice,
@@ -53,60 +53,60 @@ pub(crate) struct Introspect {
     table: TableOptions,
     #[command(flatten)]
     form: FormOptions,
-    /// How long an answer is waited for
+    /// The time to wait for each reply
     #[arg(long, value_name = "TIME", value_parser = amount::time, default_value = "5s")]
     timeout: Duration,
     #[command(flatten)]
     json: JsonChoice,
-    /// The service, in place of the first word
+    /// The service, instead of the first word
     #[arg(short, long, value_name = "NAME", hide = true)]
     dest: Option<String>,
-    /// The object, in place of its word
+    /// The object, instead of the second word
     #[arg(short, long, value_name = "PATH", hide = true, group = "object")]
     object_path: Option<String>,
 }
 
-/// In which form.
+/// Options for the form of the output.
 #[derive(Debug, Args)]
 struct FormOptions {
-    /// Output style [default: busctl, and gdbus with --recurse or --only-properties]
+    /// Output format [default: busctl, and gdbus with --recurse or --only-properties]
     #[arg(long, value_enum, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code", "json", "j"])]
     format: Option<IntrospectFormat>,
-    /// With the objects below it, as gdbus has it, or as JSON
+    /// Include the child objects, in the form of gdbus or as JSON
     #[arg(short, long, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code"])]
     recurse: bool,
-    /// No methods and no signals
+    /// Show no methods and no signals
     #[arg(short = 'p', long, requires = "object", conflicts_with_all = ["xml", "xml_interface", "code"])]
     only_properties: bool,
     #[command(flatten)]
     document: DocumentOptions,
-    /// Print proxies for its interfaces in this language, for a program to begin with
+    /// Print client code for its interfaces in this language
     #[arg(long, value_enum, value_name = "LANGUAGE", requires = "object",
           conflicts_with_all = ["xml", "xml_interface", "json", "j"])]
     code: Option<Language>,
 }
 
-/// The document with which the object answers.
+/// Options for the XML document of the object.
 #[derive(Debug, Args)]
 struct DocumentOptions {
-    /// Print the document with which the object answers
+    /// Print the XML document with which the object replies
     #[arg(short, long, requires = "object", conflicts_with_all = ["json", "j"])]
     xml: bool,
-    /// The same as busctl has it: with a line feed behind
+    /// The same in the form of busctl: with an additional newline at the end
     #[arg(long, hide = true, requires = "object", conflicts_with_all = ["json", "j", "xml"])]
     xml_interface: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum IntrospectFormat {
-    /// A table
+    /// A table like busctl's
     Busctl,
-    /// Declarations, with values
+    /// Declarations with values, like gdbus
     Gdbus,
 }
 
 impl Introspect {
-    /// Asks the object what it has.
+    /// Queries the object and returns the text to print.
     pub(crate) fn run(&self) -> Result<String, LookError> {
         let inspector = inspector(&self.choice, self.timeout)?;
         let [name, path, interface] = self.words();
@@ -128,7 +128,7 @@ impl Introspect {
         }
     }
 
-    /// The words, with those that gdbus has behind options in their places.
+    /// The words, including those that gdbus has as options.
     fn words(&self) -> [Option<&str>; 3] {
         let words = [&self.name, &self.path, &self.interface];
         let mut rest = words.into_iter().flatten().map(String::as_str);
@@ -170,7 +170,7 @@ impl Introspect {
         Ok(self.json.text(&objects).unwrap_or_else(text))
     }
 
-    /// The paths of all objects, one on a line.
+    /// The paths of all objects, one per line.
     fn paths(&self, subject: &AskedPeer<'_>) -> Result<String, LookError> {
         let paths = subject.known_paths()?;
         let text = || paths.iter().map(|path| format!("{path}\n")).collect();
@@ -205,7 +205,7 @@ impl DocumentOptions {
     }
 }
 
-/// A text of the service as it is, unless it would speak to a terminal.
+/// Escapes control characters in a text of the service if the output is a terminal.
 fn shown(text: String) -> String {
     match stdout().is_terminal() {
         true => visible::lines(&text).into_owned(),
@@ -220,22 +220,22 @@ fn complain_of(lines: &[String]) {
 }
 
 const LONG_HELP: &str = "\
-Prints what `busctl introspect` prints: in a pipe to the byte, on a terminal with values as wide as \
-there is room for, 40 columns at least. A property that cannot be read has its error in place of its \
-value, and the others are still there. A value of another type than the object tells has its own type \
-before it. With --recurse, --only-properties or --format=gdbus it is what `gdbus introspect` prints; \
-what cannot be read is then told on standard error. A service that does not run is started, if the \
-bus can.
+The output is the same as from `busctl introspect`: exactly in a pipe; on a terminal, values use the \
+available width, at least 40 columns. If a property cannot be read, its error is shown instead of its \
+value. If the type of a value differs from the introspection data, its own type is shown before it. \
+With --recurse, --only-properties or --format=gdbus the output is the same as from `gdbus introspect`, \
+and errors are printed on standard error. A service that is not running is started, if the bus can \
+start it.
 
---code prints proxies for a program to begin with: for Rust with zbus 6, for Python with GLib \
-(python3-gi), for C with sd-bus. Interfaces of the specification are left out unless one is named.
+--code prints client code as a starting point: for Rust with zbus 6, for Python with GLib \
+(python3-gi), for C with sd-bus. Standard interfaces are omitted unless one is named.
 
   diligence introspect org.example.Player                      the paths of its objects
   diligence introspect org.example.Player /org/example/Player
   diligence introspect org.example.Player /org/example/Player org.example.Player1 --json
-  diligence introspect org.example.Player / --recurse          all objects, as gdbus prints them
+  diligence introspect org.example.Player / --recurse          all objects, in the form of gdbus
   diligence introspect org.example.Player /org/example/Player --xml > player.xml
   diligence introspect org.example.Player /org/example/Player --code python > player.py
 
-The exit status is 0 when the object has answered, 1 when it has not, and 2 when the command line is \
+The exit status is 0 if the object has replied, 1 if it has not, and 2 if the command line is \
 wrong.";

@@ -1,4 +1,4 @@
-//! `diligence list`: who is on a bus.
+//! `diligence list`: the names on a bus.
 
 use std::io::{IsTerminal as _, stdout};
 
@@ -16,7 +16,7 @@ use crate::json_choice::JsonChoice;
 use crate::style;
 use crate::table_options::TableOptions;
 
-/// Which names, and how.
+/// Arguments of `diligence list`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct ListArgs {
@@ -30,22 +30,23 @@ pub(crate) struct ListArgs {
     json: JsonChoice,
 }
 
-/// Without any of these, all.
+/// The kinds of names to list; without any of these, all kinds.
 #[derive(Clone, Copy, Debug, Args)]
 struct Kinds {
-    /// Names of connections, `:1.7`
+    /// Unique names of connections, such as `:1.7`
     #[arg(long)]
     unique: bool,
-    /// Names of services that run
+    /// Well-known names of running services
     #[arg(long)]
     acquired: bool,
-    /// Names of services that the bus can start; with others of these, those that do not run
+    /// Names of services that the bus can start; together with other kinds, only those that are not
+    /// running
     #[arg(long)]
     activatable: bool,
 }
 
 impl ListArgs {
-    /// Asks the bus who is there.
+    /// Queries the bus and returns the list.
     pub(crate) fn run(&self) -> Result<String, LookError> {
         let inspector = inspector(&self.choice, inspector::InspectorPatience::default().answer)?;
         let mut names = names(&inspector, &self.choice)?;
@@ -66,7 +67,7 @@ impl ListArgs {
     }
 }
 
-/// A name as one that can be started, whether or not somebody has it.
+/// The name as an activatable one, whether or not it has an owner.
 fn startable(name: Name) -> Option<Name> {
     name.is_activatable.then_some(Name { owner: None, who: None, failure: None, ..name })
 }
@@ -87,12 +88,12 @@ impl Kinds {
     }
 }
 
-/// Whether somebody has the name; the bus has its own without a connection.
+/// Returns true if the name has an owner; the name of the bus itself always has one.
 fn is_there(name: &Name) -> bool {
     name.owner.is_some() || name.who.is_some() || !name.is_activatable
 }
 
-/// What busctl tells of a name, with its keys.
+/// The data of a name, with the keys of busctl.
 #[derive(Debug, Serialize)]
 struct NameListRow {
     name: String,
@@ -102,7 +103,7 @@ struct NameListRow {
     connection: Option<String>,
     unit: Option<String>,
     session: Option<String>,
-    /// Only connections of kernel buses had one.
+    /// Only connections of kernel buses had a description.
     description: Option<String>,
 }
 
@@ -126,7 +127,7 @@ impl From<Name> for NameListRow {
 }
 
 impl NameListRow {
-    /// What stands under each of [`NAMES`].
+    /// The cell for each of [`NAMES`].
     fn cells(&self) -> [Option<String>; 8] {
         let Self { name, pid, process, user, connection, unit, session, description } = self;
         let [name, pid] = [Some(name.clone()), pid.map(|pid| pid.to_string())];
@@ -136,7 +137,7 @@ impl NameListRow {
     }
 }
 
-/// As busctl prints them.
+/// Formats the rows like busctl does.
 fn columns(rows: &[NameListRow], has_legend: bool) -> String {
     let legend = has_legend.then(|| NAMES.map(str::to_owned));
     let shown = |cell: Option<String>| printable(cell.as_deref().unwrap_or("-")).into_owned();
@@ -147,7 +148,7 @@ fn columns(rows: &[NameListRow], has_legend: bool) -> String {
     rows.iter().map(|row| grid.line(row) + "\n").collect()
 }
 
-/// For a terminal, without the description, which no connection has.
+/// The table for a terminal, without the description, which no connection has.
 fn table(rows: &[NameListRow]) -> DataTable {
     let column = |name| match name {
         "USER" | "UNIT" | "SESSION" => Column::text(name).spare(),
@@ -164,13 +165,13 @@ const NAMES: [&str; 8] =
     ["NAME", "PID", "PROCESS", "USER", "CONNECTION", "UNIT", "SESSION", "DESCRIPTION"];
 
 const LONG_HELP: &str = "\
-Prints what `busctl list` prints: in a pipe to the byte, on a terminal as wide as that is and without \
-columns in which there is nothing. A service that could be started has `(activatable)` for its \
-connection.
+The output is the same as from `busctl list`: exactly in a pipe; on a terminal it uses the available \
+width and omits empty columns. A service that is not running and can be started has `(activatable)` \
+instead of a connection.
 
   diligence list --acquired            services that run on the session bus
-  diligence list --system --no-legend  all of the bus of the machine, for a script
+  diligence list --system --no-legend  all names on the system bus, for a script
   diligence list --json | jq -r '.[] | select(.pid == 42).name'
 
-The exit status is 0 when the bus has answered, 1 when it has not, and 2 when the command line is \
+The exit status is 0 if the bus has replied, 1 if it has not, and 2 if the command line is \
 wrong.";

@@ -1,4 +1,4 @@
-//! `diligence monitor`: messages as they go over a bus, with names and durations.
+//! `diligence monitor`: messages while they cross a bus, with names and durations.
 
 mod waits;
 
@@ -26,7 +26,7 @@ use crate::rule::match_rule;
 use crate::style::ColorChoice;
 use waits::LinesAndWaits;
 
-/// Which messages to show, and how.
+/// Arguments of `diligence monitor`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct MonitorArgs {
@@ -35,47 +35,48 @@ pub(crate) struct MonitorArgs {
     /// Names whose messages are shown, then a query: `member:Get* dur>50ms` [default: all]
     #[arg(value_name = "NAME... [QUERY]")]
     words: Vec<String>,
-    /// Only messages that match this rule, or another one given so
+    /// Show only messages that match this match rule; can be repeated
     #[arg(long = "match", value_name = "RULE", value_parser = match_rule)]
     rules: Vec<String>,
-    /// Output style [default: line on a terminal, busctl elsewhere]
+    /// Output format [default: line on a terminal, busctl elsewhere]
     #[arg(long, value_enum, conflicts_with_all = ["json", "j"])]
     format: Option<MonitorFormat>,
     #[command(flatten)]
     color: ColorChoice,
     #[command(flatten)]
     json: JsonChoice,
-    /// End after so many messages
+    /// Exit after this number of messages
     #[arg(short = 'N', long, value_name = "COUNT")]
     limit_messages: Option<u64>,
-    /// End after this time
+    /// Exit after this time
     #[arg(long, value_name = "TIME", value_parser = amount::time)]
     timeout: Option<Duration>,
-    /// What gdbus has for a name
+    /// The name, as an option like in gdbus
     #[arg(short, long, value_name = "NAME", hide = true)]
     dest: Option<String>,
-    /// What gdbus has for the path of an object
+    /// The object path, as an option like in gdbus
     #[arg(short, long, value_name = "PATH", hide = true)]
     object_path: Option<String>,
-    /// What `busctl` has to be told: nothing is shortened, there is no pager and no heading
+    /// Options of `busctl` without effect here: lines are never shortened, and there is no pager
+    /// and no heading
     #[arg(short = 'l', long = "full", aliases = ["no-pager", "no-legend"], hide = true, action = ArgAction::Count)]
     _as_it_is: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum MonitorFormat {
-    /// One line for each message: time, caller, callee, member, and with replies duration and outcome
+    /// One line per message: time, caller, callee, member, and for replies the duration and result
     Line,
-    /// As `busctl monitor`, and a line with names and durations
+    /// Like `busctl monitor`, with an additional line of names and durations
     Busctl,
-    /// As `gdbus monitor`: a line for each
+    /// Like `gdbus monitor`, one line per message
     Gdbus,
-    /// As `dbus-monitor`
+    /// Like `dbus-monitor`
     DbusSend,
 }
 
 impl MonitorArgs {
-    /// Shows messages until somebody wants no more.
+    /// Shows messages until the user or a limit ends it.
     pub(crate) fn run(self) -> Result<(), LiveError> {
         let (names, query) = names_and_query(&self.words);
         let rules = self.words[names.len()..].iter().filter(|word| is_rule(word)).count();
@@ -120,7 +121,7 @@ impl MonitorArgs {
     }
 }
 
-/// Prints what comes until something ends it.
+/// Prints messages until an event ends it.
 fn follow(mut events: LiveLoop, mut printer: Printer<'_>) -> Result<(), LiveError> {
     loop {
         printer.flush()?;
@@ -145,27 +146,27 @@ fn follow(mut events: LiveLoop, mut printer: Printer<'_>) -> Result<(), LiveErro
     Ok(printer.finish(events.watch().clock().now())?)
 }
 
-/// The time of day where the program runs, as if it were UTC.
+/// The local time, as if it were UTC.
 fn local_time(at: RecordedTime) -> RecordedTime {
     let utc = DateTime::from_timestamp_nanos(at.0);
     let offset = Local.offset_from_utc_datetime(&utc.naive_utc()).fix().local_minus_utc();
     RecordedTime(at.0.saturating_add(i64::from(offset) * NANOS_PER_SECOND))
 }
 
-/// How messages are printed.
+/// The format of printed messages.
 #[derive(Debug)]
 enum MonitorOutput {
     /// A line for each message, and one for each call that ends without a reply.
     Lines(Box<LinesAndWaits>),
     /// Blocks of lines, with names and durations.
     Blocks,
-    /// As this tool prints them.
+    /// The format of another tool.
     Tool(MessageFormat),
-    /// As JSON.
+    /// One JSON object per message.
     Json(JsonLayout),
 }
 
-/// Prints the messages that are asked for.
+/// Prints the selected messages.
 #[derive(Debug)]
 struct Printer<'q> {
     traffic: LiveTraffic,
@@ -201,11 +202,11 @@ impl<'q> Printer<'q> {
         if let Some(left) = &mut self.left {
             *left -= 1;
         }
-        // What was kept is in memory, which can be read.
+        // The message is in memory, so reading it cannot fail.
         let _ = push(&mut self.shape, &mut self.text, &message, &mut self.buffer, self.controls);
     }
 
-    /// Prints what is still to say at this time.
+    /// Prints the lines about calls that are due at this time.
     fn finish(&mut self, now: RecordedTime) -> io::Result<()> {
         if let MonitorOutput::Lines(lines) = &mut self.shape {
             lines.push_waiting(&mut self.text, now);
@@ -255,13 +256,13 @@ fn push(
     }
 }
 
-/// Puts a line behind the first line of the block that begins at `start`.
+/// Inserts a line after the first line of the block that begins at `start`.
 fn insert_line(text: &mut String, start: usize, line: &str) {
     let end = text[start..].find('\n').map_or(text.len(), |place| start + place + 1);
     text.insert_str(end, line);
 }
 
-/// Who says it to whom, and how long it took: `  mail[43] -> shell[12]  1.20 ms`.
+/// The peers and the duration: `  mail[43] -> shell[12]  1.20 ms`.
 fn who(message: &CapturedMessage<'_>) -> String {
     let capture = message.capture();
     let name = |peer: Option<capture::model::RecordedPeerId>, name: &str| {
@@ -281,38 +282,39 @@ fn who(message: &CapturedMessage<'_>) -> String {
     format!("{}\n", printable(&line))
 }
 
-/// The words that are names of connections, and the others.
+/// Splits the words into names of connections, and the query.
 fn names_and_query(words: &[String]) -> (&[String], String) {
     let is_name = |word: &String| BusName::new(word).is_ok();
     let names = words.iter().take_while(|word| is_name(word)).count();
     (&words[..names], words[names..].join(" "))
 }
 
-/// Whether a word is a match rule as dbus-monitor takes it, of which several are alternatives there.
+/// Returns true if a word is a match rule; dbus-monitor takes several of them as alternatives.
 fn is_rule(word: &str) -> bool {
     (word.contains("='") || word.contains("=\"") || word.contains(',')) && match_rule(word).is_ok()
 }
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
-/// Messages among which calls and names are found.
+/// The number of messages in which calls and names are found.
 const MESSAGES_KEPT: usize = 50_000;
 
 const LONG_HELP: &str = "\
-A name stands for messages from and to it, as with `busctl monitor`. What this program says and \
-gets itself is left out. `diligence record` writes the same into a file, for later.
+A name selects messages from it and to it, like in `busctl monitor`. Messages of this program itself \
+are omitted. `diligence record` writes the same messages into a file.
 
-On a terminal each message is one line, with local time. A call is printed when it is made; its reply repeats the \
-name of the call, with the time that the caller waited and the outcome: returned, the name of the error, timed out, \
-or callee left. If a caller disconnects before the reply, a line says so. At the end there is a line for each call \
-that is still waiting. --format chooses another output style, and --format line this one for a pipe or a file, \
-where nothing is cut.
+On a terminal each message is one line, with local time. A call is printed when it is made. Its reply \
+repeats the name of the call, with the time that the caller waited and the result: returned, the name \
+of the error, timed out, or callee left. If a caller disconnects before the reply, a line reports it. At \
+the end there is a line for each call that is still pending. --format selects another output format, \
+and --format line selects this one for a pipe or a file, where lines are not shortened.
 
-The words behind the names are a query; see docs/query.md. A query that matches nothing is not an error, \
-since messages may still come: `show` says of a recording why nothing matches.
+The words after the names are a query; see docs/query.md. A query that matches no message is not an \
+error here, because matching messages may still arrive; for a recording, `show` explains why no message \
+matches.
 
-The exit status is 0 when it was ended by --timeout, --limit-messages, Ctrl-C or SIGTERM, 1 when the bus went \
-away or could not be watched, and 2 when the command line is wrong.";
+The exit status is 0 if --timeout, --limit-messages, Ctrl-C or SIGTERM ended it, 1 if the bus \
+disconnected or could not be watched, and 2 if the command line is wrong.";
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! `diligence record`: what goes over buses, into a file.
+//! `diligence record`: records the messages of buses into a file.
 
 mod error;
 mod progress;
@@ -31,22 +31,23 @@ use crate::output::complain;
 use crate::private_bus::asked_to_end;
 use crate::rule::match_rule;
 
-/// What `record` is asked to do.
+/// Arguments of `diligence record`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     buses: BusChoices,
-    /// Where the recording goes; `-` is standard output [default: a new recording.pcapng]
+    /// The file for the recording; `-` is standard output [default: a new recording.pcapng]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Record only messages that match this rule, or another one given so
+    /// Record only messages that match this match rule; can be repeated
     #[arg(long, value_name = "RULE", value_parser = match_rule)]
     filter: Vec<String>,
-    /// Keep only the last part: in FILE and FILE.1, each of this size
+    /// Keep only the latest messages: in FILE and FILE.1, each of this size
     #[arg(long, value_name = "SIZE", value_parser = amount::recording_size)]
     ring: Option<u64>,
-    /// Keep the last part in memory, and write it when a message is like this: 'dur>50ms'
+    /// Keep the latest messages in memory, and write them when a message matches this query:
+    /// 'dur>50ms'
     #[arg(long, value_name = "QUERY")]
     trigger: Option<Query>,
     /// End before the file is larger than this
@@ -55,17 +56,17 @@ pub(crate) struct RecordArgs {
     /// End after this time
     #[arg(long, value_name = "TIME", value_parser = amount::time)]
     max_time: Option<Duration>,
-    /// Keep only so many bytes of each message
+    /// Keep only this number of bytes of each message
     #[arg(long, value_name = "N")]
     kept: Option<u32>,
-    /// Keep of bodies only the types and lengths: numbers become 0, texts x
+    /// Keep only the types and lengths of values: numbers become 0, and texts become x
     #[arg(long, conflicts_with = "kept")]
     redact: bool,
-    /// Ask the objects that are talked about what they have, for the names of arguments
+    /// Introspect the objects in the traffic, for the names of arguments
     #[arg(long)]
     introspect: bool,
-    /// Record too when the processes of the bus and of its connections had a processor, as far as the
-    /// kernel lets us see it
+    /// Also record when the processes of the bus and of its connections were running, as far as the
+    /// kernel permits it
     #[arg(long)]
     switches: bool,
     /// Record while this command runs
@@ -74,7 +75,8 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Records until somebody or something ends it. The exit status is that of the command, if there is one.
+    /// Records until a signal, a limit or the command ends it. Returns the exit status of the
+    /// command, if there is one.
     pub(crate) fn run(self) -> Result<u8, RecordError> {
         let signals = SignalSource::block(&guest::SIGNALS)?;
         let command = match self.command.as_slice() {
@@ -94,7 +96,7 @@ impl RecordArgs {
         {
             complain(&format!(
                 "diligence record: --kept {kept} cuts headers, so senders, recipients and outcomes will be \
-                 unknown, and the messages of the recorder cannot be told from others; \
+                 unknown, and the messages of the recorder cannot be distinguished from others; \
                  --kept {HEADERS_FIT} keeps nearly all headers\n"
             ));
         }
@@ -131,7 +133,7 @@ impl RecordArgs {
         }
     }
 
-    /// Standard output, if the recording is to go there.
+    /// Standard output, if it is the destination of the recording.
     fn standard_output(&self) -> Result<Option<TapeDestination>, RecordError> {
         if self.output.as_deref() != Some(Path::new("-")) {
             return Ok(None);
@@ -154,7 +156,7 @@ impl RecordArgs {
     }
 }
 
-/// A recording, and what is told of it.
+/// A running recording, and its progress.
 #[derive(Debug)]
 pub(crate) struct ActiveRecording {
     session: RecordingSession,
@@ -162,7 +164,7 @@ pub(crate) struct ActiveRecording {
 }
 
 impl ActiveRecording {
-    /// Records one bus into a file, without showing how it goes.
+    /// Records one bus into a file, without showing the progress.
     pub(crate) fn of(place: BusPlace, path: PathBuf) -> Result<Self, RecordError> {
         let open = || Tape::open(TapeDestination::File(path), Bodies::Whole, origin(PROGRAM));
         let session = RecordingSession::start(
@@ -174,7 +176,7 @@ impl ActiveRecording {
         Ok(Self { session, progress: RecordProgress::silent() })
     }
 
-    /// What is readable when there is something to do.
+    /// The session with the descriptors to wait for.
     pub(crate) const fn session(&self) -> &RecordingSession {
         &self.session
     }
@@ -184,7 +186,8 @@ impl ActiveRecording {
         self.session.discard();
     }
 
-    /// Takes what has come; says how long to rest, or why it is over.
+    /// Reads the available messages; returns the time to wait, or the reason why the recording is
+    /// over.
     pub(crate) fn turn(&mut self) -> SessionTurn {
         let turn = self.session.turn();
         for told in self.session.told() {
@@ -197,14 +200,14 @@ impl ActiveRecording {
         }
     }
 
-    /// Ends it.
+    /// Ends the recording, and returns its report.
     pub(crate) fn finish(mut self, cause: EndCause) -> Result<SessionReport, RecordError> {
         self.progress.clear();
         Ok(self.session.finish(cause)?)
     }
 
-    /// Records until the command ends, or somebody, or the recording itself; then still waits for
-    /// the command.
+    /// Records until the command, a signal or the recording itself ends it; then waits for the end
+    /// of the command.
     fn until_it_ends(
         mut self,
         mut guest: Option<Guest>,
@@ -213,7 +216,7 @@ impl ActiveRecording {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
         let end = self.follow(guest.as_mut(), signals, &poller)?;
-        // The connections close, so no bus keeps messages for a recorder that takes none.
+        // The connections close, so no bus queues messages for a recorder that does not read.
         let finished = self.finish(end.cause());
         if let Ok(summary) = &finished {
             complain(&report(summary));
@@ -229,7 +232,7 @@ impl ActiveRecording {
         status_with(status, finished.err(), "record")
     }
 
-    /// Records while there is nothing that ends it.
+    /// Records until an event ends it.
     fn follow(
         &mut self,
         mut guest: Option<&mut Guest>,
@@ -264,8 +267,8 @@ impl ActiveRecording {
     }
 }
 
-/// The exit status after a command whose recording may have failed. That of a command that has failed
-/// says more, so the other failure is only told.
+/// The exit status after a command whose recording may have failed. The status of a failed command
+/// is more important, so the other failure is only printed.
 pub(crate) fn status_with(
     status: u8,
     failure: Option<RecordError>,
@@ -281,16 +284,16 @@ pub(crate) fn status_with(
     }
 }
 
-/// What has ended a recording.
+/// The reason why a recording ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum RecordingEnd {
-    /// Somebody.
+    /// The user asked for the end with a signal.
     Asked,
     /// The command has ended with this status.
     Command(u8),
-    /// The command has ended with this status after somebody asked for an end.
+    /// The command has ended with this status after the user asked for the end.
     Interrupted(u8),
-    /// The recording itself.
+    /// The recording itself ended, for example at a limit.
     Itself(EndCause),
 }
 
@@ -316,7 +319,7 @@ fn wait_for(guest: &mut Guest, signals: &SignalSource, poller: &Poller) -> Resul
     }
 }
 
-/// Passes signals on to the command, if there is one. Returns whether somebody wants an end.
+/// Passes signals on to the command, if there is one. Returns true if the user asked for the end.
 fn heed(signals: &SignalSource, guest: Option<&mut Guest>) -> io::Result<bool> {
     let Some(guest) = guest else { return Ok(asked_to_end(signals)?.is_some()) };
     let mut is_asked = false;
@@ -338,49 +341,50 @@ fn standard_output() -> Result<TapeDestination, RecordError> {
     Ok(TapeDestination::Open(File::from(descriptor)))
 }
 
-/// A name that no file has yet: `recording.pcapng`, `recording-2.pcapng`, ...
+/// The first name without a file: `recording.pcapng`, `recording-2.pcapng`, ...
 fn new_name() -> PathBuf {
     let numbered = (2..).map(|number| PathBuf::from(format!("recording-{number}.pcapng")));
     let mut names = std::iter::once(PathBuf::from("recording.pcapng")).chain(numbered);
     names.find(|name| !name.exists()).expect("there are enough numbers")
 }
 
-/// What recordings say they were made by.
+/// The name of the program that recordings contain.
 const PROGRAM: &str = concat!("diligence ", env!("CARGO_PKG_VERSION"));
 
-/// Headers are seldom longer.
+/// Headers are rarely longer than this number of bytes.
 const HEADERS_FIT: u32 = 256;
 
-/// Bytes that are kept in memory until something happens, unless --ring says otherwise.
+/// The size in bytes of the memory for `--trigger`, unless --ring sets it.
 const TRIGGER_SIZE: u64 = 16 << 20;
 
 const LONG_HELP: &str = "\
-Several buses can be recorded at once; they have one clock. On a bus of diligence the bus itself \
-writes what it does, with the recipients of each message and the times at which they got it; on \
-others the recorder becomes a monitor, and where it may not, it records what can be overheard. The \
-file says which, who was on the bus and what runs there.
+Several buses can be recorded at once, with one clock. A bus of Diligence traces its own work, with the \
+recipients of each message and the times of delivery. On other buses the recorder becomes a monitor; \
+where it may not, it records messages that match rules can select. The file contains the method, the \
+peers on the bus and their processes.
 
-The file is pcapng, which Wireshark opens too. It can be read whenever and however the recording \
-ends, and while it lasts. If FILE exists, it is kept until the new recording is complete and then \
-replaced; until then the new one is FILE.*.unfinished beside it, which can be read like any recording \
-and stays there if the recorder is killed. Where messages are missing, because the bus has ended the connection or the disk was full, \
-the file says so. It also says so where a monitor's times are too late, because the recorder was stopped \
-or had no processor for 100 ms or longer: how many messages were read late, and by how much.
+The format is pcapng, which Wireshark opens too. The file can be read while the recording runs, and \
+after any kind of end. If FILE exists, it is kept until the new recording is complete and then replaced; \
+until then the new recording is FILE.*.unfinished in the same folder, which can be read like any \
+recording and stays there if the recorder is killed. Where messages are missing, because the bus closed \
+the connection or the disk was full, the file says so. If the recorder was stopped or had no processor \
+for 100 ms or longer, the file says how many messages were read late and by how much, because the \
+times from a monitor are then too late.
 
-With --introspect the recorder calls Introspect of the objects that messages name, until their \
-service has described the interface: then `diligence show` prints arguments with their names. It starts \
-no service, and asks each one question at a time.
+With --introspect the recorder introspects the objects that messages name, until their service has \
+described the interface: then `diligence show` prints arguments with their names. It starts no service, \
+and sends each service one call at a time.
 
-With --switches the kernel writes down when each thread of these processes, of up to 1024 in all or \
-half as many as there may be open files, gets and loses a processor; one that begins later is followed \
-within 50 ms. It works for your own processes if \
-/proc/sys/kernel/perf_event_paranoid is 2 or less; processes that cannot be watched are counted at the end. `timeline` shows \
-then who was woken late or held up, `stats --by switches` how often for each call.
+With --switches the kernel records when each thread of these processes gets and loses a processor. It \
+covers up to 1024 threads, or half of the limit of open files; a new thread is followed within 50 ms. \
+It works for your own processes if /proc/sys/kernel/perf_event_paranoid is 2 or less; processes that \
+cannot be watched are counted at the end. `timeline` then shows delayed wake-ups and preemption, and \
+`stats --by switches` their number for each call.
 
-A SIZE is one of bytes, or has a unit: kB, MB and GB are powers of 1000, KiB, MiB and GiB powers of \
-1024, and so are K, M and G. 4 KiB is the least: the beginning of a file, which describes the bus, and one \
-message. Each connection takes some hundred bytes more. A TIME is one of seconds, or has a unit: ms, s, min or h.
+A SIZE is in bytes, or has a unit: kB, MB and GB are powers of 1000; KiB, MiB, GiB, K, M and G are \
+powers of 1024. The minimum is 4 KiB: the beginning of a file, which describes the bus, and one message. \
+Each connection takes some hundred bytes more. A TIME is in seconds, or has a unit: ms, s, min or h.
 
-Ctrl-C, SIGTERM or the end of the command end the recording. The exit status is that of the \
-command; without one 0, or 1 if the buses went away; 1, too, if the command succeeded and not all of \
-the recording could be written; 2 when the command line is wrong.";
+Ctrl-C, SIGTERM or the end of the command end the recording. The exit status is the status of the \
+command; without a command 0, or 1 if the buses disconnected; 1 also if the command succeeded and the \
+recording is incomplete; and 2 if the command line is wrong.";

@@ -1,8 +1,8 @@
-//! `diligence run -- CMD`: a private bus around one command.
+//! `diligence run -- CMD`: runs one command with a private bus.
 //!
-//! The command gets our standard streams as they are, and our terminal: what its keys send reaches
-//! the command directly. The bus is a process group of its own, so it outlives that, and it ends
-//! when this process does, however that happens.
+//! The command inherits the standard streams and the terminal: signals from its keys reach the
+//! command directly. The bus has its own process group, so these signals do not end it, and it ends
+//! when this process ends, in every case.
 
 mod error;
 
@@ -23,14 +23,14 @@ use crate::guest::{self, Guest, shell_status};
 use crate::output::complain;
 use crate::private_bus::{PrivateBus, PrivateBusConfig, PrivateBusOptions, describe_end};
 
-/// What `run` is asked to do.
+/// Arguments of `diligence run`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct RunArgs {
-    /// The configuration of the bus [default: like that of a user's session]
+    /// The configuration of the bus [default: like a session bus]
     #[arg(long, value_name = "FILE")]
     config_file: Option<PathBuf>,
-    /// Record what goes over the bus into this file
+    /// Record the messages of the bus into this file
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// The command and its arguments
@@ -44,7 +44,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Runs a command with a bus of its own, and returns its exit status.
+    /// Runs a command with its own bus, and returns its exit status.
     pub(crate) fn run(self) -> Result<u8, RunCommandError> {
         let signals = SignalSource::block(&guest::SIGNALS)?;
         let command = guest::command(&self.command)?;
@@ -71,25 +71,25 @@ impl RunArgs {
 fn start(mut command: Command, bus: &PrivateBus) -> Result<Guest, RunCommandError> {
     command.env("DBUS_SESSION_BUS_ADDRESS", bus.address());
     command.env("DBUS_SESSION_BUS_PID", bus.pid().to_string());
-    // They are about another bus.
+    // These variables refer to another bus.
     for name in FOREIGN_VARIABLES {
         command.env_remove(name);
     }
     Ok(Guest::start(command)?)
 }
 
-/// A command, and what is around it.
+/// A command, with its bus and recording.
 #[derive(Debug)]
 struct Around {
     guest: Guest,
     bus: PrivateBus,
     watched: BusState,
-    /// While it goes on, or why it does not.
+    /// The running recording, or the error that ended it.
     recording: Result<Option<ActiveRecording>, RecordError>,
 }
 
 impl Around {
-    /// Waits for the command, passes on the signals that were meant for it, and records.
+    /// Waits for the command, passes signals on to it, and records.
     fn wait(&mut self, signals: &SignalSource) -> Result<ExitStatus, RunCommandError> {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
@@ -110,7 +110,7 @@ impl Around {
         }
     }
 
-    /// Takes what there is to record; says how long there will be nothing.
+    /// Records the available messages; returns the time to wait for more.
     fn record(&mut self) -> Option<Duration> {
         let Ok(Some(recording)) = &mut self.recording else { return None };
         match recording.turn() {
@@ -123,7 +123,7 @@ impl Around {
         }
     }
 
-    /// Ends it, if it goes on; the command does in any case.
+    /// Ends the recording, if it is running; the command continues.
     fn end_recording(&mut self, cause: EndCause) {
         let Ok(Some(recording)) = self.recording.as_mut().map(Option::take) else { return };
         match recording.finish(cause) {
@@ -133,8 +133,8 @@ impl Around {
     }
 }
 
-/// Whether the bus is still there. If it ends, the command is told by its connection, and the user
-/// here.
+/// The state of the bus. If the bus ends, the command notices it by its connection, and the user
+/// gets a message from this program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BusState {
     Running,
@@ -153,16 +153,16 @@ impl BusState {
     }
 }
 
-/// What other buses leave in the environment.
+/// Variables that refer to other buses.
 const FOREIGN_VARIABLES: [&str; 3] =
     ["DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "DBUS_SESSION_BUS_WINDOWID"];
 
 const LONG_HELP: &str = "\
 Starts a bus, runs the command with DBUS_SESSION_BUS_ADDRESS and DBUS_SESSION_BUS_PID set, and ends \
-the bus when the command has ended. SIGTERM, SIGHUP and SIGINT are passed on to the command. What \
-the bus has to say goes to standard error. With --record, all that goes over the bus is in FILE \
-when the command has ended, for `diligence stats` and the others.
+the bus after the command. SIGTERM, SIGHUP and SIGINT are passed on to the command. The log of the bus \
+goes to standard error. With --record, FILE contains all messages of the bus at the end of the command, \
+for `diligence stats` and other commands.
 
-The exit status is that of the command; 128 and the number of the signal if a signal ended it; 127 \
-if it could not be started; 1 if the bus could not, or if the command succeeded and not all of the \
-recording could be written; and 2 when the command line is wrong.";
+The exit status is the status of the command; 128 plus the number of the signal if a signal ended it; \
+127 if it could not be started; 1 if the bus could not be started, or if the command succeeded and the \
+recording is incomplete; and 2 if the command line is wrong.";

@@ -1,4 +1,5 @@
-//! `diligence show`: the messages of a recording, as tools print them, in detail, as commands, or as a file.
+//! `diligence show`: the messages of a recording, in the formats of tools, in detail, as commands,
+//! or as a file.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write as _, stdout};
 use std::path::{Path, PathBuf};
@@ -22,48 +23,51 @@ use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::saving::save_matching;
 use crate::style::ColorChoice;
 
-/// Which messages to show, and how.
+/// Arguments of `diligence show`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Show {
-    /// The recording
+    /// The recording to read
     #[arg(value_hint = ValueHint::FilePath)]
     file: String,
-    /// Which messages: `member:Get* dur>50ms`, or `#1410` for one in detail [default: all]
+    /// A query that selects messages: `member:Get* dur>50ms`, or `#1410` for one in detail
+    /// [default: all]
     query: Vec<String>,
-    /// Output style [default: details for a single number; else line on a terminal, busctl elsewhere]
+    /// Output format [default: details for a single number; else line on a terminal, busctl
+    /// elsewhere]
     #[arg(long, value_enum)]
     format: Option<ShowFormat>,
     #[command(flatten)]
     color: ColorChoice,
-    /// Instead, the command that sends the like
+    /// Instead, print commands that send the same messages
     #[arg(long, value_parser = one_of(&COMMANDS), value_name = "PROGRAM", conflicts_with = "format")]
     as_command: Option<SendCommand>,
-    /// Instead, save them as a recording: OUT.pcapng, or OUT.pcap, which has no names and no phases
+    /// Instead, save the messages as a recording: OUT.pcapng, or OUT.pcap, which has no names and
+    /// no phases
     #[arg(long, short = 'o', value_name = "OUT", conflicts_with_all = ["format", "as_command"])]
     save: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ShowFormat {
-    /// One line for each message: number, seconds, caller, callee, member, duration, outcome
+    /// One line per message: number, seconds, caller, callee, member, duration, result
     Line,
-    /// As `busctl monitor`
+    /// Like `busctl monitor`
     Busctl,
-    /// As `gdbus monitor`: a line for each
+    /// Like `gdbus monitor`, one line per message
     Gdbus,
-    /// As `dbus-monitor`, and `dbus-send --print-reply`
+    /// Like `dbus-monitor`, and `dbus-send --print-reply`
     DbusSend,
-    /// As `busctl --json=short monitor`, with more keys
+    /// Like `busctl --json=short monitor`, with more keys
     Json,
     /// The same, with the type of each value
     Lossless,
-    /// The call with its reply, who, and where the time went
+    /// The call with its reply, the peers, and where the time went
     Details,
 }
 
 impl ShowFormat {
-    /// What messages look like if no form is asked for.
+    /// The format if none is selected.
     fn usual(query: &Query) -> Self {
         match query.message_number() {
             Some(_) => Self::Details,
@@ -153,7 +157,7 @@ impl Saved {
     }
 }
 
-/// Prints all that is known of the messages that a query selects, a call and its reply together.
+/// Prints everything about the messages that a query selects, a call and its reply together.
 fn details(capture: &Capture, query: &Query, style: Style) -> io::Result<()> {
     let (mut details, mut matcher) = (CallDetails::new(capture, style), query.matcher());
     let mut gap = "";
@@ -164,8 +168,8 @@ fn details(capture: &Capture, query: &Query, style: Style) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a query selects a message and it is not a reply whose call is selected too: what is printed of
-/// a call is about both.
+/// Returns true if a query selects a message, unless it is a reply whose call is selected too: the
+/// details of a call include its reply.
 fn selects_alone(matcher: &mut Matcher<'_>, message: &CapturedMessage<'_>) -> bool {
     let call = message.call().filter(|call| call.id() != message.id());
     matcher.selects(message) && !call.is_some_and(|call| matcher.selects(&call))
@@ -179,7 +183,7 @@ fn print_each(
 ) -> io::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
-    // On a terminal, what is printed shows how far this is.
+    // The printed lines on a terminal show the progress already.
     let task = WorkTask::Messages("printing", capture.len() as u64);
     let work = (!stdout().is_terminal()).then(|| ShownWork::start(task));
     let selects = |message: &CapturedMessage<'_>| {
@@ -194,7 +198,7 @@ fn print_each(
     out.flush()
 }
 
-/// What has no command is told on standard error, and the rest is printed.
+/// Messages without a command are counted on standard error, and the others are printed.
 fn commands(capture: &Capture, query: &Query, command: SendCommand) -> Result<(), ShowError> {
     let mut out = DocumentOutput::create(None)?;
     let (mut buffer, mut matcher) = (Vec::new(), query.matcher());
@@ -213,7 +217,7 @@ fn commands(capture: &Capture, query: &Query, command: SendCommand) -> Result<()
     if refused > 0 { Err(ShowError::Inexpressible(refused)) } else { Ok(()) }
 }
 
-/// Why messages are not shown or saved.
+/// The reasons for which messages are not shown or saved.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ShowError {
     #[error(transparent)]
@@ -251,15 +255,15 @@ impl ExitError for ShowError {
 }
 
 const LONG_HELP: &str = "\
-The words behind the file are a query; see docs/query.md. A match rule is one, too.
+The words after the file are a query; see docs/query.md. A match rule is a query too.
 
-A single number, `'#1410'`, prints that call with its reply, the processes behind both, what became of it, and how \
-long each phase took. With --format details so do all messages that are selected.
+A single number, `'#1410'`, prints that call with its reply, the processes of both peers, the result, and \
+the duration of each phase. --format details prints the same for all selected messages.
 
-With --as-command a reply stands for its call. Commands address the session bus unless the recording \
-says that it is of the system bus.
+With --as-command, the command for a reply is the command of its call. Commands use the session bus, \
+unless the recording is from the system bus.
 
---save writes the messages that are selected, each call with its reply, as `diligence export` does; see \
+--save writes the selected messages, each call with its reply, like `diligence export` does; see \
 docs/export.md.
 
-The exit status is 0 when all was shown, 1 when it could not be, and 2 when the command line is wrong.";
+The exit status is 0 if all messages were shown, 1 if they were not, and 2 if the command line is wrong.";

@@ -1,7 +1,7 @@
-//! `diligence stats`: what a recording shows in numbers.
+//! `diligence stats`: the statistics of a recording.
 //!
-//! The numbers are those of [`capture::statistics`]. What is here chooses among them, and lays out
-//! the first screen.
+//! [`capture::statistics`] computes the figures. This module selects the tables, and lays out the
+//! overview.
 
 mod overview;
 
@@ -25,55 +25,57 @@ use crate::progress::{ShownWork, WorkTask};
 use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::style;
 
-/// What to tell of which recordings.
+/// Arguments of `diligence stats`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Stats {
-    /// Recordings, on one clock, then a query that says which messages count: `member:Get* dur>50ms`
+    /// Recordings on one time axis, then a query that selects messages: `member:Get* dur>50ms`
     #[arg(required = true, value_name = "FILE... [QUERY]", value_hint = ValueHint::FilePath)]
     words: Vec<String>,
-    /// One table, of these
+    /// Print one table, about this subject
     #[arg(long, value_parser = subject())]
     by: Option<TableSubject>,
-    /// The column to sort by: the largest first, texts by the alphabet
+    /// The column to sort by: the largest numbers first, texts in alphabetical order
     #[arg(long, value_name = "COLUMN", requires = "by")]
     sort: Option<String>,
-    /// How many rows a table has; 0 for all [default: as many as a screen, all for programs]
+    /// The number of rows of a table; 0 for all [default: one screen; all for programs]
     #[arg(long, value_name = "COUNT")]
     top: Option<usize>,
-    /// Results of `bench ping-pong --save` on this machine: adds how long messages of each size take
+    /// Results of `bench ping-pong --save` on this machine, which add the measured latency of each
+    /// message size
     #[arg(long, value_name = "FILE")]
     sweep: Option<PathBuf>,
-    /// The bus of these results to go by [default: the first]
+    /// The bus to use from these results [default: the first]
     #[arg(long, value_name = "NAME", requires = "sweep")]
     sweep_bus: Option<String>,
-    /// The read buffer of these results to go by, as in `bench --read-buffers` [default: ours]
+    /// The read buffer to use from these results, as in `bench --read-buffers` [default:
+    /// Diligence's]
     #[arg(long, value_name = "BYTES", requires = "sweep")]
     sweep_read_buffer: Option<String>,
-    /// What the recording must keep: 'p95(org.x.Iface.Get*) < 20ms'; may be given often, see `diff`
+    /// A limit for the recording: 'p95(org.x.Iface.Get*) < 20ms'; can be repeated, see `diff`
     #[arg(long = "assert", value_name = "BUDGET", conflicts_with_all = ["by", "sweep"])]
     budgets: Vec<Budget>,
     #[command(flatten)]
     form: StatsFormat,
 }
 
-/// How the numbers are written.
+/// Options for the form of the figures.
 #[derive(Clone, Copy, Debug, Args)]
 #[group(multiple = false)]
 struct StatsFormat {
-    /// Lines for people; so without any of these
+    /// Print text for people (default)
     #[arg(long)]
     text: bool,
-    /// Comma-separated values, with the unit in the name of each column
+    /// Print comma-separated values, with the unit in the name of each column
     #[arg(long, requires = "by")]
     csv: bool,
-    /// JSON, with the unit in each key
+    /// Print JSON, with the unit in each key
     #[arg(long)]
     json: bool,
 }
 
 impl Stats {
-    /// Prints what there is to tell.
+    /// Prints the statistics.
     pub(crate) fn run(&self) -> Result<ExitCode, StatsError> {
         let (text, verdict) = self.tell()?;
         let printed = print(&text);
@@ -147,14 +149,14 @@ impl StatsFormat {
     }
 }
 
-/// The names of what there are tables of.
+/// The parser for the subjects of tables.
 fn subject() -> impl TypedValueParser<Value = TableSubject> {
     let choices = TableSubject::all()
         .map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
     PossibleValuesParser::new(choices).try_map(|name| name.parse())
 }
 
-/// Why there is no table.
+/// The reasons for which no table is printed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StatsError {
     #[error(transparent)]
@@ -183,20 +185,22 @@ impl ExitError for StatsError {
     }
 }
 
-/// Rows of one table on a screen.
+/// The number of rows of a table on a terminal.
 const ROWS: usize = 30;
 
 const LONG_HELP: &str = "\
-Without --by, the first screen: what there is, who talks most, what is used most, and for what \
-callers wait longest, all calls together.
+Without --by, it prints an overview: the contents of the recording, the busiest connections, the most \
+used members, and the calls with the longest total wait.
 
-Durations are from a call to its return: until the bus had written the return, if the bus itself has \
-recorded, otherwise until the monitor saw it. Errors, time-outs and calls without a reply have columns \
-of their own and are in no percentile. docs/statistics.md defines outcomes, durations and percentiles.
+A duration is the time from a call to its return: until the bus had written the return if the bus \
+itself recorded, otherwise until the monitor received it. Errors, time-outs and calls without a reply \
+have separate columns and are not part of percentiles. docs/statistics.md defines outcomes, durations \
+and percentiles.
 
-Several files are read as one recording. A file that is named twice or is a part of another (FILE.1 of \
-FILE) is read once, and so is a message that several files have.
+Several files are read as one recording. A file that is named twice, or is part of another one (FILE.1 \
+of FILE), is read once, and a message that several files contain counts once.
 
-Words behind the files are a query; see docs/query.md.
+The words after the files are a query; see docs/query.md.
 
-The exit status is 0 when it was told, 1 when it could not be or a budget is not kept, and 2 when the command line is wrong.";
+The exit status is 0 if the statistics were printed, 1 if they were not or a budget is exceeded, and 2 \
+if the command line is wrong.";

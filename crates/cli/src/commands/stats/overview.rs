@@ -85,9 +85,14 @@ impl Overview {
             }
         }
         let parts = [
-            (Some(&self.senders), "Who talks most", "messages that each connection has sent", 6),
-            (Some(&self.members), "What is used most", "with the replies", 6),
-            (Some(&self.times), "What callers wait for", "by total waiting time", 7),
+            (
+                Some(&self.senders),
+                "Busiest connections",
+                "messages that each connection has sent",
+                6,
+            ),
+            (Some(&self.members), "Most used members", "with the replies", 6),
+            (Some(&self.times), "Longest waits", "by total time", 7),
             (self.most_recipients.as_ref(), "Signals with the most recipients", "more than 3", 5),
         ];
         for (table, title, about, rows) in parts {

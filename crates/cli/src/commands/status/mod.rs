@@ -1,11 +1,12 @@
-//! `diligence status`: who has a name ([`who`]), and with `--bus` how a bus is.
+//! `diligence status`: the owner of a name ([`who`]), and with `--bus` the state of a bus.
 //!
 //! ```text
 //!  ask ─▶ Report ─┬─ text   for people, as wide as the terminal
 //!                 └─ JSON   for programs
 //! ```
 //!
-//! Of how it is our own bus tells much; any other what it has in `org.freedesktop.DBus.Debug.Stats`, or nothing.
+//! Diligence reports much about its state; other buses have `org.freedesktop.DBus.Debug.Stats`, or
+//! nothing.
 
 mod ask;
 mod dict;
@@ -27,19 +28,19 @@ use crate::style;
 use crate::table_options::NoPager;
 use error::StatusError;
 
-/// What to tell.
+/// Arguments of `diligence status`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct StatusArgs {
-    /// Whose credentials: a name, or the number of a process [default: of the bus itself]
+    /// A name or a process id, whose credentials are shown [default: the bus itself]
     #[arg(value_name = "NAME|PID", conflicts_with = "bus")]
     subject: Option<String>,
-    /// Tell how the bus itself is
+    /// Show the state of the bus itself
     #[arg(long)]
     bus: bool,
     #[command(flatten)]
     choice: BusChoice,
-    /// How many connections, members and incidents to show of each; 0 for all
+    /// The number of connections, members and incidents to show; 0 for all
     #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "bus")]
     top: u32,
     #[command(flatten)]
@@ -49,12 +50,12 @@ pub(crate) struct StatusArgs {
 }
 
 impl StatusArgs {
-    /// Asks the bus.
+    /// Queries the bus and returns the report.
     pub(crate) fn run(&self) -> Result<String, StatusError> {
         if self.bus { self.tell() } else { Ok(self.tell_who()?) }
     }
 
-    /// Whose credentials are told. A name of a bus never is a number alone.
+    /// The credentials of the subject. A name on a bus is never only a number.
     fn tell_who(&self) -> Result<String, LookError> {
         let choice = &self.choice;
         let inspector = inspector(choice, InspectorPatience::default().answer)?;
@@ -73,27 +74,27 @@ impl StatusArgs {
         let connection = self.choice.connect()?;
         let report = ask::ask(&connection, choice, self.top)?;
         let text = || text::render(&report, style::of_stdout(), self.top);
-        // Sorted by key.
+        // The conversion to a value sorts the keys.
         let json = serde_json::to_value(&report).unwrap_or_default();
         Ok(self.json.text(&json).unwrap_or_else(text))
     }
 }
 
 const LONG_HELP: &str = "\
-Of a name or a process it prints what `busctl status` prints, every credential as KEY=VALUE; behind that \
-what is known besides: user and groups by name, when the process was started, and its other names. \
-Without a name it is the bus itself that is told of, after its address and its number.
+For a name or a process it prints the credentials like `busctl status`, as lines of KEY=VALUE, and then \
+other known facts: the names of user and groups, the start time of the process, and its other names. \
+Without a name it describes the bus itself, after its address and its id.
 
   diligence status org.freedesktop.login1 --system
   diligence status :1.7
   diligence status 4242                              the process, and its names on the bus
-  diligence status --bus                             how the bus is
+  diligence status --bus                             the state of the bus
 
-With --bus: of our own bus it tells what there is now, what was counted since the start, who talks most, which \
-members are used most, and what went wrong of late and who it was. That is for the superuser and \
-the user of the bus. Members are counted from the first time that somebody asks.
+With --bus, a bus of Diligence reports its current resources, the counters since its start, the busiest \
+peers, the most used members, and recent incidents with the peers that caused them. Only root and the \
+user of the bus may see this. Members are counted from the first request on.
 
-Of another bus --bus tells what that has in org.freedesktop.DBus.Debug.Stats.
+For other buses, --bus prints the contents of org.freedesktop.DBus.Debug.Stats.
 
-The exit status is 0 when the bus has answered, 1 when it has not, and 2 when the command line is \
+The exit status is 0 if the bus has replied, 1 if it has not, and 2 if the command line is \
 wrong.";

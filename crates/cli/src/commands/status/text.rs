@@ -28,7 +28,7 @@ pub(super) fn render(report: &BusReport, style: Style, top: u32) -> String {
             page.other_connections(connections, top);
         }
         BusNumbers::Nothing {} => page.line(
-            "It tells nothing about itself: it has neither org.diligence.Statistics1 nor \
+            "The bus has no statistics: it has neither org.diligence.Statistics1 nor \
              org.freedesktop.DBus.Debug.Stats.",
         ),
     }

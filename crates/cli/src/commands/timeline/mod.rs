@@ -1,6 +1,6 @@
-//! `diligence timeline`: where the time went that a recording shows.
+//! `diligence timeline`: where the time in a recording went.
 //!
-//! What is told is found by [`capture::timeline`].
+//! [`capture::timeline`] computes the results.
 
 mod screen;
 
@@ -22,30 +22,30 @@ use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::style;
 use screen::{TimelineScreen, TimelineSource};
 
-/// Of which recordings, or which bus, and in which form.
+/// Arguments of `diligence timeline`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct TimelineArgs {
-    /// Recordings, which are looked at together, then a query that says which calls count; with
-    /// --live only the query
+    /// Recordings, which are shown together, then a query that selects calls; with --live only the
+    /// query
     #[arg(required_unless_present = "live", value_name = "FILE... [QUERY]",
           value_hint = ValueHint::FilePath)]
     words: Vec<String>,
     #[command(flatten)]
     live: LiveOptions,
-    /// How many rows each part has; 0 for all [default: as many as a screen]
+    /// The number of rows of each part; 0 for all [default: one screen]
     #[arg(long, value_name = "COUNT")]
     top: Option<usize>,
-    /// Write a trace that ui.perfetto.dev opens to this file instead; `-` is the standard output
+    /// Write a trace for ui.perfetto.dev to this file instead; `-` is standard output
     #[arg(long, value_name = "OUT", conflicts_with_all = ["json", "top"])]
     perfetto: Option<PathBuf>,
-    /// JSON, with the unit in each key
+    /// Print JSON, with the unit in each key
     #[arg(long)]
     json: bool,
 }
 
 impl TimelineArgs {
-    /// Prints where the time went.
+    /// Returns the report.
     pub(crate) fn run(&self) -> Result<String, TimelineError> {
         if self.live.live { self.watch() } else { self.tell() }
     }
@@ -61,7 +61,7 @@ impl TimelineArgs {
         self.conclude(source, &capture, &query)
     }
 
-    /// Tells of a bus, again and again. A bus that goes away has been told of when that is said.
+    /// Watches a bus and reports repeatedly.
     fn watch(&self) -> Result<String, TimelineError> {
         if let Some(file) = self.words.iter().find(|word| Path::new(word).is_file()) {
             return Err(TimelineError::LiveWithFile { file: file.clone() });
@@ -120,7 +120,7 @@ impl TimelineArgs {
     }
 }
 
-/// Returns how many messages are in the trace.
+/// Returns the number of messages in the trace.
 fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64> {
     let mut matcher = query.matcher();
     DocumentOutput::check_inputs(Some(path), capture)?;
@@ -136,7 +136,7 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64>
     Ok(written)
 }
 
-/// Why there is no timeline.
+/// The reasons for which there is no timeline.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TimelineError {
     #[error(transparent)]
@@ -168,24 +168,24 @@ impl ExitError for TimelineError {
     }
 }
 
-/// Rows of one part of a screen.
+/// The number of rows of each part on a terminal.
 const ROWS: usize = 7;
 
 const LONG_HELP: &str = "\
-The first screen tells who was blocked on whom, which calls took longest, and how services came up \
-while the recording was made: the longest steps of what each waited for until it owned its name, or \
-until its first reply if a call waited for it already. Services that did not start are listed with the reason, and \
-with the service to blame if one failed because it needs another one.
+The report shows blocked callers and the services that they waited for, the slowest calls, and how \
+services started during the recording: the longest steps of each start, until the service owned its \
+name, or until its first reply if a call was waiting for it. Services that did not start are listed with \
+the reason, and with the responsible service if one failed because it needs another one.
 
-A caller counts as blocked by a call if it had no other call pending and sent nothing until the \
-answer came, as programs do that call synchronously; one that had nothing else to do looks the same.
+A caller counts as blocked by a call if it had no other call pending and sent no message until the \
+reply arrived, like programs that make synchronous calls; an idle caller looks the same.
 
-If the bus itself has recorded, there is also what part of the time of calls the bus was, and what \
-the services. For signals, calls and replies there is where the bus spends its time: receiving, waiting \
-while it routes other messages of the same read, dispatch, the search of match rules, sending. Of a monitor's recording that cannot be known: its times are those at which it has \
-read its copies.
+If the bus itself recorded, the report also divides the time of calls between the bus and the services. \
+For signals, calls and replies it shows where the bus spends its time: receiving, waiting while it routes \
+other messages of the same read, dispatch, the search of match rules, sending. The recording of a \
+monitor does not contain this: its times are those at which the monitor read its copies.
 
-With --live the same is told of the last messages of a bus, every second on a terminal, where q or \
-Ctrl-C ends it; the numbers of messages are left out, since nothing is recorded.
+With --live, the report covers the latest messages of a bus and is renewed every second on a terminal, \
+where q or Ctrl-C ends it. Message numbers are omitted, because no messages are recorded.
 
-The exit status is 0 when it was told, 1 when it could not be, and 2 when the command line is wrong.";
+The exit status is 0 if the report was printed, 1 if it was not, and 2 if the command line is wrong.";

@@ -125,8 +125,8 @@ impl TimelineScreen {
             text += &noted(&note, style);
         }
         let heading = text.lines().count();
-        let about = "sent nothing else until the reply";
-        text += &part(style, "Who was blocked on whom", about, &self.blocked);
+        let about = "callers that sent no other message until the reply";
+        text += &part(style, "Blocked callers", about, &self.blocked);
         let about = match self.parties {
             Some(_) => "when the service was woken, and how long it had a processor",
             None if self.slowest.shows("bar", style) => self.times.about_bars(),
@@ -147,10 +147,10 @@ impl TimelineScreen {
             }
         }
         if let Some(parties) = &self.parties {
-            let about = "as the kernel has switched their processes";
-            text += &part(style, "What the parties to calls did", about, parties);
+            let about = "from the context switches of their processes";
+            text += &part(style, "Wake-ups and processor time of the peers", about, parties);
         }
-        let about = "and the service to blame if it is another one";
+        let about = "with the responsible service if it is another one";
         text += &part(style, "Services that did not start", about, &self.failed_starts);
         for start in &self.start_ups {
             text += &start.text(style);
@@ -160,7 +160,7 @@ impl TimelineScreen {
             text += &format!("\n{}\n", style.pale(format!("{more} more; --top=0 shows all")));
         }
         if text.lines().count() == heading && self.headers_cut == 0 {
-            text += "\n  no call was answered, and no service came up\n";
+            text += "\n  no call got a reply, and no service started\n";
         }
         text
     }
@@ -170,8 +170,7 @@ impl TimelineScreen {
         match self.headers_cut {
             0 => None,
             cut => Some(format!(
-                "note: the headers of {} were cut: which of them are calls with their replies, and which \
-                 services came up, is not known",
+                "note: the headers of {} were cut: their calls, replies and service starts are unknown",
                 counted(cut, "message", "messages")
             )),
         }

@@ -1,7 +1,7 @@
-//! `diligence top`: who talks most on a bus just now, and what is slow.
+//! `diligence top`: the busiest peers of a bus, and slow calls.
 //!
-//! [`mod@table`] is made from the last seconds, [`view`] says which one, [`page`] draws it on a terminal;
-//! without a terminal, tables are printed one after the other.
+//! [`mod@table`] is computed from the last seconds, [`view`] selects its contents, [`page`] shows
+//! it on a terminal; without a terminal, tables are printed one after the other.
 
 mod page;
 mod table;
@@ -28,13 +28,13 @@ use crate::screen::controls::Following;
 use crate::style;
 use view::TopView;
 
-/// What to show of which bus.
+/// Arguments of `diligence top`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Top {
     #[command(flatten)]
     bus: BusChoice,
-    /// What a row is for
+    /// The subject of a row
     #[arg(long, value_parser = one_of(&view::SUBJECTS), default_value = "service")]
     by: GroupKeyKind,
     /// The column to sort by
@@ -43,19 +43,19 @@ pub(crate) struct Top {
     /// Refresh interval; figures cover the last ten intervals
     #[arg(long, value_name = "TIME", value_parser = amount::time, default_value = "1s")]
     interval: Duration,
-    /// Print one table, after one interval, and end
+    /// Print one table after one interval, and exit
     #[arg(long)]
     once: bool,
-    /// End after this time
+    /// Exit after this time
     #[arg(long, value_name = "TIME", value_parser = amount::time, conflicts_with = "once")]
     duration: Option<Duration>,
-    /// Which messages count: `member:Get* dur>50ms`
+    /// A query that selects messages: `member:Get* dur>50ms`
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
 }
 
 impl Top {
-    /// Shows a bus until somebody ends it.
+    /// Shows the bus until the user or a limit ends it.
     pub(crate) fn run(self) -> Result<(), TopError> {
         let text = self.query.join(" ");
         let query = Query::parse(&text).map_err(LiveError::from)?;
@@ -80,14 +80,14 @@ impl Top {
     }
 }
 
-/// How many tables there will be.
+/// The number of tables to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rounds {
     One,
     Many,
 }
 
-/// A bus that is watched, and what of it is shown.
+/// The loop that watches a bus and shows the tables.
 #[derive(Debug)]
 struct TopLoop {
     events: LiveLoop,
@@ -96,7 +96,7 @@ struct TopLoop {
     output: LiveOutput,
     rounds: Rounds,
     interval: Duration,
-    /// The processor time that this process had used when the last step ended.
+    /// The processor time of this process at the end of the last step.
     used: Duration,
 }
 
@@ -133,7 +133,7 @@ impl TopLoop {
         }
     }
 
-    /// Ends a step of the rates.
+    /// Ends an interval of the rates.
     fn step(&mut self, now: Duration) -> Result<(), TopError> {
         self.traffic.step(now);
         let used = used();
@@ -147,7 +147,7 @@ impl TopLoop {
         Ok(())
     }
 
-    /// Makes the table again, unless it is to stay as it is.
+    /// Computes the table again, unless the view is paused.
     fn renew(&mut self) -> Result<(), TopError> {
         if self.view.controls.following == Following::Paused {
             return Ok(());
@@ -172,7 +172,7 @@ impl TopLoop {
     }
 }
 
-/// Why there is nothing to see.
+/// The reasons for which `top` fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TopError {
     #[error(transparent)]
@@ -200,11 +200,12 @@ impl From<io::Error> for TopError {
     }
 }
 
-/// Intervals that the numbers of a table are of.
+/// The number of intervals that the figures cover.
 const STEPS_IN_SPAN: u32 = 10;
 
 const LONG_HELP: &str = "\
-On a terminal this is a view that can be scrolled, sorted and filtered; ? explains its keys. Anywhere else, tables are printed one after the \
-other. CPU is what this program itself uses. Durations are those of calls with their answers, times at the bus on a bus of diligence and \
-at this program on others; calls without an answer yet are waiting. What this program says \
-and gets itself is left out.";
+On a terminal this is a view that can be scrolled, sorted and filtered; ? shows its keys. For other \
+outputs, tables are printed one after the other. CPU is the processor time of this program itself. \
+Durations are times from calls to their replies, measured in the bus for a bus of Diligence and in this \
+program for others; calls without a reply so far are waiting. Messages of this program itself are \
+omitted.";

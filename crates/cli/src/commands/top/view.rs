@@ -251,7 +251,7 @@ pub(super) const KEYS: [KeyRow<Action<TopCommand>>; 8] = [
 /// What a row of the table is for.
 pub(super) const SUBJECTS: [Choice<GroupKeyKind>; 4] = [
     ("service", "Connections that are called, or emit signals", GroupKeyKind::Service),
-    ("process", "Processes that send", GroupKeyKind::Process),
+    ("process", "Processes that send messages", GroupKeyKind::Process),
     ("member", "Methods and signals", GroupKeyKind::Member),
     ("pair", "Each sender with each recipient", GroupKeyKind::Pair),
 ];

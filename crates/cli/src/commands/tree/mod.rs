@@ -19,19 +19,19 @@ use crate::style;
 use crate::table_options::NoPager;
 use draw::{TreeLines, draw};
 
-/// Of whom, and how.
+/// Arguments of `diligence tree`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct TreeArgs {
-    /// The services [default: all that run]
+    /// The services [default: all running services]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
     choice: BusChoice,
-    /// Print the paths alone, one on a line
+    /// Print only the paths, one per line
     #[arg(long)]
     list: bool,
-    /// How long an answer is waited for
+    /// The time to wait for each reply
     #[arg(long, value_name = "TIME", value_parser = amount::time, default_value = "5s")]
     timeout: Duration,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) struct TreeArgs {
     _pager: NoPager,
 }
 
-/// A service, and what came of asking it.
+/// A service, and the result of asking it.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum AskedService {
@@ -127,7 +127,7 @@ impl AskedService {
         matches!(self, Self::Found(_))
     }
 
-    /// A line for each object that did not answer.
+    /// A line for each object that did not reply.
     fn complaints(&self) -> Vec<String> {
         match self {
             Self::Failed { sentence, .. } => vec![sentence.clone()],
@@ -144,7 +144,7 @@ impl AskedService {
     }
 }
 
-/// The paths of the objects that have answered.
+/// The paths of the objects that have replied.
 pub(crate) fn paths(tree: &Tree) -> impl Iterator<Item = &str> {
     let answered = tree.nodes.iter().filter(|node| matches!(node.told, NodeContent::Interfaces(_)));
     answered.map(|node| node.path.as_str())
@@ -155,7 +155,7 @@ fn left_out(tree: &Tree) -> Option<String> {
     (count > 0).then(|| format!("{service} has more objects; {count} of them were left out"))
 }
 
-/// The services that somebody has.
+/// The well-known names that have an owner.
 fn running(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<String>, LookError> {
     let names = names(inspector, choice)?.into_iter();
     let running = names
@@ -163,17 +163,17 @@ fn running(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<String>, Loo
     Ok(running.map(|name| name.name).collect())
 }
 
-/// What busctl says of a service without objects.
+/// busctl's text for a service without objects.
 const NOTHING: &str = "No objects discovered.\n";
 
 const LONG_HELP: &str = "\
-Prints what `busctl tree` prints. Objects that do not answer are told on standard error, a line for \
-each, and the others are still there. Without a name nothing is started; a service that is named is, \
-if the bus can. What a service may cost is bounded: 10,000 objects, 64 below each other.
+The output is the same as from `busctl tree`. Each object that does not reply gets a line on standard \
+error, and the others are still shown. Without a name no service is started; a named service is, if \
+the bus can start it. The work for each service is limited to 10,000 objects and 64 levels.
 
   diligence tree org.freedesktop.login1 --system
   diligence tree --list org.example.Player    paths for a script
   diligence tree --json org.example.Player    with the interfaces of each object
 
-The exit status is 0 when all services have answered, 1 when one has not, and 2 when the command line \
+The exit status is 0 if all services have replied, 1 if one has not, and 2 if the command line \
 is wrong.";

@@ -1,11 +1,11 @@
-//! `diligence up`: a private bus with a live view of it, ready to point programs at.
+//! `diligence up`: a private bus with a live view, for programs that are pointed at it.
 //!
 //! ```text
-//!   recorder ──> model ──> snapshot ──> page    on a terminal, as the view wants it
-//!   logs ─────────┘            └──────> plain   lines anywhere else
+//!   recorder ──> model ──> snapshot ──> page    on a terminal, as the view needs it
+//!   logs ─────────┘            └──────> plain   lines for other outputs
 //! ```
 //!
-//! Only [`live`] and [`logs`] do anything; the rest is told what happened.
+//! Only [`live`] and [`logs`] perform input and output; the other modules process events.
 
 mod error;
 mod hints;
@@ -32,23 +32,23 @@ use crate::commands::demo::Cast;
 use crate::live::LiveOutput;
 use crate::private_bus::{PrivateBus, PrivateBusConfig, PrivateBusOptions};
 
-/// What `up` is asked to do.
+/// Arguments of `diligence up`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct Up {
-    /// Also start some programs that talk to each other
+    /// Also start some programs that exchange messages
     #[arg(long)]
     demo: bool,
-    /// Let the page in the browser call methods and set properties
+    /// Allow the page in the browser to call methods and set properties
     #[arg(long)]
     allow_calls: bool,
-    /// Where the bus listens [default: a socket in a new directory]
+    /// The listening address of the bus [default: a socket in a new directory]
     #[arg(long, value_name = "ADDRESS", value_parser = listenable)]
     address: Option<AddressList>,
 }
 
 impl Up {
-    /// Runs a bus and shows it, until somebody ends it.
+    /// Runs a bus and shows it until the user ends it.
     pub(crate) fn run(self) -> Result<(), UpError> {
         let output = LiveOutput::of_terminal();
         let signals = output.block_signals()?;
@@ -89,11 +89,11 @@ fn print_hints(hints: &Hints) -> io::Result<()> {
     out.flush()
 }
 
-/// Serves the page of the bus. A watch of the bus begins when the page is opened. Without a free port
-/// there is no page, and the bus is useful all the same.
+/// Serves the page of the bus. The bus is watched from the moment at which the page is opened.
+/// Without a free port there is no page, but the bus runs.
 fn serve(address: &str, calls: CallPermission) -> Option<PageServer> {
     let subject = ViewerSubject::bus_when_looked_at(BusPlace::Address(address.to_owned()));
-    // The fronts ask for the address whenever they show something.
+    // The views ask for the address whenever they show it.
     PageServer::start(None, subject, calls, |_| {}).ok()
 }
 
@@ -112,19 +112,17 @@ const DEMO_EXAMPLE: &str = "gdbus call -e -d com.example.Battery -o /com/example
                             -m com.example.Battery1.SetPowerProfile performance";
 
 const LONG_HELP: &str = "\
-Starts a bus for this user, and prints a line to paste into another shell, which points its programs at the \
-bus (h prints one to try), and the address of a page for the browser. That address \
-works once; another one is shown when it has been used. Then it shows \
-what happens on the bus: who is connected, who sends \
-what and how much, for whom messages wait, and what goes wrong. Press h for the keys; q ends the \
-bus and all that was started with it.
+Starts a bus for this user. It prints a command to paste into another shell, which points the programs \
+of that shell at the bus (h shows an example), and the address of a page for the browser. That address \
+works once; after its use a new one is shown. Then it shows the activity of the bus: connections, \
+senders, rates, queues, and incidents. Press h for the keys; q ends the bus and all programs that were \
+started with it.
 
-Where standard input or output is no terminal, it prints lines instead, at most once a second and \
-only when a number has changed: the time of day in UTC, a word that says what kind of line it is \
-(bus, member, came, left, name, error, log, trouble, page), and columns or a text. SIGINT and SIGTERM end \
-it.
+If standard input or output is not a terminal, it prints lines instead, at most once a second and \
+only when a number has changed: the time of day in UTC, the kind of the line (bus, member, came, left, \
+name, error, log, trouble, page), and columns or a text. SIGINT and SIGTERM end it.
 
-The exit status is 0 when somebody ended it, 1 when the bus ended or did not start, and 2 when the \
+The exit status is 0 if the user ended it, 1 if the bus ended or did not start, and 2 if the \
 command line is wrong.";
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ pub(crate) const KEYS: [KeyRow<Action<UpCommand>>; 8] = [
     KeyRow {
         keys: &[(KeyCode::Char('q'), Action::Quit)],
         name: "q, Ctrl-C",
-        help: "end the bus and all that was started with it",
+        help: "end the bus and its programs",
         hint: Some(("q", "quit")),
     },
     KeyRow {

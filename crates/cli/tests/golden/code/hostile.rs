@@ -83,20 +83,20 @@ pub trait Hostile1 {
     #[zbus(signal)]
     fn descriptor(&self, arg0: zbus::Fd<'_>) -> zbus::Result<()>;
 
-    // Left out: method ") os.system("true: it is no name of a member
-    // Left out: method */ x�y: it is no name of a member
-    // Left out: method Types: what it says of types is none, or several
-    // Left out: method NoTypes: what it says of types is none, or several
-    // Left out: method Same: it is told twice
+    // Left out: method ") os.system("true: not a valid member name
+    // Left out: method */ x�y: not a valid member name
+    // Left out: method Types: its signature is invalid, or has several types
+    // Left out: method NoTypes: its signature is invalid, or has several types
+    // Left out: method Same: it is declared twice
     // Left out: method Seventeen: Rust has no tuples of more than 16 fields with traits
     // Left out: method Keys: no map of Rust has such keys
-    // Left out: property Twice: it is told twice
-    // Left out: property None: what it says of types is none, or several
+    // Left out: property Twice: it is declared twice
+    // Left out: property None: its signature is invalid, or has several types
     // Left out: signal String: zbus calls a type like the signal, and this name means another
     // Left out: signal type: zbus calls a type like the signal, and this name means another
-    // Left out: signal Twice: it is told twice
+    // Left out: signal Twice: it is declared twice
 }
 
-// Left out: interface no interface"); drop();: it is no name of an interface
+// Left out: interface no interface"); drop();: not a valid interface name
 
-// Left out: interface org.example.Twice1: it is told twice
+// Left out: interface org.example.Twice1: it is declared twice

@@ -1,13 +1,14 @@
-//! Proxies for what an object has, from what it says of itself.
+//! Generates client code for an object from its introspection data.
 //!
 //! ```text
 //! interfaces ─▶ model ─▶ template of rust | python | c
 //! ```
 //!
-//! [`names`] makes names of programs from those of D-Bus. [`model`] gives each member a name by the rules of
-//! a language, and leaves out what the language cannot have, with a line that says why. The text of the
-//! generated code is a template (`*.j2`); a language adds filters for its types. Nothing that a service says
-//! of itself is trusted to be a name, a type, or the text of a comment.
+//! [`names`] converts D-Bus names to identifiers. [`model`] gives each member an identifier by the
+//! rules of a language, and omits members that the language cannot express, with a comment that has
+//! the reason. The text of the generated code is a template (`*.j2`); a language adds filters for
+//! its types. Introspection data is untrusted: it is checked before it becomes an identifier, a
+//! type, or the text of a comment.
 
 mod c;
 mod model;
@@ -24,18 +25,18 @@ use super::ask::{AskedPeer, no_such_interface};
 use crate::inspection::LookError;
 use model::ProxySource;
 
-/// Of which language proxies are.
+/// The language of generated code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Language {
-    /// Traits of zbus
+    /// Traits for zbus
     Rust,
-    /// Classes over GLib's connection, by python3-gi
+    /// Classes over GLib's connection, with python3-gi
     Python,
     /// A header with functions over sd-bus
     C,
 }
 
-/// Proxies for an interface of an object, or else for all that are not of the specification.
+/// The code for one interface of an object, or else for all interfaces except the standard ones.
 pub(super) fn of(
     subject: &AskedPeer<'_>,
     path: &str,
@@ -83,7 +84,7 @@ fn code(source: ProxySource<'_>, interfaces: &[Interface], language: Language) -
     text
 }
 
-/// The interfaces of the specification, which libraries have proxies for.
+/// The standard interfaces, which libraries support already.
 const STANDARD: [&str; 4] = [
     "org.freedesktop.DBus.Introspectable",
     "org.freedesktop.DBus.ObjectManager",

@@ -158,8 +158,8 @@ impl UpModel {
         let arrival = connection.and_then(|it| Some((it.arrival?, now.saturating_sub(it.arrived))));
         let (text, is_replaced) = match arrival {
             Some((_, stayed)) if stayed >= SHORT_STAY => (format!("{who} left"), None),
-            Some((id, _)) => (format!("{who} came and left"), Some(id)),
-            None => (format!("{who} came and left"), None),
+            Some((id, _)) => (format!("{who} connected and disconnected"), Some(id)),
+            None => (format!("{who} connected and disconnected"), None),
         };
         match is_replaced {
             Some(id) => self.notes.replace(id, now, NoteKind::Departure, text),

@@ -25,9 +25,9 @@ pub(crate) fn proxies<'d>(
     for interface in interfaces {
         let name = interface.name.as_str();
         if InterfaceName::new(name).is_err() {
-            left_out.push(format!("interface {name}: it is no name of an interface"));
+            left_out.push(format!("interface {name}: not a valid interface name"));
         } else if proxies.iter().any(|known| known.interface == name) {
-            left_out.push(format!("interface {name}: it is told twice"));
+            left_out.push(format!("interface {name}: it is declared twice"));
         } else {
             let name = types.give_alone(&type_name(name, interfaces));
             if rules.scope == NameScope::Interface {
@@ -64,7 +64,7 @@ fn proxy<'d>(
             other.member == method.name && signature(&other.arguments) == method.signature()
         };
         if methods.iter().any(is_same) {
-            building.refuse("method", &method.name, "it is told twice");
+            building.refuse("method", &method.name, "it is declared twice");
         } else if let Some(called) = building.method(method) {
             methods.push(called);
         }
@@ -72,7 +72,7 @@ fn proxy<'d>(
     let mut properties: Vec<PropertyModel<'d>> = Vec::new();
     for property in &interface.properties {
         if properties.iter().any(|other| other.member == property.name) {
-            building.refuse("property", &property.name, "it is told twice");
+            building.refuse("property", &property.name, "it is declared twice");
         } else if let Some(had) = building.property(property) {
             properties.push(had);
         }
@@ -80,7 +80,7 @@ fn proxy<'d>(
     let mut signals: Vec<SignalModel<'d>> = Vec::new();
     for signal in &interface.signals {
         if signals.iter().any(|other| other.member == signal.name) {
-            building.refuse("signal", &signal.name, "it is told twice");
+            building.refuse("signal", &signal.name, "it is declared twice");
         } else if let Some(emitted) = building.signal(signal) {
             signals.push(emitted);
         }
@@ -203,7 +203,7 @@ impl Building<'_> {
         results: &[Type<'_>],
     ) -> Option<()> {
         let why = match MemberName::new(name) {
-            Err(_) => Some(String::from("it is no name of a member")),
+            Err(_) => Some(String::from("not a valid member name")),
             Ok(_) => (self.rules.refused)(&MemberTypes { kind, arguments, results }),
         };
         let Some(why) = why else { return Some(()) };
@@ -247,4 +247,4 @@ fn about(documentation: &Option<String>, annotations: &[Annotation]) -> MemberNo
     MemberNotes { documentation, is_deprecated: is_true(annotations, DEPRECATED) }
 }
 
-const NOT_ONE_TYPE: &str = "what it says of types is none, or several";
+const NOT_ONE_TYPE: &str = "its signature is invalid, or has several types";

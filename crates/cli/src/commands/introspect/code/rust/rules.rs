@@ -39,7 +39,7 @@ fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
 fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
     let MemberTypes { kind, arguments, results } = candidate;
     if arguments.len() > TUPLE_MAX || results.len() > TUPLE_MAX {
-        return Some(format!("zbus has no more than {TUPLE_MAX} arguments"));
+        return Some(format!("zbus supports at most {TUPLE_MAX} arguments"));
     }
     let all = || arguments.iter().chain(*results).copied();
     if all().any(|kind| contains(kind, is_large)) {
