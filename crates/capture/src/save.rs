@@ -1,4 +1,4 @@
-//! Saving messages of a capture as a file that other programs read.
+//! Saving messages of a capture to a file that other programs can read.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -11,19 +11,19 @@ use crate::file::PcapWriter;
 use crate::model::{Capture, MessageSelection};
 use crate::record::{Fact, MessageContent, RecordedClock, RecordingRecord};
 
-/// A format in which messages are saved.
+/// A file format in which messages can be saved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FileFormat {
-    /// pcapng with all that is known of the messages: see `docs/capture-format.md`.
+    /// pcapng, with all known facts about the messages: see `docs/capture-format.md`.
     Pcapng,
-    /// Classic pcap: the messages and their times.
+    /// Classic pcap: only the messages and their times.
     Pcap,
 }
 
 impl FileFormat {
-    /// The format that the extension of a file stands for.
+    /// Returns the format for the extension of a path; `None` if the extension is unknown.
     pub fn of_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?;
         [Self::Pcapng, Self::Pcap]
@@ -31,7 +31,7 @@ impl FileFormat {
             .find(|format| extension.eq_ignore_ascii_case(format.as_str()))
     }
 
-    /// Its name, which is the extension of its files.
+    /// Returns the name of the format, which is also its file extension.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pcapng => "pcapng",
@@ -40,12 +40,12 @@ impl FileFormat {
     }
 }
 
-/// Writes chosen messages.
+/// Writes the chosen messages to `out`.
 ///
 /// # Errors
 ///
-/// Those of `out`; of kind `InvalidData` if the file with the messages has changed, or if pcap cannot hold
-/// a time.
+/// If writing to `out` fails. `InvalidData` if the file with the messages has changed, or if pcap
+/// cannot represent a time.
 pub fn save(
     capture: &Capture,
     chosen: &MessageSelection,
@@ -55,7 +55,7 @@ pub fn save(
     if format == FileFormat::Pcapng {
         return capture.write_chosen(out, chosen, Bodies::Whole);
     }
-    // One of which all was kept has no limit.
+    // There is no limit if one of the buses recorded whole messages.
     let kept_max = capture.buses().iter().map(|bus| bus.kept_max).collect::<Option<Vec<_>>>();
     let mut writer = PcapWriter::new(out, kept_max.and_then(|kept| kept.into_iter().max()))?;
     capture.tell(chosen, |record| match record {
@@ -66,30 +66,30 @@ pub fn save(
 }
 
 worded_enum! {
-    /// What a capture has and classic pcap does not.
+    /// Information of a capture that classic pcap cannot store.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub enum PcapLoss {
-        /// Names and processes.
+        /// The names and processes of connections.
         Peers = "the names and processes of connections",
-        /// When the bus routed a message, and when it wrote which copies.
+        /// When the bus routed a message, and when it wrote each copy.
         Phases = "the times inside the bus and the recipients of copies",
-        /// On which bus a message was.
+        /// The bus of each message.
         Buses = "the bus of each message",
-        /// Match rules, services and what else a recorder found.
+        /// Match rules, services and other findings of a recorder.
         Facts = "match rules, services and other notes of the recorder",
-        /// Where messages are missing.
+        /// The places where messages are missing.
         Gaps = "where messages are missing",
-        /// That messages have no times.
+        /// The fact that messages have no times.
         Clock = "that messages have no times",
-        /// That bodies are redacted, or that messages were made from a text.
+        /// The fact that bodies are redacted, or that messages were made from a text.
         Content = "that messages are redacted or made from a text",
-        /// That messages were left out.
+        /// The fact that messages were left out.
         Excerpt = "that it is an excerpt",
     }
 }
 
 impl PcapLoss {
-    /// All that is lost when these messages are saved as pcap.
+    /// Returns the information that is lost if these messages are saved as pcap.
     pub fn find(capture: &Capture, chosen: &MessageSelection) -> Vec<Self> {
         let mut peers = capture.directory().peers();
         let is_known = peers.any(|(_, peer)| !peer.names.is_empty() || peer.process.is_some());

@@ -1,7 +1,7 @@
 //! Enums whose variants have texts.
 
-/// Defines an enum with a text for each variant. `ALL` has the variants in their order, and `as_str` returns the
-/// text.
+/// Defines an enum with a text for each variant. `ALL` lists the variants in declaration order, and
+/// `as_str` returns the text.
 macro_rules! worded_enum {
     (
         $(#[$enum_meta:meta])*
@@ -15,10 +15,10 @@ macro_rules! worded_enum {
         }
 
         impl $name {
-            /// All variants, in their order.
+            /// All variants, in declaration order.
             pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
 
-            /// Its text, for people and in exports.
+            /// Returns the text of this variant, for people and in exports.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)+

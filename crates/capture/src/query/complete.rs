@@ -1,4 +1,4 @@
-//! What may be written at a place of a query.
+//! Completion of partially typed queries.
 
 use std::ops::Range;
 
@@ -6,26 +6,26 @@ use super::field::{FIELDS, NumberField, QueryField, TextField};
 use crate::model::{Capture, CapturedMessage};
 use crate::text::amount::Scale;
 
-/// What may be written at a place of a query, and what of the text it takes the place of.
+/// The completions at a cursor position, and the part of the query that they replace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Completions {
-    /// The part of the text, in bytes, that an offer replaces.
+    /// The range of bytes in the query that a completion replaces.
     pub replaces: Range<usize>,
-    /// The offers, the likeliest first; at most [`OFFERS_MAX`].
+    /// The completions, most likely first; at most [`OFFERS_MAX`].
     pub offers: Vec<Completion>,
 }
 
-/// Something that may be written.
+/// A text that can be inserted at the cursor.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Completion {
-    /// What to write.
+    /// The text to insert.
     pub text: String,
-    /// What it is, in a few words; empty if it speaks for itself.
+    /// A short description; empty if the text needs none.
     pub about: &'static str,
 }
 
-/// What may be written at the byte `cursor` of a query, which need not be whole; texts are those
-/// that `capture` has.
+/// Completes a query at the byte offset `cursor`. The query may be incomplete. Names and other
+/// texts are taken from `capture`.
 pub fn complete(text: &str, cursor: usize, capture: &Capture) -> Completions {
     let before = text.get(..cursor).unwrap_or(text);
     let start = term_start(before);
@@ -40,7 +40,7 @@ pub fn complete(text: &str, cursor: usize, capture: &Capture) -> Completions {
     Completions { replaces: before.len() - written.len()..before.len(), offers }
 }
 
-/// Where the term begins that a text ends with; blanks may stand around its sign.
+/// The byte offset at which the last term of a text begins. A term may have blanks around its sign.
 fn term_start(text: &str) -> usize {
     let mut start = text.len();
     loop {
@@ -95,7 +95,7 @@ fn values(field: QueryField, start: &str, capture: &Capture) -> Vec<Completion> 
     }
 }
 
-/// Texts of the capture, the most frequent first.
+/// The texts of a field that occur in the capture, most frequent first.
 fn texts(field: TextField, start: &str, capture: &Capture) -> Vec<Completion> {
     let mut counts = vec![0_u64; capture.strings().len()];
     for message in capture.messages() {
@@ -114,7 +114,7 @@ fn texts(field: TextField, start: &str, capture: &Capture) -> Vec<Completion> {
     found.into_iter().map(offer).collect()
 }
 
-/// The texts of a field that a message has.
+/// The texts that a message has in a field.
 fn of_message(
     field: TextField,
     message: &CapturedMessage<'_>,
@@ -140,8 +140,8 @@ fn of_message(
 const JOINS: &[(&str, &str)] =
     &[("and", "both must hold"), ("or", "one must hold"), ("not", "must not hold")];
 
-/// What signs consist of.
+/// The characters that signs consist of.
 const SIGNS: [char; 5] = [':', '=', '~', '<', '>'];
 
-/// Offers at a place.
+/// The maximum number of completions at a position.
 pub const OFFERS_MAX: usize = 50;

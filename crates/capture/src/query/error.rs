@@ -1,4 +1,4 @@
-//! Why a text is not a query.
+//! Errors in the syntax of queries, with hints at what was probably meant.
 
 use wire::match_rule::MatchRuleError;
 
@@ -6,48 +6,48 @@ use super::field::{FIELDS, NumberField, QueryField};
 use super::names::NameMistake;
 use crate::text::nearest::{nearest, suggestion};
 
-/// A malformed query.
+/// The error returned for a malformed query.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("column {column}: {kind}")]
 pub struct QueryError {
-    /// The column of the text, in characters from 1.
+    /// The column of the error in the query, in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The kind of error at that column.
     pub kind: QueryErrorKind,
 }
 
-/// What can be wrong with a query.
+/// The kinds of errors in queries.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryErrorKind {
     /// A word in front of a sign is not a field.
     #[error("unknown field {found}{}", field_hint(found))]
     UnknownField {
-        /// The word.
+        /// The unknown word before the sign.
         found: String,
     },
     /// A term is missing.
     #[error("expected a term: a word, or a field with a value, as in member:Get* or dur>50ms")]
     TermMissing,
-    /// The value behind the sign of this field is missing.
+    /// The value after the sign of this field is missing.
     #[error("{} has no value; expected {}", .0.word(), expected(*.0))]
     ValueMissing(QueryField),
-    /// The value behind this key of match rules is missing.
+    /// The value after this key of match rules is missing.
     #[error("{key} has no value; expected a text")]
     RuleValueMissing {
-        /// The key.
+        /// The key without a value.
         key: String,
     },
     /// This key of match rules supports only equality.
     #[error("{key} is a key of match rules; expected :, = or != behind it")]
     OnlyEqual {
-        /// The key.
+        /// The key of match rules.
         key: String,
     },
-    /// A text contains a sign, which is probably meant as a sign.
+    /// A text without quotes contains a sign, which was probably meant as an operator.
     #[error("{word} has a sign in it; in quotes, \"{word}\", it is a text")]
     SignInText {
-        /// The text.
+        /// The text that contains the sign.
         word: String,
     },
     /// The sign is unknown.
@@ -56,7 +56,7 @@ pub enum QueryErrorKind {
         sign_hint(found)
     )]
     UnknownSign {
-        /// The text in the place of the sign.
+        /// The text found in place of a sign.
         found: String,
     },
     /// A word that is an operator in other languages follows the name of a field.
@@ -66,9 +66,9 @@ pub enum QueryErrorKind {
         field.word()
     )]
     WordForSign {
-        /// The word.
+        /// The word that is not a sign.
         word: &'static str,
-        /// The field.
+        /// The field before the word.
         field: QueryField,
         /// A term with the same meaning.
         example: &'static str,
@@ -76,21 +76,21 @@ pub enum QueryErrorKind {
     /// A path, member or error name is invalid.
     #[error("{0}")]
     Name(NameMistake),
-    /// This field has other values.
+    /// The value is not one of those that this field accepts.
     #[error("{}", unknown_value(*field, found))]
     UnknownValue {
-        /// The field.
+        /// The field with the unknown value.
         field: QueryField,
-        /// The text in the place of the value.
+        /// The text found in place of a value.
         found: String,
     },
     /// The end of a range is before its start.
     #[error("no number is in the range {found}: its end is before its start")]
     RangeReversed {
-        /// The range.
+        /// The range as it was written.
         found: String,
     },
-    /// This field is not a number, so it has no order.
+    /// This field is not a number, so its values cannot be ordered.
     #[error("{} is not a number; expected :, =, != or ~ behind it", .0.word())]
     NotComparable(QueryField),
     /// This field is not a text, so it cannot be searched.
@@ -102,10 +102,10 @@ pub enum QueryErrorKind {
     /// A parenthesis is not closed.
     #[error("the parenthesis is not closed")]
     ParenthesisOpen,
-    /// A parenthesis closes nothing.
+    /// A closing parenthesis has no opening one.
     #[error("the parenthesis closes nothing")]
     ParenthesisClosesNothing,
-    /// Parentheses and negations are deeper than [`DEPTH_MAX`](super::DEPTH_MAX).
+    /// Parentheses and negations are nested more than [`DEPTH_MAX`](super::DEPTH_MAX) levels deep.
     #[error("parentheses and negations are too deep")]
     TooDeep,
     /// A match rule is malformed.
@@ -123,7 +123,8 @@ impl QueryErrorKind {
 }
 
 impl QueryError {
-    /// Whether more text behind the query may repair it: while somebody types, that is not a mistake.
+    /// Returns whether the query may become valid if more text is appended. Editors use this to
+    /// show no error while the query is being typed.
     pub fn is_unfinished(&self, text: &str) -> bool {
         match &self.kind {
             QueryErrorKind::TermMissing
@@ -140,7 +141,7 @@ impl QueryError {
     }
 }
 
-/// Whether there are values of this field that begin with this text.
+/// Whether a value of this field can begin with this text.
 fn begins_a_value(field: QueryField, start: &str) -> bool {
     let start = start.to_ascii_lowercase();
     match field {
@@ -172,7 +173,7 @@ fn unknown_value(field: QueryField, found: &str) -> String {
     }
 }
 
-/// The rest of the sentence about an unknown field: similar fields, or else all of them.
+/// The end of the message about an unknown field: similar fields, or all fields if none is similar.
 fn field_hint(found: &str) -> String {
     match likely_fields(found).as_slice() {
         [] => format!(
@@ -183,7 +184,8 @@ fn field_hint(found: &str) -> String {
     }
 }
 
-/// The end of the sentence about an unknown sign: the one that is meant, or else all of them.
+/// The end of the message about an unknown sign: the equivalent sign, or all signs if there is
+/// none.
 fn sign_hint(found: &str) -> String {
     match likely_sign(found) {
         Some(sign) => suggestion(&[sign]),
@@ -191,7 +193,7 @@ fn sign_hint(found: &str) -> String {
     }
 }
 
-/// The fields that an unknown one may stand for.
+/// The known fields that an unknown one may stand for.
 fn likely_fields(found: &str) -> Vec<&'static str> {
     let found = found.to_ascii_lowercase();
     let word = found.rsplit('.').next().unwrap_or_default();
@@ -204,7 +206,7 @@ fn likely_fields(found: &str) -> Vec<&'static str> {
     }
 }
 
-/// What other tools and people call the fields.
+/// Names that other tools use for the fields.
 const FOREIGN_FIELDS: &[(&[&str], &str)] = &[
     (&["method", "signal", "function"], "member"),
     (&["object", "object_path", "objectpath", "obj"], "path"),
@@ -224,7 +226,7 @@ const FOREIGN_FIELDS: &[(&[&str], &str)] = &[
     (&["cookie"], "serial"),
 ];
 
-/// The sign that is meant by one of another language.
+/// The equivalent of a sign from another query language.
 fn likely_sign(found: &str) -> Option<&'static str> {
     Some(match found {
         "<>" | "!==" | "><" => "!=",
@@ -258,7 +260,7 @@ fn expected(field: QueryField) -> String {
     }
 }
 
-/// The same, with an example in place of all units.
+/// Like [`expected`], but with an example instead of all units.
 fn expected_such_as(field: QueryField) -> String {
     match field {
         QueryField::Number(number) => {

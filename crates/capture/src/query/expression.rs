@@ -1,4 +1,4 @@
-//! What a query asks: terms, joined by "and", "or" and "not".
+//! The syntax tree of a query: terms, joined by "and", "or" and "not".
 
 use wire::match_rule::MatchRule;
 use wire::message::{Flags, MessageType};
@@ -6,16 +6,16 @@ use wire::message::{Flags, MessageType};
 use super::field::{Arguments, MessageState, NumberField, TextField};
 use super::pattern::Pattern;
 
-/// Terms, and how they are joined.
+/// A term, or several terms joined by "and", "or" and "not".
 #[derive(Clone, Debug)]
 pub enum Expression {
-    /// Each of these must hold.
+    /// All of these expressions must hold.
     All(Vec<Self>),
-    /// One of these must hold.
+    /// At least one of these expressions must hold.
     Any(Vec<Self>),
-    /// This must not hold.
+    /// This expression must not hold.
     Not(Box<Self>),
-    /// A single question.
+    /// A single condition on a message.
     Term(Term),
 }
 
@@ -24,7 +24,7 @@ impl Expression {
         self.has_term(&|term| matches!(term, Term::Number(NumberField::Recipients, _)))
     }
 
-    /// The number of the message that it asks for, if it asks for nothing else.
+    /// The number of the message that the expression selects, if that is its only condition.
     pub(super) const fn message_number(&self) -> Option<u64> {
         match self {
             Self::Term(Term::Number(
@@ -35,7 +35,7 @@ impl Expression {
         }
     }
 
-    /// Whether one of its terms is like this.
+    /// Whether one of its terms satisfies the test.
     pub(super) fn has_term(&self, is_wanted: &dyn Fn(&Term) -> bool) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => {
@@ -47,72 +47,74 @@ impl Expression {
     }
 }
 
-/// A single question.
+/// A single condition on a message.
 ///
-/// Where a reply is asked for its path, interface or member, those of its call are meant; a call
-/// and its reply have the same duration and the same error. All else is asked of the message itself.
+/// For a reply, the path, interface and member are those of its call. A call and its reply have the
+/// same duration and the same error. All other fields are those of the message itself.
 #[derive(Clone, Debug)]
 pub enum Term {
-    /// Some text of the message, or of who sends and receives it, is like this.
+    /// The pattern matches any text of the message or any text that describes its sender or
+    /// recipient.
     Anywhere(Pattern),
-    /// This text is like that.
+    /// The pattern matches the text of this field.
     Text(TextField, Pattern),
-    /// This number compares so.
+    /// The comparison holds for the number of this field.
     Number(NumberField, NumberComparison),
-    /// The message is of this type.
+    /// The message has this type.
     Type(MessageType),
     /// The flags of the message include these.
     Flags(Flags),
-    /// The message is so.
+    /// The message is in this state.
     Is(MessageState),
-    /// An argument is like this.
+    /// The test holds for one of these arguments.
     Argument(Arguments, ArgumentTest),
     /// A match rule selects the message.
     Rule(Box<MatchRule>),
 }
 
-/// What is asked of an argument. Of one that holds others, any of those may be it.
+/// A test of an argument. It holds for a container if it holds for any value inside.
 #[derive(Clone, Debug)]
 pub enum ArgumentTest {
-    /// Its text is like this: of a number its decimal digits, of a boolean `true` or `false`.
+    /// The pattern matches the text of the argument. Numbers are compared as decimal digits,
+    /// booleans as `true` or `false`.
     Like(Pattern),
-    /// It is a number and compares so.
+    /// The argument is a number for which the comparison holds.
     Compares(ComparisonOrder, f64),
 }
 
 /// A comparison with a number. Times are in nanoseconds, sizes in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NumberComparison {
-    /// How.
+    /// The order that must hold.
     pub order: ComparisonOrder,
-    /// With what.
+    /// The right operand of the comparison.
     pub with: u64,
 }
 
 impl NumberComparison {
-    /// Whether a number compares so.
+    /// Returns whether the comparison holds for a number.
     pub fn holds(self, number: u64) -> bool {
         self.order.holds(number, self.with)
     }
 }
 
-/// How two numbers are compared.
+/// The operators that compare two numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ComparisonOrder {
-    /// `:` or `=`
+    /// The numbers are equal: `:` or `=`.
     Equal,
-    /// `<`
+    /// The number is smaller: `<`.
     Less,
-    /// `<=`
+    /// The number is smaller or equal: `<=`.
     AtMost,
-    /// `>`
+    /// The number is larger: `>`.
     More,
-    /// `>=`
+    /// The number is larger or equal: `>=`.
     AtLeast,
 }
 
 impl ComparisonOrder {
-    /// Whether a number compares so with another one.
+    /// Whether `number` and `with` are in this order.
     pub(super) fn holds<N: PartialOrd>(self, number: N, with: N) -> bool {
         match self {
             Self::Equal => number == with,

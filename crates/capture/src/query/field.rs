@@ -1,110 +1,110 @@
-//! What can be asked: the words of the language.
+//! The fields of messages that queries can test, and the words for them.
 
 use wire::message::{Flags, MessageType};
 
 use crate::model::CallOutcome;
 use crate::text::amount::Scale;
 
-/// What stands before the sign of a term.
+/// A field of a message: the word before the sign of a term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum QueryField {
-    /// `type`
+    /// The message type, `type`.
     Type,
-    /// `flags`
+    /// The message flags, `flags`.
     Flags,
-    /// `is`
+    /// The state of the message, `is`.
     Is,
-    /// A text.
+    /// A field with a text.
     Text(TextField),
-    /// A number.
+    /// A field with a number.
     Number(NumberField),
-    /// `arg`, `arg0` to `arg63`
+    /// The arguments: `arg`, or one of `arg0` to `arg63`.
     Argument(Arguments),
 }
 
-/// Texts that can be asked for.
+/// Fields whose values are texts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TextField {
-    /// Who sends: its unique name, any name that it has owned, or its program.
+    /// The sender: its unique name, any name that it has owned, or its program.
     From,
-    /// Who receives, in the same ways.
+    /// The recipient, by the same names as the sender.
     To,
-    /// Either.
+    /// The sender or the recipient.
     Name,
-    /// The object.
+    /// The path of the object.
     Path,
-    /// The interface.
+    /// The name of the interface.
     Interface,
-    /// The method or signal.
+    /// The name of the method or signal.
     Member,
-    /// The name of the error, of a message that is one or a call that got one.
+    /// The name of the error, for an error and for the call that it answers.
     Error,
-    /// The types of the body.
+    /// The signature of the body.
     Signature,
-    /// The program of either end, as the kernel calls it.
+    /// The program of the sender or recipient, by its file, its kernel name (`comm`) or its script.
     Program,
-    /// The systemd unit of either end.
+    /// The systemd unit of the sender or recipient.
     Unit,
     /// The name of the bus.
     Bus,
 }
 
-/// Which arguments of a body are asked.
+/// Selects arguments of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Arguments {
-    /// Any.
+    /// Any argument of the body.
     Any,
-    /// That with this index, from 0.
+    /// The argument with this index, from 0.
     At(u8),
 }
 
-/// Numbers that can be asked for.
+/// Fields whose values are numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NumberField {
-    /// Bytes on the wire.
+    /// The size of the message in bytes.
     Size,
-    /// Nanoseconds that the caller waited.
+    /// The time the caller waited, in nanoseconds.
     Duration,
-    /// The sender's number.
+    /// The serial number that the sender gave the message.
     Serial,
-    /// The place in the recording, from 1.
+    /// The position in the recording, from 1.
     Number,
-    /// Nanoseconds since the first message.
+    /// The time since the first message, in nanoseconds.
     Time,
-    /// The process of either end.
+    /// The process ID of the sender or recipient.
     Process,
-    /// Connections that received a broadcast signal.
+    /// The number of connections that received a broadcast signal.
     Recipients,
 }
 
-/// What can be said of a message without a comparison.
+/// The states of a message that `is` tests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageState {
-    /// It is an error, or a call that got one.
+    /// It is an error, or a call that an error answers.
     Error,
-    /// It is a call without a reply, whose caller left or was waiting when the recording ended.
+    /// It is a call without a reply: it timed out, a peer left, or the recording ended first.
     Unanswered,
-    /// It belongs to a call that ended so.
+    /// It belongs to a call with this outcome.
     Ended(CallOutcome),
-    /// A part of it was not kept.
+    /// A part of it was not recorded.
     Cut,
-    /// What it says was crossed out.
+    /// Its body is redacted.
     Redacted,
-    /// It breaks a rule of the specification.
+    /// It violates the D-Bus specification.
     Invalid,
-    /// The bus itself sends or gets it.
+    /// The bus itself is its sender or recipient.
     Driver,
-    /// The recorder sends or gets it.
+    /// The recorder is its sender or recipient.
     Recorder,
 }
 
 impl TextField {
-    /// The word for it in a query.
+    /// The word for this field in a query.
     pub(super) fn word(self) -> &'static str {
         QueryField::Text(self).word()
     }
 
-    /// What a text of this field is called in a sentence.
+    /// The noun for a value of this field in messages.
     pub(super) const fn noun(self) -> &'static str {
         match self {
             Self::From => "sender",
@@ -123,7 +123,7 @@ impl TextField {
 }
 
 impl NumberField {
-    /// The units of its values; `None` if they are whole numbers.
+    /// The units of its values; `None` for whole numbers without a unit.
     pub(super) const fn scale(self) -> Option<Scale> {
         match self {
             Self::Size => Some(Scale::BYTES),
@@ -132,7 +132,7 @@ impl NumberField {
         }
     }
 
-    /// The value that a text is.
+    /// Parses a value of this field.
     pub(super) fn read(self, text: &str) -> Option<u64> {
         match self.scale() {
             Some(scale) => scale.read(text).ok(),
@@ -142,18 +142,18 @@ impl NumberField {
 }
 
 impl QueryField {
-    /// The field that a word stands for.
+    /// Returns the field that a word stands for; `None` if the word is unknown.
     pub fn named(word: &str) -> Option<Self> {
         let entry = FIELDS.iter().find(|entry| entry.words.contains(&word));
         entry.map(|entry| entry.field).or_else(|| argument(word))
     }
 
-    /// The word for it that errors and completions use.
+    /// Returns the word for this field in errors and completions.
     pub fn word(self) -> &'static str {
         FIELDS.iter().find(|entry| entry.field == self).map_or("arg0", |entry| entry.words[0])
     }
 
-    /// What can be written behind the sign, where that is one of a few words.
+    /// Returns the values that the field accepts; empty if they are not a fixed set.
     pub fn choices(self) -> &'static [&'static str] {
         match self {
             Self::Type => &["call", "return", "error", "signal"],
@@ -208,12 +208,13 @@ pub(super) fn state(word: &str) -> Option<MessageState> {
     })
 }
 
-/// A word of a list in lower case, with hyphens where match rules and header files have underscores.
+/// A word in lower case, with hyphens in place of the underscores that match rules and header files
+/// use.
 fn plain(word: &str) -> String {
     word.to_ascii_lowercase().replace('_', "-")
 }
 
-/// All words of [`state`].
+/// All words that [`state`] accepts.
 const STATES: &[&str] = &[
     "error",
     "unanswered",
@@ -228,7 +229,7 @@ const STATES: &[&str] = &[
     "recorder",
 ];
 
-/// A field with the words for it, the usual one first, and what it is in a few words.
+/// A field with its words, the usual one first, and a short description.
 pub(super) struct QueryFieldEntry {
     pub(super) field: QueryField,
     pub(super) words: &'static [&'static str],
@@ -251,7 +252,7 @@ const fn number(
     QueryFieldEntry { field: QueryField::Number(field), words, about }
 }
 
-/// All fields, in the order in which they are offered.
+/// All fields, in the order of the completions.
 pub(super) const FIELDS: &[QueryFieldEntry] = &[
     QueryFieldEntry {
         field: QueryField::Type,

@@ -1,4 +1,4 @@
-//! Queries asked of messages.
+//! Evaluates queries on messages.
 
 use std::borrow::Cow;
 
@@ -16,23 +16,23 @@ use crate::model::{CallOutcome, Capture, CapturedMessage, Health, RecordedPeer};
 use crate::recipients::{SignalRecipients, is_broadcast};
 use crate::record::{RecordedProcess, nanos};
 
-/// A query that is asked of messages, one after the other.
+/// Evaluates a query on one message after the other.
 #[derive(Debug)]
 pub struct Matcher<'q> {
     expression: Option<&'q Expression>,
     scope: QueryScope,
-    /// The bytes of a message whose arguments are asked for.
+    /// Buffer for the message whose arguments are read.
     bytes: Vec<u8>,
-    /// Recipients of signals, once a term asks for them.
+    /// The recipients of signals, found when a term first needs them.
     recipients: Option<Box<KnownRecipients>>,
 }
 
-/// The recipients of signals in a recording that had this length when they were found.
+/// The recipients of signals, and the length of the recording when they were found.
 #[derive(Debug)]
 struct KnownRecipients {
     messages: usize,
     facts: usize,
-    /// `None` if the recording does not show them.
+    /// `None` if the recording does not show the recipients.
     found: Option<SignalRecipients>,
 }
 
@@ -42,7 +42,7 @@ impl KnownRecipients {
         Self { messages, facts, found: SignalRecipients::find(capture).ok() }
     }
 
-    /// False if a live capture has more messages now.
+    /// False if a live capture has received more messages since.
     fn is_current(&self, capture: &Capture) -> bool {
         (self.messages, self.facts) == (capture.len(), capture.facts().len())
     }
@@ -53,8 +53,8 @@ impl<'q> Matcher<'q> {
         Self { expression, scope, bytes: Vec::new(), recipients: None }
     }
 
-    /// Whether the query selects the message. Its body is read only if an argument is asked for and
-    /// nothing else has decided; a body that cannot be read has no arguments.
+    /// Returns whether the query selects the message. The body is read only if a term about
+    /// arguments decides the result. A body that cannot be read has no arguments.
     pub fn selects(&mut self, message: &CapturedMessage<'_>) -> bool {
         if self.scope.leaves_out(message) {
             return false;
@@ -124,7 +124,7 @@ impl<'q> Matcher<'q> {
         rule.matches(&RecordedMatchSubject::new(message, body))
     }
 
-    /// The number of recipients of a broadcast signal, if it is known.
+    /// The number of recipients of a broadcast signal, if known.
     fn recipients(&mut self, message: &CapturedMessage<'_>) -> Option<u64> {
         if !is_broadcast(message) {
             return None;
@@ -180,14 +180,15 @@ fn anywhere(message: &CapturedMessage<'_>, pattern: &Pattern) -> bool {
     FIELDS.iter().any(|&field| text(message, field, pattern))
 }
 
-/// Which end of a message.
+/// The sender or recipient of a message.
 #[derive(Clone, Copy)]
 enum MessageEnd {
     Sender,
     Recipient,
 }
 
-/// Whether the name, the names of its owner or the program at an end are like this.
+/// Whether the pattern matches the name, the names of its owner or the program at one end of a
+/// message.
 fn end(message: &CapturedMessage<'_>, end: MessageEnd, pattern: &Pattern) -> bool {
     let (name, peer) = match end {
         MessageEnd::Sender => (message.sender(), message.from()),
@@ -208,7 +209,7 @@ fn program(peer: &RecordedPeer, pattern: &Pattern) -> bool {
     programs(peer).any(|text| pattern.selects(text))
 }
 
-/// What the program of a connection is called: by people, by the kernel, and by its file.
+/// The names of a connection's program: its script or file, its kernel name, and its file name.
 pub(super) fn programs(peer: &RecordedPeer) -> impl Iterator<Item = &str> {
     let process = peer.process.as_ref();
     let file = process.and_then(|process| process.exe.as_deref()?.rsplit('/').next());
@@ -229,7 +230,7 @@ fn number(message: &CapturedMessage<'_>, field: NumberField, comparison: NumberC
     value_of(message, field).is_some_and(|found| comparison.holds(found))
 }
 
-/// The number that a message has; `None` for processes, of which it can have two.
+/// The value of a numeric field; `None` for processes, of which a message can have two.
 pub(super) fn value_of(message: &CapturedMessage<'_>, field: NumberField) -> Option<u64> {
     match field {
         NumberField::Size => Some(message.len().into()),
@@ -237,12 +238,13 @@ pub(super) fn value_of(message: &CapturedMessage<'_>, field: NumberField) -> Opt
         NumberField::Serial => Some(message.serial().into()),
         NumberField::Number => Some(message.id().number()),
         NumberField::Time => since_start(message),
-        // Found by the matcher: these are not of one message alone.
+        // Only the matcher knows these: they do not depend on the message alone.
         NumberField::Recipients | NumberField::Process => None,
     }
 }
 
-/// A message from before the first one, by a clock that was set back, counts as at the start.
+/// The nanoseconds since the first message; 0 for earlier times, which occur if the clock was set
+/// back.
 fn since_start(message: &CapturedMessage<'_>) -> Option<u64> {
     let first = message.capture().messages().next()?;
     let span = message.at().since(first.at()).unwrap_or_default();
@@ -267,13 +269,13 @@ fn is(message: &CapturedMessage<'_>, state: MessageState) -> bool {
     }
 }
 
-/// The error that a message is, or that answers it.
+/// The message if it is an error, or the error that answers it.
 pub(super) fn error<'c>(message: &CapturedMessage<'c>) -> Option<CapturedMessage<'c>> {
     let is_error = |message: &CapturedMessage<'_>| message.kind() == MessageType::Error;
     Some(*message).filter(is_error).or_else(|| message.partner().filter(is_error))
 }
 
-/// Whether the test holds for a value or for one inside it.
+/// Whether the test holds for a value or for any value inside it.
 fn any_inside(value: &Value, test: &dyn Fn(&Value) -> bool) -> bool {
     match value {
         Value::Variant(inside) => any_inside(inside, test),
@@ -289,7 +291,7 @@ fn is_like(value: &Value, pattern: &Pattern) -> bool {
     as_text(value).is_some_and(|text| pattern.selects(&text))
 }
 
-/// The text of a value that holds no other; `None` for what has none.
+/// The text of a basic value; `None` for containers and other values without a text.
 fn as_text(value: &Value) -> Option<Cow<'_, str>> {
     Some(match value {
         Value::String(text) => text.into(),
@@ -306,7 +308,7 @@ fn as_text(value: &Value) -> Option<Cow<'_, str>> {
     })
 }
 
-/// The number that a value is. What has more than 53 bits is the nearest one that a double has.
+/// The value as a number. Integers of more than 53 bits are rounded to the nearest double.
 fn as_number(value: &Value) -> Option<f64> {
     Some(match value {
         Value::Byte(number) => (*number).into(),

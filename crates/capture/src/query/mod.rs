@@ -1,4 +1,4 @@
-//! Which messages somebody wants to see: one language for all commands.
+//! The query language that selects messages, the same for all commands.
 //!
 //! ```
 //! use capture::query::Query;
@@ -16,8 +16,8 @@
 //! # Ok::<(), capture::query::QueryError>(())
 //! ```
 //!
-//! `docs/query.md` describes the language for those who use it. What a term asks of a message is
-//! in [`matcher`](Query::matcher); what may be written at a place of a text in [`complete`].
+//! `docs/query.md` describes the language for users. [`Query::matcher`] evaluates a query on
+//! messages; [`complete`] completes partially typed queries.
 
 mod complete;
 mod error;
@@ -45,7 +45,7 @@ pub use pattern::Pattern;
 pub use scope::OfRecorder;
 use scope::QueryScope;
 
-/// What somebody asks for. The [`Default`] asks for nothing: every message is selected.
+/// A parsed query. The [`Default`] query selects every message.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     text: String,
@@ -53,44 +53,45 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads a query. An empty text selects every message.
+    /// Parses a query. An empty text selects every message.
     ///
     /// # Errors
     ///
-    /// If the text is no query: at which column, and what may stand there.
+    /// If the query is malformed. The error names the column and what is expected there.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         parse::parse(text).map(|expression| Self { text: text.to_owned(), expression })
     }
 
-    /// As it was written.
+    /// Returns the query as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What is asked; `None` if every message is selected.
+    /// Returns the parsed expression; `None` if the query selects every message.
     pub const fn expression(&self) -> Option<&Expression> {
         self.expression.as_ref()
     }
 
-    /// The number of the message that this query asks for, if it asks for nothing else: `#1410`.
+    /// Returns the number of the message that this query selects, if it selects by number alone, as
+    /// `#1410` does.
     pub fn message_number(&self) -> Option<u64> {
         self.expression()?.message_number()
     }
 
-    /// Asks messages one after the other. Messages from and to the recorder are left out, unless the query
-    /// asks for them: `is:recorder`, or one message by its number.
+    /// Returns a matcher for this query. It skips messages from and to the recorder, unless the
+    /// query asks for them with `is:recorder` or by the number of a message.
     pub fn matcher(&self) -> Matcher<'_> {
         Matcher::new(self.expression(), self.scope())
     }
 
-    /// Tells which messages this query leaves out because they are from or to the recorder.
+    /// Returns a test for messages that this query skips because they are from or to the recorder.
     pub fn leaves_out(&self) -> impl Fn(&CapturedMessage<'_>) -> bool + use<> {
         let scope = self.scope();
         move |message| scope.leaves_out(message)
     }
 
-    /// How many messages there are, without those that this query leaves out because they are from or to the
-    /// recorder.
+    /// Returns the number of messages that this query considers: all messages, without those from
+    /// and to the recorder that it skips.
     pub fn total(&self, capture: &Capture) -> usize {
         let left_out = match self.scope() {
             QueryScope::Recording => OfRecorder::default(),
@@ -99,7 +100,8 @@ impl Query {
         capture.len() - left_out.messages() as usize
     }
 
-    /// The messages from and to the recorder that this query would select if it did not leave them out.
+    /// Counts the messages from and to the recorder that this query would select if it did not skip
+    /// them.
     pub fn of_recorder(&self, capture: &Capture) -> OfRecorder {
         if self.scope() == QueryScope::Recording || !capture.directory().has_recorder() {
             return OfRecorder::default();
@@ -113,8 +115,8 @@ impl Query {
         QueryScope::of(self.expression())
     }
 
-    /// Why no message can match the `recipients` terms of this query; `None` if it has none, or if the
-    /// recording shows how many recipients its signals have.
+    /// Returns why no message can match the `recipients` terms of this query. `None` if it has no
+    /// such term, or if the recording shows the recipients of its signals.
     pub fn unknown_recipients(&self, capture: &Capture) -> Option<Unknowable> {
         let asks = self.expression().is_some_and(Expression::asks_recipients);
         asks.then(|| SignalRecipients::find(capture).err()).flatten()

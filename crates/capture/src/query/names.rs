@@ -1,16 +1,16 @@
-//! Names in queries: those that no message can have are mistakes.
+//! Rejects names in queries that no message can have.
 
 use super::field::TextField;
 use super::pattern::Pattern;
 
-/// Why a path or a member in a query is not a valid name.
+/// The reasons why a path or member in a query is not a valid name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameMistake {
     /// A path does not begin with a slash.
     #[error("a path begins with /; did you mean path:/{path}, or path~{path} for a part of it?")]
     PathWithoutSlash {
-        /// The path.
+        /// The path without a leading slash.
         path: String,
     },
     /// A path ends with a slash.
@@ -33,13 +33,14 @@ pub enum NameMistake {
     MemberWithInterface {
         /// The part before the last dot.
         interface: String,
-        /// The part behind it.
+        /// The part after the last dot.
         member: String,
     },
 }
 
-/// The pattern for a field, or why it matches nothing. The name of an interface or error has a dot, so
-/// one without is the last part of one: `error:UnknownMethod`.
+/// Adapts a pattern to the names of a field, or reports why it cannot match. Names of interfaces
+/// and errors contain a dot, so a pattern without one matches their last part:
+/// `error:UnknownMethod`.
 pub(super) fn fitted(field: TextField, pattern: Pattern) -> Result<Pattern, NameMistake> {
     match field {
         TextField::Path => check_path(&pattern).map(|()| pattern),

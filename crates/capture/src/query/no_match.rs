@@ -1,4 +1,4 @@
-//! Why a query selects no message of a recording.
+//! Explains why a query selects no message of a recording.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,8 +17,8 @@ use crate::text::nearest::nearest;
 use crate::text::units;
 
 impl Query {
-    /// Why this query selects none of the messages that `counts` accepts, in a part of a sentence; for a
-    /// query that selects none of them. Each term of the query is tried alone.
+    /// Explains why this query selects none of the messages that `counts` accepts, as part of a
+    /// sentence. The query must select none of them. Each term is tried alone.
     pub fn no_match(
         &self,
         capture: &Capture,
@@ -48,7 +48,7 @@ impl Query {
     }
 }
 
-/// Messages on which parts of a query are tried.
+/// The messages on which parts of a query are tried.
 struct Tried<'c> {
     capture: &'c Capture,
     messages: Vec<CapturedMessageId>,
@@ -178,7 +178,7 @@ impl<'c> Tried<'c> {
     }
 }
 
-/// The ends of a message that a field is about: the connection, if it is known, and its name.
+/// The ends of a message that a field describes: the connection, if known, and its name.
 fn ends<'c>(
     field: TextField,
     message: &CapturedMessage<'c>,
@@ -194,7 +194,7 @@ fn ends<'c>(
     }
 }
 
-/// The text of a message that a field is about, if it is not about connections.
+/// The text of a message in a field that does not describe a connection.
 fn text_of<'c>(field: TextField, message: &CapturedMessage<'c>) -> Option<Cow<'c, str>> {
     let asked = message.call().unwrap_or(*message);
     Some(match field {
@@ -208,7 +208,7 @@ fn text_of<'c>(field: TextField, message: &CapturedMessage<'c>) -> Option<Cow<'c
     })
 }
 
-/// What a connection is found by in a field.
+/// The texts by which a field finds a connection.
 fn texts_of(capture: &Capture, peer: RecordedPeerId, field: TextField) -> Vec<&str> {
     let peer = capture.directory().peer(peer);
     let unit = peer.process.as_ref().and_then(|process| process.unit.as_deref());
@@ -225,8 +225,8 @@ fn texts_of(capture: &Capture, peer: RecordedPeerId, field: TextField) -> Vec<&s
     texts
 }
 
-/// The texts that may have been meant: those that differ in case only, or else have the pattern in
-/// them, or else are much like it.
+/// Suggests texts: those that differ only in case, or else those that contain the pattern, or else
+/// those that are similar.
 fn likely<'f>(pattern: &Pattern, found: &'f HashMap<Cow<'_, str>, u64>) -> Vec<(&'f str, u64)> {
     let wanted = pattern.to_string();
     let lower = match pattern {
@@ -257,7 +257,7 @@ fn likely<'f>(pattern: &Pattern, found: &'f HashMap<Cow<'_, str>, u64>) -> Vec<(
     near.into_iter().map(|text| (text, found[text])).collect()
 }
 
-/// A pattern in the upper and lower case of a text that it would select if case did not matter.
+/// The pattern with the upper and lower case of a text that it matches if case is ignored.
 fn respelled(pattern: &Pattern, text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     match pattern {
@@ -283,7 +283,7 @@ fn respelled(pattern: &Pattern, text: &str) -> Option<String> {
     }
 }
 
-/// `GetAll occurs 12 times`
+/// States how often a text occurs: `GetAll occurs 12 times`.
 fn occurs(text: &str, count: u64) -> String {
     match count {
         1 => format!("{text} occurs once"),
@@ -324,11 +324,11 @@ fn word_of_state(state: MessageState) -> &'static str {
     }
 }
 
-/// Reasons in one sentence.
+/// The maximum number of reasons in one sentence.
 const REASONS_MAX: usize = 3;
 
-/// Texts that are offered in place of one.
+/// The maximum number of suggested texts.
 const OFFERS_MAX: usize = 3;
 
-/// A text that shall be a part of others has at least so many bytes.
+/// The minimum length, in bytes, of a pattern that is searched within other texts.
 const PART_MIN: usize = 2;

@@ -1,4 +1,4 @@
-//! The text of a query, read.
+//! Parses queries.
 //!
 //! ```text
 //! any      = all ("or" all)*
@@ -8,18 +8,18 @@
 //! value    = quoted | "/" expression "/" | text
 //! ```
 //!
-//! Blanks may stand around a sign; before `:` only if there is one behind it too, since `:1.7` is a name.
-//! A number and its unit may be two words: `dur>50 ms`. A range of numbers includes both of its bounds, of
-//! which one may be absent: `number:10..20`, `#10..#20`, `time:1.5s..`.
+//! Blanks may stand around a sign. Before `:` they may only if one follows it too, since `:1.7` is
+//! a name. A number and its unit may be two words: `dur>50 ms`. A range of numbers includes both
+//! bounds, one of which may be absent: `number:10..20`, `#10..#20`, `time:1.5s..`.
 //!
-//! The notations of other tools are errors that name the notation of this language: `dbus.member`, `<>`,
-//! `member contains x`, `member in (..)`.
+//! Notations of other tools are errors that name the equivalent here: `dbus.member`, `<>`, `member
+//! contains x`, `member in (..)`.
 //!
-//! A sign is never a part of a text without quotes that stands alone: what was meant as a comparison is
-//! an error and not a search that finds nothing.
+//! A text without quotes that stands alone must not contain a sign. An intended comparison is
+//! therefore an error, not a search without results.
 //!
-//! `&&` and `||` are "and" and "or". A text ends at a blank, or at a parenthesis that closes what
-//! it has not opened, so `sig:a(ii)` needs no quotes.
+//! `&&` and `||` are "and" and "or". A text ends at a blank, or at a closing parenthesis that it
+//! has not opened, so `sig:a(ii)` needs no quotes.
 
 use wire::match_rule::MatchRule;
 
@@ -41,13 +41,13 @@ pub(super) fn parse(text: &str) -> Result<Option<Expression>, QueryError> {
     }
 }
 
-/// What is still to be read.
+/// A query with the position of the parser.
 struct QueryCursor<'t> {
     text: &'t str,
     at: usize,
 }
 
-/// What stands behind the name of a field.
+/// The operator after the name of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Is,
@@ -57,7 +57,7 @@ enum Sign {
     Compares(ComparisonOrder),
 }
 
-/// The value of a term.
+/// The value of a term, and how it was written.
 struct QueryValue<'t> {
     text: std::borrow::Cow<'t, str>,
     form: Form,
@@ -160,7 +160,7 @@ impl<'t> QueryCursor<'t> {
         Ok(sign.applied(expression))
     }
 
-    /// The number of a message, or a range of them, behind a `#`.
+    /// Parses the number of a message, or a range of numbers, after a `#`.
     fn message_numbers(&mut self) -> Result<Option<Expression>, QueryError> {
         let behind = self.rest().strip_prefix('#').unwrap_or_default();
         if !behind.starts_with(|c: char| c.is_ascii_digit()) && !behind.starts_with(RANGE) {
@@ -171,7 +171,7 @@ impl<'t> QueryCursor<'t> {
         self.numbers(NumberField::Number, Sign::Is, &QueryValue { text, ..written }).map(Some)
     }
 
-    /// What a number, or a range of numbers, asks for.
+    /// The expression for a number or a range of numbers.
     fn numbers(
         &self,
         field: NumberField,
@@ -200,7 +200,8 @@ impl<'t> QueryCursor<'t> {
         Ok(joined(bounds.collect(), Expression::All))
     }
 
-    /// Rejects a sign that only other languages have, such as `<>`, given where the sign begins.
+    /// Rejects a sign of another language, such as `<>`. `start` is the offset at which the sign
+    /// begins.
     fn check_sign(&self, start: usize) -> Result<(), QueryError> {
         let excess = self.rest().len() - self.rest().trim_start_matches(COMPARISON_CHARS).len();
         if excess == 0 {
@@ -212,7 +213,7 @@ impl<'t> QueryCursor<'t> {
         Err(self.error_at(at, Kind::UnknownSign { found: sign.to_owned() }))
     }
 
-    /// Rejects the name of a field as Wireshark writes it, and a word in place of a sign.
+    /// Rejects field names in the notation of Wireshark, and words in place of signs.
     fn check_foreign_notation(&self) -> Result<(), QueryError> {
         let rest = self.rest();
         let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.';
@@ -255,7 +256,7 @@ impl<'t> QueryCursor<'t> {
         }
     }
 
-    /// A text that is looked for everywhere.
+    /// Parses a text that is searched in all fields.
     fn anywhere(&mut self) -> Result<Pattern, QueryError> {
         let found = self.value(Sign::Is)?;
         let is_bare = found.form == Form::Bare;
@@ -270,7 +271,7 @@ impl<'t> QueryCursor<'t> {
         })
     }
 
-    /// A key that only match rules have.
+    /// Parses a key that only match rules have.
     fn rule_term(&mut self, key: &str, sign: Sign, start: usize) -> Result<Expression, QueryError> {
         if !matches!(sign, Sign::Is | Sign::IsNot) {
             return Err(self.error_at(start, Kind::OnlyEqual { key: key.to_owned() }));
@@ -282,8 +283,8 @@ impl<'t> QueryCursor<'t> {
         Ok(sign.applied(Expression::Term(Term::Rule(Box::new(rule)))))
     }
 
-    /// Whether a value comes next, perhaps behind blanks; these are taken then. Behind blanks, another
-    /// field with its sign is not a value, nor is a word that joins terms.
+    /// Whether a value comes next, possibly after blanks, which are then skipped. After blanks, a
+    /// field with its sign and a word that joins terms are not values.
     fn is_at_value(&mut self) -> bool {
         let mut ahead = Self { text: self.text, at: self.at };
         let is_behind_blank = ahead.is_at_blank();
@@ -368,7 +369,7 @@ impl<'t> QueryCursor<'t> {
         })
     }
 
-    /// The name of a field, if a sign stands behind it.
+    /// Parses the name of a field and the sign after it, if both are present.
     fn field_and_sign(&mut self) -> Option<(&'t str, Sign)> {
         let rest = self.rest();
         let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
@@ -424,7 +425,7 @@ impl<'t> QueryCursor<'t> {
         &self.text[self.at..]
     }
 
-    /// The next character that is no blank; blanks before it are taken.
+    /// The next character that is not a blank. Skips the blanks before it.
     fn peek(&mut self) -> Option<char> {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
@@ -451,7 +452,7 @@ impl<'t> QueryCursor<'t> {
         len.is_some()
     }
 
-    /// The length of the one of these words that comes next.
+    /// The length of the next word, if it is one of these.
     fn word_len(&mut self, words: &[&str]) -> Option<usize> {
         self.peek();
         let rest = self.rest();
@@ -474,7 +475,7 @@ impl Sign {
         matches!(self, Self::Like | Self::NotLike)
     }
 
-    /// The term, or that it does not hold.
+    /// The term, negated if the sign is a negation.
     fn applied(self, term: Expression) -> Expression {
         match self {
             Self::IsNot | Self::NotLike => Expression::Not(Box::new(term)),
@@ -497,7 +498,7 @@ fn joined(mut parts: Vec<Expression>, join: fn(Vec<Expression>) -> Expression) -
     }
 }
 
-/// How long a text without quotes is.
+/// The length of a value without quotes, in bytes.
 fn bare_len(text: &str) -> usize {
     let mut open = 0_usize;
     for (at, c) in text.char_indices() {
@@ -512,9 +513,10 @@ fn bare_len(text: &str) -> usize {
     text.len()
 }
 
-/// How long the match rule is that the text begins with, if it does.
+/// The length of the match rule at the start of the text, in bytes.
 ///
-/// One is known by an apostrophe behind its first `=`, or by a second key behind a comma.
+/// A match rule is recognized by an apostrophe after its first `=`, or by a second key after a
+/// comma.
 fn rule_len(text: &str) -> Option<usize> {
     let (len, is_quoted) = pair_len(text)?;
     let mut end = len;
@@ -527,7 +529,7 @@ fn rule_len(text: &str) -> Option<usize> {
     (is_quoted || end > len).then_some(end)
 }
 
-/// How long a key with its value is, and whether the value has quotes.
+/// The length of a key with its value, in bytes, and whether the value is in quotes.
 fn pair_len(text: &str) -> Option<(usize, bool)> {
     let (key, value) = text.split_once('=')?;
     let is_key = RULE_KEYS.contains(&key) || (key.starts_with("arg") && key.len() < RULE_KEY_MAX);
@@ -543,12 +545,12 @@ fn pair_len(text: &str) -> Option<(usize, bool)> {
     Some((key.len() + 1 + len, value.starts_with('\'')))
 }
 
-/// Whether a text behind a colon is the rest of a unique name, as buses give them: `:1.7`.
+/// Whether a text after a colon is the rest of a unique name as buses assign them: `:1.7`.
 fn is_like_unique_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('.')
 }
 
-/// Whether a word is a key of match rules; of those that are fields too, the field is meant.
+/// Whether a word is a key of match rules. Words that are also fields mean the field.
 fn is_rule_key(word: &str) -> bool {
     let argument = || {
         let digits = word.strip_prefix("arg")?.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -558,7 +560,7 @@ fn is_rule_key(word: &str) -> bool {
     RULE_KEYS.contains(&word) || argument().unwrap_or(false)
 }
 
-/// Longer signs stand before those they begin with.
+/// A sign stands before each sign that is a prefix of it.
 const SIGNS: &[(&str, Sign)] = &[
     ("!=", Sign::IsNot),
     ("!~", Sign::NotLike),
@@ -572,16 +574,16 @@ const SIGNS: &[(&str, Sign)] = &[
     ("~", Sign::Like),
 ];
 
-/// What stands between the bounds of a range.
+/// The text between the bounds of a range.
 const RANGE: &str = "..";
 
-/// What signs consist of, besides the `!` that turns any term around.
+/// The characters of signs, except the `!` of negations.
 const SIGN_CHARS: [char; 5] = [':', '=', '~', '<', '>'];
 
-/// Characters with which no value begins that is not in quotes.
+/// Characters with which a value without quotes cannot begin.
 const COMPARISON_CHARS: [char; 4] = ['=', '~', '<', '>'];
 
-/// Words that are signs in other languages, with what they are here.
+/// Words that are operators in other languages, with an equivalent query.
 const WORD_SIGNS: &[(&str, &str)] = &[
     ("in", "(member:A or member:B)"),
     ("contains", "member~text"),
@@ -604,10 +606,10 @@ const QUOTES: [char; 2] = ['"', '\''];
 const RULE_KEYS: [&str; 8] =
     ["type", "sender", "interface", "member", "path", "path_namespace", "destination", "eavesdrop"];
 
-/// Longer than `arg63namespace` no key is.
+/// More than the length of the longest key, `arg63namespace`, in bytes.
 const RULE_KEY_MAX: usize = 15;
 
-/// Parentheses and negations inside each other.
+/// The maximum nesting depth of parentheses and negations.
 pub const DEPTH_MAX: usize = 64;
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
-//! What a text is compared with.
+//! Patterns that texts are compared with.
 
 use std::fmt;
 
 use regex_lite::Regex;
 
-/// What a text is compared with.
+/// A pattern that a text is compared with.
 #[derive(Clone, Debug)]
 pub enum Pattern {
-    /// The whole text is this.
+    /// The text equals this one.
     Equal(Box<str>),
-    /// The whole text has these parts in order, with anything between them: `a*b`. Two parts or
-    /// more; an empty one at either end leaves that end open.
+    /// The text has these parts in order, with any text between them: `a*b`. At least two parts; an
+    /// empty first or last part leaves that end open.
     Glob(Vec<Box<str>>),
-    /// The text has this in it, whatever the case of ASCII letters, which are lower case here.
+    /// The text contains this one, ignoring the case of ASCII letters. It is stored in lower case.
     Contains(Box<str>),
-    /// An expression finds something in the text.
+    /// The regular expression matches a part of the text.
     Regex(Regex),
 }
 
 impl Pattern {
-    /// A text in which each `*` stands for anything.
+    /// Creates a pattern in which each `*` matches any text.
     pub fn glob(text: &str) -> Self {
         match text.contains('*') {
             true => Self::Glob(text.split('*').map(Box::from).collect()),
@@ -27,12 +27,12 @@ impl Pattern {
         }
     }
 
-    /// A text that others have in them.
+    /// Creates a pattern that matches texts that contain this one.
     pub fn contains(text: &str) -> Self {
         Self::Contains(text.to_ascii_lowercase().into())
     }
 
-    /// Whether a text is so.
+    /// Returns whether the pattern matches a text.
     pub fn selects(&self, text: &str) -> bool {
         match self {
             Self::Equal(wanted) => **wanted == *text,
@@ -43,7 +43,7 @@ impl Pattern {
     }
 }
 
-/// As it is written in a query, without quotes.
+/// Writes the pattern as in a query, without quotes.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Messages from and to the recorder, which every count leaves out.
+//! Messages from and to the recorder, which queries skip by default.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use super::field::MessageState;
 use crate::model::CapturedMessage;
 use crate::text::units::counted;
 
-/// Of which messages a query selects some.
+/// The messages that a query considers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum QueryScope {
-    /// All.
+    /// All messages of the recording.
     Recording,
-    /// Those that would be there if nobody had recorded.
+    /// All messages except those that exist only because of the recorder.
     Traffic,
 }
 
 impl QueryScope {
-    /// The scope of a query. A query that asks for messages of the recorder, or for one message by its number,
-    /// selects among all messages.
+    /// The scope of a query. A query that asks for messages of the recorder, or for one message by
+    /// its number, considers all messages.
     pub(super) fn of(expression: Option<&Expression>) -> Self {
         let asks = |term: &Term| matches!(term, Term::Is(MessageState::Recorder));
         let asks = expression.is_some_and(|it| it.has_term(&asks) || it.message_number().is_some());
@@ -32,24 +32,25 @@ impl QueryScope {
     }
 }
 
-/// How many messages are left out because they are from or to the recorder.
+/// The number of messages that are left out because they are from or to the recorder.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct OfRecorder(u64);
 
 impl OfRecorder {
-    /// So many, counted by someone who records them.
+    /// Creates a count of messages from and to the recorder.
     pub const fn new(messages: u64) -> Self {
         Self(messages)
     }
 
-    /// How many.
+    /// Returns the number of messages.
     pub const fn messages(self) -> u64 {
         self.0
     }
 
-    /// The sentence that every command and the page say about them; `None` if there are none.
+    /// Returns the sentence about them that the commands and the page show; `None` if there are
+    /// none.
     pub fn sentence(self) -> Option<String> {
         (self.0 > 0).then(|| self.to_string())
     }
