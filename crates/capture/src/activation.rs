@@ -1,9 +1,9 @@
-//! Activation: services that a bus starts because a call needs them, and what came of it.
+//! Activation: services that a bus starts because a call needs them, and the outcome.
 //!
 //! - [`CapturedMessage::wanted_name`]: the name whose owner a call needs.
-//! - [`CapturedMessage::waited_for_start`]: a service that came while the call waited.
-//! - [`failed_starts`]: services that did not come, each with the service that is to blame: a service may
-//!   fail only because another one did that it needs.
+//! - [`CapturedMessage::waited_for_start`]: a service that started while the call waited.
+//! - [`failed_starts`]: services that did not start, each with the service that caused the failure:
+//!   a service may fail only because another one did that it needs.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,29 +16,29 @@ use wire::message::{Flags, MessageType};
 use crate::model::{CallOutcome, Capture, CapturedMessage, RecordedPeerId, TextId};
 use crate::record::{BusId, Fact, RecordedTime};
 
-/// A start that a call waited for, and that succeeded.
+/// A successful start of a service that a call waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServiceStart {
     /// The connection of the service.
     pub service: RecordedPeerId,
-    /// When the call was sent.
+    /// When the waiting call was sent.
     pub called: RecordedTime,
-    /// When the service connected; when it took the name, if that is unknown.
+    /// When the service connected, or else when it took the name.
     pub connected: RecordedTime,
-    /// When it owned the name.
+    /// When the service took the name.
     pub owned: RecordedTime,
 }
 
 impl ServiceStart {
-    /// From the call to the connection of the service.
+    /// Returns the time from the call until the service connected.
     pub fn until_connected(&self) -> Duration {
         self.connected.since(self.called).unwrap_or_default()
     }
 }
 
 impl<'c> CapturedMessage<'c> {
-    /// The well-known name whose owner this call needs: its destination, or the service that it asks the bus
-    /// to start. `None` if the recording does not say which service that is.
+    /// Returns the well-known name whose owner this call needs: its destination, or the service
+    /// that it asks the bus to start. `None` if the recording does not show the name.
     pub fn wanted_name(&self) -> Option<Cow<'c, str>> {
         if self.kind() != MessageType::MethodCall {
             return None;
@@ -50,7 +50,7 @@ impl<'c> CapturedMessage<'c> {
         (!name.is_empty() && !name.starts_with(':')).then_some(Cow::Borrowed(name))
     }
 
-    /// The argument of StartServiceByName.
+    /// The name argument of StartServiceByName.
     fn started_name(&self) -> Option<String> {
         if self.member() != START {
             return None;
@@ -60,7 +60,7 @@ impl<'c> CapturedMessage<'c> {
         message.read::<(&str, u32)>().ok().map(|(name, _)| name.to_owned())
     }
 
-    /// The same as a text of the capture; `None` if only the body of this call has it.
+    /// The wanted name as a text of the capture; `None` if only the body of this call contains it.
     pub(crate) fn wanted_text(&self) -> Option<TextId> {
         match self.destination_id() == self.capture().driver() {
             true => self.capture().strings().find(&self.started_name()?),
@@ -68,8 +68,8 @@ impl<'c> CapturedMessage<'c> {
         }
     }
 
-    /// The service that started while this call waited for it. `None` if the name had an owner when the call
-    /// was sent, or got none before the call ended.
+    /// Returns the service that started while this call waited for it. `None` if the name had an
+    /// owner when the call was sent, or got none before the call ended.
     pub fn waited_for_start(&self) -> Option<ServiceStart> {
         let called = self.at();
         let directory = self.capture().directory();
@@ -87,8 +87,8 @@ impl<'c> CapturedMessage<'c> {
         Some(ServiceStart { service: next.owner, called, connected, owned })
     }
 
-    /// What to call whom the caller waits for: the service that it asks the bus to start, or whom the call is
-    /// for.
+    /// Returns a label for what the caller waits for: the service that it asks the bus to start, or
+    /// the recipient of the call.
     pub fn awaited_label(&self) -> Cow<'c, str> {
         match self.started_name() {
             Some(name) => Cow::Owned(name),
@@ -98,26 +98,26 @@ impl<'c> CapturedMessage<'c> {
 }
 
 worded_enum! {
-    /// Why a service did not start.
+    /// The reasons why a service did not start.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum ServiceStartFailure {
-        /// Its program exited.
+        /// The program of the service exited.
         Exited = "its program exited",
-        /// A signal ended its program.
+        /// A signal killed the program of the service.
         Crashed = "its program was ended by a signal",
-        /// Its program cannot be executed.
+        /// The program of the service cannot be executed.
         NotExecuted = "its program cannot be executed",
-        /// Its service file cannot be used.
+        /// The service file is invalid.
         InvalidFile = "its service file cannot be used",
-        /// Its systemd unit failed or is unknown.
+        /// The systemd unit failed or is unknown.
         Unit = "its unit failed",
-        /// It did not take its name before the time limit of the bus.
+        /// The service did not take its name within the time limit of the bus.
         TimedOut = "it did not take its name in time",
-        /// It did not take its name before the caller left or the recording ended. The bus has set no time limit,
-        /// or a longer one.
+        /// The service did not take its name before the caller left or the recording ended. The bus
+        /// has no time limit, or a longer one.
         NeverCame = "it did not take its name while the caller waited",
-        /// The bus has another reason.
+        /// The bus reported another reason.
         Other = "the bus could not start it",
     }
 }
@@ -128,7 +128,7 @@ impl ServiceStartFailure {
         matches!(self, Self::TimedOut | Self::NeverCame)
     }
 
-    /// By the error with which the bus answered a call that needed a service.
+    /// The reason that an error of the bus states, for a call that needed a service.
     fn of_error(call: &CapturedMessage<'_>, error: &CapturedMessage<'_>) -> Option<Self> {
         let name = error.member();
         if let Some(cause) = name.strip_prefix(SPAWN) {
@@ -148,7 +148,8 @@ impl ServiceStartFailure {
         let is_by_name = call.destination_id() != call.capture().driver();
         match name.strip_prefix(ERRORS)? {
             "TimedOut" | "Timeout" => Some(Self::TimedOut),
-            // dbus-daemon sends this only if the caller forbids a start, dbus-broker if a start failed.
+            // dbus-daemon sends this only if the caller forbids a start; dbus-broker also if a
+            // start failed.
             "NameHasNoOwner" if is_by_name && !call.flags().contains(Flags::NO_AUTO_START) => {
                 Some(Self::Unit)
             }
@@ -163,42 +164,43 @@ impl ServiceStartFailure {
 /// A service that did not start.
 #[derive(Clone, Debug)]
 pub struct FailedStart<'c> {
-    /// On which bus.
+    /// The bus that tried to start the service.
     pub bus: BusId,
     /// The name that it did not take.
     pub name: String,
-    /// What went wrong.
+    /// The reason for the failure.
     pub failure: ServiceStartFailure,
-    /// The same in the words of the bus, if these are known.
+    /// The error message of the bus, if known.
     pub words: Option<String>,
-    /// The calls that waited for this start, in their order; at least one.
+    /// The calls that waited for this start, in order; at least one.
     pub calls: Vec<CapturedMessage<'c>>,
-    /// When the first of them was sent.
+    /// When the first waiting call was sent.
     pub from: RecordedTime,
-    /// When it had failed.
+    /// When the start had failed.
     pub until: RecordedTime,
-    /// How much later it took the name nevertheless.
+    /// How much later the service took the name nevertheless.
     pub late_by: Option<Duration>,
-    /// The service that is to blame, if it is another one. The recording does not say which connection
-    /// belongs to a service that did not take its name, so this is `None` unless only one connection can
-    /// belong to it.
+    /// The other service that caused the failure, if any. The recording does not show which
+    /// connection belongs to a service that did not take its name, so this is `None` unless only
+    /// one connection can belong to it.
     pub culprit: Option<Culprit>,
 }
 
-/// Why a service did not start, if that is because of another one. If that one needed another one in turn,
-/// this is the last one.
+/// The other service that caused a failed start. If that service depended on yet another one, this
+/// is the last service of the chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Culprit {
-    /// The service waited for this one when it failed, or exited when this one had failed.
+    /// The service was waiting for this one when it failed, or exited after this one had failed.
     Service(String),
-    /// The service exited when the bus had said that nothing owns this name and nothing can start it.
+    /// The service exited after the bus had reported that this name has no owner and is not
+    /// activatable.
     Absent(String),
-    /// The service and this one waited for each other, perhaps through others.
+    /// The service and this one waited for each other, possibly through others.
     Circle(String),
 }
 
 impl Culprit {
-    /// The name of the other service.
+    /// Returns the name of the other service.
     pub fn name(&self) -> &str {
         match self {
             Self::Service(name) | Self::Absent(name) | Self::Circle(name) => name,
@@ -207,7 +209,7 @@ impl Culprit {
 }
 
 impl FailedStart<'_> {
-    /// What went wrong, in words about the service.
+    /// Returns a description of the failure.
     pub fn why(&self) -> String {
         let cause = self.failure.as_str();
         let why =
@@ -219,8 +221,8 @@ impl FailedStart<'_> {
         }
     }
 
-    /// The service that is to blame. Of services that wait for each other, it is the one that was asked for
-    /// first.
+    /// Returns the name of the service that caused the failure. If services wait for each other,
+    /// this is the one that was called first.
     pub fn blamed(&self) -> &str {
         match &self.culprit {
             Some(Culprit::Service(name) | Culprit::Absent(name)) => name,
@@ -229,7 +231,8 @@ impl FailedStart<'_> {
     }
 }
 
-/// The services that did not start for calls that `selects` lets pass, in the order of the first calls.
+/// Finds the services that did not start for the calls that `selects` accepts, in the order of the
+/// first calls.
 pub fn failed_starts<'c>(
     capture: &'c Capture,
     selects: impl Fn(&CapturedMessage<'c>) -> bool,
@@ -241,15 +244,15 @@ pub fn failed_starts<'c>(
     if search.failed.is_empty() {
         return Vec::new();
     }
-    let chains = Chains::new(capture, &search);
-    let culprits: Vec<_> = search.failed.iter().map(|start| chains.culprit(start)).collect();
-    for (start, culprit) in search.failed.iter_mut().zip(culprits) {
+    let chains = StartWaitChains::new(capture, &search);
+    let causes: Vec<_> = search.failed.iter().map(|start| chains.culprit(start)).collect();
+    for (start, culprit) in search.failed.iter_mut().zip(causes) {
         start.culprit = culprit;
     }
     search.failed
 }
 
-/// How a call failed because its service did not start, and when it was over.
+/// How a call failed because its service did not start, and when.
 fn failure(call: &CapturedMessage<'_>) -> Option<(ServiceStartFailure, RecordedTime)> {
     if let Some(error) = call.partner() {
         let failure = is_of_bus(call, &error).then(|| ServiceStartFailure::of_error(call, &error));
@@ -261,12 +264,12 @@ fn failure(call: &CapturedMessage<'_>) -> Option<(ServiceStartFailure, RecordedT
         .then(|| (ServiceStartFailure::NeverCame, call.at().after(waited)))
 }
 
-/// Whether the recording shows that the name had no owner when a call without a reply was sent, nor later
+/// Whether the recording shows that the name had no owner when a call without a reply was sent, nor
 /// while the caller waited.
 fn is_known_to_be_absent(call: &CapturedMessage<'_>) -> bool {
     let capture = call.capture();
     if call.destination_id() == capture.driver() {
-        // The bus replies at once if the service is there.
+        // If the service is running, the bus replies immediately.
         return call.member() == START && call.waited_for_start().is_none();
     }
     let Some(name) = call.wanted_text() else { return false };
@@ -281,16 +284,16 @@ fn is_known_to_be_absent(call: &CapturedMessage<'_>) -> bool {
     owners.iter().any(|one| one.since.is_some()) || capture.facts().iter().any(is_activatable)
 }
 
-/// When the bus said that nothing owns the name that a call needs, and that nothing can start it.
+/// When the bus reported that the name that a call needs has no owner and is not activatable.
 fn absence(call: &CapturedMessage<'_>) -> Option<(RecordedTime, WaitEnd)> {
     let error = call.partner().filter(|reply| is_of_bus(call, reply))?;
-    // If the caller forbids a start, the bus does not look whether something can be started.
+    // If the caller forbids a start, the bus does not check whether the name is activatable.
     let may_start = !call.flags().contains(Flags::NO_AUTO_START);
     let is_absent = error.member().strip_prefix(ERRORS) == Some("ServiceUnknown");
     (may_start && is_absent).then(|| (error.at(), WaitEnd::Absent))
 }
 
-/// Whether an error comes from the bus, because the service that a call needs is not there.
+/// Whether an error comes from the bus because the service that a call needs is not running.
 fn is_of_bus(call: &CapturedMessage<'_>, error: &CapturedMessage<'_>) -> bool {
     let driver = call.capture().driver();
     let needs_service = match call.destination_id() == driver {
@@ -300,7 +303,7 @@ fn is_of_bus(call: &CapturedMessage<'_>, error: &CapturedMessage<'_>) -> bool {
     needs_service && error.kind() == MessageType::Error && error.sender_id() == driver
 }
 
-/// How long nobody replied to a call, if that was long.
+/// When the caller of an unanswered call gave up, if it waited long.
 fn silence(call: &CapturedMessage<'_>) -> Option<(RecordedTime, WaitEnd)> {
     let waited = call.waited().filter(|waited| *waited >= GAVE_UP_MIN)?;
     let is_to_bus = call.destination_id() == call.capture().driver();
@@ -314,13 +317,13 @@ fn words(error: &CapturedMessage<'_>) -> Option<String> {
     message.read::<(&str,)>().ok().map(|(words,)| words.to_owned())
 }
 
-/// Starts that calls waited for.
+/// The calls that waited for a start, collected in the order of the recording.
 #[derive(Default)]
 struct FailedStartSearch<'c> {
     failed: Vec<FailedStart<'c>>,
-    /// By name, the last of `failed`.
+    /// The index of the last failed start of each name.
     last: HashMap<(BusId, String), usize, RandomState>,
-    /// By caller, what it waited for.
+    /// The waits of each caller.
     waits: HashMap<RecordedPeerId, Vec<StartWait>, RandomState>,
 }
 
@@ -335,13 +338,14 @@ struct StartWait {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WaitEnd {
-    /// The service did not start: the place of its start among those that failed.
+    /// The service did not start. The index of its start in `failed`.
     Failed(usize),
-    /// The service came.
+    /// The service started.
     Came(RecordedPeerId),
-    /// The bus said that nothing owns the name and nothing can start it.
+    /// The bus reported that the name has no owner and is not activatable.
     Absent,
-    /// Nobody replied for long: a connection that is known, or a service that is starting perhaps.
+    /// The call got no reply for a long time. The recipient is a known connection, or possibly a
+    /// service that is starting.
     Silent(Option<RecordedPeerId>),
 }
 
@@ -367,7 +371,7 @@ impl<'c> FailedStartSearch<'c> {
         }
     }
 
-    /// Adds a call to the start that it waited for, which begins with it perhaps.
+    /// Adds a call to the failed start that it waited for, or adds a new failed start.
     fn add(
         &mut self,
         call: CapturedMessage<'c>,
@@ -404,7 +408,7 @@ impl<'c> FailedStartSearch<'c> {
     }
 }
 
-/// A start that failed, or that is under way perhaps.
+/// A start that failed or may still be under way.
 #[derive(Clone, Copy, Debug)]
 struct StartAttempt<'a> {
     bus: BusId,
@@ -414,7 +418,7 @@ struct StartAttempt<'a> {
     end: AttemptEnd,
 }
 
-/// What became of a service that did not take its name.
+/// The outcome for a service that did not take its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AttemptEnd {
     /// It was still starting.
@@ -436,51 +440,52 @@ impl<'a> StartAttempt<'a> {
         Self { bus: *bus, name, from: *from, until: *until, end }
     }
 
-    /// Whether at least half of the time of the start was left. A service that began to wait for another one
-    /// later than that was slow by itself; more likely the connection is of another program.
+    /// Whether at most half of the duration of the start has passed. A service that began to wait
+    /// for another one later than that was itself slow; more likely the connection belongs to
+    /// another program.
     fn half_is_left_at(&self, time: RecordedTime) -> bool {
         let (passed, all) = (time.since(self.from), self.until.since(self.from));
         passed.unwrap_or_default() <= all.unwrap_or_default() / 2
     }
 
-    /// The start of what was waited for when another start failed.
+    /// The pending start that a connection was waiting for when another start failed.
     fn pending(failed: &FailedStart<'_>, wait: &'a StartWait) -> Self {
         let (bus, name) = (failed.bus, wait.name.as_str());
         Self { bus, name, from: wait.from, until: failed.until, end: AttemptEnd::Pending }
     }
 }
 
-/// What services waited for that did not start themselves.
-struct Chains<'s, 'c> {
+/// Follows which service waited for which other one, to find the cause of a failed start.
+struct StartWaitChains<'s, 'c> {
     capture: &'c Capture,
     search: &'s FailedStartSearch<'c>,
-    /// Connections that waited for a start, by when they came.
-    newcomers: Vec<(RecordedTime, RecordedPeerId)>,
-    /// By connection that waited for a start, when it sent its last message. What programs send while they
-    /// clean up does not count.
+    /// The connections that waited for a start, by time of arrival.
+    waiting_peers: Vec<(RecordedTime, RecordedPeerId)>,
+    /// The time of the last message of each connection that waited for a start. Messages that
+    /// programs send while they clean up are not counted.
     last_sent: HashMap<RecordedPeerId, RecordedTime, RandomState>,
 }
 
-impl<'s, 'c> Chains<'s, 'c> {
+impl<'s, 'c> StartWaitChains<'s, 'c> {
     fn new(capture: &'c Capture, search: &'s FailedStartSearch<'c>) -> Self {
         let arrived = |peer: RecordedPeerId| capture.directory().peer(peer).arrived;
         let waiting = search.waits.keys();
-        let mut newcomers: Vec<_> =
+        let mut waiting_peers: Vec<_> =
             waiting.filter_map(|&peer| Some((arrived(peer)?, peer))).collect();
-        newcomers.sort_unstable();
+        waiting_peers.sort_unstable();
         let is_cleaning_up = |message: &CapturedMessage<'_>| {
             message.destination_id() == capture.driver() && CLEANING_UP.contains(&message.member())
         };
         let sent = capture.messages().filter(|message| !is_cleaning_up(message));
         let sent = sent.filter_map(|message| Some((message.from()?, message.at())));
         let last_sent = sent.filter(|(peer, _)| search.waits.contains_key(peer)).collect();
-        Self { capture, search, newcomers, last_sent }
+        Self { capture, search, waiting_peers, last_sent }
     }
 
-    /// The last service of the chain that a start failed for.
+    /// The last service in the chain of waits that made a start fail.
     fn culprit(&self, start: &FailedStart<'c>) -> Option<Culprit> {
         let mut wait = self.obstacle(&StartAttempt::of(start))?;
-        // Each service of a chain is asked for later than the one before.
+        // Each service of a chain is called later than the one before it.
         for _ in 0..DEPTH_MAX {
             let next = match wait.end {
                 WaitEnd::Failed(index) => {
@@ -501,10 +506,10 @@ impl<'s, 'c> Chains<'s, 'c> {
         Some(Culprit::Service(wait.name.clone()))
     }
 
-    /// What a service waited for when its start failed.
+    /// The wait that made the start of a service fail.
     fn obstacle(&self, start: &StartAttempt<'_>) -> Option<&'s StartWait> {
-        let first = self.newcomers.partition_point(|(arrived, _)| *arrived <= start.from);
-        let came = self.newcomers[first..].iter().take_while(|(at, _)| *at <= start.until);
+        let first = self.waiting_peers.partition_point(|(arrived, _)| *arrived <= start.from);
+        let came = self.waiting_peers[first..].iter().take_while(|(at, _)| *at <= start.until);
         let mut candidates = came.filter(|(_, peer)| self.may_be(*peer, start));
         let waits = |peer| match start.end {
             AttemptEnd::Pending => {
@@ -514,7 +519,8 @@ impl<'s, 'c> Chains<'s, 'c> {
             AttemptEnd::Crashed => None,
         };
         let obstacle = candidates.by_ref().find_map(|(_, peer)| waits(*peer))?;
-        // A service that it needs, and one that this one needs, come after it has called.
+        // A service that this one needs, and the services needed by that one, connect after the
+        // call.
         let mut others = candidates.filter(|(_, peer)| waits(*peer).is_some());
         others.all(|(arrived, _)| *arrived > obstacle.from).then_some(obstacle)
     }
@@ -536,13 +542,13 @@ impl<'s, 'c> Chains<'s, 'c> {
             && !known.names.iter().any(owns)
     }
 
-    /// Whether a connection waited for this start itself.
+    /// Whether a connection itself waited for this start.
     fn calls(&self, peer: RecordedPeerId, start: &StartAttempt<'_>) -> bool {
         let waits = self.search.waits.get(&peer).map_or(&[][..], Vec::as_slice);
         waits.iter().any(|wait| wait.name == start.name)
     }
 
-    /// The start that a connection was waiting for at a time.
+    /// The start that a connection was waiting for at a given time.
     fn pending(&self, peer: RecordedPeerId, at: RecordedTime) -> Option<&'s StartWait> {
         let waits = self.search.waits.get(&peer)?;
         waits.iter().find(|wait| match wait.end {
@@ -553,8 +559,8 @@ impl<'s, 'c> Chains<'s, 'c> {
         })
     }
 
-    /// What failed last before a connection left, if the connection said nothing after that and its service
-    /// failed.
+    /// The last wait that failed before a connection left, if the connection sent nothing
+    /// afterwards and its service failed.
     fn failed_before(
         &self,
         peer: RecordedPeerId,
@@ -577,33 +583,34 @@ impl<'s, 'c> Chains<'s, 'c> {
 }
 
 const START: &str = "StartServiceByName";
-/// Calls of the bus with which libraries end a connection.
+/// Methods of the bus that libraries call when they close a connection.
 const CLEANING_UP: [&str; 2] = ["RemoveMatch", "ReleaseName"];
 const ERRORS: &str = "org.freedesktop.DBus.Error.";
 const SPAWN: &str = "org.freedesktop.DBus.Error.Spawn.";
 const SYSTEMD: &str = "org.freedesktop.systemd1.";
 
-/// How dbus-broker begins to say that a start failed.
+/// The start of dbus-broker's error text for a failed start.
 const BROKER: &str = "Could not activate";
 
-/// A call without a reply has waited for a service if it waited that long. A program may leave at once if it
-/// does not want the reply.
+/// A call without a reply is considered to have waited for a service if it waited this long. A
+/// program that does not want the reply may leave immediately.
 const GAVE_UP_MIN: Duration = Duration::from_secs(1);
 
-/// A name that is taken within this time after its start had timed out was taken by that start.
+/// A name that is taken within this time after its start timed out was taken by that start.
 const LATE_MAX: Duration = Duration::from_secs(60);
 
-/// A program that fails because another one did leaves the bus within this time.
+/// The time within which a program leaves the bus if it fails because another one did.
 const SOON: Duration = Duration::from_secs(2);
 
-/// From when a program leaves the bus until the bus knows that it has exited.
+/// The time from when a program leaves the bus until the bus notices that it exited.
 const EXITING: Duration = Duration::from_secs(1);
 
-/// A recorder may read two things that belong together in either order, at most this far apart.
+/// A recorder may read two related events in either order, at most this far apart.
 const READING: Duration = Duration::from_millis(100);
 
-/// The kernel says when a process began in units of 10 ms, and by another clock than that of the recorder.
+/// The kernel reports the start of a process in units of 10 ms, by a different clock than the
+/// recorder.
 pub(crate) const CLOCK_OF_PROCESSES: Duration = Duration::from_millis(100);
 
-/// Services that wait for each other in one chain.
+/// The maximum number of services in a chain of waits.
 const DEPTH_MAX: usize = 16;

@@ -1,11 +1,11 @@
-//! Things by what they have in common.
+//! Groups items by a key.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use foldhash::fast::RandomState;
 
-/// Puts things with the same key together, in the order in which keys come first.
+/// Groups items with equal keys, in the order of the first occurrence of each key.
 pub(crate) fn collected<K: Hash + Eq + Clone, T>(
     items: impl IntoIterator<Item = (K, T)>,
 ) -> Vec<(K, Vec<T>)> {

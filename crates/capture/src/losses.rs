@@ -1,21 +1,21 @@
-//! How much of what went over buses is missing.
+//! The number of messages that a recording lacks.
 
 use std::fmt;
 
 use crate::record::RecordingRecord;
 use crate::text::units::counted;
 
-/// How much is missing. Its text is for people: `nothing lost`, `7 messages lost`.
+/// How many messages are missing. It is displayed as `nothing lost` or `7 messages lost`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Losses {
-    /// Places where messages are missing.
+    /// The number of places where messages are missing.
     pub gaps: u64,
-    /// Messages that are missing, as far as they were counted.
+    /// The number of missing messages, as far as they were counted.
     pub messages: u64,
 }
 
 impl Losses {
-    /// Counts what a record says is missing.
+    /// Adds the losses that a record reports.
     pub fn learn(&mut self, record: &RecordingRecord<'_>) {
         if let RecordingRecord::Gap(gap) = record {
             self.gaps += 1;

@@ -6,7 +6,7 @@ use wire::message::MessageType;
 
 use crate::model::{CapturedMessage, RecordedPeerId};
 
-/// A message as match rules see it.
+/// A message of a recording as match rules see it.
 #[derive(Debug)]
 pub(crate) struct RecordedMatchSubject<'m> {
     message: &'m CapturedMessage<'m>,
@@ -14,7 +14,7 @@ pub(crate) struct RecordedMatchSubject<'m> {
 }
 
 impl<'m> RecordedMatchSubject<'m> {
-    /// A message, with its bytes if a rule asks for arguments.
+    /// Wraps a message. `body` is needed if a rule compares arguments.
     pub(crate) const fn new(
         message: &'m CapturedMessage<'m>,
         body: Option<WireMessage<'m>>,
@@ -57,7 +57,7 @@ fn present(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether a name stood for a connection when the message was sent.
+/// Whether a name was owned by a connection when the message was sent.
 fn stands_for(message: &CapturedMessage<'_>, name: &str, peer: Option<RecordedPeerId>) -> bool {
     let capture = message.capture();
     let Some(name) = capture.strings().find(name) else { return false };

@@ -1,30 +1,30 @@
-//! Durations, sorted.
+//! Percentiles of durations.
 
 use std::time::Duration;
 
 use crate::table::Cell;
 
-/// The distribution of some durations; every value is one of them, but for the mean.
+/// The distribution of durations. Each value except the mean is one of the durations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Percentiles {
-    /// How many there are, not zero.
+    /// The number of durations, never zero.
     pub count: u64,
-    /// What half of them do not exceed.
+    /// The 50th percentile, or median.
     pub p50: Duration,
-    /// What 9 of 10 do not exceed.
+    /// The 90th percentile.
     pub p90: Duration,
-    /// What 95 of 100 do not exceed.
+    /// The 95th percentile.
     pub p95: Duration,
-    /// What 99 of 100 do not exceed.
+    /// The 99th percentile.
     pub p99: Duration,
-    /// The longest.
+    /// The longest duration.
     pub max: Duration,
-    /// All together.
+    /// The sum of all durations.
     pub total: Duration,
 }
 
 impl Percentiles {
-    /// Sorts durations in nanoseconds and looks; `None` if there are none.
+    /// Sorts durations in nanoseconds and computes their percentiles; `None` if there are none.
     pub fn of(nanos: &mut [u64]) -> Option<Self> {
         nanos.sort_unstable();
         let max = *nanos.last()?;
@@ -41,13 +41,14 @@ impl Percentiles {
         })
     }
 
-    /// The arithmetic mean.
+    /// Returns the arithmetic mean.
     pub fn mean(&self) -> Duration {
         Duration::from_nanos((self.total.as_nanos() / u128::from(self.count)) as u64)
     }
 }
 
-/// Cells with properties of the distribution of durations in nanoseconds; absent if there are none.
+/// Table cells with properties of the distribution of durations in nanoseconds; absent if there are
+/// no durations.
 pub(crate) fn cells<const N: usize>(
     nanos: &mut [u64],
     properties: [fn(&Percentiles) -> Duration; N],
@@ -56,7 +57,7 @@ pub(crate) fn cells<const N: usize>(
     properties.map(|of| found.as_ref().map_or(Cell::Absent, |found| Cell::Time(of(found))))
 }
 
-/// The index of the first of `len` sorted values that `percent` of all do not exceed.
+/// The index of the `percent`th percentile of `len` sorted values, by the nearest-rank method.
 const fn nearest_rank(len: usize, percent: usize) -> usize {
     (len * percent).div_ceil(100).saturating_sub(1)
 }

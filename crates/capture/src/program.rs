@@ -1,10 +1,11 @@
-//! What to call the program of a process.
+//! The name of the program of a process.
 
 use crate::record::RecordedProcess;
 
 impl RecordedProcess {
-    /// What people call its program: the file that it runs, or the script or module if that is an interpreter,
-    /// in full where the kernel keeps 15 bytes; or the name that it has given itself. It is not unique.
+    /// Returns the usual name of the program: its executable, or the script or module if the
+    /// executable is an interpreter, in full where the kernel keeps only 15 bytes; or the name that
+    /// the process gave itself. It is not unique.
     pub fn program(&self) -> Option<&str> {
         let of_exe = self.exe.as_deref().map(file_name).filter(|name| !name.is_empty());
         let interpreter = of_exe.or_else(|| self.command.first().map(|word| file_name(word)));
@@ -18,13 +19,14 @@ impl RecordedProcess {
     }
 }
 
-/// What a path ends with, without what the kernel adds when the file is replaced.
+/// The last part of a path, without the suffix that the kernel adds if the file was replaced.
 fn file_name(path: &str) -> &str {
     let path = path.strip_suffix(" (deleted)").unwrap_or(path);
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The script or the module that an interpreter runs; `None` if it is no interpreter, or runs something else.
+/// The script or module that an interpreter runs; `None` if the program is not an interpreter, or
+/// runs neither.
 fn script<'c>(interpreter: &str, command: &'c [String]) -> Option<&'c str> {
     let version = |char: char| char.is_ascii_digit() || char == '.';
     let interpreter = interpreter.trim_end_matches(version);
@@ -44,9 +46,9 @@ fn script<'c>(interpreter: &str, command: &'c [String]) -> Option<&'c str> {
     }
 }
 
-/// Bytes that the kernel keeps of a name.
+/// The maximum length of a name in the kernel, in bytes.
 const COMM_MAX: usize = 15;
 
-/// Programs whose first argument is what somebody calls the program, without their versions.
+/// Interpreters whose first argument names the program, without version numbers.
 const INTERPRETERS: [&str; 11] =
     ["bash", "dash", "gjs", "gjs-console", "node", "perl", "php", "python", "ruby", "sh", "zsh"];

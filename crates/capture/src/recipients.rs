@@ -11,14 +11,14 @@ use crate::rule_index::{RuleIndex, Selecting};
 use crate::subscriptions::MatchRuleHistory;
 use crate::text::units::counted;
 
-/// The recipients of the broadcast signals of a recording: as the bus recorded them, or else by the
-/// match rules of all connections. Connections of the recorder do not count.
+/// The recipients of the broadcast signals of a recording: as the bus recorded them, or else
+/// determined from the match rules of all connections. Connections of the recorder are not counted.
 #[derive(Debug)]
 pub(crate) struct SignalRecipients {
-    /// Match rules, for buses that did not record recipients; `None` if they are not known.
+    /// The match rules, for buses that did not record recipients; `None` if they are unknown.
     rules: Option<MatchRuleHistory>,
     index: RuleIndex,
-    /// Buses of which all match rules are known.
+    /// The buses whose match rules are all known.
     known: HashSet<BusId, RandomState>,
 }
 
@@ -65,65 +65,64 @@ pub(crate) fn is_broadcast(message: &CapturedMessage<'_>) -> bool {
     message.kind() == MessageType::Signal && message.destination_id().is_none()
 }
 
-/// Why a table cannot be made of a recording.
+/// The reasons why a result cannot be computed from a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unknowable {
     /// The recipients of a signal are unknown.
     #[error(
-        "who gets a signal cannot be known: the bus has not recorded it itself, and the file has \
-         not the match rules of {} that came before the recording",
+        "the bus did not record the recipients of signals, and the file lacks the match rules of {} \
+         that existed before the recording",
         match *connections {
             0 => "connections".to_owned(),
             connections => counted(connections, "connection", "connections"),
         }
     )]
     Recipients {
-        /// The number of connections that existed before the recording and whose rules it lacks. It is 0 if no
-        /// such connection appears and only unique names show that there were some.
+        /// The number of connections that existed before the recording and whose match rules are
+        /// missing. It is 0 if no such connection appears and only the unique names show that there
+        /// were some.
         connections: u64,
     },
     /// Calls that add or remove match rules are cut.
     #[error(
-        "who asks for what cannot be known: {} of AddMatch or RemoveMatch {} cut",
+        "the match rules are unknown: {} of AddMatch or RemoveMatch {} cut",
         counted(*calls, "call", "calls"),
         if *calls == 1 { "is" } else { "are" }
     )]
     RulesUnread {
-        /// The number of these calls.
+        /// The number of calls that are cut.
         calls: u64,
     },
-    /// Match rules compare arguments, and those of signals are cut.
-    #[error(
-        "who gets a signal cannot be known: match rules ask for arguments, and those of signals are cut"
-    )]
+    /// Match rules compare arguments, and the arguments of signals are cut.
+    #[error("the recipients of signals depend on arguments, and the arguments of signals are cut")]
     ArgumentsUnread,
     /// The recording is an excerpt, which lacks the calls that add match rules.
     #[error(
-        "who gets a signal cannot be known: the bus has not recorded it itself, and match rules are \
-         missing, since the file is an excerpt of a recording"
+        "the bus did not record the recipients of signals, and the file lacks match rules, as it is an \
+         excerpt of a recording"
     )]
     Excerpt,
     /// The recording is redacted, and match rules that compare arguments were left out.
     #[error(
-        "who asks for what cannot be known: what messages say was crossed out, and match rules that \
-         ask for arguments were left out"
+        "the match rules are unknown: the recording is redacted, and match rules that compare arguments \
+         were left out"
     )]
     Redacted,
-    /// The bus did not record itself, so the times at which it had messages are unknown.
+    /// The bus did not record itself, so the times that it took for messages are unknown.
     #[error(
-        "how long the bus had messages is not known: the recording is that of a monitor. Record a bus \
-         of Diligence, which measures that itself"
+        "how long the bus took for messages is unknown, as a monitor made the recording; record a \
+         Diligence bus, which measures these times itself"
     )]
     BusTimes,
     /// The recording lacks the times at which processes ran on a processor.
     #[error(
-        "the recording does not tell when processes had a processor; one that is made by `diligence \
-         record --switches` does"
+        "the recording does not show when processes ran on a processor; record with `diligence record \
+         --switches`"
     )]
     Switches,
 }
 
-/// The rules of those connections that are of interest, if they can be read.
+/// The match rules of the wanted connections, if they can be read.
 pub(crate) fn read_rules(
     capture: &Capture,
     is_wanted: impl Fn(BusId, RecordedPeerId) -> bool,
@@ -136,7 +135,7 @@ pub(crate) fn read_rules(
     }
 }
 
-/// Rules that ask for arguments are not in a recording in which arguments are not.
+/// Fails if the recording is redacted: it lacks the match rules that compare arguments.
 fn check_content(capture: &Capture) -> Result<(), Unknowable> {
     match capture.buses().iter().any(|bus| bus.content == MessageContent::Redacted) {
         true => Err(Unknowable::Redacted),
@@ -144,8 +143,8 @@ fn check_content(capture: &Capture) -> Result<(), Unknowable> {
     }
 }
 
-/// The buses whose match rules are all known: the recorder asked for them at its start, or all connections
-/// came after that.
+/// The buses whose match rules are all known: the recorder read them at its start, or all
+/// connections arrived later.
 fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomState>, Unknowable> {
     check_content(capture)?;
     if capture.is_excerpt() {
@@ -167,19 +166,19 @@ fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomStat
     }
 }
 
-/// Whether there were connections that the recording does not show: buses number connections from 0, in the
-/// order in which they come.
+/// Whether there were connections that the recording does not show. Buses number connections from
+/// 0, in the order of their arrival.
 fn was_busy_before(capture: &Capture, bus: BusId) -> bool {
     let peers = || capture.directory().peers().map(|(_, peer)| peer).filter(|peer| peer.bus == bus);
     let arrivals = peers().filter(|peer| peer.arrived.is_some());
     let Some(first) = arrivals.filter_map(|peer| number(capture, peer)).min() else { return false };
     let recorders = peers().filter(|peer| peer.role == PeerRole::Recorder);
     let recorders = recorders.filter(|peer| number(capture, peer) < Some(first)).count() as u64;
-    // Most recorders do not say which connection is theirs.
+    // Most recorders do not mark their own connection.
     first > recorders.max(1)
 }
 
-/// The number in a unique name: 7 of `:1.7`.
+/// The number in a unique name: 7 for `:1.7`.
 fn number(capture: &Capture, peer: &RecordedPeer) -> Option<u64> {
     capture.strings().get(peer.unique).rsplit('.').next()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! What a recording is made of, whichever format it has.
+//! The records that make up a recording, independent of its file format.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ::trace::record::Stages;
 
-/// A point in time: nanoseconds since 1970 by the clock of the machine that recorded.
+/// A point in time: nanoseconds since 1970 by the clock of the recording machine.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
@@ -17,18 +17,19 @@ pub use ::trace::record::Stages;
 pub struct RecordedTime(pub i64);
 
 impl RecordedTime {
-    /// How much later than `earlier` this is; `None` if it is not, as when a clock was set back.
+    /// Returns the time elapsed since `earlier`; `None` if `earlier` is later, as after a clock was
+    /// set back.
     pub fn since(self, earlier: Self) -> Option<Duration> {
         let nanos = self.0.checked_sub(earlier.0)?;
         u64::try_from(nanos).ok().map(Duration::from_nanos)
     }
 
-    /// This much earlier.
+    /// Returns the time `span` before this one, saturating.
     pub fn before(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
     }
 
-    /// This much later.
+    /// Returns the time `span` after this one, saturating.
     pub fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
     }
@@ -41,7 +42,7 @@ impl fmt::Display for RecordedTime {
     }
 }
 
-/// The first and the last of some times.
+/// The earliest and the latest of some times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct TimeSpan {
     ends: Option<(RecordedTime, RecordedTime)>,
@@ -62,107 +63,107 @@ impl TimeSpan {
         self.ends.map(|(_, last)| last).unwrap_or_default()
     }
 
-    /// Whether another stretch of time has a point in common with this one.
+    /// Whether the span shares a point in time with another one.
     pub(crate) fn overlaps(&self, from: RecordedTime, until: RecordedTime) -> bool {
         self.ends.is_some_and(|(first, last)| from <= last && first <= until)
     }
 }
 
-/// A span in nanoseconds, or the largest number if it is longer.
+/// Returns the nanoseconds of a span, saturating at the largest number.
 pub fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
 const NANOS: i64 = 1_000_000_000;
 
-/// One of the buses in a recording, in the order in which the recording names them.
+/// The index of a bus in a recording, in the order in which the recording lists the buses.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct BusId(pub u16);
 
-/// The next thing that a recording says.
+/// A record of a recording.
 #[derive(Clone, Debug)]
 pub enum RecordingRecord<'a> {
-    /// Who made the recording, on what.
+    /// The program and machine that made the recording.
     Origin(RecordingOrigin),
-    /// A bus of which messages follow.
+    /// A bus, whose messages follow.
     Bus(RecordedBus),
-    /// A message.
+    /// A message with its time and bus.
     Message(RawMessage<'a>),
-    /// Something about a name, a process, a rule that the recorder has learnt.
+    /// A fact that the recorder learned about a name, a process or a match rule.
     Fact {
-        /// When it became so, or was found so.
+        /// When the fact became true, or when it was found.
         at: RecordedTime,
-        /// On which bus.
+        /// The bus that the fact is about.
         bus: BusId,
-        /// What.
+        /// The fact itself.
         fact: Fact,
     },
-    /// Messages are missing here.
+    /// Messages are missing at this point.
     Gap(RecordingGap),
-    /// Something stands in the file that cannot be read.
+    /// A part of the file is unreadable.
     Damage(Damage),
 }
 
-/// Who made a recording.
+/// The origin of a recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RecordingOrigin {
-    /// The program, with its version.
+    /// The program that made it, with its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// The machine it ran on.
+    /// The hardware of the machine that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hardware: Option<String>,
-    /// The system it ran on.
+    /// The operating system that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// What somebody wrote into the file.
+    /// Comments that the user wrote into the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<String>,
 }
 
-/// A bus, and how it was listened to.
+/// A bus, and how its messages were captured.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RecordedBus {
-    /// `session`, `system`, or what the file calls it; empty if nothing is known.
+    /// `session`, `system`, or the name in the file; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The address, if it is known.
+    /// The address of the bus, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Where the messages and their times come from.
+    /// The source of the messages and their times.
     #[serde(default)]
     pub method: CaptureMethod,
     /// Whether its messages have times.
     #[serde(default, skip_serializing_if = "RecordedClock::is_wall")]
     pub clock: RecordedClock,
-    /// What there is of each message.
+    /// How much of each message the recording holds.
     #[serde(default, skip_serializing_if = "MessageContent::is_bytes")]
     pub content: MessageContent,
-    /// Bytes kept of each message; `None` is all of them.
+    /// The maximum number of bytes kept of each message; `None` if messages are whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_max: Option<u32>,
-    /// Which messages were asked for; empty is all.
+    /// The match rules that selected the messages to record; empty for all messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<String>,
 }
 
-/// How a bus was listened to. It decides what a recording can tell.
+/// How messages of a bus were captured. It determines what a recording can show.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "CaptureMethod"))]
 #[serde(rename_all = "kebab-case")]
 pub enum CaptureMethod {
-    /// The recording does not say.
+    /// The recording does not state the method.
     #[default]
     Unknown,
-    /// The bus itself wrote when it received, routed and delivered.
+    /// The bus itself wrote a trace with the times of receiving, routing and delivering.
     Trace,
-    /// BecomeMonitor: a copy of each message; times are those at which the copy was read.
+    /// BecomeMonitor: a copy of each message, with the time at which the recorder read the copy.
     Monitor,
-    /// Rules with `eavesdrop`: as with a monitor, but replies of the bus are missing.
+    /// Match rules with `eavesdrop`: like a monitor, but replies of the bus are missing.
     Eavesdrop,
 }
 
@@ -170,10 +171,10 @@ pub enum CaptureMethod {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedClock {
-    /// They have, by the clock of the machine that recorded.
+    /// Messages have times, by the clock of the recording machine.
     #[default]
     Wall,
-    /// They have none: all times are 0, and only the order of the messages is known.
+    /// Messages have no times: all are 0, and only the order of the messages is known.
     Absent,
 }
 
@@ -183,20 +184,20 @@ impl RecordedClock {
     }
 }
 
-/// What a recording has of the messages of a bus.
+/// How much a recording holds of the messages of a bus.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageContent {
-    /// Their bytes, as they were on the wire.
+    /// The bytes of the messages, as they were on the wire.
     #[default]
     Bytes,
-    /// The same, but of what bodies say only types and lengths: numbers are 0, texts so many `x`.
-    /// Signals of the bus itself are whole.
+    /// The bytes, with bodies redacted to their types and lengths: numbers are 0, and each byte of
+    /// a text is `x`. Signals of the bus itself are whole.
     Redacted,
-    /// Fields of their headers, as a text. The bytes were made from that: flags and sizes are not
-    /// those of the messages, names of errors may be missing, and bodies are.
+    /// Header fields, read from a text. The bytes were rebuilt from it: flags and sizes differ from
+    /// the real messages, bodies are missing, and names of errors may be.
     Headers,
-    /// As before, and arguments of the simplest types.
+    /// Header fields read from a text, with arguments of the basic types.
     Texts,
 }
 
@@ -205,69 +206,70 @@ impl MessageContent {
         *self == Self::Bytes
     }
 
-    /// Whether headers and sizes are those that were on the wire, rather than made from a text.
+    /// Returns whether headers and sizes are those on the wire, rather than rebuilt from a text.
     pub const fn is_of_wire(self) -> bool {
         matches!(self, Self::Bytes | Self::Redacted)
     }
 }
 
-/// A message as a format holds it: nothing in it has been checked.
+/// A message as stored in a file. Its content is not validated.
 #[derive(Clone, Copy, Debug)]
 pub struct RawMessage<'a> {
-    /// When.
+    /// When the message was captured.
     pub at: RecordedTime,
-    /// On which bus.
+    /// The bus of the message.
     pub bus: BusId,
-    /// The bytes that were kept, from the first one on.
+    /// The first bytes of the message, as many as were kept.
     pub bytes: &'a [u8],
-    /// How many bytes the message had.
+    /// The full length of the message in bytes.
     pub len: u32,
-    /// Where `bytes` stand in the file, if they stand there as they are.
+    /// The offset of `bytes` in the file, if the file contains them unchanged.
     pub place: Option<u64>,
-    /// What the bus itself wrote about it.
+    /// The trace that the bus itself wrote about the message.
     pub trace: Option<Trace<'a>>,
 }
 
-/// The way of a message through a bus, written by that bus. Times are by the clock of the message.
+/// The path of a message through a bus, as that bus recorded it. Times are relative to the time of
+/// the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trace<'a> {
-    /// How the bus routed it.
+    /// How the bus routed the message.
     pub routing: Routing,
-    /// Each copy.
+    /// The copies that went to connections.
     pub deliveries: &'a [TracedDelivery],
 }
 
 /// How long a bus took to route a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Routing {
-    /// From when the bus received the message until it had decided who gets it.
+    /// The time from when the bus received the message until it had determined the recipients.
     pub after: Duration,
-    /// How long the parts of that took, if the bus measured them.
+    /// The durations of the routing stages, if the bus measured them.
     pub stages: Option<Stages>,
 }
 
-/// A copy of a message that went to a connection.
+/// A copy of a message that was queued for a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TracedDelivery {
     /// The number in the recipient's unique name: 7 for `:1.7`.
     pub recipient: u64,
-    /// From when the bus received the message until the first bytes of this copy had left it; `None` if
-    /// that is not known.
+    /// The time from when the bus received the message until it had written the first bytes of this
+    /// copy; `None` if unknown.
     pub begun_after: Option<Duration>,
-    /// From when the bus received the message until all bytes of this copy had left it; `None` if it
-    /// was not written.
+    /// The time from when the bus received the message until it had written all bytes of this copy;
+    /// `None` if it was not written.
     pub written_after: Option<Duration>,
-    /// How many of the recipient's match rules asked for it; 0 if it was addressed to it. The trace of
-    /// our bus does not count them: it says 1.
+    /// The number of the recipient's match rules that selected the message; 0 if the message was
+    /// addressed to it. The Diligence bus does not count them in its trace: there it is 1.
     pub rules: u32,
 }
 
-/// What a recorder has learnt beside the messages.
+/// A fact that a recorder learned in addition to the messages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "fact", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Fact {
-    /// A connection is there.
+    /// A connection exists.
     Peer {
         /// Its unique name.
         unique: String,
@@ -275,145 +277,147 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         process: Option<RecordedProcess>,
     },
-    /// The bus itself is this process.
+    /// The process that runs the bus itself.
     Bus {
-        /// The process.
+        /// The process of the bus.
         process: RecordedProcess,
     },
-    /// What a bus of ours has counted so far.
+    /// The counters of a Diligence bus.
     Totals(RecordedTotals),
-    /// When a process had a processor.
+    /// When a process ran on a processor.
     Ran(ProcessorUse),
-    /// When a process had a processor was to be recorded, and cannot be.
+    /// The processor use of a process was to be recorded, but cannot be.
     Unwatched {
-        /// Its number.
+        /// The process ID of the process.
         pid: u32,
-        /// Why, in the words of the system.
+        /// The reason, as the system reported it.
         why: String,
     },
-    /// A connection is the recorder's own: what it says and gets would not be there without it.
+    /// A connection belongs to the recorder. Messages from and to it exist only because of the
+    /// recording.
     Recorder {
         /// Its unique name.
         unique: String,
     },
-    /// A connection is gone.
+    /// A connection has left the bus.
     Left {
         /// Its unique name.
         unique: String,
-        /// Why the bus ended it, in its words.
+        /// The reason why the bus disconnected it, as the bus reported it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
-    /// A well-known name has this owner.
+    /// The current owner of a well-known name.
     Owner {
-        /// The name.
+        /// The well-known name.
         name: String,
-        /// The unique name of the owner; `None` if there is none.
+        /// The unique name of the owner; `None` if the name has no owner.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unique: Option<String>,
-        /// Since when, if the recorder was told when the owner took the name.
+        /// When the owner took the name, if the recorder was notified of that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<RecordedTime>,
     },
-    /// The bus has sent a NameOwnerChanged signal, which is not in this recording: it is an excerpt.
+    /// The bus sent a NameOwnerChanged signal that this recording lacks, because it is an excerpt.
     OwnerChanged {
-        /// The name, unique or well-known.
+        /// The unique or well-known name.
         name: String,
-        /// The unique name of the owner before; `None` if there was none.
+        /// The unique name of the previous owner; `None` if there was none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         old: Option<String>,
-        /// The unique name of the owner from then on; `None` if there is none.
+        /// The unique name of the new owner; `None` if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new: Option<String>,
     },
-    /// The recording holds only some of the messages of another one. The time is that of the last thing
-    /// that the other one has of this bus.
+    /// The recording is an excerpt: it holds only some of the messages of another one. The time of
+    /// the fact is that of the last record about this bus in the other one.
     Excerpt(Excerpt),
-    /// A name can be started.
+    /// A well-known name is activatable.
     Activatable {
-        /// The name.
+        /// The activatable name.
         name: String,
     },
     /// A connection has a match rule.
     Rule {
-        /// Its unique name.
+        /// The unique name of the connection.
         unique: String,
         /// The rule as text.
         rule: String,
-        /// How often it has that rule.
+        /// How many times the connection has added this rule.
         #[serde(default = "once", skip_serializing_if = "is_once")]
         times: u64,
     },
-    /// An object was asked what it has.
+    /// The introspection data of an object.
     Introspection {
-        /// The unique or well-known name.
+        /// The unique or well-known name of the service.
         name: String,
-        /// The object.
+        /// The path of the object.
         path: String,
-        /// The document that it answered with.
+        /// The XML document of its reply.
         xml: String,
     },
-    /// A service is started.
+    /// The bus starts a service.
     Starting {
-        /// The name.
+        /// The name of the service.
         name: String,
-        /// Who asked for it.
+        /// The unique name of the connection that caused the start.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
-    /// What came of starting a service.
+    /// The start of a service has ended.
     Started {
-        /// The name.
+        /// The name of the service.
         name: String,
-        /// What went wrong, in the words of the bus; `None` if the name is owned.
+        /// The reason for a failure, as the bus reported it; `None` if the service took the name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<String>,
     },
-    /// The bus has kept a message from somebody.
+    /// The bus dropped or withheld messages.
     Dropped {
-        /// The unique name of who should have got it.
+        /// The unique name of the intended recipient.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recipient: Option<String>,
-        /// Why, in the words of the bus.
+        /// The reason, as the bus reported it.
         why: String,
-        /// How many messages.
+        /// The number of messages that were dropped.
         count: u64,
     },
-    /// Messages of this bus were read late.
+    /// The recorder read messages of this bus late.
     Late(Late),
-    /// The recording of this bus ends here as it should.
+    /// The recording of this bus ends here properly.
     Ended {
-        /// Why.
+        /// Why the recording ended.
         cause: EndCause,
     },
 }
 
-/// What a bus of ours has counted since it started: parts of what
-/// `org.diligence.Statistics1.GetTotals` returns.
+/// Counters of a Diligence bus since its start: a part of the result of
+/// `org.diligence.Statistics1.GetTotals`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RecordedTotals {
     /// Messages that the bus received.
     pub messages: u64,
-    /// Bytes of these messages.
+    /// Bytes of the received messages.
     pub bytes: u64,
-    /// Bytes that it wrote to connections.
+    /// Bytes that the bus wrote to connections.
     pub written_bytes: u64,
-    /// Bytes that it copied within its own memory.
+    /// Bytes that the bus copied within its own memory.
     pub copied_bytes: u64,
-    /// Messages whose bodies it validated.
+    /// Messages whose bodies the bus validated.
     pub validated_messages: u64,
-    /// Bytes of these bodies.
+    /// Bytes of the validated bodies.
     pub validated_bytes: u64,
 }
 
 impl RecordedTotals {
-    /// What was counted after `earlier`; `None` if the bus has started anew.
+    /// Returns the difference from `earlier` counters; `None` if a counter decreased, as after a
+    /// restart of the bus.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Option<Self> {
         self.combined(earlier, u64::checked_sub)
     }
 
-    /// The same with what another bus counted; `None` if the sum is too large.
+    /// Returns the sum with the counters of another bus; `None` on overflow.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Option<Self> {
         self.combined(other, u64::checked_add)
@@ -431,112 +435,114 @@ impl RecordedTotals {
     }
 }
 
-/// Messages that had to wait until the recorder read them, because it was stopped or had no processor. Their
-/// times are those of reading.
+/// Messages that waited until the recorder read them, because it was stopped or had no processor.
+/// Their times are those of reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Late {
-    /// The recorder kept up until then, as far as it knows. The messages came after that.
+    /// The last time at which the recorder is known to have kept up. The messages came after that.
     pub from: RecordedTime,
-    /// When it went on to read.
+    /// When the recorder resumed reading.
     pub resumed: RecordedTime,
-    /// When it had read everything that waited.
+    /// When the recorder had read all waiting messages.
     pub until: RecordedTime,
-    /// Nanoseconds that a message has waited at most.
+    /// The maximum time that a message waited, in nanoseconds.
     pub by_ns: u64,
-    /// How many messages were read from `resumed` to `until`.
+    /// The number of messages read from `resumed` to `until`.
     pub messages: u64,
 }
 
 impl Late {
-    /// How long a message has waited at most.
+    /// Returns the maximum time that a message waited.
     pub const fn by(&self) -> Duration {
         Duration::from_nanos(self.by_ns)
     }
 
-    /// From when the recorder went on to read until it had caught up.
+    /// Returns the time that the recorder needed to catch up after it resumed reading.
     pub fn catching_up(&self) -> Duration {
         self.until.since(self.resumed).unwrap_or_default()
     }
 }
 
 worded_enum! {
-    /// Why a recording ends.
+    /// The reasons why a recording ends.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum EndCause {
-        /// Somebody asked the recorder to end.
-        Asked = "somebody ended it",
-        /// The command that was recorded has ended.
+        /// The user stopped the recorder.
+        Asked = "the user stopped it",
+        /// The recorded command exited.
         Command = "the command ended",
-        /// The trigger wrote the file, and the recording went on.
-        Trigger = "the trigger wrote it",
-        /// It was to be no longer.
-        Time = "its time was over",
-        /// It was to be no larger.
-        Size = "it was as large as it was to be",
-        /// No bus was left.
-        NoBus = "no bus was left",
-        /// It could not be written any more.
-        Broken = "it could not be written any more",
+        /// The trigger wrote the file, and the recording continued.
+        Trigger = "the trigger wrote the file",
+        /// The recording reached its time limit.
+        Time = "the time limit was reached",
+        /// The recording reached its size limit.
+        Size = "the size limit was reached",
+        /// The connection to the last bus was lost.
+        NoBus = "the last bus disconnected",
+        /// Writing the recording failed.
+        Broken = "writing the file failed",
     }
 }
 
-/// Until when it was recorded: `the command ended`.
+/// Writes the end of a sentence that begins with "until": `the command ended`.
 impl fmt::Display for EndCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-/// Which of the messages of a bus were taken over from another recording.
+/// The part of the messages of a bus that was copied from another recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Excerpt {
-    /// What selected them, in the words of the person who saved them; empty if it is not known.
+    /// The query that selected the messages, as the user wrote it; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub query: String,
-    /// How many messages were taken over.
+    /// The number of messages that were copied.
     pub messages: u64,
-    /// How many the other recording has.
+    /// The number of messages in the other recording.
     pub of: u64,
-    /// Calls that were left out and cannot be paired with replies, because their headers are cut.
+    /// The number of omitted calls that cannot be paired with replies, because their headers are
+    /// cut.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut_calls: u64,
-    /// The same of replies.
+    /// The number of omitted replies that cannot be paired with calls, because their headers are
+    /// cut.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut_replies: u64,
-    /// Signals that were left out and are cut, so that they may hide that a connection left.
+    /// The number of omitted signals that are cut, and may therefore hide that a connection left.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut_signals: u64,
 }
 
-/// When a process had a processor, as the kernel saw it: a stretch of time, behind which comes the next
-/// one of the same process.
+/// The processor use of a process in a period, as reported by the kernel. The next period of the
+/// same process follows immediately.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ProcessorUse {
-    /// The number of the process.
+    /// The process ID of the process.
     pub pid: u32,
-    /// When the stretch begins.
+    /// The start of the period.
     pub from: RecordedTime,
-    /// When it ends.
+    /// The end of the period.
     pub until: RecordedTime,
-    /// Each time at which one of its threads had a processor: nanoseconds since `from`, and for how
-    /// many; ascending, and apart.
+    /// The times at which one of its threads ran: the start, in nanoseconds since `from`, and the
+    /// length in nanoseconds. Ascending and disjoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<(u64, u64)>,
-    /// How often a thread got a processor.
+    /// How many times a thread was scheduled.
     #[serde(default)]
     pub resumed: u64,
-    /// How often a thread lost it although it had something to do.
+    /// How many times a runnable thread was preempted.
     #[serde(default)]
     pub preempted: u64,
-    /// Nanoseconds until those threads had one again, all together.
+    /// The total nanoseconds that preempted threads waited to run again.
     #[serde(default)]
     pub held_up_ns: u64,
-    /// Switches for which there was no room; then `spans` lacks some.
+    /// The number of context switches that were lost to a full buffer; `spans` lacks them.
     #[serde(default)]
     pub lost: u64,
-    /// Threads that are not followed: they ended soon after they began, or there is no room for them.
-    /// Then `spans` lacks theirs.
+    /// The number of threads that were not followed: they exited soon after they started, or there
+    /// was no room for them. `spans` lacks their times.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unfollowed: u64,
 }
@@ -555,39 +561,39 @@ const fn is_once(times: &u64) -> bool {
     *times == 1
 }
 
-/// A process that has a connection. What could not be learnt is absent.
+/// A process that has a connection. Facts that could not be read are absent.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ProcessFacts"))]
 pub struct RecordedProcess {
-    /// Its number.
+    /// The process ID of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// The user it runs as.
+    /// The user ID that it runs as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<u32>,
-    /// The short name that the kernel keeps.
+    /// The short name that the kernel keeps, `comm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comm: Option<String>,
-    /// The file it runs.
+    /// The path of its executable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exe: Option<String>,
-    /// The words of its command line.
+    /// The arguments of its command line, with the program first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// The systemd unit.
+    /// The systemd unit of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// The control group.
+    /// The control group of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
-    /// When it was started.
+    /// When the process was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<RecordedTime>,
 }
 
 impl RecordedProcess {
-    /// The same with what `known` tells besides.
+    /// Returns these facts, with absent ones taken from `known`.
     #[must_use]
     pub fn or(self, known: Self) -> Self {
         Self {
@@ -603,16 +609,16 @@ impl RecordedProcess {
     }
 }
 
-/// A place where messages are missing.
+/// A point of a recording at which messages are missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordingGap {
-    /// When it began, if that is known.
+    /// When the gap began, if known.
     pub at: Option<RecordedTime>,
-    /// On which bus.
+    /// The bus whose messages are missing.
     pub bus: BusId,
-    /// Why.
+    /// Why the messages are missing.
     pub cause: GapCause,
-    /// How many messages, if they were counted.
+    /// The number of missing messages, if it was counted.
     pub lost: Option<u64>,
 }
 
@@ -622,21 +628,21 @@ pub struct RecordingGap {
 pub enum GapCause {
     /// The recorder did not read as fast as the bus wrote.
     Overrun,
-    /// The bus ended the connection of the recorder.
+    /// The bus disconnected the recorder.
     Disconnected,
-    /// There was no room for the file.
+    /// The disk of the file was full.
     DiskFull,
-    /// The file is cut: it ends before the end of its last record.
+    /// The file is truncated: it ends within its last record.
     CutFile,
-    /// The file says that its recorder lost messages.
+    /// The file states that its recorder lost messages.
     RecorderLost,
 }
 
-/// Something in a file that cannot be read, and is passed over.
+/// A part of a file that cannot be read and is skipped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
-    /// Where, in bytes from the start of the file.
+    /// The offset in bytes from the start of the file.
     pub at: u64,
-    /// What is wrong there.
+    /// A description of the damage.
     pub what: String,
 }

@@ -1,4 +1,4 @@
-//! Which match rules select a broadcast signal.
+//! Finds the match rules that select a broadcast signal.
 
 use std::collections::HashMap;
 
@@ -11,22 +11,22 @@ use crate::model::{CapturedMessage, Health, TextId};
 use crate::record::BusId;
 use crate::subscriptions::{MatchRuleHistory, MatchRuleLifetime};
 
-/// The match rules of a recording by their keys, so that a signal is compared with few of them.
+/// The match rules of a recording, indexed so that a signal is compared with few of them.
 #[derive(Debug, Default)]
 pub(crate) struct RuleIndex {
     candidates: HashMap<(BusId, TextId, TextId), Candidates, RandomState>,
     buffer: Vec<u8>,
 }
 
-/// The places of the rules that select a signal; the rules of a connection are adjacent.
+/// The indexes of the match rules that select a signal, with the rules of a connection adjacent.
 #[derive(Debug, Default)]
 pub(crate) struct Selecting {
     pub(crate) rules: Vec<usize>,
-    /// Rules that depend on arguments which the recording does not have.
+    /// Rules that depend on arguments that the recording lacks.
     pub(crate) unsure: Vec<usize>,
 }
 
-/// Rules for signals of an interface and a member.
+/// The match rules for signals of one interface and member.
 #[derive(Debug, Default)]
 struct Candidates {
     by_path: HashMap<Box<str>, Vec<usize>, RandomState>,
@@ -36,7 +36,8 @@ struct Candidates {
 }
 
 impl RuleIndex {
-    /// The rules that select a signal when it is sent; always of the same `rules`.
+    /// Finds the rules that select a signal at the time it is sent. `rules` must be the same in
+    /// each call.
     pub(crate) fn selecting(
         &mut self,
         rules: &MatchRuleHistory,
@@ -83,7 +84,7 @@ impl Candidates {
         found
     }
 
-    /// Those with the path and the first argument of a signal.
+    /// The rules that have the path and the first argument of a signal, or do not test them.
     fn meeting(&self, signal: &RecordedMatchSubject<'_>, has_body: bool) -> Vec<usize> {
         let by_path = signal.path().and_then(|path| self.by_path.get(path)).into_iter().flatten();
         let mut places: Vec<_> = self.rest.iter().chain(by_path).copied().collect();

@@ -9,53 +9,53 @@ use wire::message::MessageType;
 use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId};
 use crate::record::{BusId, Fact, RecordedTime};
 
-/// A match rule of a connection, once for each time that it was set.
+/// A match rule of a connection, once for each time that it was added.
 #[derive(Clone, Debug)]
 pub(crate) struct MatchRuleLifetime {
     pub(crate) bus: BusId,
     pub(crate) peer: RecordedPeerId,
     pub(crate) rule: MatchRule,
-    /// When it was set, or found.
+    /// When the rule was added, or found by the recorder.
     pub(crate) since: RecordedTime,
     pub(crate) taken_back: Option<Removal>,
     /// When its connection left.
     left: Option<RecordedTime>,
-    /// The call that set it; if there is none, it was found by the recorder, and was there before.
+    /// The AddMatch call; `None` if the recorder found the rule, which existed before.
     pub(crate) set_by: Option<CapturedMessageId>,
 }
 
-/// A call that has taken a rule back.
+/// A call that removed a match rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Removal {
     at: RecordedTime,
     by: CapturedMessageId,
 }
 
-/// All match rules of a recording, in the order in which they were set or found.
+/// All match rules of a recording, in the order in which they were added or found.
 #[derive(Debug, Default)]
 pub(crate) struct MatchRuleHistory {
     pub(crate) all: Vec<MatchRuleLifetime>,
-    /// How many calls do not show which rule they set or take back.
+    /// The number of AddMatch and RemoveMatch calls whose rule is not known.
     unread: u64,
-    /// Those who have taken a rule back, and it is not shown which.
+    /// Connections that removed a rule that is not known.
     doubtful: HashSet<RecordedPeerId, RandomState>,
-    /// Those who have taken a rule back.
+    /// Connections that removed a rule.
     removers: HashSet<RecordedPeerId, RandomState>,
     open: HashMap<(RecordedPeerId, MatchRule), OpenMatchRule, RandomState>,
 }
 
-/// The same rule of a connection, as often as it is set now.
+/// The instances of an equal rule that a connection has at present.
 #[derive(Debug, Default)]
 struct OpenMatchRule {
     places: Vec<usize>,
-    /// How many of them are known by the calls that set them alone. The recorder asks for all rules
-    /// when it listens already, so it finds those too.
+    /// The number of instances known only from AddMatch calls. The recorder is already listening
+    /// when it reads all rules, so it finds these too.
     unfound: usize,
 }
 
-/// Something that tells of a rule.
+/// An event that adds or removes a match rule.
 enum MatchRuleStep<'c> {
-    /// The recorder has found it.
+    /// The recorder found the rule.
     Found {
         rule: &'c str,
         times: u64,
@@ -65,7 +65,7 @@ enum MatchRuleStep<'c> {
 }
 
 impl MatchRuleLifetime {
-    /// When it was taken back, or its connection left.
+    /// When the rule was removed, or its connection left.
     pub(crate) fn until(&self) -> Option<RecordedTime> {
         self.taken_back.map(|removal| removal.at).or(self.left)
     }
@@ -75,13 +75,13 @@ impl MatchRuleLifetime {
         self.left
     }
 
-    /// Whether it was set before a message, by the order of messages, and is still there.
+    /// Whether the rule was added before a message, in the order of messages, and still exists.
     pub(crate) fn is_there_at(&self, message: &CapturedMessage<'_>) -> bool {
         self.set_by < Some(message.id()) && self.outlasts(message)
     }
 
-    /// Whether it is there still when a message comes; of those with the same time, too, the order
-    /// counts.
+    /// Whether the rule still exists when a message comes. If times are equal, the order of the
+    /// messages decides.
     fn outlasts(&self, message: &CapturedMessage<'_>) -> bool {
         self.taken_back.is_none_or(|removal| message.id() < removal.by)
             && self.left.is_none_or(|left| message.at() <= left)
@@ -89,7 +89,7 @@ impl MatchRuleLifetime {
 }
 
 impl MatchRuleHistory {
-    /// Finds the rules of those connections that are of interest.
+    /// Finds the match rules of the wanted connections.
     pub(crate) fn find(
         capture: &Capture,
         is_wanted: impl Fn(BusId, RecordedPeerId) -> bool,
@@ -121,18 +121,18 @@ impl MatchRuleHistory {
         found
     }
 
-    /// Whether somebody has taken a rule back.
+    /// Whether a connection has removed a rule.
     pub(crate) fn has_removed(&self, peer: RecordedPeerId) -> bool {
         self.removers.contains(&peer)
     }
 
-    /// The same without those who have taken a rule back that is not known.
+    /// Drops the rules of connections that removed a rule that is not known.
     pub(crate) fn without_doubtful(mut self) -> Self {
         self.all.retain(|one| !self.doubtful.contains(&one.peer));
         self
     }
 
-    /// How many calls that set rules or take them back do not show which.
+    /// The number of AddMatch and RemoveMatch calls whose rule is not known.
     pub(crate) const fn unread(&self) -> u64 {
         self.unread
     }
@@ -180,7 +180,8 @@ impl MatchRuleHistory {
         self.all.push(one);
     }
 
-    /// Whether a rule that the recorder has found is one whose call it has seen.
+    /// Whether a rule found by the recorder was already known from its AddMatch call. Counts it as
+    /// found.
     fn is_known(&mut self, peer: RecordedPeerId, rule: &MatchRule) -> bool {
         let Some(open) = self.open.get_mut(&(peer, rule.clone())) else { return false };
         let is_known = open.unfound > 0;
@@ -189,7 +190,8 @@ impl MatchRuleHistory {
     }
 }
 
-/// What tells of rules of whom, in the order of time. What the bus has refused tells of none.
+/// The events about match rules with their connections, in order of time. Calls that the bus
+/// rejected are left out.
 fn steps(
     capture: &Capture,
 ) -> Vec<(RecordedTime, BusId, Option<RecordedPeerId>, MatchRuleStep<'_>)> {
@@ -216,10 +218,10 @@ fn steps(
     steps
 }
 
-/// What a call tells of a rule.
+/// The match rule in the body of a call.
 enum MatchRuleArgument {
     Rule(MatchRule),
-    /// Its body was not kept.
+    /// The body was not recorded.
     Hidden,
     NoRule,
 }
@@ -232,6 +234,6 @@ fn rule_of(call: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> MatchRuleArgumen
     rule.map_or(MatchRuleArgument::NoRule, MatchRuleArgument::Rule)
 }
 
-/// A file can say of a rule that it is there any number of times; beyond so many rules in all, it is
-/// there once.
+/// The maximum number of rules that the counts in a file may create. A file can claim that a rule
+/// exists any number of times; beyond this total, each rule is added once.
 const RULES_MAX: usize = 1 << 16;

@@ -1,35 +1,34 @@
-//! Takes what a message says out of it, and leaves its shape.
+//! Redacts messages: removes the values from the body and keeps its structure.
 //!
-//! The header stays: who says what to whom. Of the body the types stay, the lengths of texts and
-//! arrays, and the places of descriptors; numbers become 0, and texts so many `x`. The message is
-//! valid afterwards and as long as before.
+//! The header stays, with sender, recipient, path, interface and member. Of the body, these stay:
+//! types, lengths of texts and arrays, and the indexes of file descriptors. Numbers become 0, and
+//! each byte of a text becomes `x`. The redacted message is valid and as long as before.
 
 use wire::Message;
 use wire::body::Reader;
 use wire::message::{FieldCode, FixedHeader, InvalidMessage, MessageType};
 use wire::signature::{Signature, Type};
 
-/// What becomes of a body.
+/// How much of a body remains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RedactedBodyShape {
-    /// Its types and lengths stay.
+    /// Types and lengths remain.
     Kept,
-    /// All of it goes.
+    /// The whole body is removed.
     Gone,
 }
 
-/// Puts the message into `out`, in place of what that holds, without what its body says. Of a
-/// message that is cut or not valid no more than the header is left, and nothing of a header that
-/// is.
+/// Replaces the content of `out` with the redacted message. Of a truncated or invalid message only
+/// the header remains; if the header is truncated or invalid, nothing remains.
 pub(super) fn redact(bytes: &[u8], shape: RedactedBodyShape, out: &mut Vec<u8>) {
     out.clear();
     let message = Message::parse(bytes).ok().filter(|message| message.validate_body().is_ok());
     match message {
-        Some(message) if tells_only_of_names(&message) => out.extend_from_slice(bytes),
+        Some(message) if is_bus_signal(&message) => out.extend_from_slice(bytes),
         Some(message) if shape == RedactedBodyShape::Kept => {
             out.extend_from_slice(bytes);
-            let mut blanking = Blanking { bytes, reader: message.reader(), out };
-            // A body that is valid can be read.
+            let mut blanking = BlankingCursor { bytes, reader: message.reader(), out };
+            // A valid body can always be read.
             if blanking.values(message.signature()).is_err() {
                 out.truncate(message.header_bytes().len());
             }
@@ -39,12 +38,12 @@ pub(super) fn redact(bytes: &[u8], shape: RedactedBodyShape, out: &mut Vec<u8>) 
     blank_unknown_fields(bytes, out);
 }
 
-/// Keeps a header that is whole and valid, whatever stands behind it.
+/// Keeps the header if it is whole and valid, regardless of the body.
 fn keep_header(bytes: &[u8], out: &mut Vec<u8>) {
     let fixed = bytes.first_chunk().and_then(|start| FixedHeader::parse(start).ok());
     let Some(header) = fixed.and_then(|fixed| bytes.get(..fixed.body_start())) else { return };
     out.extend_from_slice(header);
-    // The same without a body can be checked alone.
+    // The header can be validated on its own if it states an empty body.
     out[BODY_LEN].fill(0);
     if Message::parse(out).is_ok() {
         out[BODY_LEN].copy_from_slice(&bytes[BODY_LEN]);
@@ -53,31 +52,32 @@ fn keep_header(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Fields of the header that the specification does not know can say anything.
+/// Redacts header fields that the specification does not define, as their values can be anything.
 fn blank_unknown_fields(bytes: &[u8], out: &mut Vec<u8>) {
     let Some(fixed) = out.first_chunk().and_then(|start| FixedHeader::parse(start).ok()) else {
         return;
     };
     let reader = Reader::new(bytes, fixed.endian, FixedHeader::LEN);
-    if (Blanking { bytes, reader, out }).unknown_fields(fixed.fields_end()).is_err() {
+    if (BlankingCursor { bytes, reader, out }).unknown_fields(fixed.fields_end()).is_err() {
         out.clear();
     }
 }
 
-/// The bus tells by its own signals who comes, goes and owns what: names that stand in headers too.
-fn tells_only_of_names(message: &Message<'_>) -> bool {
+/// Whether a message is a signal of the bus itself. These contain only names, which headers contain
+/// too.
+fn is_bus_signal(message: &Message<'_>) -> bool {
     message.message_type() == MessageType::Signal
         && message.sender().is_some_and(|sender| sender.as_str() == "org.freedesktop.DBus")
 }
 
-/// A cursor over the values of a message, and a copy in which they are blanked.
-struct Blanking<'m, 'o> {
+/// A reader of the values of a message, and a copy in which they are blanked.
+struct BlankingCursor<'m, 'o> {
     bytes: &'m [u8],
     reader: Reader<'m>,
     out: &'o mut Vec<u8>,
 }
 
-impl Blanking<'_, '_> {
+impl BlankingCursor<'_, '_> {
     fn unknown_fields(&mut self, end: usize) -> Result<(), InvalidMessage> {
         while self.reader.at() < end {
             self.reader.start_struct()?;
@@ -97,7 +97,7 @@ impl Blanking<'_, '_> {
         types.types().try_for_each(|each| self.value(each))
     }
 
-    /// How deep values are in each other was checked before.
+    /// Blanks a value. The nesting depth was checked before.
     fn value(&mut self, each: Type<'_>) -> Result<(), InvalidMessage> {
         match each {
             Type::Byte => self.reader.byte().map(|_| self.zero(1)),
@@ -142,8 +142,8 @@ impl Blanking<'_, '_> {
         self.out[end - len..end].fill(0);
     }
 
-    /// Blanks the text that was read last, which a byte follows that is zero. What separates the
-    /// parts of a path stays, so that it is one.
+    /// Blanks the text that was read last, except its terminating zero byte. The slashes of paths
+    /// stay, so that paths remain valid.
     fn cross_out(&mut self, len: usize) {
         let end = self.reader.at() - 1;
         let text = &mut self.out[end - len..end];
@@ -151,7 +151,7 @@ impl Blanking<'_, '_> {
     }
 }
 
-/// Where the fixed part of a header has the length of the body.
+/// The position of the body length in the fixed part of a header.
 const BODY_LEN: std::ops::Range<usize> = 4..8;
 
 #[cfg(test)]
@@ -178,12 +178,12 @@ mod tests {
         out
     }
 
-    fn holds(bytes: &[u8], what: &[u8]) -> bool {
-        bytes.windows(what.len()).any(|window| window == what)
+    fn holds(bytes: &[u8], part: &[u8]) -> bool {
+        bytes.windows(part.len()).any(|window| window == part)
     }
 
     #[test]
-    fn what_a_body_says_is_gone_and_its_shape_is_not() {
+    fn redacted_bodies_keep_their_shape_and_lose_their_values() {
         let entries = BTreeMap::from([("pin", Value::Uint32(0x0BAD_CAFE))]);
         let out =
             redacted(&("secret", entries, ObjectPath::literal("/home/me"), true, vec![7_u8; 3]));
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(entries.into_iter().collect::<Vec<_>>(), [("xxx", Value::Uint32(0))]);
     }
 
-    /// A call with a text in its body, and with one in a field of its header.
+    /// A call with a text in its body and another in a header field.
     fn call(field: u8, said: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
         let path = ObjectPath::literal("/org/example/Vault");
@@ -223,7 +223,7 @@ mod tests {
         bytes
     }
 
-    /// What is left: the bytes, and whether they are a message.
+    /// The length of the redacted bytes, and whether they are a valid message.
     fn left(bytes: &[u8], shape: RedactedBodyShape) -> (usize, bool) {
         let mut out = b"before".to_vec();
         redact(bytes, shape, &mut out);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_blanked_goes() {
+    fn bodies_that_cannot_be_redacted_are_removed() {
         const UNKNOWN: u8 = 77;
         const SENDER: u8 = FieldCode::Sender as u8;
         let whole = call(UNKNOWN, "a secret");
@@ -249,7 +249,7 @@ mod tests {
             (whole[..header].to_vec(), RedactedBodyShape::Kept, (header, false)),
             (whole[..header - 1].to_vec(), RedactedBodyShape::Kept, (0, false)),
             ([whole.as_slice(), b"secret"].concat(), RedactedBodyShape::Kept, (header, false)),
-            // The text is longer than the body, or does not end where it says.
+            // The text is longer than the body, or does not end at its stated length.
             (changed(header, 200), RedactedBodyShape::Kept, (header, false)),
             (changed(header, 2), RedactedBodyShape::Kept, (header, false)),
             (call(SENDER, "a secret"), RedactedBodyShape::Kept, (0, false)),
@@ -261,7 +261,7 @@ mod tests {
 
     /// Each level is an array of one variant.
     #[test]
-    fn values_that_are_too_deep_go() {
+    fn redacted_bodies_lose_values_that_are_too_deep() {
         let mut bytes = Vec::new();
         let path = ObjectPath::literal("/org/example/Vault");
         let call = Builder::method_call(path, MemberName::new("Unlock").unwrap());

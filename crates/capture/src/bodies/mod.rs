@@ -1,7 +1,8 @@
-//! How much of each message is kept, and taking the rest out of a recording.
+//! How much of each message is kept, and removing the rest from a recording.
 //!
-//! What is [redacted](Bodies::Redacted) has all that shows who talks to whom, when, how much and how
-//! it is going, and nothing that anybody has said: `docs/capture-format.md` tells what stays.
+//! A [redacted](Bodies::Redacted) recording shows which connections exchange messages, when, how
+//! many and with which outcome, but not the values in bodies. `docs/capture-format.md` lists what
+//! stays.
 
 mod fact;
 mod message;
@@ -11,26 +12,26 @@ use crate::record::{MessageContent, RawMessage, RecordedBus, RecordingOrigin, Re
 /// How much of each message is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Bodies {
-    /// All of it.
+    /// The whole message is kept.
     #[default]
     Whole,
-    /// No more than so many bytes, from the first one on.
+    /// At most this number of bytes is kept, from the start of the message.
     Cut(u32),
-    /// Its header, and the shape of its body; what the body says is gone.
+    /// The header and the structure of the body are kept; the values of the body are removed.
     Redacted,
 }
 
-/// Takes out of the records of a recording, which come one after the other, what is not kept.
+/// Reduces the records of a recording, one after the other, to what is kept.
 #[derive(Debug)]
 pub struct Reducer {
     bodies: Bodies,
-    /// By bus, what there was of its messages.
+    /// The original content of the messages of each bus.
     contents: Vec<MessageContent>,
     scratch: Vec<u8>,
 }
 
 impl Bodies {
-    /// What a bus is of which no more is kept.
+    /// The description of a bus whose messages are reduced.
     fn of_bus(self, bus: RecordedBus) -> RecordedBus {
         match self {
             Self::Whole => bus,
@@ -45,7 +46,7 @@ impl Bodies {
         }
     }
 
-    /// Who made the recording, without what somebody has written into it.
+    /// Returns the origin of the recording, without the comments if the recording is redacted.
     pub fn of_origin(self, origin: RecordingOrigin) -> RecordingOrigin {
         match self {
             Self::Whole | Self::Cut(_) => origin,
@@ -54,7 +55,7 @@ impl Bodies {
     }
 }
 
-/// Bodies that were made from a text have no shape to keep.
+/// Bodies that were rebuilt from a text have no structure worth keeping.
 const fn redacted(content: MessageContent) -> MessageContent {
     match content {
         MessageContent::Bytes | MessageContent::Redacted => MessageContent::Redacted,
@@ -63,12 +64,12 @@ const fn redacted(content: MessageContent) -> MessageContent {
 }
 
 impl Reducer {
-    /// Nothing has come yet.
+    /// Creates a reducer for a new recording.
     pub const fn new(bodies: Bodies) -> Self {
         Self { bodies, contents: Vec::new(), scratch: Vec::new() }
     }
 
-    /// The next record with no more in it than is kept; `None` if that is nothing.
+    /// Reduces the next record; `None` if nothing of it is kept.
     pub fn reduce<'r>(&'r mut self, record: RecordingRecord<'r>) -> Option<RecordingRecord<'r>> {
         Some(match (self.bodies, record) {
             (Bodies::Whole, record) => record,

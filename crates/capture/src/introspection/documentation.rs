@@ -1,11 +1,12 @@
-//! What documents say for people. The specification has no place for it; there are three in use.
+//! Documentation in introspection data. The specification defines no place for it; three are in
+//! use.
 
 use roxmltree::Node;
 
 use super::Annotation;
 
-/// What is said of an element: by an annotation as the code generator of GLib has it, by an element
-/// of its own as that of Telepathy or of dbus-glib, or by the comment in front of it.
+/// The documentation of an element: from an annotation as in GLib's code generator, from a child
+/// element as in Telepathy or dbus-glib, or from the comment before the element.
 pub(super) fn of(node: Node<'_, '_>, annotations: &[Annotation]) -> Option<String> {
     let said = ANNOTATIONS.iter().find_map(|name| {
         let said = annotations.iter().find(|annotation| annotation.name == *name)?;
@@ -20,7 +21,7 @@ fn element(node: Node<'_, '_>) -> Option<String> {
     tidy(&texts.collect::<String>())
 }
 
-/// The comment that stands directly in front.
+/// The text of the comment directly before an element.
 fn comment(node: Node<'_, '_>) -> Option<String> {
     let is_space = |node: &Node<'_, '_>| {
         node.is_text() && node.text().is_some_and(|text| text.trim().is_empty())
@@ -29,13 +30,13 @@ fn comment(node: Node<'_, '_>) -> Option<String> {
     tidy(before.text().filter(|_| before.is_comment())?)
 }
 
-/// Without what the lines have in common at their start, and without empty ones around.
+/// The text without common indentation, and without empty lines at its start and end.
 fn tidy(text: &str) -> Option<String> {
     let lines: Vec<_> = text.lines().map(str::trim_end).collect();
     let first = lines.iter().position(|line| !line.is_empty())?;
     let last = lines.iter().rposition(|line| !line.is_empty())?;
     let lines = &lines[first..=last];
-    // What stands in the line in which the comment begins is not indented as the others are.
+    // The text on the line that opens the comment is not indented like the others.
     let indent = |line: &&str| line.len() - line.trim_start().len();
     let common = lines.iter().skip(1).filter(|line| !line.is_empty()).map(indent).min();
     let common = if first == 0 { common } else { common.map(|rest| rest.min(indent(&lines[0]))) };

@@ -30,30 +30,30 @@ pub use wire::introspection::{
 pub struct Introspection {
     /// Its interfaces, in the order of the document.
     pub interfaces: Vec<Interface>,
-    /// The objects below it, as paths relative to its own. The document may describe them further, but they can be
-    /// asked themselves.
+    /// The objects below it, as paths relative to its own. The document may describe them in more
+    /// detail, which is not read here.
     pub children: Vec<String>,
 }
 
-/// The complete content of a document: an object, and the objects below it that it contains.
+/// The complete content of a document: an object, and the child objects that it contains.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct IntrospectionDocument {
     /// Annotations of the object itself.
     pub annotations: Vec<Annotation>,
     /// Its interfaces, in the order of the document.
     pub interfaces: Vec<Interface>,
-    /// The objects below it, each by its name: a path relative to its own.
+    /// The child objects, each with its name: a path relative to its parent.
     pub nodes: Vec<(String, Self)>,
 }
 
 impl Introspection {
-    /// The interface of this name.
+    /// Returns the interface with this name.
     pub fn interface(&self, name: &str) -> Option<&Interface> {
         self.interfaces.iter().find(|interface| interface.name == name)
     }
 
-    /// An XML description with the methods and signals of the interfaces, and with the names and types of their
-    /// arguments; everything else is left out.
+    /// Returns an XML description of the methods and signals of the interfaces, with the names and
+    /// types of their arguments. Everything else is left out.
     pub fn outline(&self) -> String {
         let mut xml = XmlWriter::without_doctype();
         for Interface { name, methods, signals, .. } in &self.interfaces {

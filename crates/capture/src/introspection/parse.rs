@@ -1,4 +1,4 @@
-//! Reading the documents.
+//! Parses introspection documents.
 
 use roxmltree::{Node, ParsingOptions};
 use wire::introspection::EMITS_CHANGE;
@@ -8,27 +8,28 @@ use super::{
     Property, PropertyAccess, Signal, documentation,
 };
 
-/// Why introspection data cannot be read.
+/// The reasons why introspection data is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidDocument {
-    /// It is longer than [`DOCUMENT_MAX`].
+    /// The document is longer than [`DOCUMENT_MAX`].
     #[error("it is longer than {DOCUMENT_MAX} bytes")]
     TooLong,
-    /// It declares entities. No object needs them, and they let a small text expand to a large one.
+    /// The document declares entities. Introspection data needs none, and they let a small text
+    /// expand to a large one.
     #[error("it declares entities")]
     Entities,
-    /// It is not XML, or has more elements than an object needs.
-    #[error("it is no XML, or has too many elements")]
+    /// The document is not XML, or has more elements than an object needs.
+    #[error("it is not XML, or it has too many elements")]
     NotXml,
 }
 
 impl Introspection {
-    /// Reads a document. What is in it that the specification does not know is passed over, as is
-    /// what has no name.
+    /// Parses a document. Unknown elements and elements without a name are skipped.
     ///
     /// # Errors
     ///
-    /// If it is no XML or too much.
+    /// If the document is longer than [`DOCUMENT_MAX`], declares entities, is not XML, or has too
+    /// many elements.
     pub fn parse(document: &str) -> Result<Self, InvalidDocument> {
         let document = IntrospectionDocument::parse(document)?;
         let mut children = Vec::new();
@@ -37,7 +38,7 @@ impl Introspection {
     }
 }
 
-/// Appends the paths of objects, and of those below these.
+/// Appends the paths of objects and of all their descendants.
 fn push_children(nodes: &[(String, IntrospectionDocument)], prefix: &str, paths: &mut Vec<String>) {
     for (name, inside) in nodes {
         let path = format!("{prefix}{name}");
@@ -51,11 +52,12 @@ fn push_children(nodes: &[(String, IntrospectionDocument)], prefix: &str, paths:
 }
 
 impl IntrospectionDocument {
-    /// Reads a document, as [`Introspection::parse`] does.
+    /// Parses a document, as [`Introspection::parse`] does.
     ///
     /// # Errors
     ///
-    /// If it is no XML or too much.
+    /// If the document is longer than [`DOCUMENT_MAX`], declares entities, is not XML, or has too
+    /// many elements.
     pub fn parse(document: &str) -> Result<Self, InvalidDocument> {
         if document.len() > DOCUMENT_MAX {
             return Err(InvalidDocument::TooLong);
@@ -70,7 +72,7 @@ impl IntrospectionDocument {
         Ok(Self::read(tree.root_element(), NESTED_MAX + 1))
     }
 
-    /// The objects in it are read to so many levels.
+    /// Reads an object and its child objects, down to `levels` levels.
     fn read(node: Node<'_, '_>, levels: usize) -> Self {
         let nodes = match levels.checked_sub(1) {
             Some(levels) => all(node, "node", |node| Some((name(node)?, Self::read(node, levels)))),
@@ -168,15 +170,16 @@ fn elements<'a, 'i>(node: Node<'a, 'i>, tag: &'static str) -> impl Iterator<Item
     node.children().filter(move |child| child.has_tag_name(tag))
 }
 
-/// Bytes of a document at most; a root object with a thousand children has a tenth of that.
+/// The maximum length of a document in bytes. A root object with a thousand children needs a tenth
+/// of that.
 pub const DOCUMENT_MAX: usize = 512 << 10;
 
-/// Elements and texts of a document at most: what they take in memory is bounded so.
+/// The maximum number of elements and texts in a document, which bounds the memory they take.
 const NODES_MAX: u32 = 50_000;
 
-/// Levels of objects inside the objects of one document. Their paths grow with each.
+/// The maximum nesting depth of objects in one document. Paths grow with each level.
 const NESTED_MAX: usize = 16;
 
-/// Bytes of the path of an object below the one that was asked; others are passed over, as many of
-/// them with a long beginning in common would be much more than the document.
+/// The maximum length, in bytes, of the path of a child object. Longer paths are skipped, as many
+/// paths with a long common prefix would take much more memory than the document.
 const CHILD_PATH_MAX: usize = 1024;

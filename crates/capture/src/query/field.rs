@@ -259,9 +259,9 @@ pub(super) const FIELDS: &[QueryFieldEntry] = &[
         words: &["type"],
         about: "call, return, error or signal",
     },
-    text(TextField::From, &["from", "sender"], "who sends: name or program"),
-    text(TextField::To, &["to", "destination"], "who receives: name or program"),
-    text(TextField::Name, &["name"], "who sends or receives"),
+    text(TextField::From, &["from", "sender"], "the sender: name or program"),
+    text(TextField::To, &["to", "destination"], "the recipient: name or program"),
+    text(TextField::Name, &["name"], "the sender or recipient"),
     text(TextField::Path, &["path"], "the object"),
     text(TextField::Interface, &["interface", "iface"], "the interface"),
     text(TextField::Member, &["member"], "the method or signal"),
@@ -271,7 +271,7 @@ pub(super) const FIELDS: &[QueryFieldEntry] = &[
     number(NumberField::Duration, &["dur", "duration"], "from call to reply: dur>50ms"),
     number(NumberField::Time, &["time"], "since the first message: time<10s"),
     number(NumberField::Number, &["number"], "place in the recording, from 1"),
-    number(NumberField::Serial, &["serial"], "the sender's number"),
+    number(NumberField::Serial, &["serial"], "the serial number"),
     number(NumberField::Process, &["pid"], "process of either end"),
     number(NumberField::Recipients, &["recipients"], "of a broadcast signal: recipients>3"),
     text(TextField::Program, &["comm", "program"], "program of either end"),
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_is_of_one_field() {
+    fn every_field_word_names_one_field() {
         let mut words: Vec<_> = FIELDS.iter().flat_map(|entry| entry.words).collect();
         for entry in FIELDS {
             for word in entry.words {
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_have_the_numbers_that_match_rules_know() {
+    fn argument_fields_have_the_indexes_of_match_rules() {
         for (word, expected) in
             [("arg0", Some(0)), ("arg63", Some(63)), ("arg64", None), ("arg007", None)]
         {
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_units_of_their_field() {
+    fn field_values_have_the_units_of_their_field() {
         use NumberField::{Duration, Serial, Size, Time};
         for (field, text, expected) in [
             (Duration, "50ms", Some(50_000_000)),
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn every_choice_is_understood() {
+    fn every_offered_field_value_is_accepted() {
         for word in QueryField::Type.choices() {
             assert!(message_type(word).is_some(), "{word}");
         }

@@ -133,7 +133,7 @@ impl<'t> QueryCursor<'t> {
             self.check_foreign_notation()?;
             return self.anywhere().map(|pattern| Expression::Term(Term::Anywhere(pattern)));
         };
-        let what = match (QueryField::named(word), is_rule_key(word)) {
+        let key = match (QueryField::named(word), is_rule_key(word)) {
             (Some(field), _) => Ok(field),
             (None, true) => Err(word),
             (None, false) => {
@@ -142,12 +142,12 @@ impl<'t> QueryCursor<'t> {
         };
         self.check_sign(start + word.len())?;
         if !self.is_at_value() {
-            return Err(self.error(match what {
+            return Err(self.error(match key {
                 Ok(field) => Kind::ValueMissing(field),
                 Err(key) => Kind::RuleValueMissing { key: key.to_owned() },
             }));
         }
-        let field = match what {
+        let field = match key {
             Ok(field) => field,
             Err(key) => return self.rule_term(key, sign, start),
         };
@@ -617,7 +617,7 @@ mod tests {
     use super::rule_len;
 
     #[test]
-    fn match_rules_are_known_by_their_quotes_or_commas() {
+    fn match_rules_in_queries_are_recognized_by_quotes_or_commas() {
         for (text, expected) in [
             ("type='signal'", Some(13)),
             ("type='signal',member='X' dur>1ms", Some(24)),

@@ -233,7 +233,7 @@ impl Desktop {
         let output = output.expect("the program exists");
         let reason = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{reason}");
-        assert!(reason.contains("who gets a signal cannot be known"), "{reason}");
+        assert!(reason.contains("the bus did not record the recipients of signals"), "{reason}");
     }
 
     /// The programs that have run are named.

@@ -147,7 +147,7 @@ fn of_the_recording_of_a_monitor_the_phases_in_the_bus_are_not_known() {
     assert!(!words.contains("Where the bus spends its time"), "{stdout}");
     let (code, _, stderr) = output(&folder, "stats a.pcapng --by dispatch");
     assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("how long the bus had messages is not known"), "{stderr}");
+    assert!(stderr.contains("how long the bus took for messages is unknown"), "{stderr}");
 }
 
 const RECIPIENTS: usize = 10;

@@ -154,7 +154,7 @@ fn commands_with_a_query_say_once_why_recipients_are_unknown() {
         assert_eq!(printed.stderr.matches(note).count(), 1, "{line}: {}", printed.stderr);
     }
     let printed = run(&folder, "stats dark.pcapng --by member");
-    let note = "note: the recipients of signals are unknown: who gets a signal cannot be known";
+    let note = "note: the recipients of signals are unknown: the bus did not record the recipients";
     assert!(printed.stderr.starts_with(note), "{}", printed.stderr);
 }
 

@@ -69,7 +69,7 @@ fn documents_that_are_none_are_told() {
     for expected in [
         "/".to_owned(),
         format!("/bomb: {unreadable}it declares entities"),
-        format!("/empty: {unreadable}it is no XML, or has too many elements"),
+        format!("/empty: {unreadable}it is not XML, or it has too many elements"),
         format!("/long: {unreadable}it is longer than 524288 bytes"),
         "/broken: org.example.Error.Broken: it is broken".to_owned(),
         "/deep".to_owned(),

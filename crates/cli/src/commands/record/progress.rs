@@ -150,7 +150,7 @@ mod tests {
             watching: Some(Watching { watched: 3, refused: 1 }),
             late: ReadingLateness::default(),
         };
-        let expected = "recorded 1,000 messages, 2.0 KiB, in 2.5 s, until no bus was left: nothing lost\n\
+        let expected = "recorded 1,000 messages, 2.0 KiB, in 2.5 s, until the last bus disconnected: nothing lost\n\
                         250 messages from or to the recorder are hidden; is:recorder shows them\n\
                         recorder CPU: 0.02 s, 16.0 \u{b5}s per message\n\
                         switches of 3 processes; 1 could not be watched\n\
