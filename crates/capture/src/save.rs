@@ -58,7 +58,7 @@ pub fn save(
     // There is no limit if one of the buses recorded whole messages.
     let kept_max = capture.buses().iter().map(|bus| bus.kept_max).collect::<Option<Vec<_>>>();
     let mut writer = PcapWriter::new(out, kept_max.and_then(|kept| kept.into_iter().max()))?;
-    capture.tell(chosen, |record| match record {
+    capture.replay(chosen, |record| match record {
         RecordingRecord::Message(raw) => writer.write(&raw),
         _ => Ok(()),
     })?;

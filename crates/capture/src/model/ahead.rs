@@ -1,7 +1,8 @@
-//! The records of a file, read by a thread of their own.
+//! Reads the records of a file ahead, on a separate thread.
 //!
-//! Reading a file and taking its container apart needs nothing of what earlier records have said,
-//! so it is done beside that: on two processors a large file is open a third sooner.
+//! Reading a file and decoding its container does not depend on earlier records, so it is done in
+//! parallel to adding them to the capture: with two processors, a large file opens in a third less
+//! time.
 
 use std::io::{self, Read};
 use std::panic::resume_unwind;
@@ -12,16 +13,16 @@ use std::vec;
 use crate::file::RecordingReader;
 use crate::record::{RawMessage, RecordedTime, RecordingRecord, Routing, Trace, TracedDelivery};
 
-/// Records that have been read and wait for their turn.
+/// Records that have been read ahead.
 #[derive(Debug)]
 pub(super) struct Ahead {
     batches: Receiver<Batch>,
     thread: Option<JoinHandle<()>>,
-    current: Current,
+    current: CurrentBatch,
 }
 
 impl Ahead {
-    /// Begins to read.
+    /// Starts the reading thread.
     pub(super) fn start<R: Read + Send + 'static>(reader: RecordingReader<R>) -> io::Result<Self> {
         let (sender, batches) = sync_channel(BATCHES);
         let thread = thread::Builder::new().name("read".to_owned());
@@ -29,19 +30,19 @@ impl Ahead {
         Ok(Self { batches, thread: Some(thread), current: Batch::default().into() })
     }
 
-    /// When the next record is due, which is at once for one that has no time; `None` at the end.
+    /// The time of the next record; the earliest possible time if it has none, `None` at the end.
     pub(super) fn due(&mut self) -> io::Result<Option<RecordedTime>> {
         self.look_ahead()?;
         Ok(self.current.items.as_slice().first().map(BatchItem::at))
     }
 
-    /// The next record; `None` at the end.
+    /// Returns the next record; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         self.look_ahead()?;
         Ok(self.current.next())
     }
 
-    /// Has the next record at hand, unless there is none.
+    /// Receives batches until there is a next record, or the file has ended.
     fn look_ahead(&mut self) -> io::Result<()> {
         while self.current.items.as_slice().is_empty() {
             if let Some(error) = self.current.failure.take() {
@@ -63,7 +64,7 @@ impl Ahead {
     }
 }
 
-/// Reads until the end, or until nobody wants to know any more.
+/// Reads until the end of the file, or until the receiver is dropped.
 fn read<R: Read>(mut reader: RecordingReader<R>, batches: &SyncSender<Batch>) {
     let mut supply = BatchSupply::More;
     while supply == BatchSupply::More {
@@ -75,22 +76,22 @@ fn read<R: Read>(mut reader: RecordingReader<R>, batches: &SyncSender<Batch>) {
     }
 }
 
-/// Records that go from thread to thread together.
+/// Records that are passed between the threads together.
 #[derive(Debug, Default)]
 struct Batch {
     items: Vec<BatchItem>,
-    /// The bytes of the messages, one behind the other.
+    /// The bytes of all messages, concatenated.
     bytes: Vec<u8>,
-    /// The copies of traced messages, likewise.
+    /// The copies of traced messages, concatenated.
     deliveries: Vec<TracedDelivery>,
-    /// Why nothing follows, if the file could not be read on.
+    /// The error that ended reading, if any.
     failure: Option<io::Error>,
 }
 
 #[derive(Debug)]
 enum BatchItem {
     Message {
-        /// Without its bytes and its trace, which stand in the batch.
+        /// The message without its bytes and trace, which are stored in the batch.
         raw: RawMessage<'static>,
         kept: usize,
         trace: Option<TraceLen>,
@@ -98,7 +99,7 @@ enum BatchItem {
     Other(Box<RecordingRecord<'static>>),
 }
 
-/// Of a trace, what does not stand in the batch.
+/// The part of a trace that is not stored in the batch.
 #[derive(Clone, Copy, Debug)]
 struct TraceLen {
     routing: Routing,
@@ -164,9 +165,9 @@ impl BatchItem {
     }
 }
 
-/// A batch that is taken record by record.
+/// A batch whose records are taken one by one.
 #[derive(Debug)]
-struct Current {
+struct CurrentBatch {
     items: vec::IntoIter<BatchItem>,
     bytes: Vec<u8>,
     bytes_used: usize,
@@ -175,7 +176,7 @@ struct Current {
     failure: Option<io::Error>,
 }
 
-impl From<Batch> for Current {
+impl From<Batch> for CurrentBatch {
     fn from(batch: Batch) -> Self {
         let Batch { items, bytes, deliveries, failure } = batch;
         let items = items.into_iter();
@@ -183,7 +184,7 @@ impl From<Batch> for Current {
     }
 }
 
-impl Current {
+impl CurrentBatch {
     fn next(&mut self) -> Option<RecordingRecord<'_>> {
         Some(match self.items.next()? {
             BatchItem::Other(record) => *record,
@@ -201,12 +202,12 @@ impl Current {
     }
 }
 
-/// Batches that wait.
+/// The maximum number of batches that wait.
 const BATCHES: usize = 2;
 
-/// Bytes of messages from which on a batch is full. Handing one over may wake a thread, which costs as
-/// much as reading tens of messages.
+/// The number of message bytes at which a batch is full. Passing on a batch may wake a thread,
+/// which costs as much as reading tens of messages.
 const BATCH_LEN: usize = 1 << 20;
 
-/// Records of which a batch is full.
+/// The number of records at which a batch is full.
 const BATCH_ITEMS: usize = 1 << 13;

@@ -1,4 +1,4 @@
-//! The names of arguments, from what objects said they have.
+//! The names of arguments, from the introspection data of objects.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{Capture, CapturedMessage, RecordedPeerId, TextId};
 use crate::introspection::{Argument, Interface, Introspection};
 use crate::record::{BusId, RecordedTime};
 
-/// What is known of members: of the same one perhaps by several services.
+/// The descriptions of members. Several services may describe the same member.
 #[derive(Debug, Default)]
 pub(super) struct DescribedMembers {
     known: HashMap<DescribedMemberKey, Vec<MemberDescription>, RandomState>,
@@ -24,7 +24,7 @@ struct DescribedMemberKey {
     part: ArgumentSource,
 }
 
-/// Which message carries the arguments.
+/// The message that carries the arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum ArgumentSource {
     Call,
@@ -32,18 +32,18 @@ enum ArgumentSource {
     Signal,
 }
 
-/// What a service says of a member.
+/// The description of a member by one service.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct MemberDescription {
-    /// The name by which the service was asked.
+    /// The name under which the service was introspected.
     service: TextId,
-    /// When.
+    /// When the service was introspected.
     at: RecordedTime,
     arguments: Vec<Argument>,
 }
 
 impl Capture {
-    /// An object has said what it has.
+    /// Adds the introspection data of an object.
     pub(super) fn learn_introspection(
         &mut self,
         at: RecordedTime,
@@ -67,7 +67,7 @@ impl Capture {
         let signals = found.signals.into_iter();
         let signals = signals.map(|signal| (ArgumentSource::Signal, signal.name, signal.arguments));
         for (part, member, arguments) in methods.chain(signals) {
-            // Without a name there is nothing to show.
+            // Without names there is nothing to show.
             if arguments.iter().any(|argument| argument.name.is_some()) {
                 let key = DescribedMemberKey { bus, interface, member: self.intern(&member), part };
                 self.members.add(key, MemberDescription { service, at, arguments });
@@ -77,7 +77,7 @@ impl Capture {
 }
 
 impl DescribedMembers {
-    /// A service has many objects that are alike.
+    /// Adds a description, unless the service gave an equal one for another object.
     fn add(&mut self, key: DescribedMemberKey, described: MemberDescription) {
         let all = self.known.entry(key).or_default();
         let is_same = |known: &MemberDescription| {
@@ -90,10 +90,10 @@ impl DescribedMembers {
 }
 
 impl<'c> CapturedMessage<'c> {
-    /// The names of its arguments, in their order, if the recording has what an object said about
-    /// them; not all arguments have one. What the service itself says is believed first, what
-    /// another one says of the same interface otherwise; and only if the types are those of this
-    /// message.
+    /// Returns the names of the arguments, in order, if the recording has introspection data for
+    /// them. Individual arguments may have no name. The description of the service itself is
+    /// preferred to that of another service with the same interface. A description is used only if
+    /// its types are those of this message.
     pub fn argument_names(&self) -> Option<impl ExactSizeIterator<Item = Option<&'c str>>> {
         let known = &self.capture().members.known;
         if known.is_empty() {
@@ -112,7 +112,8 @@ impl<'c> CapturedMessage<'c> {
         Some(best.arguments.iter().map(|argument| argument.name.as_deref()))
     }
 
-    /// Under which key its arguments are described, and whose word counts most.
+    /// The key of the description of its arguments, and the connection whose description is
+    /// preferred.
     fn described_by(&self) -> Option<(DescribedMemberKey, Option<RecordedPeerId>)> {
         let (part, named, service) = match self.kind() {
             MessageType::MethodCall => (ArgumentSource::Call, *self, self.to()),
@@ -136,5 +137,5 @@ fn has_types(described: &MemberDescription, types: &str) -> bool {
     fits && rest.is_empty()
 }
 
-/// Services, or versions of them, whose word on one member is kept.
+/// The maximum number of descriptions kept for a member, for different services or versions.
 const DESCRIPTIONS_MAX: usize = 16;

@@ -1,4 +1,4 @@
-//! Messages of a capture that are saved, and what has to be saved with them.
+//! The messages of a capture that are saved, and the facts that are saved with them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,11 +12,12 @@ use crate::bodies::Bodies;
 use crate::record::{BusId, Excerpt, Fact, RecordingRecord, TimeSpan};
 use crate::text::units::{counted, grouped};
 
-/// The messages of a capture that are saved. With a call there is its reply, and with a reply its call, so
-/// that nobody takes one that was left out for one that was never sent.
+/// The messages of a capture that are saved. A call is always saved with its reply and a reply with
+/// its call, so that readers do not mistake a message that was left out for one that was never
+/// sent.
 #[derive(Clone, Debug)]
 pub struct MessageSelection {
-    /// By place in the capture.
+    /// Whether each message of the capture is selected.
     messages: Vec<bool>,
     matching: u64,
     count: u64,
@@ -24,20 +25,20 @@ pub struct MessageSelection {
     occurring: Occurring,
 }
 
-/// What occurs in the chosen messages.
+/// The connections, names and processes of the selected messages.
 #[derive(Clone, Debug, Default)]
 struct Occurring {
     peers: HashSet<RecordedPeerId, RandomState>,
-    /// Well-known names that are addressed, or that these connections have owned.
+    /// Well-known names that are destinations, or that these connections have owned.
     names: HashSet<(BusId, TextId), RandomState>,
-    /// Processes of these connections and of the buses.
+    /// The processes of these connections and of the buses.
     pids: HashSet<u32, RandomState>,
-    /// From the first to the last message, with the copies that the bus wrote.
+    /// The time from the first to the last message, including the copies that the bus wrote.
     span: TimeSpan,
 }
 
 impl MessageSelection {
-    /// All messages.
+    /// Selects all messages.
     pub fn all(capture: &Capture) -> Self {
         let count = capture.len() as u64;
         Self {
@@ -49,8 +50,8 @@ impl MessageSelection {
         }
     }
 
-    /// The messages that `selects` accepts, with the calls and replies that belong to them. `query` says
-    /// to people what that is.
+    /// Selects the messages that `selects` accepts, and the calls and replies that belong to them.
+    /// `query` describes the selection to readers of the file.
     pub fn find<'c>(
         capture: &'c Capture,
         query: &str,
@@ -64,22 +65,22 @@ impl MessageSelection {
         Self { count: count(&messages), messages, matching, query: query.to_owned(), occurring }
     }
 
-    /// How many messages are chosen.
+    /// Returns the number of selected messages.
     pub const fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether no message is chosen.
+    /// Returns whether no message is selected.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How many of them are chosen only because they belong to a call or a reply that is.
+    /// Returns the number of messages that are selected only because their call or reply is.
     pub const fn partners(&self) -> u64 {
         self.count - self.matching
     }
 
-    /// Whether a message is chosen.
+    /// Returns whether a message is selected.
     pub fn has(&self, id: CapturedMessageId) -> bool {
         self.messages[id.index()]
     }
@@ -88,7 +89,7 @@ impl MessageSelection {
         self.count == self.messages.len() as u64
     }
 
-    /// What other programs show about the file; nothing if it has all messages.
+    /// The comment that other programs show for the file; `None` if it holds all messages.
     pub(super) fn remark(&self, bodies: Bodies) -> Option<String> {
         if self.is_all() {
             return None;
@@ -102,7 +103,7 @@ impl MessageSelection {
         })
     }
 
-    /// What the file says of itself, for each bus that lacks messages.
+    /// The facts that mark the file as an excerpt, for each bus whose messages are incomplete.
     pub(super) fn excerpts(
         &self,
         capture: &Capture,
@@ -132,7 +133,7 @@ impl MessageSelection {
         facts.collect::<Vec<_>>().into_iter()
     }
 
-    /// Whether something that the recording says belongs to what is saved.
+    /// Whether a record is relevant to the selected messages.
     pub(super) fn keeps(&self, capture: &Capture, record: &RecordingRecord<'_>) -> bool {
         match record {
             RecordingRecord::Fact { bus, fact, .. } if !self.is_all() => {
@@ -143,8 +144,8 @@ impl MessageSelection {
     }
 }
 
-/// Adds the messages without which a chosen one would be misunderstood: what an error of the bus is about,
-/// the call of a reply that came too late, and the reply of each call.
+/// Adds messages without which a selected one would be misunderstood: the message that an error of
+/// the bus is about, the call of a late reply, and the reply of each call.
 fn add_partners(capture: &Capture, messages: &mut [bool]) {
     let loose = loose_replies(capture);
     for one in &loose {
@@ -196,7 +197,7 @@ impl Occurring {
         found
     }
 
-    /// Whether a fact is about something that occurs, or about the recording or the bus as a whole.
+    /// Whether a fact concerns a selected message, or the recording or bus as a whole.
     fn concerns(&self, capture: &Capture, bus: BusId, fact: &Fact) -> bool {
         let has = |name: &str| self.has_name(capture, bus, name);
         match fact {
@@ -214,7 +215,7 @@ impl Occurring {
                 self.pids.contains(&ran.pid) && self.span.overlaps(ran.from, ran.until)
             }
             Fact::Unwatched { pid, .. } => self.pids.contains(pid),
-            // They count messages that were not chosen, too.
+            // The counters include messages that are not selected.
             Fact::Totals(_) => false,
             Fact::Bus { .. }
             | Fact::Recorder { .. }

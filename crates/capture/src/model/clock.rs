@@ -1,4 +1,4 @@
-//! Whether the clock of a recording was set back.
+//! Detects whether the clock of a recording was set back.
 
 use std::time::Duration;
 
@@ -6,10 +6,11 @@ use super::{Capture, CapturedMessageId};
 use crate::record::RecordedTime;
 
 impl Capture {
-    /// The messages before which the clock was set back: those that are at least [`CLOCK_BACK_MIN`] older
-    /// than the message before them on the same bus. Messages that a bus recorded itself stand in the order
-    /// of routing, with the times of receiving, and do not count. Our recorder reads a clock that never goes
-    /// back, so in its files nothing counts if the notes are missing that say which bus recorded itself.
+    /// Returns the messages before which the clock was set back: those at least [`CLOCK_BACK_MIN`]
+    /// older than the previous message of the same bus. Traced messages are not considered: they
+    /// are in the order of routing, with the times of receiving. Diligence's recorder reads a clock
+    /// that never goes back, so a file of its own that lacks the notes that say which bus was
+    /// traced yields no messages.
     pub fn clock_set_back(&self) -> Vec<CapturedMessageId> {
         if self.is_without_notes() {
             return Vec::new();
@@ -31,5 +32,5 @@ impl Capture {
     }
 }
 
-/// A clock that is read by several threads may go back by less.
+/// The minimum step back. The times of a clock that several threads read may go back by less.
 pub const CLOCK_BACK_MIN: Duration = Duration::from_millis(1);

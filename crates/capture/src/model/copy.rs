@@ -1,12 +1,12 @@
-//! Writing a capture as a file that reads as it does.
+//! Writes a capture to a file that is equivalent when it is read again.
 
 use std::io::{self, Write};
 
 use wire::message::{FixedHeader, MessageType};
 
-use super::asides::{Aside, Said};
 use super::directory::RecordedPeerId;
 use super::row::MessageRow;
+use super::side_records::{SideRecord, SideRecordKind};
 use super::{Capture, CapturedMessageId, MessageSelection, TextId};
 use crate::bodies::{Bodies, Reducer};
 use crate::file::PcapngWriter;
@@ -16,25 +16,27 @@ use crate::record::{
 };
 
 impl Capture {
-    /// Writes all of it in our own format, with no more of bodies than is to be kept. If that is all,
-    /// whoever reads it learns what is known here; else what does not depend on what bodies say.
+    /// Writes the whole capture as pcapng, with bodies reduced as `bodies` states. If bodies are
+    /// whole, a reader of the file learns everything that this capture contains; otherwise
+    /// everything that does not depend on bodies.
     ///
-    /// Messages that are in a file are read from there one by one.
+    /// The bytes of messages are read one by one from the file that contains them.
     ///
     /// # Errors
     ///
-    /// Those of `out`; of kind `InvalidData` if the file with the messages has changed.
+    /// If writing to `out` fails, or reading the messages. `InvalidData` if the file with the
+    /// messages has changed.
     pub fn write(&self, out: impl Write, bodies: Bodies) -> io::Result<()> {
         self.write_chosen(out, &MessageSelection::all(self), bodies)
     }
 
-    /// Writes an excerpt in the same way: the chosen messages, and what is known of the connections,
-    /// names and services that occur in them. It says that it is an excerpt, unless all messages are
+    /// Writes an excerpt as pcapng: the chosen messages, and the facts about the connections, names
+    /// and services that occur in them. The file is marked as an excerpt, unless all messages are
     /// chosen.
     ///
     /// # Errors
     ///
-    /// As those of [`write`](Self::write).
+    /// As for [`write`](Self::write).
     pub fn write_chosen(
         &self,
         out: impl Write,
@@ -45,15 +47,16 @@ impl Capture {
         origin.comments.extend(chosen.remark(bodies));
         let mut writer = PcapngWriter::new(out, &origin)?;
         let mut reducer = Reducer::new(bodies);
-        self.tell(chosen, |record| match reducer.reduce(record) {
+        self.replay(chosen, |record| match reducer.reduce(record) {
             Some(record) => writer.write(&record),
             None => Ok(()),
         })?;
         writer.finish().map(drop)
     }
 
-    /// Says again what the recording has said. The first origin stands before all records.
-    pub(crate) fn tell(
+    /// Passes the records of the recording to `take`, in their original order. The first origin is
+    /// omitted.
+    pub(crate) fn replay(
         &self,
         chosen: &MessageSelection,
         mut take: impl FnMut(RecordingRecord<'_>) -> io::Result<()>,
@@ -67,12 +70,14 @@ impl Capture {
             .iter()
             .try_for_each(|origin| take_kept(Some(RecordingRecord::Origin(origin.clone()))))?;
         self.all_buses().try_for_each(|bus| take_kept(Some(RecordingRecord::Bus(bus))))?;
-        let mut asides = self.asides.iter().peekable();
+        let mut side_records = self.side_records.iter().peekable();
         let mut kept = KeptRecords::new(self);
         let mut buffer = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
-            while let Some(aside) = asides.next_if(|aside| aside.messages as usize <= index) {
-                take_kept(kept.record(aside))?;
+            while let Some(record) =
+                side_records.next_if(|record| record.messages as usize <= index)
+            {
+                take_kept(kept.record(record))?;
             }
             let id = CapturedMessageId(index as u32);
             match chosen.has(id) {
@@ -82,13 +87,13 @@ impl Capture {
                 false => take_kept(self.owner_change(id, row, &mut buffer)?)?,
             }
         }
-        asides.try_for_each(|aside| take_kept(kept.record(aside)))?;
+        side_records.try_for_each(|record| take_kept(kept.record(record)))?;
         self.counted_damage()
             .try_for_each(|damage| take_kept(Some(RecordingRecord::Damage(damage))))?;
         chosen.excerpts(self).try_for_each(|fact| take_kept(Some(fact)))
     }
 
-    /// What a signal that is left out says about the owner of a name.
+    /// The change of an owner in a NameOwnerChanged signal that is left out.
     fn owner_change(
         &self,
         id: CapturedMessageId,
@@ -108,7 +113,7 @@ impl Capture {
         }))
     }
 
-    /// The buses, and those of which nothing is known but that something was there.
+    /// The buses, including those that messages or facts refer to without a description.
     fn all_buses(&self) -> impl Iterator<Item = RecordedBus> {
         let of_rows = self.rows.iter().map(|row| row.bus);
         let of_facts = self.facts.iter().map(|&(_, bus, _)| bus);
@@ -145,15 +150,15 @@ impl Capture {
         self.strings().get(self.directory.peer(peer).unique).to_owned()
     }
 
-    /// One for each place of which only the number was kept.
+    /// One damage for each unreadable place of which only the number was kept.
     fn counted_damage(&self) -> impl Iterator<Item = Damage> {
         let at = self.damage.last().map_or(0, |damage| damage.at);
-        let what = "one of many places behind this one that cannot be read";
+        let what = "one of several unreadable places after this one";
         (0..self.more_damage).map(move |_| Damage { at, what: what.to_owned() })
     }
 }
 
-/// What a capture keeps as it came, from front to back.
+/// The stored facts, gaps and damages, read in order.
 struct KeptRecords<'c> {
     capture: &'c Capture,
     facts: std::slice::Iter<'c, (RecordedTime, BusId, Fact)>,
@@ -171,24 +176,28 @@ impl<'c> KeptRecords<'c> {
         }
     }
 
-    fn record(&mut self, aside: &Aside) -> Option<RecordingRecord<'static>> {
-        let at = aside.at;
-        let (bus, fact) = match aside.said {
-            Said::Gap => return self.gaps.next().cloned().map(RecordingRecord::Gap),
-            Said::Damage => return self.damage.next().cloned().map(RecordingRecord::Damage),
-            Said::Fact => {
+    fn record(&mut self, record: &SideRecord) -> Option<RecordingRecord<'static>> {
+        let at = record.at;
+        let (bus, fact) = match record.kind {
+            SideRecordKind::Gap => return self.gaps.next().cloned().map(RecordingRecord::Gap),
+            SideRecordKind::Damage => {
+                return self.damage.next().cloned().map(RecordingRecord::Damage);
+            }
+            SideRecordKind::Fact => {
                 let (_, bus, fact) = self.facts.next()?;
                 (*bus, fact.clone())
             }
-            Said::Owner(bus, name, owner) => (bus, self.owner(name, Some(owner), None)),
-            Said::Taken(bus, name, owner) => (bus, self.owner(name, Some(owner), Some(at))),
-            Said::Released(bus, name) => (bus, self.owner(name, None, None)),
-            Said::Peer(id) | Said::Recorder(id) | Said::Left(id) => {
+            SideRecordKind::Owner(bus, name, owner) => (bus, self.owner(name, Some(owner), None)),
+            SideRecordKind::Taken(bus, name, owner) => {
+                (bus, self.owner(name, Some(owner), Some(at)))
+            }
+            SideRecordKind::Released(bus, name) => (bus, self.owner(name, None, None)),
+            SideRecordKind::Peer(id) | SideRecordKind::Recorder(id) | SideRecordKind::Left(id) => {
                 let peer = self.capture.directory.peer(id);
                 let unique = self.capture.unique(id);
-                let fact = match aside.said {
-                    Said::Recorder(_) => Fact::Recorder { unique },
-                    Said::Left(_) => Fact::Left { unique, why: peer.why.clone() },
+                let fact = match record.kind {
+                    SideRecordKind::Recorder(_) => Fact::Recorder { unique },
+                    SideRecordKind::Left(_) => Fact::Left { unique, why: peer.why.clone() },
                     _ => Fact::Peer { unique, process: peer.process.clone() },
                 };
                 (peer.bus, fact)
@@ -208,7 +217,7 @@ impl<'c> KeptRecords<'c> {
     }
 }
 
-/// Whether these are still the bytes of which a row was made.
+/// Whether these bytes still belong to the row that was built from them.
 fn is_of(row: &MessageRow, bytes: &[u8]) -> bool {
     let fixed = bytes.first_chunk().and_then(|start| FixedHeader::parse(start).ok());
     fixed.map_or(row.serial == 0, |fixed| {

@@ -1,4 +1,4 @@
-//! Messages whose headers the recorder cut.
+//! Messages whose headers were cut by the recorder.
 
 use std::collections::HashMap;
 
@@ -7,23 +7,23 @@ use wire::message::MessageType;
 
 use crate::record::{BusId, Excerpt};
 
-/// Calls and replies that cannot be paired, because the recorder cut their headers.
+/// Counts of calls and replies that cannot be paired, because the recorder cut their headers.
 #[derive(Debug, Default)]
 pub(super) struct CutHeaders {
     by_bus: HashMap<BusId, CutCounts, RandomState>,
 }
 
-/// What was cut on one bus.
+/// The cut messages of one bus.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CutCounts {
     pub(super) calls: u64,
     pub(super) replies: u64,
-    /// Whether a signal is cut that may tell that a connection left.
+    /// Whether a signal is cut that may have reported that a connection left.
     pub(super) hides_departures: bool,
 }
 
 impl CutHeaders {
-    /// What was cut on a bus.
+    /// The counts of a bus.
     pub(super) fn of(&self, bus: BusId) -> CutCounts {
         self.by_bus.get(&bus).copied().unwrap_or_default()
     }
@@ -36,7 +36,7 @@ impl CutHeaders {
         }
     }
 
-    /// Counts what an excerpt has left out.
+    /// Adds the counts of messages that an excerpt left out.
     pub(super) fn count_left_out(&mut self, bus: BusId, excerpt: &Excerpt) {
         let counts = self.by_bus.entry(bus).or_default();
         counts.calls += excerpt.cut_calls;
@@ -44,7 +44,7 @@ impl CutHeaders {
         counts.hides_departures |= excerpt.cut_signals > 0;
     }
 
-    /// Counts a signal that may tell that a connection left.
+    /// Records a cut signal that may have reported that a connection left.
     pub(super) fn count_hidden(&mut self, bus: BusId) {
         self.by_bus.entry(bus).or_default().hides_departures = true;
     }

@@ -1,4 +1,4 @@
-//! Names and processes through time.
+//! Connections, names and processes over the time of a recording.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::record::{BusId, RecordedProcess, RecordedTime};
 pub struct RecordedPeerId(u32);
 
 impl RecordedPeerId {
-    /// The place among all connections of the capture.
+    /// Returns the index among all connections of the capture.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -24,38 +24,38 @@ impl RecordedPeerId {
     }
 }
 
-/// What is known about a connection.
+/// The known facts about a connection.
 #[derive(Clone, Debug)]
 pub struct RecordedPeer {
-    /// Its bus.
+    /// The bus of the connection.
     pub bus: BusId,
-    /// Its unique name; of the bus itself `org.freedesktop.DBus`.
+    /// Its unique name; `org.freedesktop.DBus` for the bus itself.
     pub unique: TextId,
-    /// When it came, if the recording shows that.
+    /// When it connected, if the recording shows that.
     pub arrived: Option<RecordedTime>,
     /// When it left, if the recording shows that.
     pub left: Option<RecordedTime>,
-    /// Why the bus ended it, if the recording says so.
+    /// The reason why the bus disconnected it, if the recording has it.
     pub why: Option<String>,
-    /// Well-known names that it has owned, in the order in which that was learnt.
+    /// Well-known names that it has owned, in the order in which the recording shows them.
     pub names: Vec<TextId>,
-    /// The process behind it, if it is known.
+    /// The process of the connection, if known.
     pub process: Option<RecordedProcess>,
-    /// What it is there for.
+    /// The purpose of the connection.
     pub role: PeerRole,
 }
 
-/// What a connection is there for.
+/// The purposes of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PeerRole {
-    /// To talk to others.
+    /// A connection of an ordinary program.
     #[default]
     Talker,
-    /// To make this recording: what it says and gets would not be there without it.
+    /// A connection of the recorder. Its messages exist only because of the recording.
     Recorder,
 }
 
-/// Who is who in a recording.
+/// The connections of a recording, their names and processes.
 #[derive(Debug, Default)]
 pub struct Directory {
     peers: Vec<RecordedPeer>,
@@ -63,54 +63,54 @@ pub struct Directory {
     owners: HashMap<(BusId, TextId), NameOwners, RandomState>,
     /// The unique names of the recorder's connections.
     recorders: Vec<(BusId, TextId)>,
-    /// The numbers in these names: of `:1.7` 7.
+    /// The numbers in these names: 7 for `:1.7`.
     recorder_numbers: Vec<(BusId, u64)>,
 }
 
 impl Directory {
-    /// How many connections there are.
+    /// The number of connections.
     pub(super) const fn len(&self) -> usize {
         self.peers.len()
     }
 
-    /// All connections, in the order in which they were first seen.
+    /// Returns all connections, in the order in which they were first seen.
     pub fn peers(&self) -> impl Iterator<Item = (RecordedPeerId, &RecordedPeer)> {
         self.peers.iter().enumerate().map(|(index, peer)| (RecordedPeerId(index as u32), peer))
     }
 
-    /// A connection.
+    /// Returns the connection with this id.
     pub fn peer(&self, id: RecordedPeerId) -> &RecordedPeer {
         &self.peers[id.index()]
     }
 
-    /// The connection with a unique name.
+    /// Returns the connection with this unique name.
     pub fn by_unique(&self, bus: BusId, unique: TextId) -> Option<RecordedPeerId> {
         self.by_unique.get(&(bus, unique)).copied()
     }
 
-    /// Whether a unique name is that of a connection of the recorder. There are few of these, and
-    /// every message is asked.
+    /// Returns whether a unique name belongs to a connection of the recorder. This is a linear
+    /// search: there are few such names, and it is called for every message.
     #[inline]
     pub fn is_recorder(&self, bus: BusId, unique: TextId) -> bool {
         self.recorders.contains(&(bus, unique))
     }
 
-    /// Whether `:1.NUMBER` is a connection of the recorder.
+    /// Returns whether `:1.NUMBER` is a connection of the recorder.
     pub fn is_recorder_numbered(&self, bus: BusId, number: u64) -> bool {
         self.recorder_numbers.contains(&(bus, number))
     }
 
-    /// Whether connections of the recorder are known.
+    /// Whether any connection of the recorder is known.
     pub(crate) const fn has_recorder(&self) -> bool {
         !self.recorders.is_empty()
     }
 
-    /// Whether connections of the recorder on this bus are known.
+    /// Whether a connection of the recorder on this bus is known.
     pub(super) fn has_recorder_on(&self, bus: BusId) -> bool {
         self.recorders.iter().any(|(on, _)| *on == bus)
     }
 
-    /// The connection that a name, unique or well-known, stood for.
+    /// Returns the connection that had a unique or well-known name at this time.
     pub fn resolve(&self, bus: BusId, name: TextId, at: RecordedTime) -> Option<RecordedPeerId> {
         self.by_unique(bus, name).or_else(|| {
             let all = self.ownerships(bus, name);
@@ -118,17 +118,17 @@ impl Directory {
         })
     }
 
-    /// Who has owned a well-known name, one after the other.
+    /// Returns the successive owners of a well-known name.
     pub fn ownerships(&self, bus: BusId, name: TextId) -> &[Ownership] {
         self.owners.get(&(bus, name)).map_or(&[], NameOwners::all)
     }
 
-    /// All well-known names with their owners.
+    /// Returns all well-known names with their owners.
     pub fn names(&self) -> impl Iterator<Item = (BusId, TextId, &[Ownership])> {
         self.owners.iter().map(|(&(bus, name), all)| (bus, name, all.all()))
     }
 
-    /// The connection with this unique name, which is made if it was not there.
+    /// The connection with this unique name, which is added if it is new.
     pub(super) fn peer_named(&mut self, bus: BusId, unique: TextId) -> RecordedPeerId {
         *self.by_unique.entry((bus, unique)).or_insert_with(|| {
             let id = RecordedPeerId(self.peers.len() as u32);
@@ -146,7 +146,7 @@ impl Directory {
         })
     }
 
-    /// A connection is the recorder's own. `number` is that of its unique name, if it has one.
+    /// Marks a connection as the recorder's. `number` is the number in its unique name.
     pub(super) fn found_recorder(&mut self, id: RecordedPeerId, number: Option<u64>) -> News {
         let peer = &mut self.peers[id.index()];
         if peer.role == PeerRole::Recorder {
@@ -158,7 +158,7 @@ impl Directory {
         News::New
     }
 
-    /// More is known of the process behind a connection.
+    /// Sets the process of a connection.
     pub(super) fn identified(&mut self, id: RecordedPeerId, process: RecordedProcess) -> News {
         let known = &mut self.peers[id.index()].process;
         if known.as_ref() == Some(&process) {
@@ -168,7 +168,7 @@ impl Directory {
         News::New
     }
 
-    /// A connection is gone, and the bus says why perhaps.
+    /// Records that a connection left, with the reason of the bus, if any.
     pub(super) fn left(
         &mut self,
         id: RecordedPeerId,
@@ -188,7 +188,7 @@ impl Directory {
         &mut self.peers[id.index()]
     }
 
-    /// The bus says that a name has passed from one owner to another.
+    /// Records a change of owner that the bus signaled.
     pub(super) fn owner_changed(
         &mut self,
         bus: BusId,
@@ -202,7 +202,7 @@ impl Directory {
         }
     }
 
-    /// The recorder reports that a name has an owner at this time, and perhaps since when.
+    /// Records the owner of a name that the recorder reports, and since when it owns it, if known.
     pub(super) fn owner_found(
         &mut self,
         bus: BusId,
@@ -212,19 +212,20 @@ impl Directory {
         at: RecordedTime,
     ) -> News {
         let RecordedPeer { arrived, left, .. } = self.peers[owner.index()];
-        // The bus replied before the owner disconnected, and the reply was read after that.
+        // The bus replied before the owner disconnected, but the recorder read the reply later.
         if left.is_some_and(|left| left < at) {
             return News::Old;
         }
         let owners = self.owners.entry((bus, name)).or_default();
-        // What is the first that is said of the name holds from before, but not from before its owner.
+        // The first known owner has held the name since before the recording, but not since before
+        // the owner connected.
         let since = if owners.all().is_empty() { since.or(arrived) } else { since };
         let news = owners.found(owner, since, at);
         self.has_owned(owner, name);
         news
     }
 
-    /// The recorder reports that a name has no owner.
+    /// Records that a name has no owner, as the recorder reports.
     pub(super) fn owner_left(&mut self, bus: BusId, name: TextId, at: RecordedTime) -> News {
         self.owners.get_mut(&(bus, name)).map_or(News::Old, |owners| owners.released(at))
     }
@@ -237,11 +238,11 @@ impl Directory {
     }
 }
 
-/// Whether something that was said was not known yet.
+/// Whether a piece of information was new.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum News {
-    /// It was not.
+    /// The information was new.
     New,
-    /// It was, or it says nothing.
+    /// The information was known already, or was ignored.
     Old,
 }

@@ -1,4 +1,4 @@
-//! What to call connections when people read about them.
+//! Labels of connections and buses for people.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use super::{Capture, CapturedMessage, RecordedPeer, RecordedPeerId, TextId};
 use crate::record::{BusId, RecordedTime};
 
 impl Capture {
-    /// What to call a connection: the first well-known name it has owned, or its program with its
-    /// unique name, or that alone.
+    /// Returns the label of a connection: the first well-known name that it has owned, or else its
+    /// program and unique name, or else the unique name.
     pub fn label(&self, id: RecordedPeerId) -> Cow<'_, str> {
         let peer = self.directory().peer(id);
         let unique = self.strings().get(peer.unique);
         match (peer.names.first(), program(peer)) {
-            // The bus is known by its name, whatever program it is.
+            // The bus is labeled with its name, regardless of its program.
             _ if peer.unique == self.driver() => unique.into(),
             (Some(&name), _) => self.strings().get(name).into(),
             (None, Some(program)) => format!("{program} ({unique})").into(),
@@ -20,8 +20,8 @@ impl Capture {
         }
     }
 
-    /// What to call a connection together with all others of the same program: the first well-known
-    /// name it has owned, or its program, or its unique name.
+    /// Returns the label that a connection shares with others of the same program: the first
+    /// well-known name that it has owned, or else its program, or else its unique name.
     pub fn program_label(&self, id: RecordedPeerId) -> &str {
         let peer = self.directory().peer(id);
         if peer.unique == self.driver() {
@@ -31,8 +31,8 @@ impl Capture {
         name.or_else(|| program(peer)).unwrap_or_else(|| self.strings().get(peer.unique))
     }
 
-    /// What to call whom a message is for, with all others of the same program: the well-known name
-    /// that it is addressed to, or the label of the connection.
+    /// Returns a label for the recipient of a message: the well-known name in its destination, or
+    /// else the program label of the connection.
     pub fn addressee_label<'c>(&'c self, message: &CapturedMessage<'c>) -> &'c str {
         match message.destination() {
             unique if unique.starts_with(':') => {
@@ -42,7 +42,7 @@ impl Capture {
         }
     }
 
-    /// What to call whom a name, unique or well-known, stood for.
+    /// Returns the label of the connection that had a unique or well-known name at a time.
     pub fn label_of(&self, bus: BusId, name: TextId, at: RecordedTime) -> Cow<'_, str> {
         match self.directory().resolve(bus, name, at) {
             Some(peer) => self.label(peer),
@@ -50,7 +50,7 @@ impl Capture {
         }
     }
 
-    /// What to call a bus: its name, or its number among those of the recording.
+    /// Returns the label of a bus: its name, or else its number in the recording.
     pub fn bus_label(&self, bus: BusId) -> Cow<'_, str> {
         let name = self.buses().get(usize::from(bus.0)).map(|bus| bus.name.as_str());
         match name {
@@ -59,7 +59,7 @@ impl Capture {
         }
     }
 
-    /// The program behind a connection, with its process number, if they are known.
+    /// Returns the program of a connection with its process ID, as far as they are known.
     pub fn process_label(&self, id: RecordedPeerId) -> Option<String> {
         let peer = self.directory().peer(id);
         let pid = peer.process.as_ref().and_then(|process| process.pid);

@@ -1,7 +1,8 @@
-//! Messages that their recorder read late, so that their times are wrong.
+//! Detects messages that the recorder read late, so that their times are wrong.
 //!
-//! Our recorder reports them. In the files of other recorders they show by their number: a recorder that did
-//! not run for a second finds as many messages as come in a second otherwise, and reads them in a moment.
+//! Diligence's recorder reports them. In files of other recorders they are detected by their
+//! number: a recorder that did not run for a second then reads the messages of that second within a
+//! moment.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,33 +10,33 @@ use std::time::Duration;
 use super::{Capture, CapturedMessage};
 use crate::record::{BusId, CaptureMethod, Late, RecordedClock, RecordedTime, nanos};
 
-/// Messages that were read late.
+/// A group of messages that were read late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lateness {
-    /// On which bus.
+    /// The bus of the messages.
     pub bus: BusId,
-    /// When, which, and how late.
+    /// The time and number of the messages, and their delay.
     pub late: Late,
-    /// How that is known.
+    /// How the delay was detected.
     pub evidence: LateEvidence,
 }
 
-/// How it is known that messages were read late.
+/// The ways in which late reading is detected.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LateEvidence {
-    /// The recorder has reported it.
+    /// The recorder reported it.
     Reported,
-    /// After a silence there were as many messages as usually come in that time, and their replies followed
-    /// the calls faster than at other times.
+    /// A burst after a silence had as many messages as usually come in that time, and in it replies
+    /// followed their calls faster than usual.
     FastReplies,
-    /// After a silence there were as many messages as usually come in that time. Whoever sends all of them
-    /// may have been silent instead.
+    /// A burst after a silence had as many messages as usually come in that time. It is also
+    /// possible that the senders were silent.
     Numbers,
 }
 
 impl Capture {
-    /// The messages that were read late. Buses whose recorder reports such messages are not looked at
-    /// further.
+    /// Returns the messages that were read late. For a bus whose recorder reports late reading,
+    /// only the reports are used.
     pub fn lateness(&self) -> Vec<Lateness> {
         let evidence = LateEvidence::Reported;
         let reported = self.late.iter().map(|&(bus, late)| Lateness { bus, late, evidence });
@@ -50,7 +51,7 @@ impl Capture {
         found
     }
 
-    /// Whether the messages of a bus have the times at which a recorder read them.
+    /// Whether the times of a bus are those at which a recorder read the messages.
     fn has_times_of_reading(&self, bus: BusId) -> bool {
         let bus = self.buses().get(usize::from(bus.0));
         bus.is_none_or(|bus| bus.method != CaptureMethod::Trace && bus.clock == RecordedClock::Wall)
@@ -62,14 +63,14 @@ impl Capture {
 }
 
 impl CapturedMessage<'_> {
-    /// How much too late its time may be, as the recorder has reported.
+    /// Returns by how much its time may be too late, as reported by the recorder.
     pub fn late_by(&self) -> Duration {
         let spans = &self.capture().late;
         if spans.is_empty() {
             return Duration::ZERO;
         }
         let (bus, at) = (self.bus(), self.at());
-        // The spans of a bus follow each other.
+        // The spans of a bus follow each other without overlap.
         let end = spans.partition_point(|(_, late)| late.resumed <= at);
         let span = spans[..end].iter().rfind(|(of, _)| *of == bus);
         let span = span.filter(|(_, late)| at <= late.until);
@@ -81,7 +82,7 @@ impl CapturedMessage<'_> {
 struct Backlogs<'c> {
     bus: BusId,
     messages: Vec<CapturedMessage<'c>>,
-    /// How long replies take usually.
+    /// The usual time until a reply.
     usual: Option<Duration>,
 }
 
@@ -101,7 +102,7 @@ impl<'c> Backlogs<'c> {
         }
     }
 
-    /// The messages that waited until `first` was read, after a silence.
+    /// Detects messages that had waited when `first` was read after a silence.
     fn backlog(&self, first: usize, silence: Duration) -> Option<Lateness> {
         let before = self.within(first - 1, Direction::Back, silence);
         let rate = self.steady_rate(before)?;
@@ -123,8 +124,8 @@ impl<'c> Backlogs<'c> {
         Some(Lateness { bus: self.bus, late, evidence })
     }
 
-    /// What the replies say: `None` if they came as slowly as they usually do, so that the messages were
-    /// sent in this time.
+    /// Evaluates the times until replies. `None` if they were as long as usual, so that the
+    /// messages really were sent in this time.
     fn evidence(&self, burst: &Range<usize>) -> Option<LateEvidence> {
         let inside = median_of_replies(&self.messages[burst.clone()]);
         match inside.zip(self.usual) {
@@ -134,7 +135,7 @@ impl<'c> Backlogs<'c> {
         }
     }
 
-    /// The messages that came within a span of time, from this one on or up to this one.
+    /// The messages within a span of time that starts or ends with the message at `from`.
     fn within(&self, from: usize, direction: Direction, span: Duration) -> Range<usize> {
         match direction {
             Direction::Back => {
@@ -151,7 +152,7 @@ impl<'c> Backlogs<'c> {
         }
     }
 
-    /// Messages per second, if they come steadily.
+    /// The messages per second, if the rate is steady.
     fn steady_rate(&self, range: Range<usize>) -> Option<f64> {
         if range.len() < MESSAGES_MIN {
             return None;
@@ -187,8 +188,8 @@ enum Direction {
     Ahead,
 }
 
-/// The median time from a call to its reply, where both are among these messages, if there are enough. The
-/// replies of the bus itself follow at once in any case.
+/// The median time from a call to its reply, if both are among these messages and there are enough
+/// pairs. The bus itself always replies immediately, so its replies are excluded.
 fn median_of_replies(messages: &[CapturedMessage<'_>]) -> Option<Duration> {
     let first = messages.first()?.id();
     let replies = messages.iter().filter(|it| it.kind().is_reply() && !it.is_driver_traffic());
@@ -201,24 +202,25 @@ fn median_of_replies(messages: &[CapturedMessage<'_>]) -> Option<Duration> {
     (spans.len() >= REPLIES_MIN).then(|| *spans.select_nth_unstable(middle).1)
 }
 
-/// A recorder that did not run for less is not looked for.
+/// The minimum silence of a recorder that is detected.
 const SILENCE_MIN: Duration = Duration::from_millis(500);
 
-/// What waited is read in this part of the silence, or faster.
+/// Waiting messages are read within this fraction of the silence.
 const BURST_PART: u32 = 4;
 
-/// Numbers of messages are similar if one is this many times the other at most: a machine is faster while a
+/// The maximum ratio of two rates that are considered similar. The machine may be faster while the
 /// recorder does not run.
 const SIMILAR: f64 = 2.0;
 
-/// Fewer messages say nothing about how many come usually.
+/// The minimum number of messages from which a rate is computed.
 const MESSAGES_MIN: usize = 50;
 
-/// Parts of a time in which messages come steadily: none has half as many as the mean, or twice as many.
+/// The number of parts of a period that are compared to find out whether a rate is steady. Each
+/// part must have at least half and at most twice the mean.
 const PARTS: usize = 5;
 
-/// Fewer pairs of a call and a reply say nothing about how long replies take.
+/// The minimum number of calls with replies from which the usual time is computed.
 const REPLIES_MIN: usize = 20;
 
-/// Replies that were read from a backlog follow their calls this many times faster than usual.
+/// Replies in a backlog follow their calls at least this many times faster than usual.
 const FASTER: u32 = 4;

@@ -1,17 +1,17 @@
-//! What the bus itself tells in the messages of a recording: who came, who left, who owns what.
+//! Updates the directory from messages of the bus and from facts of the recorder.
 
 use wire::Message as WireMessage;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::asides::Said;
 use super::directory::{News, RecordedPeerId};
 use super::row::{Health, MessageRow};
+use super::side_records::SideRecordKind;
 use super::{Capture, TextId};
 use crate::record::{BusId, Fact, RecordedProcess, RecordedTime};
 
 impl Capture {
-    /// Looks at a message of the bus, whose bytes are whole and valid.
+    /// Evaluates a message of the bus. Invalid or incomplete messages are ignored.
     pub(super) fn learn(&mut self, row: &MessageRow, call: Option<MessageRow>, bytes: &[u8]) {
         if row.sender != self.scanner.words.driver || row.health != Health::Whole {
             return;
@@ -31,7 +31,7 @@ impl Capture {
         self.owner_changed(row.at, row.bus, name, [old, new]);
     }
 
-    /// Takes in what a NameOwnerChanged says; no owner is an empty text.
+    /// Records a NameOwnerChanged signal. An empty text means no owner.
     fn owner_changed(&mut self, at: RecordedTime, bus: BusId, name: &str, [old, new]: [&str; 2]) {
         let (name, old, new) = (self.intern(name), self.intern(old), self.intern(new));
         if self.strings().get(name).starts_with(':') {
@@ -46,7 +46,7 @@ impl Capture {
         self.directory.owner_changed(bus, name, owners, at);
     }
 
-    /// Answers that somebody got who asked for a name or a process, as recorders do at their start.
+    /// Evaluates replies about a name or a process, which recorders request at their start.
     fn learn_answer(&mut self, row: &MessageRow, call: &MessageRow, bytes: &[u8]) {
         let words = self.scanner.words;
         let asked =
@@ -56,7 +56,7 @@ impl Capture {
         }
         let Ok(message) = WireMessage::parse(bytes) else { return };
         if call.member == words.hello {
-            self.met(row.at, row.bus, row.destination);
+            self.add_peer(row.at, row.bus, row.destination);
             return;
         }
         let Some(name) = self.first_argument(call) else { return };
@@ -74,23 +74,23 @@ impl Capture {
             *what = Some(number);
         }
         let news = self.directory.identified(peer, process);
-        self.note(news, row.at, Said::Peer(peer));
+        self.note(news, row.at, SideRecordKind::Peer(peer));
     }
 
     fn peer_for(&mut self, at: RecordedTime, bus: BusId, name: &str) -> Option<RecordedPeerId> {
         let text = self.intern(name);
         if name.starts_with(':') {
-            return Some(self.met(at, bus, text));
+            return Some(self.add_peer(at, bus, text));
         }
         self.directory.resolve(bus, text, at)
     }
 
-    /// A connection of which not only headers and signals of the bus tell.
-    fn met(&mut self, at: RecordedTime, bus: BusId, unique: TextId) -> RecordedPeerId {
+    /// Adds a connection that is known from more than headers and signals of the bus.
+    fn add_peer(&mut self, at: RecordedTime, bus: BusId, unique: TextId) -> RecordedPeerId {
         let known = self.directory.len();
         let peer = self.directory.peer_named(bus, unique);
         let news = if self.directory.len() > known { News::New } else { News::Old };
-        self.note(news, at, Said::Peer(peer));
+        self.note(news, at, SideRecordKind::Peer(peer));
         peer
     }
 
@@ -103,22 +103,24 @@ impl Capture {
         since: Option<RecordedTime>,
     ) {
         let (text, owner) = (self.intern(name), self.intern(owner));
-        let owner = self.met(at, bus, owner);
-        // The bus owns its own name, and each connection its unique one; nobody needs to be told.
+        let owner = self.add_peer(at, bus, owner);
+        // The bus always owns its name, and each connection its unique name.
         if !name.starts_with(':') && text != self.scanner.words.driver {
             let news = self.directory.owner_found(bus, text, owner, since, at);
             self.note(
                 news,
                 at,
-                since.map_or(Said::Owner(bus, text, owner), |_| Said::Taken(bus, text, owner)),
+                since.map_or(SideRecordKind::Owner(bus, text, owner), |_| {
+                    SideRecordKind::Taken(bus, text, owner)
+                }),
             );
         }
     }
 
-    /// Remembers that something was said, if it was news.
-    pub(super) fn note(&mut self, news: News, at: RecordedTime, said: Said) {
+    /// Adds a side record if the information was new.
+    pub(super) fn note(&mut self, news: News, at: RecordedTime, kind: SideRecordKind) {
         if news == News::New {
-            self.asides.add(at, said);
+            self.side_records.add(at, kind);
         }
     }
 
@@ -132,27 +134,27 @@ impl Capture {
         message.read::<(&str,)>().ok().map(|(name,)| name.to_owned())
     }
 
-    /// Takes in what a recorder has written beside the messages.
+    /// Records a fact that the recorder wrote.
     pub(super) fn learn_fact(&mut self, at: RecordedTime, bus: BusId, fact: Fact) {
         match fact {
             Fact::Peer { unique, process } => {
-                let peer = self.met_named(at, bus, &unique);
+                let peer = self.add_peer_named(at, bus, &unique);
                 if let Some(process) = process {
                     let known = self.directory.peer(peer).process.clone();
                     let news =
                         self.directory.identified(peer, process.or(known.unwrap_or_default()));
-                    self.note(news, at, Said::Peer(peer));
+                    self.note(news, at, SideRecordKind::Peer(peer));
                 }
             }
             Fact::Recorder { unique } => {
-                let peer = self.met_named(at, bus, &unique);
+                let peer = self.add_peer_named(at, bus, &unique);
                 let news = self.directory.found_recorder(peer, number_of(&unique));
-                self.note(news, at, Said::Recorder(peer));
+                self.note(news, at, SideRecordKind::Recorder(peer));
             }
             Fact::Left { unique, why } => {
-                let peer = self.met_named(at, bus, &unique);
+                let peer = self.add_peer_named(at, bus, &unique);
                 let news = self.directory.left(peer, at, why);
-                self.note(news, at, Said::Left(peer));
+                self.note(news, at, SideRecordKind::Left(peer));
             }
             Fact::Owner { name, unique: Some(unique), since } => {
                 self.found_owner(since.unwrap_or(at), bus, &name, &unique, since);
@@ -160,11 +162,11 @@ impl Capture {
             Fact::Owner { name, unique: None, .. } => {
                 let name = self.intern(&name);
                 let news = self.directory.owner_left(bus, name, at);
-                self.note(news, at, Said::Released(bus, name));
+                self.note(news, at, SideRecordKind::Released(bus, name));
             }
-            // Each part of a recording tells all that the recorder has found at its start.
+            // Each file of a recording repeats the rules that the recorder found at its start.
             Fact::Rule { ref unique, ref rule, .. }
-                if !self.told_rules.insert((bus, unique.clone(), rule.clone())) => {}
+                if !self.known_rules.insert((bus, unique.clone(), rule.clone())) => {}
             other => self.keep_fact(at, bus, other),
         }
     }
@@ -178,7 +180,7 @@ impl Capture {
             }
             Fact::Excerpt(excerpt) => self.cut.count_left_out(bus, excerpt),
             Fact::Rule { unique, .. } => {
-                self.met_named(at, bus, unique);
+                self.add_peer_named(at, bus, unique);
             }
             Fact::Late(late) => self.learn_late(bus, *late),
             Fact::Bus { process } => {
@@ -188,13 +190,13 @@ impl Capture {
             }
             _ => {}
         }
-        self.asides.add(at, Said::Fact);
+        self.side_records.add(at, SideRecordKind::Fact);
         self.facts.push((at, bus, fact));
     }
 
-    fn met_named(&mut self, at: RecordedTime, bus: BusId, unique: &str) -> RecordedPeerId {
+    fn add_peer_named(&mut self, at: RecordedTime, bus: BusId, unique: &str) -> RecordedPeerId {
         let unique = self.intern(unique);
-        self.met(at, bus, unique)
+        self.add_peer(at, bus, unique)
     }
 }
 
@@ -208,7 +210,7 @@ fn learn_credentials(process: &mut RecordedProcess, message: &WireMessage<'_>) {
     }
 }
 
-/// The number in a unique name as buses give them: of `:1.7` 7.
+/// The number in a unique name as buses assign them: 7 for `:1.7`.
 fn number_of(unique: &str) -> Option<u64> {
     unique.strip_prefix(":1.")?.parse().ok()
 }

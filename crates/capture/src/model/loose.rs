@@ -1,4 +1,4 @@
-//! Replies that belong to no call that waits.
+//! Finds replies that belong to no pending call.
 
 use std::collections::HashMap;
 
@@ -8,35 +8,35 @@ use wire::message::MessageType;
 use super::{CallOutcome, Capture, CapturedMessageId, TextId};
 use crate::record::BusId;
 
-/// An answer that belongs to no call that waits.
+/// A reply that belongs to no pending call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loose {
-    /// The answer.
+    /// The reply or error.
     pub reply: CapturedMessageId,
-    /// Why it belongs to none.
+    /// The reason why it belongs to no pending call.
     pub kind: LooseKind,
 }
 
-/// Why an answer belongs to no call that waits.
+/// The reasons why a reply belongs to no pending call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LooseKind {
     /// The call had already timed out, or its caller had left.
     Late {
-        /// The call.
+        /// The call that the reply belongs to.
         call: CapturedMessageId,
     },
-    /// An error of the bus about a message that is not a call, which it could not deliver.
+    /// An error of the bus about a message that it could not deliver and that is not a call.
     Undelivered {
-        /// The message.
+        /// The undelivered message.
         message: CapturedMessageId,
     },
-    /// No such call is in the recording, or it was answered before.
+    /// The recording has no such call, or the call already got a reply.
     Orphan,
-    /// The capture cut its header, or the headers of calls, of which one may be its own.
+    /// The header of the reply was cut, or the header of a call that it may belong to.
     Unknown,
 }
 
-/// All answers that belong to no call that waits, in the order of the recording.
+/// Returns all replies that belong to no pending call, in the order of the recording.
 pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
     let mut given_up: HashMap<(BusId, TextId, u32), CapturedMessageId, RandomState> =
         HashMap::default();
@@ -67,8 +67,8 @@ pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
     found
 }
 
-/// Finds the messages that errors of the bus are about which belong to no call. The bus answers each
-/// message that it cannot deliver, late replies too.
+/// Finds the undelivered messages that errors of the bus are about. The bus answers each message
+/// that it cannot deliver with an error, including late replies.
 fn find_undelivered(capture: &Capture, found: &mut [Loose]) {
     let is_of_bus = |loose: &&mut Loose| {
         let reply = capture.message(loose.reply);

@@ -1,31 +1,31 @@
-//! One message of a capture.
+//! A message of a capture.
 
 use std::time::Duration;
 
 use wire::message::{Flags, MessageType};
 
 use super::directory::RecordedPeerId;
-use super::row::{Health, MessageRow, NOBODY};
+use super::row::{ABSENT, Health, MessageRow};
 use super::{Capture, TextId};
 use crate::record::{BusId, CaptureMethod, RecordedTime, Routing, TracedDelivery};
 
-/// A message's place in its capture, from 0.
+/// The position of a message in its capture, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CapturedMessageId(pub(super) u32);
 
 impl CapturedMessageId {
-    /// The place as an index.
+    /// Returns the position as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The number that people see, from 1, as Wireshark counts.
+    /// Returns the number that is shown to people, from 1 as in Wireshark.
     pub const fn number(self) -> u64 {
         self.0 as u64 + 1
     }
 }
 
-/// A message of a capture. Header fields that it does not have are empty.
+/// A message of a capture. Absent header fields are empty texts.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedMessage<'c> {
     capture: &'c Capture,
@@ -33,7 +33,7 @@ pub struct CapturedMessage<'c> {
     row: &'c MessageRow,
 }
 
-/// One accessor of a text and one of its id for each header field that is a text.
+/// Defines an accessor for the text and one for the text id of each header field that is a text.
 macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident, $id:ident;)*) => {
         impl<'c> CapturedMessage<'c> {
@@ -53,17 +53,17 @@ macro_rules! texts {
 }
 
 texts! {
-    /// From whom: a unique name, or that of the bus.
+    /// The sender: a unique name, or the name of the bus.
     sender, sender_id;
-    /// To whom: a unique or well-known name.
+    /// The destination: a unique or well-known name.
     destination, destination_id;
-    /// The object.
+    /// The path of the object.
     path, path_id;
-    /// The interface.
+    /// The name of the interface.
     interface, interface_id;
-    /// The method or signal; of an error its name.
+    /// The name of the method or signal; the error name of an error.
     member, member_id;
-    /// The types of the body.
+    /// The signature of the body.
     signature, signature_id;
 }
 
@@ -76,97 +76,100 @@ impl<'c> CapturedMessage<'c> {
         Self { capture, id, row }
     }
 
-    /// The capture it is of.
+    /// Returns the capture that contains the message.
     pub const fn capture(&self) -> &'c Capture {
         self.capture
     }
 
-    /// Its place.
+    /// Returns the position of the message.
     pub const fn id(&self) -> CapturedMessageId {
         self.id
     }
 
-    /// When: as the bus received it, or as the recorder did, see [`CaptureMethod`](crate::record::CaptureMethod).
+    /// Returns the time at which the bus received the message, or the recorder read it, depending
+    /// on the [`CaptureMethod`](crate::record::CaptureMethod).
     pub const fn at(&self) -> RecordedTime {
         self.row.at
     }
 
-    /// On which bus.
+    /// Returns the bus of the message.
     pub const fn bus(&self) -> BusId {
         self.row.bus
     }
 
-    /// Its type; `Unknown(0)` if the header is too broken to say.
+    /// Returns the message type; `Unknown(0)` if the header is too incomplete or invalid.
     pub const fn kind(&self) -> MessageType {
         self.row.kind
     }
 
-    /// Its flags.
+    /// Returns the message flags.
     pub const fn flags(&self) -> Flags {
         self.row.flags
     }
 
-    /// The sender's number for it; 0 if the header is too broken to say.
+    /// Returns the serial that the sender gave the message; 0 if the header is too incomplete or
+    /// invalid.
     pub const fn serial(&self) -> u32 {
         self.row.serial
     }
 
-    /// The serial of the call it answers; 0 if it answers none.
+    /// Returns the serial of the call that the message answers; 0 if it is not a reply.
     pub const fn reply_serial(&self) -> u32 {
         self.row.reply_serial
     }
 
-    /// Bytes that it had on the wire, whatever was kept of it.
+    /// Returns the length of the message on the wire in bytes, regardless of how much was kept.
     pub const fn len(&self) -> u32 {
         self.row.len
     }
 
-    /// Whether it had no byte.
+    /// Returns whether the message has no bytes.
     pub const fn is_empty(&self) -> bool {
         self.row.len == 0
     }
 
-    /// Bytes that were kept.
+    /// Returns the number of bytes that were kept.
     pub const fn kept(&self) -> u32 {
         self.row.kept
     }
 
-    /// How much of it there is.
+    /// Returns how much of the message is present and valid.
     pub const fn health(&self) -> Health {
         self.row.health
     }
 
-    /// How many descriptors came with it; 255 is that many or more.
+    /// Returns the number of file descriptors of the message; 255 means that many or more.
     pub const fn unix_fds(&self) -> u8 {
         self.row.unix_fds
     }
 
-    /// Whether this is a call that wants an answer.
+    /// Returns whether the message is a call that expects a reply.
     pub fn expects_reply(&self) -> bool {
         self.row.kind == MessageType::MethodCall
             && !self.row.flags.contains(Flags::NO_REPLY_EXPECTED)
     }
 
-    /// Of a call its reply, of a reply its call.
+    /// Returns the reply of a call, or the call of a reply.
     pub fn partner(&self) -> Option<Self> {
         let index = self.row.partner;
-        (index != NOBODY).then(|| self.capture.message(CapturedMessageId(index)))
+        (index != ABSENT).then(|| self.capture.message(CapturedMessageId(index)))
     }
 
-    /// The call: itself, or that which it answers.
+    /// Returns the message itself if it is a call, or the call that it answers.
     pub fn call(&self) -> Option<Self> {
         if self.row.kind == MessageType::MethodCall { Some(*self) } else { self.partner() }
     }
 
-    /// The connection it came from.
+    /// Returns the connection that sent the message, if known.
     pub fn from(&self) -> Option<RecordedPeerId> {
         self.capture.directory().by_unique(self.row.bus, self.row.sender)
     }
 
-    /// The recipient: the connection that the destination stood for, if that is known.
+    /// Returns the recipient: the connection that had the destination name, if known.
     ///
-    /// A call to a name without an owner goes to the connection that the bus delivered it to, or that
-    /// replied, or that took the name before the reply. An error from the bus does not identify the recipient.
+    /// If a call is sent to a name without an owner, its recipient is the connection to which the
+    /// bus delivered it, or that replied, or that took the name before the reply. An error from the
+    /// bus does not identify the recipient.
     pub fn to(&self) -> Option<RecordedPeerId> {
         let MessageRow { bus, destination, at, .. } = *self.row;
         let directory = self.capture.directory();
@@ -174,17 +177,19 @@ impl<'c> CapturedMessage<'c> {
             .by_unique(bus, destination)
             .or_else(|| self.delivered_to())
             .or_else(|| directory.resolve(bus, destination, at))
-            .or_else(|| if self.row.kind == MessageType::MethodCall { self.taker() } else { None })
+            .or_else(|| {
+                if self.row.kind == MessageType::MethodCall { self.later_owner() } else { None }
+            })
     }
 
-    /// The connection to which the bus itself delivered it as its addressee.
+    /// The connection to which the bus delivered the message as its destination.
     fn delivered_to(&self) -> Option<RecordedPeerId> {
         let copy = self.deliveries()?.iter().find(|copy| copy.rules == 0)?;
         self.capture.peer_numbered(self.row.bus, copy.recipient)
     }
 
-    /// The connection that took the name that this call is for, so that the call was held for it.
-    fn taker(&self) -> Option<RecordedPeerId> {
+    /// The connection that took the destination name while the bus held this call.
+    fn later_owner(&self) -> Option<RecordedPeerId> {
         let reply = self.partner();
         let callee = reply.filter(|reply| reply.sender_id() != self.capture.driver());
         if callee.is_some() {
@@ -196,13 +201,14 @@ impl<'c> CapturedMessage<'c> {
         owners.iter().find(|one| one.since.is_some_and(held_for)).map(|one| one.owner)
     }
 
-    /// Whether it comes from the bus itself or goes to it.
+    /// Returns whether the bus itself is the sender or destination.
     pub fn is_driver_traffic(&self) -> bool {
         let driver = self.capture.driver();
         self.row.sender == driver || self.row.destination == driver
     }
 
-    /// Interface and member, or the member alone; of an error its name.
+    /// Returns the interface and member, separated by a dot; the member alone if there is no
+    /// interface; the error name of an error.
     pub fn full_member(&self) -> String {
         match self.interface() {
             "" => self.member().to_owned(),
@@ -210,22 +216,24 @@ impl<'c> CapturedMessage<'c> {
         }
     }
 
-    /// Whether the bus itself has recorded it. Then messages stand in the order of routing, and
-    /// their times, those of receiving, may go back a little.
+    /// Returns whether the bus itself recorded the message. Such messages are in the order of
+    /// routing, and their times of receiving may go back slightly.
     pub fn is_traced(&self) -> bool {
         let bus = self.capture.buses().get(usize::from(self.row.bus.0));
         bus.is_some_and(|bus| bus.method == CaptureMethod::Trace)
     }
 
-    /// Whether a connection of the recorder has sent it, or is its destination. Such messages exist only
-    /// because somebody recorded; [`Query::matcher`](crate::query::Query::matcher) leaves them out.
+    /// Returns whether a connection of the recorder is the sender or destination. Such messages
+    /// exist only because of the recording; [`Query::matcher`](crate::query::Query::matcher) leaves
+    /// them out.
     pub fn is_of_recorder(&self) -> bool {
         let directory = self.capture.directory();
         directory.is_recorder(self.row.bus, self.row.sender)
             || directory.is_recorder(self.row.bus, self.row.destination)
     }
 
-    /// Its copies for connections other than those of the recorder, if the bus itself has recorded.
+    /// Returns the copies for connections other than the recorder's, if the bus itself recorded
+    /// them.
     pub fn copies(&self) -> Option<impl Iterator<Item = &'c TracedDelivery> + use<'c>> {
         let (directory, bus) = (self.capture.directory(), self.row.bus);
         let is_wanted =
@@ -233,17 +241,18 @@ impl<'c> CapturedMessage<'c> {
         Some(self.deliveries()?.iter().filter(is_wanted))
     }
 
-    /// All its copies, also those for the recorder, if the bus itself has recorded.
+    /// Returns all copies, including those for the recorder, if the bus itself recorded them.
     pub fn deliveries(&self) -> Option<&'c [TracedDelivery]> {
         self.capture.traces.deliveries(self.id.index())
     }
 
-    /// From when the bus received it until it had decided who gets it, if the bus has recorded.
+    /// Returns the time from when the bus received the message until it had determined the
+    /// recipients, if the bus itself recorded it.
     pub fn routed_after(&self) -> Option<Duration> {
         self.capture.traces.routed_after(self.id.index())
     }
 
-    /// How the bus routed it, if the bus has recorded.
+    /// Returns how the bus routed the message, if the bus itself recorded that.
     pub fn routing(&self) -> Option<Routing> {
         let stages = self.capture.traces.stages(self.id.index());
         Some(Routing { after: self.routed_after()?, stages })

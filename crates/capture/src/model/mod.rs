@@ -1,13 +1,12 @@
 //! A recording in memory.
 //!
-//! A [`Capture`] grows by one [`RecordingRecord`] at a time, from a file or from a bus that is listened to,
-//! and can be asked at any time. Of a message it keeps 72 bytes; the message's own bytes stay in
-//! the file they came from. Texts are kept once.
+//! A [`Capture`] is built from one [`RecordingRecord`] after the other, from a file or a live bus,
+//! and can be queried at any time. It stores 72 bytes for each message; the bytes of the message
+//! itself stay in the file that contains them. Each distinct text is stored once.
 
 #[cfg(not(target_family = "wasm"))]
 mod ahead;
 mod arguments;
-mod asides;
 mod chosen;
 mod clock;
 mod copy;
@@ -27,6 +26,7 @@ mod pairs;
 mod parts;
 mod row;
 mod scan;
+mod side_records;
 mod store;
 mod strings;
 
@@ -57,14 +57,14 @@ use crate::record::{
     RecordedTime, RecordingGap, RecordingOrigin, RecordingRecord, Routing, Stages, TracedDelivery,
 };
 use arguments::DescribedMembers;
-use asides::{Asides, Said};
 use cut::CutHeaders;
 use pairs::UnansweredCalls;
-use row::{MessageRow, NOBODY};
+use row::{ABSENT, MessageRow};
 use scan::Scanner;
+use side_records::{SideRecordKind, SideRecords};
 use store::Store;
 
-/// A recording: its messages in the order of the file, and all that is known about them.
+/// A recording: its messages in file order, and all facts about them.
 #[derive(Debug, Default)]
 pub struct Capture {
     rows: Vec<MessageRow>,
@@ -73,18 +73,18 @@ pub struct Capture {
     directory: Directory,
     pending: UnansweredCalls,
     cut: CutHeaders,
-    /// By bus, the time of the last thing that the recording has of it.
+    /// The time of the last record of each bus.
     ends: Vec<RecordedTime>,
     buses: Vec<RecordedBus>,
     files: CaptureFiles,
     origins: Vec<RecordingOrigin>,
     members: DescribedMembers,
     facts: Vec<(RecordedTime, BusId, Fact)>,
-    /// Messages that the recorder read late, as it has reported.
+    /// Messages that were read late, as reported by the recorder.
     late: Vec<(BusId, Late)>,
-    /// Match rules among them, each of which counts as it was told first.
-    told_rules: HashSet<(BusId, String, String)>,
-    asides: Asides,
+    /// The match rules among the facts, to skip those that are reported again.
+    known_rules: HashSet<(BusId, String, String)>,
+    side_records: SideRecords,
     gaps: Vec<RecordingGap>,
     damage: Vec<Damage>,
     more_damage: u64,
@@ -95,39 +95,40 @@ pub struct Capture {
 /// The files that a capture was read from.
 #[derive(Debug, Default)]
 struct CaptureFiles {
-    /// Each stands for the parts that belong to it.
+    /// The paths that were named. Each stands for all parts of its recording.
     paths: Vec<PathBuf>,
-    /// All of them, with the parts.
+    /// All files that were read, including parts.
     read: Vec<PathBuf>,
-    /// Files that have the name of a part, and are of another recording.
+    /// Files that have the name of a part but belong to another recording.
     foreign: Vec<PathBuf>,
-    /// How many messages several files have, each of which is in the capture once.
+    /// The number of messages that several files contain, each of which is in the capture once.
     repeated: u64,
-    /// By bus, the place of its file; those beyond the last are of the first file.
+    /// The index in `paths` of the file of each bus. Buses without an entry belong to the first
+    /// file.
     of_buses: Vec<usize>,
 }
 
-/// What buses have written about messages: by row, where its deliveries end. Empty until a message
-/// has any.
+/// The traces that buses recorded about messages. `ends` holds the end of the deliveries of each
+/// row. Empty until a message has a trace.
 #[derive(Debug, Default)]
 struct MessageTraces {
     ends: Vec<u32>,
     routed_after: Vec<u32>,
-    /// By row, ascending, those that are too long for a number of `routed_after`: the calls that were held
+    /// Times by row, ascending, that do not fit into `routed_after`: those of calls that were held
     /// while a service started.
     long: Vec<(u32, Duration)>,
-    /// By row; empty until the bus has measured any.
+    /// The routing stages of each row; empty until the bus has measured any.
     stages: Vec<Option<Stages>>,
     deliveries: Vec<TracedDelivery>,
 }
 
 impl Capture {
-    /// Reads a file that is in memory, whichever format it has. The messages of one that is not
-    /// compressed stay in it.
+    /// Reads a file in memory, in any supported format. If it is not compressed, the bytes of
+    /// messages are not copied.
     ///
     /// # Errors
     ///
-    /// Of kind `InvalidData` if it has no format that is known.
+    /// `InvalidData` if the format is unknown.
     pub fn from_bytes(file: Vec<u8>) -> io::Result<Self> {
         let mut capture = Self::default();
         let file = Arc::new(file);
@@ -140,22 +141,22 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Takes in the next thing that a recording says.
+    /// Adds the next record of a recording.
     pub fn push(&mut self, record: RecordingRecord<'_>) {
         match record {
             RecordingRecord::Origin(origin) => self.origins.push(origin),
             RecordingRecord::Bus(bus) => self.buses.push(bus),
             RecordingRecord::Message(raw) => self.push_message(&raw),
             RecordingRecord::Fact { at, bus, fact } => {
-                self.goes_on(bus, at);
+                self.extend_to(bus, at);
                 self.learn_fact(at, bus, fact);
             }
             RecordingRecord::Gap(gap) => {
-                self.asides.add(gap.at.unwrap_or_default(), Said::Gap);
+                self.side_records.add(gap.at.unwrap_or_default(), SideRecordKind::Gap);
                 self.gaps.push(gap);
             }
             RecordingRecord::Damage(damage) if self.damage.len() < DAMAGE_MAX => {
-                self.asides.add(RecordedTime::default(), Said::Damage);
+                self.side_records.add(RecordedTime::default(), SideRecordKind::Damage);
                 self.damage.push(damage);
             }
             RecordingRecord::Damage(_) => self.more_damage += 1,
@@ -163,17 +164,17 @@ impl Capture {
     }
 
     fn push_message(&mut self, raw: &RawMessage<'_>) {
-        self.goes_on(raw.bus, raw.at);
+        self.extend_to(raw.bus, raw.at);
         let place = match raw.place {
             Some(offset) => self.store.in_file(offset),
             None => self.store.keep(raw.bytes),
         };
         let (mut row, invalid) = self.scanner.row(raw, place);
-        if self.is_crossed_out(&row) {
+        if self.has_redacted_body(&row) {
             row.health = Health::BodyRedacted;
         }
         let index = self.rows.len() as u32;
-        self.asides.stand_behind(index + 1);
+        self.side_records.set_position(index + 1);
         if let Some(reason) = invalid {
             self.invalid.push((CapturedMessageId(index), reason));
         }
@@ -186,22 +187,21 @@ impl Capture {
         self.traces.push(index, raw);
     }
 
-    /// Whether what messages of a bus say was crossed out.
+    /// Whether the bodies of the messages of a bus are redacted.
     pub(crate) fn is_redacted(&self, bus: BusId) -> bool {
         let bus = self.buses.get(usize::from(bus.0));
         bus.is_some_and(|bus| bus.content == MessageContent::Redacted)
     }
 
-    /// Whether what a message says was crossed out. The recorder leaves the signals of the bus, which
-    /// tell of names.
-    fn is_crossed_out(&self, row: &MessageRow) -> bool {
+    /// Whether the body of a message is redacted. Signals of the bus, which contain names, are not.
+    fn has_redacted_body(&self, row: &MessageRow) -> bool {
         self.is_redacted(row.bus)
             && row.health == Health::Whole
             && !row.signature.is_none()
             && !(row.kind == MessageType::Signal && row.sender == self.scanner.words.driver)
     }
 
-    /// Finds the call that a message answers; remembers the message if it is a call itself.
+    /// Pairs a reply with its call. Remembers the message if it is itself a call.
     fn pair(&mut self, row: &mut MessageRow, index: u32) -> Option<MessageRow> {
         let is_cut = row.health == Health::HeaderCut;
         if self.may_hide_departure(row) {
@@ -239,7 +239,7 @@ impl Capture {
         Some(call)
     }
 
-    /// Who answers a call to a name has owned it, if nothing else is known.
+    /// Infers the owner of a name from the sender of a reply, if no owner is known.
     fn infer_owner(&mut self, reply: &MessageRow, call: &MessageRow) {
         let name = self.scanner.strings.get(call.destination);
         let is_by_name = !name.is_empty() && !name.starts_with(':');
@@ -251,19 +251,19 @@ impl Capture {
             let owner = self.directory.peer_named(call.bus, reply.sender);
             let news =
                 self.directory.owner_found(call.bus, call.destination, owner, None, reply.at);
-            // The reply itself does not say so to those who have it without its call.
-            self.note(news, reply.at, Said::Owner(call.bus, call.destination, owner));
+            // This cannot be inferred from the reply if an excerpt lacks its call.
+            self.note(news, reply.at, SideRecordKind::Owner(call.bus, call.destination, owner));
         }
     }
 
-    /// Whether a message may be a NameOwnerChanged whose body the capture cut.
+    /// Whether a message may be a NameOwnerChanged signal whose body was cut.
     fn may_hide_departure(&self, row: &MessageRow) -> bool {
         let may_be = row.member.is_none() || row.member == self.scanner.words.name_owner_changed;
         let is_cut = matches!(row.health, Health::HeaderCut | Health::BodyCut);
         is_cut && may_be && row.kind == MessageType::Signal
     }
 
-    /// The id of a text, which is new to the capture perhaps.
+    /// The id of a text, which is added if it is new.
     fn intern(&mut self, text: &str) -> TextId {
         self.scanner.strings.intern(text)
     }
@@ -273,31 +273,31 @@ fn not_a_recording() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "not a recording of messages")
 }
 
-/// A reply counts if it comes from whom the call was addressed to, or from the bus. A well-known
-/// name may be anybody's.
+/// Whether the sender of a reply may answer a call: the connection that the call is addressed to,
+/// or the bus. A well-known name may belong to any connection.
 fn may_answer(strings: &Strings, called: TextId, answering: TextId, driver: TextId) -> bool {
     called == answering || answering == driver || !strings.get(called).starts_with(':')
 }
 
 impl Capture {
-    /// How many messages there are.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no message.
+    /// Returns whether the capture has no messages.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// All messages, in the order of the recording.
+    /// Returns all messages, in the order of the recording.
     pub fn messages(
         &self,
     ) -> impl ExactSizeIterator<Item = CapturedMessage<'_>> + DoubleEndedIterator {
         self.messages_from(0)
     }
 
-    /// The messages from this place on.
+    /// Returns the messages from this position on.
     pub fn messages_from(
         &self,
         place: usize,
@@ -306,73 +306,75 @@ impl Capture {
         (place.min(len) as u32..len as u32).map(|index| self.message(CapturedMessageId(index)))
     }
 
-    /// A message.
+    /// Returns the message with this id.
     ///
     /// # Panics
     ///
-    /// If `id` is of another capture that has more messages.
+    /// If `id` belongs to another capture that has more messages.
     pub fn message(&self, id: CapturedMessageId) -> CapturedMessage<'_> {
         CapturedMessage::new(self, id, &self.rows[id.index()])
     }
 
-    /// All texts.
+    /// Returns the texts of all messages.
     pub fn strings(&self) -> &Strings {
         &self.scanner.strings
     }
 
-    /// Names and processes.
+    /// Returns the connections, with their names and processes.
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// The connection with the unique name `:1.NUMBER`, as a [`TracedDelivery`] has it.
+    /// Returns the connection with the unique name `:1.NUMBER`, as in a [`TracedDelivery`].
     pub fn peer_numbered(&self, bus: BusId, number: u64) -> Option<RecordedPeerId> {
         self.directory.by_unique(bus, self.strings().find(&format!(":1.{number}"))?)
     }
 
-    /// The buses, by [`BusId`].
+    /// Returns the buses, indexed by [`BusId`].
     pub fn buses(&self) -> &[RecordedBus] {
         &self.buses
     }
 
-    /// The files that it was read from, in the order in which they were named; each stands for the
-    /// parts that belong to it. None if it was made in another way.
+    /// Returns the files that were opened, in the given order, without further parts. Empty if the
+    /// capture was not read from files.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.files.paths.iter().map(PathBuf::as_path)
     }
 
-    /// All files that were read, with the parts.
+    /// Returns all files that were read, including further parts.
     pub fn files_read(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.files.read.iter().map(PathBuf::as_path)
     }
 
-    /// Files that were not read: they have the name of a part of one that was, but they are of another
-    /// recording, which an earlier recorder has left.
+    /// Returns files that were not read: they have the name of a part, but belong to another
+    /// recording, which an earlier recorder left behind.
     pub fn foreign_parts(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.files.foreign.iter().map(PathBuf::as_path)
     }
 
-    /// How many messages were in several files; each counts once.
+    /// Returns the number of messages that several files contain. Each is in the capture once.
     pub const fn repeated_messages(&self) -> u64 {
         self.files.repeated
     }
 
-    /// The place in [`files`](Self::files) of the one that a bus is in.
+    /// Returns the index in [`files`](Self::files) of the file of a bus.
     pub fn file_of(&self, bus: BusId) -> usize {
         self.files.of_buses.get(usize::from(bus.0)).copied().unwrap_or_default()
     }
 
-    /// Who made the recording.
+    /// Returns the origins of the recordings.
     pub fn origins(&self) -> &[RecordingOrigin] {
         &self.origins
     }
 
-    /// What recorders have learnt that is neither in the messages nor about connections.
+    /// Returns the facts that are neither in messages nor in the directory, with their times and
+    /// buses.
     pub fn facts(&self) -> &[(RecordedTime, BusId, Fact)] {
         &self.facts
     }
 
-    /// Why it ends where it does, as far as recorders say: each cause once, in their order.
+    /// Returns the reasons why the recording ends, as reported by recorders, each once and in
+    /// order.
     pub fn endings(&self) -> Vec<EndCause> {
         let mut causes = Vec::new();
         for (_, _, fact) in &self.facts {
@@ -385,25 +387,26 @@ impl Capture {
         causes
     }
 
-    /// Whether it is a file of our recorder that does not say why it ends. The recorder writes that last,
-    /// so it was killed.
+    /// Returns whether a file of Diligence's recorder lacks the reason why it ends. The recorder
+    /// writes it last, so it was killed.
     pub fn is_without_end(&self) -> bool {
         self.is_ours() && self.directory.has_recorder() && self.endings().is_empty()
     }
 
-    /// Whether the notes of our recorder are missing, because another program has written the file again.
+    /// Returns whether the notes of Diligence's recorder are missing, because another program
+    /// rewrote the file.
     pub fn is_without_notes(&self) -> bool {
         self.is_ours() && !self.directory.has_recorder() && self.facts.is_empty()
     }
 
-    /// Whether our recorder has made it.
+    /// Whether Diligence's recorder made the recording.
     fn is_ours(&self) -> bool {
         let mut programs = self.origins.iter().filter_map(|origin| origin.program.as_deref());
         programs.any(|program| program.starts_with("diligence "))
     }
 
-    /// Which of the messages of another recording it holds, if it is an excerpt: for each bus that lacks
-    /// some, and again if the other one was an excerpt itself.
+    /// Returns the excerpts that the recording consists of: one for each bus whose messages are
+    /// incomplete, and another if an excerpt was made of an excerpt.
     pub fn excerpts(&self) -> impl Iterator<Item = (BusId, &Excerpt)> {
         self.facts.iter().filter_map(|(_, bus, fact)| match fact {
             Fact::Excerpt(excerpt) => Some((*bus, excerpt)),
@@ -411,43 +414,51 @@ impl Capture {
         })
     }
 
-    /// Whether messages were left out when it was saved.
+    /// Returns whether messages were left out when the recording was saved.
     pub fn is_excerpt(&self) -> bool {
         self.excerpts().next().is_some()
     }
 
-    /// Where messages are missing.
+    /// Returns the points at which messages are missing.
     pub fn gaps(&self) -> &[RecordingGap] {
         &self.gaps
     }
 
-    /// What could not be read: the first 10,000 places of it.
+    /// Returns the unreadable parts of the files, at most the first 10,000.
     pub fn damage(&self) -> &[Damage] {
         &self.damage
     }
 
-    /// In how many places something could not be read.
+    /// Returns the number of unreadable parts of the files.
     pub fn damage_count(&self) -> u64 {
         self.damage.len() as u64 + self.more_damage
     }
 
-    /// Messages that break a rule of the specification, with the rule.
+    /// Returns the messages that violate the specification, with the rule that they violate.
     pub fn invalid(&self) -> &[(CapturedMessageId, InvalidMessage)] {
         &self.invalid
     }
 
-    /// The name of the bus itself.
+    /// Returns the name of the bus itself.
     pub const fn driver(&self) -> TextId {
         self.scanner.words.driver
     }
 
-    /// The kept bytes of a message, in place of what `buffer` holds.
+    /// Replaces the content of `buffer` with the bytes that were kept of a message.
+    ///
+    /// # Errors
+    ///
+    /// If the file that contains the message cannot be read.
     pub fn read_bytes(&self, id: CapturedMessageId, buffer: &mut Vec<u8>) -> io::Result<()> {
         let row = &self.rows[id.index()];
         self.store.read(row.place, row.kept as usize, buffer)
     }
 
-    /// A message as it was on the wire; `None` if it is cut or invalid, or its body was crossed out.
+    /// Reads a message as it was on the wire; `None` if it is cut, invalid or redacted.
+    ///
+    /// # Errors
+    ///
+    /// If the file that contains the message cannot be read.
     pub fn read_message<'b>(
         &self,
         id: CapturedMessageId,
@@ -464,10 +475,10 @@ impl Capture {
 impl MessageTraces {
     fn push(&mut self, index: u32, raw: &RawMessage<'_>) {
         let Some(trace) = raw.trace else { return };
-        // Messages before this one have none.
+        // Earlier messages without a trace have no deliveries.
         let end = self.deliveries.len() as u32;
         self.ends.resize(index as usize, end);
-        self.routed_after.resize(index as usize, NOBODY);
+        self.routed_after.resize(index as usize, ABSENT);
         self.deliveries.extend_from_slice(trace.deliveries);
         self.ends.push(self.deliveries.len() as u32);
         let Routing { after, stages } = trace.routing;
@@ -485,7 +496,7 @@ impl MessageTraces {
 
     fn routed_after(&self, index: usize) -> Option<Duration> {
         match *self.routed_after.get(index)? {
-            NOBODY => None,
+            ABSENT => None,
             LONG => {
                 let place =
                     self.long.binary_search_by_key(&index, |(row, _)| *row as usize).ok()?;
@@ -502,12 +513,12 @@ impl MessageTraces {
     fn deliveries(&self, index: usize) -> Option<&[TracedDelivery]> {
         let nanos = *self.routed_after.get(index)?;
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        (nanos != NOBODY).then(|| &self.deliveries[start as usize..self.ends[index] as usize])
+        (nanos != ABSENT).then(|| &self.deliveries[start as usize..self.ends[index] as usize])
     }
 }
 
-/// Stands for a time in `Traces::long`.
-const LONG: u32 = NOBODY - 1;
+/// Marks a time that is stored in `MessageTraces::long`.
+const LONG: u32 = ABSENT - 1;
 
-/// Places in files that cannot be read of which more is kept than their number.
+/// The maximum number of unreadable parts that are stored, rather than only counted.
 const DAMAGE_MAX: usize = 10_000;

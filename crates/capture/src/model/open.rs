@@ -1,4 +1,4 @@
-//! Captures from files: one or several, each perhaps in parts, or what another program pipes in.
+//! Opens captures from one or several files, each possibly in parts, or from standard input.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{File, Metadata};
@@ -17,30 +17,38 @@ use crate::file::RecordingReader;
 use crate::record::{BusId, RawMessage, RecordedBus, RecordedTime, RecordingGap, RecordingRecord};
 
 impl Capture {
-    /// Reads a file, whichever format it has, with the parts that belong to it: see
+    /// Reads a file in any supported format, with its further parts: see
     /// [`open_all`](Self::open_all).
     ///
     /// # Errors
     ///
-    /// Of kind `InvalidData` if it has no format that is known.
+    /// If a file cannot be read. `InvalidData` if its format is unknown.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::open_all(&[path]).map_err(|error| error.error)
     }
 
-    /// Reads files, whichever formats they have, into one capture, in the order of time. Each has
-    /// buses of its own.
+    /// Reads files in any supported formats into one capture, merged by time. Each file has its own
+    /// buses.
     ///
-    /// If there are a `FILE.1`, `FILE.2` and so on beside a `FILE`, they are parts of one recording
-    /// that was cut into several files, and are read too, unless they show that they are of another
-    /// recording ([`foreign_parts`](Self::foreign_parts)). `-` is what is piped in.
+    /// If `FILE.1`, `FILE.2` and so on exist next to `FILE`, they are parts of one recording that
+    /// was split, and are read too, unless their content shows that they belong to another
+    /// recording ([`foreign_parts`](Self::foreign_parts)). `-` is standard input.
     ///
-    /// A file counts once, however often and under whichever names it is given, and so does a message
-    /// that several files have, such as a recording and a copy of a part of it.
+    /// A file that is named several times, even by different paths, is read once. A message that
+    /// several files contain, such as a recording and an excerpt of it, is in the capture once.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, or its format is unknown.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
         Self::open_all_observed(paths, &Arc::default())
     }
 
-    /// As [`open_all`](Self::open_all), while another thread can ask how far it is.
+    /// Like [`open_all`](Self::open_all); another thread can query the progress.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open_all`](Self::open_all).
     pub fn open_all_observed(
         paths: &[impl AsRef<Path>],
         progress: &Arc<ReadProgress>,
@@ -48,13 +56,21 @@ impl Capture {
         Self::open_files(&distinct_files(paths), Repeats::Once, progress)
     }
 
-    /// As [`open_all`](Self::open_all), but what several files have is there for each of them, so that
-    /// they can be compared.
+    /// Like [`open_all`](Self::open_all), but keeps the messages of each file even if several files
+    /// contain them, so that the files can be compared.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open_all`](Self::open_all).
     pub fn open_side_by_side(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
         Self::open_side_by_side_observed(paths, &Arc::default())
     }
 
-    /// As [`open_side_by_side`](Self::open_side_by_side), while another thread can ask how far it is.
+    /// Like [`open_side_by_side`](Self::open_side_by_side); another thread can query the progress.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open_all`](Self::open_all).
     pub fn open_side_by_side_observed(
         paths: &[impl AsRef<Path>],
         progress: &Arc<ReadProgress>,
@@ -83,7 +99,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Opens a file and the parts that belong to it.
+    /// Opens a file and its further parts.
     fn open_set(&mut self, path: &Path, set: usize, sources: &mut Sources<'_>) -> io::Result<()> {
         let progress = sources.progress;
         let first = self.open_source(path, set, progress)?.ok_or_else(not_a_recording)?;
@@ -108,7 +124,7 @@ impl Capture {
             let file = File::open(path)?;
             let metadata = file.metadata()?;
             progress.total.fetch_add(metadata.len(), Ordering::Relaxed);
-            // Of a pipe nothing can be read again.
+            // A pipe cannot be read again.
             let again = metadata.is_file().then(|| file.try_clone()).transpose()?;
             (FileInput::File(file), again.map(|again| self.store.open(again)))
         };
@@ -127,7 +143,7 @@ impl Capture {
             return source.read(self);
         }
         let mut sets = RecordingSets::default();
-        let mut recent = Recent::new(repeats);
+        let mut recent = RecentMessages::new(repeats);
         while let Some((file, source)) = earliest(sources)? {
             source.push_next(self, &mut sets, (file, &mut recent))?;
         }
@@ -136,16 +152,16 @@ impl Capture {
     }
 }
 
-/// How much of the files that are opened has been read.
+/// The progress of reading files.
 #[derive(Debug, Default)]
 pub struct ReadProgress {
     bytes: AtomicU64,
-    /// Of the files that have a length.
+    /// The total size in bytes of the files whose size is known.
     total: AtomicU64,
 }
 
 impl ReadProgress {
-    /// The part that has been read, from 0 to 1; `None` if the length is not known.
+    /// Returns the fraction that has been read, from 0 to 1; `None` if no size is known.
     pub fn share(&self) -> Option<f64> {
         let total = self.total.load(Ordering::Relaxed);
         let read = self.bytes.load(Ordering::Relaxed).min(total);
@@ -153,39 +169,39 @@ impl ReadProgress {
     }
 }
 
-/// Why a file could not be read.
+/// The error returned if a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
 pub struct OpenError {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
     /// The reason; of kind `InvalidData` if the format of the file is unknown.
     pub error: io::Error,
 }
 
-/// The files that are read.
+/// The files that are being read.
 #[derive(Debug)]
 struct Sources<'p> {
     all: Vec<OpenedFile>,
     progress: &'p Arc<ReadProgress>,
 }
 
-/// A file that is read.
+/// A file that is being read.
 #[derive(Debug)]
 struct OpenedFile {
     ahead: Ahead,
     path: PathBuf,
-    /// Where its bytes can be found again, if they can.
+    /// The file in the store from which messages can be read again; `None` for a pipe.
     part: Option<StoredFile>,
     buses: Buses,
 }
 
-/// The buses of a file.
+/// The buses of a file, and their ids in the capture.
 #[derive(Debug)]
 struct Buses {
-    /// Which of the recordings the file is a part of.
+    /// The index of the recording that the file is a part of.
     set: usize,
-    /// As the capture numbers them.
+    /// The ids of the buses in the capture.
     ids: Vec<BusId>,
 }
 
@@ -195,21 +211,21 @@ enum FileInput {
     Stdin(Stdin),
 }
 
-/// An input whose bytes are counted.
+/// An input that counts the bytes read.
 #[derive(Debug)]
 struct ObservedInput {
     input: FileInput,
     progress: Arc<ReadProgress>,
 }
 
-/// By set, the buses of the capture that are its own.
+/// The buses of each recording, as ids of the capture.
 #[derive(Debug, Default)]
 struct RecordingSets {
     buses: Vec<Vec<BusId>>,
 }
 
 impl OpenedFile {
-    /// Reads all of it into a capture that nothing else is read into.
+    /// Reads the whole file into a capture that has no other files.
     fn read(&mut self, capture: &mut Capture) -> Result<(), OpenError> {
         self.select(capture);
         while let Some(record) = self.ahead.next().map_err(of(&self.path))? {
@@ -222,7 +238,7 @@ impl OpenedFile {
         &mut self,
         capture: &mut Capture,
         sets: &mut RecordingSets,
-        (file, recent): (usize, &mut Recent),
+        (file, recent): (usize, &mut RecentMessages),
     ) -> Result<(), OpenError> {
         self.select(capture);
         let record = self.ahead.next().map_err(of(&self.path))?;
@@ -241,7 +257,7 @@ impl OpenedFile {
         Ok(())
     }
 
-    /// Has the places of the next records be in this file.
+    /// Selects this file for the positions of the next records.
     fn select(&self, capture: &mut Capture) {
         if let Some(part) = self.part {
             capture.store.select(part);
@@ -250,8 +266,8 @@ impl OpenedFile {
 }
 
 impl Buses {
-    /// The record with the capture's number of its bus; `None` if it is one of a bus, which is
-    /// taken in.
+    /// Replaces the bus of a record by its id in the capture. Adds the bus and returns `None` if
+    /// the record describes one.
     fn renumber<'r>(
         &mut self,
         mut record: RecordingRecord<'r>,
@@ -273,7 +289,7 @@ impl Buses {
         Some(record)
     }
 
-    /// What the capture calls a bus of this file, which is made if nothing was said about it.
+    /// The id of a bus of this file in the capture. A bus without a description is added.
     fn id(&mut self, bus: BusId, capture: &mut Capture, sets: &mut RecordingSets) -> BusId {
         while self.ids.len() <= usize::from(bus.0) {
             self.ids.push(sets.id(self.set, self.ids.len(), RecordedBus::default(), capture));
@@ -283,8 +299,8 @@ impl Buses {
 }
 
 impl RecordingSets {
-    /// The bus that is in place `index` in a file of a set: that of another part if they are the
-    /// same, or else a new one.
+    /// The id of the bus at `index` in a file of a recording: that of another part if the buses are
+    /// equal, or else a new one.
     fn id(&mut self, set: usize, index: usize, bus: RecordedBus, capture: &mut Capture) -> BusId {
         if self.buses.len() <= set {
             self.buses.resize_with(set + 1, Vec::new);
@@ -320,7 +336,7 @@ impl Read for ObservedInput {
     }
 }
 
-/// The file whose next record is due first, and its place.
+/// The file whose next record has the earliest time, with its index.
 fn earliest(sources: &mut [OpenedFile]) -> Result<Option<(usize, &mut OpenedFile)>, OpenError> {
     let mut earliest = None;
     for (place, source) in sources.iter_mut().enumerate() {
@@ -334,35 +350,35 @@ fn earliest(sources: &mut [OpenedFile]) -> Result<Option<(usize, &mut OpenedFile
     Ok(earliest.map(|(_, found)| found))
 }
 
-/// The last messages of several files, to find those that more than one file has: messages of the same
-/// bus with the same bytes and the same time in nanoseconds.
+/// The last messages of several files, to detect those that more than one file contains: messages
+/// of the same bus with the same bytes and the same time in nanoseconds.
 #[derive(Debug)]
-struct Recent {
+struct RecentMessages {
     repeats: Repeats,
-    /// In which file each was found first.
+    /// The index of the file in which each message was first found.
     files: HashMap<(RecordedTime, u64), usize>,
     order: VecDeque<(RecordedTime, u64)>,
     hasher: RandomState,
-    /// How many messages were found again.
+    /// The number of messages that were found again.
     repeated: u64,
 }
 
-/// How often a message counts that several files have.
+/// How often a message counts that several files contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Repeats {
     Once,
-    /// In each file.
+    /// Once for each file.
     Each,
 }
 
-impl Recent {
+impl RecentMessages {
     fn new(repeats: Repeats) -> Self {
         let (files, order) = (HashMap::new(), VecDeque::new());
         Self { repeats, files, order, hasher: RandomState::new(), repeated: 0 }
     }
 
-    /// Whether another file has this message, too. A bus is known by its address; of one without, no
-    /// message is found again.
+    /// Whether another file contains this message too. Buses are identified by their address;
+    /// messages of a bus without an address are never considered equal.
     fn has_from_another(
         &mut self,
         file: usize,
@@ -393,8 +409,8 @@ impl Recent {
     }
 }
 
-/// The paths without those of files that are read already: files that are named before, and parts of
-/// others that are named.
+/// Returns the paths without files that are read anyway: files that were named before, and parts of
+/// other named files.
 pub fn distinct_files(paths: &[impl AsRef<Path>]) -> Vec<&Path> {
     let files: Vec<_> = paths.iter().map(|path| OpenedFileId::of(path.as_ref())).collect();
     let parts_of = |path: &Path| -> Vec<_> {
@@ -410,7 +426,7 @@ pub fn distinct_files(paths: &[impl AsRef<Path>]) -> Vec<&Path> {
     distinct.map(|(_, path)| path.as_ref()).collect()
 }
 
-/// Which file a path leads to.
+/// The identity of the file at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct OpenedFileId {
     device: u64,
@@ -418,14 +434,14 @@ struct OpenedFileId {
 }
 
 impl OpenedFileId {
-    /// The file at a path; `None` for what is not a regular file, which can be read only once.
+    /// The file at a path; `None` unless it is a regular file, as others can be read only once.
     fn of(path: &Path) -> Option<Self> {
         let metadata = path.metadata().ok().filter(Metadata::is_file)?;
         Some(Self { device: metadata.dev(), inode: metadata.ino() })
     }
 }
 
-/// What cannot be read again has no place.
+/// Removes the position of a message in an input that cannot be read again.
 fn with_place<'r>(
     mut record: RecordingRecord<'r>,
     part: Option<StoredFile>,
@@ -436,8 +452,8 @@ fn with_place<'r>(
     record
 }
 
-/// Messages that are remembered: files have them in the order of routing, in which a later one may be a
-/// little older.
+/// The number of messages that are remembered. Files have messages in the order of routing, so a
+/// later message may be slightly older.
 const RECENT_MAX: usize = 1 << 14;
 
 fn of(path: &Path) -> impl FnOnce(io::Error) -> OpenError {

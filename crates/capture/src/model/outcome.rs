@@ -12,7 +12,7 @@ worded_enum! {
     /// How a call ended. Each call has exactly one outcome.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum CallOutcome {
-        /// The callee returned.
+        /// The callee sent a method return.
         Returned = "returned",
         /// The reply is an error that names neither a time-out nor a callee that left.
         Failed = "failed",
@@ -24,8 +24,9 @@ worded_enum! {
         CallerLeft = "caller left",
         /// The caller was still waiting when the recording ended.
         Waiting = "waiting",
-        /// The capture cut what would show the outcome: the header of this call or of a reply that may belong
-        /// to it, the text of a NoReply, or the signals about connections that leave.
+        /// The messages that would show the outcome were cut: the header of this call, the header
+        /// of a reply that may belong to it, the text of a NoReply error, or the signals about
+        /// connections that leave.
         Unknown = "unknown",
         /// The caller expects no reply, and there is none.
         NoReplyExpected = "no reply expected",
@@ -33,15 +34,15 @@ worded_enum! {
 }
 
 impl CallOutcome {
-    /// Whether the caller expected a reply and received none, not even an error of the bus.
+    /// Returns whether the caller expected a reply and received none, not even an error of the bus.
     pub const fn is_unanswered(self) -> bool {
         matches!(self, Self::CallerLeft | Self::Waiting)
     }
 }
 
 impl<'c> CapturedMessage<'c> {
-    /// How the call ended that this message is or answers; `None` for signals, and for replies whose
-    /// call is not in the recording.
+    /// Returns the outcome of the call that this message is or answers; `None` for signals, and for
+    /// replies whose call is not in the recording.
     pub fn outcome(&self) -> Option<CallOutcome> {
         let call = self.call()?;
         let left = call.caller_left();
@@ -56,9 +57,9 @@ impl<'c> CapturedMessage<'c> {
         })
     }
 
-    /// How long the caller of this call, or of the call that this message answers, waited: until it
-    /// had the reply, until it disconnected, or until the recording ended. `None` if that is unknown,
-    /// if the caller expected no reply, or if the clock was set back meanwhile.
+    /// Returns how long the caller waited for the call that this message is or answers: until it
+    /// had the reply, until it disconnected, or until the recording ended. `None` if that is
+    /// unknown, if the caller expected no reply, or if the clock was set back meanwhile.
     pub fn waited(&self) -> Option<Duration> {
         let call = self.call()?;
         let until = match call.outcome()? {
@@ -70,11 +71,11 @@ impl<'c> CapturedMessage<'c> {
         until.since(call.at()).filter(|_| call.has_time())
     }
 
-    /// From the call to its reply, for either of them: from when the bus received the call until it had
-    /// written the reply to the caller, as far as the bus itself has recorded that; otherwise from when
-    /// the recorder saw the call until it saw the reply. `None` if the caller had disconnected before
-    /// the reply, if the clock was set back between the two, or if the recorder reports that it read one of
-    /// them so late that the duration is wrong by more than a tenth.
+    /// Returns the time from the call to its reply, for either of them. It begins when the bus
+    /// received the call and ends when it had written the reply to the caller, if the bus itself
+    /// recorded that; otherwise it is the time between reading the two. `None` if the caller
+    /// disconnected before the reply, if the clock was set back between the two, or if the recorder
+    /// reports that it read one of them so late that the duration is wrong by more than a tenth.
     pub fn duration(&self) -> Option<Duration> {
         let call = self.call()?;
         let reply = call.partner()?;
@@ -86,14 +87,15 @@ impl<'c> CapturedMessage<'c> {
         (wrong_by.saturating_mul(UNCERTAIN_PART) <= duration).then_some(duration)
     }
 
-    /// When the bus had written it to its addressee, if the bus has recorded that; otherwise its time.
+    /// Returns when the bus had written the message to its destination, if the bus recorded that;
+    /// otherwise the time of the message.
     pub fn written_at(&self) -> RecordedTime {
         let copies = self.deliveries().unwrap_or_default().iter();
         let addressed = copies.filter(|copy| copy.rules == 0).find_map(|copy| copy.written_after);
         self.at().after(addressed.unwrap_or_default())
     }
 
-    /// When the caller disconnected, if that was after it had sent this call.
+    /// When the caller disconnected, if it did so after it had sent this call.
     fn caller_left(&self) -> Option<RecordedTime> {
         let left = self.capture().directory().peer(self.from()?).left?;
         (self.at() <= left).then_some(left)
@@ -122,7 +124,8 @@ impl<'c> CapturedMessage<'c> {
         let is_sender_cut = self.health() == Health::HeaderCut && self.sender_id().is_none();
         match self.member() {
             NO_REPLY | TIMEOUT | TIMED_OUT | "" if is_sender_cut => CallOutcome::Unknown,
-            // A service may pass on such an error of a call of its own. Then it has replied itself.
+            // A service may forward such an error that it got for its own call. Then the service
+            // has replied.
             _ if self.sender_id() != self.capture().driver() => CallOutcome::Failed,
             NO_REPLY => self.cause_of_no_reply(call),
             TIMEOUT | TIMED_OUT => CallOutcome::TimedOut,
@@ -130,8 +133,8 @@ impl<'c> CapturedMessage<'c> {
         }
     }
 
-    /// All buses send the same error for both causes. They differ in the text, and if that was not
-    /// kept, in whether the callee is seen to leave.
+    /// All buses send the same error for both causes. The causes differ in the text of the error;
+    /// if it was not kept, in whether the recording shows that the callee left.
     fn cause_of_no_reply(&self, call: &Self) -> CallOutcome {
         let mut buffer = Vec::new();
         let message = self.capture().read_message(self.id(), &mut buffer).ok().flatten();
@@ -157,7 +160,7 @@ impl<'c> CapturedMessage<'c> {
 }
 
 impl Capture {
-    /// The time of the last thing that the recording has of a bus.
+    /// Returns the time of the last record of a bus.
     pub fn end_of(&self, bus: BusId) -> RecordedTime {
         self.ends.get(usize::from(bus.0)).copied().unwrap_or_default()
     }
@@ -168,14 +171,14 @@ impl Capture {
         cut.calls > 0 || cut.replies > 0
     }
 
-    /// Whether connections may have left a bus without a trace: the capture cut signals that would tell, and
-    /// the recorder has not reported what they said.
+    /// Whether connections may have left a bus unnoticed: signals that would show it were cut, and
+    /// the recorder did not report their content.
     pub(crate) fn hides_departures(&self, bus: BusId) -> bool {
         self.cut.of(bus).hides_departures && !self.directory.has_recorder_on(bus)
     }
 
-    /// The recording goes on until this time at least.
-    pub(super) fn goes_on(&mut self, bus: BusId, at: RecordedTime) {
+    /// Extends the recording of a bus to at least this time.
+    pub(super) fn extend_to(&mut self, bus: BusId, at: RecordedTime) {
         let index = usize::from(bus.0);
         if self.ends.len() <= index {
             self.ends.resize(index + 1, RecordedTime(i64::MIN));
@@ -184,10 +187,10 @@ impl Capture {
     }
 }
 
-/// A duration is unknown if more than this part of it may be wrong: a tenth.
+/// A duration is unknown if more than one part in this many, a tenth, may be wrong.
 const UNCERTAIN_PART: u32 = 10;
 
-/// A recorder reads the error and the signal about the same departure at most this far apart.
+/// The maximum time between reading the error and the signal about the same departure.
 const READING: Duration = Duration::from_millis(100);
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";

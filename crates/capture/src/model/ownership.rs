@@ -1,16 +1,16 @@
-//! The owners of a well-known name, one after the other.
+//! The successive owners of a well-known name.
 
 use super::directory::{News, RecordedPeerId};
 use crate::record::RecordedTime;
 
-/// A well-known name in the hands of one connection.
+/// A period in which one connection owned a well-known name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ownership {
-    /// The owner.
+    /// The connection that owned the name.
     pub owner: RecordedPeerId,
-    /// Since when; `None` if the recording does not say.
+    /// The start of the period; `None` if the recording does not show it.
     pub since: Option<RecordedTime>,
-    /// Until when; `None` if it was so to the end.
+    /// The end of the period; `None` if the recording ended first.
     pub until: Option<RecordedTime>,
     /// When the recorder reported the owner; `None` if a signal of the bus did.
     reported: Option<RecordedTime>,
@@ -19,7 +19,7 @@ pub struct Ownership {
 }
 
 impl Ownership {
-    /// Whether the owner had the name at this time.
+    /// Whether the connection owned the name at this time.
     pub(super) fn holds(&self, at: RecordedTime) -> bool {
         self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at <= until)
     }
@@ -27,13 +27,13 @@ impl Ownership {
 
 /// The owners of one well-known name, in the order of time.
 ///
-/// There are two sources. NameOwnerChanged is exact. The recorder reports what it learned on another
-/// connection, which may stand in the file before the signal about the same change, with a later time.
-/// So each signal replaces what the recorder has reported about the time before it.
+/// There are two sources. NameOwnerChanged is exact. The recorder reports what it learned on
+/// another connection; its report may precede the signal about the same change in the file, with a
+/// later time. Therefore each signal replaces the reports about the time before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NameOwners {
     all: Vec<Ownership>,
-    /// How many of `all`, from the first one, the signals have confirmed.
+    /// The number of entries of `all`, from the first one, that signals have confirmed.
     confirmed: usize,
 }
 
@@ -42,7 +42,7 @@ impl NameOwners {
         &self.all
     }
 
-    /// Takes in a NameOwnerChanged.
+    /// Records a NameOwnerChanged signal.
     pub(super) fn changed(
         &mut self,
         old: Option<RecordedPeerId>,
@@ -65,11 +65,12 @@ impl NameOwners {
         }
     }
 
-    /// The ownership that a signal ends, if it is known, ends now.
+    /// Ends the period of the old owner, if it is known.
     fn end(&mut self, old: Option<RecordedPeerId>, at: RecordedTime, reports: &[Ownership]) {
         let last = self.all.last_mut().filter(|last| last.until.is_none() || last.end_is_reported);
         if let Some(last) = last {
-            // Signals are missing if it is another owner; then a report says best when this one ended.
+            // If the owner differs, signals are missing, and a report shows better when this period
+            // ended.
             let reported = last.until.filter(|until| Some(last.owner) != old && *until < at);
             last.until = Some(reported.unwrap_or(at));
             last.end_is_reported = false;
@@ -84,7 +85,7 @@ impl NameOwners {
         }
     }
 
-    /// The recorder reports the owner at this time, and perhaps since when.
+    /// Records the owner that the recorder reports, and since when it owns the name, if known.
     pub(super) fn found(
         &mut self,
         owner: RecordedPeerId,
@@ -97,13 +98,13 @@ impl NameOwners {
         if self.all.is_empty() {
             self.push(Ownership { reported: Some(at), ..Ownership::new(owner, since) });
         } else {
-            // It was owned by somebody else, or by nobody, when that was last learned.
+            // When last known, the name had another owner or none.
             self.take(owner, since.unwrap_or(at));
         }
         News::New
     }
 
-    /// The recorder reports that nobody owns the name.
+    /// Records that the name has no owner, as the recorder reports.
     pub(super) fn released(&mut self, at: RecordedTime) -> News {
         let Some(last) = self.all.last_mut().filter(|last| last.until.is_none()) else {
             return News::Old;
@@ -137,7 +138,7 @@ impl Ownership {
 mod tests {
     use super::*;
 
-    /// What is learned about a name, from first to last in the file.
+    /// A piece of information about a name, in file order.
     enum Learned {
         Signal(Option<u32>, Option<u32>, i64),
         Found(u32, i64),
@@ -146,7 +147,7 @@ mod tests {
     }
     use Learned::{Found, Released, Signal, Taken};
 
-    /// The owner, since when and until when.
+    /// The index of the owner, the start and the end of the period.
     type OwnershipSpan = (usize, Option<i64>, Option<i64>);
 
     fn owners(all: &[Learned]) -> Vec<OwnershipSpan> {
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_say_when_whatever_the_recorder_has_reported_before() {
+    fn ownership_times_come_from_signals_even_after_reports() {
         let (x, y) = (1, 2);
         let cases: &[(&str, &[Learned], &[OwnershipSpan])] = &[
             ("only found", &[Found(x, 5)], &[(1, None, None)]),

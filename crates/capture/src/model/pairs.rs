@@ -1,4 +1,4 @@
-//! Calls and the replies to them.
+//! Pairs calls with their replies.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use foldhash::fast::RandomState;
 use super::TextId;
 use crate::record::BusId;
 
-/// Calls that nobody has answered yet: by bus, caller and serial.
+/// Calls without a reply so far, by bus, caller and serial.
 ///
-/// A serial that is used again, as by a program that reuses its name or counts past the end, takes
-/// the place of the older call, which then has no reply.
+/// If a serial is used again, because a name was reused or the counter wrapped, the new call
+/// replaces the older one, which then has no reply.
 #[derive(Debug, Default)]
 pub(super) struct UnansweredCalls {
     calls: HashMap<(BusId, TextId, u32), u32, RandomState>,

@@ -1,4 +1,4 @@
-//! The parts of a recording that was cut into several files.
+//! The parts of a recording that was split into several files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 use crate::file::RecordingReader;
 use crate::record::{BusId, Fact, RecordedProcess, RecordingRecord};
 
-/// The files beside `FILE` that are named `FILE.1`, `FILE.2` and so on.
+/// The files next to `FILE` that are named `FILE.1`, `FILE.2` and so on.
 #[derive(Debug, Default)]
 pub(super) struct RecordingParts {
-    /// Those that are parts of the same recording.
+    /// The parts of the same recording.
     pub(super) own: Vec<PathBuf>,
-    /// Those that are parts of other recordings, as a file that an earlier recording has left.
+    /// The parts of other recordings, such as files that an earlier recording left behind.
     pub(super) foreign: Vec<PathBuf>,
 }
 
 impl RecordingParts {
     pub(super) fn of(path: &Path) -> Self {
-        // What is piped in can be read only once.
+        // Standard input can be read only once.
         let bases = path.is_file().then(|| [Some(path.to_owned()), fs::canonicalize(path).ok()]);
         let mut bases = bases.into_iter().flatten().flatten();
         let Some(base) = bases.find(|base| numbered(base, 1).is_file()) else {
@@ -40,19 +40,20 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     name.into()
 }
 
-/// By what files of one recording are recognized. The recorder writes it at the start of each.
+/// The facts by which the files of one recording are recognized. The recorder writes them at the
+/// start of each file.
 #[derive(Debug, Default)]
 struct RecordingIdentity {
-    /// The connections of the recorder, each with the address of its bus.
+    /// The connections of the recorder, with the addresses of their buses.
     recorders: BTreeSet<(Option<String>, String)>,
-    /// The processes of the buses, each with the address.
+    /// The process IDs of the buses, with their addresses.
     buses: BTreeSet<(Option<String>, u32)>,
-    /// Whether messages were left out when it was saved, which is never done in parts.
+    /// Whether the file is an excerpt. Excerpts are never split into parts.
     is_excerpt: bool,
 }
 
 impl RecordingIdentity {
-    /// The identity of a file; that of nothing if it cannot be read, which is reported when it is opened.
+    /// The identity of a file; empty if it cannot be read, which is reported when it is opened.
     fn read(path: &Path) -> Self {
         Self::try_read(path).unwrap_or_default()
     }
@@ -90,7 +91,8 @@ impl RecordingIdentity {
         }
     }
 
-    /// Whether two files are of one recording, as far as they show it: files of other programs do not.
+    /// Whether two files belong to one recording, as far as their content shows it. Files of other
+    /// programs do not show it.
     fn is_of_the_recording_of(&self, other: &Self) -> bool {
         let share = |buses: &BTreeSet<_>, others: &BTreeSet<_>| {
             buses.is_empty() || others.is_empty() || !buses.is_disjoint(others)
@@ -104,5 +106,5 @@ impl RecordingIdentity {
     }
 }
 
-/// Records that are read of a file to identify it.
+/// The maximum number of records that are read to identify a file.
 const RECORDS_MAX: usize = 4096;

@@ -1,4 +1,4 @@
-//! What is kept of each message.
+//! The data that a capture stores for each message.
 
 use wire::message::{Flags, MessageType};
 
@@ -6,26 +6,26 @@ use super::TextId;
 use super::store::StoredPlace;
 use crate::record::{BusId, RecordedTime};
 
-/// One message. A million of these are 72 MB.
+/// One message. A million of these take 72 MB.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageRow {
     pub(super) at: RecordedTime,
     pub(super) place: StoredPlace,
-    /// Bytes that the message had.
+    /// The full length of the message in bytes.
     pub(super) len: u32,
-    /// Bytes that were kept.
+    /// The number of bytes that were kept.
     pub(super) kept: u32,
     pub(super) serial: u32,
-    /// 0 for none.
+    /// The serial of the call; 0 if the message is not a reply.
     pub(super) reply_serial: u32,
     pub(super) sender: TextId,
     pub(super) destination: TextId,
     pub(super) path: TextId,
     pub(super) interface: TextId,
-    /// The member; the name of an error.
+    /// The member, or the name of an error.
     pub(super) member: TextId,
     pub(super) signature: TextId,
-    /// Of a call its reply, of a reply its call; [`NOBODY`] if there is none.
+    /// The reply of a call or the call of a reply; [`ABSENT`] if there is none.
     pub(super) partner: u32,
     pub(super) bus: BusId,
     pub(super) kind: MessageType,
@@ -46,22 +46,22 @@ impl MessageRow {
 
 const _: () = assert!(size_of::<MessageRow>() == 72, "the documentation says so");
 
-/// The partner of a message that has none.
-pub(super) const NOBODY: u32 = u32::MAX;
+/// The partner of a message without one.
+pub(super) const ABSENT: u32 = u32::MAX;
 
-/// How much of a message there is, and whether it is right.
+/// How much of a message is present, and whether it is valid.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Health {
-    /// All of it, and valid.
+    /// The message is complete and valid.
     Whole,
-    /// All of it, but what the body says was crossed out; only its shape can be believed.
+    /// The message is complete, but its body is redacted: only the structure is real.
     BodyRedacted,
-    /// The header is whole, of the body a part is missing.
+    /// The header is complete, but a part of the body is missing.
     BodyCut,
-    /// The header itself is not whole; fields behind the cut are absent.
+    /// The header is incomplete; fields after the cut are absent.
     HeaderCut,
-    /// The body breaks a rule of the specification.
+    /// The body violates the specification.
     BodyInvalid,
-    /// The header does.
+    /// The header violates the specification.
     HeaderInvalid,
 }

@@ -1,27 +1,27 @@
-//! A message as it was recorded, to a row.
+//! Converts recorded messages to rows.
 
 use wire::message::{FieldCode, FixedHeader, Flags, HeaderScan, InvalidMessage, MessageType};
 use wire::message::{InvalidReason, ScannedField};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use wire::signature::Signature;
 
-use super::row::{Health, MessageRow, NOBODY};
+use super::row::{ABSENT, Health, MessageRow};
 use super::store::StoredPlace;
 use super::strings::{Strings, TextId};
 use crate::record::RawMessage;
 
-/// What a message says in its header, each name found among the texts of the capture.
+/// Parses the headers of messages and interns their names.
 ///
-/// The names of a message were nearly always seen before; only a new one is checked.
+/// Nearly all names have been seen before; only new ones are validated.
 #[derive(Debug)]
 pub(super) struct Scanner {
     pub(super) strings: Strings,
     pub(super) words: BusWords,
-    /// By text, bits of [`FieldCode`] of which it is a valid value.
+    /// For each text, the [`FieldCode`]s, as bits, for which it was validated.
     valid: Vec<u16>,
 }
 
-/// The names by which messages of the bus are known, found once.
+/// The interned names by which messages of the bus are recognized.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BusWords {
     pub(super) driver: TextId,
@@ -79,7 +79,7 @@ impl Scanner {
         row.serial = fixed.serial.get();
         row.kind = fixed.message_type;
         row.flags = fixed.flags;
-        // What the header says is what travelled; a container may have it wrong.
+        // The length in the header is the one that was sent; that in the file may be wrong.
         if fixed.message_len() != row.len as usize {
             row.len = row.len.max(fixed.message_len() as u32);
         }
@@ -160,7 +160,7 @@ impl Scanner {
     }
 }
 
-/// Which part of a message is not valid.
+/// The part of a message that is invalid.
 #[derive(Clone, Copy, Debug)]
 enum Invalid {
     Header(InvalidMessage),
@@ -193,7 +193,7 @@ fn empty_row(raw: &RawMessage<'_>, place: StoredPlace) -> MessageRow {
         interface: TextId::NONE,
         member: TextId::NONE,
         signature: TextId::NONE,
-        partner: NOBODY,
+        partner: ABSENT,
         bus: raw.bus,
         kind: MessageType::Unknown(0),
         flags: Flags::NONE,
@@ -202,7 +202,7 @@ fn empty_row(raw: &RawMessage<'_>, place: StoredPlace) -> MessageRow {
     }
 }
 
-/// Whether a field holds what its code says.
+/// Validates the value of a field.
 fn check(code: FieldCode, bytes: &[u8]) -> Result<&str, InvalidMessage> {
     let name = |kind| InvalidReason::FieldName(code, kind).at(0);
     match code {
@@ -211,9 +211,9 @@ fn check(code: FieldCode, bytes: &[u8]) -> Result<&str, InvalidMessage> {
         FieldCode::Member => MemberName::from_bytes(bytes).map(|name| name.as_str()),
         FieldCode::ErrorName => ErrorName::from_bytes(bytes).map(|name| name.as_str()),
         FieldCode::Destination | FieldCode::Sender => {
-            // A monitor sees those that have not said Hello under this name.
-            if bytes == STRANGER.as_bytes() {
-                return Ok(STRANGER);
+            // In a monitor's view, connections that have not called Hello have this name.
+            if bytes == NOT_ACTIVE.as_bytes() {
+                return Ok(NOT_ACTIVE);
             }
             BusName::from_bytes(bytes).map(|name| name.as_str())
         }
@@ -247,5 +247,5 @@ fn check_required(row: &MessageRow, fixed: &FixedHeader) -> Result<(), InvalidMe
     }
 }
 
-/// Who is connected and has not said Hello.
-const STRANGER: &str = ":not.active.yet";
+/// The name of connections that have not called Hello.
+const NOT_ACTIVE: &str = ":not.active.yet";

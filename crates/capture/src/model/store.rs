@@ -1,14 +1,14 @@
-//! Where the bytes of messages are.
+//! The storage of the bytes of messages.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// A place in the [`Store`]: which part of it, and how far from the start of that.
+/// A position in the [`Store`]: a file, and an offset in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StoredPlace(u64);
 
-/// The bytes of all messages: those of an uncompressed file stay in it, all others are kept here.
+/// The bytes of all messages. Those in an uncompressed file stay in it; all others are stored here.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     files: Vec<Box<dyn ReadAt>>,
@@ -16,9 +16,9 @@ pub(super) struct Store {
     kept: Vec<u8>,
 }
 
-/// A file of which any part can be read again.
+/// A file that can be read at any offset.
 pub(super) trait ReadAt: fmt::Debug + Send + Sync {
-    /// Fills `buffer` with what begins `offset` bytes from the start.
+    /// Fills `buffer` with the bytes from `offset` on.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 }
 
@@ -32,11 +32,11 @@ impl ReadAt for Arc<Vec<u8>> {
     }
 }
 
-/// One of the files: its number, from 1. 0 is what is kept here.
+/// The number of a file, from 1; 0 for bytes that are stored here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct StoredFile(u64);
 
-/// Bits of a place that are the offset; no file is longer than that.
+/// The number of bits of a position that hold the offset. All files are shorter.
 const OFFSET_BITS: u32 = 48;
 
 impl StoredPlace {
@@ -54,30 +54,30 @@ impl StoredPlace {
 }
 
 impl Store {
-    /// Takes a file in which places can be.
+    /// Adds a file.
     pub(super) fn open(&mut self, file: impl ReadAt + 'static) -> StoredFile {
         self.files.push(Box::new(file));
         StoredFile(self.files.len() as u64)
     }
 
-    /// From now on, places are in this file.
+    /// Selects the file of the following positions.
     pub(super) const fn select(&mut self, part: StoredFile) {
         self.current = part;
     }
 
-    /// The place `offset` bytes from the start of the file that places are in.
+    /// The position at `offset` in the selected file.
     pub(super) const fn in_file(&self, offset: u64) -> StoredPlace {
         StoredPlace::new(self.current, offset)
     }
 
-    /// Keeps a copy.
+    /// Stores a copy of the bytes.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> StoredPlace {
         let offset = self.kept.len() as u64;
         self.kept.extend_from_slice(bytes);
         StoredPlace::new(StoredFile::default(), offset)
     }
 
-    /// Reads `len` bytes into `buffer`, in place of what it holds.
+    /// Replaces the content of `buffer` with `len` bytes at a position.
     pub(super) fn read(
         &self,
         place: StoredPlace,

@@ -1,10 +1,10 @@
-//! Texts, each kept once.
+//! Interned texts.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-/// A text of a capture. Two are equal if the texts are.
+/// The id of a text of a capture. Ids are equal if and only if the texts are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TextId(u32);
 
@@ -12,12 +12,12 @@ impl TextId {
     /// The empty text, which stands for an absent header field.
     pub const NONE: Self = Self(0);
 
-    /// Whether there is none.
+    /// Returns whether the text is empty, so that the header field is absent.
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// The place among all texts of the capture.
+    /// Returns the index among all texts of the capture.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -29,7 +29,7 @@ pub struct Strings {
     table: HashTable<TextId>,
     hasher: RandomState,
     bytes: String,
-    /// Where each text ends; each begins where the one before ends.
+    /// The end offset of each text, which begins at the end of the previous one.
     ends: Vec<u32>,
 }
 
@@ -47,38 +47,38 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// The text; `NONE` is empty.
+    /// Returns the text with this id; `NONE` is the empty text.
     pub fn get(&self, text: TextId) -> &str {
         text_at(&self.bytes, &self.ends, text)
     }
 
-    /// The id of a text that some message has.
+    /// Returns the id of a text; `None` if the capture does not contain it.
     pub fn find(&self, text: &str) -> Option<TextId> {
         let hash = self.hasher.hash_one(text.as_bytes());
         self.table.find(hash, |&id| self.get(id) == text).copied()
     }
 
-    /// All ids, in the order in which the texts were first seen.
+    /// Returns all ids, in the order in which the texts were first seen.
     pub fn ids(&self) -> impl Iterator<Item = TextId> + use<> {
         (0..self.ends.len() as u32).map(TextId)
     }
 
-    /// All texts, in the order of their ids.
+    /// Returns all texts, in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.ids().map(|id| self.get(id))
     }
 
-    /// How many there are, the empty one included.
+    /// Returns the number of texts, including the empty one.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Never: the empty text is always there.
+    /// Returns false: the empty text is always present.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The id of a text.
+    /// Returns the id of a text, which is added if it is new.
     pub fn intern(&mut self, text: &str) -> TextId {
         match self.seen(text.as_bytes()) {
             Some(id) => id,
@@ -86,14 +86,14 @@ impl Strings {
         }
     }
 
-    /// The id of bytes that are a text of the capture already.
+    /// The id of bytes that are already a text of the capture.
     #[inline]
     pub(super) fn seen(&self, bytes: &[u8]) -> Option<TextId> {
         let hash = self.hasher.hash_one(bytes);
         self.table.find(hash, |&id| self.get(id).as_bytes() == bytes).copied()
     }
 
-    /// When 4 GiB of different texts are full, further ones count as absent.
+    /// Adds a text. When 4 GiB of different texts are stored, further texts are treated as absent.
     #[cold]
     fn add(&mut self, text: &str) -> TextId {
         let (Ok(id), Ok(end)) =
