@@ -1,4 +1,4 @@
-//! Messages one behind the other, as `dbus-monitor --binary` writes them. They have no times.
+//! Reads concatenated messages, as `dbus-monitor --binary` writes them. They have no times.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::record::{
     BusId, Damage, RawMessage, RecordedBus, RecordedClock, RecordedTime, RecordingRecord,
 };
 
-/// Reads messages that lie one behind the other.
+/// Reads concatenated messages.
 #[derive(Debug)]
 pub(super) struct Binary<R> {
     window: FileWindow<R>,
@@ -20,8 +20,8 @@ pub(super) struct Binary<R> {
 #[derive(Clone, Copy, Debug)]
 enum BinaryReadStage {
     Start,
-    /// So many bytes were passed on as a message.
-    Behind(usize),
+    /// This number of bytes, already returned as a message, precedes the next message.
+    After(usize),
     End,
 }
 
@@ -33,11 +33,11 @@ impl<R: Read> Binary<R> {
     pub(super) fn next(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         match self.stage {
             BinaryReadStage::Start => {
-                self.stage = BinaryReadStage::Behind(0);
+                self.stage = BinaryReadStage::After(0);
                 let bus = RecordedBus { clock: RecordedClock::Absent, ..RecordedBus::default() };
                 return Ok(Some(RecordingRecord::Bus(bus)));
             }
-            BinaryReadStage::Behind(len) => self.window.advance(len),
+            BinaryReadStage::After(len) => self.window.advance(len),
             BinaryReadStage::End => return Ok(None),
         }
         self.message()
@@ -52,14 +52,14 @@ impl<R: Read> Binary<R> {
             return Ok(if is_cut { Some(self.window.early_end()) } else { self.window.failure() });
         }
         let Some(len) = message_len(start) else {
-            return self.pass_over().map(Some);
+            return self.resynchronize().map(Some);
         };
         let kept = self.window.peek(len)?.len();
         if kept < len {
             self.stage = BinaryReadStage::End;
             return Ok(Some(self.window.early_end()));
         }
-        self.stage = BinaryReadStage::Behind(len);
+        self.stage = BinaryReadStage::After(len);
         Ok(Some(RecordingRecord::Message(RawMessage {
             at: RecordedTime::default(),
             bus: BusId(0),
@@ -70,28 +70,28 @@ impl<R: Read> Binary<R> {
         })))
     }
 
-    /// Goes on at the next place where a message may begin.
-    fn pass_over(&mut self) -> io::Result<RecordingRecord<'static>> {
+    /// Skips to the next position at which a message may begin.
+    fn resynchronize(&mut self) -> io::Result<RecordingRecord<'static>> {
         let at = self.window.offset();
         let len = self.window.seek(START_LEN, is_start)?;
-        self.stage = BinaryReadStage::Behind(0);
-        let what = format!("{len} bytes that are no message");
+        self.stage = BinaryReadStage::After(0);
+        let what = format!("{len} bytes that are not a message");
         Ok(RecordingRecord::Damage(Damage { at, what }))
     }
 }
 
-/// Whether these bytes may be the start of a message: of one that is valid, with a header.
+/// Whether these bytes may be the start of a valid message with header fields.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
-    // The first header field: its code, and one of the types that fields have.
+    // The first header field: its code, and one of the types that header fields have.
     let field = bytes.get(FixedHeader::LEN..START_LEN);
     let is_field = matches!(field, Some(&[1..=9, 1, b's' | b'o' | b'g' | b'u', 0]));
     is_field && message_len(bytes).is_some()
 }
 
-/// How long the message is that begins here.
+/// The length of the message that begins here; `None` if its header is invalid.
 pub(super) fn message_len(bytes: &[u8]) -> Option<usize> {
     let mut start = *bytes.first_chunk()?;
-    // When the bus ends their connection, recorders get a message from their library, which has no
+    // When the bus closes their connection, recorders get a message from their library that has no
     // serial.
     if start[SERIAL] == [0; 4] {
         start[SERIAL].fill(1);
@@ -99,8 +99,8 @@ pub(super) fn message_len(bytes: &[u8]) -> Option<usize> {
     Some(FixedHeader::parse(&start).ok()?.message_len())
 }
 
-/// Where the serial stands in a header.
+/// The position of the serial in a header.
 const SERIAL: Range<usize> = 8..12;
 
-/// Bytes by which the start of a message is known.
+/// The number of bytes by which the start of a message is recognized.
 const START_LEN: usize = FixedHeader::LEN + 4;

@@ -1,9 +1,9 @@
-//! The formats of recordings.
+//! The file formats of recordings.
 //!
-//! [`PcapngWriter`] writes pcapng with what we add to it, as `docs/capture-format.md` describes it, and
-//! [`PcapWriter`] classic pcap.
-//! [`RecordingReader`] reads that, and what others write: pcap, pcapng, what `dbus-monitor` prints in each
-//! of its modes, and what the flight recorder of our bus leaves; all of them compressed or not.
+//! [`PcapngWriter`] writes pcapng with the additions that `docs/capture-format.md` describes, and
+//! [`PcapWriter`] classic pcap. [`RecordingReader`] reads both, pcap and pcapng files of other
+//! programs, the output of `dbus-monitor` in each of its modes, and the files of the bus's flight
+//! recorder. All may be compressed with gzip or Zstandard.
 
 mod binary;
 mod number;
@@ -31,7 +31,7 @@ use printed::{PrintedForm, PrintedText};
 use ring::RingFile;
 use window::FileWindow;
 
-/// Reads a recording, whichever format it has.
+/// Reads a recording in any supported format.
 #[derive(Debug)]
 pub struct RecordingReader<R: Read> {
     format: FormatReader<Unpacked<R>>,
@@ -48,17 +48,22 @@ enum FormatReader<R> {
 }
 
 impl<R: Read> RecordingReader<R> {
-    /// Finds out which format a file has, by its first bytes; `None` if by them it is no recording.
+    /// Detects the format of a file by its first bytes; `None` if the file is not a recording.
     ///
     /// # Errors
     ///
-    /// If it cannot be read; of kind `InvalidData` if it cannot be decompressed.
+    /// If the file cannot be read. `InvalidData` if it cannot be decompressed.
     pub fn new(source: R) -> io::Result<Option<Self>> {
         let (window, places) = packed::unpack(FileWindow::new(source))?;
         Ok(FormatReader::of(window)?.map(|format| Self { format, places }))
     }
 
-    /// The next thing that the recording says; `None` at its end.
+    /// Returns the next record; `None` at the end of the recording.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or if it is compressed and unpacks to too much data. Invalid
+    /// content is returned as [`Damage`](crate::record::Damage).
     pub fn next_record(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         let mut record = match &mut self.format {
             FormatReader::Pcap(format) => format.next(),
@@ -67,7 +72,7 @@ impl<R: Read> RecordingReader<R> {
             FormatReader::Printed(format) => format.next(),
             FormatReader::Ring(format) => Ok(format.next()),
         }?;
-        if let (MessagePlaces::Nowhere, Some(RecordingRecord::Message(raw))) =
+        if let (MessagePlaces::NotInFile, Some(RecordingRecord::Message(raw))) =
             (self.places, &mut record)
         {
             raw.place = None;
@@ -85,7 +90,7 @@ impl<R: Read> FormatReader<R> {
         } else if pcapng::is_start(start) {
             Self::Pcapng(Pcapng::new(window))
         } else if start.starts_with(&ring::MAGIC) {
-            Self::Ring(Box::new(RingFile::read(window.read_on())?))
+            Self::Ring(Box::new(RingFile::read(window.into_reader())?))
         } else if binary::is_start(start) {
             Self::Binary(Binary::new(window))
         } else if profile::is_start(start) {
@@ -99,5 +104,6 @@ impl<R: Read> FormatReader<R> {
     }
 }
 
-/// Bytes by which a format is known. A text may begin with something that is no message.
+/// The number of bytes by which a format is detected. A text may begin with lines that are not
+/// messages.
 const START_LEN: usize = 1 << 12;

@@ -1,6 +1,6 @@
 //! Numbers, times and link types in containers.
 
-/// The order of the bytes of a container's numbers. Each message in it has its own.
+/// The byte order of the numbers in a container. Each message in it has its own byte order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ByteOrder {
     Little,
@@ -46,12 +46,12 @@ impl ByteOrder {
     }
 }
 
-/// The unit of a container's times.
+/// The unit of the times in a container.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TimeUnit {
-    /// So many nanoseconds.
+    /// The unit is this number of nanoseconds.
     Nanos(u64),
-    /// So many of these make a second.
+    /// A second has this number of units.
     Fraction(u64),
 }
 
@@ -59,7 +59,7 @@ impl TimeUnit {
     pub(super) const MICROSECOND: Self = Self::Nanos(1_000);
     pub(super) const NANOSECOND: Self = Self::Nanos(1);
 
-    /// The unit of which a second has so many; a second itself for none.
+    /// The unit for a number of units per second; a second if the number is 0.
     pub(super) const fn of(per_second: u64) -> Self {
         match per_second {
             0 => Self::Nanos(NANOS),
@@ -68,7 +68,7 @@ impl TimeUnit {
         }
     }
 
-    /// Nanoseconds in so many of these.
+    /// The nanoseconds of a number of units.
     #[inline]
     pub(super) fn nanos(self, count: u64) -> i64 {
         let nanos = match self {
@@ -85,10 +85,10 @@ impl TimeUnit {
 /// The link type of D-Bus in the registry of tcpdump.org.
 pub(super) const LINK_TYPE_DBUS: u32 = 231;
 
-/// A snap length from which on nothing was cut: no message is longer.
+/// The snap length that states that no message was cut: no message is longer.
 pub(super) const SNAP_LEN_ALL: u32 = 1 << 27;
 
-/// Nanoseconds in a second.
+/// The number of nanoseconds in a second.
 pub(super) const NANOS: u64 = 1_000_000_000;
 
 #[cfg(test)]

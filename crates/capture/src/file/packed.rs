@@ -1,8 +1,9 @@
 //! Compressed files.
 //!
-//! Messages of a compressed file cannot be found in it again, so their content is kept in memory. A small
-//! file can unpack to any size; [`UnpackLimit`] bounds what one file can take. The content of a file that is not
-//! compressed stays on the disk, so unpacking a large one with another program helps.
+//! Messages in a compressed file cannot be read again at their position, so its content is kept in
+//! memory. A small file can unpack to any size; [`UnpackLimit`] bounds the content of one file. The
+//! content of an uncompressed file stays on the disk, so large files should be decompressed with
+//! another program.
 
 use std::error::Error;
 use std::fmt;
@@ -13,44 +14,44 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use super::window::FileWindow;
 
-/// A file, without the compression that it may have.
+/// A file, with its compression removed, if any.
 pub(super) enum Unpacked<R: Read> {
     Plain(R),
     Gzip(Box<MultiGzDecoder<FileWindow<R>>>, UnpackLimit),
     Zstd(Zstd<FileWindow<R>>, UnpackLimit),
 }
 
-/// Whether messages stand in the file as they are.
+/// Whether messages have a position in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MessagePlaces {
     InFile,
-    Nowhere,
+    NotInFile,
 }
 
-/// How much a compressed file may become.
+/// Limits the size of the content of a compressed file.
 #[derive(Debug, Default)]
 pub(super) struct UnpackLimit {
-    /// Bytes of content so far.
+    /// The number of content bytes so far.
     unpacked: u64,
 }
 
 impl UnpackLimit {
-    /// Counts content that came out of the first `packed` bytes of a file.
+    /// Counts content that the first `packed` bytes of a file unpacked to.
     fn count(&mut self, unpacked: usize, packed: u64) -> io::Result<()> {
         self.unpacked += unpacked as u64;
         let excess = if self.unpacked > UNPACKED_MAX {
-            Excess::Total
+            UnpackExcess::Total
         } else if self.unpacked > UNPACKED_FREE.max(packed.saturating_mul(RATIO_MAX)) {
-            Excess::Ratio
+            UnpackExcess::Ratio
         } else {
             return Ok(());
         };
-        // An error of the content would end the recording here, and what came before would be shown.
+        // Any other kind of error would end the recording here, and show the content so far.
         Err(io::Error::new(io::ErrorKind::FileTooLarge, excess))
     }
 }
 
-/// Which limit a compressed file exceeds.
+/// The limit that a compressed file exceeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "it unpacks to more than {}, which would be kept in memory. If you trust it, unpack it with \
@@ -60,12 +61,13 @@ impl UnpackLimit {
         Self::Ratio => format!("{RATIO_MAX} times its size"),
     }
 )]
-enum Excess {
+enum UnpackExcess {
     Total,
     Ratio,
 }
 
-/// The file behind `window`, which is at its start, and whether messages can be found in it again.
+/// Adds decompression to a file whose window is at its start, and returns whether messages have a
+/// position in the file.
 pub(super) fn unpack<R: Read>(
     mut window: FileWindow<R>,
 ) -> io::Result<(FileWindow<Unpacked<R>>, MessagePlaces)> {
@@ -73,11 +75,11 @@ pub(super) fn unpack<R: Read>(
         [0x1F, 0x8B, ..] => {
             let source =
                 Unpacked::Gzip(Box::new(MultiGzDecoder::new(window)), UnpackLimit::default());
-            (FileWindow::new(source), MessagePlaces::Nowhere)
+            (FileWindow::new(source), MessagePlaces::NotInFile)
         }
         [0x28, 0xB5, 0x2F, 0xFD] => {
             let source = Unpacked::Zstd(Zstd::new(window), UnpackLimit::default());
-            (FileWindow::new(source), MessagePlaces::Nowhere)
+            (FileWindow::new(source), MessagePlaces::NotInFile)
         }
         _ => (window.map(Unpacked::Plain), MessagePlaces::InFile),
     })
@@ -111,11 +113,11 @@ impl<R: Read> fmt::Debug for Unpacked<R> {
     }
 }
 
-/// Zstandard frames, one behind the other, as several threads or `cat` make them.
+/// Concatenated Zstandard frames, as written by several threads or `cat`.
 pub(super) enum Zstd<R: Read> {
     Between(BufReader<R>),
     Frame(Box<StreamingDecoder<BufReader<R>, FrameDecoder>>),
-    /// Nothing can be read any more.
+    /// Decoding failed or the input has ended.
     Over,
 }
 
@@ -141,10 +143,10 @@ impl<R: Read> Zstd<R> {
                         return Ok(0);
                     }
                     let frame = StreamingDecoder::new(source).map_err(invalid);
-                    let frame = frame.map_err(told_as_end)?;
+                    let frame = frame.map_err(as_unexpected_end)?;
                     *self = Self::Frame(Box::new(frame));
                 }
-                Self::Frame(mut frame) => match frame.read(buffer).map_err(told_as_end)? {
+                Self::Frame(mut frame) => match frame.read(buffer).map_err(as_unexpected_end)? {
                     0 => {
                         check_sum(&frame.decoder)?;
                         *self = Self::Between(frame.into_inner());
@@ -160,28 +162,28 @@ impl<R: Read> Zstd<R> {
 }
 
 impl<R: Read> Zstd<FileWindow<R>> {
-    /// Bytes of the file that were taken so far.
+    /// The number of bytes of the file that were read so far.
     fn packed(&self) -> u64 {
         self.source().map_or(0, FileWindow::offset)
     }
 }
 
-/// Compares the checksum of a frame with that of what came out of it, which the decoder leaves to us.
+/// Compares the checksum of a frame with that of its content, which the decoder does not do itself.
 fn check_sum(decoder: &FrameDecoder) -> io::Result<()> {
     match (decoder.get_checksum_from_data(), decoder.get_calculated_checksum()) {
-        (Some(told), Some(found)) if told != found => Err(invalid(WrongChecksum)),
+        (Some(stated), Some(found)) if stated != found => Err(invalid(WrongChecksum)),
         _ => Ok(()),
     }
 }
 
-/// The content of a frame does not have the checksum that the frame states.
+/// The content of a frame does not match the checksum of the frame.
 #[derive(Debug, thiserror::Error)]
-#[error("something before has another checksum than it had")]
+#[error("the checksum of the preceding data is wrong")]
 struct WrongChecksum;
 
-/// The error with the kind of that behind it, if it is that nothing more is there: the decoder tells
-/// a file that ends too early as one of its own errors.
-fn told_as_end(error: io::Error) -> io::Error {
+/// Converts an error that is caused by the end of the file to an `UnexpectedEof` error. The decoder
+/// wraps a premature end in an error of its own.
+fn as_unexpected_end(error: io::Error) -> io::Error {
     let mut cause = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
     while let Some(behind) = cause {
         if behind.downcast_ref().is_some_and(is_end) {
@@ -200,17 +202,18 @@ fn invalid(error: impl Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-/// Bytes by which a compression is known.
+/// The number of bytes by which a compression is detected.
 const MAGIC_LEN: usize = 4;
 
-/// Bytes that a compressed file may unpack to. About twice as many are needed in memory, more if messages are
-/// tiny.
+/// The maximum size of the content of a compressed file, in bytes. About twice as much memory is
+/// needed, more if messages are tiny.
 const UNPACKED_MAX: u64 = 1 << 30;
 
-/// Bytes that it may unpack to however small it is.
+/// The size of the content that is allowed regardless of the size of the file, in bytes.
 const UNPACKED_FREE: u64 = 32 << 20;
 
-/// Beyond that, bytes for each of its own. Recordings of programs that repeat themselves come to about 30.
+/// The maximum ratio of content to file size above that. Recordings of programs that repeat
+/// themselves reach about 30.
 const RATIO_MAX: u64 = 100;
 
 #[cfg(test)]

@@ -15,12 +15,12 @@ pub(super) struct PrintedText<R> {
     is_started: bool,
 }
 
-/// What the lines of a text are.
+/// The form of a text that `dbus-monitor` prints.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PrintedForm {
-    /// A table with a line for each message: `--profile`.
+    /// A table with a line for each message, as printed with `--profile`.
     Profile,
-    /// A line for each message, and below it its arguments.
+    /// A line for each message, followed by lines with its arguments.
     Messages,
 }
 
@@ -42,10 +42,10 @@ impl<R: Read> PrintedText<R> {
                 ..RecordedBus::default()
             })));
         }
-        let made = match self.form {
+        let rebuilt_record = match self.form {
             PrintedForm::Profile => profile::next(lines),
             PrintedForm::Messages => text::next(lines),
         }?;
-        Ok(self.lines.record(made))
+        Ok(self.lines.record(rebuilt_record))
     }
 }

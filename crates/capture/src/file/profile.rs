@@ -4,22 +4,22 @@ use std::io::{self, Read};
 
 use wire::message::MessageType;
 
-use super::rebuilt::{self, Made, PrintedFields, TextLineReader};
+use super::rebuilt::{self, PrintedFields, RebuiltRecord, TextLineReader};
 
-/// The next message of a profile.
-pub(super) fn next<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Made> {
+/// Reads the next message of a profile.
+pub(super) fn next<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<RebuiltRecord> {
     while let Some(line) = lines.take()? {
         if line.starts_with('#') {
             continue;
         }
-        if let Some(made) = lines.make(fields(&line).as_ref(), &[]) {
-            return Ok(made);
+        if let Some(rebuilt_record) = lines.rebuild(fields(&line).as_ref(), &[]) {
+            return Ok(rebuilt_record);
         }
     }
     Ok(lines.end())
 }
 
-/// Whether a file begins like this.
+/// Whether a file begins like the output of `dbus-monitor --profile`.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
     [&b"#type\t"[..], b"mc\t", b"mr\t", b"err\t", b"sig\t"]
         .iter()
@@ -48,5 +48,5 @@ fn fields(line: &str) -> Option<PrintedFields<'_>> {
     Some(fields)
 }
 
-/// What stands for an absent text.
+/// The placeholder for an absent text.
 const NONE: &str = "<none>";

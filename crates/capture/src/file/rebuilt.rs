@@ -1,4 +1,4 @@
-//! Messages made from texts that name their fields.
+//! Rebuilds messages from texts with their header fields.
 
 use std::io::{self, Read};
 use std::num::NonZeroU32;
@@ -13,7 +13,7 @@ use crate::record::{
     BusId, Damage, GapCause, RawMessage, RecordedTime, RecordingGap, RecordingRecord,
 };
 
-/// What a text says about a message. Texts that are absent were not there, or said to be none.
+/// The header fields of a message in a text. Absent fields are `None`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PrintedFields<'t> {
     pub(super) kind: MessageType,
@@ -44,7 +44,7 @@ impl<'t> PrintedFields<'t> {
         }
     }
 
-    /// Whether libdbus has made it for the recorder, whose connection the bus had ended.
+    /// Whether libdbus created the message because the bus disconnected the recorder.
     pub(super) fn is_disconnection(&self) -> bool {
         self.sender.is_none()
             && self.member == Some("Disconnected")
@@ -74,8 +74,8 @@ impl<'t> PrintedFields<'t> {
         })
     }
 
-    /// Puts the message into `out`, in place of what it holds; `None` if the fields cannot be those
-    /// of a message.
+    /// Replaces the content of `out` with the message; `None` if the fields are invalid for a
+    /// message.
     fn build(&self, args: &[Value], out: &mut Vec<u8>) -> Option<()> {
         let mut message = self.builder()?;
         if let Some(sender) = self.sender {
@@ -96,21 +96,21 @@ impl<'t> PrintedFields<'t> {
     }
 }
 
-/// The lines of a text, and the message that was made from the last of them.
+/// The lines of a text, and the message that was rebuilt from the last ones.
 #[derive(Debug)]
 pub(super) struct TextLineReader<R> {
     window: FileWindow<R>,
     message: Vec<u8>,
-    /// Where the line stands that was taken last.
+    /// The offset of the last line that was taken.
     at: u64,
-    /// Where the first line stands that could not be used, and how many there are.
+    /// The offset of the first unusable line, and the number of unusable lines.
     unusable: Option<(u64, u64)>,
 }
 
-/// What was made from lines.
+/// The result of rebuilding a record from lines.
 #[derive(Debug)]
-pub(super) enum Made {
-    /// A message, which is in [`TextLineReader`].
+pub(super) enum RebuiltRecord {
+    /// A message, whose bytes are in the [`TextLineReader`].
     Message(RecordedTime),
     Other(RecordingRecord<'static>),
     End,
@@ -121,14 +121,14 @@ impl<R: Read> TextLineReader<R> {
         Self { window, message: Vec::new(), at: 0, unusable: None }
     }
 
-    /// The next line, without its end; empty if it is no text. `None` at the end.
+    /// Returns the next line, without its end; an empty line if it is not UTF-8. `None` at the end.
     pub(super) fn peek(&mut self) -> io::Result<Option<&str>> {
         let line = self.window.line()?;
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         Ok((!line.is_empty()).then(|| std::str::from_utf8(text).unwrap_or_default()))
     }
 
-    /// The same, and goes on behind it.
+    /// Returns the next line like [`peek`](Self::peek), and advances past it.
     pub(super) fn take(&mut self) -> io::Result<Option<String>> {
         let line = self.peek()?.map(str::to_owned);
         self.at = self.window.offset();
@@ -136,53 +136,53 @@ impl<R: Read> TextLineReader<R> {
         Ok(line)
     }
 
-    /// Goes on behind a line that belongs to the one that was taken.
+    /// Advances past a line that belongs to the last line that was taken.
     pub(super) fn pass(&mut self) -> io::Result<()> {
         let len = self.window.line()?.len();
         self.window.advance(len);
         Ok(())
     }
 
-    /// Makes a message of what the line says that was taken last, or what else it stands for;
-    /// remembers the line if that is nothing.
-    pub(super) fn make(
+    /// Rebuilds a message, or another record, from the fields in the last line that was taken.
+    /// Counts the line as unusable if that fails.
+    pub(super) fn rebuild(
         &mut self,
         fields: Option<&PrintedFields<'_>>,
         args: &[Value],
-    ) -> Option<Made> {
-        let made = fields.and_then(|fields| {
+    ) -> Option<RebuiltRecord> {
+        let rebuilt_record = fields.and_then(|fields| {
             if fields.is_disconnection() {
                 let cause = GapCause::Disconnected;
                 let gap = RecordingGap { at: fields.at, bus: BusId(0), cause, lost: None };
-                return Some(Made::Other(RecordingRecord::Gap(gap)));
+                return Some(RebuiltRecord::Other(RecordingRecord::Gap(gap)));
             }
             fields.build(args, &mut self.message)?;
-            Some(Made::Message(fields.at.unwrap_or_default()))
+            Some(RebuiltRecord::Message(fields.at.unwrap_or_default()))
         });
-        if made.is_none() {
+        if rebuilt_record.is_none() {
             self.unusable.get_or_insert((self.at, 0)).1 += 1;
         }
-        made
+        rebuilt_record
     }
 
-    /// What is to be told when there is no further line.
-    pub(super) fn end(&mut self) -> Made {
+    /// The records that remain at the end of the text.
+    pub(super) fn end(&mut self) -> RebuiltRecord {
         if let Some((at, count)) = self.unusable.take() {
             let what = match count {
                 1 => String::from("1 line that is not a message"),
                 count => format!("{count} lines that are not messages"),
             };
-            return Made::Other(RecordingRecord::Damage(Damage { at, what }));
+            return RebuiltRecord::Other(RecordingRecord::Damage(Damage { at, what }));
         }
-        self.window.failure().map_or(Made::End, Made::Other)
+        self.window.failure().map_or(RebuiltRecord::End, RebuiltRecord::Other)
     }
 
-    /// What was made, as a record.
-    pub(super) fn record(&self, made: Made) -> Option<RecordingRecord<'_>> {
-        let at = match made {
-            Made::Message(at) => at,
-            Made::Other(record) => return Some(record),
-            Made::End => return None,
+    /// Converts a result to a record.
+    pub(super) fn record(&self, rebuilt_record: RebuiltRecord) -> Option<RecordingRecord<'_>> {
+        let at = match rebuilt_record {
+            RebuiltRecord::Message(at) => at,
+            RebuiltRecord::Other(record) => return Some(record),
+            RebuiltRecord::End => return None,
         };
         let (bytes, len) = (self.message.as_slice(), self.message.len() as u32);
         let message = RawMessage { at, bus: BusId(0), bytes, len, place: None, trace: None };
@@ -190,7 +190,7 @@ impl<R: Read> TextLineReader<R> {
     }
 }
 
-/// The time in a text of seconds with a fraction.
+/// Parses a time in seconds with a fraction.
 pub(super) fn time(text: &str) -> Option<RecordedTime> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut nanos = fraction.bytes().chain(std::iter::repeat(b'0')).take(9);
@@ -200,10 +200,10 @@ pub(super) fn time(text: &str) -> Option<RecordedTime> {
     seconds.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos).map(RecordedTime)
 }
 
-/// The name of an error of which the text does not say it.
+/// The name of an error if the text does not contain it.
 const ERROR_UNKNOWN: &str = "not.recorded";
 
-/// The serial of a message of which the text does not say it.
+/// The serial of a message if the text does not contain it.
 const SERIAL_UNKNOWN: u32 = u32::MAX;
 
 #[cfg(test)]

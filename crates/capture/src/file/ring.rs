@@ -1,5 +1,5 @@
-//! The memory of a bus's trace, as the bus leaves it in a file: the ring of the messages, and behind it
-//! that of the participants, which older files do not have.
+//! Reads the file of the bus's flight recorder: a ring of messages, followed by a ring of
+//! participants, which older files lack.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use ::trace::{Entry, Image, Participant, Piece};
 use crate::record::{BusId, CaptureMethod, Damage, Fact, RecordedBus, RecordingRecord};
 use crate::trace::{Assembler, AssemblerPatience, fact_of};
 
-/// Reads the file of a flight recorder.
+/// Reads a file of the flight recorder.
 #[derive(Debug)]
 pub(super) struct RingFile {
     image: Image,
@@ -20,11 +20,11 @@ pub(super) struct RingFile {
     cut: RingCut,
 }
 
-/// Whether the file is cut.
+/// Whether the file is truncated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum RingCut {
     No,
-    /// It ends at this byte, and nothing was reported so far.
+    /// The file ends at this byte, which was not reported so far.
     At(u64),
     Reported,
 }
@@ -73,7 +73,7 @@ impl RingFile {
                     self.assembler.push(record.at, &record.entry);
                 }
                 Some(Piece::Missed(missed)) => self.assembler.missed(missed.messages.into()),
-                // A cut at both ends of the ring is one.
+                // The ring may be cut at both ends, which counts as one gap.
                 Some(Piece::Cut(None)) if self.cut == RingCut::Reported => {}
                 Some(Piece::Cut(missed)) => {
                     self.cut = RingCut::Reported;
@@ -91,14 +91,15 @@ impl RingFile {
             && let RingCut::At(at) = self.cut
         {
             self.cut = RingCut::Reported;
-            let what = "the file is cut here: descriptions of connections are missing".to_owned();
+            let what =
+                "the file is truncated here: descriptions of connections are missing".to_owned();
             return Some(RecordingRecord::Damage(Damage { at, what }));
         }
         self.assembler.next_record()
     }
 }
 
-/// A source whose bytes are counted.
+/// A reader that counts the bytes read.
 struct CountedReader<R> {
     source: R,
     count: u64,
@@ -112,17 +113,17 @@ impl<R: Read> Read for CountedReader<R> {
     }
 }
 
-/// What a file says about participants, in the order of time.
+/// The facts about participants in the file, in order of time.
 #[derive(Debug, Default)]
 struct RingParticipants {
     facts: VecDeque<(Duration, Fact)>,
-    /// Where in the file something stands that is no record.
+    /// The offsets in the file of invalid records.
     damage: VecDeque<u64>,
 }
 
 impl RingParticipants {
-    /// Reads a ring that begins at this place in the file. Who is there for long was written several
-    /// times; the first time counts, or the first with a program.
+    /// Reads the ring at this offset in the file. Connections that last long were written several
+    /// times; the first record of each counts, or the first one with a program.
     fn read(mut ring: Image, place: u64) -> Self {
         let clock = ring.clock();
         let (mut known, mut described) = (HashSet::new(), HashSet::new());
@@ -155,7 +156,7 @@ impl RingParticipants {
         read
     }
 
-    /// Passes on what was so at this time, by the monotonic clock.
+    /// Adds the facts up to this time of the monotonic clock.
     fn add_until(&mut self, time: Duration, assembler: &mut Assembler) {
         while self.facts.front().is_some_and(|(at, _)| *at <= time)
             && let Some((at, fact)) = self.facts.pop_front()
@@ -171,8 +172,8 @@ fn about(image: &Image) -> RecordedBus {
 }
 
 fn damage(at: u64) -> RecordingRecord<'static> {
-    RecordingRecord::Damage(Damage { at, what: "no record of a trace stands here".to_owned() })
+    RecordingRecord::Damage(Damage { at, what: "not a valid trace record".to_owned() })
 }
 
-/// The first bytes of such a file.
+/// The first bytes of a file of the flight recorder.
 pub(super) const MAGIC: [u8; 8] = ::trace::layout::MAGIC;

@@ -1,4 +1,4 @@
-//! What `dbus-monitor` prints for people: a line for each message, and below it its arguments.
+//! Reads the default output of `dbus-monitor`: a line for each message, followed by its arguments.
 
 use std::io::{self, Read};
 
@@ -6,10 +6,10 @@ use wire::body::Value;
 use wire::message::MessageType;
 use wire::names::ObjectPath;
 
-use super::rebuilt::{self, Made, PrintedFields, TextLineReader};
+use super::rebuilt::{self, PrintedFields, RebuiltRecord, TextLineReader};
 use crate::record::RecordedClock;
 
-/// Whether there are times, which old versions did not print, by the first message.
+/// Determines from the first message whether messages have times, which old versions did not print.
 pub(super) fn clock<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<RecordedClock> {
     while let Some(line) = lines.peek()? {
         if let Some(fields) = fields(line) {
@@ -24,20 +24,20 @@ pub(super) fn clock<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Record
     Ok(RecordedClock::Absent)
 }
 
-/// The next message.
-pub(super) fn next<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Made> {
+/// Reads the next message of the text.
+pub(super) fn next<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<RebuiltRecord> {
     while let Some(line) = lines.take()? {
         // Lines that belong to no message were printed by other programs.
         let Some(fields) = fields(&line) else { continue };
         let args = arguments(lines)?;
-        if let Some(made) = lines.make(Some(&fields), &args) {
-            return Ok(made);
+        if let Some(rebuilt_record) = lines.rebuild(Some(&fields), &args) {
+            return Ok(rebuilt_record);
         }
     }
     Ok(lines.end())
 }
 
-/// The arguments, up to the next message; none of them if one is not of the simplest types.
+/// The arguments, up to the next message; empty if one of them has no basic type.
 fn arguments<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Vec<Value>> {
     let mut body = PrintedArguments::default();
     while let Some(line) = lines.peek()? {
@@ -50,14 +50,14 @@ fn arguments<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Vec<Value>> {
     Ok(body.finish())
 }
 
-/// The arguments of a message, line by line.
+/// Collects the arguments of a message, line by line.
 #[derive(Debug, Default)]
 struct PrintedArguments {
     args: Vec<Value>,
-    /// A text whose end has not come yet.
+    /// A text whose end has not been read yet.
     text: Option<String>,
-    /// Whether there was something that is not of the simplest types.
-    is_beyond: bool,
+    /// Whether an argument is not of a basic type.
+    has_container: bool,
 }
 
 impl PrintedArguments {
@@ -74,21 +74,22 @@ impl PrintedArguments {
         } else {
             match line.strip_prefix("   ").and_then(simple) {
                 Some(value) => self.args.push(value),
-                None => self.is_beyond = true,
+                None => self.has_container = true,
             }
         }
-        // Quotes in a text stand as they are; one at the end of a line is taken for its end.
+        // Quotes in a text are not escaped; one at the end of a line is taken as the end of the
+        // text.
         if let Some(text) = self.text.take_if(|text| text.ends_with('"')) {
             self.args.push(Value::String(text[..text.len() - 1].to_owned()));
         }
     }
 
     fn finish(self) -> Vec<Value> {
-        if self.is_beyond || self.text.is_some() { Vec::new() } else { self.args }
+        if self.has_container || self.text.is_some() { Vec::new() } else { self.args }
     }
 }
 
-/// An argument of one of the simplest types, but no text.
+/// Parses an argument of a basic type, except texts.
 fn simple(line: &str) -> Option<Value> {
     if let Some(path) = line.strip_prefix("object path \"") {
         let path = path.strip_suffix('"')?;
@@ -109,7 +110,7 @@ fn simple(line: &str) -> Option<Value> {
     })
 }
 
-/// Whether a file begins like this: one of its first lines is that of a message.
+/// Whether one of the first lines of a file describes a message.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
     bytes.split(|&byte| byte == b'\n').any(|line| {
         let line = line.get(..LINE_MAX).unwrap_or(line);
@@ -117,7 +118,7 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
     })
 }
 
-/// The fields in the line of a message; `None` if it is another line.
+/// Parses the line of a message; `None` for other lines.
 fn fields(line: &str) -> Option<PrintedFields<'_>> {
     let (kind, rest) = KINDS
         .iter()
@@ -145,7 +146,7 @@ fn fields(line: &str) -> Option<PrintedFields<'_>> {
     })
 }
 
-/// How lines of messages begin.
+/// The first words of the lines of messages.
 const KINDS: [(&str, MessageType); 4] = [
     ("method call", MessageType::MethodCall),
     ("method return", MessageType::MethodReturn),
@@ -153,5 +154,5 @@ const KINDS: [(&str, MessageType); 4] = [
     ("signal", MessageType::Signal),
 ];
 
-/// Bytes of a line in which it is seen whether it is that of a message.
+/// The maximum number of bytes of a line that are examined to recognize a message.
 const LINE_MAX: usize = 1 << 10;

@@ -1,4 +1,4 @@
-//! A file read from front to back, a stretch at a time.
+//! A buffered reader that allows looking ahead.
 
 use std::io::{self, Read};
 
@@ -6,14 +6,14 @@ use memchr::memchr;
 
 use crate::record::{BusId, Damage, GapCause, RecordingGap, RecordingRecord};
 
-/// The part of a file that is in memory: what was read and not yet used.
+/// The part of a file that is in memory: bytes that were read but not used yet.
 #[derive(Debug)]
 pub(super) struct FileWindow<R> {
     source: R,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Where `start` stands in the file.
+    /// The offset of `start` in the file.
     offset: u64,
     supply: SourceSupply,
 }
@@ -23,7 +23,7 @@ pub(super) struct FileWindow<R> {
 enum SourceSupply {
     More,
     Over,
-    /// A compressed file cannot be read on.
+    /// The file is compressed and cannot be decompressed further.
     Broken(io::Error),
 }
 
@@ -33,31 +33,31 @@ impl<R> FileWindow<R> {
         Self { source, buffer, start: 0, end: 0, offset: 0, supply: SourceSupply::More }
     }
 
-    /// The same, with another source behind what was read.
+    /// Replaces the source. Bytes that were already read stay.
     pub(super) fn map<S>(self, map: impl FnOnce(R) -> S) -> FileWindow<S> {
         let Self { source, buffer, start, end, offset, supply } = self;
         FileWindow { source: map(source), buffer, start, end, offset, supply }
     }
 
-    /// Where the next byte stands in the file.
+    /// The offset of the next byte in the file.
     pub(super) const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Bytes that an earlier `peek` has shown.
+    /// The next `len` bytes, which an earlier `peek` has returned.
     #[inline]
     pub(super) fn shown(&self, len: usize) -> &[u8] {
         &self.buffer[self.start..self.start + len]
     }
 
-    /// Goes on behind the next `len` bytes, which `peek` has shown.
+    /// Advances past the next `len` bytes, which an earlier `peek` has returned.
     #[inline]
     pub(super) fn advance(&mut self, len: usize) {
         self.start += len;
         self.offset += len as u64;
     }
 
-    /// Why the file ended before its end, once.
+    /// Returns once why decompression ended before the end of the file.
     pub(super) fn failure(&mut self) -> Option<RecordingRecord<'static>> {
         let SourceSupply::Broken(error) = std::mem::replace(&mut self.supply, SourceSupply::Over)
         else {
@@ -68,12 +68,12 @@ impl<R> FileWindow<R> {
         } else {
             let at = self.offset + (self.end - self.start) as u64;
             let what =
-                format!("the compression is corrupt behind this byte of its content: {error}");
+                format!("the compression is corrupt after this byte of its content: {error}");
             RecordingRecord::Damage(Damage { at, what })
         })
     }
 
-    /// What is wrong with a compressed file of which nothing is known to be a recording.
+    /// Returns the error of a compressed file that was not recognized as a recording.
     pub(super) fn check(self) -> io::Result<()> {
         match self.supply {
             SourceSupply::Broken(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
@@ -84,15 +84,14 @@ impl<R> FileWindow<R> {
         }
     }
 
-    /// The end in the middle of something: that the file is cut there, unless it is its compression
-    /// that goes no further.
+    /// The record for an end within an item: a truncated file, or the failure of decompression.
     pub(super) fn early_end(&mut self) -> RecordingRecord<'static> {
         self.failure().unwrap_or_else(cut_file)
     }
 }
 
 impl<R: Read> FileWindow<R> {
-    /// The next `len` bytes, or fewer at the end of the file.
+    /// Returns the next `len` bytes, or fewer at the end of the file.
     #[inline]
     pub(super) fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
         if self.end - self.start < len {
@@ -102,8 +101,8 @@ impl<R: Read> FileWindow<R> {
         Ok(&self.buffer[self.start..self.start + len])
     }
 
-    /// The next line, its end included unless the file ends without one; of a line that is longer
-    /// than any that is looked for, a part.
+    /// Returns the next line, including its newline, if any. Of a line longer than all supported
+    /// lines, only a part is returned.
     pub(super) fn line(&mut self) -> io::Result<&[u8]> {
         let mut wanted = LINE_LEN;
         loop {
@@ -118,8 +117,8 @@ impl<R: Read> FileWindow<R> {
         }
     }
 
-    /// Goes on at the next place that looks like the start of something in its next `len` bytes,
-    /// one byte ahead at least, or at the end of the file. Returns how many bytes that was.
+    /// Advances at least one byte, to the next position at which `is_start` accepts the next `len`
+    /// bytes, or to the end of the file. Returns the number of skipped bytes.
     pub(super) fn seek(&mut self, len: usize, is_start: impl Fn(&[u8]) -> bool) -> io::Result<u64> {
         let from = self.offset;
         while !self.peek(1)?.is_empty() {
@@ -131,8 +130,8 @@ impl<R: Read> FileWindow<R> {
         Ok(self.offset - from)
     }
 
-    /// All that was not used yet, from front to back.
-    pub(super) fn read_on(self) -> impl Read {
+    /// A reader of all bytes that were not used yet.
+    pub(super) fn into_reader(self) -> impl Read {
         let Self { source, mut buffer, start, end, .. } = self;
         buffer.truncate(end);
         buffer.drain(..start);
@@ -147,7 +146,7 @@ impl<R: Read> FileWindow<R> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        // Else a file with one long length after the other would have it all moved for each of them.
+        // Without this, a file with many long items would move the buffered bytes for each of them.
         if self.end > self.buffer.len() / 2 {
             self.buffer.resize(2 * self.end, 0);
         }
@@ -170,7 +169,8 @@ impl<R: Read> FileWindow<R> {
         Ok(())
     }
 
-    /// Grows no faster than the file proves to have something to read, whatever a length in it says.
+    /// Grows the buffer only as the file provides bytes, regardless of lengths that the file
+    /// claims.
     fn make_room(&mut self, len: usize) {
         if self.end == self.buffer.len() {
             self.buffer.resize(len.min(2 * self.end), 0);
@@ -178,7 +178,7 @@ impl<R: Read> FileWindow<R> {
     }
 }
 
-/// What was read already, and then the source.
+/// Reads the buffered bytes first, and then the source.
 impl<R: Read> Read for FileWindow<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let seen = self.peek(1)?;
@@ -192,7 +192,7 @@ impl<R: Read> Read for FileWindow<R> {
     }
 }
 
-/// The end of a file in the middle of something.
+/// The record for a file that ends within an item.
 fn cut_file() -> RecordingRecord<'static> {
     RecordingRecord::Gap(RecordingGap {
         at: None,
@@ -202,14 +202,14 @@ fn cut_file() -> RecordingRecord<'static> {
     })
 }
 
-/// Whether an error is about the bytes of a file, not about reading them.
+/// Whether an error concerns the content of a file, rather than reading it.
 fn is_of_the_content(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof)
 }
 
-/// Bytes asked for at once.
+/// The number of bytes read at once.
 const STRETCH: usize = 1 << 20;
 
-/// Bytes in which a line probably ends.
+/// The number of bytes in which a line usually ends.
 const LINE_LEN: usize = 1 << 10;

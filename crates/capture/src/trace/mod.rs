@@ -1,8 +1,7 @@
-//! What a bus of ours writes about its messages, as records.
+//! Converts the trace that the Diligence bus writes about its messages to records.
 //!
-//! A bus writes that it has routed a message before the copies have left it, and says of a
-//! connection how many bytes have left, not which messages those were. [`Assembler`] puts both
-//! together.
+//! The bus records that it has routed a message before the copies are written. For each connection
+//! it records how many bytes were written, but not of which messages. [`Assembler`] combines both.
 
 mod participant;
 mod pending;
@@ -17,12 +16,12 @@ use crate::record::{
 };
 use pending::PendingItems;
 
-/// Turns what stands in the ring of a bus into records, in the order in which the bus wrote it: for
-/// messages, the order in which it routed them. Since it may have read some well before it routed
-/// them, their times may go back a little.
+/// Converts the entries in the ring of a bus to records, in the order in which the bus wrote them:
+/// for messages, the order in which it routed them. The bus may have read some of them well before
+/// it routed them, so their times may go back slightly.
 ///
-/// A message comes out when all its copies have left the bus, or [`AssemblerPatience`] has run out: then
-/// without the times that are not known. What comes behind it waits for it.
+/// A message is returned when all its copies have been written, or when [`AssemblerPatience`] is
+/// exceeded: then without the times that are not known. Later records wait for it.
 ///
 /// ```
 /// use capture::record::{BusId, RecordingRecord};
@@ -43,43 +42,43 @@ use pending::PendingItems;
 ///     first: FirstRecipient::Addressee,
 /// };
 /// assembler.push(Duration::from_micros(10), &Entry::Message(message));
-/// assert!(assembler.next_record().is_none(), "the copy has not left");
+/// assert!(assembler.next_record().is_none(), "the copy was not written yet");
 /// assembler.push(Duration::from_micros(15), &Entry::Written { to: 7, total: 120 });
-/// let Some(RecordingRecord::Message(message)) = assembler.next_record() else { panic!("it has left") };
+/// let Some(RecordingRecord::Message(message)) = assembler.next_record() else { panic!("it was written") };
 /// let delivery = message.trace.expect("it is traced").deliveries[0];
 /// assert_eq!(delivery.written_after, Some(Duration::from_micros(5)));
 /// ```
 #[derive(Debug)]
 pub struct Assembler {
     bus: BusId,
-    /// Nanoseconds from the monotonic clock to the time of day.
+    /// The nanoseconds from the monotonic clock to the time of day.
     clock: i64,
     patience: AssemblerPatience,
     pending: PendingItems,
     now: Duration,
 }
 
-/// How long messages may wait for their copies to leave.
+/// The limits up to which messages wait for their copies to be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AssemblerPatience {
-    /// Since they were routed.
+    /// The maximum time since a message was routed.
     pub time: Duration,
-    /// All that wait together.
+    /// The maximum number of bytes of all waiting records.
     pub bytes: usize,
 }
 
-/// A second, and 64 MiB.
+/// One second and 64 MiB.
 impl Default for AssemblerPatience {
     fn default() -> Self {
         Self { time: Duration::from_secs(1), bytes: 64 << 20 }
     }
 }
 
-/// Something that waits for its turn to come out.
+/// A record that waits to be returned.
 #[derive(Debug)]
 enum AssembledItem {
     Message(TracedHeader),
-    /// Elsewhere, since it is much larger, and rare.
+    /// Boxed, since facts are much larger than messages, and rare.
     Fact(Box<Fact>),
     Gap {
         cause: GapCause,
@@ -95,12 +94,12 @@ struct TracedHeader {
 }
 
 impl Assembler {
-    /// Nothing yet of a bus whose ring has this [`clock`](trace::Follower::clock).
+    /// Creates an assembler for a bus whose ring has this [`clock`](trace::Follower::clock).
     pub fn new(bus: BusId, clock: i64, patience: AssemblerPatience) -> Self {
         Self { bus, clock, patience, pending: PendingItems::default(), now: Duration::ZERO }
     }
 
-    /// Takes in the next record of the ring: when, by the monotonic clock, and what it says.
+    /// Adds the next entry of the ring, with its time by the monotonic clock.
     pub fn push(&mut self, at: Duration, entry: &Entry<'_>) {
         self.now = self.now.max(at);
         match *entry {
@@ -120,13 +119,14 @@ impl Assembler {
         }
     }
 
-    /// Records were overwritten before they were read, so many messages among them. What waits for a copy to leave will
-    /// not learn it.
+    /// Records that entries with this number of messages were overwritten before they were read.
+    /// Waiting messages are returned without the times that are not known.
     pub fn missed(&mut self, count: u64) {
         self.gap(GapCause::Overrun, Some(count));
     }
 
-    /// Records are missing because the file is cut, so many messages among them, if they can be counted.
+    /// Records that entries are missing because the file is truncated, with the number of messages,
+    /// if known.
     pub fn cut(&mut self, count: Option<u64>) {
         self.gap(GapCause::CutFile, count);
     }
@@ -136,25 +136,25 @@ impl Assembler {
         self.pending.push(self.now, self.now, AssembledItem::Gap { cause, lost }, &[]);
     }
 
-    /// The ring has nothing more for now, and the monotonic clock says this. Without it, what waits
-    /// is given up only when more comes.
+    /// Informs the assembler that the ring has no more entries at this time of the monotonic clock.
+    /// Without it, waiting messages are given up only when more entries are added.
     pub fn idle(&mut self, now: Duration) {
         self.now = self.now.max(now);
     }
 
-    /// Nothing more comes: what waits is given up.
+    /// Ends the input: messages no longer wait.
     pub fn finish(&mut self) {
         self.pending.give_up_all();
     }
 
-    /// Whether there is a next record.
+    /// Returns whether there is a next record.
     pub fn is_ready(&self) -> bool {
         let is_over = self.pending.len_bytes() > self.patience.bytes;
         let deadline = self.now.checked_sub(self.patience.time);
         self.pending.is_ready(is_over, deadline)
     }
 
-    /// The next record that is complete.
+    /// Returns the next complete record.
     pub fn next_record(&mut self) -> Option<RecordingRecord<'_>> {
         if !self.is_ready() {
             return None;
@@ -165,7 +165,7 @@ impl Assembler {
         Some(match taken.item {
             AssembledItem::Fact(fact) => RecordingRecord::Fact { at, bus, fact: *fact },
             AssembledItem::Gap { cause, lost } => {
-                // A gap before the first record has no time.
+                // A gap before the first entry has no time.
                 let at = (taken.at > Duration::ZERO).then_some(at);
                 RecordingRecord::Gap(RecordingGap { at, bus, cause, lost })
             }
@@ -194,7 +194,7 @@ impl Assembler {
             let delivery =
                 TracedDelivery { recipient, begun_after: None, written_after: None, rules };
             let start = copy.end.saturating_sub(message.len.into());
-            self.pending.expect(delivery, start..copy.end);
+            self.pending.add_copy(delivery, start..copy.end);
         }
     }
 
@@ -204,13 +204,13 @@ impl Assembler {
         }
     }
 
-    /// Takes in a fact: when, by the monotonic clock.
+    /// Adds a fact, with its time by the monotonic clock.
     pub(crate) fn fact(&mut self, at: Duration, fact: Fact) {
         self.pending.push(at, at, AssembledItem::Fact(Box::new(fact)), &[]);
     }
 }
 
-/// What a record says that is about no message. `clock` is that of the ring.
+/// Converts an entry that is not about a message to a fact. `clock` is that of the ring.
 pub(crate) fn fact_of(entry: &Entry<'_>, at: Duration, clock: i64) -> Option<Fact> {
     Some(match *entry {
         Entry::Joined { peer, pid, uid } => {
@@ -229,7 +229,7 @@ pub(crate) fn fact_of(entry: &Entry<'_>, at: Duration, clock: i64) -> Option<Fac
             Fact::Starting { name: name.to_owned(), by }
         }
         Entry::Started { name, failure } => {
-            Fact::Started { name: name.to_owned(), failure: said(failure) }
+            Fact::Started { name: name.to_owned(), failure: non_empty(failure) }
         }
         Entry::Dropped { to, count, why } => {
             Fact::Dropped { recipient: Some(unique(to)), why: why.to_owned(), count }
@@ -242,7 +242,7 @@ pub(crate) fn fact_of(entry: &Entry<'_>, at: Duration, clock: i64) -> Option<Fac
             let since = new.map(|_| time(clock, at));
             Fact::Owner { name: name.to_owned(), unique: new.map(unique), since }
         }
-        Entry::Left { peer, why } => Fact::Left { unique: unique(peer), why: said(why) },
+        Entry::Left { peer, why } => Fact::Left { unique: unique(peer), why: non_empty(why) },
         Entry::Message(_) | Entry::Written { .. } => return None,
     })
 }
@@ -251,7 +251,7 @@ fn unique(number: u64) -> String {
     format!(":1.{number}")
 }
 
-fn said(words: &str) -> Option<String> {
+fn non_empty(words: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.to_owned())
 }
 

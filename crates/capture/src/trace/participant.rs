@@ -1,4 +1,4 @@
-//! A connection and its program, as the flight recorder writes them.
+//! Converts participants, as the flight recorder writes them, to facts.
 
 use ::trace::record::Party;
 use ::trace::{Participant, TracedProgram};
@@ -6,7 +6,8 @@ use ::trace::{Participant, TracedProgram};
 use super::unique;
 use crate::record::{Fact, RecordedProcess, RecordedTime};
 
-/// The fact that a recorder would have written who asks the bus. `clock` is that of the ring.
+/// The fact that a recorder would have written if it had queried the bus. `clock` is that of the
+/// ring.
 pub(super) fn fact(participant: &Participant<'_>, clock: i64) -> Option<Fact> {
     let Participant { who, pid, uid, started, program } = *participant;
     let TracedProgram { comm, executable, unit, control_group, command } =

@@ -1,4 +1,4 @@
-//! What waits for copies to leave the bus, first in, first out.
+//! The queue of records that wait until copies of messages have been written.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -9,18 +9,18 @@ use foldhash::fast::RandomState;
 use super::AssembledItem;
 use crate::record::TracedDelivery;
 
-/// What waits, oldest first.
+/// The waiting records, oldest first.
 ///
-/// Things are counted from the first one that ever came, so that what is remembered of a copy stays
-/// right while the front of the queue goes.
+/// Records are numbered from the first one ever added, so the numbers in copies stay valid when
+/// records are removed from the front of the queue.
 #[derive(Debug, Default)]
 pub(super) struct PendingItems {
     waiting: VecDeque<WaitingItem>,
-    /// The number of the first one in `waiting`.
+    /// The number of the first record in `waiting`.
     first: u64,
     bytes: ContiguousQueue<u8>,
     deliveries: ContiguousQueue<TracedDelivery>,
-    /// By connection, the copies that have not left.
+    /// The copies of each connection that were not written yet.
     copies: HashMap<u64, VecDeque<PendingCopy>, RandomState>,
 }
 
@@ -31,22 +31,22 @@ struct WaitingItem {
     item: AssembledItem,
     bytes: usize,
     deliveries: usize,
-    /// Copies that have not left.
+    /// The number of copies that were not written yet.
     outstanding: usize,
 }
 
-/// A copy that has not left.
+/// A copy that was not written yet.
 #[derive(Clone, Debug)]
 struct PendingCopy {
-    /// Its place in the stream of bytes to the connection.
+    /// Its position in the stream of bytes to the connection.
     place: Range<u64>,
-    /// The number of the message.
+    /// The number of the message that it is a copy of.
     message: u64,
-    /// The number of the delivery.
+    /// The number of its delivery in the queue of deliveries.
     delivery: u64,
 }
 
-/// Something that has come out.
+/// A record that was removed from the queue.
 #[derive(Debug)]
 pub(super) struct TakenItem<'a> {
     pub(super) at: Duration,
@@ -56,14 +56,14 @@ pub(super) struct TakenItem<'a> {
 }
 
 impl PendingItems {
-    /// Bytes of all that waits.
+    /// The number of bytes of all waiting records.
     pub(super) fn len_bytes(&self) -> usize {
         self.bytes.len()
             + self.deliveries.len() * size_of::<TracedDelivery>()
             + self.waiting.len() * size_of::<WaitingItem>()
     }
 
-    /// Puts something at the end. If it is a message it waits from `since` on.
+    /// Appends a record. A message waits from `since` on.
     pub(super) fn push(
         &mut self,
         at: Duration,
@@ -83,8 +83,8 @@ impl PendingItems {
         });
     }
 
-    /// The last message has a copy, at this place in the stream of bytes to its recipient.
-    pub(super) fn expect(&mut self, delivery: TracedDelivery, place: Range<u64>) {
+    /// Adds a copy of the last message, with its position in the stream of bytes to its recipient.
+    pub(super) fn add_copy(&mut self, delivery: TracedDelivery, place: Range<u64>) {
         let message = self.first + self.waiting.len() as u64 - 1;
         let Some(waiting) = self.waiting.back_mut() else { return };
         waiting.deliveries += 1;
@@ -92,14 +92,14 @@ impl PendingItems {
         let copy = PendingCopy { place, message, delivery: self.deliveries.end() };
         self.deliveries.append(&[delivery]);
         let copies = self.copies.entry(delivery.recipient).or_default();
-        // Those of messages that have come out are the oldest.
+        // Copies of messages that were already returned are the oldest.
         while copies.front().is_some_and(|copy| copy.message < self.first) {
             copies.pop_front();
         }
         copies.push_back(copy);
     }
 
-    /// So many bytes have left for a connection.
+    /// Records that a total of this many bytes was written to a connection.
     pub(super) fn written(&mut self, to: u64, total: u64, at: Duration) {
         let Some(copies) = self.copies.get_mut(&to) else { return };
         while let Some(copy) = copies.front().filter(|copy| copy.place.start < total) {
@@ -120,7 +120,7 @@ impl PendingItems {
         }
     }
 
-    /// Nothing more leaves for a connection.
+    /// Stops waiting for copies to a connection that left.
     pub(super) fn left(&mut self, peer: u64) {
         for copy in self.copies.remove(&peer).unwrap_or_default() {
             if let Some(place) = copy.message.checked_sub(self.first) {
@@ -129,21 +129,21 @@ impl PendingItems {
         }
     }
 
-    /// Nobody waits any longer.
+    /// Stops waiting for all copies.
     pub(super) fn give_up_all(&mut self) {
         self.copies.clear();
         self.waiting.iter_mut().for_each(|waiting| waiting.outstanding = 0);
     }
 
-    /// Whether all copies of the oldest have left, or it must go: since there is no room or it is
-    /// not younger than `deadline`.
+    /// Whether the oldest record can be returned: all its copies were written, the queue is too
+    /// large, or the record is at least as old as `deadline`.
     pub(super) fn is_ready(&self, is_over: bool, deadline: Option<Duration>) -> bool {
         self.waiting.front().is_some_and(|oldest| {
             oldest.outstanding == 0 || is_over || deadline.is_some_and(|it| oldest.since <= it)
         })
     }
 
-    /// Takes the oldest.
+    /// Removes the oldest record from the queue.
     pub(super) fn take(&mut self) -> Option<TakenItem<'_>> {
         let waiting = self.waiting.pop_front()?;
         self.first += 1;
@@ -156,12 +156,12 @@ impl PendingItems {
     }
 }
 
-/// A queue whose front can be had in one piece.
+/// A queue whose front items are contiguous in memory.
 #[derive(Debug)]
 struct ContiguousQueue<T> {
     items: Vec<T>,
     start: usize,
-    /// The number of the first item in the vector.
+    /// The number of the first item in `items`.
     first: u64,
 }
 
@@ -176,7 +176,7 @@ impl<T: Clone> ContiguousQueue<T> {
         self.items.len() - self.start
     }
 
-    /// The number of the next item to come.
+    /// The number of the next item to be added.
     fn end(&self) -> u64 {
         self.first + self.items.len() as u64
     }
@@ -196,7 +196,7 @@ impl<T: Clone> ContiguousQueue<T> {
         &self.items[start..self.start]
     }
 
-    /// Forgets what was taken, when that is most of it.
+    /// Removes taken items from memory if they are the majority.
     fn compact(&mut self) {
         if self.start >= COMPACT_MIN && self.start >= self.items.len() / 2 {
             self.items.drain(..self.start);
@@ -206,5 +206,5 @@ impl<T: Clone> ContiguousQueue<T> {
     }
 }
 
-/// From how many taken items on the rest is moved together.
+/// The minimum number of taken items at which the remaining ones are moved.
 const COMPACT_MIN: usize = 4096;

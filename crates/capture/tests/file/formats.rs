@@ -40,7 +40,7 @@ fn packets_of_other_kinds_are_no_messages() {
     let file = pcap(&sample(), MadeOrder::Little, 1_000, 0, 1);
     let read = read(&file);
     assert!(read.messages.is_empty());
-    assert_eq!(read.damage(), ["packets of link type 1, not of D-Bus"]);
+    assert_eq!(read.damage(), ["packets of link type 1, which is not D-Bus"]);
 }
 
 #[test]
@@ -160,9 +160,9 @@ fn every_block_of_pcapng_is_read_or_passed_over() {
         let lost: Vec<_> = read.gaps().iter().map(|gap| (gap.bus.0, gap.lost)).collect();
         assert_eq!(lost, [(1, Some(3)), (0, Some(2)), (0, Some(5))]);
         let expected = [
-            "1 packets of link type 1, not of D-Bus",
-            "1 blocks of an interface that is not described",
-            "1 packets without a time; they have that before them",
+            "1 packets of link type 1, which is not D-Bus",
+            "1 blocks of an interface that the file does not describe",
+            "1 packets without a time; they get the time of the packet before",
         ];
         assert_eq!(read.damage(), expected);
     }
@@ -178,7 +178,7 @@ fn a_later_version_of_our_notes_is_counted() {
     }
     let read = read(&file);
     assert_eq!(read.messages.len(), rich().capture().len());
-    assert_eq!(read.damage(), ["5 notes of version 2 of the format, which is not known"]);
+    assert_eq!(read.damage(), ["5 notes of version 2 of the format, which is not supported"]);
     assert_eq!(read.bus(0).method, CaptureMethod::Unknown);
 }
 

@@ -1,4 +1,4 @@
-//! pcap, as `dbus-monitor --pcap`, old busctl and Bustle write it.
+//! Reads and writes pcap, as `dbus-monitor --pcap`, old versions of busctl, and Bustle do.
 
 mod write;
 
@@ -21,8 +21,8 @@ pub(super) struct Pcap<R> {
 #[derive(Clone, Copy, Debug)]
 enum PcapReadStage {
     Start,
-    /// So many bytes of a message that was passed on lie before the next packet.
-    Behind(PcapLayout, usize),
+    /// This number of bytes, already returned as a message, precedes the next packet.
+    After(PcapLayout, usize),
     End,
 }
 
@@ -34,7 +34,7 @@ struct PcapLayout {
     link_type: u32,
 }
 
-/// What stands before each packet.
+/// The header of a packet.
 #[derive(Clone, Copy, Debug)]
 struct PcapPacketHeader {
     seconds: u32,
@@ -52,7 +52,7 @@ impl<R: Read> Pcap<R> {
         match self.stage {
             PcapReadStage::Start => self.start().map(Some),
             PcapReadStage::End => Ok(None),
-            PcapReadStage::Behind(layout, len) => {
+            PcapReadStage::After(layout, len) => {
                 self.window.advance(len);
                 self.packet(layout)
             }
@@ -65,7 +65,7 @@ impl<R: Read> Pcap<R> {
             return Ok(self.window.early_end());
         };
         self.window.advance(HEADER_LEN);
-        self.stage = PcapReadStage::Behind(layout, 0);
+        self.stage = PcapReadStage::After(layout, 0);
         let kept_max = Some(layout.kept_max).filter(|&max| max > 0 && max < SNAP_LEN_ALL);
         Ok(RecordingRecord::Bus(RecordedBus { kept_max, ..RecordedBus::default() }))
     }
@@ -82,16 +82,16 @@ impl<R: Read> Pcap<R> {
             return Ok(Some(self.window.early_end()));
         };
         if header.kept > KEPT_MAX {
-            return self.pass_over(layout, Bad::TooLong(header.kept)).map(Some);
+            return self.resynchronize(layout, PacketFault::TooLong(header.kept)).map(Some);
         }
         let whole = PACKET_HEADER_LEN + header.kept as usize;
         if self.window.peek(whole)?.len() < whole {
-            return self.pass_over(layout, Bad::EndsBefore).map(Some);
+            return self.resynchronize(layout, PacketFault::EndsBefore).map(Some);
         }
         if !may_hold(layout.link_type, &self.window.shown(whole)[PACKET_HEADER_LEN..]) {
             return Ok(Some(self.foreign(layout)));
         }
-        self.stage = PcapReadStage::Behind(layout, whole);
+        self.stage = PcapReadStage::After(layout, whole);
         Ok(Some(RecordingRecord::Message(RawMessage {
             at: time(header, layout.unit),
             bus: BusId(0),
@@ -104,54 +104,58 @@ impl<R: Read> Pcap<R> {
 
     fn foreign(&mut self, layout: PcapLayout) -> RecordingRecord<'static> {
         self.stage = PcapReadStage::End;
-        let what = format!("packets of link type {}, not of D-Bus", layout.link_type);
+        let what = format!("packets of link type {}, which is not D-Bus", layout.link_type);
         RecordingRecord::Damage(Damage { at: self.window.offset(), what })
     }
 
-    /// Goes on at the next packet with a message whose length is that of the packet.
-    fn pass_over(&mut self, layout: PcapLayout, bad: Bad) -> io::Result<RecordingRecord<'static>> {
+    /// Skips to the next packet whose message has the length that the packet states.
+    fn resynchronize(
+        &mut self,
+        layout: PcapLayout,
+        fault: PacketFault,
+    ) -> io::Result<RecordingRecord<'static>> {
         let at = self.window.offset();
         let len = self.window.seek(START_LEN, |bytes| is_start(bytes, layout.order))?;
         let is_over = self.window.peek(1)?.is_empty();
-        if is_over && matches!(bad, Bad::EndsBefore) {
+        if is_over && matches!(fault, PacketFault::EndsBefore) {
             self.stage = PcapReadStage::End;
             return Ok(self.window.early_end());
         }
-        self.stage = PcapReadStage::Behind(layout, 0);
-        Ok(RecordingRecord::Damage(Damage { at, what: bad.passed_over(len) }))
+        self.stage = PcapReadStage::After(layout, 0);
+        Ok(RecordingRecord::Damage(Damage { at, what: fault.description(len) }))
     }
 }
 
-/// What is wrong with a packet.
+/// The fault of a packet.
 #[derive(Clone, Copy, Debug)]
-enum Bad {
+enum PacketFault {
     TooLong(u32),
     EndsBefore,
 }
 
-impl Bad {
-    fn passed_over(self, len: u64) -> String {
+impl PacketFault {
+    fn description(self, len: u64) -> String {
         match self {
             Self::TooLong(kept) => {
-                format!("a packet that claims {kept} bytes; {len} bytes passed over")
+                format!("a packet with an impossible length of {kept} bytes; {len} bytes skipped")
             }
             Self::EndsBefore => {
-                format!("a packet that claims more than the file has; {len} bytes passed over")
+                format!("a packet that is longer than the rest of the file; {len} bytes skipped")
             }
         }
     }
 }
 
-/// What the header of a file says; `None` where none stands.
+/// Parses the header of a file; `None` if it is invalid.
 fn layout(bytes: &[u8]) -> Option<PcapLayout> {
     let (order, unit) = magic(bytes.first_chunk()?)?;
     let kept_max = order.u32_at(bytes, 16)?;
-    // The upper bits hold the length of a checksum, which D-Bus has none of.
+    // The upper bits hold the length of a checksum, which D-Bus does not use.
     let link_type = order.u32_at(bytes, 20)? & 0xFFFF;
     Some(PcapLayout { order, unit, kept_max, link_type })
 }
 
-/// The order of the bytes and the unit of times, from the first word of a file.
+/// The byte order and the unit of times, from the first word of a file.
 pub(super) fn magic(bytes: &[u8; 4]) -> Option<(ByteOrder, TimeUnit)> {
     [(ByteOrder::Little, u32::from_le_bytes(*bytes)), (ByteOrder::Big, u32::from_be_bytes(*bytes))]
         .into_iter()
@@ -177,8 +181,8 @@ fn time(header: PcapPacketHeader, unit: TimeUnit) -> RecordedTime {
     RecordedTime(i64::from(header.seconds) * 1_000_000_000 + unit.nanos(header.fraction.into()))
 }
 
-/// Whether a packet may be a message. Bustle once used the type of the loopback interface, whose
-/// own packets begin with the number of an address family.
+/// Whether a packet may be a message. Bustle once used the link type of the loopback interface,
+/// whose packets begin with the number of an address family.
 fn may_hold(link_type: u32, bytes: &[u8]) -> bool {
     match link_type {
         LINK_TYPE_DBUS => true,
@@ -187,7 +191,7 @@ fn may_hold(link_type: u32, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether these bytes may be a packet and the start of its message.
+/// Whether these bytes may be the header of a packet and the start of its message.
 fn is_start(bytes: &[u8], order: ByteOrder) -> bool {
     let (Some(header), Some(message)) = (header(bytes, order), bytes.get(PACKET_HEADER_LEN..))
     else {
@@ -204,8 +208,8 @@ const LINK_TYPE_NULL: u32 = 0;
 const HEADER_LEN: usize = 24;
 const PACKET_HEADER_LEN: usize = 16;
 
-/// Bytes by which a packet is known.
+/// The number of bytes by which a packet is recognized.
 const START_LEN: usize = PACKET_HEADER_LEN + 20;
 
-/// Bytes in the longest packet that is believed: more than a message may have.
+/// The maximum length of a packet, in bytes. It is longer than any message.
 const KEPT_MAX: u32 = 1 << 28;

@@ -1,89 +1,90 @@
-//! What single blocks hold, as far as it can be read without knowing the others.
+//! Parses single blocks, as far as that is possible without the other blocks.
 
 use super::{BODY_OFFSET, ORDER_MAGIC, TRAILER_LEN, block, option, padding};
 use crate::file::number::ByteOrder;
 use crate::record::RecordingOrigin;
 
-/// The outside of a block.
+/// The type, length and byte order of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockFrame {
     pub(super) kind: u32,
     pub(super) len: usize,
-    /// That of the section; of a section's own block the one it says.
+    /// The byte order of the section; for a section header, the one that it states.
     pub(super) order: ByteOrder,
 }
 
-/// Why something cannot be a block.
+/// The faults that make a block invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum NoBlock {
-    /// The file ends in its first words.
+pub(super) enum BlockFault {
+    /// The file ends within the block.
     Cut,
-    /// A section says neither order of bytes.
+    /// The byte-order magic of a section is invalid.
     NoOrder,
-    /// No block has this length.
+    /// The length is not possible for a block.
     Length(u32),
-    /// The length behind it is another than the one before it.
+    /// The lengths before and after the body differ.
     Lengths,
 }
 
 impl BlockFrame {
-    /// Reads the start of a block.
+    /// Parses the start of a block.
     #[inline]
-    pub(super) fn parse(bytes: &[u8], order: ByteOrder) -> Result<Self, NoBlock> {
-        let bytes: &[u8; START_LEN] = bytes.first_chunk().ok_or(NoBlock::Cut)?;
+    pub(super) fn parse(bytes: &[u8], order: ByteOrder) -> Result<Self, BlockFault> {
+        let bytes: &[u8; START_LEN] = bytes.first_chunk().ok_or(BlockFault::Cut)?;
         let [kind, len, third] =
             [0, 4, 8].map(|at| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        // This type is the same in both orders.
+        // The type of a section header is the same in both byte orders.
         let order = match u32::from_le_bytes(kind) {
-            block::SECTION => order_of(third).ok_or(NoBlock::NoOrder)?,
+            block::SECTION => order_of(third).ok_or(BlockFault::NoOrder)?,
             _ => order,
         };
         let len = order.u32(len);
         if len < START_LEN as u32 || len % 4 != 0 || len > BLOCK_LEN_MAX {
-            return Err(NoBlock::Length(len));
+            return Err(BlockFault::Length(len));
         }
         Ok(Self { kind: order.u32(kind), len: len as usize, order })
     }
 
-    /// Whether the length behind the block is that before it. `block` is all of it.
+    /// Checks that the length after the body equals the length before it. `block` is the whole
+    /// block.
     #[inline]
-    pub(super) fn check(self, block: &[u8]) -> Result<Self, NoBlock> {
+    pub(super) fn check(self, block: &[u8]) -> Result<Self, BlockFault> {
         match self.order.u32_at(block, self.len - TRAILER_LEN) {
             Some(len) if len as usize == self.len => Ok(self),
-            _ => Err(NoBlock::Lengths),
+            _ => Err(BlockFault::Lengths),
         }
     }
 
-    /// Whether a whole block of a type that is known stands at the start of these bytes.
+    /// Whether these bytes begin with a whole block of a known type.
     pub(super) fn is_at(bytes: &[u8], order: ByteOrder) -> bool {
         Self::parse(bytes, order).is_ok_and(|frame| {
             KNOWN.contains(&frame.kind) && bytes.len() >= frame.len && frame.check(bytes).is_ok()
         })
     }
 
-    /// What is between the outside. `block` is all of it.
+    /// The body of the block. `block` is the whole block.
     #[inline]
     pub(super) fn body(self, block: &[u8]) -> &[u8] {
         &block[BODY_OFFSET..self.len - TRAILER_LEN]
     }
 }
 
-/// A packet, whichever block it came in.
+/// A packet, from any of the blocks that contain packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Packet {
     pub(super) interface: u32,
-    /// In units of the interface; `None` in a block that has no times.
+    /// The time in units of the interface; `None` in a block without times.
     pub(super) time: Option<u64>,
-    /// Where its bytes begin in the body.
+    /// The offset of the packet's bytes in the body.
     pub(super) start: usize,
     pub(super) kept: usize,
     pub(super) len: u32,
-    /// Packets that were lost before it.
+    /// The number of packets lost before it.
     pub(super) drops: u64,
 }
 
 impl Packet {
-    /// `None` if the body is shorter than it says.
+    /// Parses an enhanced packet block; `None` if the body is too short.
     #[inline]
     pub(super) fn enhanced(body: &[u8], order: ByteOrder) -> Option<Self> {
         let [interface, high, low, kept, len] = words(body, order)?;
@@ -104,7 +105,8 @@ impl Packet {
         packet.fits(body)
     }
 
-    /// `kept_max` is that of the first interface, whose packets these are; 0 for all.
+    /// Parses a simple packet block, which belongs to the first interface. `kept_max` is that of
+    /// the interface; 0 if packets are whole.
     pub(super) fn simple(body: &[u8], order: ByteOrder, kept_max: u32) -> Option<Self> {
         let [len] = words(body, order)?;
         let kept_max = if kept_max == 0 { u32::MAX } else { kept_max };
@@ -117,14 +119,14 @@ impl Packet {
         (self.start + self.kept <= body.len()).then_some(self)
     }
 
-    /// Where its options begin in the body.
+    /// The offset of the options in the body.
     #[inline]
     pub(super) const fn options_start(&self) -> usize {
         self.start + self.kept + padding(self.kept)
     }
 }
 
-/// The options at the end of a body, one after the other, up to the first that does not fit.
+/// The options at the end of a body, up to the first one that does not fit.
 #[derive(Clone, Debug)]
 pub(super) struct BlockOptions<'b> {
     bytes: &'b [u8],
@@ -136,17 +138,17 @@ impl<'b> BlockOptions<'b> {
         Self { bytes: body.get(start..).unwrap_or_default(), order }
     }
 
-    /// The value of the first option with a code.
+    /// The value of the first option with this code.
     pub(super) fn get(&self, code: u16) -> Option<&'b [u8]> {
         self.clone().find(|option| option.0 == code).map(|option| option.1)
     }
 
-    /// The same as a text; what is no UTF-8 in it is replaced.
+    /// The value of the first option with this code as text. Invalid UTF-8 is replaced.
     pub(super) fn text(&self, code: u16) -> Option<String> {
         self.get(code).map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
-    /// The same as a number.
+    /// The value of the first option with this code as number.
     pub(super) fn number(&self, code: u16) -> Option<u64> {
         self.order.u64_at(self.get(code)?, 0)
     }
@@ -163,7 +165,7 @@ impl<'b> Iterator for BlockOptions<'b> {
     }
 }
 
-/// What a section's header tells, if it is of a version that we know; its order of bytes is known.
+/// Parses the body of a section header of a supported version, in its byte order.
 pub(super) fn origin(body: &[u8], order: ByteOrder) -> Result<RecordingOrigin, SectionVersion> {
     let version = [4, 6].map(|at| order.u16_at(body, at).unwrap_or_default());
     if version[0] != 1 {
@@ -179,7 +181,7 @@ pub(super) fn origin(body: &[u8], order: ByteOrder) -> Result<RecordingOrigin, S
     })
 }
 
-/// A version of pcapng that nobody has described yet.
+/// An unsupported version of pcapng, as major and minor number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SectionVersion(pub(super) [u16; 2]);
 
@@ -198,19 +200,19 @@ fn order_of(magic: [u8; 4]) -> Option<ByteOrder> {
     [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.u32(magic) == ORDER_MAGIC)
 }
 
-/// Bytes of a block that has no body.
+/// The length in bytes of a block without a body.
 const SHORTEST: usize = BODY_OFFSET + TRAILER_LEN;
 
-/// Bytes from which a block's type, length and order of bytes are known.
+/// The number of bytes that contain the type, length and byte order of a block.
 pub(super) const START_LEN: usize = SHORTEST;
 
-/// Bytes in the longest block that is believed: more than a message and its options may have.
+/// The maximum length of a block in bytes. It is longer than any message with its options.
 const BLOCK_LEN_MAX: u32 = 1 << 28;
 
-/// So many drops, or more, were not counted.
+/// The drop count that means that drops were not counted.
 const DROPS_UNKNOWN: u16 = u16::MAX;
 
-/// Types of blocks that are taken for one where only garbage was.
+/// The block types that are recognized when searching for the next block after damage.
 const KNOWN: [u32; 11] = [
     block::INTERFACE,
     block::OBSOLETE_PACKET,

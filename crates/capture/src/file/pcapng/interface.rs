@@ -1,36 +1,36 @@
-//! What is known about an interface, which is a bus if its link type is that of D-Bus.
+//! The description of an interface, which is a bus if its link type is D-Bus.
 
 use super::blocks::{BlockOptions, words};
 use super::{FILTER_TEXT, note, option};
 use crate::file::number::{ByteOrder, LINK_TYPE_DBUS, NANOS, SNAP_LEN_ALL, TimeUnit};
 use crate::record::{BusId, RecordedBus, RecordedTime};
 
-/// An interface of the section that is read.
+/// An interface of the current section.
 #[derive(Debug)]
 pub(super) struct PcapngInterface {
-    pub(super) of: Of,
-    /// Bytes kept of each packet; 0 for all.
+    pub(super) kind: InterfaceKind,
+    /// The maximum number of bytes kept of each packet; 0 if packets are whole.
     pub(super) kept_max: u32,
     unit: TimeUnit,
-    /// Nanoseconds to add to each time.
+    /// The number of nanoseconds to add to each time.
     offset: i64,
-    /// The time of its last packet.
+    /// The time of the last packet of the interface.
     pub(super) last: RecordedTime,
-    /// Lost packets of which was told already.
+    /// The number of lost packets that were already reported.
     pub(super) lost: u64,
 }
 
-/// What an interface leads to.
+/// The kind of an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Of {
+pub(super) enum InterfaceKind {
     Bus(BusId),
-    /// Something else, by its link type.
+    /// A different interface, with its link type.
     Other(u16),
 }
 
 impl PcapngInterface {
-    /// Reads an interface description; a bus among them gets the number `next`, if there is one.
-    /// `None` if the body is too short.
+    /// Parses an interface description. A bus gets the id `next`, if there is one. `None` if the
+    /// body is too short.
     pub(super) fn parse(
         body: &[u8],
         order: ByteOrder,
@@ -44,7 +44,7 @@ impl PcapngInterface {
         let is_bus = u32::from(link_type) == LINK_TYPE_DBUS;
         let id = next.filter(|_| is_bus);
         let interface = Self {
-            of: id.map_or(Of::Other(link_type), Of::Bus),
+            kind: id.map_or(InterfaceKind::Other(link_type), InterfaceKind::Bus),
             kept_max,
             unit: resolution.map_or(TimeUnit::MICROSECOND, |&resolution| unit(resolution)),
             offset: seconds.saturating_mul(NANOS as i64),
@@ -54,14 +54,14 @@ impl PcapngInterface {
         Some((interface, id.map(|_| bus(&options, kept_max))))
     }
 
-    /// A time of one of its packets.
+    /// Converts the time of a packet of the interface.
     #[inline]
     pub(super) fn time(&self, count: u64) -> RecordedTime {
         RecordedTime(self.unit.nanos(count).saturating_add(self.offset))
     }
 }
 
-/// What the description says about the bus: all that we know, if it is ours.
+/// The description of the bus: complete if Diligence wrote the file.
 fn bus(options: &BlockOptions<'_>, kept_max: u32) -> RecordedBus {
     let ours = options.get(note::BUS_OPTION).and_then(note::content);
     ours.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_else(|| {
@@ -76,7 +76,7 @@ fn bus(options: &BlockOptions<'_>, kept_max: u32) -> RecordedBus {
     })
 }
 
-/// Powers of 10, or with the highest bit set of 2, that a second has of the unit.
+/// The unit for a resolution: a negative power of 10, or of 2 if the highest bit is set.
 fn unit(resolution: u8) -> TimeUnit {
     let power = u32::from(resolution & 0x7F);
     let per_second = match resolution & 0x80 {

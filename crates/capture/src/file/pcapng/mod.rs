@@ -1,6 +1,7 @@
-//! pcapng, which busctl, Wireshark's tools and we write.
+//! Reads and writes pcapng, as busctl, the tools of Wireshark, and Diligence do.
 //!
-//! What we add to it stands in `docs/capture-format.md`, complete enough to write another reader.
+//! Diligence's additions are described in `docs/capture-format.md`, in enough detail to write
+//! another reader.
 
 mod blocks;
 mod interface;
@@ -11,10 +12,10 @@ mod write;
 pub(super) use read::{Pcapng, is_start};
 pub use write::{PcapngWriter, WrittenCounts};
 
-/// Types of blocks.
+/// The type numbers of blocks.
 mod block {
     pub(super) const INTERFACE: u32 = 1;
-    /// The packet block, which was replaced by the enhanced one.
+    /// The packet block, which the enhanced packet block replaced.
     pub(super) const OBSOLETE_PACKET: u32 = 2;
     pub(super) const SIMPLE_PACKET: u32 = 3;
     pub(super) const NAME_RESOLUTION: u32 = 4;
@@ -24,11 +25,11 @@ mod block {
     pub(super) const CUSTOM: u32 = 0x0BAD;
     pub(super) const CUSTOM_NOT_TO_COPY: u32 = 0x4000_0BAD;
     pub(super) const SECTION: u32 = 0x0A0D_0D0A;
-    /// Our notes. Types with the highest bit are free for local use.
+    /// Diligence's notes. Types with the highest bit set are reserved for local use.
     pub(super) const NOTE: u32 = 0x8044_4C47;
 }
 
-/// Codes of options. Which code means what depends on the block.
+/// The codes of options. Their meaning depends on the block.
 mod option {
     pub(super) const END: u16 = 0;
     pub(super) const COMMENT: u16 = 1;
@@ -52,22 +53,22 @@ mod option {
     pub(super) const STATISTICS_DROPPED_BY_SYSTEM: u16 = 7;
 }
 
-/// The first word of a section's body, by which its order of bytes is known.
+/// The first word of a section's body, which shows its byte order.
 const ORDER_MAGIC: u32 = 0x1A2B_3C4D;
 
-/// Bytes of a block before its body: type and length.
+/// The number of bytes of a block before its body: type and length.
 const BODY_OFFSET: usize = 8;
 
-/// Bytes of a block behind its body: the length again.
+/// The number of bytes of a block after its body: the length again.
 const TRAILER_LEN: usize = 4;
 
-/// Bytes of an enhanced packet block before the packet.
+/// The number of bytes of an enhanced packet block before the packet.
 const PACKET_OFFSET: usize = 28;
 
 /// The first byte of a filter that is a text.
 const FILTER_TEXT: u8 = 0;
 
-/// Bytes that lie between the end of something and the next multiple of four.
+/// The number of bytes from `len` to the next multiple of four.
 const fn padding(len: usize) -> usize {
     len.wrapping_neg() % 4
 }

@@ -1,5 +1,6 @@
-//! What we add to pcapng: notes, which are blocks of a type that is free for local use, and options
-//! with codes that are. Each begins with a mark, so that nobody's are taken for ours.
+//! Diligence's additions to pcapng: notes, which are blocks of a type for local use, and options
+//! with codes for local use. Each begins with a mark, to distinguish it from those of other
+//! programs.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -13,28 +14,29 @@ use crate::record::{
     Routing, Stages, TracedDelivery,
 };
 
-/// The code of our options in an interface description: its [`RecordedBus`](crate::record::Bus) as JSON.
-/// Codes with the highest bit are free for local use.
+/// The code of the option of an interface description that holds the
+/// [`RecordedBus`](crate::record::RecordedBus) as JSON. Codes with the highest bit set are reserved
+/// for local use.
 pub(super) const BUS_OPTION: u16 = 0x8D01;
 
-/// The code of our options in a packet: its [`Trace`](crate::record::Trace).
+/// The code of the option of a packet that holds its [`Trace`](crate::record::Trace).
 pub(super) const TRACE_OPTION: u16 = 0x8D02;
 
-/// The code of our options in a packet: the stages of its [`Routing`], and the copies that were written
-/// in several parts.
+/// The code of the option of a packet that holds the stages of its [`Routing`], and the copies that
+/// were written in several parts.
 pub(super) const STAGES_OPTION: u16 = 0x8D03;
 
-/// With what each of our blocks and options begins, whatever the order of bytes.
+/// The first bytes of each note and option of Diligence, in either byte order.
 pub(super) const MARK: [u8; 4] = *b"DLGC";
 
-/// The version of the format, which follows the mark. A change that makes readers of the version
-/// before misunderstand something counts it up.
+/// The version of the format, after the mark. It increases with changes that would mislead readers
+/// of the previous version.
 pub(super) const VERSION: u16 = 1;
 
-/// Bytes of the mark and the version, padded.
+/// The number of bytes of the mark and the version, with padding.
 pub(super) const MARK_LEN: usize = 8;
 
-/// What a note tells. The numbers are those of the format.
+/// The kind of a note. The numbers are part of the format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub(super) enum PcapngNoteKind {
@@ -44,10 +46,10 @@ pub(super) enum PcapngNoteKind {
     Origin = 4,
 }
 
-/// A note that was read.
+/// A note, parsed from a block.
 #[derive(Debug)]
 pub(super) struct Note {
-    /// The interface it is about.
+    /// The interface that the note is about.
     pub(super) interface: Option<u32>,
     at: Option<RecordedTime>,
     content: NoteContent,
@@ -61,19 +63,19 @@ enum NoteContent {
     Origin(RecordingOrigin),
 }
 
-/// Why a block is not a note that can be read.
+/// The reasons why a block is not a readable note.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NoteError {
-    /// Somebody else has taken the same type.
+    /// Another program uses the same block type.
     Foreign,
-    /// It is of a later version.
+    /// The version of the note is unsupported.
     Version(u16),
-    /// It is not as the format says.
+    /// The content of the note is malformed.
     Broken,
 }
 
 impl Note {
-    /// Reads the body of a block.
+    /// Parses the body of a note block.
     pub(super) fn parse(body: &[u8], order: ByteOrder) -> Result<Self, NoteError> {
         if !body.starts_with(&MARK) {
             return Err(NoteError::Foreign);
@@ -98,7 +100,7 @@ impl Note {
         })
     }
 
-    /// Messages that it says are lost.
+    /// The number of lost messages that the note reports.
     pub(super) fn lost(&self) -> u64 {
         match &self.content {
             NoteContent::Gap(gap) => gap.lost.unwrap_or(0),
@@ -106,7 +108,7 @@ impl Note {
         }
     }
 
-    /// What it says, about this bus if it is about one.
+    /// The note as a record. `bus` is its bus, if it has one.
     pub(super) fn record(self, bus: BusId) -> RecordingRecord<'static> {
         let at = self.at;
         match self.content {
@@ -143,16 +145,17 @@ impl NoteContent {
     }
 }
 
-/// The value of one of our options behind its mark; `None` if it is not ours or of another version.
+/// The value of an option of Diligence after its mark; `None` if another program wrote the option,
+/// or its version is unsupported.
 pub(super) fn content(option: &[u8]) -> Option<&[u8]> {
-    // The version has no other byte set in either order than this one.
+    // The version in either byte order: only one byte is not zero.
     let (head, content) = option.split_at_checked(MARK_LEN)?;
     let is_ours = head[..4] == MARK && (head[4..6] == [1, 0] || head[4..6] == [0, 1]);
     is_ours.then_some(content)
 }
 
-/// Reads the options of a packet that hold its trace: the copies into `deliveries`, and how it was
-/// routed. `None` if it has none.
+/// Parses the trace in the options of a packet: the copies into `deliveries`, and the returned
+/// routing. `None` if the packet has no trace.
 pub(super) fn trace(
     options: BlockOptions<'_>,
     order: ByteOrder,
@@ -193,7 +196,7 @@ pub(super) fn trace(
     after.map(|after| Routing { after, stages })
 }
 
-/// Reads when the bus began to write a copy that it wrote in several parts.
+/// Parses when the bus began to write a copy that it wrote in several parts.
 fn read_parted(entry: &[u8], order: ByteOrder, deliveries: &mut [TracedDelivery]) {
     let index = order.u32_at(entry, 0).and_then(|index| deliveries.get_mut(index as usize));
     if let Some((copy, nanos)) = index.zip(order.u64_at(entry, 4)) {
@@ -211,7 +214,7 @@ fn parse_delivery(copy: &[u8], order: ByteOrder) -> Option<TracedDelivery> {
     })
 }
 
-/// A [`RecordingGap`](crate::record::Gap); when and on which bus stands in the block.
+/// The text of a [`RecordingGap`]. Its time and bus are in the note itself.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct GapText {
     pub(super) cause: GapCause,
@@ -219,44 +222,44 @@ pub(super) struct GapText {
     pub(super) lost: Option<u64>,
 }
 
-/// A [`Damage`](crate::record::Damage).
+/// The text of a [`Damage`](crate::record::Damage) note.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct DamageText<'a> {
     pub(super) at: u64,
     pub(super) what: Cow<'a, str>,
 }
 
-/// The bus of a note that is about none.
+/// The bus number of a note that is about no bus.
 pub(super) const NO_BUS: u32 = u32::MAX;
 
-/// The time of a note that has none.
+/// The time of a note without a time.
 pub(super) const NO_TIME: i64 = i64::MIN;
 
-/// Bytes of a note's body before its text.
+/// The number of bytes of a note's body before its text.
 const TEXT_OFFSET: usize = 24;
 
-/// The span of a copy that was not written.
+/// The time of a copy that was not written.
 pub(super) const NOT_WRITTEN: u64 = u64::MAX;
 
-/// A span in nanoseconds, no longer than fits beside the one that stands for none.
+/// The nanoseconds of a span, at most the largest number that does not mean [`NOT_WRITTEN`].
 pub(super) fn nanos(span: Duration) -> u64 {
     crate::record::nanos(span).min(NOT_WRITTEN - 1)
 }
 
-/// Bytes of a [`TracedDelivery`] in an option.
+/// The number of bytes of a [`TracedDelivery`] in an option.
 pub(super) const DELIVERY_LEN: usize = 20;
 
-/// Bytes of the [`Stages`] in an option.
+/// The number of bytes of [`Stages`] in an option.
 const STAGES_LEN: usize = 16;
 
-/// Bytes for a copy that was written in several parts.
+/// The number of bytes of a copy that was written in several parts.
 const PARTED_LEN: usize = 12;
 
-/// Such copies in one option; there are as many options as it takes.
+/// The maximum number of such copies in one option. Further options hold the rest.
 pub(super) const PARTED_MAX: usize = (u16::MAX as usize - MARK_LEN - STAGES_LEN) / PARTED_LEN;
 
-/// A copy that was written in several parts, as it stands in an option, in the order of bytes that we
-/// write: its place among the copies, and when the bus began to write it.
+/// The bytes of a copy that was written in several parts, in little-endian order: its index among
+/// the copies, and when the bus began to write it.
 pub(super) fn parted(index: usize, copy: &TracedDelivery) -> [u8; PARTED_LEN] {
     let nanos = copy.begun_after.map_or(NOT_WRITTEN, nanos);
     let mut bytes = [0; PARTED_LEN];
@@ -265,10 +268,10 @@ pub(super) fn parted(index: usize, copy: &TracedDelivery) -> [u8; PARTED_LEN] {
     bytes
 }
 
-/// Copies in one option; there are as many options as it takes.
+/// The maximum number of copies in one option. Further options hold the rest.
 pub(super) const DELIVERIES_MAX: usize = (u16::MAX as usize - MARK_LEN - 8) / DELIVERY_LEN;
 
-/// A copy as it stands in an option, in the order of bytes that we write.
+/// The bytes of a copy in an option, in little-endian order.
 pub(super) fn delivery(delivery: &TracedDelivery) -> [u8; DELIVERY_LEN] {
     let nanos = delivery.written_after.map_or(NOT_WRITTEN, nanos);
     let mut bytes = [0; DELIVERY_LEN];

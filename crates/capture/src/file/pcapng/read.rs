@@ -1,10 +1,10 @@
-//! Reads pcapng.
+//! Reads pcapng files.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read};
 
-use super::blocks::{self, BlockFrame, BlockOptions, NoBlock, Packet, SectionVersion};
-use super::interface::{Of, PcapngInterface};
+use super::blocks::{self, BlockFault, BlockFrame, BlockOptions, Packet, SectionVersion};
+use super::interface::{InterfaceKind, PcapngInterface};
 use super::note::{self, Note, NoteError};
 use super::{BODY_OFFSET, block, option};
 use crate::file::number::ByteOrder;
@@ -20,12 +20,12 @@ pub(crate) struct Pcapng<R> {
     window: FileWindow<R>,
     section: Section,
     interfaces: Vec<PcapngInterface>,
-    /// How many buses there were in all sections.
+    /// The number of buses in all sections so far.
     buses: u32,
-    /// Bytes of the block that was looked at last, of which a message may still be in use.
-    behind: usize,
-    told: VecDeque<RecordingRecord<'static>>,
-    /// A message that comes when all was told that is before it.
+    /// The number of bytes of the last block. A message in it may still be in use.
+    consumed: usize,
+    queued: VecDeque<RecordingRecord<'static>>,
+    /// A message that is returned after the records in `queued`.
     message: Option<PcapngMessage>,
     deliveries: Vec<TracedDelivery>,
     skipped: BTreeMap<Skipped, SkippedCount>,
@@ -34,13 +34,13 @@ pub(crate) struct Pcapng<R> {
 
 #[derive(Clone, Copy, Debug)]
 enum Section {
-    /// Its blocks can be read.
+    /// The section has a supported version.
     Known(ByteOrder),
-    /// It is of a version that cannot be read.
+    /// The section has an unsupported version.
     Unknown(ByteOrder),
 }
 
-/// A message, which stands in the window.
+/// A message, whose bytes are in the window.
 #[derive(Clone, Copy, Debug)]
 struct PcapngMessage {
     at: RecordedTime,
@@ -51,7 +51,7 @@ struct PcapngMessage {
     routing: Option<Routing>,
 }
 
-/// What is passed over, counted, and told of at the end.
+/// The kinds of content that are skipped, counted and reported at the end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Skipped {
     LinkType(u16),
@@ -62,16 +62,16 @@ enum Skipped {
     NoTime,
 }
 
-/// How often, and where first.
+/// The number of skipped items, and the offset of the first one.
 #[derive(Clone, Copy, Debug)]
 struct SkippedCount {
     first: u64,
     count: u64,
 }
 
-/// What comes next, found without holding on to the window.
+/// The next step of the reader, without a borrow of the window.
 enum PcapngReadStep {
-    Told(RecordingRecord<'static>),
+    Record(RecordingRecord<'static>),
     Message(PcapngMessage),
     End,
 }
@@ -83,8 +83,8 @@ impl<R: Read> Pcapng<R> {
             section: Section::Known(ByteOrder::Little),
             interfaces: Vec::new(),
             buses: 0,
-            behind: 0,
-            told: VecDeque::new(),
+            consumed: 0,
+            queued: VecDeque::new(),
             message: None,
             deliveries: Vec::new(),
             skipped: BTreeMap::new(),
@@ -95,7 +95,7 @@ impl<R: Read> Pcapng<R> {
     pub(crate) fn next(&mut self) -> io::Result<Option<RecordingRecord<'_>>> {
         Ok(match self.step()? {
             PcapngReadStep::End => None,
-            PcapngReadStep::Told(record) => Some(record),
+            PcapngReadStep::Record(record) => Some(record),
             PcapngReadStep::Message(found) => Some(RecordingRecord::Message(self.raw(found))),
         })
     }
@@ -114,8 +114,8 @@ impl<R: Read> Pcapng<R> {
 
     fn step(&mut self) -> io::Result<PcapngReadStep> {
         loop {
-            if let Some(record) = self.told.pop_front() {
-                return Ok(PcapngReadStep::Told(record));
+            if let Some(record) = self.queued.pop_front() {
+                return Ok(PcapngReadStep::Record(record));
             }
             if let Some(found) = self.message.take() {
                 return Ok(PcapngReadStep::Message(found));
@@ -123,12 +123,12 @@ impl<R: Read> Pcapng<R> {
             if self.is_over {
                 return Ok(PcapngReadStep::End);
             }
-            self.window.advance(std::mem::take(&mut self.behind));
+            self.window.advance(std::mem::take(&mut self.consumed));
             self.block()?;
         }
     }
 
-    /// Looks at the next block: what it has is then in `told` and `message`.
+    /// Reads the next block, and stores its records in `queued` and `message`.
     fn block(&mut self) -> io::Result<()> {
         let (Section::Known(order) | Section::Unknown(order)) = self.section;
         let start = self.window.peek(blocks::START_LEN)?;
@@ -139,16 +139,16 @@ impl<R: Read> Pcapng<R> {
         }
         let frame = match BlockFrame::parse(start, order) {
             Ok(frame) => frame,
-            Err(reason) => return self.pass_over(reason),
+            Err(reason) => return self.resynchronize(reason),
         };
         let block = self.window.peek(frame.len)?;
         if block.len() < frame.len {
-            return self.pass_over(NoBlock::Cut);
+            return self.resynchronize(BlockFault::Cut);
         }
         if let Err(reason) = frame.check(block) {
-            return self.pass_over(reason);
+            return self.resynchronize(reason);
         }
-        self.behind = frame.len;
+        self.consumed = frame.len;
         self.whole(frame);
         Ok(())
     }
@@ -175,24 +175,24 @@ impl<R: Read> Pcapng<R> {
         frame.body(self.window.shown(frame.len))
     }
 
-    /// Goes on at the next place where a block may begin.
-    fn pass_over(&mut self, reason: NoBlock) -> io::Result<()> {
+    /// Skips to the next position at which a block may begin.
+    fn resynchronize(&mut self, reason: BlockFault) -> io::Result<()> {
         let (Section::Known(order) | Section::Unknown(order)) = self.section;
         let at = self.window.offset();
         let len = self.window.seek(SOUGHT_LEN, |bytes| BlockFrame::is_at(bytes, order))?;
-        if reason == NoBlock::Cut && self.window.peek(1)?.is_empty() {
+        if reason == BlockFault::Cut && self.window.peek(1)?.is_empty() {
             let end = self.window.early_end();
             self.end(Some(end));
             return Ok(());
         }
         let why = match reason {
-            NoBlock::Cut => "a block that claims more than the file has".to_owned(),
-            NoBlock::NoOrder => "a section without an order of bytes".to_owned(),
-            NoBlock::Length(len) => format!("a block that claims {len} bytes"),
-            NoBlock::Lengths => "a block with two different lengths".to_owned(),
+            BlockFault::Cut => "a block that is longer than the rest of the file".to_owned(),
+            BlockFault::NoOrder => "a section with an invalid byte order".to_owned(),
+            BlockFault::Length(len) => format!("a block with an impossible length of {len} bytes"),
+            BlockFault::Lengths => "a block with two different lengths".to_owned(),
         };
-        let what = format!("{why}; {len} bytes passed over");
-        self.told.push_back(RecordingRecord::Damage(Damage { at, what }));
+        let what = format!("{why}; {len} bytes skipped");
+        self.queued.push_back(RecordingRecord::Damage(Damage { at, what }));
         Ok(())
     }
 
@@ -200,9 +200,9 @@ impl<R: Read> Pcapng<R> {
         self.is_over = true;
         for (what, SkippedCount { first, count }) in std::mem::take(&mut self.skipped) {
             let damage = Damage { at: first, what: what.counted(count) };
-            self.told.push_back(RecordingRecord::Damage(damage));
+            self.queued.push_back(RecordingRecord::Damage(damage));
         }
-        self.told.extend(reason);
+        self.queued.extend(reason);
     }
 
     fn skip(&mut self, what: Skipped) {
@@ -211,19 +211,19 @@ impl<R: Read> Pcapng<R> {
     }
 }
 
-/// The types of blocks.
+/// Handlers of the block types.
 impl<R: Read> Pcapng<R> {
     fn section(&mut self, frame: BlockFrame) {
         self.interfaces.clear();
         self.section = Section::Known(frame.order);
         match blocks::origin(self.body(frame), frame.order) {
             Ok(origin) if origin == RecordingOrigin::default() => {}
-            Ok(origin) => self.told.push_back(RecordingRecord::Origin(origin)),
+            Ok(origin) => self.queued.push_back(RecordingRecord::Origin(origin)),
             Err(SectionVersion([major, minor])) => {
                 self.section = Section::Unknown(frame.order);
-                let what = format!("a section of version {major}.{minor}, which is not known");
+                let what = format!("a section of version {major}.{minor}, which is not supported");
                 let at = self.window.offset();
-                self.told.push_back(RecordingRecord::Damage(Damage { at, what }));
+                self.queued.push_back(RecordingRecord::Damage(Damage { at, what }));
             }
         }
     }
@@ -238,7 +238,7 @@ impl<R: Read> Pcapng<R> {
         self.interfaces.push(interface);
         if let Some(bus) = bus {
             self.buses += 1;
-            self.told.push_back(RecordingRecord::Bus(bus));
+            self.queued.push_back(RecordingRecord::Bus(bus));
         }
     }
 
@@ -256,9 +256,9 @@ impl<R: Read> Pcapng<R> {
         let Some(interface) = self.interfaces.get_mut(packet.interface as usize) else {
             return self.skip(Skipped::NoInterface);
         };
-        let bus = match interface.of {
-            Of::Bus(bus) => bus,
-            Of::Other(link_type) => return self.skip(Skipped::LinkType(link_type)),
+        let bus = match interface.kind {
+            InterfaceKind::Bus(bus) => bus,
+            InterfaceKind::Other(link_type) => return self.skip(Skipped::LinkType(link_type)),
         };
         let at = packet.time.map_or(interface.last, |count| interface.time(count));
         interface.last = at;
@@ -277,7 +277,8 @@ impl<R: Read> Pcapng<R> {
         }
     }
 
-    /// The counts of statistics are from the start: what was told of already is in them.
+    /// Statistics count from the start of the recording, so losses that were already reported are
+    /// subtracted.
     fn statistics(&mut self, frame: BlockFrame) {
         let body = self.body(frame);
         let Some([id]) = blocks::words(body, frame.order) else {
@@ -287,9 +288,9 @@ impl<R: Read> Pcapng<R> {
         let counts = [option::STATISTICS_DROPPED, option::STATISTICS_DROPPED_BY_SYSTEM];
         let counts = counts.map(|code| options.number(code).filter(|&count| count != NOT_COUNTED));
         let lost = counts.into_iter().flatten().fold(0_u64, u64::saturating_add);
-        let told = self.interfaces.get(id as usize).map(|interface| interface.lost);
-        match told {
-            Some(told) if lost > told => self.lost(id, None, lost - told),
+        let reported = self.interfaces.get(id as usize).map(|interface| interface.lost);
+        match reported {
+            Some(reported) if lost > reported => self.lost(id, None, lost - reported),
             Some(_) => {}
             None => self.skip(Skipped::NoInterface),
         }
@@ -298,9 +299,9 @@ impl<R: Read> Pcapng<R> {
     fn lost(&mut self, interface: u32, at: Option<RecordedTime>, count: u64) {
         let interface = &mut self.interfaces[interface as usize];
         interface.lost = interface.lost.saturating_add(count);
-        if let Of::Bus(bus) = interface.of {
+        if let InterfaceKind::Bus(bus) = interface.kind {
             let gap = RecordingGap { at, bus, cause: GapCause::RecorderLost, lost: Some(count) };
-            self.told.push_back(RecordingRecord::Gap(gap));
+            self.queued.push_back(RecordingRecord::Gap(gap));
         }
     }
 
@@ -314,13 +315,17 @@ impl<R: Read> Pcapng<R> {
         let interface = note.interface.map(|id| self.interfaces.get_mut(id as usize));
         let bus = match interface {
             None => BusId(0),
-            Some(Some(&mut PcapngInterface { of: Of::Bus(bus), ref mut lost, .. })) => {
+            Some(Some(&mut PcapngInterface {
+                kind: InterfaceKind::Bus(bus),
+                ref mut lost,
+                ..
+            })) => {
                 *lost = lost.saturating_add(note.lost());
                 bus
             }
             Some(_) => return self.skip(Skipped::NoInterface),
         };
-        self.told.push_back(note.record(bus));
+        self.queued.push_back(note.record(bus));
     }
 }
 
@@ -328,27 +333,31 @@ impl Skipped {
     fn counted(self, count: u64) -> String {
         match self {
             Self::LinkType(link_type) => {
-                format!("{count} packets of link type {link_type}, not of D-Bus")
+                format!("{count} packets of link type {link_type}, which is not D-Bus")
             }
-            Self::NoInterface => format!("{count} blocks of an interface that is not described"),
+            Self::NoInterface => {
+                format!("{count} blocks of an interface that the file does not describe")
+            }
             Self::TooShort(kind) => format!("{count} blocks of type {kind} with too few bytes"),
             Self::NoteVersion(version) => {
-                format!("{count} notes of version {version} of the format, which is not known")
+                format!("{count} notes of version {version} of the format, which is not supported")
             }
-            Self::NoteBroken => format!("{count} notes that cannot be read"),
-            Self::NoTime => format!("{count} packets without a time; they have that before them"),
+            Self::NoteBroken => format!("{count} malformed notes"),
+            Self::NoTime => {
+                format!("{count} packets without a time; they get the time of the packet before")
+            }
         }
     }
 }
 
-/// Whether a file begins like this.
+/// Whether a file begins with a section header of pcapng.
 pub(crate) fn is_start(bytes: &[u8]) -> bool {
     bytes.starts_with(&block::SECTION.to_le_bytes())
         && BlockFrame::parse(bytes, ByteOrder::Little).is_ok()
 }
 
-/// Bytes in the longest block that is found where only garbage was.
+/// The maximum length, in bytes, of a block that is recognized after damage.
 const SOUGHT_LEN: usize = 1 << 16;
 
-/// A counter of statistics that says nothing.
+/// The value of a counter that was not counted.
 const NOT_COUNTED: u64 = u64::MAX;

@@ -1,4 +1,4 @@
-//! Writes pcapng.
+//! Writes pcapng files.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -17,37 +17,37 @@ use crate::record::{RecordedTime, RecordingRecord, Stages, Trace};
 
 /// Writes a recording as pcapng.
 ///
-/// Blocks are collected and go out whole, many with one call; [`flush`](Self::flush) sees to it
-/// that all of them have. A file that ends anywhere, because the writer was killed or the disk was
-/// full, can be read up to there.
+/// Blocks are buffered and written whole, many with one call; [`flush`](Self::flush) writes all of
+/// them. A truncated file, because the writer was killed or the disk was full, can be read up to
+/// the truncation.
 ///
-/// An error of `out` is passed on, and nothing is lost by it: what `out` did not take is kept, and
-/// the next call goes on exactly behind what it took.
+/// If `out` returns an error, no data is lost: the data that `out` did not accept stays in the
+/// buffer, and the next call continues after the accepted part.
 ///
-/// What was not flushed is gone when this is dropped. The numbers of buses are those of the
-/// records: [`RecordingRecord::Bus`] is the next one, beginning with 0, and a bus of which something else is
-/// written before is one of which nothing is known.
+/// Dropping the writer discards buffered data. [`RecordingRecord::Bus`] records get increasing bus
+/// numbers from 0. If a record refers to a bus that was not described, an empty description is
+/// written first.
 #[derive(Debug)]
 pub struct PcapngWriter<W> {
     out: W,
-    /// Blocks on their way, without what `out` has taken of them.
+    /// Buffered blocks, without the bytes that `out` has accepted.
     blocks: Vec<u8>,
     interfaces: Vec<WrittenInterface>,
     written: WrittenCounts,
-    /// Offset in the file of the first block that did not go out, or not when it was tried first.
+    /// The offset in the file of the first block that was not written by the last complete write.
     boundary: u64,
 }
 
-/// What a [`PcapngWriter`] was given, whether it has gone out already or not.
+/// The amount of data that a [`PcapngWriter`] has accepted, including buffered data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WrittenCounts {
-    /// The length of the file.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// Messages.
+    /// The number of messages in the file.
     pub messages: u64,
 }
 
-/// What is told about a bus at the end.
+/// The statistics of a bus, which are written at the end.
 #[derive(Clone, Debug, Default)]
 struct WrittenInterface {
     first: Option<RecordedTime>,
@@ -57,7 +57,11 @@ struct WrittenInterface {
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Begins a file.
+    /// Begins a file with a section header.
+    ///
+    /// # Errors
+    ///
+    /// None in practice: the header is only buffered.
     pub fn new(out: W, origin: &RecordingOrigin) -> io::Result<Self> {
         let blocks = Vec::with_capacity(STRETCH);
         let written = WrittenCounts::default();
@@ -66,8 +70,11 @@ impl<W: Write> PcapngWriter<W> {
         Ok(writer)
     }
 
-    /// Writes the next thing that the recording says. After an error it was not taken, and may be
-    /// given again.
+    /// Writes the next record.
+    ///
+    /// # Errors
+    ///
+    /// If writing to `out` fails. The record was then not accepted, and may be passed again.
     pub fn write(&mut self, record: &RecordingRecord<'_>) -> io::Result<()> {
         if self.blocks.len() >= STRETCH {
             self.drain()?;
@@ -89,8 +96,12 @@ impl<W: Write> PcapngWriter<W> {
         }
     }
 
-    /// Writes a record as [`write`](Self::write) does, unless the file would then have more than `max`
-    /// bytes. Returns whether it was written.
+    /// Writes a record like [`write`](Self::write), unless the file would exceed `max` bytes.
+    /// Returns whether the record was written.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write`](Self::write).
     pub fn write_within(&mut self, record: &RecordingRecord<'_>, max: u64) -> io::Result<bool> {
         if self.blocks.len() >= STRETCH {
             self.drain()?;
@@ -105,29 +116,41 @@ impl<W: Write> PcapngWriter<W> {
         Ok(false)
     }
 
-    /// Writes what is on its way.
+    /// Writes all buffered data to the file.
+    ///
+    /// # Errors
+    ///
+    /// If writing to `out` fails.
     pub fn flush(&mut self) -> io::Result<()> {
         self.drain()?;
         self.out.flush()
     }
 
-    /// What was written.
+    /// Returns the amount of data accepted so far.
     pub const fn written(&self) -> WrittenCounts {
         self.written
     }
 
-    /// Where it is written to.
+    /// Returns the output of the writer.
     pub const fn out(&self) -> &W {
         &self.out
     }
 
-    /// Ends the file with what was counted for each bus.
+    /// Writes the statistics of each bus and returns the output.
+    ///
+    /// # Errors
+    ///
+    /// If writing to `out` fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.end()?;
         Ok(self.out)
     }
 
-    /// Writes what was counted for each bus, which is the end of the file.
+    /// Writes the statistics of each bus, which end the file.
+    ///
+    /// # Errors
+    ///
+    /// If writing to `out` fails.
     pub fn end(&mut self) -> io::Result<()> {
         for (id, interface) in std::mem::take(&mut self.interfaces).iter().enumerate() {
             self.statistics(id as u32, interface)?;
@@ -135,7 +158,7 @@ impl<W: Write> PcapngWriter<W> {
         self.flush()
     }
 
-    /// Gives whole blocks to `out`, all with one call if it takes them.
+    /// Writes all buffered blocks, with one call if `out` accepts them.
     fn drain(&mut self) -> io::Result<()> {
         while !self.blocks.is_empty() {
             match self.out.write(&self.blocks) {
@@ -150,17 +173,17 @@ impl<W: Write> PcapngWriter<W> {
     }
 }
 
-/// The end of a file on a full disk.
+/// Truncation of a file on a full disk.
 impl PcapngWriter<File> {
-    /// Takes the last blocks back until `len` bytes can be written without the file growing. Blocks that
-    /// did not go out are taken back, too. Returns for each bus how many messages that are.
+    /// Removes the last blocks, until `len` bytes can be written without growing the file. Buffered
+    /// blocks are removed first. Returns the number of removed messages of each bus.
     ///
-    /// The file must be one that nobody else writes to, open for reading, too.
+    /// The file must be open for reading as well, and no other process may write to it.
     ///
     /// # Errors
     ///
-    /// Those of the file, which is unchanged then, and of kind `Unsupported` if a bus was described in
-    /// these blocks.
+    /// If accessing the file fails, which leaves it unchanged. `Unsupported` if one of these blocks
+    /// describes a bus.
     pub fn make_room(&mut self, len: u64) -> io::Result<Vec<u64>> {
         let file_len = self.written.bytes - self.blocks.len() as u64;
         self.out.seek(SeekFrom::Start(self.boundary))?;
@@ -193,27 +216,27 @@ impl PcapngWriter<File> {
     }
 }
 
-/// The type and the bytes of the block that some bytes begin with.
+/// The type and the bytes of the first block.
 fn first_block(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
     let (kind, len) = (word(0)?, word(4)?);
     Some((kind, bytes.get(..len as usize)?))
 }
 
-/// The interface of an enhanced packet block.
+/// The interface number of an enhanced packet block.
 fn interface_of(block: &[u8]) -> usize {
     let id = block.get(BODY_OFFSET..).and_then(|body| body.first_chunk());
     u32::from_le_bytes(*id.expect("every such block has it")) as usize
 }
 
-/// The blocks.
+/// Writers of the block types.
 impl<W: Write> PcapngWriter<W> {
     fn section(&mut self, origin: &RecordingOrigin) -> io::Result<()> {
         self.block(block::SECTION, |body| {
             word(body, ORDER_MAGIC);
             half(body, 1);
             half(body, 0);
-            // How long the section will be is not known.
+            // The length of the section is not known in advance.
             body.extend_from_slice(&(-1_i64).to_le_bytes());
             let facts = [
                 (option::SECTION_HARDWARE, &origin.hardware),
@@ -331,7 +354,8 @@ impl<W: Write> PcapngWriter<W> {
         })
     }
 
-    /// Describes buses up to this one, of which nothing is known, unless that was done.
+    /// Describes the buses up to this one, with empty descriptions, unless they have been
+    /// described.
     fn known(&mut self, bus: BusId) -> io::Result<()> {
         while self.interfaces.len() <= usize::from(bus.0) {
             self.interface(&RecordedBus::default())?;
@@ -339,7 +363,7 @@ impl<W: Write> PcapngWriter<W> {
         Ok(())
     }
 
-    /// Adds a block with what `fill` puts into it, or none if that fails.
+    /// Appends a block whose body is written by `fill`; none if `fill` fails.
     fn block(
         &mut self,
         kind: u32,
@@ -363,7 +387,7 @@ impl<W: Write> PcapngWriter<W> {
     }
 }
 
-/// What other programs show of a bus.
+/// The description of a bus for other programs.
 fn description(bus: &RecordedBus) -> String {
     let how = match bus.method {
         CaptureMethod::Unknown => "D-Bus messages",
@@ -381,7 +405,7 @@ fn put_trace(body: &mut Vec<u8>, trace: &Trace<'_>) {
     let routed_after = note::nanos(trace.routing.after).to_le_bytes();
     let (first, rest) = trace.deliveries.split_at(trace.deliveries.len().min(note::DELIVERIES_MAX));
     for part in std::iter::once(first).chain(rest.chunks(note::DELIVERIES_MAX)) {
-        // Nothing is collected, since every message has one.
+        // Avoids allocations, since every message has a trace.
         let len = note::MARK_LEN + routed_after.len() + part.len() * note::DELIVERY_LEN;
         half(body, note::TRACE_OPTION);
         half(body, len as u16);
@@ -424,7 +448,7 @@ fn mark() -> [u8; note::MARK_LEN] {
     bytes
 }
 
-/// Adds an option, the parts of its value one behind the other. What is too long for one is cut.
+/// Appends an option whose value is the concatenation of `parts`, truncated to the maximum length.
 fn put_option(body: &mut Vec<u8>, code: u16, parts: &[&[u8]]) {
     half(body, code);
     let len_at = body.len();
@@ -436,7 +460,7 @@ fn put_option(body: &mut Vec<u8>, code: u16, parts: &[&[u8]]) {
     end_option(body, len_at);
 }
 
-/// Ends an option whose length stands at `len_at`, before its value.
+/// Completes an option: writes its length at `len_at`, and appends the padding.
 fn end_option(body: &mut Vec<u8>, len_at: usize) {
     let len = body.len() - len_at - 2;
     body[len_at..len_at + 2].copy_from_slice(&(len as u16).to_le_bytes());
@@ -461,7 +485,7 @@ fn half(body: &mut Vec<u8>, half: u16) {
     body.extend_from_slice(&half.to_le_bytes());
 }
 
-/// The upper half of a time in nanoseconds. There is none before 1970.
+/// The upper half of a time in nanoseconds; 0 before 1970.
 fn high(at: RecordedTime) -> u32 {
     (at.0.max(0) >> 32) as u32
 }
@@ -470,11 +494,11 @@ fn low(at: RecordedTime) -> u32 {
     at.0.max(0) as u32
 }
 
-/// Bytes collected before they go out.
+/// The number of buffered bytes at which blocks are written.
 const STRETCH: usize = 1 << 18;
 
-/// Bytes in the longest value of an option.
+/// The maximum length of the value of an option in bytes.
 const OPTION_LEN_MAX: usize = u16::MAX as usize;
 
-/// The unit of times: 10 to the power of minus 9 seconds.
+/// The resolution of times: 10 to the power of minus 9 seconds.
 const NANOSECONDS: u8 = 9;
