@@ -129,11 +129,11 @@ fn what_was_crossed_out_is_said_to_be() {
     for (format, expected) in [
         (
             MessageFormat::Busctl,
-            "MESSAGE \"su\" {\n          (redacted: what it says was crossed out)\n          \
+            "MESSAGE \"su\" {\n          (redacted: the values of the body were removed)\n          \
              STRING \"xxx\";\n",
         ),
         (MessageFormat::Gdbus, "org.x.Mail.New ('xxx', uint32 0) (redacted)\n"),
-        (MessageFormat::DbusSend, "uint32 0\n   (redacted: what it says was crossed out)\n"),
+        (MessageFormat::DbusSend, "uint32 0\n   (redacted: the values of the body were removed)\n"),
         (MessageFormat::Json, r#""payload":{"type":"su","data":null}"#),
         (MessageFormat::Json, r#""problem":"redacted"}"#),
     ] {

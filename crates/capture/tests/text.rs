@@ -201,7 +201,7 @@ fn mistakes_say_what_was_expected() {
     let seconds = "expected a number of seconds, or one with a unit, such as 500ms";
     assert_eq!(said(Scale::SECONDS, "abc"), seconds);
     assert_eq!(said(Scale::TIME, ""), "expected a number with a unit, such as 50ms");
-    assert_eq!(said(Scale::BYTES, "1234567890TiB"), "it is too much");
+    assert_eq!(said(Scale::BYTES, "1234567890TiB"), "the amount is too large");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The values of a message, and what all forms do with them.
+//! The arguments of a message, as needed by all formats.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,19 +9,19 @@ use wire::body::Value;
 use crate::model::{CapturedMessage, Health};
 use crate::text::visible::{self, printable};
 
-/// The body of a message, read for one of the forms.
+/// The body of a message, read to be formatted.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ShownBody<'c> {
-    /// The letter for the order of its bytes, with which it begins.
+    /// The byte order character at the start of the message.
     pub(super) endian: char,
-    /// None if they cannot be read; if they were crossed out, what is left of them.
+    /// The arguments; empty if they cannot be read, and with blanked values if they are redacted.
     pub(super) values: Vec<Value>,
     pub(super) problem: Option<Problem>,
-    /// The names of the arguments, if they are known; not all have one.
+    /// The names of the arguments, if known. Individual arguments may have no name.
     pub(super) names: Vec<Option<&'c str>>,
 }
 
-/// Why a body does not say what it said.
+/// The reasons why the arguments are not those of the original message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Problem {
     Cut,
@@ -38,12 +38,12 @@ impl Problem {
         }
     }
 
-    /// For people, with the bytes that there are.
+    /// The problem in words, with the number of bytes present.
     pub(super) fn sentence(self, message: &CapturedMessage<'_>) -> String {
         match self {
             Self::Cut => format!("cut: {} of {} bytes", message.kept(), message.len()),
-            Self::Redacted => String::from("redacted: what it says was crossed out"),
-            Self::Invalid => String::from("invalid: it breaks the rules of the specification"),
+            Self::Redacted => String::from("redacted: the values of the body were removed"),
+            Self::Invalid => String::from("invalid: it violates the D-Bus specification"),
         }
     }
 }
@@ -56,20 +56,20 @@ impl<'c> ShownBody<'c> {
         Ok(Self { endian, values, problem, names })
     }
 
-    /// Makes control characters in texts visible.
+    /// Escapes control characters in texts.
     pub(super) fn escape(&mut self) {
         let values = std::mem::take(&mut self.values).into_iter();
         self.values = values.map(|value| visible::value(value, printable)).collect();
     }
 
-    /// The values with their names.
+    /// The arguments with their names.
     pub(super) fn named(&self) -> impl Iterator<Item = (Option<&'c str>, &Value)> {
         let names = self.names.iter().copied().chain(std::iter::repeat(None));
         names.zip(&self.values)
     }
 }
 
-/// What is left of the arguments of a message, and what is wrong with that.
+/// The arguments of a message, and the problem with them, if any.
 pub(super) fn read_values(
     message: &CapturedMessage<'_>,
     buffer: &mut Vec<u8>,
@@ -93,7 +93,7 @@ fn arguments(bytes: &[u8]) -> Option<Vec<Value>> {
     Value::read_args(&WireMessage::parse(bytes).ok()?).ok()
 }
 
-/// Appends lines, with a name in front of the first one, behind the blanks that it begins with.
+/// Appends lines, and inserts a name into the first one, after its leading blanks.
 pub(super) fn push_named(text: &mut String, name: Option<&str>, push: impl FnOnce(&mut String)) {
     let start = text.len();
     push(text);
@@ -103,8 +103,8 @@ pub(super) fn push_named(text: &mut String, name: Option<&str>, push: impl FnOnc
     }
 }
 
-/// The bus of a message, where there are several.
-pub(super) fn which_bus<'c>(message: &CapturedMessage<'c>) -> Option<Cow<'c, str>> {
+/// The bus of a message, if the recording has several.
+pub(super) fn bus_label<'c>(message: &CapturedMessage<'c>) -> Option<Cow<'c, str>> {
     let capture = message.capture();
     (capture.buses().len() > 1).then(|| capture.bus_label(message.bus()))
 }

@@ -1,4 +1,4 @@
-//! Messages as `busctl monitor` prints them.
+//! Formats messages like `busctl monitor`.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use notation::busctl::push_tree;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::body::{ShownBody, push_named, which_bus};
+use super::body::{ShownBody, bus_label, push_named};
 use crate::model::CapturedMessage;
 use crate::text::units::date_and_time;
 use crate::text::visible::printable;
@@ -24,7 +24,7 @@ pub(super) fn push(text: &mut String, message: &CapturedMessage<'_>, body: &Show
     if message.sender().starts_with(':') {
         let _ = writeln!(text, "  UniqueName={}", message.sender());
     }
-    if let Some(bus) = which_bus(message) {
+    if let Some(bus) = bus_label(message) {
         let _ = writeln!(text, "  Bus={}", printable(&bus));
     }
     let _ = writeln!(text, "  MESSAGE \"{}\" {{", message.signature());
@@ -71,5 +71,5 @@ fn names(text: &mut String, message: &CapturedMessage<'_>) {
     }
 }
 
-/// Behind so many columns the arguments of a message stand.
+/// The indentation of the arguments of a message, in columns.
 const INDENT: usize = 10;

@@ -1,4 +1,4 @@
-//! Commands that send a call or a signal, such as one that was recorded.
+//! Commands that send a call or signal, such as a recorded one.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,14 +11,14 @@ use super::body::ShownBody;
 use crate::model::CapturedMessage;
 use crate::text::visible::is_unsafe;
 
-/// A program whose command line, or text, is wanted.
+/// The kinds of commands and texts that can be generated for a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SendCommand {
-    /// `busctl call` or `busctl emit`
+    /// A command line of `busctl call` or `busctl emit`.
     Busctl,
-    /// `gdbus call` or `gdbus emit`
+    /// A command line of `gdbus call` or `gdbus emit`.
     Gdbus,
-    /// `dbus-send`
+    /// A command line of `dbus-send`.
     DbusSend,
     /// A Python program with PyGObject.
     Python,
@@ -26,7 +26,7 @@ pub enum SendCommand {
     MatchRule,
 }
 
-/// Why a message cannot be written as a command.
+/// The reasons why a message cannot be written as a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Inexpressible {
@@ -34,23 +34,23 @@ pub enum Inexpressible {
     #[error(transparent)]
     Io(io::Error),
     /// The message is a reply whose call is not in the recording, or its type is unknown.
-    #[error("it is an answer, and its call is not in the recording")]
+    #[error("it is a reply whose call is not in the recording")]
     NoCall,
-    /// It names no interface, and the program needs one.
-    #[error("it names no interface, and the program needs one")]
+    /// The message has no interface, which the program requires.
+    #[error("it has no interface, which the program requires")]
     NoInterface,
-    /// It is cut, redacted or invalid, so its arguments are not known.
-    #[error("it is cut, redacted or invalid, so its arguments are not known")]
+    /// The message is cut, redacted or invalid, so its arguments are unknown.
+    #[error("it is cut, redacted or invalid, so its arguments are unknown")]
     NoArguments,
     /// The program cannot express values of this type.
     #[error("dbus-send cannot express {types}; use busctl or gdbus")]
     Type {
-        /// The type.
+        /// The signature of the value.
         types: String,
     },
 }
 
-/// A call or a signal that a command sends.
+/// The parts of a call or signal that a command sends.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandParts<'p> {
     /// Whether it is a call or a signal.
@@ -59,74 +59,75 @@ pub struct CommandParts<'p> {
     pub bus: CommandBus<'p>,
     /// The destination; empty for a broadcast signal.
     pub destination: &'p str,
-    /// The object.
+    /// The path of the object.
     pub path: &'p str,
-    /// The interface.
+    /// The name of the interface.
     pub interface: &'p str,
-    /// The method or signal.
+    /// The name of the method or signal.
     pub member: &'p str,
-    /// The types of the arguments.
+    /// The signature of the arguments.
     pub signature: &'p str,
-    /// The arguments.
+    /// The values of the arguments.
     pub values: &'p [Value],
 }
 
-/// What a command sends.
+/// The type of message that a command sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommandKind {
-    /// A method call.
+    /// A method call with a reply.
     Call,
-    /// A signal.
+    /// A signal, sent to its destination or broadcast.
     Signal,
 }
 
 /// The bus that a command connects to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommandBus<'p> {
-    /// The session bus.
+    /// The session bus of the user.
     Session,
-    /// The system bus.
+    /// The system bus of the machine.
     System,
     /// The bus at this address.
     Address(&'p str),
 }
 
 impl SendCommand {
-    /// The command that sends such a message; of an answer, that which its call is.
+    /// Returns the command that sends a message like this one; for a reply, the command for its
+    /// call.
     ///
     /// # Errors
     ///
-    /// See [`Inexpressible`].
+    /// If the message cannot be written as a command: see [`Inexpressible`].
     pub fn of(
         self,
         message: &CapturedMessage<'_>,
         buffer: &mut Vec<u8>,
     ) -> Result<String, Inexpressible> {
-        let meant = message.call().unwrap_or(*message);
+        let sent = message.call().unwrap_or(*message);
         if self == Self::MatchRule {
             return Ok(match_rule(message));
         }
-        if !matches!(meant.kind(), MessageType::MethodCall | MessageType::Signal) {
+        if !matches!(sent.kind(), MessageType::MethodCall | MessageType::Signal) {
             return Err(Inexpressible::NoCall);
         }
-        if meant.interface_id().is_none() {
+        if sent.interface_id().is_none() {
             return Err(Inexpressible::NoInterface);
         }
-        let body = ShownBody::read(&meant, buffer).map_err(Inexpressible::Io)?;
+        let body = ShownBody::read(&sent, buffer).map_err(Inexpressible::Io)?;
         if body.problem.is_some() {
             return Err(Inexpressible::NoArguments);
         }
-        let bus = meant.capture().buses().get(usize::from(meant.bus().0));
+        let bus = sent.capture().buses().get(usize::from(sent.bus().0));
         let is_system = bus.is_some_and(|bus| bus.name == "system");
-        let is_signal = meant.kind() == MessageType::Signal;
+        let is_signal = sent.kind() == MessageType::Signal;
         let parts = CommandParts {
             kind: if is_signal { CommandKind::Signal } else { CommandKind::Call },
             bus: if is_system { CommandBus::System } else { CommandBus::Session },
-            destination: meant.destination(),
-            path: meant.path(),
-            interface: meant.interface(),
-            member: meant.member(),
-            signature: meant.signature(),
+            destination: sent.destination(),
+            path: sent.path(),
+            interface: sent.interface(),
+            member: sent.member(),
+            signature: sent.signature(),
             values: &body.values,
         };
         match self {
@@ -143,7 +144,7 @@ impl CommandParts<'_> {
         self.kind == CommandKind::Signal
     }
 
-    /// The command line of busctl that sends it.
+    /// Returns the busctl command line that sends the message.
     pub fn busctl(&self) -> String {
         let bus = match self.bus {
             CommandBus::Session => "--user".to_owned(),
@@ -165,7 +166,7 @@ impl CommandParts<'_> {
 
         if !self.values.is_empty() {
             words.push(self.signature);
-            // Without this, busctl takes an argument that begins with a dash for an option.
+            // Without this, busctl treats arguments that begin with a dash as options.
             if arguments.iter().any(|word| word.starts_with('-')) {
                 words.insert(options, "--");
             }
@@ -173,7 +174,7 @@ impl CommandParts<'_> {
         command_line(words.into_iter().chain(arguments.iter().map(String::as_str)))
     }
 
-    /// The command line of gdbus that sends it.
+    /// Returns the gdbus command line that sends the message.
     pub fn gdbus(&self) -> String {
         let member = format!("{}.{}", self.interface, self.member);
         let mut words = vec!["gdbus", if self.is_signal() { "emit" } else { "call" }];
@@ -246,7 +247,7 @@ impl CommandParts<'_> {
     }
 }
 
-/// The rule under which a message like this is seen.
+/// The match rule that selects messages like this one.
 fn match_rule(message: &CapturedMessage<'_>) -> String {
     let capture = message.capture();
     let of_peer = |peer: Option<crate::model::RecordedPeerId>| {
@@ -267,13 +268,13 @@ fn match_rule(message: &CapturedMessage<'_>) -> String {
     keys.join(",") + "\n"
 }
 
-/// Words as a POSIX shell splits them again, and the end of the line.
+/// Quotes words for a POSIX shell, and appends a newline.
 fn command_line<'w>(words: impl Iterator<Item = &'w str>) -> String {
     words.map(shell_word).collect::<Vec<_>>().join(" ") + "\n"
 }
 
-/// A word in the quotes that it needs. Characters that are invisible or change the direction of text are
-/// written as bytes, so that the command does nothing that a reader cannot see.
+/// Quotes a word for a shell, if necessary. Characters that are invisible or change the direction
+/// of text are written as octal escapes, so that the command does nothing that a reader cannot see.
 pub fn shell_word(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -297,7 +298,7 @@ pub fn shell_word(word: &str) -> Cow<'_, str> {
     quoted.into()
 }
 
-/// A text as Python reads it: its strings escape as those of JSON do, but for the rarest
+/// A text as Python literal. The escapes of JSON are valid in Python, except for the rarest
 /// characters.
 fn python(text: &str) -> String {
     serde_json::Value::from(text).to_string()

@@ -1,4 +1,4 @@
-//! Messages as `dbus-monitor` and `dbus-send --print-reply` print them.
+//! Formats messages like `dbus-monitor` and `dbus-send --print-reply`.
 
 use std::fmt::Write as _;
 

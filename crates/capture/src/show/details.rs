@@ -1,4 +1,4 @@
-//! One call with its reply, or one signal, and the way of both through the bus.
+//! Details of a call with its reply, or of a signal, with their times in the bus.
 
 use std::fmt::Write as _;
 use std::io;
@@ -17,25 +17,25 @@ use crate::text::units::{clock_time, counted, date_and_time, duration};
 use crate::text::visible;
 use crate::timeline::{BusTime, CallPhase, CallTimes, ProcessorRecord, ProcessorTurn};
 
-/// Prints all that is known of single messages of a capture.
+/// Formats everything that is known about single messages of a capture.
 #[derive(Debug)]
 pub struct CallDetails<'c> {
     capture: &'c Capture,
     processors: ProcessorRecord,
-    /// Found when the first broadcast signal asks for it whose recipients the bus has not recorded.
+    /// Computed for the first broadcast signal whose recipients the bus did not record.
     recipients: Option<Result<SignalRecipients, Unknowable>>,
     buffer: Vec<u8>,
     style: Style,
 }
 
 impl<'c> CallDetails<'c> {
-    /// Nothing is printed yet.
+    /// Creates a formatter for messages of a capture.
     pub fn new(capture: &'c Capture, style: Style) -> Self {
         let processors = ProcessorRecord::of(capture);
         Self { capture, processors, recipients: None, buffer: Vec::new(), style }
     }
 
-    /// The text about a message: a call stands for its reply too, and a reply for its call.
+    /// Returns the details of a message, together with its reply or call.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl<'c> CallDetails<'c> {
         for (name, value) in facts(&first) {
             let _ = writeln!(text, "  {name:<10}{}", visible::printable(&value));
         }
-        self.push_way(&mut text, &first);
+        self.push_phases(&mut text, &first);
         for message in std::iter::once(first).chain(reply) {
             self.push_bus_time(&mut text, &message);
         }
@@ -60,7 +60,7 @@ impl<'c> CallDetails<'c> {
         Ok(text)
     }
 
-    /// The numbers of a message, and what it says.
+    /// The serial, size and arguments of a message.
     fn push_message(&mut self, text: &mut String, message: &CapturedMessage<'c>) -> io::Result<()> {
         let mut body = ShownBody::read(message, &mut self.buffer)?;
         body.escape();
@@ -73,7 +73,7 @@ impl<'c> CallDetails<'c> {
             let _ = write!(text, ", {fds}");
         }
         for (flag, words) in FLAGS {
-            // Replies have the first one always, and the others mean nothing in them.
+            // Replies always have the first flag, and the others have no meaning in them.
             if kind == "call" && message.flags().contains(flag) {
                 let _ = write!(text, ", {words}");
             }
@@ -103,20 +103,20 @@ impl<'c> CallDetails<'c> {
         Ok(())
     }
 
-    /// Where the time of a call went.
-    fn push_way(&self, text: &mut String, first: &CapturedMessage<'c>) {
+    /// The phases of a call with their durations.
+    fn push_phases(&self, text: &mut String, first: &CapturedMessage<'c>) {
         if first.kind() != MessageType::MethodCall {
             return;
         }
-        let Some(way) = CallTimes::of(first, &self.processors) else {
-            let _ = writeln!(text, "\nphases: not known: {}", why_no_way(first));
+        let Some(times) = CallTimes::of(first, &self.processors) else {
+            let _ = writeln!(text, "\nphases: unknown: {}", why_unknown(first));
             return;
         };
         let mut table = phase_table();
-        let total = way.total();
+        let total = times.total();
         let mut at = first.at();
         for phase in CallPhase::ALL {
-            let (time, from) = (way.time(phase), at);
+            let (time, from) = (times.time(phase), at);
             at = at.after(time);
             if phase.is_rare() && time.is_zero() {
                 continue;
@@ -129,12 +129,12 @@ impl<'c> CallDetails<'c> {
         text.push_str(&table.to_text(self.style));
     }
 
-    /// For how long the bus had a message. The way of a call says this already, unless the bus measured
-    /// the stages of routing.
+    /// The time that the bus took for a message. For calls and replies the phases of the call show
+    /// it, unless the bus measured the stages of routing.
     fn push_bus_time(&self, text: &mut String, message: &CapturedMessage<'c>) {
         let Some(time) = BusTime::of(message) else { return };
-        let is_on_way = !is_broadcast(message) && message.kind() != MessageType::Signal;
-        if is_on_way && !time.is_measured() {
+        let is_in_phases = !is_broadcast(message) && message.kind() != MessageType::Signal;
+        if is_in_phases && !time.is_measured() {
             return;
         }
         let total = time.total().unwrap_or(time.routed());
@@ -149,7 +149,7 @@ impl<'c> CallDetails<'c> {
         text.push_str(&table.to_text(self.style));
     }
 
-    /// Which connections got the message and its reply, and when.
+    /// The connections that got the message and its reply, and when.
     fn push_copies(&mut self, text: &mut String, first: &CapturedMessage<'c>) {
         let mut table = DataTable::new([
             Column::text("copy of"),
@@ -189,7 +189,7 @@ impl<'c> CallDetails<'c> {
         }
     }
 
-    /// How many connections got a signal, of which the recording has no copies.
+    /// The number of connections that got a signal, if the recording has no copies of it.
     fn push_recipients(&mut self, text: &mut String, signal: &CapturedMessage<'c>) {
         if !is_broadcast(signal) {
             return;
@@ -205,12 +205,12 @@ impl<'c> CallDetails<'c> {
                 writeln!(text, "recipients: {count}, as the bus recorded")
             }
             Ok(Some(count)) => writeln!(text, "recipients: {count}, by the match rules"),
-            Ok(None) => writeln!(text, "recipients: not known"),
-            Err(why) => writeln!(text, "recipients: not known: {why}"),
+            Ok(None) => writeln!(text, "recipients: unknown"),
+            Err(why) => writeln!(text, "recipients: unknown: {why}"),
         };
     }
 
-    /// When the processes had a processor, if that was recorded.
+    /// When the processes of caller and callee ran on a processor, if that was recorded.
     fn push_processors(&self, text: &mut String, call: &CapturedMessage<'c>) {
         if call.partner().is_none() || self.processors.is_empty() {
             return;
@@ -221,15 +221,17 @@ impl<'c> CallDetails<'c> {
             let [wake_up, on, off] = [wake_up, on, off].map(duration);
             let _ = writeln!(
                 text,
-                "callee: got a processor after {wake_up}, ran for {on}, did not run for {off}"
+                "callee: was scheduled after {wake_up}, ran for {on}, did not run for {off}"
             );
         }
         let caller = self.processors.return_wake_up(call);
         if let Some(wake_up) = caller {
-            let _ = writeln!(text, "caller: got a processor {} after the reply", duration(wake_up));
+            let _ = writeln!(text, "caller: was scheduled {} after the reply", duration(wake_up));
         }
         if callee.is_none() && caller.is_none() {
-            text.push_str("processors: when caller and callee ran was not recorded\n");
+            text.push_str(
+                "processors: the times at which caller and callee ran were not recorded\n",
+            );
         }
     }
 }
@@ -248,7 +250,7 @@ fn row(name: &str, time: Cell, share: Cell, from: RecordedTime, until: RecordedT
     [Cell::text(name), time, share, Cell::Text(clock_time(from)), Cell::Text(clock_time(until))]
 }
 
-/// `call #1410 org.example.Mail.GetCount`
+/// The first line, such as `call #1410 org.example.Mail.GetCount`.
 fn heading(first: &CapturedMessage<'_>) -> String {
     let (kind, number) = (kind(first), first.id().number());
     visible::printable(&format!("{kind} #{number} {}", first.full_member())).trim_end().to_owned()
@@ -264,7 +266,7 @@ fn kind(message: &CapturedMessage<'_>) -> &'static str {
     }
 }
 
-/// What is known of a call or a signal as a whole, each with its name.
+/// The known facts about a call or signal, with their labels.
 fn facts<'c>(first: &CapturedMessage<'c>) -> Vec<(&'static str, String)> {
     let capture = first.capture();
     let is_call = first.kind() == MessageType::MethodCall;
@@ -289,7 +291,7 @@ fn facts<'c>(first: &CapturedMessage<'c>) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// `failed after 9.00 ms: org.example.Error.Busy`
+/// The outcome of a call, such as `failed after 9.00 ms: org.example.Error.Busy`.
 fn outcome_of(call: &CapturedMessage<'_>, outcome: CallOutcome) -> String {
     let mut text = outcome.as_str().to_owned();
     if let Some(waited) = call.waited() {
@@ -301,7 +303,8 @@ fn outcome_of(call: &CapturedMessage<'_>, outcome: CallOutcome) -> String {
     text
 }
 
-/// A name as it stands in a message, and what is known of its connection: `org.example.Mail, :1.9, maild[812]`.
+/// A name in a message, with the known facts about its connection: `org.example.Mail, :1.9,
+/// maild[812]`.
 fn party(capture: &Capture, name: &str, peer: Option<RecordedPeerId>) -> String {
     let mut parts = vec![name];
     let process = peer.and_then(|id| capture.process_label(id));
@@ -317,7 +320,7 @@ fn party(capture: &Capture, name: &str, peer: Option<RecordedPeerId>) -> String 
     parts.join(", ")
 }
 
-/// The unique name of a connection with its well-known name or its program.
+/// The unique name of a connection, with its well-known name or program.
 fn short(capture: &Capture, id: RecordedPeerId) -> String {
     let unique = capture.strings().get(capture.directory().peer(id).unique);
     match capture.program_label(id) {
@@ -326,15 +329,17 @@ fn short(capture: &Capture, id: RecordedPeerId) -> String {
     }
 }
 
-/// Why it is not known where the time of a call went.
-fn why_no_way(call: &CapturedMessage<'_>) -> &'static str {
+/// Why the phases of a call are unknown.
+fn why_unknown(call: &CapturedMessage<'_>) -> &'static str {
     let method = call.capture().buses().get(usize::from(call.bus().0)).map(|bus| bus.method);
     match method.unwrap_or_default() {
         _ if call.partner().is_none() => "the call has no reply",
-        CaptureMethod::Trace => "the bus has not recorded all of the way",
+        CaptureMethod::Trace => "the bus did not record all times of the call",
         CaptureMethod::Monitor => "recorded by a monitor, with the times of its copies",
-        CaptureMethod::Eavesdrop => "overheard, with the times at which copies were read",
-        CaptureMethod::Unknown => "the file does not say how it was recorded",
+        CaptureMethod::Eavesdrop => {
+            "recorded by eavesdropping, with the times at which copies were read"
+        }
+        CaptureMethod::Unknown => "the file does not state how it was recorded",
     }
 }
 
@@ -344,11 +349,11 @@ const FLAGS: [(Flags, &str); 3] = [
     (Flags::ALLOW_INTERACTIVE_AUTHORIZATION, "interactive authorization allowed"),
 ];
 
-/// Well-known names of a connection that are printed.
+/// The maximum number of well-known names shown for a connection.
 const NAMES_MAX: usize = 3;
 
-/// Lines of the arguments of one message that are printed.
+/// The maximum number of lines shown for the arguments of a message.
 const LINES_MAX: usize = 50;
 
-/// Behind so many columns arguments stand.
+/// The indentation of arguments, in columns.
 const INDENT: usize = 2;

@@ -1,4 +1,4 @@
-//! Messages as `gdbus monitor` prints them.
+//! Formats messages like `gdbus monitor`.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,8 @@ use super::body::{Problem, ShownBody, push_named};
 use crate::model::CapturedMessage;
 use crate::text::visible::printable;
 
-/// Each message is one line. A signal is as the tool prints it; the others have who and to whom in front.
+/// Formats a message as one line: signals like gdbus, other messages with sender and destination in
+/// front.
 pub(super) fn push_message(text: &mut String, message: &CapturedMessage<'_>, body: &ShownBody<'_>) {
     let member = message.full_member();
     let (from, to) = (message.sender(), message.destination());
@@ -34,7 +35,7 @@ pub(super) fn push_message(text: &mut String, message: &CapturedMessage<'_>, bod
     text.push('\n');
 }
 
-/// The arguments as one tuple, with their names.
+/// The arguments as a tuple, with their names.
 fn push_arguments(text: &mut String, body: &ShownBody<'_>) {
     text.push('(');
     for (index, (name, value)) in body.named().enumerate() {

@@ -1,4 +1,4 @@
-//! Messages as `busctl --json=short monitor` prints them, and a little more.
+//! Formats messages like `busctl --json=short monitor`, with additional keys.
 
 use std::fmt::Write as _;
 
@@ -6,16 +6,16 @@ use notation::busctl::push_json_list;
 use notation::json::TypedValue;
 use wire::message::MessageType;
 
-use super::body::{ShownBody, which_bus};
+use super::body::{ShownBody, bus_label};
 use crate::model::{CapturedMessage, RecordedPeerId, TextId};
 use crate::timeline::BusTime;
 
-/// How arguments are written.
+/// The representation of arguments in JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JsonArgumentShape {
-    /// As busctl writes them.
+    /// The representation that busctl uses.
     Busctl,
-    /// With the type of each.
+    /// Each value with its type.
     Lossless,
 }
 
@@ -68,7 +68,7 @@ fn payload(
         (None, JsonArgumentShape::Busctl) => push_json_list(text, &body.values),
         (None, JsonArgumentShape::Lossless) => {
             let typed: Vec<_> = body.values.iter().cloned().map(TypedValue).collect();
-            // Values have texts for keys.
+            // Serialization cannot fail: the keys of objects are texts.
             text.push_str(&serde_json::to_string(&typed).unwrap_or_default());
         }
         (Some(_), _) => text.push_str("null"),
@@ -76,11 +76,11 @@ fn payload(
     text.push('}');
 }
 
-/// What busctl does not know.
+/// Appends the keys that busctl does not have.
 fn more(text: &mut String, message: &CapturedMessage<'_>, body: &ShownBody<'_>) {
     let capture = message.capture();
     let _ = write!(text, r#","number":{},"size":{}"#, message.id().number(), message.len());
-    if let Some(bus) = which_bus(message) {
+    if let Some(bus) = bus_label(message) {
         push_text(text, "bus", &bus);
     }
     let name = |peer: Option<RecordedPeerId>, shown: TextId| {

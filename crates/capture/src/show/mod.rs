@@ -1,11 +1,14 @@
-//! Messages as texts that people and programs know.
+//! Messages in the formats of other tools, for people and programs.
 //!
-//! [`MessageFormat`] has the forms of busctl, gdbus and dbus-send, to the byte where those tools print the
-//! same, and JSON; [`MessageLines`] has a line for each message that fits a terminal. [`SendCommand`] makes of a message
-//! the command that sends the like. [`CallDetails`] is all that is known of one call, with where its time went.
+//! [`MessageFormat`] has the formats of busctl, gdbus and dbus-send, byte for byte where those
+//! tools print the same, and JSON. [`MessageLines`] formats each message as a line that fits a
+//! terminal. [`SendCommand`] generates a command that sends a message like a recorded one.
+//! [`CallDetails`] formats everything that is known about one call, with the time spent in each
+//! phase.
 //!
-//! What the tools do not print, as gdbus replies, is in the style of what they do. Where a recording
-//! has what objects say about themselves, arguments have their names in front, which no tool prints.
+//! Messages that a tool does not print, such as replies in gdbus, follow the style of those it
+//! prints. If a recording contains introspection data, arguments are preceded by their names, which
+//! no tool prints.
 
 mod body;
 mod busctl;
@@ -27,25 +30,26 @@ use crate::model::CapturedMessage;
 use crate::text::visible;
 use body::{ShownBody, read_values};
 
-/// A form in which messages are shown.
+/// A format in which messages are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageFormat {
-    /// As `busctl monitor`, with times in UTC.
+    /// The format of `busctl monitor`, with times in UTC.
     Busctl,
-    /// As `gdbus monitor`: a line for each message, values as GVariant has them.
+    /// The format of `gdbus monitor`: a line for each message, with values as GVariant text.
     Gdbus,
-    /// As `dbus-monitor`, and as `dbus-send --print-reply` prints a reply.
+    /// The format of `dbus-monitor`, and of replies in `dbus-send --print-reply`.
     DbusSend,
-    /// As `busctl --json=short monitor`, with keys of ours behind its own: `number`, `size`, `bus`,
-    /// `sender_name`, `destination_name`, `process`, `duration_ns`, `partner`, `recipients`,
-    /// `arguments`, `problem`.
+    /// The format of `busctl --json=short monitor`, with additional keys after its own: `number`,
+    /// `size`, `bus`, `sender_name`, `destination_name`, `process`, `duration_ns`, `partner`,
+    /// `recipients`, `in_bus`, `arguments`, `problem`.
     Json,
-    /// The same, with `data` a list of [`notation::json::TypedValue`]: nothing of a value is lost.
+    /// The same keys, but `data` is a list of [`notation::json::TypedValue`], which preserves all
+    /// types.
     Lossless,
 }
 
 impl MessageFormat {
-    /// Appends a message to a text, with the end of its last line. `buffer` is used for its bytes.
+    /// Appends a message, including the end of its last line. `buffer` holds its bytes temporarily.
     ///
     /// # Errors
     ///
@@ -75,7 +79,7 @@ impl MessageFormat {
         Ok(())
     }
 
-    /// Whether texts stand in this form as they are. The others have escapes of their own.
+    /// Whether the format contains texts unchanged. The other formats have their own escapes.
     const fn prints_texts_raw(self) -> bool {
         match self {
             Self::Busctl | Self::DbusSend => true,
@@ -84,17 +88,17 @@ impl MessageFormat {
     }
 }
 
-/// What becomes of control characters in texts that peers chose.
+/// The treatment of control characters in texts that peers chose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Controls {
-    /// They stay, where the tool whose form it is prints them. For programs.
+    /// Control characters stay if the tool with this format prints them. For programs.
     Raw,
-    /// They become escapes ([`visible`]). For terminals.
+    /// Control characters are escaped ([`visible`]). For terminals.
     Escaped,
 }
 
-/// What a message says as JSON: a list of its arguments, as [`MessageFormat::Json`] has them under `data`.
-/// `None` if it is cut, redacted or invalid. `buffer` is room for its bytes.
+/// Returns the arguments of a message as a JSON list, like `data` in [`MessageFormat::Json`].
+/// `None` if the message is cut, redacted or invalid. `buffer` holds its bytes temporarily.
 ///
 /// # Errors
 ///

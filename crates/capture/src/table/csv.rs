@@ -1,11 +1,11 @@
-//! Tables for spreadsheets: RFC 4180, with a line of keys above.
+//! Tables for spreadsheets: comma-separated values as in RFC 4180, with a header line of keys.
 
 use std::borrow::Cow;
 
 use super::{Cell, Column, DataTable};
 
 impl DataTable {
-    /// The table as comma-separated values, in the units that the keys say.
+    /// Returns the table as comma-separated values, in the units that the keys state.
     pub fn to_csv(&self) -> String {
         let mut text = String::new();
         csv_line(&mut text, self.columns.iter().map(Column::key));
@@ -16,7 +16,7 @@ impl DataTable {
     }
 }
 
-/// Appends a line of fields, in quotes those that need them.
+/// Appends a line of fields. Fields are quoted if necessary.
 pub fn csv_line(text: &mut String, fields: impl IntoIterator<Item = impl AsRef<str>>) {
     for (index, field) in fields.into_iter().enumerate() {
         if index > 0 {

@@ -1,5 +1,5 @@
-//! Tables for programs: an array with an object for each row, whose keys are in the order of the
-//! columns.
+//! Tables for programs: a JSON array with an object for each row, whose keys are in the order of
+//! the columns.
 
 use crate::record::nanos;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
@@ -43,7 +43,7 @@ impl Serialize for Cell {
     }
 }
 
-/// The types of a cell in JSON.
+/// The JSON types of a cell.
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Cell {
     fn schema_name() -> std::borrow::Cow<'static, str> {

@@ -1,12 +1,12 @@
-//! Tables for people: columns side by side, as wide as a line.
+//! Tables for people: aligned columns that fit the width of a line.
 
 use super::{Cell, ColumnUnit, DataTable, Need};
 use crate::text::Style;
 use crate::text::columns::{Fit, Grid, cells, last_word};
 
 impl DataTable {
-    /// The table as lines that are not wider than the style allows, if its numbers let them be.
-    /// Columns in which nothing stands are left out.
+    /// Returns the table as lines that are at most as wide as the style states, if the columns of
+    /// numbers fit. Empty columns are left out.
     pub fn to_text(&self, style: Style) -> String {
         let rows = self.shown_rows();
         let widths = self.widths(&rows, style.width);
@@ -30,7 +30,7 @@ impl DataTable {
         text
     }
 
-    /// How wide each column is in lines of this width; `None` for one that is left out.
+    /// The width of each column in lines of this width; `None` for columns that are left out.
     pub(super) fn shown_widths(&self, line: usize) -> Vec<Option<usize>> {
         self.widths(&self.shown_rows(), line)
     }
@@ -61,7 +61,7 @@ impl DataTable {
         widths
     }
 
-    /// How wide each column must be at least for its texts to be told from each other.
+    /// The minimum width of each column at which its texts can be distinguished.
     fn readable(&self, rows: &[Vec<String>]) -> Vec<usize> {
         let widest = |index: usize| {
             let texts = rows.iter().map(|row| row[index].trim_end());
@@ -70,8 +70,7 @@ impl DataTable {
         (0..self.columns.len()).map(widest).collect()
     }
 
-    /// Takes cells from the widest column of texts until the line is short enough, or none has more
-    /// than its minimum.
+    /// Narrows the widest text column repeatedly, until the line fits, or all are at their minimum.
     fn shrink_texts(&self, widths: &mut [Option<usize>], line: usize, min: &[usize]) {
         while total(widths) > line {
             let texts = self.columns.iter().zip(&mut *widths).zip(min);
@@ -83,8 +82,8 @@ impl DataTable {
         }
     }
 
-    /// Leaves out columns of this need, the last first, until the line is short enough with texts at
-    /// their minima.
+    /// Leaves out columns of this need, from the last, until the line fits with texts at their
+    /// minimum widths.
     fn drop(&self, widths: &mut [Option<usize>], line: usize, need: Need, min: &[usize]) {
         for index in (0..self.columns.len()).rev() {
             let mut shrunk = widths.to_vec();
@@ -110,20 +109,20 @@ fn total(widths: &[Option<usize>]) -> usize {
     taken.sum::<usize>().saturating_sub(GAP.len())
 }
 
-/// How many cells of a text say what it is: of a name at least its last word, and that others are
-/// before it.
+/// The number of cells by which a text can be recognized: for a name, its last word and the
+/// ellipsis before it.
 fn readable_cells(text: &str) -> usize {
     let word = last_word(text).map_or(0, |word| cells(word) + 1);
-    word.max(cells(text).min(TEXT_WIDTH_TOLD))
+    word.max(cells(text).min(TEXT_WIDTH_DISTINCT))
 }
 
 const GAP: &str = "  ";
 
-/// A text of so many cells says enough, so that other columns need not be left out for it.
+/// The width of texts, in cells, above which other columns are not left out for them.
 const TEXT_WIDTH_GOOD: usize = 36;
 
-/// So much of a text tells it from others.
-const TEXT_WIDTH_TOLD: usize = 16;
+/// The width, in cells, at which most texts can be distinguished.
+const TEXT_WIDTH_DISTINCT: usize = 16;
 
-/// A text is not cut to less.
+/// The minimum width of a text, in cells.
 const TEXT_WIDTH_MIN: usize = 8;

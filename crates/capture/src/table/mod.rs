@@ -35,7 +35,7 @@ use serde::Serialize;
 use crate::text::{Style, units, visible};
 pub use csv::csv_line;
 
-/// Rows and columns.
+/// A table of results with named columns.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DataTable {
     columns: Vec<Column>,
@@ -47,95 +47,95 @@ pub struct DataTable {
 /// A column of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column {
-    /// What stands above it; with the unit behind it, its key in JSON and CSV.
+    /// The heading. With the suffix of the unit, it is the key in JSON and CSV.
     pub name: &'static str,
-    /// What is in it.
+    /// The unit of the cells.
     pub unit: ColumnUnit,
-    /// What becomes of it where a line is too short for the table.
+    /// Whether the column is left out if a line is too narrow for the table.
     pub need: Need,
 }
 
-/// What is in a column.
+/// The units of cells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Unit"))]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnUnit {
-    /// Texts.
+    /// The cells are texts.
     Text,
-    /// How many.
+    /// The cells are numbers of items.
     Count,
-    /// How many bytes.
+    /// The cells are numbers of bytes.
     Bytes,
-    /// A length of time.
+    /// The cells are durations.
     Time,
-    /// A part of a whole, from 0 to 1.
+    /// The cells are fractions of a whole, from 0 to 1.
     Share,
-    /// How many in a second.
+    /// The cells are numbers per second.
     Rate,
-    /// How many on average, with one decimal for people.
+    /// The cells are averages, shown with one decimal.
     Mean,
 }
 
-/// What becomes of a column where a line is too short for the table.
+/// The importance of a column in lines that are too narrow for the table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Need {
-    /// It is left out first.
+    /// The column is left out first.
     Spare,
-    /// It is left out before the last words of names would be cut.
+    /// The column is left out before the last words of names are cut.
     Helpful,
-    /// It stays; if it is a text, it is cut.
+    /// The column is always shown. Texts in it are cut.
     Always,
 }
 
-/// What stands in a row under a column.
+/// A value in a row of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Cell {
-    /// Nothing is known, or there is nothing.
+    /// The value is unknown or there is none.
     Absent,
-    /// A text.
+    /// Any text.
     Text(String),
-    /// How many.
+    /// A number of items.
     Count(u64),
-    /// How many bytes.
+    /// A number of bytes.
     Bytes(u64),
-    /// A length of time.
+    /// A duration.
     Time(Duration),
-    /// A part of a whole, from 0 to 1.
+    /// A fraction of a whole, from 0 to 1.
     Share(f64),
-    /// How many in a second.
+    /// A number per second.
     Rate(f64),
-    /// How many on average.
+    /// An average number.
     Mean(f64),
-    /// Bad news: another value, which a terminal shows in red.
+    /// A value that needs attention, which a terminal shows in red.
     Alarm(Box<Self>),
 }
 
-/// A column with the function that makes its cells from the items of the rows.
+/// A column, with the function that computes its cells from the items of the rows.
 pub(crate) type FilledColumn<'f, R> = (Column, &'f dyn Fn(&R) -> Cell);
 
 impl Column {
-    /// A column of texts.
+    /// Creates a column of texts.
     pub const fn text(name: &'static str) -> Self {
         Self { name, unit: ColumnUnit::Text, need: Need::Always }
     }
 
-    /// A column of numbers.
+    /// Creates a column of numbers.
     pub const fn number(name: &'static str, unit: ColumnUnit) -> Self {
         Self { name, unit, need: Need::Always }
     }
 
-    /// The same column, which is left out where there is no room.
+    /// Marks the column to be left out first if there is no room.
     pub const fn spare(self) -> Self {
         Self { need: Need::Spare, ..self }
     }
 
-    /// The same column, which is left out before names are cut so short that they say nothing.
+    /// Marks the column to be left out before the last words of names are cut.
     pub const fn helpful(self) -> Self {
         Self { need: Need::Helpful, ..self }
     }
 
-    /// Its key in JSON and CSV, which ends in the unit: `p90_ns`.
+    /// Returns the key of the column in JSON and CSV, which ends with the unit: `p90_ns`.
     pub fn key(&self) -> Cow<'static, str> {
         let (name, unit) = (self.name.replace([' ', '-'], "_").to_lowercase(), self.unit.suffix());
         match unit {
@@ -146,7 +146,7 @@ impl Column {
 }
 
 impl ColumnUnit {
-    /// What the keys of JSON and CSV end in.
+    /// The suffix of keys in JSON and CSV.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Text | Self::Count | Self::Share => "",
@@ -159,48 +159,48 @@ impl ColumnUnit {
 }
 
 impl Cell {
-    /// A text. What would speak to the terminal is made visible where it is shown.
+    /// Creates a text cell. Control characters in the text are escaped when it is shown.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// A text, if there is one.
+    /// Creates a text cell; absent if there is no text.
     pub fn text_or_absent(text: Option<impl Into<String>>) -> Self {
         text.map_or(Self::Absent, Self::text)
     }
 
-    /// A length of time, if it is known.
+    /// A cell with a duration; absent if it is unknown.
     pub(crate) fn time_or_absent(time: Option<Duration>) -> Self {
         time.map_or(Self::Absent, Self::Time)
     }
 
-    /// A length of time.
+    /// Creates a cell with a duration in nanoseconds.
     pub const fn nanos(nanos: u64) -> Self {
         Self::Time(Duration::from_nanos(nanos))
     }
 
-    /// What part of `whole` this is; absent if there is no whole.
+    /// Creates a cell with the fraction that `part` is of `whole`; absent if `whole` is 0.
     pub fn share(part: u64, whole: u64) -> Self {
         if whole == 0 { Self::Absent } else { Self::Share(part as f64 / whole as f64) }
     }
 
-    /// How many of a sum each of `count` has on average; absent if there are none.
+    /// Creates a cell with the average of `count` values from their sum; absent if `count` is 0.
     pub fn mean(sum: u64, count: u64) -> Self {
         if count == 0 { Self::Absent } else { Self::Mean(sum as f64 / count as f64) }
     }
 
-    /// How many in a second; absent if no time has passed.
+    /// Creates a cell with a number per second; absent if `span` is zero.
     pub fn rate(count: u64, span: Duration) -> Self {
         if span.is_zero() { Self::Absent } else { Self::Rate(count as f64 / span.as_secs_f64()) }
     }
 
-    /// The same cell, as an alarm if `is_bad`.
+    /// Turns the cell into an alarm if `is_bad`.
     #[must_use]
     pub fn alarm_if(self, is_bad: bool) -> Self {
         if is_bad { Self::Alarm(Box::new(self)) } else { self }
     }
 
-    /// As people read it; in a column of numbers all units are equally wide.
+    /// The text for people. Units are padded to equal widths for alignment.
     fn shown(&self) -> String {
         match self {
             Self::Absent => String::new(),
@@ -215,7 +215,8 @@ impl Cell {
         }
     }
 
-    /// The larger number first, texts by the alphabet, what is absent last.
+    /// The order of cells when sorted: larger numbers first, texts alphabetically, absent cells
+    /// last.
     fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Alarm(one), other) => one.order(other),
@@ -237,7 +238,7 @@ impl Cell {
 }
 
 impl DataTable {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self {
             columns: columns.into_iter().collect(),
@@ -247,7 +248,7 @@ impl DataTable {
         }
     }
 
-    /// A table with a row for each item. Each column has the function that makes its cells.
+    /// Creates a table with a row for each item. The functions compute the cells of the columns.
     pub(crate) fn of<R>(
         rows: impl IntoIterator<Item = R>,
         columns: &[FilledColumn<'_, R>],
@@ -259,36 +260,36 @@ impl DataTable {
         table
     }
 
-    /// Its columns.
+    /// Returns the columns of the table.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Its rows, with a cell for each column.
+    /// Returns the rows, with one cell for each column.
     pub fn rows(&self) -> &[Vec<Cell>] {
         &self.rows
     }
 
-    /// How many rows were left out.
+    /// Returns the number of rows that were left out.
     pub const fn omitted(&self) -> usize {
         self.omitted
     }
 
-    /// What to know before its numbers are believed, in sentences without a full stop.
+    /// Returns caveats about the numbers, as sentences without a full stop.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Adds a note.
+    /// Adds a caveat about the numbers.
     pub fn add_note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// Adds a row.
+    /// Appends a row to the table.
     ///
     /// # Panics
     ///
-    /// If it has not a cell for each column.
+    /// If the number of cells differs from the number of columns.
     #[track_caller]
     pub fn push(&mut self, row: impl IntoIterator<Item = Cell>) {
         let row: Vec<_> = row.into_iter().collect();
@@ -296,8 +297,8 @@ impl DataTable {
         self.rows.push(row);
     }
 
-    /// Sorts by a column, by its name or key: the largest number first, texts by the alphabet.
-    /// Equal rows stay in their order.
+    /// Sorts the rows by a column, which is given by name or key: larger numbers first, texts
+    /// alphabetically. Equal rows stay in their order.
     ///
     /// # Errors
     ///
@@ -310,12 +311,12 @@ impl DataTable {
             names: self.columns.iter().map(|column| column.name).collect(),
         })?;
         self.rows.sort_by(|one, other| one[index].order(&other[index]));
-        // Without it the order could not be understood.
+        // Without this column, the order of the rows would be unclear.
         self.columns[index].need = Need::Always;
         Ok(())
     }
 
-    /// The same table without the columns of these names.
+    /// Removes the columns with these names.
     #[must_use]
     pub fn without(mut self, names: &[&str]) -> Self {
         let stays: Vec<bool> =
@@ -329,7 +330,7 @@ impl DataTable {
         self
     }
 
-    /// The same table, in which this column stays where there is little room.
+    /// Marks a column to be shown even if there is little room.
     #[must_use]
     pub fn with_needed(mut self, name: &str) -> Self {
         let needed = self.columns.iter_mut().filter(|column| column.name == name);
@@ -337,21 +338,21 @@ impl DataTable {
         self
     }
 
-    /// Whether a column is there in lines of this width.
+    /// Returns whether a column is shown in lines of the width of the style.
     pub fn shows(&self, name: &str, style: Style) -> bool {
         let widths = self.shown_widths(style.width);
         let mut columns = self.columns.iter().zip(widths);
         columns.any(|(column, width)| column.name == name && width.is_some())
     }
 
-    /// Leaves out all rows but the first.
+    /// Keeps the first `rows` rows and counts the others as omitted.
     pub fn truncate(&mut self, rows: usize) {
         self.omitted += self.rows.len().saturating_sub(rows);
         self.rows.truncate(rows);
     }
 }
 
-/// A table has no column of the requested name.
+/// The error returned if a table has no column with the requested name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no column `{asked}`; expected one of {}", names.join(", "))]
 pub struct NoSuchColumn {

@@ -1,19 +1,19 @@
-//! Texts as wide as their columns.
+//! Fits texts to the widths of columns.
 
 use unicode_width::UnicodeWidthStr as _;
 
-/// What becomes of a text that is not as wide as its column.
+/// The alignment of a text in a column, and the part that is kept if it is too wide.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fit {
-    /// It stands at the left, and its start is kept.
+    /// Left-aligned; the start is kept.
     Start,
-    /// It stands at the left, and its end is kept: of a name, that says more.
+    /// Left-aligned; the end is kept, which is more significant in names.
     End,
-    /// It stands at the right.
+    /// Right-aligned; the start is kept.
     Number,
 }
 
-/// Columns side by side: every line of texts in columns is laid out by this type.
+/// A layout of adjacent columns, used for all aligned output.
 ///
 /// ```
 /// use capture::text::columns::{Fit, Grid};
@@ -24,37 +24,38 @@ pub enum Fit {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
-    /// The width of each column, and what becomes of texts with another width.
+    /// The width and the alignment of each column.
     columns: Vec<(usize, Fit)>,
     gap: &'static str,
 }
 
 impl Grid {
-    /// Columns of these widths, with `gap` between them.
+    /// Creates columns of these widths, with `gap` between them.
     pub fn new(columns: impl IntoIterator<Item = (usize, Fit)>, gap: &'static str) -> Self {
         Self { columns: columns.into_iter().collect(), gap }
     }
 
-    /// Columns as wide as the widest texts in these rows.
+    /// Creates columns that are as wide as the widest texts in these rows.
     pub fn around<const N: usize>(rows: &[[String; N]], fits: [Fit; N], gap: &'static str) -> Self {
         let widest = |column: usize| rows.iter().map(|row| cells(&row[column])).max().unwrap_or(0);
         Self::new((0..N).map(widest).zip(fits), gap)
     }
 
-    /// The width of a line.
+    /// Returns the width of a line in cells.
     pub fn width(&self) -> usize {
         let widths: usize = self.columns.iter().map(|(width, _)| width).sum();
         widths + self.gap.len() * self.columns.len().saturating_sub(1)
     }
 
-    /// Makes one column narrower until a line takes at most `line` cells, but keeps `min` cells of it.
+    /// Narrows a column until lines have at most `line` cells, but keeps at least `min` cells of
+    /// it.
     pub fn narrow(&mut self, column: usize, line: usize, min: usize) {
         let others = self.width() - self.columns[column].0;
         let width = &mut self.columns[column].0;
         *width = (*width).min(line.saturating_sub(others).max(min));
     }
 
-    /// The texts of a row, each as wide as its column.
+    /// Returns the texts of a row, each fitted to the width of its column.
     pub fn fitted<'t, T: AsRef<str>>(
         &'t self,
         row: impl IntoIterator<Item = T, IntoIter: 't>,
@@ -62,12 +63,13 @@ impl Grid {
         self.columns.iter().zip(row).map(|(&(width, how), text)| fit(text.as_ref(), width, how))
     }
 
-    /// A row as a line without blanks at its end.
+    /// Returns a row as a line without trailing blanks.
     pub fn line<T: AsRef<str>>(&self, row: impl IntoIterator<Item = T>) -> String {
         self.painted(row, |_, text| text)
     }
 
-    /// A row as a line in which `paint` adds colors to texts. It gets the index of the column.
+    /// Returns a row as a line. `paint` adds colors to the fitted texts, given the index of the
+    /// column.
     pub fn painted<T: AsRef<str>>(
         &self,
         row: impl IntoIterator<Item = T>,
@@ -80,7 +82,7 @@ impl Grid {
     }
 }
 
-/// Makes a text exactly `width` cells wide.
+/// Cuts or pads a text to exactly `width` cells.
 pub fn fit(text: &str, width: usize, fit: Fit) -> String {
     let taken = cells(text);
     if taken > width {
@@ -93,7 +95,7 @@ pub fn fit(text: &str, width: usize, fit: Fit) -> String {
     }
 }
 
-/// Cuts a text that is too wide, and marks where.
+/// Cuts a text that is too wide, and marks the cut with an ellipsis.
 fn cut(text: &str, width: usize, fit: Fit) -> String {
     let Some(room) = width.checked_sub(cells(ELLIPSIS)) else { return String::new() };
     let mut used = 0;
@@ -118,13 +120,14 @@ fn cut(text: &str, width: usize, fit: Fit) -> String {
     kept + &" ".repeat(missing)
 }
 
-/// Whether a text is neither a name nor a connection, so that its start says more than its end.
+/// Whether a text is neither a name nor a label of a connection. Then its start is more significant
+/// than its end.
 fn is_prose(text: &str) -> bool {
     text.trim().contains(' ') && !text.contains(SEPARATORS) && !text.contains(" (:")
 }
 
-/// A program with its unique name, `program (:1.9)`, of which the latter stays whole; `None` if the text is not
-/// one, or if nothing of the program would be left.
+/// Cuts the program in a label such as `program (:1.9)`, and keeps the unique name whole. `None` if
+/// the text is not such a label, or if too little of the program would be left.
 pub(crate) fn program_with_unique(label: &str, width: usize) -> Option<String> {
     let (program, unique) = label.rsplit_once(" (:")?;
     let room = width.checked_sub(cells(unique) + " (:".len())?;
@@ -134,7 +137,7 @@ pub(crate) fn program_with_unique(label: &str, width: usize) -> Option<String> {
     })
 }
 
-/// The last `kept` bytes of a text; of a name from a whole word on, if there is one.
+/// The last `kept` bytes of a text; for a name, from the next whole word on, if there is one.
 fn whole_words(text: &str, kept: usize) -> &str {
     let (start, rest) = text.split_at(text.len() - kept);
     if last_word(text).is_none() || start.ends_with(SEPARATORS) {
@@ -146,7 +149,7 @@ fn whole_words(text: &str, kept: usize) -> &str {
     }
 }
 
-/// The last word of a name of several: of an interface, a member, an object.
+/// The last word of a name with several words, such as an interface, member or path.
 pub(crate) fn last_word(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let is_name = text.chars().all(|c| is_part(c) || SEPARATORS.contains(&c));
@@ -154,7 +157,7 @@ pub(crate) fn last_word(text: &str) -> Option<&str> {
     (!word.is_empty()).then_some(word)
 }
 
-/// A text as lines that are not wider than `width`, if its words let it be.
+/// Wraps a text to lines of at most `width` cells. Longer words are not broken.
 pub fn folded(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -170,15 +173,15 @@ pub fn folded(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// How many cells of the terminal a text takes.
+/// Returns the number of terminal cells that a text takes.
 pub fn cells(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// Less of the name of a program says nothing.
+/// The minimum width of the name of a program, in cells. Less would be meaningless.
 const PROGRAM_WIDTH_MIN: usize = 3;
 
 const ELLIPSIS: &str = "\u{2026}";
 
-/// What stands between the words of a name.
+/// The characters between the words of a name.
 const SEPARATORS: [char; 2] = ['.', '/'];

@@ -1,5 +1,5 @@
-//! Texts of and for people: amounts, numbers with units, names that may be meant, columns of a terminal, and
-//! how they look there.
+//! Texts for people: parsing amounts, formatting numbers with units, suggesting names, aligning
+//! columns and styling for a terminal.
 
 pub mod amount;
 pub mod columns;

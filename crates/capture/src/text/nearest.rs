@@ -1,6 +1,7 @@
 //! Names that are similar to an unknown one, for "did you mean".
 
-/// The names most similar to `wanted`, the most similar first; empty if none is similar enough.
+/// Returns the names most similar to `wanted`, the most similar first; empty if none is similar
+/// enough.
 pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let wanted = wanted.to_lowercase();
     let likeness = |name: &'n str| Some((distance(&wanted, &name.to_lowercase())?, name));
@@ -10,7 +11,8 @@ pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Ve
     found.into_iter().take(NAMES_MAX).map(|(_, name)| name).collect()
 }
 
-/// A question for the end of an error message, such as `; did you mean a or b?`; empty without names.
+/// Returns a question to end an error message, such as `; did you mean a or b?`; empty without
+/// names.
 pub fn suggestion(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -29,11 +31,11 @@ fn distance(wanted: &str, name: &str) -> Option<usize> {
     }
 }
 
-/// Number of names suggested at most.
+/// The maximum number of suggested names.
 const NAMES_MAX: usize = 3;
 
 /// One in this many characters may be wrong.
 const EDITS_SHARE: usize = 4;
 
-/// Bytes that a part of a name has at least.
+/// The minimum length, in bytes, of a text that is searched within names.
 const PART_MIN: usize = 3;

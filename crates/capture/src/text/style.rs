@@ -1,52 +1,52 @@
-//! How a text may look where it is shown.
+//! The width and colors of output.
 
 use std::fmt::Display;
 
-/// How a text may look where it is shown.
+/// The width and colors of output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
-    /// Cells of a line.
+    /// The width of a line in cells.
     pub width: usize,
-    /// Whether there may be colours.
+    /// Whether colors may be used.
     pub colours: Colours,
 }
 
-/// Whether a text may have colours.
+/// Whether output may contain colors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Colours {
-    /// It is for a terminal.
+    /// The output is a terminal.
     Wanted,
-    /// It is for a program, or somebody does not want any.
+    /// The output is read by a program, or the user turned colors off.
     Unwanted,
 }
 
 impl Style {
-    /// A text without colours.
+    /// Creates a style without colors.
     pub const fn plain(width: usize) -> Self {
         Self { width, colours: Colours::Unwanted }
     }
 
-    /// What stands out.
+    /// Highlights a text.
     pub fn strong(self, text: impl Display) -> String {
         self.wrap("1", text)
     }
 
-    /// What stands back.
+    /// Makes a text less prominent.
     pub fn pale(self, text: impl Display) -> String {
         self.wrap("2", text)
     }
 
-    /// A kind of thing that differs from its neighbors.
+    /// Distinguishes a text from its neighbors by color.
     pub fn accent(self, text: impl Display) -> String {
         self.wrap("36", text)
     }
 
-    /// What may be bad.
+    /// Marks a text as a possible problem.
     pub fn warning(self, text: impl Display) -> String {
         self.wrap("33", text)
     }
 
-    /// Bad news.
+    /// Marks a text as a problem.
     pub fn alarm(self, text: impl Display) -> String {
         self.wrap("31", text)
     }

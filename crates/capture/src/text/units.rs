@@ -1,4 +1,4 @@
-//! Numbers as people read them: short, with a unit, and as wide as the column allows.
+//! Formats numbers for people: short and with a unit.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use chrono::DateTime;
 
 use crate::record::RecordedTime;
 
-/// How many, or how many in a second: `0`, `0.3`, `12`, `1234`, `12.3k`.
+/// Formats a number of items, or a number per second: `0`, `0.3`, `12`, `1234`, `12.3k`.
 pub fn count(number: f64) -> String {
     match number {
         n if n < 0.05 => String::from("0"),
@@ -18,7 +18,7 @@ pub fn count(number: f64) -> String {
     }
 }
 
-/// A whole number in full, with its thousands apart: `1,234,567`.
+/// Formats a whole number in full, with thousands separators: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -31,13 +31,13 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// An amount of bytes: `512 B`, `1.2 KiB`, `34 MiB`.
+/// Formats a number of bytes: `512 B`, `1.2 KiB`, `34 MiB`.
 pub fn bytes(number: f64) -> String {
     let (value, unit) = scaled(number);
     format!("{value} {unit}")
 }
 
-/// The same for a column that is aligned at its right: all units are equally wide.
+/// Formats a number of bytes for a right-aligned column: units are padded to equal widths.
 pub fn bytes_aligned(number: f64) -> String {
     let (value, unit) = scaled(number);
     format!("{value} {unit:<3}")
@@ -50,7 +50,7 @@ fn scaled(number: f64) -> (String, &'static str) {
     let mut value = number / 1024.0;
     let mut units = BYTE_UNITS.iter();
     let mut unit = units.next().expect("there is one unit at least");
-    // What would be written with four digits is written in the next unit.
+    // A value that would have four digits is written in the next unit.
     while value >= 999.5 {
         let Some(next) = units.next() else { break };
         (value, unit) = (value / 1024.0, next);
@@ -59,14 +59,14 @@ fn scaled(number: f64) -> (String, &'static str) {
     (text, unit)
 }
 
-/// A length of time in three digits: `950 ns`, `1.20 ms`, `12.3 s`; all of its whole seconds if it
-/// is longer.
+/// Formats a duration with three digits: `950 ns`, `1.20 ms`, `12.3 s`. Longer durations are in
+/// whole seconds.
 pub fn duration(time: Duration) -> String {
     let (value, unit) = scaled_time(time);
     format!("{value} {unit}")
 }
 
-/// The same for a column that is aligned at its right: all units are equally wide.
+/// Formats a duration for a right-aligned column: units are padded to equal widths.
 pub fn duration_aligned(time: Duration) -> String {
     let (value, unit) = scaled_time(time);
     format!("{value} {unit:<2}")
@@ -77,7 +77,7 @@ fn scaled_time(time: Duration) -> (String, &'static str) {
     if nanos < 1000 {
         return (nanos.to_string(), "ns");
     }
-    // What would be written with four digits is written in the next unit.
+    // A value that would have four digits is written in the next unit.
     let number = nanos as f64;
     let unit = TIME_UNITS.iter().find(|(worth, _)| number / worth < 999.5);
     let Some((worth, unit)) = unit else { return (grouped(time.as_secs()), "s") };
@@ -90,7 +90,7 @@ fn scaled_time(time: Duration) -> (String, &'static str) {
     (format!("{value:.digits$}"), unit)
 }
 
-/// A share of one as percent: `0.4 %`, `12.3 %`.
+/// Formats a fraction of 1 as a percentage: `0.4 %`, `12.3 %`.
 pub fn share(share: f64) -> String {
     match share {
         share if share > 0.0 && share < 0.000_5 => String::from("<0.1 %"),
@@ -98,33 +98,33 @@ pub fn share(share: f64) -> String {
     }
 }
 
-/// A length of time as on a clock: `0:01:23`.
+/// Formats a duration as hours, minutes and seconds: `0:01:23`.
 pub fn elapsed(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// A time in UTC with its day: `Sat 2026-11-21 13:19:28.184651 UTC`.
+/// Formats a time with its day, in UTC: `Sat 2026-11-21 13:19:28.184651 UTC`.
 pub fn date_and_time(time: RecordedTime) -> String {
     DateTime::from_timestamp_nanos(time.0).format("%a %F %T%.6f UTC").to_string()
 }
 
-/// The time of day in UTC, to the nanosecond: `13:19:28.184651999`.
+/// Formats the time of day in UTC, in nanoseconds: `13:19:28.184651999`.
 pub fn clock_time(time: RecordedTime) -> String {
     DateTime::from_timestamp_nanos(time.0).format("%T%.9f").to_string()
 }
 
-/// The time of day in UTC, for a time since 1970: `12:00:01Z`.
+/// Formats the time of day in UTC, given the time since 1970: `12:00:01Z`.
 pub fn time_of_day(since_1970: Duration) -> String {
     (DateTime::UNIX_EPOCH + since_1970).format("%TZ").to_string()
 }
 
-/// A number with its noun: `1 name`, `2 names`.
+/// Formats a number with its noun: `1 name`, `2 names`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// What a unit is worth in nanoseconds, and its sign.
+/// The units of time with their nanoseconds.
 const TIME_UNITS: [(f64, &str); 3] = [(1e3, "\u{b5}s"), (1e6, "ms"), (1e9, "s")];
 
 const BYTE_UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];

@@ -1,27 +1,27 @@
-//! Texts that peers chose, made safe to print.
+//! Makes texts that peers chose safe to print.
 //!
-//! A terminal obeys control characters: they move the cursor, set the title, write to the clipboard. Line
-//! and paragraph separators forge lines, bidirectional controls make a text look like another one, and
-//! characters without width hide in it. All of these are printed as escapes in the notation of JSON: `\n`,
-//! `\u001b`, and `\udb40\udc41` for a character beyond the basic plane. So an escaped JSON document is still
-//! one with the same values.
+//! Control characters can move the cursor of a terminal, set its title, or write to the clipboard.
+//! Line and paragraph separators forge lines, bidirectional controls make a text look like another
+//! one, and zero-width characters are invisible. All of these are printed as escapes in JSON
+//! notation: `\n`, `\u001b`, and `\udb40\udc41` for a character outside the basic plane. An escaped
+//! JSON document therefore remains valid and keeps its values.
 
 use std::borrow::Cow;
 
 use wire::body::Value;
 
-/// A text that shall stay within its line: everything unsafe is escaped, also line breaks and tabs.
+/// Escapes all unsafe characters, including line breaks and tabs, for a text within a line.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, is_unsafe)
 }
 
-/// Whole lines: their breaks and tabs stay.
+/// Escapes unsafe characters in whole lines. Line breaks and tabs stay.
 pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_unsafe(c) && !is_layout(c))
 }
 
-/// Whole lines in which colors and typefaces stay, too. Texts of peers in them must have been made
-/// [printable] before; this catches what was forgotten.
+/// Escapes unsafe characters in whole lines, except line breaks, tabs, colors and text attributes.
+/// Texts of peers must have been [escaped](printable) before; this catches omissions.
 pub fn styled_lines(text: &str) -> Cow<'_, str> {
     if !text.contains(|c| is_unsafe(c) && !is_layout(c)) {
         return Cow::Borrowed(text);
@@ -42,7 +42,7 @@ pub fn styled_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// A value in which all texts went through `escape`.
+/// Returns the value with `escape` applied to all texts in it.
 #[must_use]
 pub fn value(value: Value, escape: fn(&str) -> Cow<'_, str>) -> Value {
     let inside = |one: Value| self::value(one, escape);
@@ -88,9 +88,10 @@ fn push_escape(text: &mut String, c: char) {
     }
 }
 
-/// Control characters (C0, DEL, C1), separators of lines and paragraphs, bidirectional controls, and
-/// characters that are not seen: spaces without width, the byte order mark, invisible operators, annotation
-/// marks, tags and noncharacters. The joiners U+200C and U+200D are not among them: Persian and pictures need them.
+/// Whether a character is unsafe to print: control characters (C0, DEL, C1), line and paragraph
+/// separators, bidirectional controls, and invisible characters, such as zero-width spaces, the
+/// byte order mark, invisible operators, annotation marks, tags and noncharacters. The joiners
+/// U+200C and U+200D are safe: Persian and emoji need them.
 pub(crate) fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -112,8 +113,8 @@ pub(crate) fn is_unsafe(c: char) -> bool {
         || is_noncharacter_at_end_of_plane(c)
 }
 
-/// U+FFFE, U+FFFF and their like in each plane. A terminal that reads U+FFFE in the wrong byte order takes it for
-/// a byte order mark.
+/// Whether a character is U+FFFE or U+FFFF, or their counterpart in another plane. A terminal that
+/// reads U+FFFE in the wrong byte order takes it for a byte order mark.
 const fn is_noncharacter_at_end_of_plane(c: char) -> bool {
     c as u32 & 0xfffe == 0xfffe
 }
@@ -122,7 +123,7 @@ const fn is_layout(c: char) -> bool {
     matches!(c, '\n' | '\t')
 }
 
-/// The length of the sequence for colors and typefaces (SGR) at the start of a text, if there is one.
+/// The length of the color or attribute sequence (SGR) at the start of a text, if there is one.
 fn style_len(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\x1b[")?;
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;

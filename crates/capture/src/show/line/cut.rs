@@ -1,10 +1,10 @@
-//! Names and texts that are too wide for their place.
+//! Shortens names and texts that are too wide for their column.
 
 use std::borrow::Cow;
 
 use crate::text::columns::{Fit, cells, fit, last_word, program_with_unique};
 
-/// A text without its end, if it is too wide.
+/// Cuts the end of a text that is too wide.
 pub(super) fn end(text: &str, width: usize) -> String {
     if cells(text) <= width {
         return text.to_owned();
@@ -12,8 +12,8 @@ pub(super) fn end(text: &str, width: usize) -> String {
     fit(text, width, Fit::Start).trim_end().to_owned()
 }
 
-/// A name of several words without its first words, if it is too wide; its last word is cut only if that
-/// alone is too wide.
+/// Removes the first words of a name that is too wide. Its last word is cut only if it is itself
+/// too wide.
 pub(super) fn name(text: &str, width: usize) -> Cow<'_, str> {
     match words(text, width) {
         Some(cut) => cut,
@@ -21,12 +21,12 @@ pub(super) fn name(text: &str, width: usize) -> Cow<'_, str> {
     }
 }
 
-/// The same for a member, of which the last word stays whole however wide it is.
+/// Removes the first words of a member that is too wide. Its last word is never cut.
 pub(super) fn member(text: &str, width: usize) -> Cow<'_, str> {
     words(text, width).unwrap_or_else(|| last_word(text).unwrap_or(text).into())
 }
 
-/// A connection: a name, or a program with its unique name, of which the latter stays whole.
+/// Shortens the label of a connection: a name, or a program with a unique name, which is never cut.
 pub(super) fn connection(label: &str, width: usize) -> Cow<'_, str> {
     if cells(label) <= width {
         return label.into();
@@ -40,7 +40,7 @@ pub(super) fn connection(label: &str, width: usize) -> Cow<'_, str> {
     }
 }
 
-/// The name with as many of its last words as have room.
+/// The name with as many of its last words as fit.
 fn words(text: &str, width: usize) -> Option<Cow<'_, str>> {
     if cells(text) <= width {
         return Some(text.into());

@@ -1,4 +1,4 @@
-//! What the line of a message says.
+//! The content of the line of a message.
 
 use std::io;
 use std::time::Duration;
@@ -13,45 +13,45 @@ use crate::record::RecordedTime;
 use crate::text::units::bytes;
 use crate::text::visible::printable;
 
-/// What the line of a message says. It needs the capture no longer.
+/// The content of the line of a message, independent of the capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MessageLineEntry {
-    /// `None` for what is not a message.
+    /// The number of the message; `None` if the line does not stand for a message.
     pub(super) number: Option<u64>,
     pub(super) at: RecordedTime,
-    /// The sender of a signal; the caller of calls and replies.
+    /// The sender of a signal, or the caller of a call or reply.
     pub(super) left: String,
     pub(super) arrow: Arrow,
     pub(super) right: String,
     pub(super) member: String,
     pub(super) tone: Tone,
-    /// How the call ended, as far as that is known.
+    /// How the call ended, as far as known.
     pub(super) ending: Option<CallEnding>,
-    /// Arguments, or the text of an error.
+    /// The arguments, or the text of an error.
     pub(super) details: String,
 }
 
-/// Whether messages that follow are known.
+/// Whether later messages are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Knowledge {
-    /// The recording is complete: a call has an outcome.
+    /// The recording is complete, so each call has an outcome.
     Whole,
-    /// The message has just come: the outcome of a call is not known yet.
+    /// The message is the latest one, so the outcome of a call is not known yet.
     SoFar,
 }
 
-/// Who sent the message.
+/// The direction of the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arrow {
-    /// The connection at the left.
+    /// The connection on the left sent the message.
     Right,
-    /// The connection at the right.
+    /// The connection on the right sent the message.
     Left,
-    /// Nobody: the line says what became of a call without a reply.
+    /// There is no message: the line shows the outcome of a call without a reply.
     NoMessage,
 }
 
-/// What a member is the name of.
+/// The kind of message, which determines how its member is highlighted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tone {
     Call,
@@ -59,18 +59,18 @@ pub(super) enum Tone {
     Signal,
 }
 
-/// How a call ended.
+/// The outcome of a call, in words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct CallEnding {
     pub(super) outcome: CallOutcome,
-    /// For people; the name of an error if the callee sent one.
+    /// The outcome in words, or the name of the error that the callee sent.
     pub(super) words: String,
     /// How long the caller waited.
     pub(super) waited: Option<Duration>,
 }
 
 impl MessageLineEntry {
-    /// The entry of a message. `buffer` is used for its bytes.
+    /// Creates the entry of a message. `buffer` holds its bytes temporarily.
     pub(super) fn of(
         message: &CapturedMessage<'_>,
         knowledge: Knowledge,
@@ -81,12 +81,13 @@ impl MessageLineEntry {
         Ok(entry)
     }
 
-    /// The entry of a call whose reply has not come, without arguments: see [`ended`](Self::ended).
+    /// Creates the entry of a pending call, without arguments: see [`ended`](Self::ended).
     pub fn of_waiting(call: &CapturedMessage<'_>) -> Self {
         Self::without_details(call, Knowledge::SoFar)
     }
 
-    /// The line that says at this time how the call of this entry ended, or that it has not.
+    /// Returns the entry for the outcome, at this time, of the call of this entry, or for its
+    /// waiting.
     #[must_use]
     pub fn ended(self, at: RecordedTime, outcome: CallOutcome) -> Self {
         let waited = at.since(self.at);
@@ -95,7 +96,7 @@ impl MessageLineEntry {
         Self { number: None, at, arrow, tone, ending: Some(ending), ..self }
     }
 
-    /// When the message was sent.
+    /// Returns when the message was sent.
     pub const fn at(&self) -> RecordedTime {
         self.at
     }
@@ -136,7 +137,7 @@ impl MessageLineEntry {
 }
 
 impl CallEnding {
-    /// How the call ended that a message is or answers.
+    /// The ending of the call that a message is or answers.
     fn of(message: &CapturedMessage<'_>) -> Option<Self> {
         let reply = match message.kind().is_reply() {
             true => Some(*message),
@@ -155,7 +156,7 @@ impl CallEnding {
         Some(Self { outcome, words, waited: message.waited() })
     }
 
-    /// Whether the call got what it wanted; `None` while that is not known.
+    /// Whether the call succeeded; `None` if that is unknown.
     pub(super) const fn is_good(&self) -> Option<bool> {
         match self.outcome {
             CallOutcome::Returned | CallOutcome::NoReplyExpected => Some(true),
@@ -167,7 +168,7 @@ impl CallEnding {
         }
     }
 
-    /// What stands between the outcome and what was replied.
+    /// The text between the outcome and the values of the reply.
     pub(super) const fn separator(&self) -> &'static str {
         match self.outcome {
             CallOutcome::Failed => ": ",
@@ -176,7 +177,7 @@ impl CallEnding {
     }
 }
 
-/// An outcome as a line says it.
+/// The words for an outcome in a line.
 const fn words(outcome: CallOutcome) -> &'static str {
     match outcome {
         CallOutcome::Waiting => "still waiting",
@@ -203,7 +204,7 @@ fn label(message: &CapturedMessage<'_>, peer: Option<RecordedPeerId>, name: &str
     }
 }
 
-/// The arguments as one tuple; the text of an error.
+/// The arguments as a tuple, or the text of an error.
 fn details(message: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> io::Result<String> {
     if message.kept() > READ_MAX {
         return Ok(format!("({})", bytes(f64::from(message.len()))));
@@ -228,11 +229,11 @@ fn details(message: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> io::Result<St
     Ok(text)
 }
 
-/// For whom a signal without a destination is.
+/// The recipient of a signal without a destination.
 const EVERYBODY: &str = "*";
 
-/// Stands for the member of a reply whose call is not in the recording.
+/// The member of a reply whose call is not in the recording.
 const UNKNOWN_CALL: &str = "unknown call";
 
-/// A message of more bytes is too long for its arguments to be read for a line.
+/// The maximum length, in bytes, of messages whose arguments are read for a line.
 const READ_MAX: u32 = 64 << 10;

@@ -1,13 +1,9 @@
 //! Messages as one line each, for people at a terminal.
 //!
-//! A call and its reply have the caller at the left and the callee at the right, so that the arrow says in
-//! which direction a message goes, and a reply repeats the name of its call:
+//! A call and its reply both have the caller on the left and the callee on the right. The arrow
+//! shows the direction of the message, and a reply repeats the name of its call:
 //!
 //! ```text
-//! 15:22:15.118 gdbus (:1.62) → …example.Slow  …Slow1.Wait(300)
-//! 15:22:15.419 gdbus (:1.62) ← …example.Slow  …Slow1.Wait     301 ms  returned (true)
-//! 15:22:15.420 …example.Slow → *              …Properties.PropertiesChanged('org.example.Slow1', …
-//! ```
 
 mod cut;
 mod entry;
@@ -26,7 +22,7 @@ use crate::text::Style;
 use crate::text::columns::{Fit, cells, fit};
 use crate::text::units::duration_aligned;
 
-/// How messages become lines.
+/// Formats messages as lines.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageLines {
     style: Style,
@@ -34,24 +30,24 @@ pub struct MessageLines {
     widths: Widths,
 }
 
-/// What the first columns of a line say.
+/// The content of the first columns of a line.
 #[derive(Clone, Copy, Debug)]
 pub enum LineClock {
     /// The number of the message, and the seconds since the first message of the recording.
     Recording {
-        /// When the recording begins.
+        /// The time of the first message.
         start: RecordedTime,
-        /// Digits of the last number.
+        /// The number of digits of the last number.
         digits: usize,
-        /// Digits of the seconds of the last message.
+        /// The number of digits of the seconds of the last message.
         seconds: usize,
     },
-    /// The time of day, after the function has made local time of UTC.
+    /// The time of day. The function converts UTC to local time.
     TimeOfDay(fn(RecordedTime) -> RecordedTime),
 }
 
 impl LineClock {
-    /// The clock for all messages of a recording.
+    /// Returns the clock for all messages of a recording.
     pub fn of_recording(capture: &Capture) -> Self {
         let start = capture.messages().next().map_or(RecordedTime(0), |message| message.at());
         let last = capture.messages().next_back().and_then(|message| message.at().since(start));
@@ -95,7 +91,7 @@ impl LineClock {
     }
 }
 
-/// How exactly times are printed.
+/// The precision of times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Precision {
     Millis,
@@ -123,17 +119,18 @@ impl Precision {
 }
 
 impl MessageLines {
-    /// Lines that are not wider than the style says; nothing is cut if that is [`UNLIMITED`](Self::UNLIMITED).
+    /// Creates a formatter for lines that are at most as wide as the style states. Nothing is cut
+    /// if that is [`UNLIMITED`](Self::UNLIMITED).
     pub fn new(style: Style, clock: LineClock) -> Self {
         let precision = Precision::of_width(style.width);
         let widths = Widths::of_line(style.width, clock.width(precision));
         Self { style, clock, widths }
     }
 
-    /// The width of lines in which nothing is cut, for programs.
+    /// The width of lines for programs, in which nothing is cut.
     pub const UNLIMITED: usize = usize::MAX;
 
-    /// Appends the line of a message of a recording or of a bus. `buffer` is used for its bytes.
+    /// Appends the line of a message. `buffer` holds its bytes temporarily.
     ///
     /// # Errors
     ///
@@ -150,7 +147,7 @@ impl MessageLines {
         Ok(())
     }
 
-    /// Appends the line of what has an entry.
+    /// Appends the line of an entry.
     pub fn push_entry(&self, text: &mut String, entry: &MessageLineEntry) {
         let precision = Precision::of_width(self.style.width);
         let clock = self.clock.text(entry.number, entry.at, precision);
@@ -179,12 +176,12 @@ impl MessageLines {
         text.push_str(self.widths.gap());
     }
 
-    /// The name with the arguments behind it.
+    /// Appends the member and its arguments.
     fn push_arguments(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) {
         self.push_with_details(text, entry, fitted.member.trim_end(), fitted.rest);
     }
 
-    /// A name with as much of the arguments as has room; returns the cells that are taken.
+    /// Appends a name, and as much of the arguments as fits. Returns the number of cells used.
     fn push_with_details(
         &self,
         text: &mut String,
@@ -206,7 +203,7 @@ impl MessageLines {
         cells(name) + cells(&details)
     }
 
-    /// Writes the name in its column. The arguments of a call follow it.
+    /// Appends the member, padded to its column. The arguments of a call follow it.
     fn push_member(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) -> usize {
         let column = cells(&fitted.member);
         if entry.tone != Tone::Call {
@@ -219,7 +216,7 @@ impl MessageLines {
         taken.max(column)
     }
 
-    /// The name in its column, the duration, how it ended, and what was replied.
+    /// Appends the member, the duration, the outcome and the values of the reply.
     fn push_ending(
         &self,
         text: &mut String,
@@ -250,27 +247,27 @@ impl MessageLines {
             Some(false) => self.style.alarm(&words),
             None => self.style.warning(&words),
         });
-        let is_told = entry.details.is_empty() || entry.tone == Tone::Call;
-        if !is_told && room >= DETAILS_WIDTH_MIN {
+        let is_complete = entry.details.is_empty() || entry.tone == Tone::Call;
+        if !is_complete && room >= DETAILS_WIDTH_MIN {
             text.push_str(&cut::end(&format!("{}{}", ending.separator(), entry.details), room));
         }
         text.truncate(text.trim_end_matches(' ').len());
     }
 }
 
-/// Cells of a duration, such as `1.20 ms`.
+/// The width of a duration such as `1.20 ms`, in cells.
 const DURATION_WIDTH: usize = 7;
 
-/// Less of arguments or of the text of an error says nothing.
+/// The minimum width of arguments or error texts, in cells. Less would be meaningless.
 const DETAILS_WIDTH_MIN: usize = 8;
 
-/// From here on people feel that they wait.
+/// The duration at which a person notices waiting.
 const SLOW: Duration = Duration::from_millis(100);
 
-/// From here on people ask themselves whether something is broken.
+/// The duration at which a person suspects a fault.
 const VERY_SLOW: Duration = Duration::from_secs(1);
 
-/// Lines of so many cells have times with microseconds.
+/// The width of lines, in cells, from which times have microseconds.
 const WIDTH_FOR_MICROS: usize = 100;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;

@@ -1,42 +1,42 @@
-//! How wide the columns of a line are.
+//! The widths of the columns of a line.
 
 use super::entry::MessageLineEntry;
 use super::{DURATION_WIDTH, MessageLines, cut};
 use crate::text::columns::{Fit, cells, fit};
 
-/// The columns of lines of one width.
+/// The widths, in cells, of the columns in lines of one width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Widths {
     cut: CellCut,
-    /// Of a connection.
+    /// The width of a connection.
     peer: usize,
-    /// Of interface and member, where a duration follows.
+    /// The width of interface and member, if a duration follows.
     member: usize,
-    /// Of everything behind the connections.
+    /// The width of everything after the connections.
     rest: usize,
     gap: &'static str,
 }
 
-/// Whether cells are cut to the width of their column.
+/// Whether texts are cut to the width of their column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum CellCut {
     ToWidth,
-    /// They are as wide as they are; shorter ones are filled up.
+    /// Longer texts are not cut; shorter ones are padded.
     Nothing,
 }
 
-/// The cells of one line.
+/// The texts of one line, fitted to their columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Fitted {
     pub(super) left: String,
     pub(super) right: String,
     pub(super) member: String,
-    /// Cells for the member and what follows.
+    /// The number of cells for the member and everything after it.
     pub(super) rest: usize,
 }
 
 impl Widths {
-    /// The columns of a line of `width` cells, of which the first `clock` are taken.
+    /// Computes the columns of a line of `width` cells, of which the clock takes `clock`.
     pub(super) fn of_line(width: usize, clock: usize) -> Self {
         let gap = if width < WIDTH_FOR_GAPS { " " } else { "  " };
         if width == MessageLines::UNLIMITED {
@@ -56,13 +56,13 @@ impl Widths {
         self.gap
     }
 
-    /// Whether nothing is cut.
+    /// Whether no text is cut.
     pub(super) fn are_unlimited(&self) -> bool {
         self.cut == CellCut::Nothing
     }
 
-    /// The cells of an entry. If a long member leaves no room for how the call ended, the connections of
-    /// this line have less.
+    /// Fits the texts of an entry. If a long member leaves no room for the outcome of the call, the
+    /// connections of this line are narrowed.
     pub(super) fn fit(&self, entry: &MessageLineEntry) -> Fitted {
         if self.cut == CellCut::Nothing {
             let wide = |text: &str, width| fit(text, cells(text).max(width), Fit::Start);
@@ -96,28 +96,28 @@ impl Widths {
     }
 }
 
-/// Cells of an arrow with the spaces around it.
+/// The width of an arrow with the spaces around it, in cells.
 const ARROW_WIDTH: usize = 3;
 
-/// Cells behind the connections that a line shall have before connections get more.
+/// The minimum number of cells after the connections before connections are widened.
 const BEHIND_PEERS_MIN: usize = 26;
 
-/// A connection is not cut to less.
+/// The minimum width of a connection, in cells.
 const PEER_WIDTH_MIN: usize = 8;
 
-/// The name of most services has room in these.
+/// The maximum width of a connection, in cells. The names of most services fit.
 const PEER_WIDTH_MAX: usize = 32;
 
-/// Most members without their interface have room in these.
+/// The minimum width of a member, in cells. Most members without their interface fit.
 const MEMBER_WIDTH_MIN: usize = 12;
 
-/// Most members with their interface have room in these.
+/// The maximum width of a member, in cells. Most members with their interface fit.
 const MEMBER_WIDTH_MAX: usize = 44;
 
-/// So much of how a call ended is shown, even if connections are cut for it.
+/// The minimum width of the outcome of a call, in cells. Connections are narrowed for it.
 const ENDING_WIDTH_MIN: usize = 13;
 
-/// Lines of so many cells have two of them between columns.
+/// The width of lines, in cells, from which columns are two cells apart.
 const WIDTH_FOR_GAPS: usize = 100;
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn columns_grow_with_the_line() {
-        // Clock, two connections, arrow, member, duration: what is left says how calls ended.
+        // Clock, two connections, arrow, member and duration: the rest is left for the outcome.
         for (width, peer, member) in [(60, 8, 12), (80, 13, 17), (120, 27, 23), (160, 32, 41)] {
             let found = Widths::of_line(width, 12);
             assert_eq!((found.peer, found.member), (peer, member), "{width}: {found:?}");
