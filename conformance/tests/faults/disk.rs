@@ -168,7 +168,7 @@ fn a_full_disk_ends_a_recording_with_a_report() {
     bus.process().wait_for("recorder", listens);
     let count = 2000;
     let mut sent = 0;
-    let full = |_: &str, said: &str| said.contains("there is no room on the disk").then_some(());
+    let full = |_: &str, said: &str| said.contains("the disk is full").then_some(());
     while full("", &recorder.stderr()).is_none() || sent < count {
         sender.send(numbered::signal("Recorded", sent, 1000));
         sent += 1;

@@ -1,4 +1,4 @@
-//! The flat table as comma-separated values: RFC 4180, with the names of the columns above.
+//! The flat table as comma-separated values: RFC 4180, with a header line of column names.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,11 +9,11 @@ use capture::table::csv_line;
 
 use crate::flat::{COLUMNS, FlatRow, FlatValue};
 
-/// Writes the messages that are selected, a line for each.
+/// Writes the selected messages, one line for each.
 ///
 /// # Errors
 ///
-/// If the recording cannot be read, or `out` takes no more.
+/// If the recording cannot be read, or if writing to `out` fails.
 pub fn write_csv<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -32,7 +32,7 @@ pub fn write_csv<'c>(
     out.flush()
 }
 
-/// What is absent is empty.
+/// The text of a field; empty if the value is absent.
 fn field<'c>(
     value: FlatValue,
     row: &FlatRow<'c>,

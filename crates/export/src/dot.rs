@@ -1,4 +1,4 @@
-//! Who talks to whom, as a graph for Graphviz.
+//! The traffic between programs as a graph for Graphviz.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,14 +10,14 @@ use capture::record::BusId;
 use capture::text::units::{bytes, counted};
 use wire::message::MessageType;
 
-/// Writes a graph of the messages that are selected. Services and programs are its nodes. An edge is
-/// the calls of one by another with the replies to them, or, dashed, signals; it is as wide as it has
-/// bytes. Broadcast signals lead to who got them, or to nobody, if the bus has recorded that, else to one
-/// node for all. What is there only because somebody records is left out.
+/// Writes a graph of the selected messages. Its nodes are services and programs. An edge stands for
+/// calls with their replies or, if dashed, for signals; its width grows with the number of bytes. A
+/// broadcast signal leads to its recipients if the bus recorded them, and otherwise to a common
+/// node for all subscribers. Messages of the recorder are left out.
 ///
 /// # Errors
 ///
-/// If `out` takes no more.
+/// If writing to `out` fails.
 pub fn write_dot<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -35,24 +35,24 @@ struct Graph<'c> {
     edges: BTreeMap<(Edge<'c>, EdgeKind), EdgeTraffic>,
 }
 
-/// From whom to whom.
+/// The sender and the recipient.
 type Edge<'c> = (GraphNode<'c>, GraphNode<'c>);
 
-/// Who talks, or is talked to.
+/// A node of the graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct GraphNode<'c> {
     bus: BusId,
-    who: GraphParty<'c>,
+    party: GraphParty<'c>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum GraphParty<'c> {
-    /// A service or a program, by its name.
+    /// A service or program, with its name.
     Program(&'c str),
-    /// Whoever has asked for a broadcast.
-    Listeners,
-    /// Nobody has asked for it.
-    Nobody,
+    /// All subscribers of a broadcast signal, which are not known individually.
+    Subscribers,
+    /// Stands for the lack of subscribers of a broadcast signal.
+    NoSubscriber,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -63,7 +63,7 @@ enum EdgeKind {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct EdgeTraffic {
-    /// Calls without their replies; signals.
+    /// The number of calls, without their replies, or of signals.
     count: u64,
     bytes: u64,
 }
@@ -89,10 +89,10 @@ impl<'c> Graph<'c> {
             return self.count(signal, (sender, recipient), EdgeKind::Signals, 1);
         }
         let Some(copies) = signal.deliveries() else {
-            return self.count(signal, (sender, GraphParty::Listeners), EdgeKind::Signals, 1);
+            return self.count(signal, (sender, GraphParty::Subscribers), EdgeKind::Signals, 1);
         };
         if copies.is_empty() {
-            return self.count(signal, (sender, GraphParty::Nobody), EdgeKind::Signals, 1);
+            return self.count(signal, (sender, GraphParty::NoSubscriber), EdgeKind::Signals, 1);
         }
         for copy in copies {
             if let Some(recipient) = self.recipient(signal.bus(), copy.recipient) {
@@ -105,11 +105,11 @@ impl<'c> Graph<'c> {
         &mut self,
         message: &CapturedMessage<'c>,
         ends: (GraphParty<'c>, GraphParty<'c>),
-        way: EdgeKind,
+        kind: EdgeKind,
         count: u64,
     ) {
-        let node = |who| GraphNode { bus: message.bus(), who };
-        let traffic = self.edges.entry(((node(ends.0), node(ends.1)), way)).or_default();
+        let node = |party| GraphNode { bus: message.bus(), party };
+        let traffic = self.edges.entry(((node(ends.0), node(ends.1)), kind)).or_default();
         traffic.count += count;
         traffic.bytes += u64::from(message.len());
     }
@@ -118,7 +118,7 @@ impl<'c> Graph<'c> {
         GraphParty::Program(self.capture.program_label(peer))
     }
 
-    /// Who got a copy; `None` if that is who records, or nobody knows.
+    /// The recipient of a copy; `None` if it is the recorder or is unknown.
     fn recipient(&self, bus: BusId, number: u64) -> Option<GraphParty<'c>> {
         let directory = self.capture.directory();
         let unique = self.capture.strings().find(&format!(":1.{number}"))?;
@@ -144,9 +144,9 @@ impl<'c> Graph<'c> {
             }
         }
         let most = self.edges.values().map(|traffic| traffic.bytes).max().unwrap_or(1);
-        for (((from, to), way), traffic) in &self.edges {
+        for (((from, to), kind), traffic) in &self.edges {
             let _ = write!(text, "  n{} -> n{} ", nodes[from], nodes[to]);
-            push_attributes(&mut text, *way, traffic, most);
+            push_attributes(&mut text, *kind, traffic, most);
         }
         text + "}\n"
     }
@@ -159,28 +159,27 @@ impl<'c> Graph<'c> {
 }
 
 fn push_node(text: &mut String, indent: &str, node: &GraphNode<'_>, number: u32) {
-    let (label, shape) = match node.who {
+    let (label, shape) = match node.party {
         GraphParty::Program(name) => (name, ""),
-        GraphParty::Listeners => ("(whoever listens)", ", shape=plain"),
-        GraphParty::Nobody => ("(nobody)", ", shape=plain"),
+        GraphParty::Subscribers => ("(subscribers)", ", shape=plain"),
+        GraphParty::NoSubscriber => ("(no subscriber)", ", shape=plain"),
     };
     let _ = writeln!(text, "{indent}n{number} [label={}{shape}];", quoted(label));
 }
 
-fn push_attributes(text: &mut String, way: EdgeKind, traffic: &EdgeTraffic, most: u64) {
-    let label = match way {
+fn push_attributes(text: &mut String, kind: EdgeKind, traffic: &EdgeTraffic, most: u64) {
+    let label = match kind {
         EdgeKind::Calls => counted(traffic.count, "call", "calls"),
         EdgeKind::Signals => counted(traffic.count, "signal", "signals"),
     };
     let label = format!("{label}, {}", bytes(traffic.bytes as f64));
-    // The area of a line is what the eye compares, so that a hundred times as much is ten times as
-    // wide.
+    // Readers compare the areas of lines, so a hundred times the traffic gets ten times the width.
     let width = WIDTH_MIN + WIDTH_SPAN * (traffic.bytes as f64 / most as f64).sqrt();
-    let style = if way == EdgeKind::Signals { ", style=dashed" } else { "" };
+    let style = if kind == EdgeKind::Signals { ", style=dashed" } else { "" };
     let _ = writeln!(text, "[label={}, penwidth={width:.1}{style}];", quoted(&label));
 }
 
-/// A text in quotes, as the language has it.
+/// A text as a quoted string of the DOT language.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -192,6 +191,6 @@ digraph diligence {
   edge [fontname=\"sans-serif\", fontsize=10];
 ";
 
-/// Points that a line is wide at least, and how much wider the widest is.
+/// The width of the thinnest line, and the difference to the widest, in points.
 const WIDTH_MIN: f64 = 0.5;
 const WIDTH_SPAN: f64 = 5.5;

@@ -1,19 +1,19 @@
-//! Why something is not written.
+//! Errors of exports.
 
 use std::io;
 
-/// Why a recording was not exported.
+/// The reasons why an export failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
     /// Reading the recording or writing the result failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Making the database failed.
+    /// Writing the database failed.
     #[cfg(feature = "sqlite")]
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    /// Making the columns failed.
+    /// Writing the Parquet file failed.
     #[cfg(feature = "parquet")]
     #[error(transparent)]
     Parquet(::parquet::errors::ParquetError),
@@ -21,7 +21,7 @@ pub enum ExportError {
 
 #[cfg(feature = "parquet")]
 impl From<::parquet::errors::ParquetError> for ExportError {
-    /// What the place of writing says is told as that.
+    /// Converts a wrapped I/O error of the output to [`ExportError::Io`].
     fn from(error: ::parquet::errors::ParquetError) -> Self {
         use ::parquet::errors::ParquetError::External;
         match error {

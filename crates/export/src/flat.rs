@@ -1,4 +1,4 @@
-//! The table that has all of a message in one row, with what is known of its call.
+//! The flat table: one row for each message, including the facts about its call.
 
 use std::io;
 use std::time::Duration;
@@ -9,50 +9,50 @@ use capture::show::arguments_as_json;
 use capture::timeline::{BusPhase, BusTime};
 use wire::message::MessageType;
 
-/// The version of the table: it changes when a column is gone or means something else, not when one
-/// is added behind the others.
+/// The version of the table. It increases if a column is removed or changes its meaning, but not if
+/// a column is appended.
 pub const VERSION: u32 = 2;
 
-/// A message with all that its row tells.
+/// A message with the data of its row.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatRow<'c> {
     message: CapturedMessage<'c>,
-    /// Its call: itself, or that which it answers.
+    /// The message itself if it is a call, or the call that it answers.
     call: Option<CapturedMessage<'c>>,
     sender: Option<&'c RecordedPeer>,
     recipient: Option<&'c RecordedPeer>,
-    /// For how long the bus had it, if the bus has recorded.
+    /// The time that the bus took for the message, if the bus itself recorded it.
     in_bus: Option<BusTime>,
 }
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatColumn {
-    /// Its name, with the unit of what it holds.
+    /// The name of the column, with the unit of its values.
     pub name: &'static str,
-    /// What it holds, for people.
+    /// A description of the values.
     pub about: &'static str,
-    /// How to get it from a row.
+    /// How to compute the value of a row.
     pub value: FlatValue,
 }
 
-/// What a column holds of a row; `None` is an absent value.
+/// The type of a column, with the function that computes its values; `None` is an absent value.
 #[derive(Clone, Copy, Debug)]
 pub enum FlatValue {
-    /// A text, never empty.
+    /// A text that is never empty.
     Text(for<'c> fn(&FlatRow<'c>) -> Option<&'c str>),
-    /// A number.
+    /// A whole number.
     Integer(fn(&FlatRow<'_>) -> Option<i64>),
-    /// Nanoseconds since 1970.
+    /// A time in nanoseconds since 1970.
     Time(fn(&FlatRow<'_>) -> i64),
-    /// Yes or no.
+    /// A truth value.
     Truth(fn(&FlatRow<'_>) -> bool),
-    /// JSON, which has to be read from the recording: see [`FlatRow::body`].
+    /// A JSON text that must be read from the recording: see [`FlatRow::body`].
     Body,
 }
 
 impl<'c> FlatRow<'c> {
-    /// The row of a message.
+    /// Creates the row of a message.
     pub fn new(message: CapturedMessage<'c>) -> Self {
         let directory = message.capture().directory();
         let peer = |id: Option<RecordedPeerId>| id.map(|id| directory.peer(id));
@@ -65,29 +65,29 @@ impl<'c> FlatRow<'c> {
         }
     }
 
-    /// The message.
+    /// Returns the message of the row.
     pub const fn message(&self) -> &CapturedMessage<'c> {
         &self.message
     }
 
-    /// The call, or the message itself if it is no part of one.
+    /// Returns the call of the message, or the message itself if it belongs to no call.
     pub fn asked(&self) -> CapturedMessage<'c> {
         self.call.unwrap_or(self.message)
     }
 
-    /// The name of the error, if it is one.
+    /// Returns the error name, if the message is an error.
     pub fn error(&self) -> Option<&'c str> {
         let is_error = self.message.kind() == MessageType::Error;
         is_error.then(|| self.message.member()).and_then(present)
     }
 
-    /// The method or signal; of replies that of their call.
+    /// Returns the name of the method or signal; for a reply, the method of its call.
     pub fn member(&self) -> Option<&'c str> {
         let asked = self.asked();
         (asked.kind() != MessageType::Error).then(|| asked.member()).and_then(present)
     }
 
-    /// How much of the message there is, in a word.
+    /// Returns how much of the message is present and valid, in words.
     pub const fn state(&self) -> &'static str {
         match self.message.health() {
             Health::Whole => "whole",
@@ -99,8 +99,8 @@ impl<'c> FlatRow<'c> {
         }
     }
 
-    /// What it says: a list of its arguments as JSON; `None` if that is cut, redacted or invalid.
-    /// `buffer` is room for its bytes.
+    /// Returns the arguments as a JSON list; `None` if the body is cut, redacted or invalid.
+    /// `buffer` holds the bytes of the message temporarily.
     ///
     /// # Errors
     ///
@@ -112,12 +112,14 @@ impl<'c> FlatRow<'c> {
         arguments_as_json(&self.message, buffer)
     }
 
-    /// How long the bus had it in a phase, in nanoseconds; `None` if that is not known.
+    /// Returns the time that the bus spent on the message in a phase, in nanoseconds; `None` if
+    /// unknown.
     pub fn phase(&self, phase: BusPhase) -> Option<i64> {
         nanos(self.in_bus?.time(phase))
     }
 
-    /// Nanoseconds from when the bus received it until it had decided who gets it, if the bus has recorded.
+    /// Returns the nanoseconds from when the bus received the message until it had determined the
+    /// recipients, if the bus itself recorded that.
     pub fn routed_after(&self) -> Option<i64> {
         nanos(Some(self.in_bus?.routed()))
     }
@@ -132,17 +134,17 @@ impl<'c> FlatRow<'c> {
     }
 }
 
-/// The columns, in order.
+/// The columns of the table, in order.
 pub const COLUMNS: &[FlatColumn] = &[
-    integer("number", "place in the recording, from 1; the key of a message", |row| {
+    integer("number", "position in the recording, from 1; the key of a message", |row| {
         Some(number(row.message()))
     }),
     FlatColumn {
         name: "time_ns",
-        about: "when: nanoseconds since 1970",
+        about: "time of the message, in nanoseconds since 1970",
         value: FlatValue::Time(|row| row.message.at().0),
     },
-    text("bus", "`session`, `system` or what the recording calls the bus", |row| {
+    text("bus", "`session`, `system` or the name of the bus in the recording", |row| {
         let bus = row.message.capture().buses().get(usize::from(row.message.bus().0));
         bus.and_then(|bus| present(&bus.name))
     }),
@@ -151,40 +153,42 @@ pub const COLUMNS: &[FlatColumn] = &[
     }),
     text("sender", "unique name of the sender", |row| present(row.message.sender())),
     text("sender_name", "the first well-known name that it has owned", |row| row.name(row.sender)),
-    text("sender_program", "its program, or the script of an interpreter", |row| {
+    text("sender_program", "its program, or the script that an interpreter runs", |row| {
         process(row.sender)?.program()
     }),
-    integer("sender_pid", "its process", |row| Some(process(row.sender)?.pid?.into())),
+    integer("sender_pid", "its process ID", |row| Some(process(row.sender)?.pid?.into())),
     text("sender_unit", "its systemd unit", |row| process(row.sender)?.unit.as_deref()),
     text("destination", "the name that the message is addressed to", |row| {
         present(row.message.destination())
     }),
-    text("recipient", "unique name of who that was", |row| row.unique(row.recipient)),
+    text("recipient", "unique name of the recipient", |row| row.unique(row.recipient)),
     text("recipient_name", "the first well-known name that it has owned", |row| {
         row.name(row.recipient)
     }),
     text("recipient_program", "its program", |row| process(row.recipient)?.program()),
-    integer("recipient_pid", "its process", |row| Some(process(row.recipient)?.pid?.into())),
+    integer("recipient_pid", "its process ID", |row| Some(process(row.recipient)?.pid?.into())),
     text("recipient_unit", "its systemd unit", |row| process(row.recipient)?.unit.as_deref()),
-    text("path", "the object; of replies that of their call", |row| present(row.asked().path())),
-    text("interface", "the interface; of replies that of their call", |row| {
+    text("path", "path of the object; for replies, of their call", |row| {
+        present(row.asked().path())
+    }),
+    text("interface", "interface; for replies, of their call", |row| {
         present(row.asked().interface())
     }),
-    text("member", "the method or signal; of replies that of their call", |row| row.member()),
-    text("error", "the name of the error, if it is one", |row| row.error()),
-    text("signature", "the types of the body", |row| present(row.message.signature())),
-    integer("flags", "the byte of flags", |row| Some(row.message.flags().bits().into())),
-    integer("serial", "the number that the sender gave it", |row| {
+    text("member", "name of the method or signal; for replies, of their call", |row| row.member()),
+    text("error", "error name, if the message is an error", |row| row.error()),
+    text("signature", "signature of the body", |row| present(row.message.signature())),
+    integer("flags", "flags as a byte", |row| Some(row.message.flags().bits().into())),
+    integer("serial", "serial that the sender gave the message", |row| {
         present_number(row.message.serial())
     }),
-    integer("reply_serial", "the serial of the call that it answers", |row| {
+    integer("reply_serial", "serial of the call that the message answers", |row| {
         present_number(row.message.reply_serial())
     }),
     integer("size_bytes", "bytes on the wire", |row| Some(row.message.len().into())),
-    integer("kept_bytes", "of these, bytes that the recording has", |row| {
+    integer("kept_bytes", "bytes that the recording has of the message", |row| {
         Some(row.message.kept().into())
     }),
-    integer("unix_fds", "descriptors that came with it; 255 is that many or more", |row| {
+    integer("unix_fds", "number of file descriptors; 255 means that many or more", |row| {
         Some(row.message.unix_fds().into())
     }),
     text(
@@ -195,12 +199,12 @@ pub const COLUMNS: &[FlatColumn] = &[
     integer("partner", "`number` of the reply of a call, or of the call of a reply", |row| {
         row.message.partner().map(|partner| number(&partner))
     }),
-    integer("duration_ns", "from the call to its reply, in the rows of both", |row| {
+    integer("duration_ns", "time from the call to its reply, in the rows of both", |row| {
         nanos(row.message.duration())
     }),
     text(
         "outcome",
-        "of calls and replies: `returned`, `failed`, `timed out`, `callee left`, `caller left`, \
+        "outcome of calls and replies: `returned`, `failed`, `timed out`, `callee left`, `caller left`, \
          `waiting`, `unknown` or `no reply expected`",
         |row| row.message.outcome().map(CallOutcome::as_str),
     ),
@@ -212,7 +216,7 @@ pub const COLUMNS: &[FlatColumn] = &[
     },
     FlatColumn {
         name: "body",
-        about: "what it says: the arguments as a JSON list, as `data` of json; absent if it is not whole",
+        about: "arguments as a JSON list, like `data` of json; absent if the body is not whole",
         value: FlatValue::Body,
     },
     integer(
@@ -222,24 +226,26 @@ pub const COLUMNS: &[FlatColumn] = &[
     ),
     integer(
         "copies",
-        "connections that the bus sent it to, if the bus itself has recorded",
+        "number of connections that the bus sent it to, if the bus itself recorded",
         |row| Some(row.message.copies()?.count() as i64),
     ),
     integer(
         "routed_after_ns",
-        "from when the bus received it until it had decided who gets it",
+        "from when the bus received it until it had determined the recipients",
         |row| row.routed_after(),
     ),
-    integer("receive_ns", "of this, reading the bytes", |row| row.phase(BusPhase::Receive)),
-    integer("wait_ns", "of this, routing other messages of the same read", |row| {
+    integer("receive_ns", "part of it for reading the bytes", |row| row.phase(BusPhase::Receive)),
+    integer("wait_ns", "part of it for routing other messages of the same read", |row| {
         row.phase(BusPhase::Wait)
     }),
-    integer("dispatch_ns", "of this, finding the recipients, without the next", |row| {
+    integer("dispatch_ns", "part of it for finding the recipients, without the next", |row| {
         row.phase(BusPhase::Dispatch)
     }),
-    integer("match_ns", "of this, the search of match rules; only without a destination", |row| {
-        row.phase(BusPhase::Match)
-    }),
+    integer(
+        "match_ns",
+        "part of it for the search of match rules; only without a destination",
+        |row| row.phase(BusPhase::Match),
+    ),
     integer("send_ns", "from then until the bus had written the last copy", |row| {
         row.phase(BusPhase::Send)
     }),
@@ -270,12 +276,12 @@ pub(crate) fn nanos(time: Option<Duration>) -> Option<i64> {
     time.map(|time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
 }
 
-/// A header field, which is empty if the message has none.
+/// The text of a header field; `None` if it is absent.
 pub(crate) fn present(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A number of a header, which is 0 if the message has none.
+/// A number in a header; `None` if it is absent.
 pub(crate) fn present_number(number: u32) -> Option<i64> {
     (number != 0).then(|| number.into())
 }

@@ -6,11 +6,11 @@ use capture::Capture;
 use capture::model::CapturedMessage;
 use capture::show::{Controls, MessageFormat};
 
-/// Writes the messages that are selected, an object a line.
+/// Writes the selected messages, one JSON object per line.
 ///
 /// # Errors
 ///
-/// If the recording cannot be read, or `out` takes no more.
+/// If the recording cannot be read, or if writing to `out` fails.
 pub fn write_json<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,

@@ -1,14 +1,15 @@
-//! Recordings in the formats of other programs.
+//! Exports recordings to the formats of other programs.
 //!
-//! - [`write_json`]: messages with their arguments, an object a line.
-//! - [`flat`]: the table that has all of a message in one row, with what is known of its call.
-//!   [`write_csv`] writes it as lines, [`write_parquet`] as columns, for those who put many recordings
-//!   side by side.
-//! - [`write_sqlite`]: a database, with views that answer what is asked most.
-//! - [`write_dot`]: who talks to whom, as a graph that Graphviz draws.
+//! - [`write_json`]: messages with their arguments, one object per line.
+//! - [`flat`]: the flat table, with one row for each message, including the facts about its call.
+//!   [`write_csv`] writes it as text, [`write_parquet`] by columns, for analyzing many recordings
+//!   together.
+//! - [`write_sqlite`]: a database, with views for the most frequent questions.
+//! - [`write_dot`]: the traffic between programs, as a graph for Graphviz.
 //!
-//! Each takes a capture and which of its messages to write. The schemas stand in docs/export.md, each
-//! with its version. A trace for viewers of traces is what [`capture::timeline::chrome_trace`] writes.
+//! Each function takes a capture and a selection of its messages. The schemas and their versions
+//! are described in docs/export.md. [`capture::timeline::chrome_trace`] writes traces for trace
+//! viewers.
 
 #![forbid(unsafe_code)]
 

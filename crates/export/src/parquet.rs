@@ -1,4 +1,4 @@
-//! The flat table in columns: Apache Parquet.
+//! The flat table in the columnar format Apache Parquet.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -18,11 +18,11 @@ use capture::model::CapturedMessage;
 use crate::ExportError;
 use crate::flat::{self, COLUMNS, FlatRow, FlatValue};
 
-/// Writes the messages that are selected. Nothing of `out` is a whole file until it is done.
+/// Writes the selected messages. `out` is not a valid file until this function returns.
 ///
 /// # Errors
 ///
-/// If the recording cannot be read, or `out` takes no more.
+/// If the recording cannot be read, or if writing to `out` fails.
 pub fn write_parquet<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -44,7 +44,7 @@ pub fn write_parquet<'c>(
     Ok(writer.inner_mut().flush()?)
 }
 
-/// The columns, in the words of the format.
+/// The schema of the table in the notation of Parquet.
 fn schema() -> String {
     let mut text = String::from("message messages {\n");
     for column in COLUMNS {
@@ -60,8 +60,8 @@ fn schema() -> String {
     text + "}\n"
 }
 
-/// Few texts are used often, so a dictionary makes them small; numbers that go up are their
-/// differences.
+/// Few different texts occur often, so columns of texts use a dictionary. Ascending numbers are
+/// stored as differences.
 fn properties() -> WriterProperties {
     let version = KeyValue::new(VERSION_KEY.to_owned(), flat::VERSION.to_string());
     let mut builder = WriterProperties::builder()
@@ -117,7 +117,7 @@ fn write_column(
     }
 }
 
-/// A few at a time: unlike all else they may be large.
+/// Writes bodies in small batches, since they may be large.
 fn write_bodies(
     place: &mut SerializedColumnWriter<'_>,
     rows: &[FlatRow<'_>],
@@ -131,7 +131,7 @@ fn write_bodies(
     Ok(())
 }
 
-/// Values that there are, and for each row whether it has one.
+/// Writes the values that are present, and for each row whether it has a value.
 fn write_optional<T: DataType>(
     place: &mut SerializedColumnWriter<'_>,
     column: impl Iterator<Item = Option<T::T>>,
@@ -144,14 +144,14 @@ fn write_optional<T: DataType>(
     place.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
 }
 
-/// Rows that are in memory at a time, and that a reader can leave out together.
+/// The number of rows in memory at a time, and in each row group of the file.
 const GROUP_ROWS: usize = 1 << 17;
 
-/// Bodies that are in memory at a time.
+/// The number of bodies in memory at a time.
 const BODY_ROWS: usize = 1 << 8;
 
-/// Under which key the file has the version of the table.
+/// The metadata key of the version of the table.
 const VERSION_KEY: &str = "diligence.messages.version";
 
-/// Columns of which nearly every value is the one above and a little.
+/// The columns in which nearly every value is slightly larger than the one before.
 const ASCENDING: [&str; 4] = ["number", "time_ns", "serial", "reply_serial"];

@@ -1,4 +1,5 @@
-//! Who is on a bus: a second connection that asks, since one that listens may not send.
+//! Queries the connections and names of a bus on a second connection, since a monitor must not send
+//! messages.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
@@ -17,8 +18,8 @@ use crate::objects::{Introspector, ObjectIntrospection};
 use crate::punctuality::PROBE;
 use crate::statistics::{BusStatistics, CONNECTIONS_MAX, number};
 
-/// Asks who is there, and about everybody who comes, at once: a program may be short-lived.
-/// Nothing here waits for the bus.
+/// Queries a bus about its connections at the start, and about each new connection immediately, as
+/// a program may be short-lived. It never blocks.
 #[derive(Debug)]
 pub(crate) struct BusCensus {
     connection: Connection,
@@ -26,39 +27,39 @@ pub(crate) struct BusCensus {
     changes: Subscription,
     waiting: VecDeque<CensusQuestion>,
     asked: Vec<(CensusQuestion, StartedCall)>,
-    /// Asks objects too, if that is wanted.
+    /// Introspects objects too, if requested.
     introspector: Option<Introspector>,
-    /// The last answers about the bus and its connections.
+    /// The last replies about the bus and its connections.
     statistics: Option<BusStatistics>,
 }
 
-/// What is asked.
+/// The queries that are sent to a bus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum CensusQuestion {
-    /// Which names there are.
+    /// Which names exist.
     Names,
-    /// Which names can be started.
+    /// Which names are activatable.
     Activatable,
-    /// Which match rules there are.
+    /// Which match rules exist.
     Rules,
-    /// Who owns this name.
+    /// Which connection owns this name.
     Owner(String),
-    /// Which process is behind this connection.
+    /// Which process has this connection.
     Process(String),
-    /// Which process the bus itself is.
+    /// Which process runs the bus itself.
     Bus,
-    /// What a bus of ours has counted.
+    /// The counters of a Diligence bus.
     Totals,
-    /// What a bus of ours tells of itself at this moment.
+    /// The present statistics of a Diligence bus.
     Statistics,
-    /// What it tells of its connections.
+    /// The statistics of its connections.
     Connections,
-    /// Nothing: a copy of the question shows how late copies are read.
+    /// No information: the copy of this call shows how late copies are read.
     Probe,
 }
 
 impl BusCensus {
-    /// Begins to ask.
+    /// Subscribes to changes, and queues the first queries.
     pub(crate) fn open(
         connection: Connection,
         bus: BusId,
@@ -80,13 +81,14 @@ impl BusCensus {
         Ok(Self { connection, bus, changes, waiting, asked: Vec::new(), introspector, statistics })
     }
 
-    /// Asks a bus of ours what it has counted so far, before all other questions.
+    /// Queries the counters of a Diligence bus, before all other queries.
     pub(crate) fn ask_totals(&mut self) {
         self.waiting.push_front(CensusQuestion::Totals);
         self.ask_more();
     }
 
-    /// Asks a bus of ours about itself and its connections, unless an earlier question is still open.
+    /// Queries a Diligence bus about itself and its connections, unless an earlier query is
+    /// pending.
     pub(crate) fn ask_statistics(&mut self) {
         let is_open = |question: &CensusQuestion| matches!(question, CensusQuestion::Connections);
         if self.waiting.iter().any(is_open) || self.asked.iter().any(|(one, _)| is_open(one)) {
@@ -96,30 +98,30 @@ impl BusCensus {
         self.ask_more();
     }
 
-    /// The last answers about the bus and its connections; `None` if there are none yet.
+    /// The last replies about the bus and its connections; `None` if there are none yet.
     pub(crate) const fn statistics(&self) -> Option<&BusStatistics> {
         self.statistics.as_ref()
     }
 
-    /// The connection that asks.
+    /// The connection that sends the queries.
     pub(crate) const fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Whether everything that was known at the start has been asked and answered.
+    /// Whether all queries have been answered.
     pub(crate) fn is_settled(&self) -> bool {
         self.waiting.is_empty()
             && self.asked.is_empty()
             && self.introspector.as_ref().is_none_or(Introspector::is_settled)
     }
 
-    /// Sends a probe, before anything else that is to be asked.
+    /// Sends a probe before all other queries.
     pub(crate) fn send_probe(&mut self) {
         self.waiting.push_front(CensusQuestion::Probe);
         self.ask_more();
     }
 
-    /// Looks at what has been heard: it may be about objects that are to be asked.
+    /// Examines a recorded message: it may name an object to introspect.
     pub(crate) fn see(&mut self, record: &RecordingRecord<'_>) {
         if let (Some(introspector), RecordingRecord::Message(raw)) =
             (&mut self.introspector, record)
@@ -128,7 +130,7 @@ impl BusCensus {
         }
     }
 
-    /// Takes what has come, and gives what was learnt to `each`.
+    /// Processes received messages, and passes the learned facts to `each`.
     pub(crate) fn take(
         &mut self,
         clock: RecordingClock,
@@ -161,7 +163,7 @@ impl BusCensus {
             match self.changes.poll() {
                 Ok(Some(signal)) => self.changed(&signal, clock, learn),
                 Ok(None) => return Ok(()),
-                // Who came and was not seen is among the names.
+                // Connections whose signal was lost are among the names.
                 Err(SubscriptionError::Lost { .. }) => {
                     self.waiting.push_back(CensusQuestion::Names)
                 }
@@ -179,14 +181,14 @@ impl BusCensus {
         let Ok((name, _, new)) = signal.read::<(&str, &str, &str)>() else { return };
         let new = (!new.is_empty()).then(|| new.to_owned());
         match (name.starts_with(':'), new) {
-            // Before all other questions: it may be gone soon.
+            // Before all other queries, as the connection may be short-lived.
             (true, Some(_)) => self.waiting.push_front(CensusQuestion::Process(name.to_owned())),
             (true, None) => learn(Fact::Left { unique: name.to_owned(), why: None }),
             (false, unique) => {
                 if let Some(introspector) = &mut self.introspector {
-                    introspector.changed_hands(name);
+                    introspector.owner_changed(name);
                 }
-                // The signal says more than a reply that is on its way, and may be younger.
+                // The signal is more precise than a pending reply, and may be newer.
                 let is_answered = |question: &CensusQuestion| matches!(question, CensusQuestion::Owner(of) if of == name);
                 self.waiting.retain(|question| !is_answered(question));
                 self.asked.retain(|(question, _)| !is_answered(question));
@@ -262,7 +264,8 @@ impl BusCensus {
                 (_, Some(name)) => self.connection.start_call(&message, &(name,), options),
                 (_, None) => self.connection.start_call(&message, &(), options),
             };
-            // What cannot be sent is a connection that has ended, which shows when it is flushed.
+            // A query can only be unsendable if the connection has ended, which is noticed when it
+            // is flushed.
             if let Ok(call) = started {
                 self.asked.push((question, call));
             }
@@ -271,7 +274,7 @@ impl BusCensus {
 }
 
 impl CensusQuestion {
-    /// The interface, the method and the name that it is about.
+    /// The interface and method of the call, and its argument, if it is a name.
     const fn call(&self) -> (InterfaceName<'static>, MemberName<'static>, Option<&str>) {
         let (interface, member, name) = match self {
             Self::Names => (DRIVER, "ListNames", None),
@@ -288,8 +291,8 @@ impl CensusQuestion {
     }
 }
 
-/// A question that has no answer. Of who has gone before the bus could tell of him it is known that
-/// he was there.
+/// Handles a query that failed. If a connection left before the bus could reply, its existence is
+/// still a fact.
 fn refused(question: CensusQuestion, error: &CallError, learn: &mut dyn FnMut(Fact)) {
     if let (CensusQuestion::Process(unique), CallError::Remote { .. }) = (question, error) {
         learn(Fact::Peer { unique, process: None });
@@ -327,5 +330,5 @@ const STATS: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DB
 const CHANGES: &str = "type='signal',sender='org.freedesktop.DBus',\
                        interface='org.freedesktop.DBus',member='NameOwnerChanged'";
 
-/// Questions that are under way at once: a system bus allows each connection 128 or so.
+/// The maximum number of concurrent queries. A system bus allows a connection 128 or so.
 const ASKED_MAX: usize = 64;

@@ -1,42 +1,42 @@
-//! One clock for everything that is recorded.
+//! The common clock of all records.
 
 use std::time::Duration;
 
 use capture::record::RecordedTime;
 use sys::clock;
 
-/// Tells the time of day without ever going back: it is asked once, and counted on from there. So
-/// spans are right even if somebody sets the clock of the machine, and several buses can be
-/// compared.
+/// A time of day that never goes back: it is read once and advanced by the monotonic clock.
+/// Therefore durations are correct even if the clock of the machine is set, and several buses can
+/// be compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordingClock {
-    /// Nanoseconds that the time of day is ahead of the monotonic clock.
+    /// The nanoseconds from the monotonic clock to the time of day.
     ahead: i64,
 }
 
 impl RecordingClock {
-    /// Asks for the time of day.
+    /// Creates a clock from the present time of day.
     pub fn start() -> Self {
         let (day, monotonic) = (clock::realtime(), clock::monotonic());
         Self { ahead: nanos(day) - nanos(monotonic) }
     }
 
-    /// The time now.
+    /// Returns the present time.
     pub fn now(self) -> RecordedTime {
         self.at(clock::monotonic())
     }
 
-    /// The time of day at a moment of the monotonic clock.
+    /// Returns the time of day for a time of the monotonic clock.
     pub fn at(self, monotonic: Duration) -> RecordedTime {
         RecordedTime(self.ahead + nanos(monotonic))
     }
 
-    /// The moment of the monotonic clock at a time of day; zero if that was before its start.
+    /// Returns the time of the monotonic clock for a time of day; zero for times before its start.
     pub fn monotonic(self, at: RecordedTime) -> Duration {
         Duration::from_nanos(u64::try_from(at.0.saturating_sub(self.ahead)).unwrap_or_default())
     }
 
-    /// Nanoseconds that the time of day is ahead of the monotonic clock.
+    /// Returns the nanoseconds from the monotonic clock to the time of day.
     pub const fn ahead(self) -> i64 {
         self.ahead
     }

@@ -1,23 +1,23 @@
-//! Listens to buses, and writes recordings.
+//! Captures the messages of buses and writes recordings.
 //!
-//! A [`BusWatch`] listens to several buses at once, and gives what it hears as records. A [`Tape`]
-//! takes records, and writes them to files. The modules, in the order of reading:
+//! A [`BusWatch`] captures the messages of several buses as records. A [`Tape`] writes records to
+//! files. The modules, in reading order:
 //!
-//! - [`place`], [`clock`]: which bus, and what time it is.
-//! - [`wanted`]: what is to be heard of it.
-//! - `source`: where the messages of one bus come from.
-//! - `census`: a second connection that asks who is there.
-//! - [`objects`]: what the objects of services say they have.
-//! - `punctuality`: whether messages are read when they come.
-//! - [`listener`]: one bus, found again when it has closed the connections.
-//! - [`watch`]: several of them.
-//! - [`statistics`]: what a bus of ours tells of itself.
-//! - `scheduler`: when the processes that talk have a processor.
-//! - [`standing`]: what was learnt and still holds.
-//! - [`rolling`]: the last messages, so that they can be asked about.
-//! - [`tape`]: writing, so that nothing is lost silently.
-//! - [`session`]: a recording while it is made.
-//! - [`mod@origin`]: who records, on what.
+//! - [`place`], [`clock`]: the location of a bus, and the time of records.
+//! - [`options`]: what is recorded.
+//! - `source`: the source of the messages of one bus.
+//! - `census`: a second connection, which queries the connections of the bus.
+//! - [`objects`]: introspection data of services.
+//! - `punctuality`: detects messages that are read late.
+//! - [`listener`]: captures one bus, and reconnects if the connection is lost.
+//! - [`watch`]: captures several buses.
+//! - [`statistics`]: the statistics that a Diligence bus provides.
+//! - `scheduler`: when the processes of connections run on a processor.
+//! - [`standing`]: the facts that are currently true.
+//! - [`rolling`]: the last messages, for queries.
+//! - [`tape`]: writes files and counts all losses.
+//! - [`session`]: a recording in progress.
+//! - [`mod@origin`]: the program and machine that record.
 
 #![forbid(unsafe_code)]
 
@@ -25,6 +25,7 @@ mod census;
 pub mod clock;
 pub mod listener;
 pub mod objects;
+pub mod options;
 pub mod origin;
 pub mod place;
 mod punctuality;
@@ -35,12 +36,12 @@ mod source;
 pub mod standing;
 pub mod statistics;
 pub mod tape;
-pub mod wanted;
 pub mod watch;
 
 pub use clock::RecordingClock;
 pub use listener::{BusListenError, Notice};
 pub use objects::ObjectIntrospection;
+pub use options::{ProcessorRecording, RecordingOptions, RecordingPace};
 pub use origin::origin;
 pub use place::BusPlace;
 pub use rolling::Rolling;
@@ -52,5 +53,4 @@ pub use session::{
 pub use source::Drained;
 pub use statistics::{BusStatistics, ConnectionStatistics};
 pub use tape::{RecordingTally, Tape, TapeDestination, TapeError, TapeNotice, UnfinishedRecording};
-pub use wanted::{Beside, RecordingOptions, RecordingPace};
 pub use watch::BusWatch;

@@ -1,4 +1,4 @@
-//! One bus: listened to, asked, and found again when it has closed the connections.
+//! Captures one bus, queries it, and reconnects if the connection is lost.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use wire::guid::Guid;
 
 use crate::census::BusCensus;
 use crate::clock::RecordingClock;
+use crate::options::RecordingOptions;
 use crate::place::BusPlace;
 use crate::punctuality::{Probing, Punctuality};
 use crate::source::{self, Drained, MessageSource};
 use crate::statistics::BusStatistics;
-use crate::wanted::RecordingOptions;
 
-/// One bus.
+/// The capture of one bus.
 #[derive(Debug)]
 pub(crate) struct BusListener {
     place: BusPlace,
@@ -31,7 +31,7 @@ pub(crate) struct BusListener {
 #[derive(Debug)]
 enum ListenerState {
     Live(Box<ConnectedBus>),
-    /// The bus has closed the connections.
+    /// The connections to the bus are lost.
     Away(Away),
     Over,
 }
@@ -40,11 +40,11 @@ enum ListenerState {
 struct ConnectedBus {
     source: Box<dyn MessageSource>,
     census: BusCensus,
-    /// `None` if the times of messages are those of the bus.
+    /// Measures late reading; `None` if the bus itself provides the times of messages.
     punctuality: Option<Punctuality>,
 }
 
-/// Since when, and when it is tried again, by the monotonic clock.
+/// When the connections were lost and when the next attempt is due, by the monotonic clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Away {
     since: Duration,
@@ -52,30 +52,30 @@ struct Away {
     pause: Duration,
 }
 
-/// Something that whoever records wants to be told at once.
+/// An event that the user should see immediately.
 #[derive(Debug)]
 pub enum Notice {
-    /// The bus did not let us become a monitor, so only what can be overheard is there.
-    Overhearing(BusPlace, CallError),
-    /// The bus has closed the connections; messages are missing from here on.
+    /// The bus rejected BecomeMonitor, so messages are captured by eavesdropping.
+    Eavesdropping(BusPlace, CallError),
+    /// The connections to the bus were lost; messages are missing from then on.
     Lost(BusPlace, Ended),
-    /// The bus can be listened to again.
+    /// The bus is captured again.
     Found(BusPlace),
-    /// The bus did not come back.
+    /// The bus could not be reached again.
     Gone(BusPlace),
 }
 
-/// Why a bus cannot be recorded.
+/// The reasons why a bus cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum BusListenError {
     /// Connecting failed.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The bus does not show its messages.
-    #[error("it does not show its messages: {0}")]
+    /// The bus rejected both BecomeMonitor and eavesdropping.
+    #[error("it allows neither monitoring nor eavesdropping: {0}")]
     Refused(CallError),
     /// The bus rejected the match rule for NameOwnerChanged.
-    #[error("it does not tell who comes and goes: {0}")]
+    #[error("it rejected the subscription to NameOwnerChanged: {0}")]
     Changes(#[from] SubscribeError),
     /// Waiting for the connection failed.
     #[error(transparent)]
@@ -83,7 +83,7 @@ pub enum BusListenError {
 }
 
 impl BusListener {
-    /// Connects to a bus, which gets this number if there is none of before.
+    /// Connects to a bus, which gets the id `bus`.
     pub(crate) fn open(
         place: BusPlace,
         wanted: RecordingOptions,
@@ -96,7 +96,7 @@ impl BusListener {
         Ok(listener)
     }
 
-    /// Connects, and tells of the bus if it is not the one of before.
+    /// Connects, and describes the bus unless it is the same as before.
     fn connect(
         &mut self,
         next_bus: BusId,
@@ -112,7 +112,7 @@ impl BusListener {
         let found = source::find(listening, bus, &self.wanted, each.clock)
             .map_err(BusListenError::Refused)?;
         if let Some(error) = found.refused {
-            each.notices.push(Notice::Overhearing(self.place.clone(), error));
+            each.notices.push(Notice::Eavesdropping(self.place.clone(), error));
         }
         if !is_same {
             each.give(RecordingRecord::Bus(self.description(found.source.as_ref())));
@@ -137,8 +137,9 @@ impl BusListener {
         Ok(())
     }
 
-    /// Measures how late copies are read, if the messages are copies. The probes come from the connection
-    /// `asking`; an eavesdropper gets no copies of calls to the bus.
+    /// Measures how late copies are read, if the messages are copies. Probes are sent by the
+    /// connection `asking`. An eavesdropper gets no copies of calls to the bus, so it has no
+    /// probes.
     fn punctuality(&self, source: &dyn MessageSource, asking: &str) -> Option<Punctuality> {
         let probing = match source.method() {
             CaptureMethod::Trace => return None,
@@ -160,7 +161,7 @@ impl BusListener {
         }
     }
 
-    /// Lets a poller know what is readable when there is something to take.
+    /// Registers the connections with a poller, which reports when there is something to read.
     pub(crate) fn watch(&self, poller: &Poller, token: u64) -> std::io::Result<()> {
         let ListenerState::Live(live) = &self.state else { return Ok(()) };
         if let Some(descriptor) = live.source.descriptor() {
@@ -169,22 +170,22 @@ impl BusListener {
         poller.add(live.census.connection().as_fd(), token, Interest::Read)
     }
 
-    /// Its number in the recording.
+    /// The id of the bus in the recording.
     pub(crate) const fn bus(&self) -> BusId {
         self.bus
     }
 
-    /// Whether nothing more will come.
+    /// Whether capturing the bus has ended.
     pub(crate) const fn is_over(&self) -> bool {
         matches!(self.state, ListenerState::Over)
     }
 
-    /// Whether all questions of the start have been answered.
+    /// Whether all initial queries have been answered.
     pub(crate) fn is_settled(&self) -> bool {
         !matches!(&self.state, ListenerState::Live(live) if !live.census.is_settled())
     }
 
-    /// How long there is nothing to do here unless something is readable.
+    /// How long nothing needs to be done unless something is readable.
     pub(crate) fn patience(&self, now: Duration) -> Option<Duration> {
         match &self.state {
             ListenerState::Live(live) => live.source.descriptor().is_none().then_some(LOOK_AGAIN),
@@ -193,7 +194,7 @@ impl BusListener {
         }
     }
 
-    /// Takes what has come. Says whether it is connected anew, so that it must be watched.
+    /// Processes what was received. The result states whether there are new connections to watch.
     pub(crate) fn take(
         &mut self,
         next_bus: BusId,
@@ -212,7 +213,7 @@ impl BusListener {
         }
     }
 
-    /// Asks a bus of ours about itself and its connections.
+    /// Queries a Diligence bus about itself and its connections.
     pub(crate) fn ask_statistics(&mut self) {
         if let ListenerState::Live(live) = &mut self.state
             && live.source.method() == CaptureMethod::Trace
@@ -221,13 +222,13 @@ impl BusListener {
         }
     }
 
-    /// What the bus told of itself and its connections last.
+    /// The last statistics of the bus and its connections.
     pub(crate) fn statistics(&self) -> Option<&BusStatistics> {
         let ListenerState::Live(live) = &self.state else { return None };
         live.census.statistics()
     }
 
-    /// The recording is about to end: asks for what the bus has counted until then.
+    /// Queries the counters of the bus before the recording ends.
     pub(crate) fn ask_totals(&mut self) {
         if let ListenerState::Live(live) = &mut self.state
             && live.source.method() == CaptureMethod::Trace
@@ -236,7 +237,7 @@ impl BusListener {
         }
     }
 
-    /// Nothing more will be taken: gives what was still waiting for more.
+    /// Ends the capture and passes on all waiting records.
     pub(crate) fn finish(&mut self, each: &mut RecordReceiver<'_>) {
         if let ListenerState::Live(live) = &mut self.state {
             live.source.finish(&mut |record| each.give(record));
@@ -289,7 +290,7 @@ impl BusListener {
 impl ConnectedBus {
     fn take(&mut self, bus: BusId, each: &mut RecordReceiver<'_>) -> Result<Drained, Ended> {
         let clock = each.clock;
-        // Messages first: what the bus says in them holds from then on, not from when it was asked.
+        // Messages come first: their facts hold from their time on, not from the time of a query.
         let Self { source, census, punctuality } = self;
         let mut punctuality = punctuality.as_mut().zip(each.due);
         if let Some((punctuality, due)) = &mut punctuality {
@@ -316,19 +317,19 @@ impl ConnectedBus {
     }
 }
 
-/// What came of taking.
+/// The result of processing what was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ListenerProgress {
-    /// A share of what had come.
+    /// Some of what was received was processed.
     Share(Drained),
-    /// New connections, which must be watched.
+    /// There are new connections to watch.
     Connected,
 }
 
-/// Where what is heard goes.
+/// The receiver of records and notices.
 pub(crate) struct RecordReceiver<'e> {
     pub(crate) clock: RecordingClock,
-    /// Until when it was going to be looked at the buses, by the monotonic clock; `None` if nobody has said.
+    /// The time of the monotonic clock by which the buses were due to be read; `None` if unknown.
     pub(crate) due: Option<Duration>,
     pub(crate) records: &'e mut dyn FnMut(RecordingRecord<'_>),
     pub(crate) notices: &'e mut Vec<Notice>,
@@ -349,25 +350,24 @@ impl RecordReceiver<'_> {
 impl std::fmt::Display for Notice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Overhearing(place, error) => write!(
+            Self::Eavesdropping(place, error) => write!(
                 f,
-                "{place} does not let us be a monitor ({error}): \
-                 only what can be overheard is recorded"
+                "{place} rejected the monitor ({error}): recording by eavesdropping, which misses some messages"
             ),
             Self::Lost(place, ended) => {
-                write!(f, "{place} is lost ({ended}): messages are missing from here on")
+                write!(f, "lost {place} ({ended}): messages are missing from here on")
             }
-            Self::Found(place) => write!(f, "{place} is there again"),
-            Self::Gone(place) => write!(f, "{place} did not come back"),
+            Self::Found(place) => write!(f, "reconnected to {place}"),
+            Self::Gone(place) => write!(f, "gave up reconnecting to {place}"),
         }
     }
 }
 
-/// How often a source is looked at that does not say when there is something.
+/// The interval of checking a source that cannot signal new messages.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The first pause before a bus that is lost is tried again; each one is twice the one before.
+/// The pause before the first attempt to reconnect. Each further pause is twice as long.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 
-/// How long a bus that is lost is looked for.
+/// How long reconnecting to a bus is attempted.
 const SEARCH_MAX: Duration = Duration::from_secs(5);

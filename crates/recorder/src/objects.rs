@@ -1,5 +1,4 @@
-//! What objects say they have: asked of those that messages name, so that arguments can be shown
-//! with their names.
+//! Introspects the objects that messages refer to, so that arguments can be shown with their names.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -12,50 +11,50 @@ use client::{CallError, Connection, ReceivedMessage, StartedCall, driver, error_
 use inspector::start_introspect;
 use wire::Message;
 
-/// Whether objects are asked what they have.
+/// Whether objects are introspected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ObjectIntrospection {
-    /// They are left alone.
+    /// No objects are introspected.
     #[default]
     Ignored,
-    /// Those that messages name are asked, by the recorder, which the services notice. Nothing is
-    /// started for it, a service is asked one question at a time, and how many there are in all is
-    /// bounded.
+    /// The recorder introspects objects that messages refer to, which their services can notice. No
+    /// service is started for it, each service handles one request at a time, and the total number
+    /// of requests is bounded.
     Introspected,
 }
 
-/// Asks objects what they have: those that messages name with an interface that the service has
-/// not described yet.
+/// Introspects the objects that messages refer to with an interface that their service has not
+/// described yet.
 #[derive(Debug, Default)]
 pub(crate) struct Introspector {
     services: HashMap<String, IntrospectedService>,
     waiting: VecDeque<IntrospectedObject>,
     asked: Vec<(IntrospectedObject, StartedCall)>,
-    /// Questions that were put.
+    /// The number of requests sent.
     questions: usize,
-    /// Bytes of documents that were learnt.
-    learnt: usize,
+    /// The total length of the received documents, in bytes.
+    document_bytes: usize,
 }
 
-/// What is known of a service, by the name that messages have for it.
+/// The state of a service, by the name that messages use.
 #[derive(Debug, Default)]
 struct IntrospectedService {
-    /// Interfaces that it has described.
+    /// The interfaces that the service has described.
     described: HashSet<String>,
-    /// Objects that were seen while they were of interest.
+    /// The objects that were queued for introspection.
     paths: HashSet<String>,
-    /// Whether it does not answer in time, or not us, and so is left alone.
-    silence: Silence,
+    /// Whether the service timed out or denied access, so that it is not asked again.
+    response: ServiceResponse,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Silence {
+enum ServiceResponse {
     #[default]
     Unknown,
-    Kept,
+    Refusing,
 }
 
-/// An object, and the interface of which a message spoke; empty if it spoke of none.
+/// An object, and the interface in the message; empty if the message has none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct IntrospectedObject {
     service: String,
@@ -64,7 +63,7 @@ struct IntrospectedObject {
 }
 
 impl Introspector {
-    /// Looks at a message. Those of the connection `own` are not of interest.
+    /// Examines a message. Messages of the connection `own` are ignored.
     pub(crate) fn see(&mut self, bytes: &[u8], own: &str) {
         let Ok(message) = Message::parse(bytes) else { return };
         let Some((service, path)) = object(&message) else { return };
@@ -84,7 +83,7 @@ impl Introspector {
         }
     }
 
-    /// What is known of a service, unless there are too many.
+    /// The state of a service; `None` if there are too many services.
     fn service(&mut self, name: &str) -> Option<&mut IntrospectedService> {
         if !self.services.contains_key(name) && self.services.len() < SERVICES_MAX {
             self.services.insert(name.to_owned(), IntrospectedService::default());
@@ -92,17 +91,17 @@ impl Introspector {
         self.services.get_mut(name)
     }
 
-    /// A name has another owner, who has not said anything yet.
-    pub(crate) fn changed_hands(&mut self, name: &str) {
+    /// Forgets a name with a new owner, which has described nothing yet.
+    pub(crate) fn owner_changed(&mut self, name: &str) {
         self.services.remove(name);
     }
 
-    /// Whether all questions were answered.
+    /// Whether all requests have been answered.
     pub(crate) fn is_settled(&self) -> bool {
         self.waiting.is_empty() && self.asked.is_empty()
     }
 
-    /// Takes the answers that have come to `connection`, and asks more.
+    /// Processes the replies received by `connection`, and sends more requests.
     pub(crate) fn take(&mut self, connection: &Connection, learn: &mut dyn FnMut(Fact)) {
         for (object, mut call) in std::mem::take(&mut self.asked) {
             match call.poll() {
@@ -114,7 +113,8 @@ impl Introspector {
             && let Some(object) = self.next()
         {
             let (service, path) = (object.service.as_str(), object.path.as_str());
-            // What cannot be sent is a connection that has ended, which shows when it is flushed.
+            // A request can only be unsendable if the connection has ended, which is noticed when
+            // it is flushed.
             if let Ok(call) = start_introspect(connection, service, path, PATIENCE) {
                 self.questions += 1;
                 self.asked.push((object, call));
@@ -122,9 +122,9 @@ impl Introspector {
         }
     }
 
-    /// The next object whose service is not busy with a question, and still has to be asked.
+    /// The next object to introspect whose service has no pending request.
     fn next(&mut self) -> Option<IntrospectedObject> {
-        if self.questions >= QUESTIONS_MAX || self.learnt >= LEARNT_MAX {
+        if self.questions >= QUESTIONS_MAX || self.document_bytes >= DOCUMENT_BYTES_MAX {
             self.waiting.clear();
         }
         let Self { services, asked, waiting, .. } = self;
@@ -152,17 +152,18 @@ impl Introspector {
                 let Ok((xml,)) = reply.read::<(&str,)>() else { return };
                 let Ok(found) = Introspection::parse(xml) else { return };
                 known.described.extend(found.interfaces.into_iter().map(|one| one.name));
-                // An answer is as much as can be learnt for calls that name no interface.
+                // For calls without an interface, any reply is all that can be learned.
                 known.described.insert(String::new());
-                self.learnt += xml.len();
+                self.document_bytes += xml.len();
                 let IntrospectedObject { service: name, path, .. } = object;
                 learn(Fact::Introspection { name, path, xml: xml.to_owned() });
             }
-            Err(CallError::TimedOut) => known.silence = Silence::Kept,
+            Err(CallError::TimedOut) => known.response = ServiceResponse::Refusing,
             Err(error) if error.remote_name() == Some(error_name::ACCESS_DENIED.as_str()) => {
-                known.silence = Silence::Kept;
+                known.response = ServiceResponse::Refusing;
             }
-            // There is no such object any more, or it does not say; another one may.
+            // This object no longer exists or cannot be introspected. Another one of the service
+            // may.
             Err(_) => {}
         }
     }
@@ -170,7 +171,7 @@ impl Introspector {
 
 impl IntrospectedService {
     fn is_to_be_asked(&self, interface: &str) -> bool {
-        self.silence == Silence::Unknown && !self.described.contains(interface)
+        self.response == ServiceResponse::Unknown && !self.described.contains(interface)
     }
 
     fn is_of_interest(&self, path: &str, interface: &str) -> bool {
@@ -178,7 +179,7 @@ impl IntrospectedService {
     }
 }
 
-/// Which object of whom a message is about.
+/// The service and object that a message refers to.
 fn object<'m>(message: &Message<'m>) -> Option<(BusName<'m>, ObjectPath<'m>)> {
     let service = match message.message_type() {
         MessageType::MethodCall => message.destination(),
@@ -188,22 +189,22 @@ fn object<'m>(message: &Message<'m>) -> Option<(BusName<'m>, ObjectPath<'m>)> {
     service.zip(message.path())
 }
 
-/// Services that are asked.
+/// The maximum number of services that are introspected.
 const SERVICES_MAX: usize = 1024;
 
-/// Objects of each that are asked.
+/// The maximum number of objects introspected for a service.
 const PATHS_MAX: usize = 32;
 
-/// Questions in all.
+/// The maximum number of requests in total.
 const QUESTIONS_MAX: usize = 4096;
 
-/// Bytes of documents in all, so that a file of messages does not become one of documents.
-const LEARNT_MAX: usize = 16 << 20;
+/// The maximum total length of documents in bytes, so that they do not dominate the recording.
+const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 
-/// Questions that are under way at once.
+/// The maximum number of concurrent requests.
 const ASKED_MAX: usize = 4;
 
-/// How long a service has to answer.
+/// The time limit for a reply.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
@@ -212,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// The objects that are of interest after a recording.
+    /// The objects that are queued after a recording.
     fn seen(introspector: &mut Introspector, recording: &TestRecording) -> Vec<String> {
         recording.each(|record| {
             if let capture::RecordingRecord::Message(raw) = record {
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_asked_that_messages_name() {
+    fn introspection_covers_objects_that_messages_name() {
         let mut recording = TestRecording::new();
         let call = recording.call(":1.5", "org.x.Mail", "/a org.x.Mail.Get", &());
         recording.reply(&call, ":1.6", &());
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_described_is_not_asked_again() {
+    fn introspection_skips_interfaces_that_are_described() {
         let mut introspector = Introspector::default();
         let known = introspector.service("org.x.Mail").expect("there is room");
         known.described.insert("org.x.Mail".into());
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_silence_is_left_alone() {
+    fn introspection_stops_for_services_that_time_out() {
         let mut introspector = Introspector::default();
         let mut recording = TestRecording::new();
         recording.call(":1.5", "org.x.Mail", "/a org.x.Mail.Get", &());
@@ -272,7 +273,7 @@ mod tests {
         introspector.answered(object, Err(CallError::TimedOut), &mut |fact| panic!("{fact:?}"));
         assert_eq!(introspector.next(), None);
         assert!(introspector.is_settled());
-        introspector.changed_hands("org.x.Mail");
+        introspector.owner_changed("org.x.Mail");
         assert_eq!(seen(&mut introspector, &recording), ["org.x.Mail /a", "org.x.Mail /b"]);
     }
 }

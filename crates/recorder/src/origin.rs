@@ -1,10 +1,10 @@
-//! Who records, on what.
+//! The program and machine that record.
 
 use std::{env, fs};
 
 use capture::record::RecordingOrigin;
 
-/// What is known about this machine and this program.
+/// Returns the origin of recordings that `program` makes on this machine.
 pub fn origin(program: &str) -> RecordingOrigin {
     RecordingOrigin {
         program: Some(program.to_owned()),
@@ -14,7 +14,7 @@ pub fn origin(program: &str) -> RecordingOrigin {
     }
 }
 
-/// `Linux 6.12.1 (Debian GNU/Linux 13)`.
+/// The kernel and distribution, such as `Linux 6.12.1 (Debian GNU/Linux 13)`.
 fn system() -> Option<String> {
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
     let release = fs::read_to_string("/etc/os-release").ok();
@@ -23,7 +23,7 @@ fn system() -> Option<String> {
     Some(name.map_or_else(|| format!("Linux {kernel}"), |name| format!("Linux {kernel} ({name})")))
 }
 
-/// The name for people in os-release(5).
+/// The name in os-release(5) that is meant for people.
 fn pretty_name(text: &str) -> Option<&str> {
     let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(value.trim_matches('"'))
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_says_its_name() {
+    fn distribution_names_come_from_os_release() {
         let text = "ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 13 (trixie)\"\n";
         assert_eq!(pretty_name(text), Some("Debian GNU/Linux 13 (trixie)"));
         assert_eq!(pretty_name("ID=x\n"), None);

@@ -1,20 +1,20 @@
-//! Where a bus is.
+//! The location of a bus.
 
 use client::{ConnectError, Connection, StandardBus};
 
-/// A bus that can be listened to.
+/// A bus that can be recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BusPlace {
-    /// The bus of the user's session.
+    /// The session bus of the user.
     Session,
-    /// The bus of the machine.
+    /// The system bus of the machine.
     System,
     /// The bus at this address.
     Address(String),
 }
 
 impl BusPlace {
-    /// What recordings call it; empty if it is known by its address only.
+    /// Returns the name of the bus in recordings; empty if it only has an address.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -23,7 +23,7 @@ impl BusPlace {
         }
     }
 
-    /// Its address; `None` if the environment tells none.
+    /// Returns the address of the bus; `None` if the environment does not provide it.
     pub fn address(&self) -> Option<String> {
         let standard = |bus: StandardBus| bus.address().ok().map(|list| list.to_string());
         match self {
@@ -33,7 +33,11 @@ impl BusPlace {
         }
     }
 
-    /// Connects to it.
+    /// Connects to the bus.
+    ///
+    /// # Errors
+    ///
+    /// If the address is unknown or invalid, or if connecting fails.
     pub fn connect(&self) -> Result<Connection, ConnectError> {
         match self {
             Self::Session => Connection::session(),

@@ -1,16 +1,16 @@
-//! Whether the recorder reads messages when they come.
+//! Detects whether the recorder reads messages as soon as they arrive.
 //!
-//! The times of a monitor's messages are those of reading. If this process is stopped, gets no processor or
-//! waits for a disk, the bus goes on, and the messages that wait meanwhile get times that are too late. How
-//! late shows in four ways:
+//! The times of messages in a monitor are those of reading. If this process is stopped, gets no
+//! processor or waits for a disk, the bus continues, and the waiting messages get times that are
+//! too late. The delay is detected in four ways:
 //!
-//! - the recorder looks at the bus later than it was going to;
-//! - much time passes from one message to the next of one look;
-//! - the kernel says that this thread waited for a processor;
+//! - the recorder checks the bus later than it was due to;
+//! - much time passes between two messages that are read in one turn;
+//! - the kernel reports that this thread waited for a processor;
 //! - there was something to read for a long time without a break.
 //!
-//! In each case a probe finds out when everything that waited has been read: a call to the bus, whose copy
-//! comes back behind all that the bus has routed before it.
+//! In each case a probe shows when all waiting messages have been read: a call to the bus, whose
+//! copy follows everything that the bus routed before it.
 
 use std::time::Duration;
 
@@ -25,47 +25,48 @@ use crate::source::Drained;
 /// Measures how late the messages of one bus are read. All times are of the monotonic clock.
 #[derive(Debug)]
 pub(crate) struct Punctuality {
-    /// Whether the copy of a probe can be seen.
+    /// Whether the copy of a probe can be received.
     probing: Probing,
-    /// When the recorder did something last.
+    /// When the recorder was last known to run.
     alive: Duration,
-    /// When there was nothing to read, last.
+    /// When there was last nothing to read.
     empty: Duration,
     delay: RunDelay,
     backlog: Option<ReadingBacklog>,
 }
 
-/// How it is found out that everything that waited was read.
+/// How the recorder detects that all waiting messages have been read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Probing {
     /// By the copy of a call that this connection sends.
     By(String),
-    /// The recorder gets only some messages, and not this one: by a look that finds nothing.
+    /// By a turn in which nothing is left to read. The recorder gets only some messages, and no
+    /// copy of the probe.
     Impossible,
 }
 
-/// Messages that had to wait.
+/// Messages that waited to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct ReadingBacklog {
-    /// The recorder kept up until then, as far as it knows.
+    /// The last time at which the recorder is known to have kept up.
     from: Duration,
-    /// When it went on to read.
+    /// When the recorder resumed reading.
     resumed: Duration,
-    /// How long a message has waited at most.
+    /// The maximum time that a message waited.
     by: Duration,
-    /// How many were read since.
+    /// The number of messages read since then.
     messages: u64,
     probe: Probe,
 }
 
-/// A call whose copy comes behind everything that the bus has routed before it.
+/// A call whose copy follows everything that the bus routed before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Probe {
-    /// It should be sent.
+    /// The probe should be sent.
     Wanted,
-    /// It was sent at this time.
+    /// The probe was sent at this time.
     Sent(Duration),
-    /// Its copy came soon after it was sent.
+    /// The copy of the probe arrived soon after it was sent.
     Punctual,
 }
 
@@ -74,7 +75,7 @@ impl Punctuality {
         Self { probing, alive: now, empty: now, delay: RunDelay::new(now), backlog: None }
     }
 
-    /// The recorder looks at the bus, which it was going to do until `due`.
+    /// Starts a turn of reading, which was due by `due`.
     pub(crate) fn begin(&mut self, now: Duration, due: Duration) {
         let waited = self.delay.since_last(now);
         if now >= due + LATE_MIN {
@@ -85,7 +86,7 @@ impl Punctuality {
         self.alive = now;
     }
 
-    /// The recorder has read a message.
+    /// Notes that a message was read.
     pub(crate) fn see(&mut self, message: &RawMessage<'_>, now: Duration) {
         if now.saturating_sub(self.alive) >= LATE_MIN {
             self.was_away(self.alive, now);
@@ -104,7 +105,7 @@ impl Punctuality {
         }
     }
 
-    /// The recorder has taken its share. Says whether there were messages that waited, once they are all
+    /// Ends a turn of reading. Returns the fact about messages that waited, once all of them are
     /// read.
     pub(crate) fn end(
         &mut self,
@@ -120,7 +121,7 @@ impl Punctuality {
                 self.was_away(self.empty, self.empty);
             }
             None => {}
-            // Nothing came while the recorder was away.
+            // No messages arrived during the delay.
             Some(backlog) if is_empty && backlog.messages == 0 => self.backlog = None,
             Some(backlog) if backlog.probe == Probe::Punctual => return self.finish(now, clock),
             Some(_) if is_empty && self.probing == Probing::Impossible => {
@@ -131,7 +132,7 @@ impl Punctuality {
         None
     }
 
-    /// Whether a probe should be sent now. It is sent then.
+    /// Whether a probe must be sent now. It is then considered sent.
     pub(crate) fn wants_probe(&mut self, now: Duration) -> bool {
         if self.probing == Probing::Impossible {
             return false;
@@ -154,7 +155,7 @@ impl Punctuality {
         }
     }
 
-    /// All that has come is read, or nothing more will be: reports the messages that waited.
+    /// Reports the messages that waited, when all have been read or reading ends.
     pub(crate) fn finish(&mut self, now: Duration, clock: RecordingClock) -> Option<Fact> {
         self.empty = now;
         let backlog = self.backlog.take()?;
@@ -182,14 +183,14 @@ impl Punctuality {
     }
 }
 
-/// The method of the bus that a probe calls: of `org.freedesktop.DBus.Peer`.
+/// The method of `org.freedesktop.DBus.Peer` that a probe calls.
 pub(crate) const PROBE: &str = "Ping";
 
-/// A probe is shorter than so many bytes.
+/// The maximum length of a probe in bytes.
 const PROBE_MAX: usize = 512;
 
-/// Messages that waited for less are not reported: a process that shares its processor waits for that long
-/// at times, and people feel only longer waits.
+/// The minimum delay that is reported. A process that shares its processor is often delayed for
+/// less, and only longer delays matter to people.
 const LATE_MIN: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorder_that_looks_when_it_was_going_to_is_not_late() {
+    fn messages_read_when_due_are_not_late() {
         let mut it = punctuality();
         let clock = RecordingClock::start();
         for turn in 1..100 {
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_waited_while_the_recorder_was_stopped_are_counted() {
+    fn late_messages_are_counted_after_a_stop() {
         let mut it = punctuality();
         let clock = RecordingClock::start();
         it.begin(ms(2200), ms(200));
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_late_if_nothing_came_while_the_recorder_was_stopped() {
+    fn no_messages_are_late_if_none_came_during_a_stop() {
         let mut it = punctuality();
         let clock = RecordingClock::start();
         it.begin(ms(5000), ms(200));
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_between_two_messages_of_one_look_counts() {
+    fn messages_are_late_after_a_stop_within_a_turn() {
         let mut it = punctuality();
         let clock = RecordingClock::start();
         it.begin(ms(10), ms(200));
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_copy_of_a_probe_says_when_everything_was_read() {
+    fn late_reading_ends_when_the_copy_of_a_probe_is_read() {
         use wire::message::Builder;
         let names = "valid names";
         let path = wire::names::ObjectPath::new("/").expect(names);

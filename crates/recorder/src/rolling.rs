@@ -1,28 +1,29 @@
-//! The last messages of a bus that is listened to, so that they can be asked about.
+//! The last messages of live buses, for queries.
 
 use capture::record::{Fact, RecordedTime, RecordingOrigin, RecordingRecord};
 use capture::{Capture, CapturedMessageId};
 
 use crate::standing::StandingFacts;
 
-/// A capture of what came last. It does not grow for ever: when it is full, a second one that was
-/// begun halfway takes its place, so each message finds at least so many before it.
+/// A capture of the last messages, of bounded size. When the capture is full, a second one, which
+/// was started halfway, replaces it, so a minimum number of earlier messages is always present.
 #[derive(Debug)]
 pub struct Rolling {
     standing: StandingFacts,
-    /// What is asked.
+    /// The capture that is queried.
     full: Capture,
-    /// What will be.
+    /// The capture that will replace it.
     next: Capture,
-    /// Bytes of the messages that it has.
+    /// The number of message bytes in `next`.
     next_len: usize,
-    /// Messages that are there at least, once so many have come, unless they are long.
+    /// The minimum number of messages that are present, once as many have come, unless they are
+    /// long.
     kept: usize,
 }
 
 impl Rolling {
-    /// Keeps at least `kept` messages and at most twice as many; fewer if they have more than
-    /// 32 MiB.
+    /// Creates a capture that keeps at least `kept` messages and at most twice as many; fewer if
+    /// they have more than 32 MiB.
     pub fn new(kept: usize) -> Self {
         let standing = StandingFacts::new(RecordingOrigin::default());
         Self {
@@ -34,7 +35,7 @@ impl Rolling {
         }
     }
 
-    /// Takes in what comes next. Of a message, says where it is now.
+    /// Adds the next record. Returns the position of a message in the present capture.
     pub fn push(&mut self, record: RecordingRecord<'_>) -> Option<CapturedMessageId> {
         let message = match &record {
             RecordingRecord::Message(raw) => Some((raw.at, raw.bytes.len())),
@@ -53,8 +54,8 @@ impl Rolling {
 
     fn turn_over(&mut self, at: RecordedTime) {
         let mut fresh = Capture::default();
-        // Rules were found when it began, and come and go since. Told again, they would stand for all
-        // that there are.
+        // Rules were found at the start, and have changed since. If they were repeated, they would
+        // be taken for all present rules.
         let is_rule = |record: &RecordingRecord<'_>| {
             matches!(record, RecordingRecord::Fact { fact: Fact::Rule { .. }, .. })
         };
@@ -64,13 +65,13 @@ impl Rolling {
         self.next_len = 0;
     }
 
-    /// What is there.
+    /// Returns the present capture.
     pub const fn capture(&self) -> &Capture {
         &self.full
     }
 }
 
-/// Bytes of messages that are there at least, of those that are as many.
+/// The number of message bytes at which a capture is full.
 const KEPT_LEN: usize = 32 << 20;
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_found_however_many_messages_come() {
+    fn rolling_captures_pair_calls_in_long_recordings() {
         let mut recording = TestRecording::new();
         recording.owner("org.example.Mail", ":1.6");
         for _ in 0..100 {
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_can_be_written() {
+    fn rolling_captures_can_be_written_and_read() {
         let mut recording = TestRecording::new();
         recording.bus(RecordedBus::default()).process(":1.5", 42, "mailer");
         let mut rolling = Rolling::new(10);
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn long_messages_are_not_kept_for_ever() {
+    fn rolling_captures_drop_long_messages() {
         let mut recording = TestRecording::new();
         let text = "x".repeat(1 << 20);
         recording.signal(":1.5", "/ org.example.Mail.Came", &(text.as_str(),));
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_recorder_does_is_its_own() {
+    fn rolling_captures_know_messages_of_the_recorder() {
         let mut recording = TestRecording::new();
         recording.fact(Fact::Recorder { unique: ":1.9".into() });
         recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));

@@ -1,4 +1,5 @@
-//! When the processes of buses have a processor, as far as the kernel lets us see.
+//! Records when the processes of buses and connections run on a processor, as reported by the
+//! kernel.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -13,57 +14,57 @@ use sys::switches::{Followed, Switch, SwitchKind, SwitchTrace, Switches};
 
 use crate::clock::RecordingClock;
 
-/// Watches the processes that a recording tells of: those of connections, and those of buses.
+/// Follows the processes that a recording mentions: those of connections and of buses.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     clock: RecordingClock,
-    /// How each bus is recorded, by its number.
+    /// The capture method of each bus, by id.
     methods: Vec<CaptureMethod>,
     watched: BTreeMap<u32, WatchedProcess>,
-    /// How many were watched, those that have ended among them.
+    /// The number of processes followed so far, including those that have exited.
     started: u64,
     refused: BTreeSet<u32>,
-    /// How many threads may be watched.
+    /// The maximum number of threads that are followed.
     threads_max: usize,
-    /// When what the kernel has written is taken next.
+    /// When the data of the kernel is read next.
     next: Duration,
     notices: Vec<SchedulerNotice>,
 }
 
-/// A process that is watched.
+/// A process that is followed.
 #[derive(Debug)]
 struct WatchedProcess {
     trace: SwitchTrace,
     bus: BusId,
-    /// Until when it was told.
-    told: Duration,
-    /// Threads that lost their processor although they had something to do, and when.
+    /// The end of the last reported period.
+    reported_until: Duration,
+    /// Preempted threads that have not run since, with the times of preemption.
     held_up: HashMap<u32, Duration>,
 }
 
-/// How many processes were watched.
+/// The numbers of processes that were followed or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Watching {
-    /// Whose switches are in the recording.
+    /// The number of processes whose context switches are recorded.
     pub watched: u64,
-    /// Whose are not.
+    /// The number of processes whose context switches cannot be recorded.
     pub refused: u64,
 }
 
-/// Something about processes that is to be told at once.
+/// An event about processes that the user should see immediately.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SchedulerNotice {
-    /// The kernel does not let us see when this process has a processor; the first of them.
+    /// The kernel does not allow following this process. Reported for the first such process.
     Refused {
-        /// The number of the process.
+        /// The process ID of the process.
         pid: u32,
-        /// Why.
+        /// The reason, as the system reported it.
         why: String,
     },
 }
 
 impl Scheduler {
-    /// Nobody yet.
+    /// Creates a scheduler that follows no process.
     pub(crate) fn new(clock: RecordingClock) -> Self {
         Self {
             clock,
@@ -77,7 +78,7 @@ impl Scheduler {
         }
     }
 
-    /// Begins to watch the process that a record tells of. Says so if it cannot be.
+    /// Starts to follow the process that a record mentions. Returns a fact if that fails.
     pub(crate) fn learn(
         &mut self,
         record: &RecordingRecord<'_>,
@@ -98,7 +99,7 @@ impl Scheduler {
             return None;
         }
         let why = match self.start(pid, self.followed(*bus, fact), *bus) {
-            // It has ended before it could be watched, as short programs do.
+            // The process exited before it could be followed, like short-lived programs.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             result => result.err()?.to_string(),
         };
@@ -109,7 +110,8 @@ impl Scheduler {
         Some(RecordingRecord::Fact { at: *at, bus: *bus, fact: Fact::Unwatched { pid, why } })
     }
 
-    /// Our own process would not run so without the recording.
+    /// Whether a process needs no further attention. The recorder itself is never followed, as it
+    /// runs only because of the recording.
     fn is_known(&self, pid: u32) -> bool {
         pid == std::process::id()
             || self.watched.contains_key(&pid)
@@ -117,7 +119,8 @@ impl Scheduler {
             || self.refused.len() >= REFUSED_MAX
     }
 
-    /// A bus of ours passes on all messages in its first thread; the others write files and provide memory.
+    /// The Diligence bus passes on all messages in its first thread; its other threads write files
+    /// and provide memory.
     fn followed(&self, bus: BusId, fact: &Fact) -> Followed {
         let method = self.methods.get(usize::from(bus.0));
         match (fact, method) {
@@ -128,22 +131,23 @@ impl Scheduler {
 
     fn start(&mut self, pid: u32, followed: Followed, bus: BusId) -> io::Result<()> {
         if self.room() == 0 {
-            return Err(io::Error::other("too many threads are watched already"));
+            return Err(io::Error::other("too many threads are already followed"));
         }
-        let told = sys::clock::monotonic();
+        let reported_until = sys::clock::monotonic();
         let trace = SwitchTrace::start(pid, followed, SWITCHES_MAX)?;
         self.started += 1;
-        self.watched.insert(pid, WatchedProcess { trace, bus, told, held_up: HashMap::new() });
+        self.watched
+            .insert(pid, WatchedProcess { trace, bus, reported_until, held_up: HashMap::new() });
         Ok(())
     }
 
-    /// How many further threads may be watched.
+    /// The number of further threads that may be followed.
     fn room(&self) -> usize {
         let watched: usize = self.watched.values().map(|watched| watched.trace.threads()).sum();
         self.threads_max.saturating_sub(watched)
     }
 
-    /// Takes what the kernel has written, if it is time to.
+    /// Reads the data of the kernel if it is due.
     pub(crate) fn take(&mut self, now: Duration, each: &mut dyn FnMut(RecordingRecord<'_>)) {
         if now >= self.next {
             self.next = now + EVERY;
@@ -151,42 +155,42 @@ impl Scheduler {
         }
     }
 
-    /// Takes all that the kernel has written.
+    /// Reads all data of the kernel.
     pub(crate) fn take_all(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {
         let (clock, mut room) = (self.clock, self.room());
         self.watched.retain(|&pid, watched| {
             let before = watched.trace.threads();
             let Ok(switches) = watched.trace.take_and_follow(room) else { return false };
             room = (room + before).saturating_sub(watched.trace.threads());
-            let ran = watched.tell(pid, &switches, clock);
+            let ran = watched.report(pid, &switches, clock);
             each(RecordingRecord::Fact { at: ran.until, bus: watched.bus, fact: Fact::Ran(ran) });
             !has_ended(pid, &switches)
         });
     }
 
-    /// How long until it is to be taken.
+    /// How long until the data of the kernel is due to be read.
     pub(crate) const fn rest(&self, now: Duration) -> Duration {
         self.next.saturating_sub(now)
     }
 
-    /// What should be told at once.
+    /// Returns the events that the user should see immediately.
     pub(crate) fn notices(&mut self) -> Vec<SchedulerNotice> {
         std::mem::take(&mut self.notices)
     }
 
-    /// How many processes there are.
+    /// The numbers of processes.
     pub(crate) fn watching(&self) -> Watching {
         Watching { watched: self.started, refused: self.refused.len() as u64 }
     }
 }
 
 impl WatchedProcess {
-    /// What the process has done since it was told last.
-    fn tell(&mut self, pid: u32, switches: &Switches, clock: RecordingClock) -> ProcessorUse {
+    /// The processor use of the process since the last report.
+    fn report(&mut self, pid: u32, switches: &Switches, clock: RecordingClock) -> ProcessorUse {
         let ends = switches.running.last().map(|span| span.end);
-        let from = self.told;
+        let from = self.reported_until;
         let until = ends.unwrap_or(from).max(sys::clock::monotonic());
-        self.told = until;
+        self.reported_until = until;
         let spans = switches.running.iter().filter(|span| span.end > from).map(|span| {
             let start = span.start.max(from);
             (nanos(start - from), nanos(span.end - start))
@@ -205,8 +209,7 @@ impl WatchedProcess {
         }
     }
 
-    /// How long a thread that gets a processor again was without one although it had something to
-    /// do.
+    /// The time since a preempted thread was runnable until it ran again.
     fn held_up(&mut self, switch: &Switch) -> Duration {
         match switch.kind {
             SwitchKind::Preempted => {
@@ -231,28 +234,29 @@ impl fmt::Display for SchedulerNotice {
         let Self::Refused { pid, why } = self;
         write!(
             f,
-            "when process {pid} has a processor cannot be seen: {why}; who may see it is set in \
-             /proc/sys/kernel/perf_event_paranoid. Messages are recorded all the same"
+            "cannot record the processor use of process {pid}: {why}; permissions depend on \
+             /proc/sys/kernel/perf_event_paranoid. Messages are recorded nevertheless"
         )
     }
 }
 
-/// How often what the kernel has written is taken.
+/// The interval at which the data of the kernel is read.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// Switches of one thread for which there is room until then: 64 KiB.
+/// The maximum number of context switches of a thread in an interval, which takes 64 KiB.
 const SWITCHES_MAX: usize = 4096;
 
-/// Processes that cannot be watched of which it is told; a limit that no machine reaches.
+/// The maximum number of processes for which a failure is reported. No machine reaches it.
 const REFUSED_MAX: usize = 1 << 16;
 
-/// How many threads are watched at once: each takes a descriptor, of which some are left for all else.
+/// The maximum number of threads that are followed. Each takes a file descriptor, and half of the
+/// descriptors are left for other purposes.
 fn threads_max(files_max: Option<u64>) -> usize {
     let files_max = files_max.map_or(usize::MAX, |max| usize::try_from(max).unwrap_or(usize::MAX));
     THREADS_MAX.min(files_max / 2)
 }
 
-/// Threads that are watched at once, at most: 64 MiB of memory, and one in 50 of a processor.
+/// The upper limit of threads that are followed. It takes 64 MiB of memory, and 2 % of a processor.
 const THREADS_MAX: usize = 1024;
 
 #[cfg(test)]
@@ -268,17 +272,17 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_be_watched_is_told_once() {
+    fn processes_that_cannot_be_followed_are_reported_once() {
         let mut scheduler = Scheduler::new(RecordingClock::start());
         scheduler.threads_max = 1;
-        // What it watches does not matter here, if the kernel lets us watch anything.
+        // Any followed process serves here, if the kernel allows following at all.
         let Ok(trace) = SwitchTrace::start(std::process::id(), Followed::All, 1) else { return };
-        let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
-        // Linux numbers no process so.
-        scheduler.watched.insert(u32::MAX, WatchedProcess { trace, bus, told, held_up });
-        let told = learn(&mut scheduler, 1);
-        let is_told = |fact: &Fact| matches!(fact, Fact::Unwatched { pid: 1, .. });
-        assert!(matches!(told, Some(RecordingRecord::Fact { fact, .. }) if is_told(&fact)));
+        let (bus, reported_until, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
+        // Linux never assigns this process ID.
+        scheduler.watched.insert(u32::MAX, WatchedProcess { trace, bus, reported_until, held_up });
+        let found = learn(&mut scheduler, 1);
+        let is_unwatched = |fact: &Fact| matches!(fact, Fact::Unwatched { pid: 1, .. });
+        assert!(matches!(found, Some(RecordingRecord::Fact { fact, .. }) if is_unwatched(&fact)));
         assert!(learn(&mut scheduler, 1).is_none(), "that is known");
         assert!(learn(&mut scheduler, 2).is_some());
         assert_eq!(scheduler.notices().len(), 1);
@@ -286,14 +290,14 @@ mod tests {
     }
 
     #[test]
-    fn some_descriptors_are_left_for_all_else() {
+    fn followed_threads_use_at_most_half_of_the_descriptors() {
         for (files_max, expected) in [(None, 1024), (Some(u64::MAX), 1024), (Some(1024), 512)] {
             assert_eq!(threads_max(files_max), expected);
         }
     }
 
     #[test]
-    fn who_is_gone_and_who_records_is_not_told() {
+    fn exited_processes_and_the_recorder_are_not_followed() {
         let mut scheduler = Scheduler::new(RecordingClock::start());
         assert!(learn(&mut scheduler, std::process::id()).is_none());
         assert!(learn(&mut scheduler, i32::MAX as u32).is_none(), "there is none");
@@ -301,22 +305,22 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_could_go_on_are_held_up_until_they_do() {
+    fn preempted_threads_are_held_up_until_they_run_again() {
         let Ok(trace) = SwitchTrace::start(std::process::id(), Followed::All, 1) else { return };
-        let (bus, told, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
-        let mut watched = WatchedProcess { trace, bus, told, held_up };
-        let mut tell = |history: &[(u64, u32, SwitchKind)]| {
+        let (bus, reported_until, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
+        let mut watched = WatchedProcess { trace, bus, reported_until, held_up };
+        let mut report = |history: &[(u64, u32, SwitchKind)]| {
             let switches = history.iter().map(|&(micros, thread, kind)| {
                 let time = Duration::from_micros(micros);
                 Switch { time, thread, kind }
             });
             let switches = Switches { switches: switches.collect(), ..Switches::default() };
-            let ran = watched.tell(7, &switches, RecordingClock::start());
+            let ran = watched.report(7, &switches, RecordingClock::start());
             (ran.resumed, ran.preempted, ran.held_up_ns)
         };
         use SwitchKind::{Ended, Preempted, Resumed, Waited};
         let first = [(10, 7, Preempted), (15, 8, Waited), (30, 7, Resumed), (40, 7, Preempted)];
-        assert_eq!(tell(&first), (1, 2, 20_000));
-        assert_eq!(tell(&[(70, 7, Resumed), (75, 8, Resumed), (80, 8, Ended)]), (2, 0, 30_000));
+        assert_eq!(report(&first), (1, 2, 20_000));
+        assert_eq!(report(&[(70, 7, Resumed), (75, 8, Resumed), (80, 8, Ended)]), (2, 0, 30_000));
     }
 }

@@ -1,4 +1,4 @@
-//! A recording while it is made: buses on one side, files on the other.
+//! A recording in progress, from buses to files.
 
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,28 +8,28 @@ use capture::record::{EndCause, Fact, RecordingRecord};
 use sys::clock;
 
 use crate::listener::{BusListenError, Notice};
+use crate::options::{ProcessorRecording, RecordingOptions};
 use crate::place::BusPlace;
 use crate::scheduler::{Scheduler, SchedulerNotice, Watching};
 use crate::source::Drained;
 use crate::tape::{RecordingTally, Tape, TapeError, TapeNotice};
-use crate::wanted::{Beside, RecordingOptions};
 use crate::watch::{BusWatch, shorter};
 
-/// A recording while it is made.
+/// A recording in progress.
 ///
-/// It is readable when there is something to do; otherwise [`turn`](Self::turn) says when there
-/// will be.
+/// Its file descriptor is readable when there is something to do; otherwise [`turn`](Self::turn)
+/// returns when there will be.
 #[derive(Debug)]
 pub struct RecordingSession {
     watch: BusWatch,
     scheduler: Option<Scheduler>,
     tape: Tape,
     limits: SessionLimits,
-    told: Vec<SessionNotice>,
+    notices: Vec<SessionNotice>,
     started: Duration,
-    /// When what was recorded is in the file next.
+    /// When buffered data is next written to the file.
     flush_at: Duration,
-    /// What this process had used before.
+    /// The processor time that this process had used before the recording.
     used_before: Duration,
     late: ReadingLateness,
 }
@@ -37,9 +37,9 @@ pub struct RecordingSession {
 /// Messages whose times are too late, because the recorder was stopped or had no processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadingLateness {
-    /// How many.
+    /// The number of these messages.
     pub messages: u64,
-    /// How late at most.
+    /// The maximum delay of a message.
     pub by: Duration,
 }
 
@@ -52,55 +52,55 @@ impl ReadingLateness {
     }
 }
 
-/// When a recording ends by itself.
+/// Limits at which a recording ends by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SessionLimits {
-    /// Before its file is larger than so many bytes.
+    /// The maximum size of the file in bytes.
     pub bytes: Option<u64>,
-    /// After so long.
+    /// The maximum duration of the recording.
     pub time: Option<Duration>,
 }
 
-/// What comes next.
+/// What the caller should do next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionTurn {
-    /// There is more to do at once.
+    /// Call [`turn`](RecordingSession::turn) again immediately, as there is more to do.
     More,
-    /// There is nothing to do for so long, unless it becomes readable.
+    /// Wait until the session is readable, for at most this time.
     Rest(Duration),
-    /// The recording is to end.
+    /// End the recording, for this reason.
     Over(EndCause),
 }
 
-/// Something to be told at once.
+/// An event that the user should see immediately.
 #[derive(Debug)]
 pub enum SessionNotice {
-    /// Of a bus.
+    /// An event of a bus.
     Bus(Notice),
-    /// Of a file.
+    /// An event of a file.
     File(TapeNotice),
-    /// Of processes.
+    /// An event about processes.
     Scheduler(SchedulerNotice),
 }
 
-/// What was recorded, and what that has cost.
+/// The result of a recording, and its costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionReport {
-    /// What was recorded.
+    /// The amounts that were recorded.
     pub tally: RecordingTally,
-    /// How long.
+    /// The duration of the recording.
     pub span: Duration,
-    /// Why it ended.
+    /// The reason why the recording ended.
     pub cause: EndCause,
-    /// How long the recorder had a processor.
+    /// The processor time that the recorder used.
     pub used: Duration,
-    /// Which messages were read late.
+    /// The messages that were read late.
     pub late: ReadingLateness,
-    /// Of how many processes it was recorded when they had a processor, if that was asked for.
+    /// The numbers of processes whose processor use was recorded, if that was requested.
     pub watching: Option<Watching>,
 }
 
-/// Why a recording did not start.
+/// The reasons why a recording did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionStartError {
     /// A bus cannot be recorded.
@@ -112,8 +112,12 @@ pub enum SessionStartError {
 }
 
 impl RecordingSession {
-    /// Begins to record. `open` creates the files, once all buses are connected: a bus that cannot be
-    /// recorded leaves no file behind.
+    /// Starts to record. `open` creates the files after all buses are connected, so a bus that
+    /// cannot be recorded leaves no file behind.
+    ///
+    /// # Errors
+    ///
+    /// If a bus cannot be recorded, or if the files cannot be created.
     pub fn start(
         places: &[BusPlace],
         wanted: &RecordingOptions,
@@ -125,39 +129,39 @@ impl RecordingSession {
         let watch = BusWatch::open_for(places, wanted, &mut |record| first.extend(owned(&record)));
         let watch = watch.map_err(|(place, error)| SessionStartError::Bus(place, error))?;
         let mut tape = open()?.limited(limits.bytes);
-        let mut scheduler = match wanted.beside {
-            Beside::Nothing => None,
-            Beside::Switches => Some(Scheduler::new(watch.clock())),
+        let mut scheduler = match wanted.processors {
+            ProcessorRecording::Off => None,
+            ProcessorRecording::Switches => Some(Scheduler::new(watch.clock())),
         };
-        let mut told = Vec::new();
+        let mut notices = Vec::new();
         for record in first {
             let unwatched = scheduler.as_mut().and_then(|scheduler| scheduler.learn(&record));
-            put(&mut tape, Some(record), &mut told);
-            put(&mut tape, unwatched, &mut told);
+            put(&mut tape, Some(record), &mut notices);
+            put(&mut tape, unwatched, &mut notices);
         }
         let started = clock::monotonic();
         let late = ReadingLateness::default();
         let flush_at = started;
-        Ok(Self { watch, scheduler, tape, limits, told, started, flush_at, used_before, late })
+        Ok(Self { watch, scheduler, tape, limits, notices, started, flush_at, used_before, late })
     }
 
-    /// Removes the files, because the recording is not wanted after all.
+    /// Removes the files of a recording that is not needed after all.
     pub fn discard(self) {
         self.tape.discard();
     }
 
-    /// Takes what has come, a share of it.
+    /// Processes some of what was received.
     pub fn turn(&mut self) -> SessionTurn {
         let drained = self.take(|watch, each| watch.take(each));
-        self.told.extend(self.watch.notices().into_iter().map(SessionNotice::Bus));
+        self.notices.extend(self.watch.notices().into_iter().map(SessionNotice::Bus));
         let now = clock::monotonic();
         if let Some(scheduler) = &mut self.scheduler {
-            let Self { tape, told, .. } = self;
-            scheduler.take(now, &mut |record| put(tape, Some(record), told));
-            told.extend(scheduler.notices().into_iter().map(SessionNotice::Scheduler));
+            let Self { tape, notices, .. } = self;
+            scheduler.take(now, &mut |record| put(tape, Some(record), notices));
+            notices.extend(scheduler.notices().into_iter().map(SessionNotice::Scheduler));
         }
         if now >= self.flush_at {
-            self.told.extend(self.tape.flush(now).map(SessionNotice::File));
+            self.notices.extend(self.tape.flush(now).map(SessionNotice::File));
             self.flush_at = now + FLUSH_EVERY;
         }
         let turn = match (self.end(now), drained) {
@@ -170,14 +174,14 @@ impl RecordingSession {
         turn
     }
 
-    /// Has the watch give what it has, and writes it.
+    /// Processes records of the watch and writes them.
     fn take<T>(&mut self, take: impl FnOnce(&mut BusWatch, RecordConsumer<'_>) -> T) -> T {
-        let Self { watch, scheduler, tape, told, late, .. } = self;
+        let Self { watch, scheduler, tape, notices, late, .. } = self;
         take(watch, &mut |record| {
             late.learn(&record);
             let unwatched = scheduler.as_mut().and_then(|scheduler| scheduler.learn(&record));
-            put(tape, Some(record), told);
-            put(tape, unwatched, told);
+            put(tape, Some(record), notices);
+            put(tape, unwatched, notices);
         })
     }
 
@@ -201,28 +205,32 @@ impl RecordingSession {
         shorter(end, self.watch.patience()).map_or(flush, |rest| rest.min(flush))
     }
 
-    /// What should be told at once.
-    pub fn told(&mut self) -> Vec<SessionNotice> {
-        std::mem::take(&mut self.told)
+    /// Returns the events that the user should see immediately.
+    pub fn notices(&mut self) -> Vec<SessionNotice> {
+        std::mem::take(&mut self.notices)
     }
 
-    /// What has been recorded so far.
+    /// Returns the amounts recorded so far.
     pub fn tally(&self) -> RecordingTally {
         self.tape.tally()
     }
 
-    /// How long it has been recording.
+    /// Returns the duration of the recording so far.
     pub fn span(&self) -> Duration {
         clock::monotonic().saturating_sub(self.started)
     }
 
-    /// Ends the recording, which says why.
+    /// Ends the recording. The reason is written to the file.
+    ///
+    /// # Errors
+    ///
+    /// If the end of the recording cannot be written.
     pub fn finish(mut self, cause: EndCause) -> Result<SessionReport, TapeError> {
         let span = self.span();
         self.take(|watch, each| watch.finish(each));
-        let Self { watch, scheduler, tape, told, .. } = &mut self;
+        let Self { watch, scheduler, tape, notices, .. } = &mut self;
         if let Some(scheduler) = scheduler {
-            scheduler.take_all(&mut |record| put(tape, Some(record), told));
+            scheduler.take_all(&mut |record| put(tape, Some(record), notices));
         }
         let at = watch.clock().now();
         for bus in watch.buses() {
@@ -235,18 +243,18 @@ impl RecordingSession {
     }
 }
 
-fn put(tape: &mut Tape, record: Option<RecordingRecord<'_>>, told: &mut Vec<SessionNotice>) {
-    told.extend(record.and_then(|record| tape.put(record)).map(SessionNotice::File));
+fn put(tape: &mut Tape, record: Option<RecordingRecord<'_>>, notices: &mut Vec<SessionNotice>) {
+    notices.extend(record.and_then(|record| tape.put(record)).map(SessionNotice::File));
 }
 
-/// A copy of a record that is given when a bus is connected.
+/// A copy of a record that describes a bus when it is connected.
 fn owned(record: &RecordingRecord<'_>) -> Option<RecordingRecord<'static>> {
     match record {
         RecordingRecord::Bus(bus) => Some(RecordingRecord::Bus(bus.clone())),
         RecordingRecord::Fact { at, bus, fact } => {
             Some(RecordingRecord::Fact { at: *at, bus: *bus, fact: fact.clone() })
         }
-        // Messages are taken later.
+        // Messages are read later.
         RecordingRecord::Message(_)
         | RecordingRecord::Origin(_)
         | RecordingRecord::Gap(_)
@@ -270,8 +278,8 @@ impl fmt::Display for SessionNotice {
     }
 }
 
-/// Who gets records.
+/// The receiver of records.
 type RecordConsumer<'e> = &'e mut dyn FnMut(RecordingRecord<'_>);
 
-/// How long what was recorded may be in memory alone.
+/// The maximum time for which recorded data is only in memory.
 const FLUSH_EVERY: Duration = Duration::from_millis(200);

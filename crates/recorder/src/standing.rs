@@ -1,4 +1,4 @@
-//! What was learnt and still holds, so that a file that begins later can begin with it.
+//! The facts that are currently true, with which a new file begins.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,17 +6,17 @@ use capture::record::{
     BusId, Fact, RecordedBus, RecordedProcess, RecordedTime, RecordingOrigin, RecordingRecord,
 };
 
-/// What was learnt and still holds.
+/// The facts that are currently true.
 #[derive(Debug)]
 pub struct StandingFacts {
     origin: RecordingOrigin,
     buses: Vec<RecordedBus>,
     facts: BTreeMap<(BusId, FactTopic), (RecordedTime, Fact)>,
-    /// Connections that are gone, the last ones last.
+    /// Connections that have left, the latest ones last.
     departed: VecDeque<(RecordedTime, BusId, Fact)>,
 }
 
-/// What a fact is about. Of each topic the last fact holds.
+/// The topic of a fact. Only the last fact of each topic is true.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum FactTopic {
     Bus,
@@ -29,17 +29,17 @@ enum FactTopic {
 }
 
 impl StandingFacts {
-    /// Nothing yet.
+    /// Creates an empty set of facts.
     pub const fn new(origin: RecordingOrigin) -> Self {
         Self { origin, buses: Vec::new(), facts: BTreeMap::new(), departed: VecDeque::new() }
     }
 
-    /// Who records.
+    /// Returns the origin of the recording.
     pub const fn origin(&self) -> &RecordingOrigin {
         &self.origin
     }
 
-    /// Takes in what a record says that holds for longer.
+    /// Updates the facts from a record.
     pub fn learn(&mut self, record: &RecordingRecord<'_>) {
         match record {
             RecordingRecord::Bus(bus) => self.buses.push(bus.clone()),
@@ -65,7 +65,8 @@ impl StandingFacts {
         }
     }
 
-    /// What a process is may be learnt bit by bit, and only after it is gone.
+    /// Adds facts about a process, which may be learned step by step, and even after the connection
+    /// left.
     fn identify(&mut self, at: RecordedTime, bus: BusId, unique: &str, process: RecordedProcess) {
         if let Some(fact) = self.departed(bus, unique) {
             return complete(fact, process);
@@ -76,7 +77,7 @@ impl StandingFacts {
         complete(&mut self.facts.entry(key).or_insert_with(nothing).1, process);
     }
 
-    /// What is known of who is gone.
+    /// The facts about a connection that has left.
     fn departed(&mut self, bus: BusId, unique: &str) -> Option<&mut Fact> {
         let is_same = |(_, on, fact): &&mut (RecordedTime, BusId, Fact)| {
             *on == bus && matches!(fact, Fact::Peer { unique: one, .. } if one == unique)
@@ -84,9 +85,10 @@ impl StandingFacts {
         self.departed.iter_mut().rev().find(is_same).map(|(.., fact)| fact)
     }
 
-    /// Who is gone has no rules any more; who it was may be asked of messages that are still kept.
+    /// Removes the match rules of a connection that left. Its process is kept for messages that are
+    /// kept.
     fn depart(&mut self, at: RecordedTime, bus: BusId, unique: &str) {
-        // The trace tells it, and the bus in a signal.
+        // Both the trace and a signal of the bus report departures.
         if self.departed(bus, unique).is_some() {
             return;
         }
@@ -104,7 +106,8 @@ impl StandingFacts {
         }
     }
 
-    /// All that was so when messages from `since` on were sent, for a file that begins there.
+    /// Returns the facts that were true when messages from `since` on were sent, for a file that
+    /// begins there.
     pub fn records(&self, since: RecordedTime) -> impl Iterator<Item = RecordingRecord<'static>> {
         let buses = self.buses.iter().map(|bus| RecordingRecord::Bus(bus.clone()));
         let departed = self.departed.iter().filter(move |(left, ..)| *left >= since);
@@ -120,7 +123,7 @@ impl StandingFacts {
     }
 }
 
-/// Adds to what is known of a connection.
+/// Adds facts to those about a connection.
 fn complete(fact: &mut Fact, learnt: RecordedProcess) {
     if let Fact::Peer { process, .. } = fact {
         let known = process.take().unwrap_or_default();
@@ -128,7 +131,8 @@ fn complete(fact: &mut Fact, learnt: RecordedProcess) {
     }
 }
 
-/// Who owns a name only since then is told by what follows; who somebody is never changes.
+/// Whether a fact was true before `since`. Later owners follow from later records, and the process
+/// of a connection never changes.
 fn holds_before(at: RecordedTime, fact: &Fact, since: RecordedTime) -> bool {
     at < since || !matches!(fact, Fact::Owner { .. })
 }
@@ -148,14 +152,14 @@ fn topic(fact: &Fact) -> Option<FactTopic> {
     })
 }
 
-/// Connections that are gone and not yet forgotten.
+/// The maximum number of connections that have left and are remembered.
 const DEPARTED_MAX: usize = 1024;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(standing: &StandingFacts, since: i64) -> Vec<String> {
+    fn current(standing: &StandingFacts, since: i64) -> Vec<String> {
         let facts = standing.records(RecordedTime(since)).filter_map(|record| match record {
             RecordingRecord::Fact { fact: Fact::Peer { unique, .. }, .. } => Some(unique),
             RecordingRecord::Fact { fact: Fact::Owner { name, .. }, .. } => Some(name),
@@ -170,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_is_told_while_its_messages_are_kept() {
+    fn facts_about_left_connections_stay_with_their_messages() {
         let mut standing = StandingFacts::new(RecordingOrigin::default());
         let unique = || ":1.5".to_owned();
         learn(&mut standing, 1, Fact::Peer { unique: unique(), process: None });
@@ -184,21 +188,21 @@ mod tests {
             3,
             Fact::Owner { name: "a.b".into(), unique: Some(unique()), since: None },
         );
-        assert_eq!(told(&standing, 9), [":1.5", "a.b", "type='signal'"]);
-        assert_eq!(told(&standing, 2), [":1.5", "type='signal'"], "owned only later");
+        assert_eq!(current(&standing, 9), [":1.5", "a.b", "type='signal'"]);
+        assert_eq!(current(&standing, 2), [":1.5", "type='signal'"], "owned only later");
         learn(&mut standing, 10, Fact::Owner { name: "a.b".into(), unique: None, since: None });
         learn(&mut standing, 10, Fact::Left { unique: unique(), why: None });
-        assert_eq!(told(&standing, 9), [":1.5"]);
-        assert!(told(&standing, 11).is_empty());
+        assert_eq!(current(&standing, 9), [":1.5"]);
+        assert!(current(&standing, 11).is_empty());
     }
 
     #[test]
-    fn who_was_gone_when_it_was_asked_about_does_not_stay() {
+    fn facts_learned_after_a_connection_left_do_not_stay() {
         let mut standing = StandingFacts::new(RecordingOrigin::default());
         let process = |pid| Some(RecordedProcess { pid: Some(pid), ..RecordedProcess::default() });
         learn(&mut standing, 1, Fact::Left { unique: ":1.5".into(), why: None });
         learn(&mut standing, 2, Fact::Peer { unique: ":1.5".into(), process: process(7) });
-        assert_eq!(told(&standing, 1), [":1.5"]);
-        assert!(told(&standing, 3).is_empty());
+        assert_eq!(current(&standing, 1), [":1.5"]);
+        assert!(current(&standing, 3).is_empty());
     }
 }

@@ -1,42 +1,43 @@
-//! What a bus of ours tells of itself and of its connections, when it is asked (`org.diligence.Statistics1`).
+//! Statistics that a Diligence bus provides about itself and its connections
+//! (`org.diligence.Statistics1`).
 
 use std::collections::HashMap;
 
 use client::ReceivedMessage;
 use client::wire::body::Value;
 
-/// What a bus of ours tells of itself and of its busiest connections.
+/// The statistics of a Diligence bus and of its busiest connections.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BusStatistics {
     /// Messages that were dropped because the queue of a recipient was full.
     pub lost: u64,
     /// Messages that the bus answered with an error.
     pub refused: u64,
-    /// The connections with the most traffic, by their unique names.
+    /// The connections with the most traffic, by unique name.
     pub connections: HashMap<String, ConnectionStatistics>,
 }
 
-/// What a bus of ours tells of a connection.
+/// The statistics of a connection to a Diligence bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ConnectionStatistics {
-    /// Bytes in its queue.
+    /// The number of bytes in its queue.
     pub queued: u64,
-    /// The most bytes that have been in its queue.
+    /// The maximum number of bytes that were in its queue.
     pub queued_peak: u64,
-    /// Messages that it did not get because its queue was full.
+    /// The number of messages that were dropped because its queue was full.
     pub lost: u64,
-    /// Its match rules.
+    /// The number of its match rules.
     pub rules: u64,
 }
 
 impl BusStatistics {
-    /// Takes in the answer to GetTotals.
+    /// Updates the statistics from the reply to GetTotals.
     pub(crate) fn read_totals(&mut self, totals: &HashMap<String, Value>) {
         self.lost = number(totals.get("LostMessages"));
         self.refused = number(totals.get("RefusedMessages"));
     }
 
-    /// Takes in the answer to GetConnections.
+    /// Updates the statistics from the reply to GetConnections.
     pub(crate) fn read_connections(&mut self, reply: &ReceivedMessage) {
         let (connections,) = reply.read::<(Vec<HashMap<&str, Value>>,)>().unwrap_or_default();
         let connections = connections.into_iter().filter_map(|connection| {
@@ -54,7 +55,7 @@ impl BusStatistics {
     }
 }
 
-/// A number among the answers of the bus; 0 if there is none.
+/// A number in a reply of the bus; 0 if it is absent.
 pub(crate) fn number(value: Option<&Value>) -> u64 {
     match value {
         Some(&Value::Uint64(number)) => number,
@@ -63,5 +64,5 @@ pub(crate) fn number(value: Option<&Value>) -> u64 {
     }
 }
 
-/// Connections that are asked about: more than are ever on a screen.
+/// The maximum number of connections in the statistics. It exceeds the lines of any screen.
 pub(crate) const CONNECTIONS_MAX: u32 = 100;

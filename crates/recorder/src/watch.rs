@@ -1,4 +1,4 @@
-//! Several buses, listened to at once.
+//! Captures several buses at once.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
@@ -8,15 +8,15 @@ use sys::poll::{Events, Poller};
 
 use crate::clock::RecordingClock;
 use crate::listener::{BusListenError, BusListener, ListenerProgress, Notice, RecordReceiver};
+use crate::options::RecordingOptions;
 use crate::place::BusPlace;
 use crate::source::Drained;
 use crate::statistics::BusStatistics;
-use crate::wanted::RecordingOptions;
 
-/// Buses that are listened to, on one clock.
+/// The capture of several buses, on one clock.
 ///
-/// It is readable when there is something to [take](Self::take); where nothing is readable, look
-/// again after its [patience](Self::patience).
+/// Its file descriptor is readable when there is something to [process](Self::take). If it does not
+/// become readable, check again after its [patience](Self::patience).
 #[derive(Debug)]
 pub struct BusWatch {
     poller: Poller,
@@ -24,14 +24,17 @@ pub struct BusWatch {
     listeners: Vec<BusListener>,
     next_bus: BusId,
     notices: Vec<Notice>,
-    /// Until when it was going to be looked at the buses again.
+    /// The time of the monotonic clock by which the buses were due to be read.
     due: Option<Duration>,
 }
 
 impl BusWatch {
-    /// Begins to listen, for who looks at messages while they come. What is known of the buses at
-    /// the start is given to `each`; only messages that match one of `filters` will be, or all if
-    /// there are none.
+    /// Starts to capture for live display. The initial facts about the buses are passed to `each`.
+    /// If there are `filters`, only messages that match one of these rules are captured.
+    ///
+    /// # Errors
+    ///
+    /// If a bus cannot be captured.
     pub fn open(
         places: &[BusPlace],
         filters: &[String],
@@ -40,7 +43,11 @@ impl BusWatch {
         Self::open_for(places, &RecordingOptions::live(filters), each)
     }
 
-    /// Begins to listen, for whoever wants this.
+    /// Starts to capture with these options.
+    ///
+    /// # Errors
+    ///
+    /// If a bus cannot be captured.
     pub fn open_for(
         places: &[BusPlace],
         wanted: &RecordingOptions,
@@ -81,23 +88,23 @@ impl BusWatch {
         Ok(())
     }
 
-    /// The buses as they are now; one that was started anew is another one.
+    /// Returns the ids of the present buses. A restarted bus has a new id.
     pub fn buses(&self) -> impl Iterator<Item = BusId> {
         self.listeners.iter().map(BusListener::bus)
     }
 
-    /// The clock of all records.
+    /// Returns the clock of all records.
     pub const fn clock(&self) -> RecordingClock {
         self.clock
     }
 
-    /// Says that what comes is going to be [taken](Self::take) until this moment of the monotonic clock, at
-    /// the latest. If it is taken later, messages have waited, and a fact says so.
+    /// Declares that received messages will be [processed](Self::take) by this time of the
+    /// monotonic clock. If they are processed later, a fact reports that messages waited.
     pub const fn promise(&mut self, due: Duration) {
         self.due = Some(due);
     }
 
-    /// Takes what has come, a share of each bus, without waiting.
+    /// Processes a limited number of messages of each bus, without waiting.
     pub fn take(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) -> Drained {
         let mut all = Drained::Empty;
         for (index, listener) in self.listeners.iter_mut().enumerate() {
@@ -111,7 +118,7 @@ impl BusWatch {
                 ListenerProgress::Share(Drained::Empty) => {}
                 ListenerProgress::Share(Drained::More) => all = Drained::More,
                 ListenerProgress::Connected => {
-                    // A bus that cannot be watched is looked at when its patience ends.
+                    // A bus that cannot be watched is checked when its patience ends.
                     let _ = listener.watch(&self.poller, index as u64);
                     if listener.bus() == self.next_bus {
                         self.next_bus.0 += 1;
@@ -123,24 +130,25 @@ impl BusWatch {
         all
     }
 
-    /// Asks buses of ours about themselves and their connections. The answers come with what is
-    /// [taken](Self::take).
+    /// Queries Diligence buses about themselves and their connections. The replies are processed by
+    /// [`take`](Self::take).
     pub fn ask_statistics(&mut self) {
         self.listeners.iter_mut().for_each(BusListener::ask_statistics);
     }
 
-    /// What the first of these buses told of itself and its connections last; `None` if it told nothing.
+    /// Returns the last statistics of the first bus that provides any.
     pub fn statistics(&self) -> Option<&BusStatistics> {
         self.listeners.iter().find_map(BusListener::statistics)
     }
 
-    /// Takes what has come, and waits a moment for what is on its way: answers about who came last.
+    /// Processes what was received, and waits briefly for pending replies about the latest
+    /// connections.
     pub fn finish(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) {
         let now = sys::clock::monotonic;
         let (deadline, answered) = (now() + BACKLOG_MAX, now() + LAST_MOMENT);
         self.listeners.iter_mut().for_each(BusListener::ask_totals);
         loop {
-            // Who floods the bus may do so for ever.
+            // A connection that floods the bus may never stop.
             while self.take(records) == Drained::More && now() < deadline {}
             let left = answered.saturating_sub(now());
             if left.is_zero() || self.is_settled() || self.wait(Some(left)).is_err() {
@@ -158,29 +166,34 @@ impl BusWatch {
         }
     }
 
-    /// Waits until there may be something to take, for at most `timeout`.
+    /// Waits until there may be something to process, for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// If polling fails.
     pub fn wait(&self, timeout: Option<Duration>) -> std::io::Result<()> {
         let timeout = shorter(timeout, self.patience());
         self.poller.wait(&mut Events::with_capacity(1), timeout)
     }
 
-    /// How long nothing needs to be done unless something is readable.
+    /// Returns how long nothing needs to be done unless the watch becomes readable; `None` if there
+    /// is no limit.
     pub fn patience(&self) -> Option<Duration> {
         let now = sys::clock::monotonic();
         self.listeners.iter().filter_map(|listener| listener.patience(now)).min()
     }
 
-    /// What has happened that should be told at once.
+    /// Returns the events that the user should see immediately.
     pub fn notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
 
-    /// Whether no bus is left to listen to.
+    /// Returns whether no bus is left to capture.
     pub fn is_over(&self) -> bool {
         self.listeners.iter().all(BusListener::is_over)
     }
 
-    /// Whether all who were there at the start have been asked about.
+    /// Returns whether all initial queries have been answered.
     pub fn is_settled(&self) -> bool {
         self.listeners.iter().all(BusListener::is_settled)
     }
@@ -192,7 +205,7 @@ impl AsFd for BusWatch {
     }
 }
 
-/// The shorter of two times to wait, of which `None` is for ever.
+/// Returns the shorter of two times to wait, where `None` means no limit.
 pub fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -200,8 +213,8 @@ pub fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duratio
     }
 }
 
-/// How long what has come is taken at the end, where more comes all the time.
+/// The maximum time for processing the backlog at the end, if new messages keep coming.
 const BACKLOG_MAX: Duration = Duration::from_secs(5);
 
-/// How long answers are waited for at the end.
+/// The maximum time for waiting for replies at the end.
 const LAST_MOMENT: Duration = Duration::from_millis(200);

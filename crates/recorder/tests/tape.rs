@@ -130,7 +130,7 @@ fn names(folder: &TapeFolder) -> Vec<String> {
 /// The file that will take the place of `target`.
 fn unfinished(folder: &TapeFolder, target: &str) -> PathBuf {
     let mut found = names(folder).into_iter().filter(|name| name.ends_with(".unfinished"));
-    let name = found.next().expect("it is beside the target");
+    let name = found.next().expect("it is processors the target");
     assert!(name.starts_with(&format!("{target}.")) && found.next().is_none(), "{name}");
     folder.join(&name)
 }

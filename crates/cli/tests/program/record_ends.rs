@@ -271,7 +271,7 @@ fn what_has_no_room_is_counted_and_then_it_goes_on() {
     let output = end(recorder);
     let told = text(&output.stderr);
     assert!(output.status.success(), "{told}");
-    for expected in ["there is no room on the disk", "there is room on the disk again", " lost"] {
+    for expected in ["the disk is full", "the disk has space again", " lost"] {
         assert!(told.contains(expected), "{told}");
     }
     let capture = read(&scene.file);

@@ -1,4 +1,4 @@
-//! The rows of each table.
+//! Inserts the rows of all tables.
 
 use capture::Capture;
 use capture::model::{CallOutcome, CapturedMessage, PeerRole, RecordedPeerId};
@@ -12,7 +12,7 @@ use super::texts::SqliteTexts;
 use crate::ExportError;
 use crate::flat::{FlatRow, nanos, number, present, present_number};
 
-/// What is written where.
+/// The prepared statements, and the data they insert.
 pub(super) struct Inserts<'d, 'c> {
     database: &'d Connection,
     capture: &'c Capture,
@@ -65,7 +65,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
         Ok(())
     }
 
-    /// Of a bus the recording may say nothing.
+    /// Inserts the buses. A recording may lack the description of a bus.
     fn buses(&self) -> Result<()> {
         let mut insert = into(self.database, "bus", 4)?;
         let known = self.capture.buses();
@@ -249,7 +249,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
     }
 }
 
-/// A statement that adds a row to a table of so many columns.
+/// Prepares an insert into a table with this number of columns.
 fn into<'d>(database: &'d Connection, table: &str, columns: usize) -> Result<Statement<'d>> {
     let places = vec!["?"; columns].join(", ");
     database.prepare(&format!("INSERT INTO {table} VALUES ({places})"))
@@ -264,12 +264,12 @@ fn command(process: &RecordedProcess) -> Option<String> {
     (!words.is_empty()).then(|| serde_json::json!(words).to_string())
 }
 
-/// The word that stands for a value without content.
+/// The name of an enum variant as it is serialized.
 fn word(value: &impl Serialize) -> Option<String> {
     serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }
 
-/// Which fact it is, and the rest of it.
+/// The kind of a fact, and its other content as JSON.
 fn fact_as_json(fact: &Fact) -> (Option<String>, Option<String>) {
     let Ok(serde_json::Value::Object(mut object)) = serde_json::to_value(fact) else {
         return (None, None);

@@ -1,7 +1,7 @@
-//! A database: SQLite.
+//! A database for SQLite.
 //!
-//! `tables.sql` is the schema, `views.sql` what is made of it when all rows are there: indexes, and
-//! views that answer what is asked most.
+//! `tables.sql` creates the tables. `views.sql` runs after all rows are inserted, and creates
+//! indexes, and views for the most frequent questions.
 
 mod insert;
 mod texts;
@@ -15,12 +15,12 @@ use rusqlite::Connection;
 use crate::ExportError;
 use insert::Inserts;
 
-/// Writes a database with the messages that are selected, and all that is known about connections and
-/// names, into the empty file at `path`. It is not a whole database until this returns.
+/// Writes a database with the selected messages, and all facts about connections and names, to the
+/// empty file at `path`. The file is not a valid database until this function returns.
 ///
 /// # Errors
 ///
-/// If the database cannot be written.
+/// If the database cannot be written, or if the recording cannot be read.
 pub fn write_sqlite<'c>(
     capture: &'c Capture,
     selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -37,8 +37,8 @@ pub fn write_sqlite<'c>(
     Ok(())
 }
 
-/// A file that is not finished is thrown away, so nothing has to be kept for a crash. Texts come after
-/// the messages that have them, so what rows refer to cannot be looked up one by one.
+/// An unfinished file is discarded, so it need not survive a crash. Texts are inserted after the
+/// messages that refer to them, so references cannot be checked for each row.
 const FAST: &str = "\
 PRAGMA foreign_keys = OFF;
 PRAGMA journal_mode = OFF;

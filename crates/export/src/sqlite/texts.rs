@@ -1,8 +1,8 @@
-//! Texts of messages, each once.
+//! The texts of messages, each stored once.
 
 use std::collections::HashMap;
 
-/// Numbers for texts, from 1 in the order in which they are first asked for.
+/// Assigns ids to texts, from 1 in the order of their first use.
 #[derive(Debug, Default)]
 pub(super) struct SqliteTexts<'c> {
     ids: HashMap<&'c str, i64>,
@@ -10,7 +10,7 @@ pub(super) struct SqliteTexts<'c> {
 }
 
 impl<'c> SqliteTexts<'c> {
-    /// The number of a text.
+    /// The id of a text, which is assigned if it is new.
     pub(super) fn id(&mut self, text: &'c str) -> i64 {
         let next = self.all.len() as i64 + 1;
         let id = *self.ids.entry(text).or_insert(next);
@@ -20,7 +20,7 @@ impl<'c> SqliteTexts<'c> {
         id
     }
 
-    /// All texts with their numbers.
+    /// All texts with their ids.
     pub(super) fn iter(&self) -> impl Iterator<Item = (i64, &'c str)> {
         (1..).zip(self.all.iter().copied())
     }

@@ -1,4 +1,4 @@
-//! Where the messages of one bus come from.
+//! The sources of the messages of one bus.
 
 mod monitor;
 mod ring;
@@ -13,48 +13,49 @@ use monitor::MonitorSource;
 use ring::TraceSource;
 
 use crate::clock::RecordingClock;
-use crate::wanted::RecordingOptions;
+use crate::options::RecordingOptions;
 
-/// What shows the messages of one bus.
+/// A source of the messages of one bus.
 pub(crate) trait MessageSource: fmt::Debug {
-    /// How it comes to them.
+    /// The method by which messages are captured.
     fn method(&self) -> CaptureMethod;
 
-    /// What is readable when there is something to take; `None` if it has to be looked at from time
-    /// to time.
+    /// The file descriptor that becomes readable when there are messages; `None` if the source must
+    /// be checked periodically.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
 
-    /// Gives what has come to `each`, but no more than a share, so that others have a turn too.
+    /// Passes received messages to `each`, but only a limited number, so that other sources get a
+    /// turn.
     fn take(
         &mut self,
         clock: RecordingClock,
         each: &mut dyn FnMut(RecordingRecord<'_>),
     ) -> Result<Drained, Ended>;
 
-    /// Nothing more will be taken: gives what was still waiting for more to `each`.
+    /// Ends the source, and passes all waiting records to `each`.
     fn finish(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {
         let _ = each;
     }
 }
 
-/// Whether there may be more to take at once.
+/// Whether there may be more to read immediately.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Drained {
-    /// All that had come was taken.
+    /// Everything received was processed.
     Empty,
-    /// There may be more.
+    /// There may be more to process.
     More,
 }
 
-/// A source that was found, and why it is not a better one.
+/// The source that was chosen, and why not a better one.
 #[derive(Debug)]
 pub(crate) struct FoundSource {
     pub(crate) source: Box<dyn MessageSource>,
-    /// Why the bus did not let us become a monitor.
+    /// The error of the bus for BecomeMonitor, if it was rejected.
     pub(crate) refused: Option<CallError>,
 }
 
-/// Finds the best way to see the messages of a bus that are wanted.
+/// Chooses the best available source for the requested messages of a bus.
 pub(crate) fn find(
     connection: Connection,
     bus: BusId,
@@ -64,7 +65,7 @@ pub(crate) fn find(
     let rules = wanted.filters.as_slice();
     let connection = match TraceSource::start(connection, bus, wanted, clock) {
         Ok(ring) => return Ok(FoundSource { source: Box::new(ring), refused: None }),
-        // Most buses have no traces.
+        // Most buses do not provide traces.
         Err((connection, CallError::Remote { .. })) => connection,
         Err((_, error)) => return Err(error),
     };

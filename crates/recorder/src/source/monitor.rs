@@ -1,4 +1,4 @@
-//! A connection that gets a copy of each message.
+//! A connection that receives a copy of each message.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use client::{CallError, Connection, Ended, driver};
 use super::{Drained, MessageSource};
 use crate::clock::RecordingClock;
 
-/// A connection that gets a copy of each message, as a monitor or because it eavesdrops.
+/// A connection that receives a copy of each message, as a monitor or by eavesdropping.
 #[derive(Debug)]
 pub(crate) struct MonitorSource {
     connection: Connection,
@@ -55,14 +55,14 @@ impl MessageSource for MonitorSource {
     }
 }
 
-/// Makes a connection a monitor. It may not send anything any more.
+/// Makes a connection a monitor, which must not send messages afterwards.
 pub(super) fn become_monitor(connection: &Connection, rules: &[String]) -> Result<(), CallError> {
     let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
     let arguments = (rules, 0_u32);
     connection.call(driver::NAME, driver::PATH, MONITORING, "BecomeMonitor", &arguments).map(drop)
 }
 
-/// Asks for copies of messages for others, which buses did before there were monitors.
+/// Requests copies of messages to other connections, for buses without BecomeMonitor.
 pub(super) fn eavesdrop(connection: &Connection, rules: &[String]) -> Result<(), CallError> {
     let all = [String::new()];
     for rule in if rules.is_empty() { &all } else { rules } {
@@ -75,5 +75,5 @@ pub(super) fn eavesdrop(connection: &Connection, rules: &[String]) -> Result<(),
 
 const MONITORING: &str = "org.freedesktop.DBus.Monitoring";
 
-/// Messages that are taken before others have a turn.
+/// The maximum number of messages read before other sources get a turn.
 const MESSAGES_PER_TURN: usize = 2048;

@@ -1,4 +1,4 @@
-//! The trace that a bus of ours writes itself.
+//! The trace that the Diligence bus writes.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,9 +15,9 @@ use trace::{Follower, Step};
 
 use super::{Drained, MessageSource};
 use crate::clock::RecordingClock;
-use crate::wanted::RecordingOptions;
+use crate::options::RecordingOptions;
 
-/// A ring in shared memory into which the bus writes what it does with messages.
+/// A ring in shared memory in which the bus records its processing of messages.
 #[derive(Debug)]
 pub(crate) struct TraceSource {
     connection: Connection,
@@ -26,8 +26,8 @@ pub(crate) struct TraceSource {
 }
 
 impl TraceSource {
-    /// Asks the bus for a trace of the messages that are wanted; an error of the bus if it has no
-    /// traces, or not for us.
+    /// Requests a trace of the selected messages. The bus returns an error if it does not support
+    /// traces or denies access.
     pub(super) fn start(
         connection: Connection,
         bus: BusId,
@@ -43,7 +43,7 @@ impl TraceSource {
         }
     }
 
-    /// The trace is the connection's, so it lives as long as that.
+    /// Checks the connection that owns the trace, as the trace ends with it.
     fn check_connection(&self) -> Result<(), Ended> {
         while self.connection.process(Some(Duration::ZERO))? != Processed::Nothing {}
         Ok(())
@@ -96,8 +96,8 @@ impl MessageSource for TraceSource {
     }
 }
 
-/// A large ring outlasts a pause of ours; a bus that has no room for one may have some for less. An older bus
-/// writes no programs.
+/// Requests a large ring, which tolerates long pauses of the recorder, or a small one if the bus
+/// lacks memory. An older bus does not support recording programs.
 fn start(connection: &Connection, rules: &[String]) -> Result<Follower, CallError> {
     let attempt = |size: u64, programs: Option<bool>| {
         let rules = rules.iter().map(|rule| Value::String(rule.as_str().into())).collect();
@@ -120,7 +120,7 @@ fn start(connection: &Connection, rules: &[String]) -> Result<Follower, CallErro
     let follower = ring.and_then(|ring| Follower::new(ring.as_fd()).ok());
     follower.ok_or_else(|| CallError::Remote {
         name: error_name::FAILED.as_str().into(),
-        message: "the bus has a trace of another version".into(),
+        message: "the version of the bus's trace is not supported".into(),
     })
 }
 
@@ -130,10 +130,10 @@ fn is(error: &CallError, name: ErrorName<'_>) -> bool {
 
 const TRACE: &str = "org.diligence.Trace1";
 
-/// Bytes of a ring: more than half a second of the fastest traffic.
+/// The size of a ring in bytes: more than half a second of the fastest traffic.
 const RING_LARGE: u64 = 64 << 20;
-/// Bytes of a ring where there is no room for a large one.
+/// The size, in bytes, of a ring if the bus cannot provide a large one.
 const RING_SMALL: u64 = 4 << 20;
 
-/// Records that are taken before others have a turn.
+/// The maximum number of records read before other sources get a turn.
 const RECORDS_PER_TURN: usize = 8192;

@@ -5,37 +5,37 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// What was written last, in the pieces in which it was. A handle, whose clones are the same.
+/// The last writes, each as one chunk. Clones share the same chunks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chunks(Rc<RefCell<VecDeque<Vec<u8>>>>);
 
 impl Chunks {
-    /// How many there are.
+    /// The number of chunks.
     pub(super) fn len(&self) -> usize {
         self.0.borrow().len()
     }
 
-    /// Bytes in all of them.
+    /// The total number of bytes in all chunks.
     pub(super) fn bytes(&self) -> u64 {
         self.0.borrow().iter().map(|chunk| chunk.len() as u64).sum()
     }
 
-    /// Forgets the oldest one.
+    /// Removes the oldest chunk.
     pub(super) fn pop_front(&self) {
         self.0.borrow_mut().pop_front();
     }
 
-    /// Forgets the newest one.
+    /// Removes the newest chunk.
     pub(super) fn pop_back(&self) {
         self.0.borrow_mut().pop_back();
     }
 
-    /// Forgets all.
+    /// Removes all chunks.
     pub(super) fn clear(&self) {
         self.0.borrow_mut().clear();
     }
 
-    /// Writes all, the oldest first.
+    /// Writes all chunks, the oldest first.
     pub(super) fn copy_to(&self, out: &mut impl Write) -> io::Result<()> {
         self.0.borrow().iter().try_for_each(|chunk| out.write_all(chunk))
     }

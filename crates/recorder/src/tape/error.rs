@@ -1,11 +1,11 @@
-//! Why a recording cannot be written.
+//! Errors of writing a recording.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
 use super::tally::RecordingTally;
 
-/// Why a recording cannot be written.
+/// The reasons why a recording cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum TapeError {
     /// Creating the file failed.
@@ -13,32 +13,32 @@ pub enum TapeError {
     Create {
         /// The path of the file.
         path: PathBuf,
-        /// The reason.
+        /// The error of the system.
         error: io::Error,
     },
     /// A ring of files renames its file, so it needs a regular one.
     #[error("--ring needs a regular file, and {} is not one", path.display())]
     NotAFile {
-        /// The path of something else.
+        /// The path that is not a regular file.
         path: PathBuf,
     },
     /// A file that is not a recording has the name of the previous part of a ring.
     #[error("--ring would replace {}, which is not a recording: choose another name", path.display())]
     Occupied {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// Writing to the file failed.
     #[error("cannot write the recording: {error}{}", display(unfinished))]
     Write {
-        /// The reason.
+        /// The error of the system.
         error: io::Error,
         /// The location of the part that was written.
         unfinished: Option<UnfinishedRecording>,
     },
     /// The disk is full when the recording ends, so its last messages are not in the file.
     #[error(
-        "there is no room on the disk: the last {} not in the file{}",
+        "the disk is full: the last {} not in the file{}",
         match tally.losses.messages {
             1 => "message is".to_owned(),
             count => format!("{count} messages are"),
@@ -46,19 +46,19 @@ pub enum TapeError {
         display(unfinished)
     )]
     Full {
-        /// What was recorded.
+        /// The amounts that were recorded.
         tally: RecordingTally,
         /// The location of the part that was written.
         unfinished: Option<UnfinishedRecording>,
     },
 }
 
-/// A recording that is not complete, so that it did not take the place of an older file.
+/// An incomplete recording, which therefore did not replace an older file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnfinishedRecording {
-    /// Where the recording is.
+    /// The path of the incomplete recording.
     pub path: PathBuf,
-    /// The file whose place it would have taken, which is unchanged.
+    /// The path of the older file, which is unchanged.
     pub target: PathBuf,
 }
 

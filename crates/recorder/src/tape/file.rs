@@ -1,4 +1,4 @@
-//! The name under which a file of a recording grows.
+//! The path at which a file of a recording is written.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -10,30 +10,30 @@ use sys::replace::{self, ReplacedFile};
 
 use super::error::{TapeError, UnfinishedRecording};
 
-/// A file of a recording that is being written.
+/// A file of a recording in progress.
 ///
-/// If there is no file at the target, the recording grows under its own name, so that it can be read
-/// while it lasts. A file at the target stays unchanged until the recording is complete; until then the
-/// recording grows beside it, and that file is left there if the recorder is killed.
+/// If there is no file at the target, the recording is written there, so that it can be read while
+/// it is in progress. A file at the target stays unchanged until the recording is complete; until
+/// then the recording is written next to it, and stays there if the recorder is killed.
 #[derive(Debug)]
 pub(super) struct OutputFile {
     target: PathBuf,
     growth: FileGrowth,
 }
 
-/// Under which name a recording grows.
+/// The path at which a recording is written.
 #[derive(Debug)]
 enum FileGrowth {
-    /// Its own; there was no file.
+    /// At the target, where there was no file.
     AtTarget,
-    /// Another one in the same directory.
-    Beside(PathBuf),
+    /// At another path in the same directory.
+    ProcessorRecording(PathBuf),
     /// The target is not a regular file, for example a pipe.
     Direct,
 }
 
 impl OutputFile {
-    /// Creates a file that only its owner can read, since messages can hold secrets.
+    /// Creates a file that only its owner can read, since messages can contain secrets.
     pub(super) fn create(target: PathBuf) -> Result<(File, Self), TapeError> {
         let created = replace::resolve_links(&target).and_then(|resolved| {
             replace::check_not_held(&resolved)?;
@@ -45,16 +45,16 @@ impl OutputFile {
         Ok(created)
     }
 
-    /// The file that was asked for.
+    /// The path that was requested.
     pub(super) fn target(&self) -> &Path {
         &self.target
     }
 
-    /// The file that grows.
+    /// The path of the file in progress.
     pub(super) fn path(&self) -> &Path {
         match &self.growth {
             FileGrowth::AtTarget | FileGrowth::Direct => &self.target,
-            FileGrowth::Beside(path) => path,
+            FileGrowth::ProcessorRecording(path) => path,
         }
     }
 
@@ -63,10 +63,11 @@ impl OutputFile {
         !matches!(self.growth, FileGrowth::Direct)
     }
 
-    /// Gives a complete file and the part before it their names. `file` is an open handle of it.
+    /// Renames a complete file, and the part before it, to the target. `file` is an open handle of
+    /// it.
     pub(super) fn commit(self, file: &File) -> io::Result<()> {
-        let FileGrowth::Beside(path) = &self.growth else { return Ok(()) };
-        // A crash of the system must not leave neither the old content nor the new one.
+        let FileGrowth::ProcessorRecording(path) = &self.growth else { return Ok(()) };
+        // After a system crash, either the old or the new content must exist.
         file.sync_all()?;
         fs::rename(path, &self.target)?;
         match fs::rename(previous(path), previous(&self.target)) {
@@ -75,16 +76,18 @@ impl OutputFile {
         }
     }
 
-    /// Where the recording is until it is committed, if that is not the target.
+    /// The location of the recording until it is committed, if that is not the target.
     pub(super) fn unfinished(&self) -> Option<UnfinishedRecording> {
         let target = self.target.clone();
         match &self.growth {
-            FileGrowth::Beside(path) => Some(UnfinishedRecording { path: path.clone(), target }),
+            FileGrowth::ProcessorRecording(path) => {
+                Some(UnfinishedRecording { path: path.clone(), target })
+            }
             FileGrowth::AtTarget | FileGrowth::Direct => None,
         }
     }
 
-    /// Leaves an incomplete recording where it is; an empty file is removed.
+    /// Leaves an incomplete recording where it is, but removes an empty file.
     pub(super) fn leave(self) -> Option<UnfinishedRecording> {
         if fs::metadata(self.path()).is_ok_and(|found| found.len() == 0) {
             self.remove();
@@ -93,7 +96,7 @@ impl OutputFile {
         self.unfinished()
     }
 
-    /// Removes what was created; a file that was at the target before is still there.
+    /// Removes the created files. A file that existed at the target is unchanged.
     pub(super) fn remove(self) {
         if self.is_regular() {
             // Nothing was recorded, and the reason for that is the error to report.
@@ -105,7 +108,7 @@ impl OutputFile {
 
 fn create(target: &Path) -> io::Result<(File, FileGrowth)> {
     if !is_recording(&previous(target)) {
-        // Neither a file nor a link is there, or the call fails.
+        // Fails if a file or link exists.
         let mut options = File::options();
         match options.read(true).write(true).create_new(true).mode(0o600).open(target) {
             Ok(file) => return Ok((file, FileGrowth::AtTarget)),
@@ -114,24 +117,24 @@ fn create(target: &Path) -> io::Result<(File, FileGrowth)> {
         }
     }
     let (file, path) = ReplacedFile::create(target)?.into_parts();
-    Ok((file, path.map_or(FileGrowth::Direct, FileGrowth::Beside)))
+    Ok((file, path.map_or(FileGrowth::Direct, FileGrowth::ProcessorRecording)))
 }
 
-/// The part of a recording before the one in this file.
+/// The path of the previous part of the recording at `path`.
 pub(super) fn previous(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".1");
     name.into()
 }
 
-/// Removes the previous part of a recording that was replaced by a new one: it would be read as a part
-/// of the new one. A file that is not a recording stays, whatever its name is.
+/// Removes the previous part of a recording that was replaced by a new one, as it would be read as
+/// a part of the new one. A file that is not a recording is kept.
 pub(super) fn remove_previous(path: &Path) -> io::Result<()> {
     let previous = previous(path);
     if is_recording(&previous) { fs::remove_file(previous) } else { Ok(()) }
 }
 
-/// Whether a file begins like those that a tape writes.
+/// Whether a file begins like the files that a tape writes.
 pub(super) fn is_recording(path: &Path) -> bool {
     let mut start = [0; SECTION.len()];
     let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
@@ -139,5 +142,5 @@ pub(super) fn is_recording(path: &Path) -> bool {
     is_file && read().is_ok() && start == SECTION
 }
 
-/// The first bytes of a file that a tape has written.
+/// The first bytes of a file that a tape writes.
 const SECTION: [u8; 4] = 0x0A0D_0D0A_u32.to_le_bytes();

@@ -1,4 +1,4 @@
-//! Writing recordings. Every loss is counted.
+//! Writes recordings and counts all losses.
 
 mod chunks;
 mod error;
@@ -29,25 +29,29 @@ use crate::standing::StandingFacts;
 
 /// A recording that is being written.
 ///
-/// While the disk is full, messages are only counted. When there is room again, the recording continues
-/// after a gap.
+/// While the disk is full, messages are only counted. When there is space again, the recording
+/// continues after a gap.
 #[derive(Debug)]
 pub struct Tape {
     reducer: Reducer,
     standing: StandingFacts,
     output: TapeOutput,
     room: DiskRoom,
-    /// Bytes that the file may have.
+    /// The maximum size of the file in bytes.
     max: Option<u64>,
-    /// Whether the file has no room for another message.
+    /// Whether a message did not fit into the maximum size of the file.
     is_complete: bool,
     tally: RecordingTally,
-    /// Connections of the recorder.
+    /// The connections of the recorder.
     own: Vec<(BusId, String)>,
 }
 
 impl Tape {
-    /// Begins to write.
+    /// Creates the files of a destination.
+    ///
+    /// # Errors
+    ///
+    /// If the files cannot be created.
     pub fn open(
         destination: TapeDestination,
         bodies: Bodies,
@@ -66,21 +70,21 @@ impl Tape {
         })
     }
 
-    /// Has a single file be no larger than `max` bytes. What is known at the start and how the recording
-    /// ended is written in any case.
+    /// Limits the size of a single file to `max` bytes. The facts of the start and the reason for
+    /// the end are written regardless.
     #[must_use]
     pub fn limited(mut self, max: Option<u64>) -> Self {
         self.max = max.map(|max| max.saturating_sub(END_LEN));
         self
     }
 
-    /// Whether there was a message for which the file has no room. Nothing that comes after it is
-    /// recorded.
+    /// Returns whether a message did not fit into the maximum size of the file. Later messages are
+    /// not recorded.
     pub const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Records the next record. Returns a notice if the disk became full.
+    /// Writes the next record. Returns a notice if the disk became full.
     pub fn put(&mut self, record: RecordingRecord<'_>) -> Option<TapeNotice> {
         let is_limited = !is_about_the_recording(&record);
         if is_limited && self.is_complete {
@@ -142,8 +146,8 @@ impl Tape {
         self.own.iter().any(|(bus, unique)| *bus == raw.bus && is_end(unique))
     }
 
-    /// Writes buffered records to the file. Call it periodically: it also checks whether a full disk
-    /// has room again, and writes the file of a trigger when it is due.
+    /// Writes buffered records to the file. It must be called periodically, as it also checks
+    /// whether a full disk has space again, and writes the file of a trigger when it is due.
     pub fn flush(&mut self, now: Duration) -> Option<TapeNotice> {
         match &mut self.room {
             DiskRoom::Free => match self.output.flush(now, &self.standing) {
@@ -181,7 +185,7 @@ impl Tape {
         Some(TapeNotice::Room(lost))
     }
 
-    /// What has been recorded so far.
+    /// Returns the amounts recorded so far.
     pub fn tally(&self) -> RecordingTally {
         let mut losses = self.tally.losses;
         if let DiskRoom::Full(full) = &self.room {
@@ -191,7 +195,7 @@ impl Tape {
         RecordingTally { losses, written, files, ..self.tally.clone() }
     }
 
-    /// Why nothing can be written any more.
+    /// Returns the error after which nothing more can be written, if any.
     pub const fn broken(&self) -> Option<&io::Error> {
         match &self.room {
             DiskRoom::Broken(error) => Some(error),
@@ -199,11 +203,15 @@ impl Tape {
         }
     }
 
-    /// Ends the recording.
+    /// Completes the files of the recording.
+    ///
+    /// # Errors
+    ///
+    /// If the end of the recording cannot be written, or if the disk is full.
     pub fn finish(mut self) -> Result<RecordingTally, TapeError> {
         self.try_again(Duration::MAX);
         if let DiskRoom::Full(full) = &mut self.room {
-            // The file can be read without its end, too.
+            // The file can also be read without its end.
             let _ = self.output.end_without_room(full);
         }
         let tally = self.tally();
@@ -222,7 +230,7 @@ impl Tape {
         }
     }
 
-    /// Removes what was written, because the recording did not begin after all.
+    /// Removes the files of a recording that did not start.
     pub fn discard(self) {
         if let Some(output) = self.output.into_file() {
             output.remove();
@@ -230,7 +238,7 @@ impl Tape {
     }
 }
 
-/// Whether a record says something about the recording itself, which is written whatever its size is.
+/// Whether a record is about the recording itself. Such records are written regardless of the size.
 const fn is_about_the_recording(record: &RecordingRecord<'_>) -> bool {
     match record {
         RecordingRecord::Origin(_)
@@ -244,5 +252,5 @@ const fn is_about_the_recording(record: &RecordingRecord<'_>) -> bool {
     }
 }
 
-/// How often a full disk is checked for room.
+/// The interval at which a full disk is checked for space.
 const TRY_AGAIN: Duration = Duration::from_millis(500);

@@ -1,4 +1,4 @@
-//! Events of a recording that are reported at once.
+//! Events of a recording that are reported immediately.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,26 +7,26 @@ use capture::text::units::counted;
 
 use super::trigger::FILES_MAX;
 
-/// An event that the person who records should see at once.
+/// An event that the user should see immediately.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TapeNotice {
     /// The disk is full.
     Full,
-    /// There is room again; this many messages were not written.
+    /// The disk has space again. This number of messages was not written.
     Room(u64),
     /// A message matched the trigger, and this file was written.
     Triggered(PathBuf),
-    /// The same, and no more files will be written.
+    /// A message matched the trigger, and the last possible file was written.
     LastTriggered(PathBuf),
 }
 
 impl fmt::Display for TapeNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full => f.write_str("there is no room on the disk: messages are counted only"),
+            Self::Full => f.write_str("the disk is full: messages are counted but not written"),
             Self::Room(lost) => {
                 let lost = counted(*lost, "message is", "messages are");
-                write!(f, "there is room on the disk again: {lost} not in the file")
+                write!(f, "the disk has space again: {lost} not in the file")
             }
             Self::Triggered(path) => write!(f, "trigger matched: wrote {}", path.display()),
             Self::LastTriggered(path) => write!(

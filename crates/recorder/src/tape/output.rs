@@ -16,33 +16,34 @@ use super::room::UnwrittenRecords;
 use super::trigger::{FILES_MAX, Trigger};
 use crate::standing::StandingFacts;
 
-/// Where a recording goes.
+/// The destination of a recording.
 #[derive(Debug)]
 pub enum TapeDestination {
     /// An open file or pipe.
     Open(File),
-    /// A file. If it exists, the recording replaces it when it is complete.
+    /// A file. An existing file is replaced when the recording is complete.
     File(PathBuf),
     /// A file and the one before it, both limited in size, with the last part of the recording.
-    /// Existing recordings of these names are replaced as with [`File`](Self::File).
+    /// Existing recordings with these names are replaced as with [`File`](Self::File).
     Ring {
-        /// The file. The name of the one before it ends in `.1`.
+        /// The path of the file. The name of the one before it ends with `.1`.
         path: PathBuf,
-        /// The most bytes in each file.
+        /// The maximum size of each file in bytes.
         size: u64,
     },
     /// Memory, which is written to a file when a message matches.
     Trigger {
-        /// The first file. Later ones have a number in their names, and replace nothing.
+        /// The path of the first file. Later files have a number in their names, and replace no
+        /// file.
         path: PathBuf,
-        /// Bytes that are kept in memory.
+        /// The number of bytes that are kept in memory.
         size: u64,
-        /// Selects the messages that cause a file.
+        /// Selects the messages that trigger writing a file.
         query: Query,
     },
 }
 
-/// What a recording is written to.
+/// The output of a recording.
 #[derive(Debug)]
 pub(super) enum TapeOutput {
     File(RecordingFile),
@@ -67,7 +68,7 @@ impl TapeOutput {
         })
     }
 
-    /// Shows a record to the trigger before parts of it are removed: the query may ask for an
+    /// Passes a record to the trigger before parts of it are removed: the query may test an
     /// argument that is not recorded.
     pub(super) fn look(&mut self, record: &RecordingRecord<'_>) {
         if let Self::Trigger(trigger) = self {
@@ -75,7 +76,7 @@ impl TapeOutput {
         }
     }
 
-    /// Writes a record. `max` are the bytes that a single file may have.
+    /// Writes a record. `max` is the maximum size of a single file in bytes.
     pub(super) fn write(
         &mut self,
         record: &RecordingRecord<'_>,
@@ -120,7 +121,7 @@ impl TapeOutput {
         }
     }
 
-    /// The single file, or the youngest one of a ring.
+    /// The single file, or the latest one of a ring.
     pub(super) fn into_file(self) -> Option<OutputFile> {
         match self {
             Self::File(file) => file.into_output(),
@@ -128,8 +129,8 @@ impl TapeOutput {
         }
     }
 
-    /// Ends a file on a full disk. The last messages are removed to make room for the number of
-    /// missing messages and for the reason why the recording ended.
+    /// Completes a file on a full disk. The last messages are removed to make room for the number
+    /// of missing messages and for the reason why the recording ended.
     pub(super) fn end_without_room(&mut self, full: &mut UnwrittenRecords) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
         let Some(writer) = file.own_writer() else { return Ok(()) };
@@ -142,18 +143,18 @@ impl TapeOutput {
         writer.end()
     }
 
-    /// Where the recording is until it is finished.
+    /// The location of the recording until it is finished.
     pub(super) fn unfinished(&self) -> Option<UnfinishedRecording> {
         let Self::File(file) = self else { return None };
         file.unfinished()
     }
 
-    /// Leaves the recording where it is.
+    /// Leaves the incomplete recording where it is.
     pub(super) fn leave(self) -> Option<UnfinishedRecording> {
         self.into_file()?.leave()
     }
 
-    /// Ends the files; returns how many bytes and which files there are.
+    /// Completes the files, and returns their total size in bytes and their paths.
     pub(super) fn finish(self, standing: &StandingFacts) -> io::Result<(u64, Vec<PathBuf>)> {
         match self {
             Self::File(file) => {
@@ -165,6 +166,6 @@ impl TapeOutput {
     }
 }
 
-/// Bytes that are kept free for the end of a recording: a fact and an interface statistics block for
-/// each of a few buses.
+/// The number of bytes reserved for the end of a recording: a fact and a statistics block for each
+/// of a few buses.
 pub(super) const END_LEN: u64 = 1024;

@@ -16,17 +16,17 @@ use crate::standing::StandingFacts;
 #[derive(Debug)]
 pub(super) struct RecordingFile {
     writer: PcapngWriter<File>,
-    /// `None` if the file was open already.
+    /// `None` if the file was already open.
     output: Option<OutputFile>,
     ring: Option<RingSize>,
 }
 
-/// A ring has a file and the one before it, each of which can be read alone.
+/// A ring of two files, the current one and the one before it, each of which can be read alone.
 #[derive(Debug)]
 struct RingSize {
-    /// The most bytes in each file.
+    /// The maximum size of each file in bytes.
     size: u64,
-    /// Bytes in the file before this one.
+    /// The size of the previous file in bytes.
     previous: u64,
 }
 
@@ -67,7 +67,7 @@ impl RecordingFile {
         Ok(Self { output: Some(output), ring, ..Self::new(file, origin)? })
     }
 
-    /// Writes a record, unless a single file would then be larger than `max` bytes.
+    /// Writes a record, unless a single file would exceed `max` bytes.
     pub(super) fn write(
         &mut self,
         record: &RecordingRecord<'_>,
@@ -90,8 +90,8 @@ impl RecordingFile {
         Ok(RecordFit::Written)
     }
 
-    /// Continues in a new file. The file gets its name when its beginning is on the disk; until then
-    /// the old one keeps the name.
+    /// Continues in a new file. The file gets its name when its beginning is on the disk; until
+    /// then the old one keeps the name.
     fn turn(&mut self, at: RecordedTime, standing: &StandingFacts) -> io::Result<()> {
         self.writer.flush()?;
         let (Some(output), Some(ring)) = (&self.output, &mut self.ring) else { return Ok(()) };
@@ -108,7 +108,7 @@ impl RecordingFile {
         self.writer.flush()
     }
 
-    /// Bytes in the existing files.
+    /// The total size of the existing files in bytes.
     pub(super) fn written(&self) -> u64 {
         self.ring.as_ref().map_or(0, |ring| ring.previous) + self.writer.written().bytes
     }
@@ -121,7 +121,7 @@ impl RecordingFile {
         before.into_iter().chain([output.target().to_owned()]).collect()
     }
 
-    /// The writer, if nobody else writes to the file.
+    /// The writer, if no other process writes to the file.
     pub(super) fn own_writer(&mut self) -> Option<&mut PcapngWriter<File>> {
         self.output.as_ref().is_some_and(OutputFile::is_regular).then_some(&mut self.writer)
     }
@@ -135,7 +135,7 @@ impl RecordingFile {
         self.output
     }
 
-    /// Ends the file and returns how many bytes there are.
+    /// Completes the file and returns the total size in bytes.
     pub(super) fn finish(self) -> io::Result<u64> {
         let written = self.written();
         let file = self.writer.finish()?;
@@ -146,8 +146,8 @@ impl RecordingFile {
     }
 }
 
-/// Creates the file that will follow the one at `path`, with everything that is known before its first
-/// message. Returns its path, too.
+/// Creates the file that follows the one at `path`, with all facts known before its first message.
+/// Also returns its path.
 fn begin(
     path: &Path,
     at: RecordedTime,
@@ -155,8 +155,7 @@ fn begin(
 ) -> io::Result<(PcapngWriter<File>, PathBuf)> {
     let (file, beginning) = ReplacedFile::create(path)?.into_parts();
     replace::hold(&file);
-    let beginning =
-        beginning.ok_or_else(|| io::Error::other("it is not a regular file any more"))?;
+    let beginning = beginning.ok_or_else(|| io::Error::other("it is no longer a regular file"))?;
     let fill = || {
         let mut writer = PcapngWriter::new(file, standing.origin())?;
         standing.records(at).try_for_each(|record| writer.write(&record))?;
@@ -166,7 +165,7 @@ fn begin(
     match fill() {
         Ok(writer) => Ok((writer, beginning)),
         Err(error) => {
-            // A full disk has no room for half a beginning.
+            // A partial beginning is useless, and takes space on a full disk.
             let _ = fs::remove_file(beginning);
             Err(error)
         }

@@ -1,4 +1,4 @@
-//! Room on the disk, and what is remembered while there is none.
+//! The state of a full disk, and the records that were not written.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use capture::record::{
 pub(super) enum DiskRoom {
     Free,
     Full(UnwrittenRecords),
-    /// Writing failed for a reason that will not go away.
+    /// Writing failed for a permanent reason.
     Broken(io::Error),
 }
 
@@ -22,10 +22,10 @@ pub(super) enum DiskRoom {
 pub(super) struct UnwrittenRecords {
     since: RecordedTime,
     pub(super) lost: BTreeMap<BusId, u64>,
-    /// Gaps, at most one for each bus and cause.
+    /// The gaps, at most one for each bus and cause.
     gaps: Vec<RecordingGap>,
     pub(super) buses: Vec<RecordedBus>,
-    /// Why the recording of each bus has ended.
+    /// The reasons why the recordings of the buses ended.
     pub(super) ends: Vec<RecordingRecord<'static>>,
     /// When the next attempt is due, by the monotonic clock.
     pub(super) next: Duration,

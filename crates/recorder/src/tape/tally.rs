@@ -1,22 +1,22 @@
-//! What has been recorded.
+//! The amounts that have been recorded.
 
 use std::path::PathBuf;
 
 use capture::losses::Losses;
 
-/// What has been recorded so far.
+/// The amounts recorded so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RecordingTally {
-    /// Messages, without those of the recorder.
+    /// The number of messages, without those from and to the recorder.
     pub messages: u64,
-    /// Bytes in these messages.
+    /// The number of bytes in these messages.
     pub bytes: u64,
-    /// Messages from and to the recorder, which are in the file too.
+    /// The number of messages from and to the recorder, which are in the file too.
     pub of_recorder: u64,
-    /// Messages that are missing.
+    /// The messages that are missing.
     pub losses: Losses,
-    /// Bytes written to files.
+    /// The number of bytes written to files.
     pub written: u64,
-    /// The files that exist now.
+    /// The paths of the existing files.
     pub files: Vec<PathBuf>,
 }

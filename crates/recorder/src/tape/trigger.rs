@@ -1,4 +1,4 @@
-//! The last part of a recording in memory, until something happens.
+//! Keeps the last part of a recording in memory until a message matches.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -17,8 +17,8 @@ use super::file::remove_previous;
 use crate::rolling::Rolling;
 use crate::standing::StandingFacts;
 
-/// Keeps the last part of a recording, and writes a file a little after each message that was
-/// waited for. No message is in two files.
+/// Keeps the last part of a recording, and writes a file shortly after each message that matches
+/// the query. No message is written to two files.
 #[derive(Debug)]
 pub(super) struct Trigger {
     path: PathBuf,
@@ -27,19 +27,19 @@ pub(super) struct Trigger {
     rolling: Rolling,
     writer: PcapngWriter<Chunks>,
     chunks: Chunks,
-    /// When the first message of each chunk came.
+    /// The time of the first message of each chunk.
     starts: VecDeque<RecordedTime>,
-    /// When the first message came that is not in a chunk yet.
+    /// The time of the first message that is not in a chunk yet.
     start: Option<RecordedTime>,
-    /// When the last message came.
+    /// The time of the last message.
     last: RecordedTime,
-    /// How many buses there are.
+    /// The number of buses in the recording.
     buses: u16,
-    /// Whether the recording has said why it ends.
+    /// Whether the reason for the end of the recording was written.
     has_ended: bool,
-    /// Bytes up to the last chunk.
+    /// The number of bytes up to the last chunk.
     chunked: u64,
-    /// A message was met; the file is written at this time of the monotonic clock.
+    /// When the file is written, if a message matched.
     due: Option<Due>,
     files: Vec<PathBuf>,
     written: u64,
@@ -47,8 +47,8 @@ pub(super) struct Trigger {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Due {
-    /// As soon as somebody says what time it is.
-    Met,
+    /// A message matched; the time is set at the next flush.
+    AtNextFlush,
     At(Duration),
 }
 
@@ -91,7 +91,7 @@ impl Trigger {
                 self.last = self.last.max(raw.at);
                 self.writer.write(record)?;
             }
-            // Each file begins with what holds; the writer only has to count the buses.
+            // Each file begins with the current facts; the writer only needs to count the buses.
             RecordingRecord::Bus(_) => {
                 self.buses += 1;
                 self.end_chunk()?;
@@ -112,7 +112,7 @@ impl Trigger {
         Ok(())
     }
 
-    /// Whether this is what is waited for.
+    /// Checks whether a message matches the query.
     pub(super) fn look(&mut self, record: &RecordingRecord<'_>) {
         let Some(id) = self.rolling.push(record.clone()) else { return };
         let message = self.rolling.capture().message(id);
@@ -120,7 +120,7 @@ impl Trigger {
             && self.files.len() < FILES_MAX
             && self.query.matcher().selects(&message)
         {
-            self.due = Some(Due::Met);
+            self.due = Some(Due::AtNextFlush);
         }
     }
 
@@ -139,14 +139,14 @@ impl Trigger {
         Ok(())
     }
 
-    /// Writes the file if it is time to; returns which.
+    /// Writes the file if it is due, and returns its path.
     pub(super) fn flush(
         &mut self,
         now: Duration,
         standing: &StandingFacts,
     ) -> io::Result<Option<PathBuf>> {
         match self.due {
-            Some(Due::Met) => self.due = Some(Due::At(now + AFTERWARDS)),
+            Some(Due::AtNextFlush) => self.due = Some(Due::At(now + AFTERWARDS)),
             Some(Due::At(at)) if at <= now => return self.save(standing).map(Some),
             Some(Due::At(_)) | None => {}
         }
@@ -184,8 +184,8 @@ impl Trigger {
         Ok(path)
     }
 
-    /// The first file has the name that was asked for, and takes the place of another one. Those after it
-    /// have names that no file has.
+    /// The path of the next file. The first one has the requested name and replaces an existing
+    /// file. Later ones have unused names.
     fn next_path(&self) -> PathBuf {
         if self.files.is_empty() {
             return self.path.clone();
@@ -203,7 +203,7 @@ impl Trigger {
         &self.files
     }
 
-    /// Writes the file that is due.
+    /// Writes the file if a message has matched.
     pub(super) fn finish(mut self, standing: &StandingFacts) -> io::Result<(u64, Vec<PathBuf>)> {
         if self.due.is_some() {
             self.save(standing)?;
@@ -212,7 +212,7 @@ impl Trigger {
     }
 }
 
-/// `slow.pcapng`, `slow-2.pcapng`, ...
+/// Inserts a number before the extension: `slow.pcapng`, `slow-2.pcapng`, ...
 fn numbered(path: &Path, number: usize) -> PathBuf {
     if number == 1 {
         return path.to_owned();
@@ -222,16 +222,16 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}{}", extension.unwrap_or_default()))
 }
 
-/// Messages that a query can find a call or an owner among.
+/// The minimum number of messages among which a query finds the call or owner of a message.
 const MESSAGES_KEPT: usize = 50_000;
 
-/// Bytes that are kept or forgotten together.
+/// The number of bytes that are kept or discarded together.
 const CHUNK: u64 = 64 * 1024;
 
-/// What follows the message within this time is in the file too.
+/// The time after the matching message that is also recorded.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 
-/// Files that are written at most, so that a condition that always holds does not fill the disk.
+/// The maximum number of files, so that a condition that always matches does not fill the disk.
 pub(super) const FILES_MAX: usize = 100;
 
 #[cfg(test)]
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_numbered_before_the_extension() {
+    fn trigger_files_are_numbered_before_the_extension() {
         for (path, number, expected) in [
             ("slow.pcapng", 1, "slow.pcapng"),
             ("slow.pcapng", 2, "slow-2.pcapng"),

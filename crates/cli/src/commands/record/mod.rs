@@ -15,8 +15,8 @@ use capture::query::Query;
 use capture::record::EndCause;
 use clap::Args;
 use recorder::{
-    Beside, BusPlace, ObjectIntrospection, RecordingOptions, RecordingPace, RecordingSession,
-    SessionLimits, SessionReport, SessionTurn, Tape, TapeDestination, origin,
+    BusPlace, ObjectIntrospection, ProcessorRecording, RecordingOptions, RecordingPace,
+    RecordingSession, SessionLimits, SessionReport, SessionTurn, Tape, TapeDestination, origin,
 };
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{ProcessSignal, SignalSource};
@@ -116,12 +116,13 @@ impl RecordArgs {
         } else {
             ObjectIntrospection::Ignored
         };
-        let beside = if self.switches { Beside::Switches } else { Beside::Nothing };
+        let processors =
+            if self.switches { ProcessorRecording::Switches } else { ProcessorRecording::Off };
         RecordingOptions {
             filters: self.filter.clone(),
             pace: RecordingPace::Complete,
             objects,
-            beside,
+            processors,
         }
     }
 
@@ -190,7 +191,7 @@ impl ActiveRecording {
     /// over.
     pub(crate) fn turn(&mut self) -> SessionTurn {
         let turn = self.session.turn();
-        for told in self.session.told() {
+        for told in self.session.notices() {
             self.progress.say(&told.to_string());
         }
         self.progress.show(&self.session);

@@ -1,0 +1,61 @@
+//! What is recorded of buses.
+
+use std::time::Duration;
+
+use capture::trace::AssemblerPatience;
+
+use crate::objects::ObjectIntrospection;
+
+/// The options of a recording.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RecordingOptions {
+    /// Match rules: only messages that match one of them are recorded; all if there are none.
+    pub filters: Vec<String>,
+    /// Whether messages are provided promptly, or with complete times.
+    pub pace: RecordingPace,
+    /// Whether objects are introspected.
+    pub objects: ObjectIntrospection,
+    /// Whether processor use is recorded.
+    pub processors: ProcessorRecording,
+}
+
+/// When a message is provided for which the bus itself records when its copies were written.
+/// Messages are provided in the order of routing, so a waiting message delays later ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RecordingPace {
+    /// When all copies were written, or after a second without progress of a recipient.
+    #[default]
+    Complete,
+    /// Soon enough for live display. The times of copies that are written later are unknown.
+    Prompt,
+}
+
+/// Whether the processor use of processes is recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ProcessorRecording {
+    /// Processor use is not recorded.
+    #[default]
+    Off,
+    /// The times at which the processes of buses and connections run on a processor are recorded.
+    Switches,
+}
+
+impl RecordingOptions {
+    /// Creates options for displaying messages as they come.
+    pub fn live(filters: &[String]) -> Self {
+        Self { filters: filters.to_vec(), pace: RecordingPace::Prompt, ..Self::default() }
+    }
+}
+
+impl RecordingPace {
+    pub(crate) fn patience(self) -> AssemblerPatience {
+        match self {
+            Self::Complete => AssemblerPatience::default(),
+            Self::Prompt => AssemblerPatience { time: PROMPT, ..AssemblerPatience::default() },
+        }
+    }
+}
+
+/// Together with the interval at which the ring is checked, this is imperceptible. Copies for a
+/// recipient that reads are written within microseconds.
+const PROMPT: Duration = Duration::from_millis(20);
