@@ -1,4 +1,4 @@
-//! Captures that are written again: what is read then is what was known.
+//! Writing captures: reading the file again yields an equivalent capture.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use testkit::recording::{DRIVER, TestRecording};
 
 const MAIL: &str = "org.example.Mail";
 
-/// Everything that a recording can say.
+/// A recording with every kind of record.
 fn everything() -> TestRecording {
     let mut recording = TestRecording::traced_and_monitored();
     recording.process(":1.9", 60, "vfsd").rule(":1.9", "type='signal'").rule(":1.9", "arg0='x'");
@@ -41,7 +41,7 @@ fn everything() -> TestRecording {
     recording
 }
 
-/// Names that come and go, and what others are told of them.
+/// Names that come and go, and the notifications about them.
 fn names(recording: &mut TestRecording) {
     recording.owner_changed(":1.5", "", ":1.5").wait_ms(1);
     recording.ask_bus(":1.5", "Hello", &(), &(":1.5",));
@@ -102,7 +102,7 @@ fn read(file: &[u8]) -> Capture {
     Capture::from_bytes(file.to_vec()).expect("a recording")
 }
 
-/// With what no recorder says.
+/// The capture of that recording, with records that no recorder writes.
 fn capture() -> Capture {
     let mut capture = Capture::default();
     let origin = |program: &str| RecordingOrigin {
@@ -123,7 +123,7 @@ fn capture() -> Capture {
 }
 
 #[test]
-fn a_copy_is_read_as_the_capture_was() {
+fn copies_are_equivalent_to_the_capture() {
     let capture = capture();
     let again = read(&copy(&capture, Bodies::Whole));
     assert_eq!(again.damage_count(), 10_007);
@@ -136,7 +136,7 @@ fn a_copy_is_read_as_the_capture_was() {
 }
 
 #[test]
-fn what_is_missing_in_a_redacted_copy_was_said() {
+fn redacted_copies_lose_only_values_of_bodies() {
     let capture = capture();
     let copied = copy(&capture, Bodies::Redacted);
     for gone in ["secret", "arg0"] {
@@ -151,7 +151,7 @@ fn what_is_missing_in_a_redacted_copy_was_said() {
 }
 
 #[test]
-fn what_was_not_said_is_in_a_redacted_copy() {
+fn redacted_copies_keep_everything_but_bodies() {
     let capture = everything().capture();
     let redacted = read(&copy(&capture, Bodies::Redacted));
     let other = [
@@ -173,8 +173,8 @@ fn what_was_not_said_is_in_a_redacted_copy() {
     }
 }
 
-/// The table of members without its last columns, mean and peak of recipients: a redacted copy does not
-/// have all match rules.
+/// The table of members without its last columns, mean and peak of recipients: a redacted copy
+/// lacks some match rules.
 fn without_recipients((name, table): (String, String)) -> (String, String) {
     if name != "member" {
         return (name, table);
@@ -184,7 +184,7 @@ fn without_recipients((name, table): (String, String)) -> (String, String) {
 }
 
 #[test]
-fn a_capture_of_which_nothing_is_known_can_be_redacted() {
+fn captures_without_facts_can_be_redacted() {
     let mut recording = TestRecording::new();
     recording.on(BusId(2)).signal(":1.9", "/m org.example.Mail.Came", &("secret",));
     let copied = copy(&recording.capture(), Bodies::Redacted);
@@ -195,9 +195,9 @@ fn a_capture_of_which_nothing_is_known_can_be_redacted() {
     assert_eq!((message.bus(), message.health()), (BusId(2), Health::BodyRedacted));
 }
 
-/// What was made from a text has no sizes that could be believed.
+/// The sizes of messages that were rebuilt from a text are not those on the wire.
 #[test]
-fn of_a_text_the_headers_are_left() {
+fn redacted_copies_of_texts_keep_headers() {
     let text = "signal time=1795265174.923414 sender=:1.5 -> destination=(null destination) \
                 serial=7 path=/m; interface=org.example.Mail; member=Came\n   string \"secret\"\n";
     let capture = read(text.as_bytes());
@@ -209,7 +209,7 @@ fn of_a_text_the_headers_are_left() {
 }
 
 #[test]
-fn no_more_is_kept_than_is_asked_for() {
+fn copies_keep_at_most_the_requested_bytes() {
     let cut = read(&copy(&everything().capture(), Bodies::Cut(64)));
     assert!(cut.messages().all(|message| message.kept() <= 64 && message.kept() <= message.len()));
     assert_eq!(cut.buses()[0].kept_max, Some(64));
@@ -217,7 +217,7 @@ fn no_more_is_kept_than_is_asked_for() {
     assert_eq!(less.buses()[0].kept_max, Some(64));
 }
 
-/// A file that is gone with the test.
+/// A file that is removed at the end of the test.
 struct CopyPath(PathBuf);
 
 impl CopyPath {
@@ -236,7 +236,7 @@ impl Drop for CopyPath {
 }
 
 #[test]
-fn a_file_that_has_changed_is_not_copied() {
+fn copying_fails_if_the_file_has_changed() {
     let whole = everything().pcapng();
     let path = CopyPath::new(&whole);
     let capture = Capture::open(&path.0).expect("a recording");
@@ -257,7 +257,7 @@ fn a_file_that_has_changed_is_not_copied() {
 }
 
 #[test]
-fn recorders_and_times_of_facts_are_kept() {
+fn copies_keep_recorders_and_times_of_facts() {
     let mut recording = TestRecording::new();
     recording.at_ms(5).fact(Fact::Recorder { unique: ":1.2".into() });
     recording.fact(Fact::Recorder { unique: ":1.2".into() });

@@ -1,4 +1,4 @@
-//! Excerpts: what is known of the chosen messages is known of them in the file too, whatever was left out.
+//! Excerpts: the file contains all facts about the chosen messages, whatever was left out.
 
 use capture::Capture;
 use capture::bodies::Bodies;
@@ -20,7 +20,7 @@ use testkit::recording::{DRIVER, TestRecording};
 const MAIL: &str = "org.example.Mail";
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 
-/// Names that pass from hand to hand, calls that end in all ways, and two buses.
+/// Names that change owners, calls with all outcomes, and two buses.
 fn office() -> TestRecording {
     let mut recording = TestRecording::traced_and_monitored();
     for (unique, pid, program) in
@@ -54,7 +54,7 @@ fn office() -> TestRecording {
     let slow = recording.wait_ms(1).call(":1.5", MAIL, "/m org.example.Mail.Find", &("x",));
     recording.wait_ms(900).error(&slow, DRIVER, NO_REPLY, "no answer: timed out");
     recording.wait_ms(5).reply(&slow, ":1.7", &("late",));
-    // The bus says that it could not deliver it.
+    // The bus reports that it could not deliver the message.
     recording.reply_refused(":1.7", "org.freedesktop.DBus.Error.AccessDenied");
     recording.call(":1.6", MAIL, "/m org.example.Mail.Count", &("gone",));
     recording.wait_ms(3).owner_changed(":1.6", ":1.6", "");
@@ -67,7 +67,7 @@ fn office() -> TestRecording {
     recording
 }
 
-/// What is known of a message, without its place.
+/// Everything known about a message, except its position.
 fn known(message: &CapturedMessage<'_>) -> String {
     let capture = message.capture();
     let mut bytes = Vec::new();
@@ -123,7 +123,7 @@ fn facts(capture: &Capture, is_wanted: impl Fn(&Fact) -> bool) -> usize {
 }
 
 #[test]
-fn what_is_known_of_chosen_messages_stays_known() {
+fn excerpts_keep_all_facts_about_chosen_messages() {
     let capture = office().capture();
     let mut state = 7_u64;
     for round in 0..300 {
@@ -137,7 +137,7 @@ fn what_is_known_of_chosen_messages_stays_known() {
             capture.messages().filter(|it| chosen.has(it.id())).map(|it| known(&it)).collect();
         let found_known: Vec<_> = found.messages().map(|message| known(&message)).collect();
         assert_eq!(found_known, expected, "round {round}");
-        // An excerpt of an excerpt that leaves out nothing more is the same file in the end.
+        // An excerpt of an excerpt that leaves out nothing more is the same file.
         let copies = [1, 2].map(|_| excerpt(&found, "", |_| true).1);
         assert_eq!(copies[0], copies[1]);
         assert_eq!(read(copies[0].clone()).len(), found.len());
@@ -145,12 +145,12 @@ fn what_is_known_of_chosen_messages_stays_known() {
 }
 
 #[test]
-fn calls_and_replies_are_saved_together() {
+fn excerpts_keep_calls_and_replies_together() {
     let capture = office().capture();
     for (query, expected) in [
         ("type:return member:Count", vec!["Count", ""]),
         ("type:call member:Find", vec!["Find", NO_REPLY]),
-        // The late reply, with its call, and the error that the caller got in its place.
+        // The late reply, with its call, and the error that the caller got instead.
         ("type:return from::1.7", vec!["Find", NO_REPLY, ""]),
         (
             "error:AccessDenied",
@@ -168,7 +168,7 @@ fn calls_and_replies_are_saved_together() {
 }
 
 #[test]
-fn an_excerpt_has_only_what_belongs_to_its_messages() {
+fn excerpts_have_only_facts_about_their_messages() {
     let capture = office().capture();
     let found = of_query(&capture, "bus:system");
     assert_eq!(facts(&found, |fact| matches!(fact, Fact::Rule { .. })), 0);
@@ -187,7 +187,7 @@ fn an_excerpt_has_only_what_belongs_to_its_messages() {
 }
 
 #[test]
-fn an_excerpt_says_that_it_is_one() {
+fn excerpts_are_marked_as_excerpts() {
     let capture = office().capture();
     assert!(!of_query(&capture, "type:signal or !type:signal").is_excerpt());
     let found = of_query(&capture, "bus:system");
@@ -205,7 +205,7 @@ fn an_excerpt_says_that_it_is_one() {
 }
 
 #[test]
-fn nothing_is_concluded_from_match_rules_that_an_excerpt_lacks() {
+fn excerpts_leave_recipients_unknown_without_match_rules() {
     let mut recording = TestRecording::new();
     recording.rule(":1.5", "type='signal',member='Never'").owner_changed(":1.5", "", ":1.5");
     for _ in 0..300 {
@@ -234,7 +234,7 @@ fn nothing_is_concluded_from_match_rules_that_an_excerpt_lacks() {
 }
 
 #[test]
-fn outcomes_that_cut_headers_hide_stay_unknown() {
+fn excerpts_keep_outcomes_unknown_if_headers_are_cut() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", ":1.6", "/m org.example.Mail.Get", &());
     recording.wait_ms(1).reply(&call, ":1.6", &()).cut(20);
@@ -246,7 +246,7 @@ fn outcomes_that_cut_headers_hide_stay_unknown() {
 }
 
 #[test]
-fn pcap_has_the_messages_and_their_times() {
+fn pcap_excerpts_have_messages_and_times() {
     let capture = office().capture();
     let chosen = MessageSelection::all(&capture);
     let mut file = Vec::new();
@@ -261,7 +261,7 @@ fn pcap_has_the_messages_and_their_times() {
     assert!(found.messages().any(|it| it.at().0 % 1000 == 0), "times are whole here");
     let lost = PcapLoss::find(&capture, &chosen);
     assert_eq!(lost, [PcapLoss::Peers, PcapLoss::Phases, PcapLoss::Buses, PcapLoss::Facts]);
-    // Of a file that is nothing but pcap, nothing is lost, and it is written as it is.
+    // Nothing is lost when a file that is classic pcap is saved, and it is written unchanged.
     let mut again = Vec::new();
     save(&found, &MessageSelection::all(&found), FileFormat::Pcap, &mut again)
         .expect("memory takes all");
@@ -271,7 +271,7 @@ fn pcap_has_the_messages_and_their_times() {
 }
 
 #[test]
-fn messages_without_times_are_saved_and_shown_as_such() {
+fn excerpts_keep_messages_without_times() {
     let mut recording = TestRecording::new();
     let bus = RecordedBus {
         clock: RecordedClock::Absent,
@@ -310,7 +310,7 @@ fn nanoseconds_and_lengths_are_kept_in_pcap() {
 }
 
 #[test]
-fn a_redacted_excerpt_does_not_say_what_was_searched_for() {
+fn redacted_excerpts_omit_the_query() {
     let capture = office().capture();
     let chosen =
         MessageSelection::find(&capture, "arg0:Inbox", |message| message.member() == "Count");

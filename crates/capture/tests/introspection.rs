@@ -1,11 +1,11 @@
-//! Documents that objects describe themselves with.
+//! Parsing of introspection documents.
 
 use capture::introspection::{
     Annotation, Argument, DOCUMENT_MAX, Interface, Introspection, InvalidDocument,
 };
 use wire::introspection::EMITS_CHANGE;
 
-/// What is left of it when it is written.
+/// The data that is left after writing it as XML.
 fn written(mut found: Introspection) -> Introspection {
     found.children.clear();
     for interface in &mut found.interfaces {
@@ -17,8 +17,9 @@ fn written(mut found: Introspection) -> Introspection {
     found
 }
 
-/// `interface: method(in) -> out; signal!(in)`, each argument as `name:type`; properties with
-/// access and changes, annotations in brackets, and behind a bar the children.
+/// Summarizes a document as `interface: method(in) -> out; signal!(in)`, with each argument as
+/// `name:type`, properties with access and changes, annotations in brackets, and children after a
+/// bar.
 fn told(document: &str) -> String {
     let Ok(found) = Introspection::parse(document) else { return "invalid".to_owned() };
     let interfaces: Vec<_> = found.interfaces.iter().map(interface_told).collect();
@@ -58,7 +59,7 @@ fn said(annotations: &[Annotation]) -> String {
 }
 
 #[test]
-fn documents_are_read() {
+fn introspection_documents_are_parsed() {
     let emits = |value| format!("<annotation name='{EMITS_CHANGE}' value='{value}'/>");
     let changes = format!(
         "<node><interface name='a.B'>{}<property name='P' type='s' access='read'/>\
@@ -105,19 +106,19 @@ fn documents_are_read() {
 }
 
 #[test]
-fn documents_are_bounded() {
+fn introspection_documents_are_limited_in_size() {
     let long = format!("<node>{}</node>", " ".repeat(DOCUMENT_MAX));
     assert_eq!(Introspection::parse(&long), Err(InvalidDocument::TooLong));
     let many = format!("<node>{}</node>", "<a/>".repeat(50_000));
     assert_eq!(Introspection::parse(&many), Err(InvalidDocument::NotXml));
-    // It would be 16 GiB of text.
+    // It would expand to 16 GiB of text.
     let (text, uses) = ("a".repeat(DOCUMENT_MAX / 2), "&a;".repeat(DOCUMENT_MAX / 8));
     let bomb = format!("<!DOCTYPE n [<!ENTITY a '{text}'>]><node>{uses}</node>");
     assert_eq!(Introspection::parse(&bomb), Err(InvalidDocument::Entities));
 }
 
 #[test]
-fn objects_inside_objects_are_read_to_a_limit() {
+fn introspection_of_nested_objects_is_limited_in_depth() {
     let deep = |levels| format!("{}{}", "<node name='a'>".repeat(levels), "</node>".repeat(levels));
     let found = Introspection::parse(&deep(18_000)).expect("it is XML");
     assert_eq!(found.children.len(), 17);
@@ -128,7 +129,7 @@ fn objects_inside_objects_are_read_to_a_limit() {
 }
 
 #[test]
-fn documentation_is_found_where_it_may_be() {
+fn introspection_documentation_is_found_in_all_three_places() {
     for (inside, expected) in [
         ("<method name='M'/>", None),
         ("<!-- Plays. --><method name='M'/>", Some("Plays.")),

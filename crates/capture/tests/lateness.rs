@@ -1,4 +1,4 @@
-//! Messages that their recorder read late.
+//! Detection of messages that were read late.
 
 use std::time::Duration;
 
@@ -19,26 +19,26 @@ fn signal(recording: &mut TestRecording) {
     recording.signal(":1.5", "/clock org.example.Clock.Tick", &());
 }
 
-/// A call that takes this long.
+/// A call that takes this number of microseconds.
 fn ask(recording: &mut TestRecording, micros: i64) {
     let call = recording.call(":1.5", ":1.6", "/mail org.example.Mail.Count", &());
     recording.wait_us(micros).reply(&call, ":1.6", &());
 }
 
-/// What comes each 10 ms for two seconds.
+/// Repeats `each` every 10 ms for two seconds.
 fn steady(recording: &mut TestRecording, mut each: impl FnMut(&mut TestRecording)) {
     for _ in 0..200 {
         each(recording.wait_ms(10));
     }
 }
 
-/// How many messages are late, by how many milliseconds, and how that is known.
+/// The number of late messages, their delay in milliseconds, and how it was detected.
 fn found(capture: &Capture) -> Vec<(u64, u128, LateEvidence)> {
     let found = capture.lateness().into_iter();
     found.map(|it| (it.late.messages, it.late.by().as_millis(), it.evidence)).collect()
 }
 
-/// Traffic at a steady pace, a silence, and what is read after it.
+/// Steady traffic, a silence, and the messages that are read after it.
 fn paused(
     method: CaptureMethod,
     burst: impl Fn(&mut TestRecording),
@@ -53,7 +53,7 @@ fn paused(
 }
 
 #[test]
-fn as_many_messages_as_usual_at_once_after_a_silence_have_waited() {
+fn bursts_after_a_silence_are_read_late() {
     let backlog =
         |count: i64| move |r: &mut TestRecording| (0..count).for_each(|_| signal(r.wait_us(5)));
     let capture = paused(CaptureMethod::Monitor, backlog(100), signal);
@@ -76,7 +76,7 @@ fn as_many_messages_as_usual_at_once_after_a_silence_have_waited() {
 }
 
 #[test]
-fn replies_that_follow_faster_than_usual_show_that_messages_have_waited() {
+fn fast_replies_show_late_reading() {
     let asks =
         |micros: i64| move |r: &mut TestRecording| (0..100).for_each(|_| ask(r.wait_us(5), micros));
     let each: fn(&mut TestRecording) = |r| ask(r, 300);
@@ -91,7 +91,7 @@ fn replies_that_follow_faster_than_usual_show_that_messages_have_waited() {
 }
 
 #[test]
-fn durations_that_are_wrong_because_of_late_reading_are_unknown() {
+fn durations_are_unknown_after_late_reading() {
     let mut recording = recorded_by(CaptureMethod::Monitor);
     ask(recording.wait_ms(1), 300);
     let long = recording.wait_ms(1).call(":1.5", ":1.6", "/mail org.example.Mail.Load", &());

@@ -1,4 +1,4 @@
-//! What a capture knows, from recordings whose content is known.
+//! The model of captures, tested with known recordings.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use capture::record::{BusId, MessageContent, RecordedBus};
 use testkit::recording::{DRIVER, TestRecording};
 use wire::message::MessageType;
 
-/// Longer than what is left of a message that was cut.
+/// A text longer than the bytes kept of a cut message.
 const TEXT: &str = "a message about something that happened to somebody, somewhere";
 
 const MAIL: &str = "org.example.Mail";
@@ -18,7 +18,7 @@ fn call(recording: &mut TestRecording, from: &str, to: &str) -> testkit::recordi
 }
 
 #[test]
-fn a_reply_belongs_to_its_call() {
+fn replies_are_paired_with_calls() {
     let mut recording = TestRecording::new();
     let first = call(&mut recording, ":1.1", MAIL);
     let second = call(recording.wait_us(10), ":1.1", MAIL);
@@ -36,7 +36,7 @@ fn a_reply_belongs_to_its_call() {
 }
 
 #[test]
-fn a_reply_from_somebody_else_is_none() {
+fn replies_from_other_connections_are_not_paired() {
     let mut recording = TestRecording::new();
     let to_one = call(&mut recording, ":1.1", ":1.2");
     recording.reply(&to_one, ":1.3", &(1_u32,)).reply(&to_one, DRIVER, &(1_u32,));
@@ -47,7 +47,7 @@ fn a_reply_from_somebody_else_is_none() {
 }
 
 #[test]
-fn a_clock_that_goes_back_gives_no_duration() {
+fn durations_are_unknown_if_the_clock_goes_back() {
     let mut recording = TestRecording::new();
     let to_one = call(&mut recording, ":1.1", ":1.2");
     recording.wait_us(-10).reply(&to_one, ":1.2", &(1_u32,));
@@ -83,7 +83,7 @@ fn names_have_owners_through_time() {
 }
 
 #[test]
-fn what_is_cut_or_invalid_is_kept_and_said() {
+fn cut_and_invalid_messages_are_kept_and_marked() {
     let mut recording = TestRecording::new();
     recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32));
     recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32)).cut(120);
@@ -98,9 +98,9 @@ fn what_is_cut_or_invalid_is_kept_and_said() {
     assert_eq!(capture.invalid().len(), 1);
 }
 
-/// What the bus answers is crossed out, what it tells all is not.
+/// Replies of the bus are redacted, but its broadcast signals are not.
 #[test]
-fn names_are_not_learnt_from_what_is_crossed_out() {
+fn names_are_not_learned_from_redacted_bodies() {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus { content: MessageContent::Redacted, ..RecordedBus::default() });
     recording.ask_bus(":1.1", "GetNameOwner", &("xxx.xxxx",), &("xxxxx",));
@@ -123,7 +123,7 @@ fn names_are_not_learnt_from_what_is_crossed_out() {
 }
 
 #[test]
-fn a_pcap_file_holds_the_same() {
+fn pcap_files_give_the_same_capture() {
     let mut recording = TestRecording::new();
     let to_one = call(&mut recording, ":1.1", ":1.2");
     recording.wait_us(7).reply(&to_one, ":1.2", &(1_u32,));
@@ -144,7 +144,7 @@ fn all<const N: usize>(capture: &Capture) -> [capture::model::CapturedMessage<'_
 }
 
 #[test]
-fn texts_are_kept_once() {
+fn texts_are_stored_once() {
     let mut strings = Strings::default();
     let ids: Vec<_> = ["a", "b", "a", "", "b"].map(|text| strings.intern(text)).into();
     assert_eq!(ids[0], ids[2]);
@@ -157,7 +157,7 @@ fn texts_are_kept_once() {
 }
 
 #[test]
-fn many_texts_are_found_again() {
+fn texts_are_found_among_many() {
     let mut strings = Strings::default();
     let ids: Vec<_> = (0..10_000).map(|n| strings.intern(&n.to_string())).collect();
     for (n, id) in ids.into_iter().enumerate() {

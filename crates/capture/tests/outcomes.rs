@@ -1,4 +1,4 @@
-//! How calls end, how long their callers wait, and to whom calls go.
+//! Outcomes of calls, waiting times of callers, and the callees of calls.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const TIMED_OUT: &str = "org.freedesktop.DBus.Error.TimedOut";
 const DISCONNECTED: &str = "Message recipient disconnected from message bus without replying";
 const EXPIRED: &str = "Message did not receive a reply (timeout by message bus)";
 
-/// The last call of a recording to which something was added.
+/// A capture that ends with a call, after which `act` adds more.
 fn after_a_call(act: impl FnOnce(&mut TestRecording, &RecordedCall)) -> Capture {
     let mut recording = TestRecording::new();
     recording.owner("org.x.Mail", ":1.6");
@@ -33,7 +33,7 @@ fn left(unique: &str) -> Fact {
     Fact::Left { unique: unique.to_owned(), why: None }
 }
 
-/// What happens to a call.
+/// An event after a call.
 type CallEvent = fn(&mut TestRecording, &RecordedCall);
 
 #[test]
@@ -119,7 +119,7 @@ fn every_call_has_one_outcome_and_one_waiting_time() {
 }
 
 #[test]
-fn a_call_that_expects_no_reply_waits_for_none() {
+fn calls_without_expected_reply_have_no_waiting_time() {
     let mut recording = TestRecording::new();
     recording.call_with(Flags::NO_REPLY_EXPECTED, ":1.5", ":1.6", "/m org.x.Mail.Go", &());
     let capture = recording.wait_ms(5).fact(left(":1.5")).capture();
@@ -150,7 +150,7 @@ fn given_up() -> Capture {
 }
 
 #[test]
-fn a_call_whose_caller_gave_up_is_in_every_table_with_its_waiting_time() {
+fn unanswered_calls_are_in_every_table_with_their_waiting_time() {
     let capture = given_up();
     let calls = slowest(&capture, |_| true, 10);
     assert_eq!(
@@ -188,14 +188,14 @@ fn queries_find_calls_by_their_outcome() {
     }
 }
 
-/// The unique name of the connection that the first message went to.
+/// The unique name of the recipient of the first message.
 fn callee(capture: &Capture) -> Option<&str> {
     let call = capture.messages().next().expect("a call");
     call.to().map(|peer| capture.strings().get(capture.directory().peer(peer).unique))
 }
 
 #[test]
-fn a_held_call_goes_to_the_connection_that_takes_the_name() {
+fn held_calls_go_to_the_connection_that_takes_the_name() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.wait_ms(20).owner_changed(":1.7", "", ":1.7");
@@ -208,7 +208,7 @@ fn a_held_call_goes_to_the_connection_that_takes_the_name() {
 }
 
 #[test]
-fn a_call_to_a_name_that_nobody_takes_has_no_callee() {
+fn calls_to_names_without_owner_have_no_callee() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.wait_ms(20).error(&call, DRIVER, TIMED_OUT, "Failed to activate service");
@@ -224,7 +224,7 @@ fn the_bus_is_the_callee_of_calls_to_its_own_name_only() {
 }
 
 #[test]
-fn a_traced_call_goes_to_the_connection_that_the_bus_delivered_it_to() {
+fn traced_calls_go_to_the_connection_of_the_delivery() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.delivered(10, &[(3, 30, 0)]).wait_ms(1);
@@ -250,7 +250,7 @@ fn cut_headers_make_outcomes_unknown_and_not_unanswered() {
 }
 
 #[test]
-fn a_reply_whose_caller_was_cut_is_not_paired_by_its_serial_alone() {
+fn replies_with_cut_destination_are_not_paired_by_serial_alone() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     recording.cut(16);
@@ -259,9 +259,9 @@ fn a_reply_whose_caller_was_cut_is_not_paired_by_its_serial_alone() {
     assert!(capture.messages().all(|message| message.partner().is_none()));
 }
 
-/// What a snap length of 130 to 190 bytes leaves of a call whose callee or caller left.
+/// A snap length of 130 to 190 bytes cuts the messages about a callee or caller that left.
 #[test]
-fn cut_bodies_do_not_make_up_outcomes() {
+fn cut_bodies_leave_outcomes_unknown() {
     let cases: [(&str, CallEvent, CallOutcome); 5] = [
         (
             "a NoReply without its text",
@@ -308,7 +308,7 @@ fn cut_bodies_do_not_make_up_outcomes() {
 }
 
 #[test]
-fn who_sent_a_reply_without_its_sender_is_not_made_up() {
+fn replies_with_cut_sender_have_no_sender() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.None", "/m org.x.Mail.Get", &());
     recording.wait_ms(1).error(&call, DRIVER, "org.freedesktop.DBus.Error.ServiceUnknown", "no");
@@ -337,7 +337,7 @@ fn the_share_of_the_bus_is_of_calls_whose_destination_is_known() {
 }
 
 #[test]
-fn files_that_another_program_has_written_again_are_not_of_a_killed_recorder() {
+fn files_rewritten_by_other_programs_are_not_of_a_killed_recorder() {
     let origin = || RecordingOrigin {
         program: Some("diligence 0.1.0".into()),
         ..RecordingOrigin::default()
@@ -363,7 +363,7 @@ fn a_clock_that_was_set_back_is_counted_once_for_each_bus() {
     let mut recording = TestRecording::new();
     for bus in [BusId(0), BusId(1)] {
         recording.on(bus).at_ms(10).signal(":1.6", "/m org.x.Mail.Changed", &());
-        // Not more than what several threads that read the clock may differ.
+        // Several threads that read the clock may differ by this much.
         recording.wait_us(-900).signal(":1.6", "/m org.x.Mail.Changed", &());
     }
     recording.at_ms(2).signal(":1.6", "/m org.x.Mail.Changed", &());
@@ -376,7 +376,7 @@ fn a_clock_that_was_set_back_is_counted_once_for_each_bus() {
     assert!(says.is_some_and(|says| says.contains("went back 1 time")), "{says:?}");
 }
 
-/// The messages of a bus that recorded itself stand in the order of routing.
+/// The messages of a bus that recorded itself are in the order of routing.
 #[test]
 fn the_clock_of_our_recorder_was_not_set_back() {
     for (program, expected) in [("dbus-monitor", 1), ("diligence 0.1.0", 0)] {
@@ -394,9 +394,9 @@ fn the_clock_of_our_recorder_was_not_set_back() {
     }
 }
 
-/// The bus tells the service that its late reply was not delivered.
+/// The bus reports to the service that its late reply was not delivered.
 #[test]
-fn late_replies_and_the_errors_about_them_are_told_apart() {
+fn late_replies_are_distinguished_from_errors_about_them() {
     let mut recording = TestRecording::new();
     recording.owner("org.x.Mail", ":1.6");
     let call = recording.call(":1.5", "org.x.Mail", "/m org.x.Mail.Get", &());

@@ -1,4 +1,4 @@
-//! When processes had a processor, in recordings whose truth is known.
+//! Processor use of processes, tested with known recordings.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use capture::timeline::{
 };
 use testkit::recording::TestRecording;
 
-/// The processes of the bus, of a caller and of its service.
+/// The processes of the bus, a caller and its service.
 const BUS: u32 = 42;
 const CALLER: u32 = 101;
 const SERVICE: u32 = 102;
 
-/// A service that is woken 100 µs after it got the call, runs for 200 µs, waits for 500 µs, runs for
-/// another 150 µs and answers then; a bus that takes the answer 50 µs later; and a caller that is woken
-/// 30 µs after that.
+/// A service that is woken 100 µs after it got the call, runs for 200 µs, waits for 500 µs, runs
+/// for another 150 µs and then replies; a bus that receives the reply 50 µs later; and a caller
+/// that is woken 30 µs after that.
 fn call() -> TestRecording {
     let mut recording = TestRecording::new();
     recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
@@ -35,7 +35,7 @@ fn call() -> TestRecording {
     recording
 }
 
-/// A process was watched for 2 ms; spans are in microseconds.
+/// The processor use of a process in 2 ms; spans are in microseconds.
 fn ran(recording: &mut TestRecording, pid: u32, from: RecordedTime, spans: &[(u64, u64)]) {
     let spans: Vec<_> = spans.iter().map(|(after, length)| (after * 1000, length * 1000)).collect();
     let resumed = spans.len() as u64;
@@ -55,7 +55,7 @@ fn micros(micros: u64) -> Duration {
 }
 
 #[test]
-fn what_the_parties_did_is_known() {
+fn processor_use_of_caller_and_service_is_known() {
     let capture = call().capture();
     let processors = ProcessorRecord::of(&capture);
     let call = capture.messages().next().expect("a call");
@@ -75,9 +75,9 @@ fn what_the_parties_did_is_known() {
     assert!(table.contains(",100000,350000,"), "{table}");
 }
 
-/// What is lost, and what other threads did, may be anywhere in the stretch.
+/// Lost switches and other threads may be anywhere in the period.
 #[test]
-fn of_a_stretch_that_lacks_something_nothing_is_known() {
+fn processor_use_is_unknown_in_incomplete_periods() {
     for lacks in
         [|ran: &mut ProcessorUse| ran.lost = 1, |ran: &mut ProcessorUse| ran.unfollowed = 1]
     {
@@ -95,7 +95,7 @@ fn of_a_stretch_that_lacks_something_nothing_is_known() {
 }
 
 #[test]
-fn a_service_may_run_before_the_bus_notes_that_it_has_sent() {
+fn processor_use_may_begin_before_the_recorded_write() {
     let mut recording = TestRecording::new();
     recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
     let start = recording.now();
@@ -112,9 +112,9 @@ fn a_service_may_run_before_the_bus_notes_that_it_has_sent() {
     assert_eq!(processors.return_wake_up(&call), Some(micros(40)));
 }
 
-/// The monitor reads the call after the service was woken by it, so the service seems to be woken late.
+/// The monitor reads the call after it woke the service, so the service seems to be woken late.
 #[test]
-fn nothing_is_known_by_the_times_of_a_monitor() {
+fn processor_use_is_unknown_with_times_of_a_monitor() {
     let mut recording = TestRecording::new();
     recording.process(":1.5", CALLER, "shell").process(":1.6", SERVICE, "maild");
     let start = recording.now();
@@ -130,7 +130,7 @@ fn nothing_is_known_by_the_times_of_a_monitor() {
 }
 
 #[test]
-fn what_was_not_watched_is_not_known() {
+fn processor_use_is_unknown_if_not_recorded() {
     let mut recording = call();
     let start = recording.now();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
@@ -159,7 +159,7 @@ fn what_was_not_watched_is_not_known() {
 }
 
 #[test]
-fn a_process_goes_on_from_one_stretch_into_the_next() {
+fn processor_use_continues_across_periods() {
     let mut recording = TestRecording::new();
     recording.process(":1.6", SERVICE, "maild");
     let start = recording.now();
@@ -200,7 +200,7 @@ fn switches_are_counted_for_each_call() {
 }
 
 #[test]
-fn a_trace_shows_who_runs() {
+fn chrome_traces_show_processor_use() {
     let mut bytes = Vec::new();
     chrome_trace(&call().capture(), |_| true, &mut bytes).expect("memory takes all");
     let trace: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
@@ -213,7 +213,7 @@ fn a_trace_shows_who_runs() {
 }
 
 #[test]
-fn a_file_holds_all_of_it() {
+fn files_keep_processor_use() {
     let mut recording = call();
     let why = "no".to_owned();
     recording.fact(Fact::Unwatched { pid: 7, why });

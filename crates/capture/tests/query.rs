@@ -1,4 +1,4 @@
-//! Queries select what their page says, and completions offer what may follow.
+//! Queries match as documented on their page, and completions fit the position.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use testkit::recording::TestRecording;
 use wire::body::{Value, Variant};
 use wire::message::Flags;
 
-/// The conversation of the page.
+/// The conversation that the page describes.
 fn conversation() -> Capture {
     let mut recording = TestRecording::new();
     recording.process(":1.7", 701, "gnome-shell").owner("org.example.Mail", ":1.9");
@@ -36,7 +36,7 @@ fn selected(capture: &Capture, query: &str) -> String {
 }
 
 #[test]
-fn examples_of_the_page_select_what_it_says() {
+fn queries_of_the_page_match_as_documented() {
     let capture = conversation();
     let page = include_str!("../../../docs/query.md");
     let (_, examples) = page.split_once("these queries select").expect("examples");
@@ -98,7 +98,7 @@ fn names_and_values_are_understood_in_the_usual_short_forms() {
 }
 
 #[test]
-fn a_query_that_selects_nothing_is_explained() {
+fn queries_without_matches_are_explained() {
     let capture = conversation();
     for (query, expected) in [
         (
@@ -143,12 +143,12 @@ fn a_query_that_selects_nothing_is_explained() {
 }
 
 #[test]
-fn a_query_without_terms_selects_all() {
+fn queries_without_terms_match_all_messages() {
     assert_eq!(selected(&conversation(), " "), "1 2 3 4 5 6 7 8");
 }
 
 #[test]
-fn what_is_cut_or_invalid_is_found_and_has_no_arguments() {
+fn cut_or_invalid_messages_match_queries_but_have_no_arguments() {
     let mut recording = TestRecording::new();
     let variant = Variant("x");
     recording.signal(":1.1", "/ org.x.Y.Cut", &("Inbox", "x".repeat(100))).cut(150);
@@ -170,7 +170,7 @@ fn what_is_cut_or_invalid_is_found_and_has_no_arguments() {
 }
 
 #[test]
-fn what_is_crossed_out_is_found_and_has_no_arguments() {
+fn redacted_messages_match_queries_but_show_no_arguments() {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus { content: MessageContent::Redacted, ..RecordedBus::default() });
     recording.signal(":1.1", "/ org.x.Y.Told", &("xxxxx", 0_u32));
@@ -184,7 +184,7 @@ fn what_is_crossed_out_is_found_and_has_no_arguments() {
 }
 
 #[test]
-fn completions_follow_what_is_written() {
+fn completions_fit_the_text_before_the_cursor() {
     let capture = conversation();
     for (text, replaced, offers) in [
         ("", "", &["type:", "from:", "to:"][..]),
@@ -210,7 +210,7 @@ fn completions_follow_what_is_written() {
     }
 }
 
-/// A program beside a recorder, which has asked something itself.
+/// A program, and a recorder that has sent calls itself.
 fn with_recorder() -> Capture {
     let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.20".into() });
@@ -222,7 +222,7 @@ fn with_recorder() -> Capture {
 }
 
 #[test]
-fn messages_of_the_recorder_are_left_out_unless_they_are_asked_for() {
+fn queries_skip_messages_of_the_recorder_unless_requested() {
     let capture = with_recorder();
     for (query, expected, hidden) in [
         ("", "1 4", 2),
@@ -245,7 +245,7 @@ fn messages_of_the_recorder_are_left_out_unless_they_are_asked_for() {
 }
 
 #[test]
-fn what_is_still_being_typed_is_not_a_mistake() {
+fn queries_being_typed_are_unfinished() {
     for (text, is_unfinished) in [
         ("member:", true),
         ("member: ", true),
@@ -275,7 +275,7 @@ fn what_is_still_being_typed_is_not_a_mistake() {
 }
 
 #[test]
-fn mistakes_come_with_what_was_probably_meant() {
+fn query_errors_suggest_what_was_meant() {
     for (text, expected) in [
         ("dur>50mss", "50mss is not a duration; use for example 50ms"),
         ("size>many", "many is not a size; use for example 512 or 4kB"),

@@ -1,4 +1,4 @@
-//! Texts of queries: their grammar, what errors say, and patterns.
+//! Texts of queries: their grammar, error messages and patterns.
 
 use capture::query::{DEPTH_MAX, Expression, Pattern, Query, Term};
 
@@ -8,7 +8,7 @@ fn column_and_text(text: &str) -> (usize, String) {
 }
 
 #[test]
-fn errors_say_where_and_what_was_expected() {
+fn query_errors_name_column_and_expectation() {
     for (text, column, words) in [
         ("membr:Get", 1, "unknown field membr; did you mean member?"),
         ("a membr = Get", 3, "unknown field membr; did you mean member?"),
@@ -99,14 +99,14 @@ fn a_number_sign_is_a_text_unless_a_number_follows() {
 }
 
 #[test]
-fn nesting_ends() {
+fn query_nesting_is_limited() {
     let nested = |depth: usize| "(".repeat(depth) + "a" + &")".repeat(depth);
     assert!(Query::parse(&nested(DEPTH_MAX)).is_ok());
     assert!(matches!(column_and_text(&nested(DEPTH_MAX + 1)), (66, text) if text.contains("deep")));
     assert!(Query::parse(&"!".repeat(100_000)).is_err());
 }
 
-/// How many terms are not searches of all texts.
+/// The number of terms that are not searches in all fields.
 fn comparisons(expression: &Expression) -> usize {
     match expression {
         Expression::All(parts) | Expression::Any(parts) => parts.iter().map(comparisons).sum(),
@@ -117,7 +117,7 @@ fn comparisons(expression: &Expression) -> usize {
 }
 
 #[test]
-fn a_sign_outside_quotes_is_never_searched_for() {
+fn signs_outside_quotes_are_query_errors() {
     const BLANKS: [&str; 3] = ["", " ", "  "];
     const WORDS: [&str; 8] =
         ["dur", "member", "path_namespace", "arg0", "foo", "x.y", ":1.7", "size"];
@@ -148,7 +148,7 @@ fn a_sign_outside_quotes_is_never_searched_for() {
 }
 
 #[test]
-fn stars_stand_for_anything() {
+fn stars_in_patterns_match_any_text() {
     for (glob, text, expected) in [
         ("Get", "Get", true),
         ("Get", "GetAll", false),
@@ -160,7 +160,7 @@ fn stars_stand_for_anything() {
         ("**", "x", true),
         ("a*b*a", "aba", true),
         ("a*b*a", "ab", false),
-        // What a part has taken is not there for the next one.
+        // The characters matched by one part are not available to the next.
         ("ab*ba", "aba", false),
         ("org.*.Properties", "org.freedesktop.DBus.Properties", true),
     ] {
@@ -169,7 +169,7 @@ fn stars_stand_for_anything() {
 }
 
 #[test]
-fn parts_are_found_in_any_case() {
+fn patterns_find_parts_in_any_case() {
     for (wanted, text, expected) in [
         ("foo", "a Foo b", true),
         ("FOO", "foo", true),

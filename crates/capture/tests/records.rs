@@ -1,4 +1,4 @@
-//! Parts of recordings: processes, losses, and what redaction leaves of facts.
+//! Parts of recordings: processes, losses, and facts after redaction.
 
 use capture::bodies::{Bodies, Reducer};
 use capture::losses::Losses;
@@ -8,7 +8,7 @@ use capture::record::{
 };
 
 #[test]
-fn programs_have_the_names_by_which_people_know_them() {
+fn programs_have_their_usual_names() {
     for (comm, exe, command, expected) in [
         (Some("bash"), Some("/usr/bin/bash"), "bash", Some("bash")),
         (Some("bash"), Some("/usr/bin/bash"), "bash -c ls", Some("bash")),
@@ -42,7 +42,7 @@ fn programs_have_the_names_by_which_people_know_them() {
         (Some("python3"), Some("/usr/bin/python3.11"), "python3 -c print()", Some("python3")),
         (Some("python3"), None, "/usr/bin/python3 -u tool", Some("tool")),
         (Some("python3"), Some("/usr/bin/python3.11"), "", Some("python3")),
-        // A process that names itself.
+        // A process that sets its own name.
         (Some("(sd-worker)"), Some("/usr/lib/systemd/systemd"), "", Some("(sd-worker)")),
         (None, None, "python3", None),
     ] {
@@ -57,7 +57,7 @@ fn programs_have_the_names_by_which_people_know_them() {
 }
 
 #[test]
-fn what_is_lost_is_counted_and_said() {
+fn losses_are_counted_and_described() {
     for (gaps, expected) in [
         (&[][..], "nothing lost"),
         (&[Some(1)], "1 message lost"),
@@ -99,7 +99,7 @@ fn started(failure: Option<&str>) -> Fact {
 }
 
 #[test]
-fn names_stay_and_words_go() {
+fn redacted_facts_keep_names_and_lose_texts() {
     let peer = |words| Fact::Peer { unique: ":1.5".to_owned(), process: Some(process(words)) };
     let bus = |words| Fact::Bus { process: process(words) };
     for (fact, expected) in [
@@ -131,7 +131,7 @@ fn names_stay_and_words_go() {
 }
 
 #[test]
-fn filters_are_widened() {
+fn redacted_filters_lose_arguments() {
     for (filter, expected) in [
         ("type='signal',arg0='x',member='Came'", "type='signal',member='Came'"),
         ("arg0='x'", "redacted"),

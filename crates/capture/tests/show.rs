@@ -1,6 +1,6 @@
-//! Messages are shown as the tools print them: `show/tools.pcap` is what dbus-monitor has recorded
-//! while busctl, dbus-monitor and gdbus printed the same messages. Each of them has stamped its own
-//! copy; the files beside it have the times of the recording instead.
+//! Messages are shown as in other tools. `show/tools.pcap` was recorded by dbus-monitor while
+//! busctl, dbus-monitor and gdbus printed the same messages. Each tool stamped its own copy; the
+//! files next to the recording have the times of the recording instead.
 
 use std::path::Path;
 use std::time::Duration;
@@ -36,21 +36,21 @@ fn shown(capture: &Capture, format: MessageFormat) -> Vec<String> {
 }
 
 #[test]
-fn as_busctl_monitor_prints() {
+fn messages_are_shown_like_busctl_monitor() {
     golden::check(tools("busctl.txt"), &shown(&recorded(), MessageFormat::Busctl).concat());
 }
 
 #[test]
-fn as_dbus_monitor_prints() {
+fn messages_are_shown_like_dbus_monitor() {
     golden::check(tools("dbus-monitor.txt"), &shown(&recorded(), MessageFormat::DbusSend).concat());
 }
 
 #[test]
-fn as_gdbus_monitor_prints() {
+fn messages_are_shown_like_gdbus_monitor() {
     let capture = recorded();
     let lines = shown(&capture, MessageFormat::Gdbus);
     let is_signal = |kind| kind == MessageType::Signal;
-    // The tool shows what objects emit to all.
+    // The tool shows broadcast signals of objects.
     let signals = capture
         .messages()
         .zip(lines)
@@ -60,7 +60,7 @@ fn as_gdbus_monitor_prints() {
 }
 
 #[test]
-fn each_message_is_one_line_as_gdbus_prints_it() {
+fn messages_are_shown_on_one_line_each_like_gdbus() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Mail", "/ org.x.Mail.Find", &("two\nlines",));
     recording.error(&call, ":1.6", "org.x.Error.Failed", "Traceback:\n\tfile 'a\\b'\u{1b}[31m\n");
@@ -72,7 +72,7 @@ fn each_message_is_one_line_as_gdbus_prints_it() {
 }
 
 #[test]
-fn as_busctl_prints_json_with_keys_of_ours_behind() {
+fn json_messages_are_like_busctl_with_additional_keys() {
     let ours = shown(&recorded(), MessageFormat::Json);
     let expected = std::fs::read_to_string(tools("busctl.json")).expect("a file");
     let mut compared = 0;
@@ -81,7 +81,7 @@ fn as_busctl_prints_json_with_keys_of_ours_behind() {
         let (start, ours) = line.split_once(",\"number\":").expect("our keys");
         match expected.lines().find(|line| line.strip_suffix('}') == Some(start)) {
             Some(_) => compared += 1,
-            // It gives up on dictionaries whose keys are numbers.
+            // The tool fails for dictionaries with numeric keys.
             None => assert_eq!(json["member"], "Changed5", "{line}"),
         }
         assert!(ours.contains("\"size\":"), "{ours}");
@@ -90,7 +90,7 @@ fn as_busctl_prints_json_with_keys_of_ours_behind() {
 }
 
 #[test]
-fn what_the_tools_do_not_know_is_in_the_json() {
+fn json_messages_have_facts_beyond_the_tools() {
     let mut recording = TestRecording::new();
     recording.process(":1.5", 42, "mailer").owner("org.x.Mail", ":1.6");
     let call = recording.call(":1.5", ":1.6", "/ org.x.Mail.Get", &());
@@ -121,7 +121,7 @@ fn what_the_tools_do_not_know_is_in_the_json() {
 }
 
 #[test]
-fn what_was_crossed_out_is_said_to_be() {
+fn redacted_messages_are_shown_as_redacted() {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus { content: MessageContent::Redacted, ..RecordedBus::default() });
     recording.signal(":1.6", "/ org.x.Mail.New", &("xxx", 0_u32));
@@ -145,7 +145,7 @@ fn what_was_crossed_out_is_said_to_be() {
     assert!(matches!(command, Err(Inexpressible::NoArguments)), "{command:?}");
 }
 
-/// What an object says of `org.x.Mixer`, with this type of the argument `mute`.
+/// The introspection data of `org.x.Mixer`, with this type of the argument `mute`.
 fn mixer(name: &str, mute: &str, types: &str) -> Fact {
     let xml = format!(
         "<node><interface name='org.x.Mixer'><method name='Mute'><arg name='{mute}' \
@@ -156,7 +156,7 @@ fn mixer(name: &str, mute: &str, types: &str) -> Fact {
 }
 
 #[test]
-fn arguments_have_the_names_that_the_service_gives_them() {
+fn arguments_are_shown_with_names_from_introspection() {
     let mut recording = TestRecording::new();
     recording.owner("org.x.Sound", ":1.6");
     recording.fact(mixer(":1.9", "other", "b"));
@@ -164,7 +164,7 @@ fn arguments_have_the_names_that_the_service_gives_them() {
     let call = recording.call(":1.5", "org.x.Sound", "/ org.x.Mixer.Mute", &(true, "x"));
     recording.reply(&call, ":1.6", &(false,)).error(&call, ":1.6", "org.x.No", "x");
     recording.signal(":1.6", "/ org.x.Mixer.Muted", &(vec![1_u8, 2],));
-    // What only another one has said, and what nobody has: these are other types.
+    // Types that only another service describes, and types that no service describes.
     recording.call(":1.5", ":1.7", "/ org.x.Mixer.Mute", &(true, "x"));
     recording.call(":1.5", "org.x.Sound", "/ org.x.Mixer.Mute", &(1_u32, "x"));
     recording.call(":1.5", "org.x.Sound", "/ org.x.Other.Mute", &(true, "x"));
@@ -225,7 +225,7 @@ fn arguments_have_the_names_that_the_service_gives_them() {
 }
 
 #[test]
-fn commands_send_the_like() {
+fn commands_send_similar_messages() {
     let mut recording = TestRecording::new();
     let call = recording.call(
         ":1.5",
@@ -344,8 +344,8 @@ fn commands_quote_words_for_a_shell() {
     }
 }
 
-/// A call through a bus that has recorded it, whose service was woken late; one that was overheard; a
-/// signal.
+/// A call through a bus that recorded it, whose service was woken late; a call recorded by
+/// eavesdropping; a signal.
 fn detailed() -> TestRecording {
     let mut recording = TestRecording::traced_and_monitored();
     recording
@@ -381,7 +381,7 @@ fn detailed() -> TestRecording {
 }
 
 #[test]
-fn details_of_calls_say_who_and_where_the_time_went() {
+fn details_of_calls_show_peers_and_phases() {
     let capture = detailed().capture();
     let text = |width: usize, kind: MessageType| {
         let mut details = CallDetails::new(&capture, Style::plain(width));
@@ -401,7 +401,7 @@ fn details_of_calls_say_who_and_where_the_time_went() {
     assert_eq!(narrow.lines().find(|line| !is_fitting(line)), None);
 }
 
-/// Calls that end in all ways, a signal, and a reply whose call is not there.
+/// Calls with all outcomes, a signal, and a reply without its call.
 fn conversation() -> Capture {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus::default()).process(":1.62", 62, "gdbus").process(

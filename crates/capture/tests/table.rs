@@ -32,7 +32,7 @@ fn rows_are_sorted_by_name_or_key() {
 }
 
 #[test]
-fn what_is_left_out_is_counted() {
+fn omitted_rows_are_counted() {
     let mut table = table();
     table.truncate(5);
     assert_eq!(table.omitted(), 0);
@@ -41,7 +41,7 @@ fn what_is_left_out_is_counted() {
 }
 
 #[test]
-fn keys_say_the_unit_once() {
+fn keys_contain_the_unit_once() {
     for (name, unit, expected) in [
         ("bytes", ColumnUnit::Bytes, "bytes"),
         ("p90", ColumnUnit::Time, "p90_ns"),
@@ -109,7 +109,7 @@ member          calls      p90
 }
 
 #[test]
-fn the_column_by_which_a_table_is_sorted_is_always_there() {
+fn the_sorted_column_is_always_shown() {
     let mut table = calls();
     assert!(table.shows("errors", Style::plain(70)) && !table.shows("errors", Style::plain(50)));
     table.sort("errors").expect("there is such a column");

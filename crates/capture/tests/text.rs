@@ -14,7 +14,7 @@ use capture::text::visible::{lines, printable, styled_lines, value};
 use wire::body::Value;
 
 #[test]
-fn numbers_stay_short() {
+fn numbers_are_formatted_short() {
     for (number, expected) in [
         (0.0, "0"),
         (0.04, "0"),
@@ -36,7 +36,7 @@ fn numbers_stay_short() {
 }
 
 #[test]
-fn thousands_are_apart() {
+fn thousands_are_separated() {
     for (number, expected) in
         [(0, "0"), (12, "12"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")]
     {
@@ -127,7 +127,7 @@ fn check(scale: Scale, cases: &[(&str, Result<u64, AmountError>)]) {
 }
 
 #[test]
-fn amounts_of_bytes() {
+fn amounts_of_bytes_are_parsed() {
     let wrong_unit = Err(AmountError::WrongUnit(Scale::BYTES));
     check(
         Scale::BYTES,
@@ -165,7 +165,7 @@ fn amounts_of_bytes() {
 }
 
 #[test]
-fn lengths_of_time() {
+fn amounts_of_time_are_parsed() {
     let wrong_unit = Err(AmountError::WrongUnit(Scale::TIME));
     check(
         Scale::TIME,
@@ -189,7 +189,7 @@ fn lengths_of_time() {
 }
 
 #[test]
-fn mistakes_say_what_was_expected() {
+fn amount_errors_name_what_was_expected() {
     let said = |scale: Scale, text| scale.read(text).expect_err("a mistake").to_string();
     let bytes =
         "expected a number of bytes, or one with a unit: B, kB, KiB, MB, MiB, GB, GiB, TB or TiB";
@@ -205,7 +205,7 @@ fn mistakes_say_what_was_expected() {
 }
 
 #[test]
-fn texts_become_as_wide_as_their_columns() {
+fn texts_are_fitted_to_their_columns() {
     for (text, width, how, expected) in [
         ("name", 6, Fit::Start, "name  "),
         ("name", 6, Fit::End, "name  "),
@@ -225,7 +225,7 @@ fn texts_become_as_wide_as_their_columns() {
         ("name", 1, Fit::End, "\u{2026}"),
         ("name", 0, Fit::Start, ""),
         ("", 0, Fit::Start, ""),
-        // Characters of two cells, and one that would not fit in whole.
+        // Characters two cells wide, one of which does not fit.
         ("\u{7535}\u{6c60}", 5, Fit::Start, "\u{7535}\u{6c60} "),
         ("\u{7535}\u{6c60}\u{7535}", 5, Fit::Start, "\u{7535}\u{6c60}\u{2026}"),
         ("\u{7535}\u{6c60}\u{7535}", 4, Fit::End, "\u{2026}\u{7535} "),
@@ -242,7 +242,7 @@ fn texts_are_folded_between_words() {
 }
 
 #[test]
-fn what_is_alike_is_suggested() {
+fn similar_names_are_suggested() {
     let names = ["org.example.Mail", "org.example.Mixer", "com.example.Battery1"];
     let check = |wanted: &str, expected: &[&str]| {
         assert_eq!(nearest(wanted, names), expected, "{wanted}");

@@ -1,4 +1,4 @@
-//! What a bus writes about its messages becomes records with the times of each copy.
+//! Converting the trace of a bus to records with the times of each copy.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -15,8 +15,9 @@ use trace::layout::RING_MIN;
 use trace::record::{Entry, FirstRecipient, MessageRecord, Parts, Party, Recipients};
 use trace::{Delivered, Participant, RingWriter, TracedProgram};
 
-/// What happens, as text: `5 msg A 7:100 8:40` is a message with body `A` received at 5 us, with
-/// copies to 7 and 8 that end at those bytes; `9 out 7:100`, `9 left 7`, `9 gap 3`, `9 idle`, `end`.
+/// Assembles a trace that is written as text: `5 msg A 7:100 8:40` is a message with body `A`
+/// received at 5 us, with copies to 7 and 8 that end at those bytes; `9 out 7:100`, `9 left 7`, `9
+/// gap 3`, `9 idle`, `end`.
 fn assemble(happening: &str) -> String {
     let patience = AssemblerPatience { time: Duration::from_micros(100), bytes: 1 << 20 };
     let mut assembler = Assembler::new(BusId(0), 0, patience);
@@ -97,7 +98,7 @@ fn describe(record: &RecordingRecord<'_>, out: &mut String) {
 }
 
 #[test]
-fn a_message_comes_when_its_copies_have_left() {
+fn traced_messages_are_returned_when_their_copies_are_written() {
     let check = |happening: &str, expected: &str| {
         assert_eq!(assemble(happening), expected, "{happening}");
     };
@@ -105,15 +106,15 @@ fn a_message_comes_when_its_copies_have_left() {
     check("5 msg A 7:100, 9 out 7:100", "|A 7+4;|");
     check("5 msg A 7:100, 9 out 7:99, 10 out 7:100", "||A 7+5;|");
     check("5 msg A 7:100 8:40, 6 out 8:40, 9 out 7:500", "||A 7+4 8+1;|");
-    // One write takes several, and what is behind one that waits waits too.
+    // One write can complete several copies. Later messages wait for earlier ones.
     check("5 msg A 7:10, 6 msg B 7:20, 7 msg C, 9 out 7:20", "|||A 7+4;B 7+3;C;|");
     check("5 msg A 7:10, 6 msg B 8:20, 7 out 8:20, 9 out 7:10", "|||A 7+4;B 8+1;|");
-    // Nobody waits for ever.
+    // Waiting is limited in time.
     check("5 msg A 7:10, 6 msg B, 200 idle, 300 out 7:10", "||A 7+-1;B;||");
     check("5 msg A 7:10 8:9, 6 out 8:9, 7 left 7", "||A 7+-1 8+1;left :1.7;|");
     check("5 msg A 7:10, 6 gap 3, 7 out 7:10", "|A 7+-1;gap Some(3);||");
     check("5 msg A 7:10, end", "|A 7+-1;|");
-    // The first bytes of a copy may leave before the last ones.
+    // The first bytes of a copy may be written before the last ones.
     let long = "x".repeat(40);
     let happening = format!("5 msg A 7:10, 6 msg {long} 7:50, 8 out 7:10, 9 out 7:11, 12 out 7:50");
     check(&happening, &format!("||A 7+3;||{long} 7+6(3);|"));
@@ -121,7 +122,7 @@ fn a_message_comes_when_its_copies_have_left() {
 }
 
 #[test]
-fn what_waits_is_bounded() {
+fn waiting_traced_messages_are_limited() {
     let patience = AssemblerPatience { time: Duration::from_secs(3600), bytes: 100_000 };
     let mut assembler = Assembler::new(BusId(0), 0, patience);
     let (mut count, bytes) = (0, [7; 1000]);
@@ -143,7 +144,7 @@ fn what_waits_is_bounded() {
 }
 
 #[test]
-fn the_file_of_a_flight_recorder_is_a_recording() {
+fn flight_recorder_files_are_recordings() {
     let path = std::env::temp_dir().join(format!("diligence-flight-{}", std::process::id()));
     fs::write(&path, flight(100)).expect("a file");
     let capture = Capture::open(&path).expect("a recording");
@@ -158,7 +159,7 @@ fn the_file_of_a_flight_recorder_is_a_recording() {
 }
 
 #[test]
-fn a_cut_file_is_reported_as_cut() {
+fn truncated_flight_recorder_files_are_reported() {
     let (messages, participants) = (flight(2000), participants());
     let whole = [&messages[..], &participants].concat();
     let all = read(&whole).expect("a recording");
@@ -172,7 +173,7 @@ fn a_cut_file_is_reported_as_cut() {
             assert_eq!(cut.len() as u64 + lost, all.len() as u64, "{len}");
         }
     }
-    // The file has all messages, but not all descriptions of connections.
+    // The file has all messages, but lacks descriptions of connections.
     for len in [messages.len() + 1, messages.len() + 4100] {
         let cut = read(&whole[..len]).expect("a recording");
         assert_eq!((cut.len(), cut.gaps().len()), (all.len(), 0), "{len}");
@@ -188,7 +189,7 @@ fn read(bytes: &[u8]) -> io::Result<Capture> {
 }
 
 #[test]
-fn participants_stand_behind_the_messages() {
+fn flight_recorder_files_have_participants_after_messages() {
     let mut bytes = flight(1);
     bytes.extend(participants());
     let process = RecordedProcess {
@@ -212,13 +213,13 @@ fn participants_stand_behind_the_messages() {
     ];
     assert_eq!(facts(&bytes), expected);
 
-    // A record that is damaged costs no other.
+    // A damaged record does not affect others.
     let place = bytes.len() - RING_MIN + 48;
     bytes[place..][..8].fill(0xff);
     assert_eq!(facts(&bytes).len(), expected.len() - 1);
 }
 
-/// The facts that a file has.
+/// The facts in a file.
 fn facts(bytes: &[u8]) -> Vec<Fact> {
     let reader = file::RecordingReader::new(bytes).expect("memory can be read");
     let mut reader = reader.expect("a recording");
@@ -278,7 +279,7 @@ fn participants() -> Vec<u8> {
 /// The name that a participant owns.
 const NAME: &str = "org.example.Name";
 
-/// The bytes of a ring in which so many messages stand.
+/// The bytes of a ring with this number of messages.
 fn flight(count: u64) -> Vec<u8> {
     let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, u32::MAX).expect("a ring");
     for number in 1..=count {

@@ -1,4 +1,4 @@
-//! What is in the files that a tape writes.
+//! The files that a tape writes.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -18,7 +18,7 @@ use capture::record::{
 use recorder::{Tape, TapeDestination, TapeError, TapeNotice};
 use testkit::recording::TestRecording;
 
-/// A folder that is gone with the test.
+/// A folder that is removed at the end of the test.
 struct TapeFolder(PathBuf);
 
 impl TapeFolder {
@@ -56,7 +56,7 @@ fn read(path: &Path) -> Capture {
     Capture::open(path).expect("a recording")
 }
 
-/// A bus, somebody on it, and `calls` calls that are answered after a millisecond each.
+/// A bus, a connection, and `calls` calls that are answered after a millisecond each.
 fn busy(calls: usize) -> TestRecording {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus { name: "session".into(), ..RecordedBus::default() });
@@ -70,7 +70,7 @@ fn busy(calls: usize) -> TestRecording {
 }
 
 #[test]
-fn a_ring_holds_the_last_part_and_who_is_who() {
+fn rings_hold_the_last_messages_and_all_facts() {
     let folder = TapeFolder::new();
     let path = folder.join("ring.pcapng");
     let size = 20_000;
@@ -105,7 +105,7 @@ fn a_ring_holds_the_last_part_and_who_is_who() {
 }
 
 #[test]
-fn a_part_of_an_earlier_recording_is_not_taken_for_one_of_this() {
+fn parts_of_earlier_recordings_are_not_read() {
     let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
     let before = folder.join("a.pcapng.1");
@@ -117,7 +117,7 @@ fn a_part_of_an_earlier_recording_is_not_taken_for_one_of_this() {
     }
 }
 
-/// The names in the folder.
+/// The names of the files in the folder.
 fn names(folder: &TapeFolder) -> Vec<String> {
     let entries = fs::read_dir(&folder.0).expect("the folder is ours");
     let name = |entry: io::Result<fs::DirEntry>| entry.expect("it can be read").file_name();
@@ -127,16 +127,16 @@ fn names(folder: &TapeFolder) -> Vec<String> {
     names
 }
 
-/// The file that will take the place of `target`.
+/// The file that will replace `target`.
 fn unfinished(folder: &TapeFolder, target: &str) -> PathBuf {
     let mut found = names(folder).into_iter().filter(|name| name.ends_with(".unfinished"));
-    let name = found.next().expect("it is processors the target");
+    let name = found.next().expect("it is next to the target");
     assert!(name.starts_with(&format!("{target}.")) && found.next().is_none(), "{name}");
     folder.join(&name)
 }
 
 #[test]
-fn a_new_recording_grows_under_its_own_name() {
+fn new_recordings_are_written_at_their_target() {
     let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
     let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
@@ -149,7 +149,7 @@ fn a_new_recording_grows_under_its_own_name() {
 }
 
 #[test]
-fn a_recording_is_kept_until_the_new_one_is_complete() {
+fn existing_recordings_are_kept_until_the_new_one_is_complete() {
     let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
     let first = tape(TapeDestination::File(path.clone()), Bodies::Whole);
@@ -163,7 +163,7 @@ fn a_recording_is_kept_until_the_new_one_is_complete() {
     assert_eq!(fs::read(&path).expect("it is there"), old);
     let growing = unfinished(&folder, "a.pcapng");
     assert_eq!(read(&growing).len(), 20);
-    // As if the recorder was killed.
+    // Simulates a recorder that was killed.
     drop(second);
     assert_eq!((fs::read(&path).expect("it is there"), read(&growing).len()), (old, 20));
 
@@ -177,7 +177,7 @@ fn a_recording_is_kept_until_the_new_one_is_complete() {
 }
 
 #[test]
-fn both_parts_of_a_ring_are_kept_until_the_new_one_is_complete() {
+fn existing_rings_are_kept_until_the_new_one_is_complete() {
     let folder = TapeFolder::new();
     let path = folder.join("ring.pcapng");
     let destination = || TapeDestination::Ring { path: path.clone(), size: 20_000 };
@@ -199,13 +199,13 @@ fn both_parts_of_a_ring_are_kept_until_the_new_one_is_complete() {
     assert!(tally.written.abs_diff(lens.iter().sum()) < 500, "{} of {lens:?}", tally.written);
     assert_eq!(names(&folder), ["ring.pcapng", "ring.pcapng.1"]);
 
-    // A ring that is shorter than a part has no part before it.
+    // A ring that fits into one part has no previous part.
     tape(destination(), Bodies::Whole).finish().expect("there is room");
     assert_eq!(names(&folder), ["ring.pcapng"]);
 }
 
 #[test]
-fn a_ring_replaces_only_recordings() {
+fn rings_replace_only_recordings() {
     let folder = TapeFolder::new();
     let path = folder.join("ring");
     fs::write(folder.join("ring.1"), ".TH A 1").expect("the folder is ours");
@@ -221,7 +221,7 @@ fn a_ring_replaces_only_recordings() {
 }
 
 #[test]
-fn a_recording_follows_a_link_of_its_own_user() {
+fn recordings_follow_links_of_their_user() {
     let folder = TapeFolder::new();
     let precious = folder.join("precious");
     let path = folder.join("a.pcapng");
@@ -241,7 +241,7 @@ fn a_recording_follows_a_link_of_its_own_user() {
         assert!(path.is_symlink() && precious.symlink_metadata().expect("it is there").is_file());
         read(&precious);
     }
-    // Both parts of a ring are where the link leads to, and are found by it.
+    // Both parts of a ring are at the target of the link, and are found through it.
     let mut ring = tape(TapeDestination::Ring { path: path.clone(), size: 20_000 }, Bodies::Whole);
     put_all(&mut ring, &busy(200));
     let part = folder.join("precious.1");
@@ -251,11 +251,11 @@ fn a_recording_follows_a_link_of_its_own_user() {
 }
 
 #[test]
-fn a_pipe_is_written_directly() {
+fn pipes_are_written_directly() {
     let folder = TapeFolder::new();
     let path = folder.join("pipe");
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
-    // Opened for both, so that neither end waits for the other.
+    // Opened for reading and writing, so that neither end blocks.
     let mut pipe = File::options().read(true).write(true).open(&path).expect("it is ours");
     let tape = tape(TapeDestination::File(path), Bodies::Whole);
     let written = tape.finish().expect("there is room").written;
@@ -266,7 +266,7 @@ fn a_pipe_is_written_directly() {
 }
 
 #[test]
-fn a_discarded_recording_leaves_no_file_and_the_old_one_alone() {
+fn discarded_recordings_leave_no_file_and_keep_the_old_one() {
     let folder = TapeFolder::new();
     let path = folder.join("a.pcapng");
     let record = || {
@@ -284,7 +284,7 @@ fn a_discarded_recording_leaves_no_file_and_the_old_one_alone() {
 }
 
 #[test]
-fn a_limited_file_is_never_larger_than_its_limit() {
+fn limited_files_never_exceed_their_limit() {
     let mut refused = 0;
     for max in (2000..30_000).step_by(997) {
         let folder = TapeFolder::new();
@@ -312,7 +312,7 @@ fn a_limited_file_is_never_larger_than_its_limit() {
 }
 
 #[test]
-fn a_trigger_writes_what_came_before_it_and_a_little_after() {
+fn triggers_write_messages_before_and_shortly_after_the_match() {
     let folder = TapeFolder::new();
     let path = folder.join("slow.pcapng");
     let query = "dur>50ms".parse().expect("a query");
@@ -349,9 +349,9 @@ fn a_trigger_writes_what_came_before_it_and_a_little_after() {
     assert_eq!(read(&second).len(), 2, "no message is in two files");
 }
 
-/// What is waited for may stand in what is not kept.
+/// The query of the trigger may match values that are not kept.
 #[test]
-fn a_trigger_sees_what_is_crossed_out() {
+fn triggers_match_values_that_are_redacted() {
     for bodies in [Bodies::Whole, Bodies::Cut(100), Bodies::Redacted] {
         let folder = TapeFolder::new();
         let path = folder.join("met.pcapng");
@@ -374,7 +374,7 @@ fn a_trigger_sees_what_is_crossed_out() {
 }
 
 #[test]
-fn a_trigger_replaces_the_file_it_was_given_and_no_other() {
+fn triggers_replace_only_the_given_file() {
     let folder = TapeFolder::new();
     let path = folder.join("met.pcapng");
     let second = folder.join("met-2.pcapng");
@@ -401,7 +401,7 @@ fn a_trigger_replaces_the_file_it_was_given_and_no_other() {
 }
 
 #[test]
-fn a_trigger_that_never_comes_leaves_no_file() {
+fn triggers_without_match_leave_no_file() {
     let folder = TapeFolder::new();
     let path = folder.join("slow.pcapng");
     let query = "dur>50ms".parse().expect("a query");
@@ -414,7 +414,7 @@ fn a_trigger_that_never_comes_leaves_no_file() {
 }
 
 #[test]
-fn what_is_not_to_be_kept_is_not_in_the_file() {
+fn redacted_values_are_not_in_the_file() {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus::default()).process(":1.5", 42, "caller");
     recording.rule(":1.5", "type='signal',arg0='secret'").rule(":1.5", "type='signal'");
@@ -452,7 +452,7 @@ fn what_is_not_to_be_kept_is_not_in_the_file() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_counted() {
+fn full_disks_are_reported_and_losses_counted() {
     let full = File::options().write(true).open("/dev/full").expect("every Linux has it");
     let mut tape = tape(TapeDestination::Open(full), Bodies::Whole);
     put_all(&mut tape, &busy(10));
@@ -469,7 +469,7 @@ fn a_full_disk_is_told_and_counted() {
 }
 
 #[test]
-fn a_file_that_cannot_be_made_is_named() {
+fn files_that_cannot_be_created_are_named() {
     let path = PathBuf::from("/nonexistent/a.pcapng");
     let made = Tape::open(TapeDestination::File(path), Bodies::Whole, RecordingOrigin::default());
     let text = made.expect_err("there is no such folder").to_string();

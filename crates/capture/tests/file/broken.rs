@@ -1,5 +1,5 @@
-//! Files that were cut, damaged, or made to do harm: nothing panics, what can be read is, and what
-//! cannot is told.
+//! Truncated, damaged and malicious files: readers do not panic, read as much as possible, and
+//! report the rest.
 
 use capture::Capture;
 use capture::file::RecordingReader;
@@ -11,7 +11,7 @@ use crate::made::{Block, MadeContent, MadeMessage, MadeOrder};
 use crate::made::{binary, gzip, of, pcap, read, sample, small, try_read, whole, zstd};
 
 #[test]
-fn a_file_can_be_cut_at_every_byte() {
+fn files_truncated_at_any_byte_are_read() {
     let files = [
         ("pcap", pcap(&sample(), MadeOrder::Little, 1_000, 0, 231), Ends::Told),
         ("pcapng", small().pcapng(), Ends::Told),
@@ -40,15 +40,14 @@ fn a_file_can_be_cut_at_every_byte() {
     }
 }
 
-/// Whether a format shows that it ends too early.
+/// Whether the format shows a premature end.
 #[derive(Clone, Copy)]
 enum Ends {
     Told,
     Silent,
 }
 
-/// All bytes that were read are accounted for: the file ends behind something, or says that it does
-/// not.
+/// Checks that the file ends after a complete item, or that the truncation is reported.
 fn check_end(content: &MadeContent, context: &str) {
     let cuts = content.gaps().iter().filter(|gap| gap.cause == GapCause::CutFile).count();
     assert!(cuts <= 1, "{context}");
@@ -56,7 +55,7 @@ fn check_end(content: &MadeContent, context: &str) {
 }
 
 #[test]
-fn a_cut_is_told_unless_it_is_between_blocks() {
+fn truncation_is_reported_unless_between_blocks() {
     let sample = sample();
     let file = pcap(&sample, MadeOrder::Little, 1_000, 0, 231);
     let mut ends = vec![24];
@@ -70,7 +69,7 @@ fn a_cut_is_told_unless_it_is_between_blocks() {
 }
 
 #[test]
-fn garbage_between_messages_costs_none_of_them() {
+fn garbage_between_messages_loses_no_message() {
     let whole = whole();
     let garbage = [
         b"\xFF".as_slice(),
@@ -99,8 +98,8 @@ fn garbage_between_messages_costs_none_of_them() {
     }
 }
 
-/// Puts garbage before the third message of a file. `make` makes the start of a file and what stands
-/// in it for a message.
+/// Inserts garbage before the third message of a file. `make` creates the start of the file and the
+/// bytes of a message.
 fn check_garbage(
     whole: &[MadeMessage],
     garbage: &[u8],
@@ -116,14 +115,14 @@ fn check_garbage(
     let content = read(&file);
     let found: Vec<_> = content.messages.iter().map(|message| &message.bytes).collect();
     let rest: Vec<_> = whole.iter().map(|message| &message.bytes).collect();
-    // What looks like a packet takes with it what it seems to hold.
+    // Garbage that looks like a packet hides the bytes it claims.
     assert!(found.len() + 2 >= rest.len(), "{garbage:?}: {} of {}", found.len(), rest.len());
     assert!(found.starts_with(&rest[..2]) && found.ends_with(&rest[4..]), "{garbage:?}");
     assert!(!content.damage().is_empty() || found.len() > rest.len(), "{garbage:?}");
 }
 
 #[test]
-fn lengths_that_lie_take_no_memory_and_cost_no_more_than_they_must() {
+fn wrong_lengths_take_no_memory_and_lose_few_messages() {
     let sample = sample();
     let (mut file, end) = (Vec::new(), Block::packet(MadeOrder::Little, 0, 2, &sample[1].bytes));
     Block::section(MadeOrder::Little).end(&mut file);
@@ -132,7 +131,7 @@ fn lengths_that_lie_take_no_memory_and_cost_no_more_than_they_must() {
     Block::packet(MadeOrder::Little, 0, 1, &sample[0].bytes).end(&mut file);
     end.end(&mut file);
     for lie in [0, 3, 11, 13, 0x0FFF_FFFC, 0x7FFF_FFFC, u32::MAX] {
-        // First the length of the block, then that of the packet, then that of the message.
+        // First the length of the block, then of the packet, then of the message.
         for offset in [4, 20, 28 + 4, 28 + 12] {
             let mut file = file.clone();
             file[at + offset..at + offset + 4].copy_from_slice(&u32::to_le_bytes(lie));
@@ -178,7 +177,7 @@ fn mutations_are_read_without_a_panic() {
     }
 }
 
-/// Nothing comes out that was not in the file.
+/// Checks that the reader returns no more bytes than the file has.
 fn check_sizes(content: &MadeContent, len: usize) {
     let bytes: usize = content.messages.iter().map(|message| message.bytes.len()).sum();
     assert!(bytes <= 8 * len, "{bytes} bytes of messages from a file of {len}");
@@ -208,8 +207,8 @@ fn mutate(file: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
-fn a_compression_that_is_corrupt_is_told_and_one_that_is_cut_is_a_cut_file() {
-    // So many that what is compressed has several blocks.
+fn corrupt_compression_is_reported_and_truncated_compression_is_truncation() {
+    // Enough messages for several compressed blocks.
     let many = |messages: Vec<MadeMessage>| vec![messages; 400].concat();
     let (sample, mut recording) = (many(sample()), TestRecording::new());
     recording.bus(RecordedBus::default());
@@ -246,7 +245,7 @@ fn check_corrupt(content: &MadeContent, all: usize, len: u64, context: &str) {
 }
 
 #[test]
-fn a_compressed_file_of_which_nothing_can_be_read_is_not_taken_for_something_else() {
+fn unreadable_compressed_files_are_errors() {
     let mut packed = gzip(&pcap(&sample(), MadeOrder::Little, 1_000, 0, 231));
     packed[10..].fill(0xFF);
     let error = RecordingReader::new(packed.as_slice()).expect_err("nothing can be read");
@@ -254,7 +253,7 @@ fn a_compressed_file_of_which_nothing_can_be_read_is_not_taken_for_something_els
 }
 
 #[test]
-fn many_damaged_places_are_counted_and_not_all_kept() {
+fn damaged_places_beyond_a_limit_are_only_counted() {
     let mut file = Vec::new();
     Block::section(MadeOrder::Little).end(&mut file);
     for _ in 0..12_000 {
@@ -269,7 +268,7 @@ fn many_damaged_places_are_counted_and_not_all_kept() {
 }
 
 #[test]
-fn what_the_writer_wrote_before_it_was_killed_is_there() {
+fn files_of_killed_writers_have_the_flushed_messages() {
     let file = small().pcapng();
     let expected = of(&small());
     for len in (0..file.len()).step_by(3) {

@@ -1,4 +1,4 @@
-//! Each format is read for what is in it, from files that are made here byte by byte.
+//! All formats are read correctly, from files that are created here byte by byte.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use testkit::recording::TestRecording;
 use crate::made::{Block, MadeOrder, binary, gzip, pcap, read, rich, sample, whole, zstd};
 
 #[test]
-fn pcap_is_read_in_both_orders_and_units_and_with_any_snap_length() {
+fn pcap_is_read_with_any_byte_order_unit_and_snap_length() {
     let sample = sample();
     for order in [MadeOrder::Little, MadeOrder::Big] {
         for nanos_per_unit in [1, 1_000] {
@@ -36,7 +36,7 @@ fn pcap_is_read_in_both_orders_and_units_and_with_any_snap_length() {
 }
 
 #[test]
-fn packets_of_other_kinds_are_no_messages() {
+fn packets_of_other_link_types_are_not_messages() {
     let file = pcap(&sample(), MadeOrder::Little, 1_000, 0, 1);
     let read = read(&file);
     assert!(read.messages.is_empty());
@@ -44,7 +44,7 @@ fn packets_of_other_kinds_are_no_messages() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_records_are_read_again() {
     let recording = rich();
     let mut expected = Vec::new();
     recording.each(|record| expected.push(format!("{:?}", without_place(record))));
@@ -61,7 +61,7 @@ fn what_is_written_is_read_again() {
     assert_eq!(found, expected);
 }
 
-/// As a text it is compared; where a message stands does not count.
+/// The record without the position of its message, for comparison as text.
 fn without_place(mut record: RecordingRecord<'_>) -> RecordingRecord<'_> {
     if let RecordingRecord::Message(raw) = &mut record {
         raw.place = None;
@@ -89,7 +89,7 @@ fn messages_are_found_again_in_the_file() {
 }
 
 #[test]
-fn every_block_of_pcapng_is_read_or_passed_over() {
+fn every_pcapng_block_is_read_or_skipped() {
     let sample = sample();
     let [one, two, three, ..] = sample.as_slice() else { panic!("three messages") };
     for order in [MadeOrder::Little, MadeOrder::Big] {
@@ -131,7 +131,7 @@ fn every_block_of_pcapng_is_read_or_passed_over() {
         let dropped = [(5, order.u64(6).to_vec()), (7, order.u64(1).to_vec())];
         Block::new(order, 5).words(&[0, 0, 0]).options(&dropped).end(&mut file);
         Block::new(order, 5).words(&[0, 0, 0]).options(&dropped).end(&mut file);
-        // A section in the other order, whose interfaces are others.
+        // A section in the other byte order, with different interfaces.
         Block::section(order.other()).end(&mut file);
         Block::interface(order.other(), 231, 0).end(&mut file);
         Block::packet(order.other(), 0, 7, &one.bytes).end(&mut file);
@@ -169,7 +169,7 @@ fn every_block_of_pcapng_is_read_or_passed_over() {
 }
 
 #[test]
-fn a_later_version_of_our_notes_is_counted() {
+fn notes_of_later_versions_are_counted() {
     let mut file = rich().pcapng();
     let notes: Vec<_> = file.windows(4).enumerate().filter(|(_, four)| four == b"DLGC").collect();
     let places: Vec<_> = notes.into_iter().map(|(at, _)| at).collect();
@@ -194,7 +194,7 @@ fn messages_without_a_container_have_no_times() {
 }
 
 #[test]
-fn what_is_compressed_is_read_as_if_it_were_not() {
+fn compressed_files_are_read_like_uncompressed_ones() {
     let plain = rich().pcapng();
     let (one, other) = plain.split_at(plain.len() / 2);
     let gzip = [gzip(one), gzip(other)].concat();
@@ -213,7 +213,7 @@ fn what_is_compressed_is_read_as_if_it_were_not() {
 }
 
 #[test]
-fn a_profile_gives_headers() {
+fn profile_texts_give_headers() {
     let file = b"#type\ttimestamp\tserial\tsender\tdestination\tpath\tinterface\tmember\n\
         #\t\t\t\t\tin_reply_to\n\
         mc\t12.000001\t7\t:1.1\torg.example.Mail\t/a\torg.example.Mail\tCount\n\
@@ -243,7 +243,7 @@ fn a_profile_gives_headers() {
 }
 
 #[test]
-fn a_text_for_people_gives_headers_and_simple_arguments() {
+fn monitor_texts_give_headers_and_basic_arguments() {
     let file = b"some program said this\n\
         method call time=12.000001 sender=:1.1 -> destination=org.example.Mail serial=7 \
         path=/a; interface=org.example.Mail; member=Count\n   \
@@ -271,7 +271,7 @@ fn a_text_for_people_gives_headers_and_simple_arguments() {
 }
 
 #[test]
-fn a_text_without_times_says_so() {
+fn monitor_texts_without_times_have_no_clock() {
     let file = b"signal sender=:1.2 -> dest=(null destination) serial=5 path=/; \
         interface=org.example.Mail; member=New\n";
     let read = read(file);
@@ -280,7 +280,7 @@ fn a_text_without_times_says_so() {
 }
 
 #[test]
-fn what_is_no_recording_is_not_taken_for_one() {
+fn other_files_are_not_recordings() {
     let cases: [&[u8]; 6] =
         [b"", b"hello", b"signal fire\n", b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0", b"lB", b"mc "];
     for bytes in cases {
@@ -289,7 +289,7 @@ fn what_is_no_recording_is_not_taken_for_one() {
 }
 
 #[test]
-fn several_files_are_one_capture_in_order_of_time() {
+fn several_files_are_merged_by_time() {
     let folder = std::env::temp_dir().join(format!("diligence-several-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");
     let mut parts: Vec<TestRecording> = (0..3).map(|_| TestRecording::new()).collect();
@@ -326,7 +326,7 @@ fn several_files_are_one_capture_in_order_of_time() {
 }
 
 #[test]
-fn a_part_of_another_recording_is_not_read() {
+fn parts_of_other_recordings_are_not_read() {
     let folder = std::env::temp_dir().join(format!("diligence-foreign-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");
     let [file, part] = ["a", "a.1"].map(|name| folder.join(name));
@@ -371,7 +371,7 @@ fn a_part_of_another_recording_is_not_read() {
             false => (vec![&*file], vec![&*part]),
         };
         assert_eq!((read, foreign), expected);
-        // A file that is named is read in any case.
+        // A file that is named is always read.
         let both = Capture::open_all(&[&file, &part]).expect("recordings");
         assert_eq!((both.files_read().len(), both.foreign_parts().len()), (2, 0));
         assert_eq!(both.files().len(), if is_own { 1 } else { 2 });

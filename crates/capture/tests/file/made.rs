@@ -1,4 +1,4 @@
-//! Recordings, files made of them byte by byte, and what is read from files.
+//! Recordings, files created from them byte by byte, and the content read from files.
 
 use std::io::{self, Write as _};
 
@@ -10,7 +10,7 @@ use capture::record::{
 };
 use testkit::recording::TestRecording;
 
-/// A message of a file.
+/// A message in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct MadeMessage {
     pub(crate) at: RecordedTime,
@@ -19,11 +19,11 @@ pub(crate) struct MadeMessage {
     pub(crate) len: u32,
 }
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(crate) struct MadeContent {
     pub(crate) messages: Vec<MadeMessage>,
-    /// All else, in order.
+    /// All other records, in order.
     pub(crate) rest: Vec<RecordingRecord<'static>>,
 }
 
@@ -60,7 +60,7 @@ impl MadeContent {
         origins.collect()
     }
 
-    /// As a program has it that has read it.
+    /// The capture that a program reads from the file.
     pub(crate) fn capture(&self) -> Capture {
         let mut capture = Capture::default();
         for message in &self.messages {
@@ -77,12 +77,12 @@ impl MadeContent {
     }
 }
 
-/// What a file says that is a recording.
+/// Reads a file, which must be a recording.
 pub(crate) fn read(file: &[u8]) -> MadeContent {
     try_read(file).expect("a recording")
 }
 
-/// What a file says, if it is a recording.
+/// Reads a file; `None` if it is not a recording.
 pub(crate) fn try_read(file: &[u8]) -> Option<MadeContent> {
     let mut content = MadeContent::default();
     let mut reader = unpacked(RecordingReader::new(file))??;
@@ -92,7 +92,7 @@ pub(crate) fn try_read(file: &[u8]) -> Option<MadeContent> {
     Some(content)
 }
 
-/// What was read from memory, which fails in nothing but that it looks as if it were compressed.
+/// The result of reading from memory, which can only fail if the bytes look compressed.
 fn unpacked<T>(read: io::Result<T>) -> Option<T> {
     match read {
         Err(error) if error.kind() == io::ErrorKind::InvalidData => None,
@@ -119,7 +119,7 @@ impl MadeContent {
     }
 }
 
-/// Calls, replies, errors, signals: some whole, some cut. Times are whole microseconds.
+/// Calls, replies, errors and signals, some of them cut. Times are whole microseconds.
 pub(crate) fn sample() -> Vec<MadeMessage> {
     let mut recording = TestRecording::new();
     for round in 0..4_u32 {
@@ -134,14 +134,14 @@ pub(crate) fn sample() -> Vec<MadeMessage> {
     of(&recording)
 }
 
-/// Those of them that are whole.
+/// The messages of [`sample`] that are not cut.
 pub(crate) fn whole() -> Vec<MadeMessage> {
     let mut sample = sample();
     sample.retain(|message| message.bytes.len() == message.len as usize);
     sample
 }
 
-/// Messages one behind the other.
+/// The concatenated messages.
 pub(crate) fn binary(sample: &[MadeMessage]) -> Vec<u8> {
     sample.iter().flat_map(|message| message.bytes.clone()).collect()
 }
@@ -153,7 +153,7 @@ pub(crate) fn of(recording: &TestRecording) -> Vec<MadeMessage> {
     content.messages
 }
 
-/// A recording with something of everything that there is.
+/// A recording with every kind of record.
 pub(crate) fn rich() -> TestRecording {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus {
@@ -194,7 +194,7 @@ pub(crate) fn rich() -> TestRecording {
     recording
 }
 
-/// A recording in which every kind of block and option is, and little more.
+/// A small recording with every kind of block and option.
 pub(crate) fn small() -> TestRecording {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus {
@@ -219,7 +219,7 @@ pub(crate) fn small() -> TestRecording {
     recording
 }
 
-/// A pcap file. A unit of its times is so many nanoseconds.
+/// A pcap file whose unit of time is this number of nanoseconds.
 pub(crate) fn pcap(
     sample: &[MadeMessage],
     order: MadeOrder,
@@ -241,19 +241,19 @@ pub(crate) fn pcap(
     file
 }
 
-/// A file, compressed.
+/// The bytes compressed with gzip.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).expect("memory takes all");
     encoder.finish().expect("memory takes all")
 }
 
-/// The same, otherwise.
+/// The bytes compressed with Zstandard.
 pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
-/// The order of a file's bytes.
+/// The byte order of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MadeOrder {
     Little,
@@ -290,7 +290,7 @@ impl MadeOrder {
     }
 }
 
-/// A block of pcapng in the making.
+/// A pcapng block under construction.
 #[derive(Debug)]
 pub(crate) struct Block {
     order: MadeOrder,
@@ -311,7 +311,7 @@ impl Block {
         Self::new(order, 1).half(link_type).half(0).word(snap_len)
     }
 
-    /// An enhanced packet block with a short time.
+    /// An enhanced packet block with a 32-bit time.
     pub(crate) fn packet(order: MadeOrder, interface: u32, time: u32, bytes: &[u8]) -> Self {
         let len = bytes.len() as u32;
         Self::new(order, 6).words(&[interface, 0, time, len, len]).padded(bytes)

@@ -1,4 +1,4 @@
-//! Files: what is written into them, and what is read from them, whatever has happened to them.
+//! Reading and writing files in all formats, including damaged ones.
 
 mod broken;
 mod formats;

@@ -1,5 +1,4 @@
-//! The programs that people have: what they write is read, and what we write they read, with the
-//! same content.
+//! Interoperability with installed programs: each side reads what the other writes.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -16,7 +15,7 @@ use wire::message::MessageType;
 use crate::made::rich;
 
 #[test]
-fn recordings_of_other_programs_hold_what_they_have_seen() {
+fn recordings_of_other_programs_are_read_completely() {
     let folder = ToolFolder::new("recorded");
     record(&folder);
     let [pcap, pcapng, binary, profile, text] = RECORDERS.map(|(name, _)| folder.open(name));
@@ -41,7 +40,7 @@ fn recordings_of_other_programs_hold_what_they_have_seen() {
     check_arguments(&text);
 }
 
-/// A text for people has the arguments that were sent.
+/// Checks that the text output contains the arguments that were sent.
 fn check_arguments(text: &Capture) {
     let mut buffer = Vec::new();
     let signal = text.messages().find(|message| message.member() == "Moved").expect("a signal");
@@ -50,7 +49,7 @@ fn check_arguments(text: &Capture) {
 }
 
 #[test]
-fn tshark_reads_what_we_write_without_a_complaint() {
+fn tshark_reads_written_files_without_warnings() {
     let folder = ToolFolder::new("written");
     fs::write(folder.path("pcapng"), rich().pcapng()).expect("a file");
     let capture = folder.open("pcapng");
@@ -60,7 +59,7 @@ fn tshark_reads_what_we_write_without_a_complaint() {
 }
 
 #[test]
-fn what_gzip_and_zstd_have_packed_is_read() {
+fn files_compressed_by_gzip_and_zstd_are_read() {
     let folder = ToolFolder::new("packed");
     fs::write(folder.path("plain"), rich().pcapng()).expect("a file");
     let expected = folder.open("plain");
@@ -76,8 +75,8 @@ fn what_gzip_and_zstd_have_packed_is_read() {
     }
 }
 
-/// What we and tshark show of a message; nothing of one that says that its recorder was
-/// disconnected, whose serial is 0.
+/// The line of a message as Diligence and tshark show it; `None` for the message that reports the
+/// disconnection of its recorder, whose serial is 0.
 fn line(message: CapturedMessage<'_>) -> Option<String> {
     let is_error = message.kind() == MessageType::Error;
     let (error_name, member) =
@@ -97,7 +96,7 @@ fn line(message: CapturedMessage<'_>) -> Option<String> {
     (message.serial() != 0).then(|| columns.join("|"))
 }
 
-/// The same from tshark, of all packets of a file.
+/// The lines of all packets of a file, from tshark.
 fn tshark(path: &Path) -> Vec<String> {
     let mut command = Command::new("tshark");
     command.args(["-Y", "dbus.serial > 0", "-T", "fields", "-E", "separator=|", "-r"]).arg(path);
@@ -116,17 +115,17 @@ fn tshark(path: &Path) -> Vec<String> {
     text.lines().map(without_what_is_cut).collect()
 }
 
-/// Of a message that was cut in its header, tshark shows parts of names.
+/// The line without fields that tshark shows partially because the header is cut.
 fn without_what_is_cut(line: &str) -> String {
     let columns: Vec<_> = line.split('|').collect();
     let is_cut = columns[1] == CUT_LEN && columns[2] != CUT_LEN;
     if is_cut { columns[..5].join("|") } else { line.to_owned() }
 }
 
-/// Bytes that [`rich`] keeps of messages that it cuts.
+/// The number of bytes that [`rich`] keeps of the messages that it cuts.
 const CUT_LEN: &str = "90";
 
-/// What all formats have of the messages that were sent to be recorded.
+/// The fields that all formats have of a message.
 fn seen(message: CapturedMessage<'_>) -> Option<String> {
     let call = message.call().unwrap_or(message);
     let member = if message.kind() == MessageType::Error { "" } else { message.member() };
@@ -135,7 +134,7 @@ fn seen(message: CapturedMessage<'_>) -> Option<String> {
         .then(|| format!("{:?} {} {}", message.kind(), message.reply_serial(), texts.join(" ")))
 }
 
-/// Programs that record, by the name of the file that they write.
+/// The recording programs, with the names of the files that they write.
 const RECORDERS: [(&str, &[&str]); 5] = [
     ("pcap", &["dbus-monitor", "--address", "ADDRESS", "--pcap"]),
     ("pcapng", &["busctl", "--address=ADDRESS", "capture"]),
@@ -144,13 +143,13 @@ const RECORDERS: [(&str, &[&str]); 5] = [
     ("text", &["dbus-monitor", "--address", "ADDRESS", "--monitor"]),
 ];
 
-/// Each message is sent so many times.
+/// The number of times that each message is sent.
 const ROUNDS: usize = 3;
 
 /// The signal that is sent last.
 const LAST: &str = "Finished";
 
-/// Lets all programs record the same. They end by themselves when the bus does.
+/// Records the same messages with all programs, which exit when the bus exits.
 fn record(folder: &ToolFolder) {
     let mut bus = ToolBus::start();
     let recorders = RECORDERS.map(|(name, words)| {
@@ -180,7 +179,7 @@ fn record(folder: &ToolFolder) {
     }
 }
 
-/// A dbus-daemon of our own.
+/// A dbus-daemon for this test.
 struct ToolBus {
     running: RunningTool,
     address: String,
@@ -198,7 +197,7 @@ impl ToolBus {
         Self { running, address: address.trim().to_owned() }
     }
 
-    /// The bus says on its standard error when somebody has become a monitor.
+    /// Waits until this number of monitors has been reported on the bus's standard error.
     fn wait_for_monitors(&mut self, count: usize) {
         let mut log = BufReader::new(self.running.0.stderr.take().expect("it is piped"));
         let lines = log.by_ref().lines().map_while(Result::ok);
@@ -214,18 +213,18 @@ impl ToolBus {
     }
 }
 
-/// A process that ends with the test.
+/// A process that is killed at the end of the test.
 struct RunningTool(Child);
 
 impl Drop for RunningTool {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed at the end of the test.
 struct ToolFolder(PathBuf);
 
 impl ToolFolder {
@@ -247,7 +246,7 @@ impl ToolFolder {
 
 impl Drop for ToolFolder {
     fn drop(&mut self) {
-        // What is left lies among temporary files.
+        // A failure leaves a folder among temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -260,5 +259,5 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// How long a program may take on a busy machine.
+/// The time limit for a program on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,4 +1,4 @@
-//! What the writer of pcapng puts into files, whatever happens to it on the way.
+//! The files that the pcapng writer produces, also after errors.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use testkit::recording::TestRecording;
 use crate::made::small;
 
 #[test]
-fn what_a_full_disk_did_not_take_is_written_when_there_is_room() {
+fn blocks_refused_by_a_full_disk_are_written_later() {
     let recording = recording();
     let mut smooth =
         PcapngWriter::new(Vec::new(), &RecordingOrigin::default()).expect("memory takes all");
@@ -28,7 +28,7 @@ fn what_a_full_disk_did_not_take_is_written_when_there_is_room() {
 }
 
 #[test]
-fn what_is_written_is_counted() {
+fn written_bytes_and_messages_are_counted() {
     let mut writer =
         PcapngWriter::new(Vec::new(), &RecordingOrigin::default()).expect("memory takes all");
     recording().each(|record| writer.write(&record).expect("memory takes all"));
@@ -38,7 +38,7 @@ fn what_is_written_is_counted() {
     assert_eq!(writer.out().len() as u64, written.bytes);
 }
 
-/// Takes a few bytes every other time.
+/// An output that accepts a few bytes in every other call.
 #[derive(Default)]
 struct Stubborn {
     taken: Vec<u8>,
@@ -75,10 +75,10 @@ fn recording() -> TestRecording {
     recording
 }
 
-/// A change of this file is one of the format: see `docs/capture-format.md` on when it is another
-/// version.
+/// A change of the golden file is a change of the format: `docs/capture-format.md` defines when
+/// that requires a new version.
 #[test]
-fn the_format_is_what_was_described() {
+fn the_pcapng_format_matches_its_description() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/file/small.hex");
     let mut text = String::new();
     for line in small().pcapng().chunks(16) {

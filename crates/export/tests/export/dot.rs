@@ -1,4 +1,4 @@
-//! Graphs of who talks to whom.
+//! Graphs of the traffic between programs.
 
 use std::process::Command;
 
@@ -17,12 +17,12 @@ fn dot(recording: &TestRecording) -> String {
 }
 
 #[test]
-fn calls_and_signals_are_edges() {
+fn graph_edges_are_calls_and_signals() {
     golden::check(golden_file("office.dot"), &dot(&office()));
 }
 
 #[test]
-fn signals_lead_to_who_got_them_if_the_bus_has_said_so() {
+fn graph_signals_lead_to_recorded_recipients() {
     let mut recording = TestRecording::new();
     let bus = |name: &str| RecordedBus { name: name.into(), ..RecordedBus::default() };
     recording.bus(bus("session")).bus(bus("system"));
@@ -37,7 +37,7 @@ fn signals_lead_to_who_got_them_if_the_bus_has_said_so() {
 }
 
 #[test]
-fn graphviz_draws_them() {
+fn graphs_are_drawn_by_graphviz() {
     for file in ["office.dot", "buses.dot"] {
         let output = Command::new("dot").arg("-Tsvg").arg(golden_file(file)).output();
         let output = output.expect("Graphviz is installed");

@@ -1,4 +1,4 @@
-//! What is exported is read back as other programs do.
+//! Exports are read back as other programs read them.
 
 mod dot;
 mod page;
@@ -9,7 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A file of a test, gone with it.
+/// A file that is removed at the end of the test.
 pub(crate) struct ExportedFile(PathBuf);
 
 impl ExportedFile {
@@ -31,7 +31,7 @@ impl Drop for ExportedFile {
     }
 }
 
-/// A golden file of these tests.
+/// The path of a golden file.
 pub(crate) fn golden_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/export").join(name)
 }

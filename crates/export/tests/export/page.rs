@@ -1,4 +1,4 @@
-//! The page docs/export.md says what is so.
+//! The page docs/export.md matches the program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn page() -> String {
     std::fs::read_to_string(path()).expect("the page")
 }
 
-/// The table of the page that has a row for each column.
+/// The table of columns as it must be on the page.
 fn columns() -> String {
     let mut text = String::from("| column | type | what |\n| --- | --- | --- |\n");
     for column in COLUMNS {
@@ -34,7 +34,7 @@ fn columns() -> String {
     text
 }
 
-/// What `sqlite3 -box` prints, without the lines: names of columns, then rows.
+/// The output of `sqlite3 -box` without its lines: column names, then rows.
 fn answer(database: &Connection, sql: &str) -> String {
     let statement = database.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let names = statement.column_names().into_iter().map(str::to_owned).collect();
@@ -64,9 +64,9 @@ fn the_page_has_the_schemas() {
     }
 }
 
-/// Each example is asked of the recording of these tests, and its answer stands behind it.
+/// Runs each example of the page on the recording of these tests, and compares the result.
 #[test]
-fn examples_answer_what_the_page_says() {
+fn examples_of_the_page_give_the_documented_answers() {
     let page = page();
     let database = database(&office().capture());
     let (start, examples) = page.split_once("\n## Examples\n").expect("examples");

@@ -1,4 +1,4 @@
-//! A recording that has some of everything.
+//! A recording with every kind of message.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use wire::message::Flags;
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 
-/// A reader asks a mail service, which is slow at times; a recorder listens.
+/// A reader calls a mail service, which is sometimes slow, while a recorder listens.
 pub(crate) fn office() -> TestRecording {
     let mut recording = TestRecording::new();
     recording.bus(capture::record::RecordedBus { name: "session".into(), ..Default::default() });

@@ -1,4 +1,4 @@
-//! Databases, as a program with SQL sees them.
+//! Databases, tested with SQL queries.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use rusqlite::types::Value;
 use crate::ExportedFile;
 use crate::scene::office;
 
-/// The database of a recording, in memory by the time the file is gone.
+/// Exports a capture, and loads the database into memory.
 pub(crate) fn database(capture: &Capture) -> Connection {
     selected(capture, "")
 }
@@ -24,7 +24,7 @@ fn selected(capture: &Capture, kind: &str) -> Connection {
     Connection::open(file.path()).expect("a database")
 }
 
-/// What a query gives: a line for each row, values between bars.
+/// The rows of a query result, as texts.
 pub(crate) fn rows(database: &Connection, sql: &str) -> Vec<Vec<String>> {
     let mut statement = database.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let columns = statement.column_count();
@@ -99,7 +99,7 @@ fn tables_hold_the_recording() {
 }
 
 #[test]
-fn views_answer_what_is_asked_most() {
+fn views_answer_frequent_questions() {
     let database = database(&office().capture());
     for (sql, expected) in [
         (
@@ -133,7 +133,7 @@ fn views_answer_what_is_asked_most() {
     }
 }
 
-/// The view and `stats --by member` say the same.
+/// The view and `stats --by member` give the same numbers.
 #[test]
 fn percentiles_are_those_of_the_statistics() {
     let capture = office().capture();
@@ -160,13 +160,13 @@ fn percentiles_are_those_of_the_statistics() {
 fn what_is_not_selected_is_left_out() {
     let database = selected(&office().capture(), "method_call");
     check(&database, "SELECT DISTINCT type FROM message", &["method_call"]);
-    // What became of a call is known whether its reply is there or not.
+    // The outcome of a call is known with or without its reply.
     check(&database, "SELECT count(*) FROM call WHERE outcome = 'returned'", &["6"]);
     check(&database, "PRAGMA foreign_key_check", &[]);
 }
 
 #[test]
-fn a_bus_that_has_recorded_itself_says_who_got_copies() {
+fn tables_hold_copies_of_a_bus_that_recorded_itself() {
     let mut recording = office();
     recording.signal(":1.6", "/m org.example.Mail.Changed", &()).delivered(3, &[(7, 9, 1)]);
     let sql = "SELECT recipient, begun_after_ns, written_after_ns, rules FROM delivery";
@@ -189,7 +189,7 @@ fn the_stages_of_routing_are_columns_of_messages() {
 }
 
 #[test]
-fn a_database_that_cannot_be_made_is_an_error() {
+fn databases_that_cannot_be_created_are_errors() {
     let file = ExportedFile::new();
     let failed = write_sqlite(&office().capture(), |_| true, &file.path().join("nowhere"));
     assert!(matches!(failed, Err(ExportError::Io(_) | ExportError::Sqlite(_))), "{failed:?}");

@@ -1,4 +1,4 @@
-//! The flat table, as lines and as columns.
+//! The flat table as CSV and as Parquet.
 
 use capture::Capture;
 use export::flat::{COLUMNS, FlatRow, FlatValue};
@@ -25,7 +25,7 @@ fn parquet_of(capture: &Capture) -> SerializedFileReader<bytes::Bytes> {
     SerializedFileReader::new(file.into()).expect("a file of columns")
 }
 
-/// The value of a column, as the reader of the other format gives it.
+/// The value of a column as the Parquet reader returns it.
 fn field(value: FlatValue, row: &FlatRow<'_>) -> Field {
     match value {
         FlatValue::Text(get) => get(row).map_or(Field::Null, |text| Field::Str(text.to_owned())),
@@ -52,7 +52,7 @@ fn check_columns(capture: &Capture) {
 }
 
 #[test]
-fn lines_have_all_that_is_known() {
+fn csv_lines_have_all_columns() {
     golden::check(golden_file("office.csv"), &csv(&office().capture(), ""));
 }
 
@@ -64,12 +64,12 @@ fn what_is_not_selected_is_left_out() {
 }
 
 #[test]
-fn columns_hold_what_the_lines_do() {
+fn parquet_columns_equal_csv_columns() {
     check_columns(&office().capture());
 }
 
 #[test]
-fn many_messages_are_several_groups() {
+fn parquet_files_of_many_messages_have_several_row_groups() {
     let mut recording = TestRecording::new();
     for number in 0..140_000_u32 {
         recording.signal(":1.6", "/m org.example.Mail.Changed", &(number,));
@@ -84,7 +84,7 @@ fn many_messages_are_several_groups() {
 }
 
 #[test]
-fn a_recording_without_messages_has_columns() {
+fn empty_recordings_have_columns() {
     let file = parquet_of(&Capture::default());
     let metadata = file.metadata().file_metadata();
     assert_eq!(metadata.num_rows(), 0);
