@@ -324,7 +324,7 @@ fn standard_error_of_services_reaches_the_bus_and_its_log() {
     let failed = format!("Activated service '{NAME}' failed: Process {NAME} exited with status 3");
     let line = stderr.lines().find(|line| line.contains(&failed)).expect("a line of the log");
     if Flavour::under_test() == Flavour::Diligence {
-        assert!(line.ends_with("It wrote last: \"some words\", \"and why\""), "{line}");
+        assert!(line.ends_with("Its last output: \"some words\", \"and why\""), "{line}");
     }
     let asked = format!("Activating service name='{NAME}' requested by ':1.");
     assert!(stderr.contains(&asked), "{stderr}");

@@ -405,7 +405,8 @@ fn others_can_connect_if_one_user_never_sends_hello() {
     assert!(served.iter_mut().all(|stream| stream.read_line().is_some()));
     assert!(waiting.iter_mut().all(|stream| stream.is_silent(Duration::from_millis(10))));
     let log = bus.process().stderr();
-    let line = "User 65534 has too many connections that have not said Hello: the next ones wait";
+    let line =
+        "User 65534 has too many connections that have not called Hello: new connections wait";
     assert_eq!(log.matches(line).count(), 1, "{log}");
     silent.drain(..4);
     assert!(silent[0].read_line().is_some(), "there are places again");

@@ -85,7 +85,7 @@ const CAUSES: &[Cause] = &[
     Cause { name: "too many calls", limit: Some(("max_replies_per_connection", 2)), provoke: many_calls, line: &["A message of :1.0 ", SELF, "was refused: The maximum number of pending replies per connection has been reached [max_replies_per_connection=2, 2 in use]"] },
     Cause { name: "too many connections", limit: Some(("max_connections_per_user", 2)), provoke: many_connections, line: &["A message of (no name yet) ", SELF, "was refused: The maximum number of active connections for UID", "[max_connections_per_user=2, 2 in use]"] },
     Cause { name: "a full queue", limit: Some(("max_outgoing_bytes", 50_000)), provoke: full_queue, line: &["A message of :1.0 ", SELF, "was refused: Rejected: destination has a full message queue", "[max_outgoing_bytes=50000, ", " in use] Its recipient does not read: :1.1 ", SELF, ") com.example.Sleeper."] },
-    Cause { name: "lost signals", limit: Some(("max_outgoing_bytes", 50_000)), provoke: lost_signals, line: &["Connection :1.1 ", SELF, "does not keep up: ", " bytes wait for it (max_outgoing_bytes=50000), and signals for it are lost from now on, the first one from :1.0 ", SELF] },
+    Cause { name: "lost signals", limit: Some(("max_outgoing_bytes", 50_000)), provoke: lost_signals, line: &["Connection :1.1 ", SELF, "does not keep up: ", " bytes are queued for it (max_outgoing_bytes=50000), and signals to it are dropped from now on, the first one from :1.0 ", SELF] },
     Cause { name: "lost and caught up", limit: Some(("max_outgoing_bytes", 50_000)), provoke: caught_up, line: &["Connection :1.1 ", SELF, "keeps up again; it has lost ", " signals."] },
 ];
 

@@ -188,7 +188,7 @@ fn a_reload_can_move_the_metrics_socket() {
     assert!(!first.exists(), "it has moved");
     reconfigure(&bus, &telling_at(&PathBuf::from("/nowhere/at/all")));
     let log = bus.process().stderr();
-    assert!(log.contains("Cannot tell what is counted at /nowhere/at/all: No such file"), "{log}");
+    assert!(log.contains("Cannot serve metrics at /nowhere/at/all: No such file"), "{log}");
     assert!(scrape(&second).1.contains("diligence_bus_faults_total{cause=\"metrics\"} 1\n"));
     reconfigure(&bus, &TestConfig::session());
     assert!(!second.exists(), "nobody wants it");
@@ -246,7 +246,7 @@ fn files_that_root_created_are_removed_with_the_bus() {
             assert_eq!(owner, RunAs::NOBODY.uid, "{file:?}");
         }
         let log = bus.process().stderr();
-        assert_eq!(log.contains("will be left behind at the end"), is_kept, "{log}");
+        assert_eq!(log.contains("will be left behind at exit"), is_kept, "{log}");
         bus.stop();
         assert!(!nonce.parent().expect("a folder").exists(), "{nonce:?}");
         assert_eq!(metrics.exists(), is_kept, "{metrics:?}");

@@ -85,7 +85,7 @@ fn a_flight_recorder_that_is_too_large_is_reported() {
     let config = TestConfig::session()
         .element("<?diligence <flight_recorder>3221225472</flight_recorder> ?>");
     let mut bus = BusUnderTest::start(&config);
-    let line = "has 1073741824 bytes, the most that there can be, and not 3221225472";
+    let line = "has 1073741824 bytes, the maximum, instead of 3221225472";
     eventually("a warning", || bus.process().stderr().contains(line).then_some(()));
 }
 

@@ -83,7 +83,7 @@ fn timers_and_recordings_are_right_when_the_clock_jumps() {
     ]);
     let recording = folder.join("recording.pcapng");
     let recorder = clock.of(program.arg(&recording)).start();
-    let listens = |_: &str, log: &str| log.contains("reads a trace").then_some(());
+    let listens = |_: &str, log: &str| log.contains("started reading the trace").then_some(());
     bus.process().wait_for("recorder", listens);
 
     let mut sender = bus.peer();

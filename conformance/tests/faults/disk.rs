@@ -164,7 +164,7 @@ fn a_full_disk_ends_a_recording_with_a_report() {
         .start();
     let mut sender = bus.peer();
     let recording = disk.outside("recording.pcapng");
-    let listens = |_: &str, log: &str| log.contains("reads a trace").then_some(());
+    let listens = |_: &str, log: &str| log.contains("started reading the trace").then_some(());
     bus.process().wait_for("recorder", listens);
     let count = 2000;
     let mut sent = 0;

@@ -1,9 +1,9 @@
-//! How often a user may connect.
+//! The limit on how often a user may connect.
 //!
-//! Who connects more often than allowed is slowed down: the connection is accepted, and not read
-//! from until it is its turn. A program that connects again and again is slowed by that to the rate
-//! that it may have. If several do, and too many of one user's connections wait, the next ones are
-//! refused, so that they do not take the places of others.
+//! A user that connects more often than allowed is slowed down: the connection is accepted, but not
+//! read until its turn. A program that reconnects in a loop is slowed down to the allowed rate. If
+//! too many connections of one user are waiting, further ones are rejected, so that they do not use
+//! up the descriptors of the bus.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::busconfig::{OwnSettings, RateSetting};
 
-/// A rate, and how far somebody may be ahead of it.
+/// A connection rate with its burst.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rate {
     pub(crate) per_second: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// The rate of a user; `None` is any.
+    /// The configured rate of a user; `None` means unlimited.
     pub(crate) fn of(settings: &OwnSettings, user: Option<u32>) -> Option<Self> {
         let own = user.and_then(|uid| settings.connection_rates.get(&uid));
         let RateSetting { per_second, burst } =
@@ -28,12 +28,12 @@ impl Rate {
         Some(Self { per_second, burst: burst.unwrap_or(BURST_DEFAULT).max(1) })
     }
 
-    /// The time from one connection to the next, which is never nothing.
+    /// The time between two connections at this rate; never zero.
     fn interval(self) -> Duration {
         (Duration::from_secs(1) / self.per_second).max(Duration::from_nanos(1))
     }
 
-    /// How far ahead of the rate is still in order.
+    /// How far ahead of the rate a user may be.
     fn tolerance(self) -> Duration {
         self.interval() * (self.burst - 1)
     }
@@ -42,29 +42,29 @@ impl Rate {
 /// When a connection is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ServingTime {
-    /// At once.
+    /// The connection is served at once.
     Now,
-    /// Then.
+    /// The connection is served at this time.
     At(Duration),
-    /// Never.
+    /// The connection is rejected.
     Never,
 }
 
-/// One who connects.
+/// The result of one connection attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
     pub(crate) turn: ServingTime,
-    /// By how many connections this user is ahead of the rate, this one among them.
+    /// By how many connections this user is ahead of the rate, including this one.
     pub(crate) ahead: u64,
 }
 
-/// Who has connected of late. Those who come over a network count as one.
+/// Recent connection attempts by user. All network connections count as one user.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     users: HashMap<Option<u32>, ArrivalAccount>,
 }
 
-/// What a user has used up.
+/// The state of the rate limit of one user.
 #[derive(Debug)]
 struct ArrivalAccount {
     /// When the next connection would come if all had come at the rate.
@@ -72,7 +72,7 @@ struct ArrivalAccount {
 }
 
 impl Arrivals {
-    /// Somebody connects.
+    /// Counts a connection attempt and decides when it is served.
     pub(crate) fn arrived(&mut self, user: Option<u32>, rate: Rate, now: Duration) -> Arrival {
         if self.users.len() >= USERS_MAX {
             self.users.retain(|_, account| account.next > now);
@@ -110,13 +110,13 @@ impl ArrivalAccount {
     }
 }
 
-/// Connections at once where nothing is said of that.
+/// The burst if none is configured.
 const BURST_DEFAULT: u32 = 32;
 
-/// Connections of one user that may wait for their turn.
+/// The maximum number of connections of one user that wait for their turn.
 const WAITING_MAX: u32 = 16;
 
-/// Users that are remembered before it is looked at who need not be.
+/// The number of users at which expired accounts are removed.
 const USERS_MAX: usize = 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the handshake needs to know of this machine: login names and files of cookies.
+//! System access for the handshake: login names and cookie files.
 
 use std::cell::OnceCell;
 use std::env;
@@ -12,12 +12,12 @@ use sys::users::UserAccount;
 use wire::sasl::cookie::{CHALLENGE_LEN, Cookie, Keyring, NEW_COOKIE_LEN, Refresh};
 use wire::sasl::server::{Authority, CookieRequest};
 
-/// Answers from the system itself.
+/// Answers the questions of the handshake from the system's databases and files.
 #[derive(Clone, Debug)]
 pub(crate) struct SystemAuthority {
-    /// The user of the bus: whose cookies it may read and write.
+    /// The user of the bus, whose cookies it may read and write.
     pub(crate) uid: u32,
-    /// The entry of that user in the user database, once it was needed.
+    /// The entry of that user in the user database, looked up on first use.
     own_account: OnceCell<UserAccount>,
 }
 
@@ -34,8 +34,8 @@ impl SystemAuthority {
         self.own_account.get()
     }
 
-    /// The home of the user of the bus, where programs of the same user look too: what the
-    /// environment says, unless it is that of another user who started the bus.
+    /// The home directory of the user of the bus, where programs of the same user look too. This is
+    /// `HOME`, unless it belongs to another user that started the bus.
     fn home(&self) -> Option<PathBuf> {
         let named = env::var_os("HOME").map(PathBuf::from);
         let own =
@@ -46,13 +46,13 @@ impl SystemAuthority {
 
 impl Authority for SystemAuthority {
     fn uid_of(&mut self, login_name: &str) -> Option<u32> {
-        // Only this name can be right. Others are not looked up: that may take long, and the
-        // client has not proved anything yet.
+        // Only this name can be right. Other names are not looked up: a look-up may take long, and
+        // the client has not proved anything yet.
         self.own_account().filter(|own| own.name() == login_name).map(UserAccount::uid)
     }
 
     fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie> {
-        // A file in another user's home cannot be trusted to be the one that he reads.
+        // A file in another user's home may not be the file that this user reads.
         if request.uid != self.uid {
             return None;
         }
@@ -65,13 +65,13 @@ impl Authority for SystemAuthority {
     }
 }
 
-/// Reads the file, and if it has no fresh cookie, makes one and saves it.
+/// Returns a fresh cookie from the file, or creates and saves one.
 fn usable_cookie(file: &Path, now_unix: u64) -> io::Result<Cookie> {
     let folder = file.parent().ok_or(io::ErrorKind::NotFound)?;
     if ensure_private_directory(folder)? != Privacy::Private {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    // Files are replaced as a whole, so that reading needs no lock.
+    // Files are replaced atomically, so reading needs no lock.
     match read(file)?.newest(now_unix) {
         Some(cookie) => Ok(cookie.clone()),
         None => fresh_cookie(file, now_unix),
@@ -95,7 +95,7 @@ fn read(file: &Path) -> io::Result<Keyring> {
     }
 }
 
-/// Takes the lock. Who has it for long has crashed, and loses it.
+/// Takes the lock. A process that holds it for too long has crashed, and loses it.
 fn lock(path: PathBuf, now_unix: u64) -> io::Result<LockFile> {
     match LockFile::create(path.clone()) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -110,7 +110,7 @@ fn lock(path: PathBuf, now_unix: u64) -> io::Result<LockFile> {
     }
 }
 
-/// Replaces the file at once, so that no reader sees half of it.
+/// Replaces the file atomically, so that no reader sees a part of it.
 fn save(file: &Path, keyring: &Keyring) -> io::Result<()> {
     let new = with_suffix(file, ".new");
     let mut opened =
@@ -131,10 +131,10 @@ fn random_bytes<const LEN: usize>() -> [u8; LEN] {
     bytes
 }
 
-/// The folder of cookies in a home.
+/// The directory of cookie files in a home directory.
 const KEYRINGS: &str = ".dbus-keyrings";
 
-/// A lock is held for the time that it takes to read and write a small file.
+/// A lock is held only while a small file is read and written.
 const LOCK_SECONDS_MAX: u64 = 8;
 
 #[cfg(test)]

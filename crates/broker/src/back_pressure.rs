@@ -22,10 +22,10 @@ use bus::PeerId;
 
 use crate::outgoing::Charge;
 
-/// How writing to a connection goes.
+/// The state of writing to a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Writing {
-    /// The socket takes everything.
+    /// The socket accepts everything.
     Flowing,
     /// The socket is full, and the recipient keeps up on average.
     Blocked(Window),
@@ -33,7 +33,7 @@ pub(crate) enum Writing {
     Lagging(Window),
 }
 
-/// What a recipient with a full socket has taken since some time.
+/// The bytes that a recipient with a full socket has read in the current window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Window {
     since: Duration,
@@ -51,7 +51,7 @@ impl Window {
 }
 
 impl Writing {
-    /// The socket is still full, or full again, after it has taken `written` bytes.
+    /// The state when the socket is full again after it accepted `written` bytes.
     pub(crate) fn filled(self, written: u64, now: Duration) -> Self {
         match self {
             Self::Flowing => Self::Blocked(Window::new(now)),
@@ -78,7 +78,7 @@ impl Writing {
         }
     }
 
-    /// What follows at the end of a window: another one, or the recipient lags.
+    /// The state after the end of a window: another window, or the recipient lags.
     pub(crate) fn window_ended(self, now: Duration) -> Self {
         match self {
             Self::Blocked(window) if window.end() > now => self,
@@ -90,12 +90,12 @@ impl Writing {
         }
     }
 
-    /// Whether the socket takes everything.
+    /// Whether the socket accepts everything.
     pub(crate) const fn is_flowing(self) -> bool {
         matches!(self, Self::Flowing)
     }
 
-    /// Whether messages in this queue that may count against their senders do now.
+    /// Whether chargeable messages in this queue count against their senders now.
     pub(crate) const fn charge(self) -> Charge {
         match self {
             Self::Blocked(_) => Charge::OnSender,
@@ -104,11 +104,11 @@ impl Writing {
     }
 }
 
-/// What a message takes up.
+/// The size of queued messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Load {
     pub(crate) bytes: usize,
-    /// Descriptors.
+    /// The number of descriptors.
     pub(crate) fds: u32,
 }
 
@@ -119,7 +119,7 @@ impl Load {
     }
 }
 
-/// Loads by the peers that sent them; neighbors of one peer are one entry.
+/// Loads by sender; consecutive loads of one sender are merged.
 #[derive(Debug, Default)]
 pub(crate) struct Loads(Vec<(PeerId, Load)>);
 
@@ -140,24 +140,24 @@ impl Loads {
     }
 }
 
-/// What one connection has sent and others have not read.
+/// The messages of one connection that its recipients have not read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Backlog {
-    /// Calls and signals that wait for recipients that keep up on average.
+    /// Calls and signals in the queues of recipients that keep up on average.
     pub(crate) unread: Load,
-    /// When it last sent something to a recipient that had nothing unread, or one of its recipients
+    /// When it last sent a message to a recipient that had nothing unread, or one of its recipients
     /// caught up.
     pub(crate) ready_at: Duration,
 }
 
 impl Backlog {
-    /// Whether so much waits that the sender is held unless somebody else needs it.
+    /// Whether so much is unread that the sender is held, unless another peer needs it.
     pub(crate) fn is_over(&self, limits: &HoldLimits) -> bool {
         self.unread.bytes as u64 >= limits.sender_bytes
             || u64::from(self.unread.fds) >= limits.sender_fds
     }
 
-    /// Whether everybody that the sender is talking to is behind.
+    /// Whether all current recipients of the sender are behind.
     pub(crate) fn delays_nobody(&self, now: Duration) -> bool {
         now.saturating_sub(self.ready_at) >= READY_GRACE
     }
@@ -172,20 +172,21 @@ impl Backlog {
     }
 }
 
-/// The limits of one connection that matter here.
+/// The limits of one connection for back-pressure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct HoldLimits {
     /// Bytes of its calls and signals that may wait for slow recipients before it is held.
     sender_bytes: u64,
-    /// Descriptors with these messages.
+    /// The maximum number of descriptors of these messages.
     sender_fds: u64,
-    /// Bytes in its own queue before it is not read: it asks and does not read the answers.
+    /// Bytes in its own queue above which it is not read: it sends requests and does not read the
+    /// replies.
     pub(crate) queued_bytes: u64,
 }
 
 impl HoldLimits {
     /// A sender is held well before the queue of a recipient that keeps up is full, so that such a
-    /// recipient loses no signal.
+    /// recipient loses no signals.
     pub(crate) fn within(limits: &bus::BusLimits) -> Self {
         let before_loss = limits.max_outgoing_bytes / 2;
         Self {
@@ -200,19 +201,19 @@ impl HoldLimits {
 /// configuration does not set less. Enough for any burst, and little memory.
 const SENDER_BYTES_MAX: u64 = 16 << 20;
 
-/// How often it is checked whether a recipient with a full socket keeps up; and the longest that one
-/// which does not read holds a sender.
+/// How often the bus checks whether a recipient with a full socket keeps up. A recipient that does
+/// not read holds a sender at most this long.
 const WINDOW: Duration = Duration::from_millis(50);
 
-/// What a recipient that keeps up takes in a window: 2.5 MB/s. The kernel says that a full socket can
-/// be written again when about 150 KB of it were read.
+/// Bytes that a recipient reads in a window if it keeps up: 2.5 MB/s. The kernel reports a full
+/// socket as writable after about 150 KB of it were read.
 const KEEP_UP_BYTES: u64 = 128 << 10;
 
-/// What a recipient that lagged takes within a window when it keeps up again: 20 MB/s.
+/// Bytes that a lagging recipient reads within a window to count as keeping up again: 20 MB/s.
 const RECOVER_BYTES: u64 = 1 << 20;
 
-/// How long a sender is not held after it has sent something to a recipient that reads everything at
-/// once: such recipients are delayed by less than this.
+/// A sender is not held for this long after it sent a message to a recipient that reads everything
+/// at once: such recipients are delayed by less than this.
 const READY_GRACE: Duration = Duration::from_millis(5);
 
 #[cfg(test)]
@@ -221,10 +222,10 @@ mod tests {
 
     const START: Duration = Duration::from_secs(100);
 
-    /// Milliseconds, and the bytes that a recipient takes after them.
+    /// A time in milliseconds, and the bytes that the recipient reads after it.
     type TimedBytes = (u64, u64);
 
-    /// Follows a recipient.
+    /// The state after a sequence of reads.
     fn after(takes: &[TimedBytes]) -> Writing {
         let mut now = START;
         let mut writing = Writing::Flowing.filled(0, now);

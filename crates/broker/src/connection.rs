@@ -25,12 +25,12 @@ use crate::outgoing::{
 };
 use crate::read_budget::ReadBudget;
 
-/// What the next bytes from a connection are.
+/// The protocol phase of a connection.
 #[derive(Debug)]
 pub(crate) enum Phase {
-    /// Lines of the handshake.
+    /// The client authenticates.
     Handshake(Handshake),
-    /// Messages.
+    /// The client exchanges messages.
     Messages(MessageStream),
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Handshake {
     pub(crate) login: Box<PeerLogin>,
-    /// When it is read first, if its user connects too often.
+    /// When it is first read, if its user connects too often.
     pub(crate) served_at: Option<Duration>,
 }
 
@@ -46,21 +46,21 @@ pub(crate) struct Handshake {
 #[derive(Debug)]
 pub(crate) struct MessageStream {
     pub(crate) framer: Framer,
-    /// Descriptors that were received, in order, and belong to messages that are not complete.
+    /// Received descriptors, in order, of messages that are still incomplete.
     fds: Vec<CountedFd>,
-    /// When descriptors began to wait for their message.
+    /// When the oldest of these descriptors was received.
     fds_since: Option<Duration>,
-    /// When the bus last read, while a trace runs.
+    /// When the bus last read from the socket, while a trace is active.
     pub(crate) read: ReadTimes,
-    /// Whether messages that were read wait for their turn.
+    /// Whether messages that were already read wait to be routed.
     pub(crate) has_backlog: bool,
 }
 
 /// The descriptors of a message.
 pub(crate) enum DescriptorClaim {
-    /// All that the message announces, if it announces any.
+    /// All descriptors that the message announces, if any.
     Complete(Option<SharedFds>),
-    /// This process had no room for them.
+    /// This process could not receive some of them.
     Lost,
 }
 
@@ -70,7 +70,7 @@ impl MessageStream {
         Self { framer, fds, fds_since: None, read, has_backlog: false }
     }
 
-    /// Counts what was read. Descriptors are taken from `fds`, on the account of `user`.
+    /// Processes received bytes. Takes the descriptors from `fds` and counts them against `user`.
     pub(crate) fn received(
         &mut self,
         received: ReceiveOutcome,
@@ -127,7 +127,7 @@ impl MessageStream {
         Ok(DescriptorClaim::Complete(Some(self.fds.drain(..count).collect())))
     }
 
-    /// Copies what is left in the scratch buffer, so that the next connection can use it.
+    /// Copies the rest of the scratch buffer, so that the next connection can use the buffer.
     pub(crate) fn park(&mut self, scratch: &[u8], now: Duration) -> Parked {
         let has_more = self.framer.has_message(scratch);
         self.framer.park(scratch);
@@ -141,73 +141,73 @@ impl MessageStream {
     }
 }
 
-/// What is left of a read.
+/// The state after a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Parked {
-    /// Whether another complete message is there.
+    /// Whether another complete message is available.
     pub(crate) has_more: bool,
-    /// Whether descriptors wait for their message from now on.
+    /// Whether descriptors now wait for their message.
     pub(crate) fds_begin_to_wait: bool,
-    /// Bytes that were copied.
+    /// Number of bytes that were copied.
     pub(crate) moved: u64,
 }
 
-/// What a connection does on the bus.
+/// The role of a connection on the bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// It sends and receives.
+    /// It sends and receives messages.
     Participant,
-    /// It sees the messages of others, and never holds their senders.
+    /// It sees the messages of other peers, and never causes their senders to be held.
     Monitor,
 }
 
 /// When the bus read from a socket, in nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct ReadTimes {
-    /// When it turned to the socket.
+    /// When the loop turned to the socket.
     pub(crate) from: u64,
-    /// When it had the bytes; `None` if this is not measured.
+    /// When the read returned; `None` if this is not measured.
     pub(crate) until: Option<u64>,
 }
 
-/// A connection.
+/// An accepted connection with its socket, buffers and queue.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) peer: PeerId,
     pub(crate) socket: OwnedFd,
     pub(crate) phase: Phase,
     pub(crate) queue: WriteQueue,
-    /// Where in the stream to it the last message ends that was traced.
+    /// The position in its outgoing stream at which the last traced message ends.
     pub(crate) traced_end: u64,
-    /// How much of it is taken at once.
+    /// How much of it is read and routed at once.
     pub(crate) budget: ReadBudget,
-    /// What it has sent and slow recipients have not read.
+    /// Its messages that slow recipients have not read.
     pub(crate) sent: Backlog,
     pub(crate) limits: HoldLimits,
     pub(crate) role: Role,
     pub(crate) writing: Writing,
-    /// When its socket last took a byte, or descriptors began to wait in its queue, or it was found to
-    /// have read something.
+    /// When the socket last accepted a byte, or descriptors began to wait in its queue, or the peer
+    /// was found to have read something.
     pub(crate) unread_since: Duration,
-    /// What the socket had unread when that was looked at last, since then; in bytes, as the kernel
-    /// counts.
+    /// The unread bytes in the socket at the last check since then, as the kernel counts them.
     pub(crate) unread: Option<u64>,
-    /// Descriptors that were written to its socket, as far as it may not have received them.
+    /// Descriptors that were written to its socket and may not be received yet.
     pub(crate) fds_in_kernel: FdsInKernel,
-    /// When to write again, while the kernel has no memory for what is queued.
+    /// When to try writing again, while the kernel has no memory for the queued data.
     pub(crate) retry_at: Option<Duration>,
-    /// What the poller watches it for, if it does.
+    /// The events that the poller watches for, if any.
     pub(crate) watched: Option<Interest>,
-    /// Whether it is in the list of those to be written to in this turn.
+    /// Whether it is in the list of connections to write to in this turn.
     pub(crate) is_dirty: bool,
-    /// Whether it is in the list of those that may not stay as they are.
+    /// Whether it is in the list of connections with a deadline.
     pub(crate) is_timed: bool,
-    /// Set when it is to be closed at the end of the turn.
+    /// The reason for closing it at the end of the turn, if it is to be closed.
     pub(crate) end: Option<End>,
 }
 
 impl Connection {
-    /// A connection that was accepted. If its user connects too often, it is read from `served_at` on.
+    /// Creates a connection from an accepted socket. If its user connects too often, it is read
+    /// from `served_at` on.
     pub(crate) fn new(
         peer: PeerId,
         socket: OwnedFd,
@@ -237,7 +237,7 @@ impl Connection {
         }
     }
 
-    /// When it is read first, if that is to come.
+    /// When it is first read, if that is in the future.
     pub(crate) const fn served_at(&self) -> Option<Duration> {
         match &self.phase {
             Phase::Handshake(handshake) => handshake.served_at,
@@ -245,13 +245,14 @@ impl Connection {
         }
     }
 
-    /// Whether messages that were read wait for their turn.
+    /// Whether messages that were already read wait to be routed.
     pub(crate) const fn has_backlog(&self) -> bool {
         matches!(&self.phase, Phase::Messages(MessageStream { has_backlog: true, .. }))
     }
 
     /// Reads once into `scratch`, or into the buffer of a large message, and puts descriptors into
-    /// `fds`. Returns `None` if there is nothing to read, and how the connection has ended if it has.
+    /// `fds`. Returns `None` if there is nothing to read, and the end of the connection if it has
+    /// ended.
     pub(crate) fn read(
         &mut self,
         scratch: &mut [u8],
@@ -278,7 +279,7 @@ impl Connection {
             Err(_) => return Err(self.left()),
         };
         if received.descriptors == DescriptorDelivery::Truncated {
-            // Some of the descriptors of a message are of no use.
+            // A partial set of descriptors is useless.
             fds.clear();
             if matches!(self.phase, Phase::Handshake(_)) {
                 return Err(End::FdsTruncated);
@@ -318,8 +319,8 @@ impl Connection {
         Queued { is_flowing, is_newly_dirty, is_long: false }
     }
 
-    /// Writes what is queued, as far as the socket takes it, with up to `fds_max` descriptors.
-    /// `released` is called for each message that counted against its sender and has left.
+    /// Writes the queue, as far as the socket accepts it, with up to `fds_max` descriptors.
+    /// `released` is called for each fully written message that counted against its sender.
     pub(crate) fn write(
         &mut self,
         fds_max: u64,
@@ -335,8 +336,8 @@ impl Connection {
         progress
     }
 
-    /// Tells the poller what is wanted of the connection now, if that has changed. `may_read` is
-    /// whether the bus reads it as far as others are concerned.
+    /// Updates the events that the poller watches for, if they have changed. `may_read` is false
+    /// while the bus does not read the connection because of other connections.
     #[inline]
     pub(crate) fn watch(&mut self, poller: &Poller, token: u64, may_read: bool) -> io::Result<()> {
         let wanted = self.wanted_interest(may_read);
@@ -360,40 +361,41 @@ impl Connection {
         }
     }
 
-    /// When descriptors will have waited too long for their message, if some do.
+    /// The deadline of descriptors that wait for their message, if there are any.
     pub(crate) fn incoming_fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
         let Phase::Messages(stream) = &self.phase else { return None };
         Some(stream.fds_since? + timeout?)
     }
 
-    /// When to ask whether it [reads nothing](Self::has_read_nothing) although descriptors are queued
-    /// for it, if some are: twice in the time for that. Such a connection may be kept open by one of these descriptors alone.
+    /// When to check whether the peer [reads nothing](Self::has_read_nothing) although descriptors
+    /// are queued for it. The check runs twice per timeout. One of these descriptors alone may keep
+    /// such a connection open.
     pub(crate) fn queued_fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
         let waits = !self.writing.is_flowing() && self.queue.has_fds();
         waits.then(|| timeout.map(|timeout| self.unread_since + timeout / 2)).flatten()
     }
 
-    /// Its socket has taken a byte, or descriptors begin to wait in its queue.
+    /// Notes that the socket accepted a byte, or that descriptors begin to wait in its queue.
     pub(crate) const fn took_some(&mut self, now: Duration) {
         self.unread_since = now;
         self.unread = None;
     }
 
-    /// Whether it has read nothing since this was asked half a timeout ago, and `unread` bytes are in
-    /// its socket. Few reads make no room for a write, so the kernel has to be asked.
+    /// Whether the peer has read nothing since the check half a timeout ago, if `unread` bytes are
+    /// in its socket. A few reads do not make the socket writable, so the kernel has to be asked.
     pub(crate) fn has_read_nothing(&mut self, unread: u64, now: Duration) -> bool {
         self.unread_since = now;
         self.unread.replace(unread) == Some(unread)
     }
 
-    /// When something is to be done about it, if it stays as it is.
+    /// The next deadline of the connection, if its state does not change.
     pub(crate) fn due(&self, fds_timeout: Option<Duration>) -> Option<Duration> {
         let fds = [self.incoming_fds_due(fds_timeout), self.queued_fds_due(fds_timeout)];
         let others = [self.writing.due(), self.retry_at, self.served_at()];
         fds.into_iter().chain(others).flatten().min()
     }
 
-    /// How it has ended, if its other end has left.
+    /// How the connection ended, if the peer closed it.
     pub(crate) fn left(&self) -> End {
         match &self.phase {
             Phase::Handshake(handshake) if handshake.login.server.has_rejected() => End::Rejected,
@@ -409,16 +411,16 @@ impl Connection {
         }
     }
 
-    /// Whether it asks for more than it reads.
+    /// Whether the peer sends requests faster than it reads the replies.
     pub(crate) fn leaves_answers_unread(&self) -> bool {
         self.queue.len() as u64 > self.limits.queued_bytes
     }
 }
 
-/// What has become of a message that was queued.
+/// The result of queueing a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Queued {
-    /// Whether the socket takes everything.
+    /// Whether the socket accepts everything.
     pub(crate) is_flowing: bool,
     /// Whether the connection has to be added to a list of connections to write to.
     pub(crate) is_newly_dirty: bool,
@@ -426,5 +428,5 @@ pub(crate) struct Queued {
     pub(crate) is_long: bool,
 }
 
-/// Bytes in a queue that are written before the turn is over.
+/// The length of a queue in bytes from which on it is written before the turn is over.
 const EARLY_FLUSH: usize = 256 * 1024;

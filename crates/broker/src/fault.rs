@@ -1,4 +1,4 @@
-//! Faults: what the operating system does not let the bus do.
+//! Failed system operations that the bus survives.
 
 use std::fmt;
 use std::io;
@@ -7,38 +7,38 @@ use std::path::PathBuf;
 use crate::folders::Unwatched;
 use crate::os_error::OsError;
 
-/// Something that the operating system does not let the bus do. The bus goes on without it.
+/// A system operation that failed. The bus continues without it.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// There is no descriptor for another connection.
     NoDescriptors(DescriptorShortage),
-    /// Folders of the configuration cannot be watched for changes.
+    /// Directories of the configuration cannot be watched for changes.
     UnwatchedFolders(OsError),
-    /// A folder of the configuration cannot be watched for changes.
+    /// A directory of the configuration cannot be watched for changes.
     UnwatchedFolder(Unwatched),
     /// A connection cannot be watched.
     UnwatchedConnection(io::Error),
-    /// What the policy asks about a connection cannot be read.
+    /// An attribute that the policy needs about a connection cannot be read.
     UnknownAttributes {
-        /// The connection, as the log describes it.
+        /// The description of the connection in the log.
         peer: String,
         error: io::Error,
     },
-    /// The statistics cannot be served.
+    /// The metrics cannot be served.
     Metrics {
-        /// Where, if the configuration names another place than before.
+        /// The new path, if a reload changed it.
         place: Option<PathBuf>,
         error: io::Error,
     },
     /// The process of a service that did not start in time cannot be killed.
     StrayService(io::Error),
-    /// The output of services cannot be passed on.
+    /// The output of services cannot be forwarded.
     ServiceOutput(io::Error),
-    /// There is no memory for the flight recorder.
+    /// The memory of the flight recorder cannot be allocated.
     NoFlightRecorder(io::Error),
     /// The content of the flight recorder cannot be written to a file.
     FlightRecorderDump {
-        /// The file or its folder.
+        /// The path of the file or its directory.
         place: String,
         error: io::Error,
     },
@@ -47,9 +47,9 @@ pub(crate) enum Fault {
 /// Why there is no descriptor for another connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DescriptorShortage {
-    /// The kernel has none.
+    /// The system has no free descriptors.
     System(OsError),
-    /// The last ones are reserved for other purposes.
+    /// The remaining ones are reserved for other purposes.
     Reserved,
 }
 
@@ -74,8 +74,7 @@ impl fmt::Display for Fault {
         match self {
             Self::NoDescriptors(shortage) => write!(
                 f,
-                "Cannot accept connections: {shortage}; those who want to connect wait until \
-                 others leave"
+                "Cannot accept connections: {shortage}; new connections wait until others close"
             ),
             Self::UnwatchedFolders(error) => {
                 write!(f, "Cannot watch folders for changes: {error}{RELOAD_HINT}")
@@ -86,21 +85,21 @@ impl fmt::Display for Fault {
             }
             Self::UnwatchedConnection(error) => write!(f, "Cannot watch a connection: {error}"),
             Self::UnknownAttributes { peer, error } => {
-                write!(f, "Cannot tell what the policy asks of {peer}: {error}")
+                write!(f, "Cannot look up the attributes of {peer} that the policy needs: {error}")
             }
             Self::Metrics { place: Some(place), error } => {
-                write!(f, "Cannot tell what is counted at {}: {error}", place.display())
+                write!(f, "Cannot serve metrics at {}: {error}", place.display())
             }
             Self::Metrics { place: None, error } => {
-                write!(f, "Cannot tell what is counted: {error}")
+                write!(f, "Cannot serve metrics: {error}")
             }
             Self::StrayService(error) => {
-                write!(f, "Cannot end a service that has not come in time: {error}")
+                write!(f, "Cannot kill a service that did not start in time: {error}")
             }
             Self::ServiceOutput(error) => {
-                write!(f, "Cannot pass on what services write: {error}")
+                write!(f, "Cannot forward the output of services: {error}")
             }
-            Self::NoFlightRecorder(error) => write!(f, "There is no flight recorder: {error}"),
+            Self::NoFlightRecorder(error) => write!(f, "Cannot start the flight recorder: {error}"),
             Self::FlightRecorderDump { place, error } => {
                 write!(f, "Cannot write the flight recorder to {place}: {error}")
             }
@@ -114,12 +113,12 @@ impl fmt::Display for DescriptorShortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::System(error) => error.fmt(f),
-            Self::Reserved => f.write_str("nearly all descriptors are in use"),
+            Self::Reserved => f.write_str("nearly all file descriptors are in use"),
         }
     }
 }
 
-/// What an administrator does if changes are not noticed.
+/// What an administrator can do if changes are not noticed.
 const RELOAD_HINT: &str = "; after a change, reload by SIGHUP or ReloadConfig";
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! How many descriptors each user makes the bus keep open: with incomplete messages, with messages held
-//! for activation, and with messages in the queues of recipients.
+//! The number of descriptors that each user makes the bus keep open: with incomplete messages, with
+//! messages held for activation, and with messages in the queues of recipients.
 //!
 //! These descriptors count against the bus's limit of open files, which it also needs to accept
 //! connections. So each user has a quota.
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-/// How many descriptors of one user are open.
+/// The number of open descriptors of one user.
 type Count = Rc<Cell<u64>>;
 
-/// A descriptor that travels with a message.
+/// A descriptor of a message, counted against the user that sent it.
 #[derive(Debug)]
 pub(crate) struct CountedFd {
     fd: OwnedFd,
-    /// Where it is counted; `None` for a descriptor of the bus itself.
+    /// The counter of the user; `None` for a descriptor of the bus itself.
     count: Option<Count>,
 }
 
@@ -55,18 +55,19 @@ pub(crate) struct FdQuotas {
     max: u64,
 }
 
-/// The user has reached the quota.
+/// The error of a user that has reached its quota.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct QuotaReached;
 
 impl FdQuotas {
-    /// With a share of `open_files`, the descriptors that the process may have open.
+    /// Creates the quotas for a process that may have `open_files` open descriptors.
     pub(crate) const fn within(open_files: u64) -> Self {
         Self { users: BTreeMap::new(), max: open_files / QUOTA_DIVISOR }
     }
 
-    /// Counts descriptors that were received from a user, and moves them to `counted`. A user without
-    /// open descriptors may always send one message. If the quota is reached, all of `fds` are closed.
+    /// Counts descriptors that were received from a user, and moves them to `counted`. A user
+    /// without open descriptors may always send one message. If the quota is reached, all of `fds`
+    /// are closed.
     pub(crate) fn take(
         &mut self,
         user: Option<u32>,

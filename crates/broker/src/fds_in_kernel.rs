@@ -1,13 +1,15 @@
-//! Descriptors that the bus has written to sockets and that their recipients have not received.
+//! File descriptors that the bus has written to sockets and that their recipients have not
+//! received.
 //!
 //! The kernel counts them against the user of the bus and refuses more than its limit of open files
-//! (`ETOOMANYREFS`), whoever the recipient is. So no user of the bus may have more than a share of
-//! them unread: one that lets descriptors pile up in its sockets gets no more until it has
-//! received some, and everybody else does. Within this share, a connection may not have more unread
-//! than is free, so that it leaves some to the others of its user.
+//! (`ETOOMANYREFS`), for all recipients. So each user on the bus may only have a share of them
+//! unread. A user whose sockets hold too many descriptors gets no more until it has received some;
+//! other users are not affected. Within this share, a connection may not have more unread
+//! descriptors than are free, so that it leaves some to the other connections of its user.
 //!
-//! The kernel goes on counting when the bus closes a connection and the peer does not. So the bus
-//! shuts such a socket down and keeps it until the peer has received everything or has closed its end.
+//! The kernel continues to count if the bus closes a connection and the peer does not. So the bus
+//! shuts such a socket down and keeps it until the peer has received everything or has closed its
+//! end.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -25,18 +27,19 @@ pub(crate) struct FdsInKernel {
 }
 
 impl FdsInKernel {
-    /// Descriptors that may be unread.
+    /// The number of descriptors that may be unread.
     pub(crate) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// So many were written, up to this position in the stream.
+    /// Notes that `count` descriptors were written, up to this position in the stream.
     pub(crate) fn wrote(&mut self, end: u64, count: u64) {
         self.writes.push_back((end, count));
         self.count += count;
     }
 
-    /// Everything before this position was received. Returns how many descriptors that were.
+    /// Notes that everything before this position was received. Returns the number of received
+    /// descriptors.
     pub(crate) fn received(&mut self, position: u64) -> u64 {
         let mut received = 0;
         while let Some(&(end, count)) = self.writes.front()
@@ -49,7 +52,7 @@ impl FdsInKernel {
         received
     }
 
-    /// Whether it is worth while to find out what was received.
+    /// Whether the list is long enough to find out what was received.
     pub(crate) fn is_long(&self) -> bool {
         self.writes.len() >= WRITES_MAX
     }
@@ -74,18 +77,18 @@ struct Closed {
 #[derive(Debug, Default)]
 struct Unread {
     count: u64,
-    /// Until when it is known that no more fits.
+    /// Until this time, it is known that no more descriptors fit.
     full_until: Option<Duration>,
 }
 
 impl UserFds {
-    /// With a share of `open_files`, the descriptors that the process may have open.
+    /// Creates the accounts for a process that may have `open_files` open descriptors.
     pub(crate) const fn within(open_files: u64) -> Self {
         Self { users: BTreeMap::new(), max: open_files / SHARE, closed: VecDeque::new() }
     }
 
-    /// How many descriptors may be written now to a connection of a user that has `own` unread, where
-    /// the next message has `wanted`.
+    /// How many descriptors may be written now to a connection that has `own` unread, where the
+    /// next message has `wanted`.
     pub(crate) fn allowance(&self, user: Option<u32>, own: u64, wanted: u64) -> u64 {
         let Some(unread) = self.users.get(&user) else {
             // Whatever the limit is, one message can always be delivered.
@@ -107,8 +110,8 @@ impl UserFds {
         self.closed.push_back(Closed { socket, user, count });
     }
 
-    /// Lets go of sockets that were shut down and whose peers have received everything, or have left.
-    /// Returns whether there are others.
+    /// Closes sockets that were shut down and whose peers have received everything, or have closed
+    /// their end. Returns whether others remain.
     pub(crate) fn settle_closed(&mut self) -> bool {
         for _ in 0..self.closed.len().min(CLOSED_PER_LOOK) {
             let Some(closed) = self.closed.pop_front() else { break };
@@ -133,13 +136,13 @@ impl UserFds {
         }
     }
 
-    /// Whether it was found out a moment ago that a user has received too little.
+    /// Whether a recent check found that the user has received too little.
     pub(crate) fn is_full(&self, user: Option<u32>, now: Duration) -> bool {
         let full_until = self.users.get(&user).and_then(|unread| unread.full_until);
         full_until.is_some_and(|until| now < until)
     }
 
-    /// A user has received too little.
+    /// Notes that a user has received too little.
     pub(crate) fn set_full(&mut self, user: Option<u32>, now: Duration) {
         if let Some(unread) = self.users.get_mut(&user) {
             unread.full_until = Some(now + FULL_FOR);
@@ -147,21 +150,22 @@ impl UserFds {
     }
 }
 
-/// One user may have this part of the descriptors in kernel buffers that the process may have open.
+/// A user may have one part in this many of the descriptors that the process may have in kernel
+/// buffers.
 const SHARE: u64 = 4;
 
-/// How long a user that was found to have no allowance left is not looked at again.
+/// How long a user without allowance is not checked again.
 const FULL_FOR: Duration = Duration::from_millis(10);
 
-/// Sockets that are kept although they were shut down, in shares of one user. Since each has at least
-/// one descriptor, one user has no more of them than its share.
+/// The maximum number of kept sockets, in shares of one user. Since each has at least one
+/// descriptor, one user has at most its share of them.
 const CLOSED_SHARES: u64 = 2;
 
-/// Sockets that were shut down and are looked at together.
+/// The maximum number of shut-down sockets to check at once.
 const CLOSED_PER_LOOK: usize = 256;
 
-/// Writes with descriptors that are remembered of a connection before the bus finds out which of
-/// them were received.
+/// The maximum number of remembered writes with descriptors of a connection before the bus checks
+/// which of them were received.
 const WRITES_MAX: usize = 64;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The folders from which a configuration is read, watched for changes.
+//! The directories of the configuration, watched for changes.
 //!
-//! A folder that is not there yet is waited for: then the nearest one above it is watched for the
-//! next step of the way.
+//! For a missing directory, the nearest existing parent is watched until the next directory on the
+//! path appears.
 //!
-//! What the system does not let be watched is no reason to stop. Somebody who changes something
-//! there can say so, by SIGHUP or ReloadConfig.
+//! If a directory cannot be watched, the bus still runs. An administrator can then reload by SIGHUP
+//! or ReloadConfig.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -17,33 +17,34 @@ use sys::watch::{DirectoryChange, DirectoryWatch, WatchId};
 
 use crate::os_error::OsError;
 
-/// The folders, and what watches them.
+/// The directories and their watches.
 #[derive(Debug)]
 pub(crate) struct Folders {
     watch: DirectoryWatch,
     wanted: BTreeSet<PathBuf>,
     watched: BTreeMap<WatchId, Vec<FolderRole>>,
-    /// What could not be watched, of which the log knows.
+    /// Directories that could not be watched and are already logged.
     unwatched: BTreeSet<PathBuf>,
 }
 
 /// Why a directory is watched.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum FolderRole {
-    /// What is in it counts.
+    /// Changes of its files matter.
     Folder,
-    /// A folder that is not there is further down, behind this name.
+    /// It is the nearest existing parent of a missing directory, whose next path component is
+    /// `name`.
     Above { name: OsString },
 }
 
-/// Whether something has changed.
+/// Whether a directory has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FolderChange {
     Nothing,
     Changed,
 }
 
-/// A folder that cannot be watched.
+/// A directory that cannot be watched, and the error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Unwatched {
     pub(crate) folder: PathBuf,
@@ -51,7 +52,7 @@ pub(crate) struct Unwatched {
 }
 
 impl Folders {
-    /// Watches nothing yet.
+    /// Creates a watcher without directories.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             watch: DirectoryWatch::new()?,
@@ -61,13 +62,13 @@ impl Folders {
         })
     }
 
-    /// Watches these folders from now on, and no others. Says which cannot be watched, each once.
+    /// Watches exactly these directories from now on. Returns newly failed watches, each once.
     pub(crate) fn watch(&mut self, wanted: BTreeSet<PathBuf>) -> Vec<Unwatched> {
         self.wanted = wanted;
         self.renew()
     }
 
-    /// Watches what is there now, where folders have come or gone since.
+    /// Renews the watches of directories that appeared or disappeared.
     pub(crate) fn renew(&mut self) -> Vec<Unwatched> {
         let mut watched = BTreeMap::<_, Vec<FolderRole>>::new();
         let mut failed = Vec::new();
@@ -89,7 +90,7 @@ impl Folders {
         failed
     }
 
-    /// Takes note of what has happened.
+    /// Reads the pending change events.
     pub(crate) fn look(&mut self) -> io::Result<FolderChange> {
         let Self { watch, watched, .. } = self;
         let mut seen = FolderChange::Nothing;
@@ -101,7 +102,7 @@ impl Folders {
         Ok(seen)
     }
 
-    /// Watches a folder, or the nearest one above it that is there.
+    /// Watches a directory, or its nearest existing parent.
     fn start(&self, folder: &Path) -> io::Result<(WatchId, FolderRole)> {
         let mut below: Option<&OsStr> = None;
         for directory in folder.ancestors() {
@@ -141,7 +142,7 @@ fn matters(change: &DirectoryChange<'_>, watched: &BTreeMap<WatchId, Vec<FolderR
     }
 }
 
-/// Changes that are waited out: whoever installs a package changes many files.
+/// Debounces changes: the installation of a package changes many files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Unrest {
     since: Duration,
@@ -149,21 +150,21 @@ pub(crate) struct Unrest {
 }
 
 impl Unrest {
-    /// Something has changed, perhaps after other things.
+    /// Notes another change, and keeps the time of the first one.
     pub(crate) fn goes_on(earlier: Option<Self>, now: Duration) -> Self {
         Self { since: earlier.map_or(now, |earlier| earlier.since), last: now }
     }
 
-    /// When it is to be looked at what has come of it.
+    /// When to act on the changes.
     pub(crate) fn due(self) -> Duration {
         (self.last + QUIET).min(self.since + PATIENCE)
     }
 }
 
-/// How long nothing must have changed.
+/// The time without changes after which they are acted on.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// How long that is waited for.
+/// The maximum time to wait for that.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 #[cfg(test)]

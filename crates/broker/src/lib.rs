@@ -1,20 +1,19 @@
-//! The message bus as a process: everything between the routing state machine and the machine it
-//! runs on.
+//! The message bus as a process: everything between the routing core and the operating system.
 //!
 //! ```text
-//!  startup      the order of a start: configuration, sockets, background, another user
-//!   ├─ busconfig    files and folders of configuration -> what the bus is told
-//!   ├─ activation   service files -> processes that run
-//!   ├─ mediation    whom AppArmor and SELinux let do what
+//!  startup      the order of a start: configuration, sockets, background, user switch
+//!   ├─ busconfig    configuration files -> settings of the bus
+//!   ├─ activation   service files -> running processes
+//!   ├─ mediation    decisions of AppArmor and SELinux
 //!   ├─ listen       addresses -> sockets to accept connections from
-//!   ├─ log          one line each, to whom it concerns
-//!   ├─ metrics      what is counted, on a socket of its own
-//!   ├─ trace        what is done with messages, in memory that others read
-//!   └─ event_loop   drain, route, flush: until somebody asks it to stop
+//!   ├─ log          log lines on standard error and in the system log
+//!   ├─ metrics      counters of the bus, on a separate socket
+//!   ├─ trace        events of messages, in memory shared with readers
+//!   └─ event_loop   drain, route, flush, until a signal stops the bus
 //! ```
 //!
-//! Only this crate and the command line read files, the environment or the clock for the bus; what
-//! they find goes into the state machine as values.
+//! Only this crate and the command line access files, the environment and the clock for the bus.
+//! They pass what they read to the core as values.
 
 #![forbid(unsafe_code)]
 

@@ -1,20 +1,19 @@
-//! What a connection says before its first message: on some addresses a secret, on all the
-//! handshake.
+//! The protocol before the first message: on some addresses a nonce, then the handshake.
 
 use wire::sasl;
 
 use crate::listen::{ListenerEntry, Nonce};
 
-/// What has been said so far.
+/// The state of the login of a connection.
 #[derive(Debug)]
 pub(crate) struct PeerLogin {
-    /// The secret, while it has not come.
+    /// The nonce, until it was received.
     expected: Option<NonceCheck>,
     pub(crate) server: sasl::SaslServer,
 }
 
 impl PeerLogin {
-    /// Nothing was said yet.
+    /// The state before the first byte.
     pub(crate) fn new(entry: ListenerEntry, server: sasl::SaslServer) -> Self {
         let expected = match entry {
             ListenerEntry::Open => None,
@@ -25,8 +24,8 @@ impl PeerLogin {
         Self { expected, server }
     }
 
-    /// Takes the secret, or a piece of it, off the front of what came, if it has to come first. The
-    /// rest is for the [`server`](Self::server).
+    /// Removes the nonce, or a part of it, from the front of the received bytes, if it is still
+    /// expected. The rest is for the [`server`](Self::server).
     pub(crate) fn take_nonce<'c>(
         &mut self,
         chunk: &'c mut [u8],
@@ -40,16 +39,16 @@ impl PeerLogin {
     }
 }
 
-/// A client sent another secret than that of the address.
+/// The client sent a nonce that is not that of the address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WrongNonce;
 
-/// A secret that comes in pieces.
+/// A nonce that may arrive in several reads.
 #[derive(Debug)]
 struct NonceCheck {
     nonce: Nonce,
     sent: [u8; Nonce::LEN],
-    /// Bytes that have come.
+    /// Number of bytes received so far.
     len: usize,
 }
 

@@ -1,5 +1,4 @@
-//! What the system says went wrong, as a value that can be compared and that reads like the texts
-//! of other programs.
+//! Errors of the operating system as comparable values, displayed like in other programs.
 
 use std::fmt;
 use std::io;
@@ -17,12 +16,12 @@ use std::io;
 pub enum OsError {
     /// The error number of the kernel (errno(3)).
     Number(i32),
-    /// The standard library found it out without the kernel.
+    /// An error of the standard library that has no error number.
     Kind(io::ErrorKind),
 }
 
 impl OsError {
-    /// What kind of error it is.
+    /// The kind of the error, for decisions that do not need the number.
     #[must_use]
     pub fn kind(self) -> io::ErrorKind {
         match self {

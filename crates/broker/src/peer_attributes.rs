@@ -1,8 +1,8 @@
-//! What a policy asks of who connects, besides the user: groups, the console, and for the texts of
-//! refusals the program.
+//! The attributes of a connection that a policy needs besides the user: groups, the console, and
+//! for error texts the program.
 //!
-//! Nothing of it is looked up on a bus whose policy does not ask. What is asked for and cannot be
-//! learnt is an error: who cannot be judged is not let in.
+//! They are looked up only if the policy needs them. If a needed attribute cannot be read, the
+//! connection is rejected.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -13,20 +13,20 @@ use bus::{ConnectionCredentials, Policy};
 use sys::credentials::{peer_groups, peer_label};
 use sys::users::UserAccount;
 
-/// Whether the security label of a connection is asked for.
+/// Why the security label of a connection is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Label {
-    /// Security modules judge by it.
+    /// Security modules decide by it.
     Decides,
-    /// Texts about refusals show it.
+    /// Error texts show it.
     IsShown,
 }
 
-/// Learns what a policy asks of the connection behind `socket`, which authenticated as `uid`.
+/// Reads what the policy needs about the connection behind `socket`, which authenticated as `uid`.
 ///
 /// # Errors
 ///
-/// Something that the policy asks for cannot be learnt.
+/// An attribute that the policy needs cannot be read.
 pub(crate) fn read(
     policy: &Policy,
     socket: impl AsFd,
@@ -37,8 +37,8 @@ pub(crate) fn read(
     let socket = socket.as_fd();
     let mut attributes = read_anonymous(policy, socket, known, label)?;
     if policy.asks_for_groups() {
-        // What the kernel recorded are the groups of the process, which are not those of a user
-        // whom it has proved to be by a cookie.
+        // The kernel recorded the groups of the process, which may differ from those of the user
+        // that it proved to be by a cookie.
         let groups = match known.uid == Some(uid) {
             true => peer_groups(socket)?,
             false => None,
@@ -51,11 +51,11 @@ pub(crate) fn read(
     Ok(attributes)
 }
 
-/// Learns what can be asked of a connection that authenticated as nobody.
+/// Reads what can be known about a connection that authenticated anonymously.
 ///
 /// # Errors
 ///
-/// The label decides and cannot be learnt.
+/// The label is needed for decisions and cannot be read.
 pub(crate) fn read_anonymous(
     policy: &Policy,
     socket: impl AsFd,
@@ -80,7 +80,7 @@ fn groups_of_account(uid: u32) -> io::Result<Vec<u32>> {
     Ok(groups)
 }
 
-/// The beginning of a command line, as the reference shows it.
+/// The beginning of a command line, in the format of dbus-daemon.
 fn command(pid: u32) -> Option<String> {
     let mut line = sys::process::command_line(pid)?.join(" ");
     let end = (0..=COMMAND_LEN_MAX).rev().find(|end| line.is_char_boundary(*end));
@@ -88,8 +88,8 @@ fn command(pid: u32) -> Option<String> {
     Some(line)
 }
 
-/// Whether a user sits at the machine: whether it has a session on a seat, as the login manager
-/// keeps it for sd_uid_get_seats(3), or if there is none, whether pam_console(8) has marked it.
+/// Whether a user is at the console: it has a session on a seat, according to the login manager's
+/// files for sd_uid_get_seats(3), or without a login manager, pam_console(8) has marked it.
 fn console(run: &Path, uid: u32) -> io::Result<Console> {
     let is_there = if run.join("systemd/seats").try_exists()? {
         has_seat(&run.join(format!("systemd/users/{uid}")))?
@@ -116,10 +116,10 @@ fn has_seat(user_state: &Path) -> io::Result<bool> {
     Ok(text.lines().any(seats))
 }
 
-/// What may stand around a value.
+/// Characters that may surround a value.
 const QUOTES: [char; 4] = ['"', '\'', ' ', '\t'];
 
-/// Bytes of a command line that texts show.
+/// The maximum number of bytes of a command line in error texts.
 const COMMAND_LEN_MAX: usize = 50;
 
 #[cfg(test)]

@@ -1,40 +1,42 @@
-//! How much of one connection is taken at once, so that others need not wait for it.
+//! How much of one connection is read and routed at once, so that other connections need not wait
+//! for it.
 //!
-//! Most connections send a message and wait for the answer, or are told something now and then.
-//! Some flood: they send more than is taken at once, for as long as they are let. Those come last in
-//! a turn, and as long as others have something to tell each other, only a few messages at a time:
-//! then a call beside a flood waits for a few messages of it at each of its four stations, and not
-//! for a buffer full.
+//! Most connections send a message and wait for the reply, or receive a message occasionally. Some
+//! flood: they continuously send more than one read routes. Flooding connections are served last in
+//! a turn, and while other connections exchange messages, only a few of their messages are routed
+//! at a time. So a call waits for a few messages of a flood on each of its four ways through the
+//! bus, and not for a full buffer.
 
 use std::time::Duration;
 
-/// How much of a connection is taken at once.
+/// How much of a connection is read and routed at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ReadBudget {
-    /// Bytes of a read: about as many as are routed then, so that little has to be kept.
+    /// Bytes to read at once: about as many as are routed afterwards, so that little has to be
+    /// kept.
     portion: u32,
-    /// How many reads without a flood it takes until it is none.
+    /// How many reads without a flood are left until the connection counts as calm.
     unrest: u8,
 }
 
 impl ReadBudget {
-    /// How many bytes are read at once.
+    /// The number of bytes to read at once.
     pub(crate) const fn portion(self) -> usize {
         self.portion as usize
     }
 
-    /// Whether more comes from it than is taken at once.
+    /// Whether the connection sends more than is routed at once.
     pub(crate) const fn is_flood(self) -> bool {
         self.unrest > 0
     }
 
-    /// A read brought more than may be routed at once, which was `routed` bytes.
+    /// Notes that a read brought more than may be routed at once; `routed` bytes were routed.
     pub(crate) fn had_enough(&mut self, routed: usize) {
         self.portion = u32::try_from(routed).unwrap_or(u32::MAX).clamp(PORTION_MIN, PORTION_MAX);
         self.unrest = READS_UNTIL_CALM;
     }
 
-    /// All that a read brought was routed.
+    /// Notes that everything from a read was routed.
     pub(crate) fn took_all(&mut self, received: usize) {
         if received >= self.portion() {
             self.portion = (self.portion + self.portion / 4).min(PORTION_MAX);
@@ -50,41 +52,41 @@ impl Default for ReadBudget {
     }
 }
 
-/// Whether those that do not flood have something to tell each other.
+/// Whether connections that do not flood are exchanging messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct InteractiveTraffic {
     last: Option<Duration>,
 }
 
 impl InteractiveTraffic {
-    /// One that does not flood has sent something to another that does not.
+    /// Notes that a calm connection sent a message to another calm connection.
     pub(super) fn goes_on(&mut self, now: Duration) {
         self.last = Some(now);
     }
 
-    /// How many messages of a connection are routed in a turn.
+    /// The maximum number of messages of a connection to route in a turn.
     pub(super) fn messages_of(self, budget: ReadBudget, now: Duration) -> usize {
         let is_over = self.last.is_none_or(|last| now.saturating_sub(last) > PAUSE_MAX);
         if is_over || !budget.is_flood() { MESSAGES_MAX } else { MESSAGES_BESIDE_OTHERS }
     }
 }
 
-/// Messages of one connection that are routed before others have their turn.
+/// The maximum number of messages of one connection before others have their turn.
 const MESSAGES_MAX: usize = 64;
 
-/// Messages of one that floods while others talk.
+/// The same for a flooding connection while other connections exchange messages.
 const MESSAGES_BESIDE_OTHERS: usize = 4;
 
-/// How long others may be silent until they are not expected to say more at once.
+/// Calm connections without messages for this long do not count as exchanging messages.
 const PAUSE_MAX: Duration = Duration::from_millis(1);
 
-/// A flood comes in waves: there are reads within it that bring little.
+/// A flood comes in waves, so some of its reads bring little.
 const READS_UNTIL_CALM: u8 = 16;
 
-/// The least that is read at once, or every message would cost a system call.
+/// The minimum size of a read; smaller reads would cost a system call for each message.
 const PORTION_MIN: u32 = 4 << 10;
 
-/// The most that is read at once.
+/// The maximum size of a read.
 const PORTION_MAX: u32 = 256 << 10;
 
 #[cfg(test)]

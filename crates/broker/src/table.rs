@@ -1,10 +1,10 @@
-//! The connections by the names that the bus core knows them by.
+//! The table of connections, indexed by the peer ids of the bus core.
 
 use bus::PeerId;
 
 use crate::connection::Connection;
 
-/// All connections. A place is used again, with another generation.
+/// All connections. Slots are reused with another generation.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionTable {
     places: Vec<TablePlace>,
@@ -19,15 +19,15 @@ struct TablePlace {
 }
 
 impl ConnectionTable {
-    /// The name that the next connection will have.
+    /// The id of the next connection.
     pub(crate) fn next_id(&self) -> PeerId {
         let index = self.free.last().map_or(self.places.len(), |&index| index as usize);
         let generation = self.places.get(index).map_or(0, |place| place.generation);
-        // There are never as many connections as descriptors in the world.
+        // There are always fewer connections than descriptors.
         PeerId::new(index as u32, generation)
     }
 
-    /// Adds a connection that has the name [`next_id`](Self::next_id) said.
+    /// Adds a connection, whose id is the last result of [`next_id`](Self::next_id).
     pub(crate) fn insert(&mut self, connection: Connection) {
         debug_assert_eq!(connection.peer, self.next_id(), "the connection has the next name");
         let index = connection.peer.index();

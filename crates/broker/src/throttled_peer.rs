@@ -1,4 +1,4 @@
-//! Peers that have connected and are not served, or not at once.
+//! Peers that have connected, but are delayed or rejected.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use bus::{ConnectionCredentials, IncidentKind, LimitHit, LimitName, PeerSnapshot
 
 use crate::os_error::OsError;
 
-/// A peer that has connected, and that the bus does not know as a connection.
+/// A peer that is delayed or rejected, and has no connection on the bus yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ThrottledPeer {
-    /// What the kernel knows of it.
+    /// The credentials that the kernel reports for the socket.
     pub(crate) credentials: ConnectionCredentials,
-    /// What its process is called, if that was looked up.
+    /// The name of the process, if it was looked up.
     pub(crate) process: Process,
     pub(crate) outcome: ThrottleOutcome,
     pub(crate) reason: ThrottleReason,
 }
 
-/// What happens to a peer that is not served at once.
+/// What happens to a throttled peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ThrottleOutcome {
     /// It is served later.
@@ -35,19 +35,19 @@ impl ThrottleOutcome {
     }
 }
 
-/// Why a peer is not served at once.
+/// Why a peer is delayed or rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ThrottleReason {
-    /// Its user connects more often than it may.
+    /// Its user connects more often than allowed.
     TooOften {
-        /// Connections that the user may make in a second.
+        /// The allowed number of connections per second.
         per_second: u64,
-        /// How far ahead of that rate the user may be, and is.
+        /// The burst limit and its usage.
         burst: LimitHit,
     },
     /// Its user has too many connections that have not called Hello.
     Crowding(LimitHit),
-    /// The kernel does not name the user.
+    /// The kernel does not report the user.
     UnknownUser(OsError),
 }
 
@@ -78,16 +78,19 @@ impl ThrottleReason {
     }
 }
 
-/// A sentence without an end, so that something can be added.
+/// A sentence without its period, so that callers can append details.
 impl fmt::Display for ThrottledPeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (is, has) = match self.credentials.uid {
+        if let ThrottleReason::UnknownUser(error) = &self.reason {
+            return write!(f, "Rejecting connections: reading SO_PEERCRED failed: {error}");
+        }
+        let (connects, has) = match self.credentials.uid {
             Some(uid) => {
                 write!(f, "User {uid}")?;
                 ("connects", "has")
             }
             None => {
-                f.write_str("Those of whom no user is known")?;
+                f.write_str("Unknown users")?;
                 ("connect", "have")
             }
         };
@@ -98,7 +101,7 @@ impl fmt::Display for ThrottledPeer {
                     ThrottleOutcome::Rejected => "refused",
                 };
                 let rate = LimitName::ConnectionsPerSecond.as_str();
-                write!(f, " {is} too often: new connections are {what} ({rate}={per_second})")
+                write!(f, " {connects} too often: new connections are {what} ({rate}={per_second})")
             }
             (ThrottleReason::Crowding(_), outcome) => {
                 let what = match outcome {
@@ -107,12 +110,10 @@ impl fmt::Display for ThrottledPeer {
                 };
                 write!(
                     f,
-                    " {has} too many connections that have not said Hello: the next ones {what}"
+                    " {has} too many connections that have not called Hello: new connections {what}"
                 )
             }
-            (ThrottleReason::UnknownUser(error), _) => {
-                write!(f, " {is}, and the kernel does not tell who that is: {error}")
-            }
+            (ThrottleReason::UnknownUser(_), _) => Ok(()),
         }
     }
 }
@@ -147,9 +148,8 @@ mod tests {
         let text =
             format!("User 7 connects too often: new connections are served later ({RATE}=9)");
         check(Some(7), ThrottleOutcome::Delayed, often, RATE, &text);
-        let text = format!(
-            "Those of whom no user is known connect too often: new connections are refused ({RATE}=9)"
-        );
+        let text =
+            format!("Unknown users connect too often: new connections are refused ({RATE}=9)");
         check(None, ThrottleOutcome::Rejected, often, RATE, &text);
     }
 
@@ -157,7 +157,7 @@ mod tests {
     fn users_with_too_many_silent_connections_are_described() {
         let hit = LimitHit { limit: LimitName::IncompleteConnections, max: 1, used: 1 };
         let crowding = ThrottleReason::Crowding(hit);
-        let many = "too many connections that have not said Hello: the next ones";
+        let many = "too many connections that have not called Hello: new connections";
         let word = "max_incomplete_connections";
         let text = format!("User 7 has {many} wait");
         check(Some(7), ThrottleOutcome::Delayed, crowding, word, &text);
@@ -169,8 +169,7 @@ mod tests {
     fn peers_of_unknown_users_are_described_with_the_error() {
         let unknown = ThrottleReason::UnknownUser(OsError::from(io::Error::from_raw_os_error(12)));
         assert_eq!(unknown.limit_hit(), None);
-        let text = "Those of whom no user is known connect, and the kernel does not tell who that is: \
-                    Cannot allocate memory";
+        let text = "Rejecting connections: reading SO_PEERCRED failed: Cannot allocate memory";
         check(None, ThrottleOutcome::Rejected, unknown, "unknown-peer", text);
     }
 }

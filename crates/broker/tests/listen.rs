@@ -288,6 +288,6 @@ fn a_nonce_is_written_to_a_private_file() {
     assert!(matches!(listener.entry, ListenerEntry::Nonce(_)));
     environment.temp_dir = folder.0.join("no");
     let error = listen(&address, &mut environment).unwrap_err();
-    let words = "Failed to make a file for the nonce in \"{dir}/no\": No such file or directory";
+    let words = "Failed to create a nonce file in \"{dir}/no\": No such file or directory";
     assert_eq!(error.to_string(), folder.fill(words));
 }

@@ -2,10 +2,11 @@
 
 use crate::options::{SWITCHES, SwitchOption, VALUES, ValueKind, ValueOption};
 
-/// What the command is for, in a line.
+/// A one-line description of the command.
 pub const ABOUT: &str = "Run a message bus, with the options of dbus-daemon";
 
-/// What the command is for, and what its options have in common. Paragraphs are single lines.
+/// The description of the command and of the rules that its options share. Each paragraph is one
+/// line.
 pub const LONG_ABOUT: &str = "\
 Run a message bus: programs connect to its address, own names, and send each other messages. \
 `diligence bus` executes the program diligence-bus, which can also be called directly.
@@ -20,10 +21,10 @@ and 1 if the bus could not start or the command line is wrong. Called by the nam
 program replaces dbus-daemon: SIGINT then kills it at once, and --help prints one line to standard \
 error.";
 
-/// The arguments of the command, as a pattern.
+/// The argument pattern of the usage line.
 pub const PATTERN: &str = "(--session | --system | --config-file=FILE) [OPTION]...";
 
-/// The help text for people who call the command by this name.
+/// The help text for the command with this name.
 #[must_use]
 pub fn help(command: &str) -> String {
     let mut text = String::new();
@@ -44,7 +45,7 @@ pub fn help(command: &str) -> String {
     text
 }
 
-/// The command and all its options in one line, in the order that users of dbus-daemon know.
+/// The command and all its options in one line, in the order of dbus-daemon.
 #[must_use]
 pub fn usage(command: &str) -> String {
     let switch = |name| SWITCHES.iter().find(|it| it.name == name).map(switch_usage);
@@ -53,7 +54,7 @@ pub fn usage(command: &str) -> String {
     [command.to_owned()].into_iter().chain(options).collect::<Vec<_>>().join(" ")
 }
 
-/// Appends a paragraph, broken between words and indented.
+/// Appends a paragraph, wrapped at word boundaries and indented.
 fn wrap(text: &mut String, indent: &str, paragraph: &str) {
     let mut column = 0;
     for word in paragraph.split(' ').filter(|word| !word.is_empty()) {

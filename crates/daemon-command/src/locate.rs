@@ -15,15 +15,15 @@ use crate::PROGRAM;
 /// The daemon is not installed where this process looks for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DaemonMissing {
-    /// The folder of this program, if the system tells.
+    /// The directory of this program, if the system reports it.
     beside: Option<PathBuf>,
 }
 
-/// The path of the daemon.
+/// Returns the path of the installed daemon.
 ///
 /// # Errors
 ///
-/// When no executable file of this name is next to this program or in the folders of `PATH`.
+/// When no executable file of this name is next to this program or in the directories of `PATH`.
 pub fn daemon() -> Result<PathBuf, DaemonMissing> {
     // The kernel resolves symbolic links in this path, so it names the folder of the real file.
     let own = env::current_exe().ok();
@@ -31,11 +31,11 @@ pub fn daemon() -> Result<PathBuf, DaemonMissing> {
     daemon_in(beside, env::var_os("PATH"))
 }
 
-/// The same for a program in the folder `beside`, and with this value of `PATH`.
+/// Like [`daemon`], for a program in the directory `beside` and this value of `PATH`.
 ///
 /// # Errors
 ///
-/// As for [`daemon`].
+/// The same as for [`daemon`].
 pub fn daemon_in(
     beside: Option<PathBuf>,
     path: Option<OsString>,

@@ -50,11 +50,14 @@ impl fmt::Display for OptionError {
             }
             Self::InvalidSize(text) => {
                 let text = text.display();
-                write!(f, "Invalid size: \"{text}\". Expected a number of bytes, or as in 16MiB")
+                write!(f, "Invalid size: \"{text}\". Expected a number of bytes, such as 16MiB")
             }
             Self::InvalidTemplate(text) => {
                 let text = text.display();
-                write!(f, "Invalid template: \"{text}\". Expected the name of a unit as x@.service")
+                write!(
+                    f,
+                    "Invalid template: \"{text}\". Expected the name of a template unit, such as x@.service"
+                )
             }
             Self::InvalidDescriptor(text) => {
                 write!(f, "Invalid file descriptor: \"{}\"", text.display())

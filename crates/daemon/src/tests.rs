@@ -38,7 +38,7 @@ fn words_become_settings() {
     check("--config-file /x", file("/x"));
     check("--config-file=a=b", file("a=b"));
 
-    // Empty and missing values.
+    // Empty values and missing values.
     check("--config-file= --config-file=/x", file("/x"));
     check("--config-file '' --session", session());
     check("--config-file --session", session());
@@ -69,7 +69,7 @@ fn words_become_settings() {
         Settings { address: Some("foo".into()), ..file("--address") },
     );
 
-    // Descriptors.
+    // Values that are descriptor numbers.
     check(
         "--print-address 8 --print-pid=9 --session",
         Settings { print_address: number("8"), print_pid: number("9"), ..session() },
@@ -79,7 +79,7 @@ fn words_become_settings() {
         Settings { print_address: number("7"), background: BackgroundChoice::Stay, ..session() },
     );
 
-    // Contradictions.
+    // Options that contradict each other.
     let in_background = |background| Settings { background, ..session() };
     check("--session --fork", in_background(BackgroundChoice::Go));
     check("--fork --session --nofork", in_background(BackgroundChoice::Stay));
@@ -131,7 +131,7 @@ fn errors_have_the_texts_of_dbus_daemon() {
     check("--print-address=x", "No configuration file specified.");
     check(
         "--session --helper-unit=x.service",
-        "Invalid template: \"x.service\". Expected the name of a unit as x@.service",
+        "Invalid template: \"x.service\". Expected the name of a template unit, such as x@.service",
     );
     check(
         "--session --system",

@@ -1,4 +1,4 @@
-//! What this program wants to know of the configuration of the system bus.
+//! The part of the system bus configuration that the launch helper uses.
 
 use std::fmt;
 use std::fs;
@@ -8,17 +8,17 @@ use std::path::Path;
 use roxmltree::{Document, Node, ParsingOptions};
 use services::{Folder, system_folders};
 
-/// Who the bus runs as, and where its services are described.
+/// The user of the bus, and the directories of service files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HelperConfig {
     /// The user, by name or number.
     pub user: String,
-    /// The folders, the first of which counts most.
+    /// The directories of service files; earlier ones take precedence.
     pub folders: Vec<Folder>,
 }
 
 impl HelperConfig {
-    /// Reads a file, and nothing that it includes: what others may add to the configuration does
+    /// Reads a file, but not the files that it includes: local additions to the configuration must
     /// not decide what root does.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ impl HelperConfig {
         Self::parse(&text, folder)
     }
 
-    /// Reads a text in which relative paths are relative to `folder`.
+    /// Parses a text whose relative paths are relative to `folder`.
     ///
     /// # Errors
     ///
@@ -61,18 +61,18 @@ fn text_of(element: Node<'_, '_>) -> String {
     element.text().unwrap_or_default().trim().to_owned()
 }
 
-/// Why a configuration cannot be used.
+/// Why the configuration cannot be used.
 #[derive(Debug)]
 pub enum HelperConfigError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable(io::Error),
-    /// It is not XML.
+    /// The file is not well-formed XML.
     Xml(roxmltree::Error),
-    /// It is no configuration of a bus.
+    /// The root element is not `<busconfig>`.
     NoBusconfig,
-    /// It does not say as whom the bus runs.
+    /// The configuration names no user.
     NoUser,
-    /// It says so, and nobody knows that user.
+    /// The configured user does not exist.
     UnknownUser,
 }
 

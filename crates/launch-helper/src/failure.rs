@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of the launch helper, with their exit statuses.
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ use crate::config::HelperConfigError;
 pub enum LaunchFailure {
     /// There is not exactly one argument.
     Usage,
-    /// The argument is no name of a service.
+    /// The argument is not a valid bus name.
     NameInvalid,
     /// The configuration cannot be used.
     Config(HelperConfigError),
@@ -25,24 +25,24 @@ pub enum LaunchFailure {
     ServiceNotFound,
     /// The service file cannot be read.
     Unreadable(PathBuf, io::Error),
-    /// The service file is none.
+    /// The service file cannot be parsed.
     FileInvalid(PathBuf, ServiceFileError),
     /// The service file is for another name.
     Misnamed(PathBuf),
-    /// The service file does not say as whom the service runs.
+    /// The service file does not name a user.
     NoUser(PathBuf),
-    /// The command line in the service file is wrong.
+    /// The command line in the service file is invalid.
     Command(PathBuf, CommandError),
-    /// Nobody knows the user of the service.
+    /// The user of the service does not exist.
     UnknownUser(String),
-    /// The system does not let this program do its work.
+    /// A system call that prepares the service process failed.
     Setup(io::Error),
     /// The program of the service cannot be executed.
     Exec(io::Error),
 }
 
 impl LaunchFailure {
-    /// What the bus is told.
+    /// The exit status that the bus interprets, as in dbus-daemon's helper.
     #[must_use]
     pub const fn exit_status(&self) -> u8 {
         match self {
@@ -62,7 +62,7 @@ impl fmt::Display for LaunchFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage => f.write_str("expected one argument, the name of a service"),
-            Self::NameInvalid => f.write_str("the argument is no name of a service"),
+            Self::NameInvalid => f.write_str("the argument is not a valid bus name"),
             Self::Config(error) => error.fmt(f),
             Self::WrongCaller => {
                 f.write_str("only the user that the system bus runs as may start services")
@@ -72,7 +72,7 @@ impl fmt::Display for LaunchFailure {
             Self::Unreadable(path, error) => write!(f, "\"{}\": {error}", path.display()),
             Self::FileInvalid(path, error) => write!(f, "\"{}\": {error}", path.display()),
             Self::Misnamed(path) => {
-                write!(f, "\"{}\" is for another name than it is called after", path.display())
+                write!(f, "\"{}\" names another service than its file name does", path.display())
             }
             Self::NoUser(path) => write!(f, "\"{}\" has no \"User=\"", path.display()),
             Self::Command(path, error) => write!(f, "\"{}\": {error}", path.display()),

@@ -1,27 +1,28 @@
 //! Starts a service of the system bus as the user that its service file names.
 //!
-//! The bus runs as a user without rights. To start a service as another user it executes this
-//! program, which is installed set-user-ID root, with one argument, the name of the service; and
-//! reads from its exit status what went wrong ([`LaunchFailure::exit_status`], the numbers of the
-//! reference).
+//! The bus runs as an unprivileged user. To start a service as another user it executes this
+//! program, which is installed set-user-ID root, with the name of the service as the only argument.
+//! The exit status reports what went wrong ([`LaunchFailure::exit_status`], the same numbers as in
+//! dbus-daemon's helper).
 //!
-//! Since it runs as root and anybody may try to execute it, it does as little as it can and
-//! believes nobody:
+//! This program runs as root, and any user may try to execute it. So it does as little as possible
+//! and trusts no input:
 //!
-//! - It reads one configuration file, at a place that is part of the program, and of that only who
-//!   the bus runs as and where services are described. What that file includes is not read.
-//! - It works for that user alone, and for root, as whom the service manager executes it for a bus
-//!   that may execute nothing.
-//! - The service gets no variable of the caller's. It finds the system bus where that always is.
-//! - No descriptor but standard output and standard error reaches the service; its standard input is
+//! - It reads one configuration file, whose path is compiled in, and uses only the user of the bus
+//!   and the directories of service files. It does not read included files.
+//! - It works only for that user and for root. The service manager executes it as root for a bus
+//!   that may not execute programs.
+//! - The service inherits no environment variable of the caller. The address of the system bus is
+//!   fixed.
+//! - The service inherits only standard output and standard error; its standard input is
 //!   `/dev/null`.
-//! - The rest of what a process inherits is what the system gives its first process, not what the
-//!   caller has: the file mode mask, the working directory, resource limits, signals, timers and
-//!   priorities ([`sys::inheritance`]).
+//! - All other inherited attributes are those that the system gives its first process, not the
+//!   caller's: the umask, the working directory, resource limits, signals, timers and priorities
+//!   ([`sys::inheritance`]).
 //!
 //! ```text
 //!   argument ──▶ a valid name ──▶ configuration ──▶ may this user ask? ──▶ service file
-//!            ──▶ become its user ──▶ execute its program
+//!            ──▶ switch to its user ──▶ execute its program
 //! ```
 
 #![forbid(unsafe_code)]
@@ -43,13 +44,13 @@ pub use config::{HelperConfig, HelperConfigError};
 pub use failure::LaunchFailure;
 pub use service::{Startable, find};
 
-/// The configuration of the system bus.
+/// The configuration file of the system bus.
 pub const CONFIG_FILE: &str = "/usr/share/dbus-1/system.conf";
 
-/// Where the system bus is.
+/// The address of the system bus.
 pub const SYSTEM_BUS: &str = "unix:path=/run/dbus/system_bus_socket";
 
-/// Goes on as the service that the arguments name; returns only if that fails.
+/// Replaces this process by the service that the arguments name; returns only on failure.
 #[must_use]
 pub fn run(arguments: &[OsString], config_file: &Path) -> LaunchFailure {
     match prepare(arguments, config_file) {
@@ -58,7 +59,7 @@ pub fn run(arguments: &[OsString], config_file: &Path) -> LaunchFailure {
     }
 }
 
-/// Everything up to the point of no return.
+/// Runs all checks and lookups that come before privileges change.
 fn prepare(arguments: &[OsString], config_file: &Path) -> Result<Startable, LaunchFailure> {
     let [_, name] = arguments else { return Err(LaunchFailure::Usage) };
     let name = name.to_str().filter(|name| WellKnownName::new(name).is_ok());
@@ -72,7 +73,8 @@ fn prepare(arguments: &[OsString], config_file: &Path) -> Result<Startable, Laun
     Ok(service)
 }
 
-/// Only the user that the bus runs as may ask, or root; and only root can do what is asked for.
+/// Checks that the caller is the user of the bus or root, and that this process has root
+/// privileges.
 fn check_caller(config: &HelperConfig) -> Result<(), LaunchFailure> {
     let bus_user =
         find_user(&config.user)?.ok_or(LaunchFailure::Config(HelperConfigError::UnknownUser))?;

@@ -1,4 +1,4 @@
-//! The program; see the library of this crate.
+//! The launch helper program; see the library of this crate.
 
 #![forbid(unsafe_code)]
 

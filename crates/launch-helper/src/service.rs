@@ -1,4 +1,4 @@
-//! The service that was asked for.
+//! Finds the service file of the requested service.
 
 use std::fs;
 use std::io;
@@ -8,22 +8,22 @@ use services::{Folder, ServiceFile};
 
 use crate::failure::LaunchFailure;
 
-/// A service with all that is needed to start it as another user.
+/// The fields of a service file that are needed to start the service as another user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Startable {
     /// The user, by name or number.
     pub user: String,
-    /// The program, by its path.
+    /// The path of the program.
     pub program: String,
-    /// Its arguments, the program not among them.
+    /// The arguments, without the program.
     pub arguments: Vec<String>,
 }
 
-/// Finds the service file that is called after `name` in the first folder that has one.
+/// Finds the service file named after `name` in the first directory that has one.
 ///
 /// # Errors
 ///
-/// There is none, or it cannot be used.
+/// There is no such file, or it cannot be used.
 pub fn find(name: &str, folders: &[Folder]) -> Result<Startable, LaunchFailure> {
     for folder in folders {
         let path = folder.path.join(format!("{name}.service"));

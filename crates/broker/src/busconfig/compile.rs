@@ -1,4 +1,4 @@
-//! From what a configuration says to what a bus does.
+//! Compiles a configuration document into the settings of the bus core.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use super::error::ConfigError;
 use super::not_enforced::NotEnforced;
 use super::vocabulary::{AppArmor, AppArmorMode, Association};
 
-/// Works out what the bus is to do. A bus that lets pass what it was told to stop is worse than
-/// none, so what it cannot enforce is an error.
+/// Compiles the settings of the bus. Running without a configured restriction would be unsafe, so a
+/// restriction that cannot be enforced is an error.
 pub(super) fn compile(
     document: &Document,
     environment: &Environment<'_>,
@@ -34,7 +34,7 @@ pub(super) fn compile(
     })
 }
 
-/// A bus that must ask AppArmor does not run where that cannot be asked.
+/// Fails if AppArmor mediation is required but not available.
 fn check_security_modules(
     document: &Document,
     environment: &Environment<'_>,
@@ -47,7 +47,7 @@ fn check_security_modules(
     }
 }
 
-/// Under which SELinux context names are owned; of two for one name the last counts.
+/// The SELinux context of each name; the last association for a name counts.
 fn security_contexts(document: &Document) -> BTreeMap<Box<str>, Box<str>> {
     let pair = |it: &Association| (it.name.as_str().into(), it.context.as_str().into());
     document.associations.iter().map(pair).collect()

@@ -1,4 +1,4 @@
-//! One configuration file: its text, as a list of what it says.
+//! Parses one configuration file into a list of directives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use super::policy::DocumentRule;
 use super::policy_reader::PolicyReader;
 use super::vocabulary::{AppArmor, AppArmorMode, Association, BusType, Listen, ServiceDir};
 
-/// What one file says, in order.
+/// The directives of one file, in order.
 pub(super) struct Directives {
     pub(super) list: Vec<Directive>,
     pub(super) warnings: Vec<ConfigWarning>,
 }
 
-/// What one element says.
+/// The meaning of one element.
 pub(super) enum Directive {
     Set(Setting),
     Include(Include),
     IncludeDir(IncludeDir),
 }
 
-/// What an element says that includes nothing.
+/// The meaning of an element that includes no files.
 pub(super) enum Setting {
     Type(BusType),
     User(String),
@@ -50,7 +50,7 @@ pub(super) enum Setting {
     Own(OwnSetting),
 }
 
-/// An `<include>`.
+/// An `<include>` element with its condition.
 pub(super) struct Include {
     pub(super) origin: ElementOrigin,
     pub(super) path: IncludePath,
@@ -58,12 +58,12 @@ pub(super) struct Include {
     pub(super) missing: Missing,
 }
 
-/// Where an included file is.
+/// The location of an included file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum IncludePath {
-    /// There.
+    /// A complete path, resolved against the including file.
     Complete(PathBuf),
-    /// There in the directory of the SELinux policy.
+    /// A path relative to the directory of the SELinux policy.
     InSelinuxPolicy(String),
 }
 
@@ -74,21 +74,21 @@ pub(super) enum IncludeCondition {
     IfSelinux,
 }
 
-/// What becomes of a file that is not there.
+/// What happens if the file is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Missing {
     Refused,
     Ignored,
 }
 
-/// An `<includedir>`.
+/// An `<includedir>` element with its directory.
 pub(super) struct IncludeDir {
     pub(super) origin: ElementOrigin,
     pub(super) path: PathBuf,
 }
 
 impl Directives {
-    /// Reads the text of `file`.
+    /// Parses the text of `file`.
     pub(super) fn parse(
         file: &Arc<Path>,
         text: &str,
@@ -112,7 +112,7 @@ impl Directives {
     }
 }
 
-/// Reads what one instruction says, as an element in its place.
+/// Parses the settings of one processing instruction, given as an element at the same position.
 fn own_settings(
     file: &Arc<Path>,
     text: &str,

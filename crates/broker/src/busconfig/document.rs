@@ -1,4 +1,5 @@
-//! What a configuration says, put together from all of its files and not yet judged.
+//! The merged content of all configuration files, before it is checked against what the bus
+//! supports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,79 +18,78 @@ use super::vocabulary::{
     AppArmor, Association, BusType, ForkMode, Listen, ServiceDir, Syslog, Umask,
 };
 
-/// Everything that a configuration says.
+/// Everything that the configuration files say.
 ///
-/// Of what can only be said once, the last word counts; lists have everything, in the order of the
+/// For settings with one value the last one counts; lists contain all values, in the order of the
 /// files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Document {
     /// The file that includes all others.
     pub file: PathBuf,
-    /// What the bus is for (`type`).
+    /// The kind of bus (`type`).
     pub bus_type: Option<BusType>,
-    /// The user to become, by name or number (`user`).
+    /// The user to switch to, by name or number (`user`).
     pub user: Option<String>,
-    /// Whether to go into the background (`fork`).
+    /// Whether to go to the background (`fork`).
     pub fork: ForkMode,
-    /// What to do with the file mode mask when doing so (`keep_umask`).
+    /// Whether to reset the umask in the background (`keep_umask`).
     pub umask: Umask,
-    /// Whether to write to the system's log (`syslog`).
+    /// Whether to write to the system log (`syslog`).
     pub syslog: Syslog,
-    /// Where to write the number of the process (`pidfile`). If relative, to where the bus runs.
+    /// The path of the pid file (`pidfile`), relative to the working directory of the bus.
     pub pidfile: Option<PathBuf>,
-    /// Where to listen (`listen`).
+    /// The addresses to listen at (`listen`).
     pub listen: Vec<Listen>,
-    /// How a client may authenticate (`auth`); `None` when nothing is said.
+    /// The authentication mechanisms that clients may use (`auth`); `None` if not configured.
     pub auth: Option<Mechanisms>,
-    /// Whether a client that does not say who it is may connect (`allow_anonymous`).
+    /// Whether anonymous clients may connect (`allow_anonymous`).
     pub anonymous: PolicyVerdict,
     /// The program that starts services as other users (`servicehelper`).
     pub service_helper: Option<PathBuf>,
-    /// Where services are described (`servicedir` and the like); the first one wins.
+    /// The directories of service files (`servicedir` and the like); the first match wins.
     pub service_dirs: Vec<ServiceDir>,
-    /// The limits, those that are not set included (`limit`).
+    /// The limits, including those at their defaults (`limit`).
     pub limits: BusLimits,
-    /// What is said to this bus alone (`<?diligence ?>`).
+    /// Settings of this implementation (`<?diligence ?>`).
     pub own: OwnSettings,
-    /// Who may do what (`policy`).
+    /// The access control rules (`policy`).
     pub policy: PolicyDocument,
-    /// Which names SELinux watches over (`selinux`).
+    /// The SELinux contexts of names (`selinux`).
     pub associations: Vec<Association>,
-    /// Whether AppArmor has a say (`apparmor`). It has one if nothing is said, where it is there.
+    /// Whether AppArmor mediates (`apparmor`). If not configured, it mediates where it is
+    /// available.
     pub app_armor: Option<AppArmor>,
-    /// What was odd, but no reason to give up.
+    /// Problems that do not prevent the use of the configuration.
     pub warnings: Vec<ConfigWarning>,
-    /// Every file and directory that was read. When one changes, so may the configuration.
+    /// Every file and directory that was read. If one changes, the configuration may change.
     pub sources: BTreeSet<PathBuf>,
-    /// The directories of which every file is included (`includedir`), whether they are there or
-    /// not; absolute.
+    /// The included directories (`includedir`), whether they exist or not, as absolute paths.
     pub include_dirs: BTreeSet<PathBuf>,
 }
 
 impl Document {
-    /// Reads a configuration file and all that it includes, and does not ask whether this bus can
-    /// do what they say.
+    /// Reads a configuration file and everything that it includes. Does not check whether this bus
+    /// supports what they say.
     ///
     /// # Errors
     ///
-    /// The first mistake in the files, in the order in which they are read.
+    /// The first error in the files, in the order in which they are read.
     pub fn read(file: &Path, environment: &Environment<'_>) -> Result<Self, ConfigError> {
         reader::read(file, environment)
     }
 
-    /// What holds when nothing is said.
+    /// The defaults of a configuration without settings.
     pub(super) fn of(file: &Path) -> Self {
         Self { file: file.into(), ..Self::default() }
     }
 
-    /// The addresses to listen on, in the order in which they are written.
+    /// The addresses to listen at, in the order in which they are written.
     ///
-    /// They are only checked here, because a bus that is told on its command line where to listen
-    /// does not look at them.
+    /// They are parsed only here, because a bus with an address on its command line ignores them.
     ///
     /// # Errors
     ///
-    /// There is none, or one is no address.
+    /// There is no address, or one cannot be parsed.
     pub fn addresses(&self) -> Result<Vec<AddressList>, ConfigError> {
         if self.listen.is_empty() {
             let kind = ConfigErrorKind::NoListen;
@@ -98,17 +98,17 @@ impl Document {
         self.listen.iter().map(Listen::address).collect()
     }
 
-    /// The ways in which a client may authenticate.
+    /// The authentication mechanisms that clients may use.
     pub fn mechanisms(&self) -> Mechanisms {
         self.auth.unwrap_or(Mechanisms::ALL)
     }
 
-    /// All limits of those users for whom some are others than for everybody.
+    /// All limits of each user that has its own limits.
     pub fn user_limits(&self) -> BTreeMap<u32, BusLimits> {
         self.own.limits_by_user(&self.limits)
     }
 
-    /// Takes over what an element says.
+    /// Applies the setting of one element.
     pub(super) fn apply(&mut self, setting: Setting) {
         match setting {
             Setting::Type(bus_type) => self.bus_type = Some(bus_type),

@@ -1,7 +1,7 @@
-//! XML elements, seen as what a configuration may be made of.
+//! Typed access to the XML elements of a configuration.
 //!
-//! Nothing unknown passes: each element is opened with the list of attributes that it may have,
-//! and then read as a leaf, as a text, or as a parent of elements.
+//! Unknown content is always an error: each element is opened with the list of its allowed
+//! attributes and then read as an empty element, as text, or as a parent of elements.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -12,14 +12,14 @@ use roxmltree::{Attribute, Document, Node, ParsingOptions};
 
 use super::error::{ConfigError, ConfigErrorKind, ElementOrigin, Position, ShapeError, XmlError};
 
-/// An XML document that is well-formed.
+/// A well-formed XML document.
 pub(super) struct Xml<'a> {
     tree: Document<'a>,
     places: TextPlaces<'a>,
 }
 
 impl<'a> Xml<'a> {
-    /// Reads the text of `file`.
+    /// Parses the text of `file`.
     pub(super) fn parse(file: &'a Arc<Path>, text: &'a str) -> Result<Self, ConfigError> {
         let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
         let places =
@@ -34,8 +34,8 @@ impl<'a> Xml<'a> {
         FoundElement { node: self.tree.root_element(), places: &self.places }
     }
 
-    /// The processing instructions with this name, each as a text in which its content stands as
-    /// in an element of that name, at the place that it has in the file.
+    /// The processing instructions with this name. Each is returned as a text in which an element
+    /// of that name has the same content at the same position as in the file.
     pub(super) fn instructions(&self, name: &str) -> Result<Vec<String>, ConfigError> {
         let is_wanted = |node: &Node<'_, '_>| node.pi().is_some_and(|found| found.target == name);
         let all = self.tree.root().descendants().filter(is_wanted);
@@ -52,8 +52,8 @@ impl<'a> Xml<'a> {
     }
 }
 
-/// The text with nothing but space before `place`, and an element in place of the instruction that
-/// is there. Its start tag is as long as the start of the instruction.
+/// The text with spaces before `place`, and the instruction replaced by an element whose start tag
+/// is as long as the start of the instruction.
 fn as_element(text: &str, place: Range<usize>, name: &str) -> String {
     let before = text[..place.start].chars();
     let before = before.map(|found| if found == '\n' { found } else { ' ' });
@@ -63,8 +63,8 @@ fn as_element(text: &str, place: Range<usize>, name: &str) -> String {
     format!("{}{start}{content}</{name}>", before.collect::<String>())
 }
 
-/// Turns offsets into places. They are asked for from the start of the text to its end, so each
-/// search goes on where the last one ended.
+/// Converts offsets into positions. Offsets are requested in increasing order, so each search
+/// continues where the last one ended.
 struct TextPlaces<'a> {
     file: &'a Arc<Path>,
     text: &'a [u8],
@@ -82,7 +82,8 @@ impl TextPlaces<'_> {
         self.origin(position)
     }
 
-    /// The parser knows no place for what is missing at the end: that is the end.
+    /// The parser reports no position for missing content at the end of the file, so the end is
+    /// used.
     fn malformed(&self, error: roxmltree::Error) -> ConfigError {
         use roxmltree::Error::{NoRootNode, UnclosedRootNode, UnexpectedEndOfStream};
         let origin = match &error {
@@ -97,7 +98,7 @@ impl TextPlaces<'_> {
     }
 }
 
-/// An element of which only the name was looked at.
+/// An element whose attributes were not checked yet.
 #[derive(Clone, Copy)]
 pub(super) struct FoundElement<'a> {
     node: Node<'a, 'a>,
@@ -105,7 +106,7 @@ pub(super) struct FoundElement<'a> {
 }
 
 impl<'a> FoundElement<'a> {
-    /// The name; one with a namespace, which nothing in a configuration has, is no name here.
+    /// The local name; an element with a namespace is never known and has an empty name here.
     pub(super) fn name(self) -> &'a str {
         match self.node.tag_name().namespace() {
             None => self.node.tag_name().name(),
@@ -117,8 +118,7 @@ impl<'a> FoundElement<'a> {
         self.places.find(self.node.range().start)
     }
 
-    /// Checks that the element has none but these attributes. `name` is what was found to be its
-    /// name.
+    /// Checks that the element has only these attributes. `name` is the name that was matched.
     pub(super) fn open(
         self,
         name: &'static str,
@@ -135,12 +135,12 @@ impl<'a> FoundElement<'a> {
         Err(self.places.find(unknown.range().start).error(error))
     }
 
-    /// This element, which stands in none, has no meaning there.
+    /// The error for an unknown root element.
     pub(super) fn unknown_root(self) -> ConfigError {
         self.refuse(ShapeError::UnknownRoot(self.written_name()))
     }
 
-    /// This element has no meaning in `parent`.
+    /// The error for an element that is not allowed in `parent`.
     pub(super) fn unknown_in(self, parent: &'static str) -> ConfigError {
         self.refuse(ShapeError::UnknownElement { element: self.written_name(), parent })
     }
@@ -170,13 +170,13 @@ impl<'a> Element<'a> {
         self.found.node.attribute(name)
     }
 
-    /// The place of an attribute; that of the element when it does not have it.
+    /// The position of an attribute, or of the element if the attribute is missing.
     pub(super) fn origin_of(self, attribute: &str) -> ElementOrigin {
         let attribute = self.found.node.attribute_node(attribute);
         attribute.map_or_else(|| self.origin(), |found| self.found.places.find(found.range().start))
     }
 
-    /// Whether an attribute that takes `yes` and `no` is `yes`; `no` is its default.
+    /// Whether a `yes`/`no` attribute is `yes`; the default is `no`.
     pub(super) fn is_yes(self, attribute: &'static str) -> Result<bool, ConfigError> {
         match self.attribute(attribute) {
             None | Some("no") => Ok(false),
@@ -185,14 +185,14 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// Checks that there is nothing in the element but space and comments.
+    /// Checks that the element contains only white space and comments.
     pub(super) fn expect_empty(self) -> Result<Self, ConfigError> {
         self.expect_no_elements()?;
         self.expect_no_text()?;
         Ok(self)
     }
 
-    /// The text in the element, without the space around it. There must be some, and no elements.
+    /// The text in the element, trimmed. It must not be empty, and must not contain elements.
     pub(super) fn text(self) -> Result<String, ConfigError> {
         self.expect_no_elements()?;
         let pieces = self.children().filter(Node::is_text).filter_map(|piece| piece.text());
@@ -203,13 +203,13 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// The text in the element, a path. If it is relative, it is so to the directory of the file.
+    /// The path in the element. A relative path is relative to the directory of the file.
     pub(super) fn path_beside_file(self) -> Result<PathBuf, ConfigError> {
         let directory = self.found.places.file.parent().unwrap_or(Path::new(""));
         Ok(directory.join(self.text()?))
     }
 
-    /// The elements in the element. There must be no text around them.
+    /// The child elements. There must be no text around them.
     pub(super) fn elements(self) -> Result<impl Iterator<Item = FoundElement<'a>>, ConfigError> {
         self.expect_no_text()?;
         let places = self.found.places;
@@ -243,7 +243,7 @@ impl<'a> Element<'a> {
     }
 }
 
-/// What XML calls white space; nothing else is trimmed away.
+/// White space as defined by XML; no other characters are trimmed.
 const fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }

@@ -1,24 +1,24 @@
-//! What a configuration means on one system and not on another.
+//! The parts of the system that affect the meaning of a configuration.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::mediation;
 
-/// What the reader of a configuration asks of the system, apart from the files themselves.
+/// Facts about the system that the configuration reader needs, apart from the files themselves.
 pub struct Environment<'a> {
-    /// Turns the names of accounts into numbers.
+    /// Converts names of accounts into numbers.
     pub accounts: &'a dyn Accounts,
     /// Whether `if_selinux_enabled` holds.
     pub selinux: SecurityModule,
-    /// What `selinux_root_relative` paths are relative to.
+    /// The directory that `selinux_root_relative` paths are relative to.
     pub selinux_root: PathBuf,
-    /// Whether `<apparmor>` means something: AppArmor that knows nothing of D-Bus does not count.
+    /// Whether `<apparmor>` has an effect: AppArmor without support for D-Bus counts as inactive.
     pub app_armor: SecurityModule,
 }
 
 impl Environment<'static> {
-    /// The system that this process runs on, as it is now.
+    /// Reads the current state of the system that this process runs on.
     pub fn of_this_system() -> Self {
         Self {
             accounts: &SystemAccounts,
@@ -29,12 +29,12 @@ impl Environment<'static> {
     }
 }
 
-/// Whether the kernel runs a security module.
+/// Whether the kernel has a security module enabled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SecurityModule {
-    /// It does.
+    /// The security module is enabled.
     Active,
-    /// It does not.
+    /// The security module is not enabled.
     Inactive,
 }
 
@@ -44,17 +44,17 @@ impl SecurityModule {
     }
 }
 
-/// The user and group database.
+/// Access to the user and group database.
 pub trait Accounts {
-    /// The number of the user with this name, or with this number in digits; `None` when there is
-    /// no such user.
+    /// The number of the user with this name, or with this number in digits; `None` if there is no
+    /// such user.
     fn user_id(&self, user: &str) -> Option<u32>;
 
-    /// The same for a group.
+    /// The number of the group with this name, or with this number in digits.
     fn group_id(&self, group: &str) -> Option<u32>;
 }
 
-/// The accounts of this system. One that cannot be looked up counts as one that is not there.
+/// The accounts of this system. An account that cannot be looked up counts as missing.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemAccounts;
 
@@ -70,19 +70,19 @@ impl Accounts for SystemAccounts {
 
     fn group_id(&self, group: &str) -> Option<u32> {
         match number(group) {
-            // Unlike a user, a group needs no entry to have members: processes carry numbers.
+            // Unlike a user, a group needs no entry to have members: processes carry group numbers.
             Some(gid) => Some(gid),
             None => sys::users::group_id(group).ok().flatten(),
         }
     }
 }
 
-/// Only digits make a number, so that no sign or base turns a name into one.
+/// Accepts only digits, so that a sign or a base prefix does not turn a name into a number.
 fn number(account: &str) -> Option<u32> {
     account.bytes().all(|byte| byte.is_ascii_digit()).then(|| account.parse().ok()).flatten()
 }
 
-/// The directory of the SELinux policy, which is named in one file (selinux_config(5)).
+/// The directory of the SELinux policy, as named in selinux_config(5).
 fn selinux_root() -> PathBuf {
     let config = fs::read_to_string("/etc/selinux/config").unwrap_or_default();
     let policy = config.lines().find_map(|line| line.trim().strip_prefix("SELINUXTYPE="));

@@ -1,7 +1,7 @@
-//! Everything that can be wrong with a configuration, and where.
+//! Errors and warnings of a configuration, with their positions.
 //!
-//! Where the reference implementation has a text for a mistake, that text is used after the place,
-//! so that what people know and search for is still found.
+//! Where dbus-daemon has a text for an error, this text is used after the position, so that users
+//! can search for it.
 
 use std::fmt;
 use std::io;
@@ -16,14 +16,14 @@ use super::not_enforced::NotEnforced;
 use super::rule::RuleError;
 use crate::os_error::OsError;
 
-/// Why a configuration cannot be used, and where that stands.
+/// Why a configuration cannot be used, with the position of the error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
-    /// The file at fault.
+    /// The file with the error.
     pub file: PathBuf,
-    /// The place in it; `None` when it is the file as a whole.
+    /// The position in the file; `None` if the error concerns the whole file.
     pub position: Option<Position>,
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: ConfigErrorKind,
 }
 
@@ -39,20 +39,20 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A place in a file. Both numbers start at 1; columns are counted in characters.
+/// A position in a file. Both numbers start at 1; columns are counted in characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Position {
-    /// The line.
+    /// The line number.
     pub line: u32,
-    /// The column.
+    /// The column, in characters.
     pub column: u32,
 }
 
 impl Position {
-    /// Where a file starts.
+    /// The start of a file.
     pub const START: Self = Self { line: 1, column: 1 };
 
-    /// The place after `text`, which starts here.
+    /// The position after `text`, if the text starts at this position.
     pub(super) fn after(self, text: &[u8]) -> Self {
         let mut lines = text.split(|&byte| byte == b'\n');
         let first = lines.next().unwrap_or_default();
@@ -60,7 +60,7 @@ impl Position {
             None => (0, self.column, first),
             Some(last) => (1 + lines.count(), 1, last),
         };
-        // Every byte but those that continue a character.
+        // All bytes except UTF-8 continuation bytes.
         let columns = last.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
         Self { line: advance(self.line, new_lines), column: advance(start, columns) }
     }
@@ -76,12 +76,12 @@ impl fmt::Display for Position {
     }
 }
 
-/// Where something of a configuration was written.
+/// The position of an element of the configuration.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ElementOrigin {
-    /// The file.
+    /// The file with the element.
     pub file: Arc<Path>,
-    /// The place in it.
+    /// The position of the element in the file.
     pub position: Position,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Display for ElementOrigin {
     }
 }
 
-/// What is wrong with a configuration.
+/// The kind of a configuration error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigErrorKind {
@@ -108,40 +108,40 @@ pub enum ConfigErrorKind {
     NotUtf8,
     /// The text is not well-formed XML.
     Xml(XmlError),
-    /// The XML is not made of the elements and attributes that a configuration is made of.
+    /// An element, attribute or text is unknown or missing.
     Shape(ShapeError),
 
-    /// `<auth>` with a mechanism that is not known.
+    /// `<auth>` names an unknown mechanism.
     UnknownMechanism(String),
-    /// `<listen>` with a text that is no address.
+    /// `<listen>` has an invalid address.
     Address(AddressError),
-    /// There is nothing to listen on.
+    /// There is no address to listen at.
     NoListen,
-    /// `<apparmor mode=…>` with a mode that is not known.
+    /// `<apparmor mode=…>` has an unknown mode.
     AppArmorMode(String),
-    /// A `<limit>` that cannot be set.
+    /// A `<limit>` is invalid.
     Limit {
         /// The name of the limit.
         name: String,
-        /// What is wrong with it.
+        /// The problem with the limit.
         error: LimitError,
     },
 
-    /// `<policy>` without any, or with several, of the attributes that say for whom it is.
+    /// `<policy>` has none, or several, of the attributes that define its scope.
     PolicyScope,
-    /// `<policy context=…>` with another value than `default` and `mandatory`.
+    /// `<policy context=…>` is neither `default` nor `mandatory`.
     PolicyContext(String),
-    /// `<policy at_console=…>` with another value than `true` and `false`.
+    /// `<policy at_console=…>` is neither `true` nor `false`.
     PolicyConsole(String),
-    /// An `<allow>` or `<deny>` that cannot be obeyed.
+    /// An `<allow>` or `<deny>` is invalid.
     Rule {
         /// Which of the two elements it is.
         verdict: PolicyVerdict,
-        /// What is wrong with it.
+        /// The problem with the rule.
         error: RuleError,
     },
 
-    /// The configuration is in order, but asks for what this bus cannot do.
+    /// The configuration is valid, but has a requirement that this bus cannot enforce.
     NotEnforced(NotEnforced),
 }
 
@@ -212,22 +212,22 @@ impl From<NotEnforced> for ConfigErrorKind {
 pub enum ConfigReadError {
     /// The file cannot be opened or read.
     Open {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: OsError,
     },
-    /// A directory, or something stranger, stands where a file is expected.
+    /// The path is a directory or a special file.
     NotAFile(PathBuf),
     /// The file has more than [`FILE_LEN_MAX`] bytes.
     TooLarge(PathBuf),
-    /// The file includes itself, at once or through others.
+    /// The file includes itself, directly or through others.
     Circular(PathBuf),
     /// The directory cannot be read.
     Directory {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: OsError,
     },
 }
@@ -257,7 +257,7 @@ impl fmt::Display for ConfigReadError {
     }
 }
 
-/// How long a configuration file can be, in bytes.
+/// The maximum length of a configuration file in bytes.
 pub const FILE_LEN_MAX: u64 = 1 << 20;
 
 /// Why a text is not well-formed XML.
@@ -266,45 +266,45 @@ pub struct XmlError(pub(super) roxmltree::Error);
 
 impl fmt::Display for XmlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The place is shown by whoever shows this.
+        // The caller shows the position already.
         let place = format!(" at {}", self.0.pos());
         write!(f, "not well-formed XML: {}", self.0.to_string().replace(&place, ""))
     }
 }
 
-/// Which element, attribute or text is where it should not be, or missing where it should.
+/// Which element, attribute or text is misplaced or missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ShapeError {
     /// The root of the document is not `<busconfig>`.
     UnknownRoot(String),
-    /// An element that has no meaning where it stands.
+    /// An element is not allowed in its parent.
     UnknownElement {
-        /// The element.
+        /// The name of the element.
         element: String,
-        /// The element that it stands in.
+        /// The name of its parent.
         parent: &'static str,
     },
-    /// An element in another that takes none.
+    /// An element in a parent that allows no elements.
     NestedElement(String),
-    /// An attribute that has no meaning where it stands.
+    /// An attribute is not allowed on its element.
     UnknownAttribute {
-        /// The attribute.
+        /// The name of the attribute.
         attribute: String,
-        /// The element that it stands on.
+        /// The name of its element.
         element: &'static str,
     },
-    /// Text in an element that takes none.
+    /// Text in an element that allows none.
     UnexpectedText(&'static str),
-    /// No text in an element that needs some.
+    /// An element that needs text has none.
     MissingText(&'static str),
-    /// An attribute that takes `yes` and `no` has another value.
+    /// A `yes`/`no` attribute has another value.
     NotYesNo(&'static str),
-    /// `<limit>` without `name`.
+    /// `<limit>` has no `name` attribute.
     LimitWithoutName,
-    /// `<?diligence ?>` that does not stand in `<busconfig>` itself.
+    /// `<?diligence ?>` is not directly in `<busconfig>`.
     MisplacedInstruction,
-    /// `<associate>` without one of its two attributes.
+    /// `<associate>` lacks one of its two attributes.
     AssociateIncomplete,
 }
 
@@ -347,20 +347,20 @@ impl fmt::Display for ShapeError {
     }
 }
 
-/// Why a limit cannot be set.
+/// Why a limit is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LimitError {
     /// There is no limit of this name.
     Unknown,
-    /// The value is no number.
+    /// The value is not an integer.
     NotANumber,
     /// The value is negative.
     Negative,
-    /// The value is more than this limit can be.
+    /// The value is larger than the maximum of this limit.
     TooLarge,
-    /// The limit is one of the bus as a whole, or of each message, and not of a user.
+    /// The limit applies to the whole bus or to each message, so it cannot be set per user.
     OfNoUser,
-    /// It can be set for a user, and no user is named. Without one it belongs outside.
+    /// A limit inside `<?diligence ?>` names no user, so it belongs outside.
     WithoutUser,
 }
 
@@ -377,7 +377,7 @@ impl LimitError {
             Self::OfNoUser => {
                 write!(
                     f,
-                    "<limit name=\"{name}\"> cannot be set for a user, so not in <?diligence ?>"
+                    "<limit name=\"{name}\"> cannot be set per user, so it is not allowed in <?diligence ?>"
                 )
             }
             Self::WithoutUser => write!(
@@ -389,12 +389,12 @@ impl LimitError {
     }
 }
 
-/// Something that an administrator should know, though the configuration can be used.
+/// A problem that does not prevent the use of the configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigWarning {
-    /// Where the cause stands.
+    /// The position of the cause.
     pub origin: ElementOrigin,
-    /// What it is.
+    /// The kind of the warning.
     pub kind: ConfigWarningKind,
 }
 
@@ -404,22 +404,22 @@ impl fmt::Display for ConfigWarning {
     }
 }
 
-/// What an administrator should know.
+/// The kind of a configuration warning.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigWarningKind {
-    /// A policy is for an account that does not exist, so it is left out.
+    /// A policy is for an account that does not exist, so it is ignored.
     PolicyForNobody(AccountKind),
-    /// A rule is for an account that does not exist, so it is left out.
+    /// A rule is for an account that does not exist, so it is ignored.
     RuleForNobody {
         /// Which element the rule is.
         verdict: PolicyVerdict,
-        /// The account.
+        /// The account that does not exist.
         account: AccountKind,
     },
-    /// A limit is for a user who does not exist, so it is left out.
+    /// A limit is for a user that does not exist, so it is ignored.
     LimitForNobody(AccountKind),
-    /// A file of an included directory cannot be used, so it is left out as a whole.
+    /// A file of an included directory has an error, so it is ignored as a whole.
     FileSkipped(Box<ConfigError>),
 }
 
@@ -434,7 +434,7 @@ impl fmt::Display for ConfigWarningKind {
             }
             Self::LimitForNobody(account) => write!(f, "Unknown {account} on element <limit>"),
             Self::FileSkipped(error) => {
-                write!(f, "Encountered error '{error}' while parsing, so the file is left out")
+                write!(f, "Encountered error '{error}' while parsing, so the file is ignored")
             }
         }
     }
@@ -458,7 +458,7 @@ impl fmt::Display for AccountKind {
     }
 }
 
-/// The element that says `verdict`.
+/// The name of the element for this verdict: `allow` or `deny`.
 pub(super) const fn element_of(verdict: PolicyVerdict) -> &'static str {
     match verdict {
         PolicyVerdict::Allow => "allow",

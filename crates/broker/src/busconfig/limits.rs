@@ -1,4 +1,4 @@
-//! `<limit>`: the names, what their values may be, and where the values go.
+//! The names of `<limit>` elements, the ranges of their values, and the fields that they set.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use bus::BusLimits;
 
 use super::error::LimitError;
 
-/// A limit and the value that it is to have.
+/// A limit with its configured value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     name: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// Reads the text of a `<limit>`.
+    /// Parses the name and the text of a `<limit>`.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, LimitError> {
         let (name, target) =
             *LIMITS.iter().find(|(known, _)| *known == name).ok_or(LimitError::Unknown)?;
@@ -29,8 +29,7 @@ impl Limit {
         }
     }
 
-    /// Whether it is a limit on what one connection, or one user, has, so that it can be another
-    /// for a user.
+    /// Whether the limit applies to one connection or one user, so that it can be set per user.
     pub(super) fn can_be_of_a_user(self) -> bool {
         OF_USERS.contains(&self.name)
     }
@@ -48,7 +47,7 @@ impl Limit {
     }
 }
 
-/// The same limit with the same value. A limit is known by its name.
+/// Compares the name and the value. The name identifies a limit.
 impl PartialEq for Limit {
     fn eq(&self, other: &Self) -> bool {
         (self.name, self.value) == (other.name, other.value)
@@ -57,18 +56,18 @@ impl PartialEq for Limit {
 
 impl Eq for Limit {}
 
-/// Where the value of a limit goes.
+/// The field that a limit sets, with its unit.
 #[derive(Clone, Copy, Debug)]
 enum Target {
-    /// Bytes or descriptors, of which there can be very many.
+    /// A number of bytes or descriptors, which may exceed 32 bits.
     Size(fn(&mut BusLimits) -> &mut u64),
-    /// How many there may be of something.
+    /// A number of objects, such as connections or match rules.
     Count(fn(&mut BusLimits) -> &mut u64),
-    /// Milliseconds.
+    /// A duration in milliseconds.
     Time(fn(&mut BusLimits) -> &mut Option<Duration>),
-    /// Milliseconds; 0 means that the time never passes.
+    /// A duration in milliseconds; 0 means unlimited.
     TimeOrNever(fn(&mut BusLimits) -> &mut Option<Duration>),
-    /// A limit on what this bus does not have.
+    /// A limit on a resource that this bus does not have.
     Unused,
 }
 
@@ -116,8 +115,8 @@ const OF_USERS: [&str; 8] = [
     "max_replies_per_connection",
 ];
 
-/// Reads a number as C does when it may choose the base: `0x` before hexadecimal digits, `0` before
-/// octal ones. Nothing may follow the number.
+/// Parses an integer like strtol(3) with base 0: `0x` before hexadecimal digits, `0` before octal
+/// ones. The whole text must be a number.
 pub(super) fn parse_integer(text: &str) -> Option<i64> {
     let text = text.trim_ascii();
     let (sign, digits) = match text.as_bytes().first()? {
@@ -130,7 +129,7 @@ pub(super) fn parse_integer(text: &str) -> Option<i64> {
         [b'0', _, ..] => (&digits[1..], 8),
         _ => (digits, 10),
     };
-    // A second sign would be taken for part of the digits.
+    // The standard library would accept a second sign.
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
     i64::from_str_radix(&format!("{sign}{digits}"), radix).ok()
 }
@@ -170,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Each name changes one field, to the value given and not another's.
+    /// Each name changes exactly one field, which no other name changes.
     #[test]
     fn each_limit_has_a_field_of_its_own() {
         let mut seen = Vec::new();

@@ -1,18 +1,18 @@
-//! The configuration of a bus: files in the format `busconfig`, read into what the bus is to do.
+//! The configuration of a bus, read from `busconfig` files.
 //!
-//! A file goes through four steps, each with a type that can no longer have what the step before
-//! could have wrong:
+//! A file goes through four steps. The type of each step excludes the errors that the previous step
+//! has checked:
 //!
 //! ```text
-//!   text ──▶ element       well-formed XML, of which no element or attribute is unknown
-//!        ──▶ directives    what one file says, in order; rules with their accounts looked up
-//!        ──▶ Document      what all files say together: the last word, and whole lists
-//!        ──▶ Config        limits and policy in the words of the bus
+//!   text ──▶ element       well-formed XML with known elements and attributes
+//!        ──▶ directives    the content of one file, in order, with accounts looked up
+//!        ──▶ Document      the merged content of all files: last values, and whole lists
+//!        ──▶ Config        limits and policy for the bus core
 //! ```
 //!
-//! [`load`] takes all four. What this bus cannot enforce is an error of the last step
-//! ([`NotEnforced`]), never silently wider. [`Document::read`] stops before it, for who only wants
-//! to know what the files say.
+//! [`load`] runs all four. A requirement that this bus cannot enforce is an error of the last step
+//! ([`NotEnforced`]). [`Document::read`] stops before that step, for callers that only need the
+//! content of the files.
 //!
 //! ```
 //! use broker::busconfig::{self, BusType};
@@ -59,31 +59,31 @@ pub use vocabulary::{
     AppArmor, AppArmorMode, Association, BusType, ForkMode, Listen, ServiceDir, Syslog, Umask,
 };
 
-/// What a bus is to do, and what its configuration says.
+/// A configuration document with the settings compiled from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// What the files say.
+    /// The merged content of the files.
     pub document: Document,
-    /// What the bus itself is told: limits, policy, and how services are started.
+    /// The settings of the bus core: limits, policy, and activation.
     pub configuration: Configuration,
 }
 
 impl Config {
-    /// Where to listen; see [`Document::addresses`].
+    /// The addresses to listen at; see [`Document::addresses`].
     ///
     /// # Errors
     ///
-    /// There is no address, or one that is wrong.
+    /// There is no address, or one cannot be parsed.
     pub fn addresses(&self) -> Result<Vec<AddressList>, ConfigError> {
         self.document.addresses()
     }
 
-    /// The ways in which a client may authenticate.
+    /// The authentication mechanisms that clients may use.
     pub fn mechanisms(&self) -> Mechanisms {
         self.document.mechanisms()
     }
 
-    /// Whether a client that did not say who it is may connect.
+    /// Whether anonymous clients may connect.
     pub fn admits_anonymous(&self) -> bool {
         self.document.anonymous == PolicyVerdict::Allow
     }
@@ -94,22 +94,22 @@ impl Config {
     }
 }
 
-/// Reads a configuration file and all that it includes.
+/// Reads a configuration file and everything that it includes, and compiles it.
 ///
 /// # Errors
 ///
-/// The first mistake in the files, in the order in which they are read; or, if there is none, the
-/// first thing that they ask for and this bus cannot do.
+/// The first error in the files, in the order in which they are read. If there is none, the first
+/// requirement that this bus cannot enforce.
 pub fn load(file: &Path, environment: &Environment<'_>) -> Result<Config, ConfigError> {
     Config::compile(Document::read(file, environment)?, environment)
 }
 
-/// Reads a configuration file whose content is known, and all that it includes, and compiles what they
-/// say.
+/// Reads a configuration file whose content is given, and everything that it includes, and compiles
+/// it.
 ///
 /// # Errors
 ///
-/// As [`load`].
+/// The same as for [`load`].
 pub fn load_content(
     file: &Path,
     content: &[u8],
@@ -118,19 +118,19 @@ pub fn load_content(
     Config::compile(reader::read_content(file, content, environment)?, environment)
 }
 
-/// Reads all that comes out of `file`, if it is a pipe: it can be read only once, and a configuration
-/// is read again.
+/// Reads the whole content of `file` if it is a pipe. A pipe can be read only once, but the
+/// configuration can be reloaded.
 ///
 /// # Errors
 ///
-/// It cannot be read, or is larger than [`FILE_LEN_MAX`].
+/// The file cannot be read, or is larger than [`FILE_LEN_MAX`].
 pub fn drain_pipe(file: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     reader::drain_pipe(file)
 }
 
-/// The configuration of a session bus on a system that has no file for it.
+/// The configuration of a session bus on a system without a file for it.
 ///
-/// It is what such files say everywhere, without the places for changes of one's own.
+/// It equals the usual file, without includes for local changes.
 pub fn built_in_session() -> Config {
     let environment = Environment::of_this_system();
     let document =

@@ -1,12 +1,12 @@
-//! What a configuration asks for and the bus cannot enforce.
+//! Requirements of a configuration that the bus cannot enforce.
 
 use std::fmt;
 
-/// What a configuration asks for that cannot be had.
+/// A requirement of the configuration that the system does not meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum NotEnforced {
-    /// AppArmor must have a say, and the kernel has none that knows of D-Bus.
+    /// AppArmor mediation is required, and the kernel has no AppArmor with support for D-Bus.
     AppArmor,
 }
 

@@ -1,8 +1,8 @@
-//! What a configuration says to this bus alone: `<?diligence …?>`.
+//! Settings of this implementation: `<?diligence …?>`.
 //!
-//! Other buses refuse a file with an element, an attribute or a limit that they do not know. But XML
-//! has a form for what is meant for one program, the processing instruction, and they pass over it;
-//! so one file does for all. In the instruction stand elements, as they do elsewhere:
+//! Other buses reject a file with an element, attribute or limit that they do not know. But they
+//! ignore XML processing instructions, which are meant for one program, so one file works for all
+//! buses. The instruction contains elements like the rest of the file:
 //!
 //! ```xml
 //! <?diligence
@@ -13,8 +13,8 @@
 //! ?>
 //! ```
 //!
-//! As with elements, nothing unknown passes, and an instruction that stands where it is not looked
-//! for is an error.
+//! As elsewhere, unknown elements are errors, and so is an instruction at a place where it has no
+//! meaning.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,36 +27,36 @@ use super::error::{AccountKind, ConfigError, ConfigErrorKind, LimitError, ShapeE
 use super::limits::{Limit, parse_integer};
 use super::paths::absolute;
 
-/// What the instructions of all files say together.
+/// The merged settings of all processing instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OwnSettings {
-    /// Where to tell what is counted; absolute.
+    /// The absolute path of the metrics socket.
     pub metrics_socket: Option<PathBuf>,
-    /// Bytes of the flight recorder; 0 is none.
+    /// The size of the flight recorder in bytes; 0 disables it.
     pub flight_recorder: Option<u64>,
-    /// The folder of its files; absolute.
+    /// The absolute path of the directory for flight recorder files.
     pub flight_recorder_folder: Option<PathBuf>,
-    /// What traces may use.
+    /// Limits on the number and size of traces.
     pub traces: TraceLimits,
-    /// How often a user may connect.
+    /// The rate at which each user may connect.
     pub connection_rate: RateSetting,
-    /// The same, for users of whom something else is said.
+    /// The rate of each user that has its own.
     pub connection_rates: BTreeMap<u32, RateSetting>,
-    /// Limits that are others for a user.
+    /// Limits of individual users.
     user_limits: Vec<(u32, Limit)>,
 }
 
-/// How often somebody may connect, as far as something is said of it.
+/// The configured connection rate; unset values have defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RateSetting {
-    /// Connections in a second, in the long run; 0 is any number.
+    /// Connections per second in the long run; 0 means no limit.
     pub per_second: Option<u32>,
-    /// Connections at once, after a pause.
+    /// Connections in a burst after a pause.
     pub burst: Option<u32>,
 }
 
 impl RateSetting {
-    /// What it is where it says nothing of its own.
+    /// Fills unset values from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self { per_second: self.per_second.or(other.per_second), burst: self.burst.or(other.burst) }
@@ -64,7 +64,7 @@ impl RateSetting {
 }
 
 impl OwnSettings {
-    /// Takes over what one element says.
+    /// Applies the setting of one element.
     pub(super) fn apply(&mut self, setting: OwnSetting) {
         match setting {
             OwnSetting::Rate { user, change } => {
@@ -83,13 +83,13 @@ impl OwnSettings {
         }
     }
 
-    /// Where the files of the flight recorder go.
+    /// The directory for flight recorder files, with its default.
     pub(crate) fn flight_folder(&self) -> PathBuf {
         let folder = self.flight_recorder_folder.clone();
         folder.unwrap_or_else(std::env::temp_dir)
     }
 
-    /// Whether there is one.
+    /// Whether the flight recorder is enabled, and its size.
     pub(crate) fn recorder(&self) -> FlightRecorder {
         match self.flight_recorder {
             None | Some(0) => FlightRecorder::Off,
@@ -97,7 +97,7 @@ impl OwnSettings {
         }
     }
 
-    /// The limits of those users for whom they are others.
+    /// All limits of each user that has its own.
     pub(super) fn limits_by_user(&self, limits: &BusLimits) -> BTreeMap<u32, BusLimits> {
         let mut by_user = BTreeMap::new();
         for (user, limit) in &self.user_limits {
@@ -107,27 +107,28 @@ impl OwnSettings {
     }
 }
 
-/// What one element in an instruction says.
+/// The setting of one element in a processing instruction.
 #[derive(Clone, Debug)]
 pub(super) enum OwnSetting {
-    /// Where to tell what is counted.
+    /// The path of the metrics socket.
     MetricsSocket(PathBuf),
-    /// Bytes of the flight recorder.
+    /// The size of the flight recorder in bytes.
     FlightRecorder(u64),
-    /// Where its files go.
+    /// The directory for flight recorder files.
     FlightRecorderFolder(PathBuf),
-    /// Traces at the same time.
+    /// The maximum number of simultaneous traces.
     MaxTraces(u64),
-    /// Bytes of their rings.
+    /// The maximum size of all trace buffers in bytes.
     MaxTraceBytes(u64),
-    /// How often everybody, or a user, may connect.
+    /// The connection rate of one user, or of every user.
     Rate { user: Option<u32>, change: RateSetting },
-    /// A limit that is another for a user.
+    /// A limit for one user.
     Limit { user: u32, limit: Limit },
 }
 
 impl OwnSetting {
-    /// Reads an element in an instruction. What it says of a user who does not exist is nothing.
+    /// Parses an element of a processing instruction. `None` if it is for a user that does not
+    /// exist.
     pub(super) fn parse(
         found: FoundElement<'_>,
         accounts: &dyn Accounts,
@@ -162,7 +163,7 @@ impl OwnSetting {
             Some((_, Some(uid))) => Ok(Some(uid)),
             Some((name, None)) => Err(AccountKind::User(name.to_owned())),
         };
-        // A mistake in the rest is one whether the user exists or not.
+        // Errors in the value are reported whether the user exists or not.
         let setting = Self::limit(element, whose.clone().unwrap_or(Some(0)))?;
         Ok(whose.map(|_| setting))
     }
@@ -214,26 +215,19 @@ fn bytes(text: &str) -> Result<u64, LimitError> {
     }
 }
 
-/// The name of the instruction.
+/// The name of the processing instruction.
 pub(super) const INSTRUCTION: &str = "diligence";
 
-/// Where to tell what is counted.
 const METRICS: &str = "metrics_socket";
 
-/// Bytes of the flight recorder.
 const RECORDER: &str = "flight_recorder";
 
-/// Where its files go.
 const RECORDER_FOLDER: &str = "flight_recorder_folder";
 
-/// Traces at the same time.
 const MAX_TRACES: &str = "max_traces";
 
-/// Bytes of their rings.
 const MAX_TRACE_BYTES: &str = "max_trace_bytes";
 
-/// Connections of a user in a second.
 const RATE: &str = "max_connections_per_second_per_user";
 
-/// Connections of a user at once.
 const BURST: &str = "max_connection_burst_per_user";

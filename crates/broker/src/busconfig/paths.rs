@@ -1,9 +1,9 @@
-//! Paths in a configuration.
+//! Paths in a configuration file.
 
 use std::path::{Path, PathBuf};
 
-/// The path as it is found from everywhere: a bus in the background has left the folder in which it
-/// was started.
+/// The absolute form of a path: a bus in the background has left the directory in which it was
+/// started.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

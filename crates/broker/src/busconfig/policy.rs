@@ -1,33 +1,33 @@
-//! The rules of a configuration, with the places where they stand.
+//! The policy rules of a configuration, with their positions.
 
 use bus::policy::{PolicyRule as BusRule, PolicyVerdict, RuleSubject, Scope};
 
 use super::error::ElementOrigin;
 
-/// Every rule of a configuration, in the order of the files.
+/// Every policy rule of a configuration, in the order of the files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PolicyDocument {
-    /// The rules.
+    /// All rules, in the order of the files.
     pub rules: Vec<DocumentRule>,
 }
 
 /// An `<allow>` or `<deny>`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DocumentRule {
-    /// Where it stands.
+    /// The position of the element.
     pub origin: ElementOrigin,
-    /// Whose connections it judges.
+    /// The connections that the rule applies to.
     pub scope: Scope,
-    /// What it says of what it matches.
+    /// Whether a match is allowed or denied.
     pub verdict: PolicyVerdict,
-    /// What it matches.
+    /// What the rule matches: a message, a name or a connection.
     pub subject: RuleSubject,
-    /// Whether what it decides is to be logged (`log`).
+    /// Whether decisions of this rule are logged (`log`).
     pub log: bool,
 }
 
 impl DocumentRule {
-    /// What the bus is told of it.
+    /// The rule for the bus core, without its position.
     pub(super) fn without_origin(&self) -> BusRule {
         let Self { scope, verdict, subject, log, .. } = self;
         BusRule { scope: *scope, verdict: *verdict, subject: subject.clone(), log: *log }

@@ -1,4 +1,4 @@
-//! Reading `<policy>`: for whom it is, and the rules in it.
+//! Reads `<policy>` elements: their scope and their rules.
 
 use bus::policy::{ConnectSubject, PolicyVerdict, RuleSubject, Scope};
 
@@ -10,7 +10,7 @@ use super::error::{
 use super::policy::DocumentRule;
 use super::rule::{RuleElement, Topic};
 
-/// Reads policies, and collects what was odd about them.
+/// Reads policies and collects warnings about them.
 pub(super) struct PolicyReader<'a> {
     accounts: &'a dyn Accounts,
     pub(super) warnings: Vec<ConfigWarning>,
@@ -21,8 +21,7 @@ impl<'a> PolicyReader<'a> {
         Self { accounts, warnings: Vec::new() }
     }
 
-    /// Reads a `<policy>` and its rules. Those for an account that does not exist must be right as
-    /// well, but are not returned.
+    /// Reads a `<policy>` and its rules. Rules for a missing account are checked, but not returned.
     pub(super) fn policy(
         &mut self,
         found: FoundElement<'_>,
@@ -41,7 +40,7 @@ impl<'a> PolicyReader<'a> {
         Ok(rules)
     }
 
-    /// Whom a policy is for; `None` for nobody.
+    /// The scope of a policy; `None` if its account does not exist.
     fn scope(&mut self, policy: Element<'_>) -> Result<Option<Scope>, ConfigError> {
         let mut given = SCOPES.iter().filter_map(|name| Some((*name, policy.attribute(name)?)));
         let (Some((name, value)), None) = (given.next(), given.next()) else {
@@ -66,7 +65,7 @@ impl<'a> PolicyReader<'a> {
         })
     }
 
-    /// Reads a rule; `None` is one that is for nobody, so that it does not matter where it stands.
+    /// Reads a rule; `None` if its account does not exist.
     fn rule(
         &mut self,
         rule: RuleElement<'_>,
@@ -134,5 +133,5 @@ impl<'a> PolicyReader<'a> {
     }
 }
 
-/// The attributes of `<policy>`, of which each has exactly one.
+/// The attributes of `<policy>` that define its scope; each policy has exactly one.
 const SCOPES: [&str; 4] = ["context", "user", "group", "at_console"];

@@ -1,4 +1,4 @@
-//! Files that include files.
+//! Reading configuration files and the files that they include.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use super::error::{
 };
 use super::paths::absolute;
 
-/// Reads a configuration file and all that it includes.
+/// Reads a configuration file and everything that it includes.
 pub(super) fn read(file: &Path, environment: &Environment<'_>) -> Result<Document, ConfigError> {
     let content = Content::of(file).map_err(|error| unreadable(file, error))?;
     let mut document = Document::of(file);
@@ -27,7 +27,7 @@ pub(super) fn read(file: &Path, environment: &Environment<'_>) -> Result<Documen
     Ok(document)
 }
 
-/// Reads a configuration file whose content is known, and all that it includes.
+/// Reads a configuration file whose content is given, and everything that it includes.
 pub(super) fn read_content(
     file: &Path,
     content: &[u8],
@@ -39,7 +39,7 @@ pub(super) fn read_content(
     Ok(document)
 }
 
-/// Reads all that comes out of `file`, if it is a pipe, from which it can be read only once.
+/// Reads the whole content of `file` if it is a pipe, which can be read only once.
 pub(super) fn drain_pipe(file: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
     let is_pipe = fs::metadata(file).is_ok_and(|found| found.file_type().is_fifo());
     if !is_pipe {
@@ -63,7 +63,7 @@ fn unreadable(file: &Path, error: ConfigReadError) -> ConfigError {
     ConfigError { file: file.into(), position: None, kind: ConfigErrorKind::Read(error) }
 }
 
-/// Reads a text that includes nothing, as if it stood in `file`.
+/// Parses a text without includes, as if it were the content of `file`.
 pub(super) fn read_text(
     file: &Path,
     text: &str,
@@ -129,8 +129,9 @@ impl ConfigReader<'_> {
         self.included_file(&origin, &path, missing, document)
     }
 
-    /// Includes the files of a directory, by name. One that cannot be used is left out as a whole:
-    /// they come from many packages, and a bad one should not take the bus from the others.
+    /// Includes the files of a directory in the order of their names. A file with an error is
+    /// skipped as a whole: the files come from many packages, and one of them must not break the
+    /// bus for the others.
     fn include_dir(
         &mut self,
         include: &IncludeDir,
@@ -174,15 +175,14 @@ impl ConfigReader<'_> {
     }
 }
 
-/// The bytes of a file.
+/// The content of a file.
 struct Content {
     bytes: Vec<u8>,
-    /// Absent for what did not come from a file.
+    /// `None` if the content did not come from a regular file.
     id: Option<FileId>,
 }
 
-/// What tells a file from others, whatever path leads to it. A file that was deleted, or never had
-/// a name, has no path of its own.
+/// Identifies a file by device and inode, whatever path leads to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct FileId {
     device: u64,
@@ -213,8 +213,8 @@ impl Content {
     }
 }
 
-/// The files in a directory that are meant to be included, sorted by name, so that the same files
-/// always mean the same. A directory that is not there has none.
+/// The configuration files in a directory, sorted by name so that the result does not depend on the
+/// file system. A missing directory has no files.
 fn configuration_files(directory: &Path) -> Result<Vec<PathBuf>, ConfigReadError> {
     let mut names = match file_names(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),

@@ -1,4 +1,4 @@
-//! The values of single elements of a configuration.
+//! Values of individual configuration elements.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,19 @@ use wire::address::AddressList;
 
 use super::error::{ConfigError, ConfigErrorKind, ElementOrigin};
 
-/// What a bus is for. It decides under which names its address is passed to services.
+/// The kind of a bus. It decides which environment variables pass its address to services.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum BusType {
-    /// The programs of one user's session.
+    /// The bus of one user session.
     Session,
-    /// The whole system.
+    /// The bus of the whole system.
     System,
-    /// Something of this name.
+    /// A bus of another kind, with this name.
     Other(String),
 }
 
 impl BusType {
-    /// What a configuration calls it.
+    /// The value of `<type>` for this kind.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -39,17 +39,17 @@ impl From<String> for BusType {
     }
 }
 
-/// Where the bus runs.
+/// Whether the bus goes to the background.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ForkMode {
-    /// Where it was started.
+    /// The bus stays in the process that was started.
     #[default]
     Foreground,
-    /// In the background, while what was started ends.
+    /// The bus continues in the background, and the started process exits.
     Background,
 }
 
-/// What becomes of the file mode mask of a bus that goes into the background.
+/// What happens to the umask of a bus that goes to the background.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Umask {
     /// It is set to the usual value for daemons.
@@ -59,69 +59,69 @@ pub enum Umask {
     Keep,
 }
 
-/// Whether the bus writes to the system's log.
+/// Whether the bus writes to the system log.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Syslog {
-    /// It does, as well as to its standard error.
+    /// The bus writes to the system log and to standard error.
     On,
-    /// It does not.
+    /// The bus does not write to the system log.
     #[default]
     Off,
 }
 
-/// A `<listen>`.
+/// A `<listen>` element with its unparsed address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Listen {
-    /// Where it stands.
+    /// The position of the element.
     pub origin: ElementOrigin,
-    /// Its text, which may or may not be an address.
+    /// The text of the element, which may be invalid.
     pub text: String,
 }
 
 impl Listen {
-    /// The address.
+    /// Parses the address list of the element.
     ///
     /// # Errors
     ///
-    /// The text is none.
+    /// The text is not a valid address list.
     pub fn address(&self) -> Result<AddressList, ConfigError> {
         let list = AddressList::parse(&self.text);
         list.map_err(|error| self.origin.error(ConfigErrorKind::Address(error)))
     }
 }
 
-/// Where services are described.
+/// A location of service files.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ServiceDir {
-    /// In this directory; absolute.
+    /// This directory, as an absolute path.
     Path(PathBuf),
-    /// In the directories that are usual for a session bus.
+    /// The standard directories of a session bus.
     StandardSession,
-    /// In the directories that are usual for a system bus.
+    /// The standard directories of a system bus.
     StandardSystem,
 }
 
-/// An `<associate>`: under which SELinux context a name is owned.
+/// An `<associate>`: the SELinux context in which a name is owned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Association {
-    /// Where it stands.
+    /// The position of the element.
     pub origin: ElementOrigin,
-    /// The name, or `*`.
+    /// The well-known name, or `*`.
     pub name: String,
-    /// The context.
+    /// The SELinux context of the name.
     pub context: String,
 }
 
-/// An `<apparmor>`.
+/// An `<apparmor>` element with its mode.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AppArmor {
-    /// Where it stands.
+    /// The position of the element.
     pub origin: ElementOrigin,
-    /// What it says.
+    /// The configured mode of mediation.
     pub mode: AppArmorMode,
 }
 
-/// Whether AppArmor decides what peers may send, receive and own.
+/// Whether AppArmor mediates sending, receiving and owning.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AppArmorMode {
     /// AppArmor decides if the kernel has it enabled.

@@ -270,7 +270,7 @@ impl TraceDesk {
                 self.traces.set_recorder(recorder);
                 self.find_participants(station);
                 self.save_at_crash(station);
-                self.say_if_small(station);
+                self.warn_if_small(station);
             }
             Err(error) => {
                 station.fault(Fault::NoFlightRecorder(error));
@@ -305,14 +305,13 @@ impl TraceDesk {
         }
     }
 
-    /// Tells who wants a larger flight recorder than there can be how large it is.
-    fn say_if_small(&mut self, station: &mut Station) {
+    /// Logs the size of the flight recorder if it is smaller than configured.
+    fn warn_if_small(&mut self, station: &mut Station) {
         let Some(recorder) = self.traces.recorder() else { return };
         let (wanted, len) = (recorder.wanted_len(), recorder.ring().len());
         if len < wanted {
-            let line = format!(
-                "The flight recorder has {len} bytes, the most that there can be, and not {wanted}"
-            );
+            let line =
+                format!("The flight recorder has {len} bytes, the maximum, instead of {wanted}");
             station.log.write(Severity::Warning, line);
         }
     }
@@ -322,12 +321,12 @@ impl TraceDesk {
         if self.dump.is_some() {
             return station
                 .log
-                .write(Severity::Info, "The flight recorder is being written already");
+                .write(Severity::Info, "The flight recorder is already being written");
         }
         let folder = self.folder.clone();
         self.write_late_programs(station);
         let Some(recorder) = self.traces.recorder() else {
-            let line = "There is no flight recorder to write (--flight-recorder)";
+            let line = "There is no flight recorder to write; enable it with --flight-recorder";
             return station.log.write(Severity::Notice, line);
         };
         sys::crash::forget();
@@ -342,10 +341,10 @@ impl TraceDesk {
         }
     }
 
-    /// Looks whether the file is written, and says so.
+    /// If the file is complete, logs its path and size; otherwise sets the alarm for the next look.
     pub(super) fn check_dump(&mut self, station: &mut Station) {
         match self.dump.take_if(|dump| dump.is_finished()) {
-            Some(dump) => self.tell_dumped(station, dump.finish()),
+            Some(dump) => self.log_dumped(station, dump.finish()),
             None if self.dump.is_some() => station.alarm.no_later_than(station.now + DUMP_LOOK),
             None => {}
         }
@@ -364,11 +363,11 @@ impl TraceDesk {
     /// Waits until the file is written, if one is.
     fn finish_dump(&mut self, station: &mut Station) {
         if let Some(dump) = self.dump.take() {
-            self.tell_dumped(station, dump.finish());
+            self.log_dumped(station, dump.finish());
         }
     }
 
-    fn tell_dumped(&mut self, station: &mut Station, Dumped { path, outcome }: Dumped) {
+    fn log_dumped(&mut self, station: &mut Station, Dumped { path, outcome }: Dumped) {
         let path = path.display().to_string();
         match outcome {
             Ok(len) => {

@@ -1,4 +1,4 @@
-//! Why a bus cannot listen. Where callers of `dbus-daemon` know a text for it, it is that text.
+//! Errors of listening. Where dbus-daemon has a text for an error, this is the same text.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,84 +11,84 @@ use wire::address::{AddressError, AddressErrorKind};
 
 use crate::os_error::OsError;
 
-/// Why a bus cannot listen.
+/// Why the bus cannot listen at an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ListenError {
-    /// The text is no address list.
+    /// The text is not a valid address list.
     Address(AddressError),
-    /// The text names a version of the internet protocol that is none.
+    /// The address has an unknown `family`, which must be `ipv4` or `ipv6`.
     UnknownFamily {
-        /// What it is called there.
+        /// The unknown value of `family`.
         name: String,
     },
-    /// The text has a port that is no number of one.
+    /// The port of the address is not a valid number.
     UnknownPort {
         /// The host as it is written.
         host: String,
         /// The port as it is written.
         port: String,
     },
-    /// No server can listen at a transport of this name, or nobody here knows it.
+    /// The transport is unknown, or a server cannot listen on it.
     UnknownTransport {
-        /// The text before the colon.
+        /// The name of the transport.
         name: String,
     },
-    /// `unix:runtime=yes` without a runtime folder.
+    /// `unix:runtime=yes` is used, but no runtime directory is set.
     NoRuntimeDir,
-    /// The system refuses.
+    /// The system cannot bind the Unix socket.
     Bind {
         /// The path or the abstract name of the socket.
         name: OsString,
-        /// Why.
+        /// The error of the system.
         error: OsError,
     },
-    /// The system refuses a place on the network.
+    /// The system cannot bind a network address.
     BindTcp {
         /// The address and the port.
         address: SocketAddr,
-        /// Why.
+        /// The error of the system.
         error: OsError,
     },
-    /// Nobody knows the host.
+    /// The host name cannot be resolved.
     LookUp {
-        /// Its name.
+        /// The name of the host.
         host: String,
-        /// The port that was wanted, or 0.
+        /// The requested port, or 0.
         port: u16,
-        /// What the resolver says, whose errors have no numbers here.
+        /// The message of the resolver, which has no error number here.
         reason: String,
     },
-    /// The host has no address of the protocol that was asked for.
+    /// The host has no address of the requested family.
     NoAddress {
-        /// Its name.
+        /// The name of the host.
         host: String,
-        /// The port that was wanted, or 0.
+        /// The requested port, or 0.
         port: u16,
     },
-    /// The secret of `nonce-tcp:` cannot be put into a file.
+    /// The nonce file cannot be created.
     NonceFile {
-        /// Where the file was to be.
+        /// The directory for the nonce file.
         folder: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: OsError,
     },
-    /// `systemd:` when no socket was passed, or all are used already.
+    /// `systemd:` is used, but no socket was passed or all are already used.
     NoSocketPassed,
-    /// `systemd:` when the variables that announce sockets make no sense.
+    /// The environment variables for `systemd:` are invalid.
     Variables(InheritError),
-    /// `systemd:` when a bus cannot use what was passed.
+    /// The bus cannot listen on a passed socket of `systemd:`.
     PassedSocket {
-        /// Which of the sockets, from 0 on.
+        /// The index of the socket, starting at 0.
         index: usize,
-        /// What is wrong with it.
+        /// The problem with the socket.
         problem: PassedSocketProblem,
     },
-    /// The kernel gives no random bytes.
+    /// The kernel does not provide random bytes.
     Random(OsError),
 }
 
 impl ListenError {
-    /// What is wrong with `text`, said with the words of it that callers expect to read again.
+    /// Converts an error of parsing `text`, with the parts of it that dbus-daemon's message shows.
     pub(super) fn in_text(text: &str, error: AddressError) -> Self {
         let rest = text.get(error.at..).unwrap_or_default();
         let wrong = rest.split([',', ';']).next().unwrap_or_default().to_owned();
@@ -104,24 +104,24 @@ impl ListenError {
         }
     }
 
-    /// Whether somebody else has that place.
+    /// Whether another socket already uses the address.
     pub(super) fn is_taken(&self) -> bool {
         matches!(self, Self::Bind { error, .. } if error.kind() == io::ErrorKind::AddrInUse)
     }
 }
 
-/// What is wrong with a descriptor that was passed as a socket to listen on.
+/// Why a passed descriptor cannot be used as a listening socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PassedSocketProblem {
-    /// It is no socket.
+    /// It is not a socket.
     NoSocket,
     /// It is a socket, but neither a Unix stream socket nor a TCP socket.
     NoStream,
-    /// Nobody called listen(2) on it.
+    /// It is not in the listening state (listen(2)).
     NotListening,
-    /// It has no name to connect to.
+    /// It has no address that clients could connect to.
     NoName,
-    /// The system tells nothing about it.
+    /// The system cannot report its properties.
     System(OsError),
 }
 
@@ -160,14 +160,12 @@ impl fmt::Display for ListenError {
                  supported (-9)"
             ),
             Self::NonceFile { folder, error } => {
-                write!(
-                    f,
-                    "Failed to make a file for the nonce in \"{}\": {error}",
-                    folder.display()
-                )
+                write!(f, "Failed to create a nonce file in \"{}\": {error}", folder.display())
             }
             Self::NoSocketPassed => f.write_str("No socket received."),
-            Self::Variables(error) => write!(f, "Cannot take the sockets of systemd: {error}"),
+            Self::Variables(error) => {
+                write!(f, "Cannot use the sockets passed by systemd: {error}")
+            }
             Self::PassedSocket { index, problem } => {
                 write!(f, "Passed socket has wrong type: number {} {problem}", index + 1)
             }
@@ -179,23 +177,23 @@ impl fmt::Display for ListenError {
 impl fmt::Display for PassedSocketProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoSocket => f.write_str("is no socket"),
+            Self::NoSocket => f.write_str("is not a socket"),
             Self::NoStream => f.write_str("is neither a Unix stream socket nor a TCP socket"),
-            Self::NotListening => f.write_str("does not listen"),
-            Self::NoName => f.write_str("has no name to connect to"),
+            Self::NotListening => f.write_str("is not listening"),
+            Self::NoName => f.write_str("has no address that clients can connect to"),
             Self::System(error) => write!(f, "cannot be examined: {error}"),
         }
     }
 }
 
-/// The entry of an address list in which byte `at` stands.
+/// The entry of an address list that contains byte `at`.
 fn entry_at(text: &str, at: usize) -> &str {
     let start = text[..at].rfind(';').map_or(0, |end| end + 1);
     let end = text[at..].find(';').map_or(text.len(), |length| at + length);
     &text[start..end]
 }
 
-/// The number of an error of the resolver (netdb.h), which other programs print behind its text.
+/// The number of a resolver error (netdb.h), which dbus-daemon prints after its text.
 fn resolver_error(reason: &str) -> Option<i32> {
     match reason {
         "Name or service not known" => Some(-2),

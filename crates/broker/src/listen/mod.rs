@@ -1,16 +1,16 @@
-//! From addresses to sockets that clients can connect to.
+//! Opens listening sockets for server addresses.
 //!
 //! ```text
 //!  unix:path=, abstract=      bound there
-//!  unix:dir=, tmpdir=         bound in that folder under a random name
-//!  unix:runtime=yes           bound as "bus" in the user's runtime folder
-//!  tcp:host=,port=            bound there, at each address that the host has
-//!  nonce-tcp:host=,port=      the same, and a file with a secret that clients have to send
+//!  unix:dir=, tmpdir=         bound in that directory under a random name
+//!  unix:runtime=yes           bound as "bus" in the user's runtime directory
+//!  tcp:host=,port=            bound at each address of the host
+//!  nonce-tcp:host=,port=      the same, with a nonce file whose content clients have to send
 //!  systemd:                   bound by the service manager, checked here
 //! ```
 //!
-//! A [`Listener`] knows the address that clients are to use, which is seldom the one that was
-//! asked for, and removes what it has put into the file system when it is dropped.
+//! A [`Listener`] has the address that clients use, which often differs from the configured one. On
+//! drop it removes the files that it created.
 //!
 //! ```
 //! use broker::listen::{ListenEnvironment, listen, parse};
@@ -46,18 +46,18 @@ pub use nonce::Nonce;
 pub(crate) use nonce::NonceFile;
 pub(crate) use socket_file::SocketFile;
 
-/// An address that clients can connect to.
+/// An address that clients can connect to, with its sockets.
 #[derive(Debug)]
 pub struct Listener {
-    /// The listening sockets, non-blocking: one, or one for each address of a host on a network.
+    /// The listening sockets, non-blocking: one, or one for each network address of a host.
     pub sockets: Vec<OwnedFd>,
-    /// Their transport.
+    /// The transport of all these sockets.
     pub kind: SocketKind,
-    /// What clients connect to, with [`guid`](Self::guid).
+    /// The address for clients, without its [`guid`](Self::guid).
     pub address: Address,
-    /// What tells this address from all others.
+    /// The id of this address, unique among all server addresses.
     pub guid: Guid,
-    /// What a client has to do first.
+    /// The step before the handshake, if the address requires one.
     pub entry: ListenerEntry,
     remains: Remains,
 }
@@ -76,10 +76,10 @@ impl Listener {
     }
 }
 
-/// Files.
+/// Files that the listener created.
 impl Listener {
-    /// Lets somebody else remove what is secret of it. The socket stays with who has made it: its
-    /// owner is how clients know whose bus it is.
+    /// Hands the secret files over to another user. The socket file keeps its owner, by which
+    /// clients recognize whose bus it is.
     pub(crate) fn hand_over(&self, owner: FileOwner) -> io::Result<()> {
         match &self.remains {
             Remains::Nonce { file } => file.hand_over(owner),
@@ -88,32 +88,32 @@ impl Listener {
     }
 }
 
-/// What a client has to do before it may begin to authenticate.
+/// The step that a client has to take before the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ListenerEntry {
-    /// Nothing.
+    /// The handshake starts at once.
     Open,
-    /// Send this, to show that it can read the file.
+    /// The client first sends this nonce, to prove that it can read the file.
     Nonce(Nonce),
 }
 
-/// What a listener has put into the file system. Removed with it.
+/// The files that a listener created, removed with it.
 #[derive(Debug)]
 enum Remains {
-    /// Nothing, or what somebody else has put there.
+    /// No file, or a socket file of another program.
     Nothing,
-    /// The file of its socket.
+    /// The file of a Unix socket.
     Socket { _file: SocketFile },
-    /// The file of its nonce.
+    /// The nonce file of a TCP socket.
     Nonce { file: NonceFile },
 }
 
-/// What some addresses are about: things that this process was started with.
+/// The parts of the process environment that server addresses refer to.
 #[derive(Debug)]
 pub struct ListenEnvironment {
-    /// The folder for sockets of this user, `XDG_RUNTIME_DIR`.
+    /// The runtime directory of this user, `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
-    /// The folder for temporary files, where the secrets of `nonce-tcp:` go.
+    /// The directory for temporary files, where nonce files are created.
     pub temp_dir: PathBuf,
     /// The sockets that the service manager passed, or why they could not be taken. They can be
     /// used once.
@@ -121,13 +121,13 @@ pub struct ListenEnvironment {
 }
 
 impl Default for ListenEnvironment {
-    /// No runtime folder, no sockets, and temporary files where they are by custom.
+    /// No runtime directory, no passed sockets, and the usual directory for temporary files.
     fn default() -> Self {
         Self { runtime_dir: None, temp_dir: "/tmp".into(), passed: Ok(Vec::new()) }
     }
 }
 
-/// Reads an address list, with the errors of this module.
+/// Parses an address list, with the errors of this module.
 ///
 /// # Errors
 ///
@@ -136,14 +136,14 @@ pub fn parse(text: &str) -> Result<AddressList, ListenError> {
     AddressList::parse(text).map_err(|error| ListenError::in_text(text, error))
 }
 
-/// Listens at the first entry of `list` at which that is possible. That gives one listener, or as
-/// many as the service manager passed sockets.
+/// Listens at the first entry of `list` that works. Returns one listener, or for `systemd:` one for
+/// each passed socket.
 ///
-/// This waits for the answer when the name of a host has to be looked up.
+/// Blocks while a host name is looked up.
 ///
 /// # Errors
 ///
-/// When all failed, why the first did of those with a transport that is known.
+/// If all entries fail, the error of the first entry with a known transport.
 pub fn listen(
     list: &AddressList,
     environment: &mut ListenEnvironment,
@@ -160,21 +160,21 @@ pub fn listen(
     Err(errors.swap_remove(telling))
 }
 
-/// Where clients find a bus: at any of the places that it listens at.
+/// The address list for clients, with the addresses of all listeners.
 pub(crate) fn joined_address(listeners: &[Listener]) -> String {
     let addresses: Vec<_> = listeners.iter().map(|it| it.address.to_string()).collect();
     addresses.join(";")
 }
 
-/// Makes an id for a server address, or for a bus.
+/// Creates an id for a server address or a bus.
 ///
 /// # Errors
 ///
-/// Only when a sandbox keeps the process from asking the kernel for random bytes.
+/// Fails only if a sandbox forbids the system call for random bytes.
 pub(crate) fn new_guid() -> io::Result<Guid> {
     let mut random = [0; 16];
     sys::random::fill(&mut random)?;
-    // The counter starts again in 2106, which the random bits make up for.
+    // The seconds wrap around in 2106; the random bits still keep ids unique.
     Ok(Guid::from_random(random, sys::clock::realtime().as_secs() as u32))
 }
 
@@ -208,14 +208,14 @@ fn listen_unix_at(
     }
 }
 
-/// Listens at `path`, in the place of any socket that is there. Whatever else is there stays, and
-/// makes this fail.
+/// Listens at `path` and replaces an existing socket there. Fails if the path is another kind of
+/// file, which remains.
 fn replace_at(path: &Path) -> Result<Listener, ListenError> {
     let _ = remove_stale_socket(path).map_err(|error| bind_error(path.as_os_str(), error))?;
     listen_path(path)
 }
 
-/// Listens in `folder` under a name that nobody has.
+/// Listens in `folder` under an unused random name.
 fn listen_in(folder: &Path) -> Result<Listener, ListenError> {
     let mut attempts = 1;
     loop {
@@ -270,7 +270,7 @@ fn to_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// The name of a socket that no other program chooses, nor can guess.
+/// A random socket name that other programs cannot guess.
 fn random_name() -> io::Result<String> {
     let mut random = [0; RANDOM_NAME_LEN];
     sys::random::fill(&mut random)?;
@@ -278,12 +278,12 @@ fn random_name() -> io::Result<String> {
     Ok(RANDOM_NAME_PREFIX.chars().chain(random.map(letter)).collect())
 }
 
-/// The socket of `unix:runtime=yes` in the runtime folder.
+/// The file name of the `unix:runtime=yes` socket in the runtime directory.
 const RUNTIME_SOCKET: &str = "bus";
 
 const RANDOM_NAME_PREFIX: &str = "dbus-";
 const RANDOM_NAME_LEN: usize = 10;
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Names to try in one folder. One is taken by chance once in 10^17.
+/// How many names to try in one directory. A name is in use by chance once in 10^17.
 const NAME_ATTEMPTS_MAX: u32 = 8;

@@ -1,4 +1,4 @@
-//! The secret of `nonce-tcp:`: 16 bytes in a file, which a client sends first, to show that it can
+//! The secret of `nonce-tcp:`: 16 bytes in a file. A client sends them first, to prove that it can
 //! read the file.
 
 use std::fmt;
@@ -10,22 +10,23 @@ use std::path::{Path, PathBuf};
 use sys::filesystem::FileOwner;
 use sys::private_directory::PrivateDirectory;
 
-/// What a client sends before all else.
+/// The secret that a `nonce-tcp:` client sends before the handshake.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Nonce([u8; Self::LEN]);
 
 impl Nonce {
-    /// Bytes in one.
+    /// Length of a nonce in bytes.
     pub const LEN: usize = 16;
 
-    /// One that nobody can guess.
+    /// Creates a nonce from random bytes of the kernel.
     fn new() -> io::Result<Self> {
         let mut bytes = [0; Self::LEN];
         sys::random::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    /// Whether a client has sent it, in a time that does not tell how much of it is right.
+    /// Whether a client sent this nonce. Compares in constant time, so the duration reveals
+    /// nothing.
     pub(crate) fn is(&self, sent: &[u8; Self::LEN]) -> bool {
         self.0.iter().zip(sent).fold(0, |differences, (own, sent)| differences | (own ^ sent)) == 0
     }
@@ -38,7 +39,7 @@ impl fmt::Debug for Nonce {
     }
 }
 
-/// The file, in a folder of its own that only this user can enter; both are gone when it is dropped.
+/// The nonce file, in a directory that only this user can enter; both are removed on drop.
 #[derive(Debug)]
 pub(crate) struct NonceFile {
     pub(crate) nonce: Nonce,
@@ -47,7 +48,7 @@ pub(crate) struct NonceFile {
 }
 
 impl NonceFile {
-    /// Makes a nonce, and its file below `parent`.
+    /// Creates a nonce and its file in a new directory below `parent`.
     pub(crate) fn new_in(parent: &Path) -> io::Result<Self> {
         let nonce = Nonce::new()?;
         let folder = PrivateDirectory::new_in(parent, "dbus_nonce-")?;
@@ -57,8 +58,8 @@ impl NonceFile {
         Ok(Self { nonce, path, folder })
     }
 
-    /// Makes it somebody else's, who can then remove it. Root has made it and nobody else could
-    /// enter the folder, so there is nothing else in it.
+    /// Changes the owner of the file and its directory, so that the new owner can remove them. Only
+    /// root could enter the directory so far, so it contains nothing else.
     pub(crate) fn hand_over(&self, owner: FileOwner) -> io::Result<()> {
         lchown(&self.path, Some(owner.uid), Some(owner.gid))?;
         lchown(self.folder.path(), Some(owner.uid), Some(owner.gid))

@@ -1,4 +1,4 @@
-//! Sockets that the service manager made and passed to this process: `systemd:`.
+//! Sockets that the service manager opened and passed to this process: `systemd:`.
 
 use std::io;
 use std::mem;
@@ -15,7 +15,7 @@ use wire::address::{Transport, UnixTransport};
 use super::error::{ListenError, PassedSocketProblem};
 use super::{ListenEnvironment, Listener, ListenerEntry, Remains, tcp};
 
-/// A listener for each socket that was passed and not used yet, in their order.
+/// Creates a listener for each passed socket that is not used yet, in their order.
 pub(super) fn listeners(environment: &mut ListenEnvironment) -> Result<Vec<Listener>, ListenError> {
     let sockets =
         mem::replace(&mut environment.passed, Ok(Vec::new())).map_err(ListenError::Variables)?;

@@ -1,28 +1,28 @@
-//! The file of a socket, which goes when the socket does.
+//! The file of a Unix socket, removed together with the socket.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Removes the file of a socket when it is dropped, unless somebody has put another in its place.
+/// Removes the file of a socket on drop, unless another program has replaced it.
 ///
-/// Of two processes after a fork, only one may drop it: the other leaves by
-/// [`exit`](std::process::exit), which drops nothing.
+/// After a fork, only one of the two processes may drop it: the other leaves with
+/// [`exit`](std::process::exit), which runs no destructors.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
-    /// Absolute, as the process may leave the folder in which it started.
+    /// Absolute, because the process may change its working directory.
     path: PathBuf,
     identity: FileIdentity,
 }
 
 impl SocketFile {
-    /// Where it is.
+    /// The absolute path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Takes charge of the file at `path`.
+    /// Takes ownership of the file at `path`.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let identity = FileIdentity::of(path)?;
         Ok(Self { path: std::path::absolute(path)?, identity })
@@ -32,7 +32,7 @@ impl SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if FileIdentity::of(&self.path).is_ok_and(|found| found == self.identity) {
-            // What cannot be removed is replaced by the next bus at this place.
+            // If this fails, the next bus at this path replaces the file.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -1,7 +1,7 @@
-//! Sockets that listen on a network: `tcp:` and `nonce-tcp:`.
+//! Listening on a network: `tcp:` and `nonce-tcp:`.
 //!
-//! A host can have several addresses, as `localhost` mostly has two. There is a socket for each of
-//! them then, all with the same port, and clients are told of one.
+//! A host can have several addresses; `localhost` usually has two. The bus then opens a socket for
+//! each address, all with the same port, and clients get one of the addresses.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -13,13 +13,13 @@ use wire::address::{HostFamily, TcpAddress};
 
 use super::ListenError;
 
-/// Sockets that listen, and where clients connect to.
+/// Listening sockets, and the address for clients.
 pub(super) struct Bound {
     pub(super) sockets: Vec<OwnedFd>,
     pub(super) address: TcpAddress,
 }
 
-/// Listens at every address of the host at which that is possible.
+/// Listens at every address of the host that can be bound.
 pub(super) fn listen_at(wanted: &TcpAddress) -> Result<Bound, ListenError> {
     let mut place = TcpPlace::default();
     for address in addresses(wanted)? {
@@ -28,7 +28,7 @@ pub(super) fn listen_at(wanted: &TcpAddress) -> Result<Bound, ListenError> {
     place.bound(wanted)
 }
 
-/// How clients on `host` reach a socket that listens at `address`.
+/// The address by which clients on `host` reach a socket that listens at `address`.
 pub(super) fn reached_by(host: String, address: SocketAddr) -> TcpAddress {
     TcpAddress {
         host: Some(host),
@@ -38,19 +38,19 @@ pub(super) fn reached_by(host: String, address: SocketAddr) -> TcpAddress {
     }
 }
 
-/// What has come of it so far.
+/// The sockets that were bound so far.
 #[derive(Default)]
 struct TcpPlace {
     sockets: Vec<OwnedFd>,
-    /// Where the first socket listens.
+    /// The address of the first bound socket.
     first: Option<SocketAddr>,
-    /// Why the first address failed at which there is no socket.
+    /// The error of the first address that could not be bound.
     error: Option<ListenError>,
 }
 
 impl TcpPlace {
-    /// Listens at one more address, at the port of the first. That it fails is no harm if there is
-    /// another: a host may have an address of a protocol that is switched off.
+    /// Listens at one more address, with the port of the first. A failure does not matter if
+    /// another address works: a host may have an address of a disabled protocol.
     fn listen_at(&mut self, mut address: SocketAddr) {
         if let Some(first) = self.first {
             address.set_port(first.port());
@@ -87,7 +87,7 @@ impl TcpPlace {
     }
 }
 
-/// The addresses to listen at, in the order in which the system lists them.
+/// The addresses to listen at, in the order of the system's resolver.
 fn addresses(wanted: &TcpAddress) -> Result<Vec<SocketAddr>, ListenError> {
     let port = port(wanted);
     let mut found = match wanted.bind.as_deref().unwrap_or_else(|| wanted.host_or_default()) {
@@ -119,7 +119,7 @@ const fn family(address: &SocketAddr) -> HostFamily {
     }
 }
 
-/// In place of a host: all addresses of this machine.
+/// The host name that stands for all addresses of this machine.
 const EVERYWHERE: &str = "*";
 
 const EVERY_ADDRESS: [IpAddr; 2] =

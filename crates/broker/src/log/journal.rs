@@ -1,10 +1,10 @@
-//! The journal of systemd, which takes facts beside lines
-//! ([native protocol](https://systemd.io/JOURNAL_NATIVE_PROTOCOL/)).
+//! The native protocol of the systemd journal, which accepts fields beside the text ([native
+//! protocol](https://systemd.io/JOURNAL_NATIVE_PROTOCOL/)).
 //!
-//! A datagram holds fields. One without a line break is `NAME=value` and a line break; any other is
-//! the name, a line break, the length as 64 bits in little endian, the value, and a line break. What
-//! does not fit in a datagram goes into memory that nobody can change, and the datagram carries the
-//! descriptor of that.
+//! A datagram holds fields. A field whose value has no line break is `NAME=value` and a line break.
+//! Any other field is the name, a line break, the length as a 64-bit little-endian number, the
+//! value, and a line break. An entry that does not fit in a datagram is written to a sealed memory
+//! file, and the datagram carries its descriptor.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -15,7 +15,7 @@ use sys::datagram::{self, Sent};
 
 use super::{Field, Severity};
 
-/// The journal, as a socket that takes datagrams.
+/// The datagram socket of the journal.
 #[derive(Debug)]
 pub(super) struct Journal {
     socket: UnixDatagram,
@@ -27,7 +27,8 @@ impl Journal {
         Ok(Self { socket: UnixDatagram::unbound()?, path: path.to_owned() })
     }
 
-    /// Sends an entry. It never waits, and a journal that was started again is found.
+    /// Sends an entry without waiting. The path is looked up each time, so that a restarted journal
+    /// is found.
     pub(super) fn send(&self, entry: &JournalEntry) -> io::Result<()> {
         match datagram::send_to(&self.socket, &self.path, &entry.bytes)? {
             Sent::Whole => Ok(()),
@@ -39,14 +40,14 @@ impl Journal {
     }
 }
 
-/// An entry as it travels.
+/// A journal entry in its serialized form.
 #[derive(Debug, Default)]
 pub(super) struct JournalEntry {
     bytes: Vec<u8>,
 }
 
 impl JournalEntry {
-    /// Adds a field.
+    /// Appends one field in the native format.
     pub(super) fn push(&mut self, name: &str, value: &str) {
         self.bytes.extend_from_slice(name.as_bytes());
         if value.contains('\n') {
@@ -59,13 +60,13 @@ impl JournalEntry {
         self.bytes.push(b'\n');
     }
 
-    /// Adds how much it matters, and to whom.
+    /// Appends the syslog priority and facility.
     pub(super) fn push_severity(&mut self, severity: Severity) {
         self.push("PRIORITY", &severity.level().to_string());
         self.push("SYSLOG_FACILITY", &(severity.facility() >> 3).to_string());
     }
 
-    /// Adds facts.
+    /// Appends all fields of a record.
     pub(super) fn extend<'f>(&mut self, fields: impl IntoIterator<Item = &'f Field>) {
         fields.into_iter().for_each(|Field { name, value }| self.push(name, value));
     }

@@ -1,9 +1,8 @@
-//! The log of the bus: one line per event, on standard error, in the system log, or both. Where one
-//! of these is the journal of systemd, it gets the facts of the line as fields too, once.
+//! The log of the bus: one line per event, on standard error, in the system log, or both. If one of
+//! these is the systemd journal, it also gets the facts of the line as fields, once.
 //!
-//! Writing never fails and never waits: neither for the system log nor for the reader of standard
-//! error. Much of what is logged was chosen by a
-//! peer, so control characters are escaped: nobody can forge a line or talk to the terminal.
+//! Writing never fails and never blocks. Peers choose much of what is logged, so control characters
+//! are escaped: a peer cannot forge a line or send control sequences to a terminal.
 //!
 //! ```
 //! use broker::log::{Log, LogChoice, LogTarget, Severity};
@@ -28,18 +27,18 @@ use journal::{Journal, JournalEntry};
 pub use record::{Field, LogRecord, MessageId};
 use stderr::{Stderr, StderrKind};
 
-/// How much a line matters, and to whom.
+/// The severity of a log record, which decides its syslog level and facility.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
-    /// What happens every day.
+    /// A routine event, logged at level info.
     Info,
-    /// What happens seldom and is right.
+    /// A rare event that needs no action, logged at level notice.
     Notice,
-    /// What an administrator should look at.
+    /// A problem that an administrator should look at.
     Warning,
-    /// What ends the bus, or keeps it from doing its work.
+    /// An error that stops the bus or keeps it from working.
     Error,
-    /// What somebody tried and may not do: goes where the system keeps such lines.
+    /// An action that the policy or a limit denied, logged to the auth facility at level notice.
     Security,
 }
 
@@ -54,7 +53,7 @@ impl Severity {
         }
     }
 
-    /// The facility of syslog(3), shifted to its place.
+    /// The facility of syslog(3), already shifted left by three bits.
     const fn facility(self) -> u8 {
         match self {
             Self::Security => FACILITY_AUTH,
@@ -63,19 +62,19 @@ impl Severity {
     }
 }
 
-/// Where lines go.
+/// The destination of log lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogTarget {
-    /// To standard error.
+    /// Standard error only.
     Stderr,
-    /// To the system log.
+    /// The system log only.
     Syslog,
-    /// To standard error and the system log.
+    /// Both standard error and the system log.
     Both,
 }
 
 impl LogTarget {
-    /// What holds when the command line says `choice` and the configuration `configured`.
+    /// Combines the `choice` of the command line with the `configured` target.
     #[must_use]
     pub const fn choose(choice: LogChoice, configured: Self) -> Self {
         match choice {
@@ -85,30 +84,30 @@ impl LogTarget {
     }
 }
 
-/// What the command line says of the log.
+/// The log target according to the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LogChoice {
-    /// Nothing: the configuration has it.
+    /// The command line names no target, so the configuration decides.
     #[default]
     AsConfigured,
-    /// There, whatever the configuration says.
+    /// This target, whatever the configuration says.
     Always(LogTarget),
 }
 
-/// The log of one program. Clones write to the same places.
+/// The log of one program. Clones write to the same destinations.
 #[derive(Clone, Debug)]
 pub struct Log {
     program: String,
     bus: Option<BusLabel>,
     target: LogTarget,
     stderr: Rc<Stderr>,
-    /// Absent where it is not wanted or could not be made.
+    /// `None` if the target does not include the system log, or if its socket could not be created.
     syslog: Option<Rc<SyslogSocket>>,
-    /// Absent where neither standard error nor the system log may be it.
+    /// `None` if neither standard error nor the system log can be the journal.
     journal: Option<Rc<Journal>>,
 }
 
-/// Where the programs that keep logs listen.
+/// Paths of the sockets of the system log and the journal.
 #[derive(Clone, Copy, Debug)]
 struct Sockets<'p> {
     syslog: &'p Path,
@@ -116,25 +115,25 @@ struct Sockets<'p> {
 }
 
 impl Log {
-    /// A log whose lines begin with `program`, the name that the program was called by.
+    /// Creates a log whose lines begin with `program`, the name by which the program was called.
     #[must_use]
     pub fn new(program: &str, target: LogTarget) -> Self {
         let (syslog, journal) = (Path::new(SYSLOG_SOCKET), Path::new(JOURNAL_SOCKET));
         Self::with_sockets(Sockets { syslog, journal }, Stderr::detect(), program, target)
     }
 
-    /// The same log, whose lines also name the bus: its type, and the user it runs as.
+    /// The same log, with the type of the bus and its user id in each line.
     #[must_use]
     pub fn of_bus(self, bus_type: &str, uid: u32) -> Self {
         Self { bus: Some(BusLabel { bus_type: bus_type.to_owned(), uid }), ..self }
     }
 
-    /// Writes one line. What cannot be written to the system log goes to standard error.
+    /// Writes one line. A line that cannot be sent to the system log goes to standard error.
     pub fn write(&self, severity: Severity, message: impl Display) {
         self.record(&LogRecord::line(severity, message));
     }
 
-    /// Writes one line, and to the journal its facts too. What cannot be written to the system log
+    /// Writes one line, and its fields to the journal. A line that cannot be sent to the system log
     /// goes to standard error.
     pub fn record(&self, record: &LogRecord) {
         let is_in_journal = self.journal(record).is_ok();
@@ -142,7 +141,7 @@ impl Log {
         let is_logged = is_in_journal || self.syslog(record.severity, text).is_ok();
         let is_wanted = match self.target {
             LogTarget::Syslog => !is_logged,
-            // The journal would have it twice.
+            // Otherwise the journal would store the line twice.
             LogTarget::Stderr | LogTarget::Both => {
                 !(is_in_journal && self.stderr.kind() == StderrKind::Journal)
             }
@@ -189,7 +188,7 @@ impl Log {
         Self { program, bus: None, target, stderr, syslog, journal }
     }
 
-    /// What a line says, behind the name of the program: which bus, and what.
+    /// The text of a line after the name of the program: the label of the bus, and the message.
     fn text(&self, message: &str) -> String {
         let mut text = String::new();
         if let Some(BusLabel { bus_type, uid }) = &self.bus {
@@ -206,7 +205,7 @@ struct BusLabel {
     uid: u32,
 }
 
-/// The system log, as a socket that takes datagrams.
+/// The datagram socket of the system log.
 #[derive(Debug)]
 struct SyslogSocket {
     socket: UnixDatagram,
@@ -220,7 +219,7 @@ impl SyslogSocket {
         Ok(Self { socket, path: path.to_owned() })
     }
 
-    /// The path is looked up for each line, so a log that was started again is found.
+    /// Looks up the path for each line, so that a restarted system log is found.
     fn send(&self, severity: Severity, text: &str) -> io::Result<()> {
         let priority = severity.facility() | severity.level();
         self.socket.send_to(format!("<{priority}>{text}").as_bytes(), &self.path)?;
@@ -243,7 +242,7 @@ const SYSLOG_SOCKET: &str = "/dev/log";
 
 const JOURNAL_SOCKET: &str = "/run/systemd/journal/socket";
 
-/// Facilities of syslog(3).
+/// Facilities of syslog(3), shifted left by three bits.
 const FACILITY_DAEMON: u8 = 3 << 3;
 const FACILITY_AUTH: u8 = 4 << 3;
 
@@ -284,7 +283,7 @@ mod tests {
         check(LogChoice::Always(LogTarget::Syslog), LogTarget::Stderr, LogTarget::Syslog);
     }
 
-    /// A log whose programs listen in the folder for temporary files, under names that begin so.
+    /// A log whose sockets are in the temporary directory, under names that begin with `name`.
     fn log(name: &str, stderr: StderrKind, target: LogTarget) -> (Log, [PathBuf; 2]) {
         let path = |kind: &str| {
             std::env::temp_dir().join(format!("diligence-{name}-{kind}-{}", process::id()))

@@ -1,4 +1,4 @@
-//! What is written to a log: a line for people, and what programs may want of it.
+//! Log records: a line for people, and the same facts as fields for programs.
 
 use std::fmt::Display;
 
@@ -7,43 +7,44 @@ use super::Severity;
 /// One event in the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogRecord {
-    /// How much it matters, and to whom.
+    /// The severity, which decides the syslog level and facility.
     pub severity: Severity,
-    /// Of which kind it is, so that all of one kind can be found whatever they say.
+    /// The kind of event, for filters that do not depend on the text.
     pub id: Option<MessageId>,
-    /// The line.
+    /// The line, without the prefix of the log.
     pub text: String,
-    /// The facts that are in the line, one by one.
+    /// The facts of the line as separate fields.
     pub fields: Vec<Field>,
 }
 
-/// A fact, under a name that the journal takes: capital letters, digits, low lines.
+/// A named fact. Journal field names consist of capital letters, digits and underscores.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// What it is about.
+    /// The name of the journal field, such as `DBUS_EVENT`.
     pub name: &'static str,
-    /// The fact. A peer may have chosen it.
+    /// The value, which a peer may have chosen.
     pub value: String,
 }
 
-/// A kind of event, as a number that no other program uses: 32 hexadecimal digits.
+/// The unique id of a kind of event: 32 hexadecimal digits, as in the `MESSAGE_ID` field of the
+/// journal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MessageId(pub &'static str);
 
 impl LogRecord {
-    /// A line without facts.
+    /// Creates a record without fields and without a message id.
     #[must_use]
     pub fn line(severity: Severity, text: impl Display) -> Self {
         Self { severity, id: None, text: text.to_string(), fields: Vec::new() }
     }
 
-    /// The same, of a kind.
+    /// Returns the same record with a message id.
     #[must_use]
     pub fn of(self, id: MessageId) -> Self {
         Self { id: Some(id), ..self }
     }
 
-    /// Adds a fact.
+    /// Adds a field to the record.
     pub fn field(&mut self, name: &'static str, value: impl Display) {
         self.fields.push(Field { name, value: value.to_string() });
     }

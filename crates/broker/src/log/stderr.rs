@@ -1,9 +1,9 @@
-//! Standard error, as a place for lines of the log.
+//! Standard error as a target of the log.
 //!
-//! It may be a pipe that nobody reads, or a terminal that is stopped, and the bus must not wait for
-//! either. It cannot be made non-blocking, which would hold for all other programs that have it
-//! open. So each line is written only as far as there is room; what finds none is lost and counted,
-//! and the count is written before the next line.
+//! Standard error may be a pipe that no process reads, or a stopped terminal, and the bus must not
+//! block on either. It cannot be made non-blocking, because that would affect every other program
+//! that shares the open file. So each line is written only while poll(2) reports space. Lines
+//! without space are dropped and counted, and the count is written before the next line.
 
 use std::cell::RefCell;
 use std::fs::{File, Metadata};
@@ -14,14 +14,14 @@ use std::os::unix::fs::MetadataExt;
 
 use sys::poll::has_room;
 
-/// Standard error of this process.
+/// Standard error of this process, with the output that is still pending.
 #[derive(Debug)]
 pub(super) struct Stderr {
     kind: StderrKind,
     backlog: RefCell<StderrBacklog>,
 }
 
-/// What standard error is, which decides how its lines begin.
+/// The kind of standard error, which decides the prefix of its lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StderrKind {
     /// A file, a pipe or a terminal.
@@ -30,12 +30,12 @@ pub(super) enum StderrKind {
     Journal,
 }
 
-/// What found no room.
+/// Output that standard error had no space for.
 #[derive(Debug, Default)]
 struct StderrBacklog {
-    /// The rest of a line that was begun.
+    /// The unwritten rest of a line.
     rest: Vec<u8>,
-    /// Lines of which nothing was written.
+    /// Number of lines that were dropped completely.
     lost: u64,
 }
 
@@ -57,7 +57,7 @@ impl Stderr {
         self.kind
     }
 
-    /// Writes a line of this level, as far as that goes without waiting.
+    /// Writes a line at this syslog level, as far as possible without blocking.
     pub(super) fn write(&self, level: u8, text: &str) {
         let mut stderr = io::stderr().lock();
         self.backlog.borrow_mut().write(&mut stderr, &|text| self.line(level, text), text);
@@ -73,7 +73,8 @@ impl Stderr {
 }
 
 impl StderrBacklog {
-    /// Writes what was lost before, and then `text`, which `line` makes a line of.
+    /// Writes the pending output and the count of dropped lines, then `text`. `line` adds the
+    /// prefix and the line break.
     fn write(
         &mut self,
         sink: &mut (impl Write + AsFd),
@@ -94,7 +95,7 @@ impl StderrBacklog {
         self.write_rest(sink);
     }
 
-    /// Writes the rest of a line that was begun, as far as that goes without waiting.
+    /// Writes the rest of an incomplete line, as far as possible without blocking.
     fn write_rest(&mut self, sink: &mut (impl Write + AsFd)) {
         while !self.rest.is_empty() && has_room(&*sink).unwrap_or(true) {
             let part = &self.rest[..self.rest.len().min(PIPE_BUF)];
@@ -102,7 +103,7 @@ impl StderrBacklog {
                 Ok(count) => drop(self.rest.drain(..count)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // Nothing else is left to report this to.
+                // An error on standard error cannot be reported anywhere else.
                 Err(_) => self.rest.clear(),
             }
         }
@@ -119,7 +120,7 @@ fn is_stream(announced: &str, found: &Metadata) -> bool {
     announced == format!("{}:{}", found.dev(), found.ino())
 }
 
-/// Bytes that a pipe with any room takes in one write (pipe(7)).
+/// Number of bytes that a pipe with any free space accepts in one write (pipe(7)).
 const PIPE_BUF: usize = 4096;
 
 #[cfg(test)]

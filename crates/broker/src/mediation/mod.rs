@@ -140,7 +140,7 @@ impl fmt::Display for MediationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { module, path, error } = self;
         let (module, path) = (module.name(), path.display());
-        write!(f, "{module} is to decide what is allowed on the bus; cannot use {path}: {error}")
+        write!(f, "Cannot enable {module} mediation: cannot use {path}: {error}")
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
         let error = MediationError::new(MediatorKind::AppArmor, Path::new("/sys/x"), error);
         assert_eq!(
             error.to_string(),
-            "AppArmor is to decide what is allowed on the bus; cannot use /sys/x: Permission denied"
+            "Cannot enable AppArmor mediation: cannot use /sys/x: Permission denied"
         );
         let missing = own_label(MediatorKind::Selinux, &["/no/such", "/no/other"]).unwrap_err();
         assert_eq!(missing.path, Path::new("/no/other"));

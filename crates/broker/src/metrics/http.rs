@@ -60,9 +60,9 @@ impl MetricsRequest {
             Self::Incomplete => return Vec::new(),
             Self::Plain => return document().into_bytes(),
             Self::Get | Self::Head => ("200 OK", document()),
-            Self::NotFound => ("404 Not Found", String::from("The numbers are at /metrics.\n")),
+            Self::NotFound => ("404 Not Found", String::from("Metrics are served at /metrics.\n")),
             Self::MethodNotAllowed => ("405 Method Not Allowed", String::from("Use GET.\n")),
-            Self::Bad => ("400 Bad Request", String::from("This is not HTTP.\n")),
+            Self::Bad => ("400 Bad Request", String::from("Expected an HTTP request.\n")),
         };
         let kind = match self {
             Self::Get | Self::Head => CONTENT_TYPE,

@@ -1,10 +1,10 @@
-//! What waits to be written to one connection.
+//! The queue of messages to write to one connection.
 //!
-//! Small messages lie one behind the other in one buffer, so that many of them leave in one system
-//! call; longer bodies are shared by all recipients, and copied only if the memory that they were
-//! read to is needed before they have left. Descriptors go
-//! with the first byte of their message, and a message with descriptors leaves in a call of its
-//! own, since the receiver's kernel would otherwise hand them out with an earlier message.
+//! Small messages are stored consecutively in one buffer, so that one system call writes many of
+//! them. Longer bodies are shared by all recipients, and copied only if their memory is needed
+//! again before they are written. Descriptors are sent with the first byte of their message, and a
+//! message with descriptors is written in a separate call, because the kernel would otherwise
+//! deliver them with an earlier message.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -25,19 +25,19 @@ pub(crate) type SharedFds = Rc<[CountedFd]>;
 
 /// A message to queue.
 pub(crate) struct Outgoing<'m> {
-    /// Who sent it; `None` for the bus itself.
+    /// The sender; `None` for the bus itself.
     pub(crate) from: Option<PeerId>,
     pub(crate) head: &'m [u8],
     pub(crate) body: OutgoingBody<'m>,
     pub(crate) fds: Option<SharedFds>,
 }
 
-/// A body, in whichever memory it is.
+/// The body of a message to queue.
 #[derive(Clone)]
 pub(crate) enum OutgoingBody<'m> {
-    /// To be copied.
+    /// Bytes to be copied into the queue.
     Bytes(&'m [u8]),
-    /// To be shared.
+    /// Memory that is shared by all recipients.
     Shared(SharedSlice),
 }
 
@@ -64,7 +64,7 @@ impl SharedSlice {
     }
 }
 
-/// Who owns the memory of a slice.
+/// The owner of the memory of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Backing {
     /// The message alone, so the memory may be held as long as a queue needs it.
@@ -76,9 +76,9 @@ pub(crate) enum Backing {
 /// A slice of bytes to write.
 #[derive(Debug)]
 enum Segment {
-    /// So many bytes of the common buffer.
+    /// This number of bytes of the common buffer.
     Buffer(usize),
-    /// Bytes that others may have to write too.
+    /// Bytes that other queues may have to write too.
     Shared(SharedSlice),
 }
 
@@ -91,10 +91,10 @@ impl Segment {
     }
 }
 
-/// What an entry of the queue is.
+/// The kind of a queue entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum EntryKind {
-    /// A message, of which the bus is told when it has left.
+    /// A message, whose complete write is reported to the bus.
     Message,
     /// Lines of the handshake.
     Handshake,
@@ -104,14 +104,14 @@ enum EntryKind {
 #[derive(Debug)]
 struct QueueEntry {
     kind: EntryKind,
-    /// Bytes that have not left.
+    /// Number of bytes not yet written.
     left: usize,
-    /// Bytes in the whole message.
+    /// Number of bytes of the whole message.
     len: usize,
     from: Option<PeerId>,
-    /// Until they have left, with the first byte.
+    /// The descriptors, until they are sent with the first byte.
     fds: Option<SharedFds>,
-    /// Descriptors with the whole message.
+    /// Number of descriptors of the whole message.
     fd_count: u32,
     charge: Charge,
 }
@@ -125,19 +125,19 @@ impl QueueEntry {
 /// Whether a queued message counts against its sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Charge {
-    /// It never does: the recipient asked for it (a reply), or the bus itself sent it.
+    /// Never: the recipient asked for it (a reply), or the bus itself sent it.
     Never,
-    /// It does not now: it is about to leave, or its recipient does not keep up, which is not the
+    /// Not now: it will be written soon, or its recipient does not keep up, which is not the
     /// sender's fault.
     Free,
-    /// It does: it waits for a recipient that reads more slowly than the sender writes.
+    /// Yes: it waits for a recipient that reads more slowly than the sender writes.
     OnSender,
 }
 
-/// What a write has done.
+/// The result of a write.
 #[derive(Debug)]
 pub(crate) struct WriteProgress {
-    /// What has left.
+    /// The bytes and messages that were written.
     pub(crate) written: Amount,
     /// Bytes that were moved in memory since the last write.
     pub(crate) moved: u64,
@@ -151,18 +151,18 @@ pub(crate) enum Outcome {
     Empty,
     /// The socket is full.
     Blocked,
-    /// The kernel does not take what cannot be dropped: the rest of a message that has left in part,
-    /// or an error of the bus.
+    /// The kernel does not accept an entry that cannot be dropped: the rest of a partly written
+    /// message, or an error of the bus.
     Starved,
     /// The next message has more descriptors than may be written now.
     OverAllowance,
-    /// The kernel did not take this message; it was removed from the queue.
+    /// The kernel did not accept this message; it was removed from the queue.
     Dropped(Dropped),
-    /// The peer is gone.
+    /// The peer has closed the connection.
     Gone,
 }
 
-/// A message that was taken out of a queue because the kernel did not take it.
+/// A message that was removed from a queue because the kernel did not accept it.
 #[derive(Debug)]
 pub(crate) struct Dropped {
     /// The peer that sent it; `None` for the bus itself.
@@ -173,17 +173,17 @@ pub(crate) struct Dropped {
     pub(crate) shortage: TransferShortage,
 }
 
-/// The queue of one connection: first in, first out. While it is empty it has no memory.
+/// The queue of one connection: first in, first out. It uses no memory while it is empty.
 #[derive(Debug, Default)]
 pub(crate) struct WriteQueue {
     contents: Option<Box<Contents>>,
-    /// Bytes that have left the queue since the connection was made.
+    /// Number of bytes that have left the queue since the connection was accepted.
     left: u64,
-    /// How many of them were dropped.
+    /// How many of these bytes were dropped.
     dropped: u64,
 }
 
-/// Memory of queues that have become empty, for those that are about to be filled.
+/// Memory of empty queues, kept for the next queues.
 #[derive(Debug, Default)]
 pub(crate) struct Spare {
     #[expect(clippy::vec_box, reason = "the boxes move between queues and this list")]
@@ -204,33 +204,33 @@ impl Spare {
 }
 
 impl WriteQueue {
-    /// Bytes that wait.
+    /// Number of queued bytes.
     pub(crate) fn len(&self) -> usize {
         self.contents.as_ref().map_or(0, |contents| contents.bytes)
     }
 
-    /// Bytes that have left the queue since the connection was made.
+    /// Number of bytes that have left the queue since the connection was accepted.
     pub(crate) const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Bytes that were written to the socket since the connection was made.
+    /// Number of bytes that were written to the socket since the connection was accepted.
     pub(crate) const fn written(&self) -> u64 {
         self.left - self.dropped
     }
 
-    /// Bytes that will have left when the queue is empty.
+    /// The value of [`left`](Self::left) when the queue is empty.
     pub(crate) fn end(&self) -> u64 {
         self.left + self.len() as u64
     }
 
-    /// Puts a message at the end.
+    /// Appends a message to the queue.
     pub(crate) fn push(&mut self, message: Outgoing<'_>, charge: Charge, spare: &mut Spare) {
         let contents = self.contents.get_or_insert_with(|| spare.take());
         contents.push(message, EntryKind::Message, charge);
     }
 
-    /// Puts bytes at the end that are no message: answers in the handshake.
+    /// Appends bytes that are not a message: replies in the handshake.
     pub(crate) fn push_raw(&mut self, bytes: &[u8], spare: &mut Spare) {
         if !bytes.is_empty() {
             let body = OutgoingBody::Bytes(&[]);
@@ -240,18 +240,18 @@ impl WriteQueue {
         }
     }
 
-    /// Whether messages with descriptors wait.
+    /// Whether messages with descriptors are queued.
     pub(crate) fn has_fds(&self) -> bool {
         self.contents.as_ref().is_some_and(|contents| contents.with_fds > 0)
     }
 
-    /// Descriptors that leave with the next write.
+    /// Number of descriptors that the next write sends.
     pub(crate) fn fds_of_first(&self) -> u64 {
         self.contents.as_ref().map_or(0, |contents| contents.fds_of_first())
     }
 
-    /// Writes as much as the socket takes without waiting, and up to `fds_max` descriptors.
-    /// `released` is called for each message that counted against its sender and has left.
+    /// Writes as much as the socket accepts without blocking, and up to `fds_max` descriptors.
+    /// `released` is called for each fully written message that counted against its sender.
     pub(crate) fn write_to(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -274,7 +274,7 @@ impl WriteQueue {
         WriteProgress { written, moved, outcome }
     }
 
-    /// Takes the first message out of the queue, unless a part of it has left.
+    /// Removes the first message, unless it is partly written.
     pub(crate) fn drop_first(
         &mut self,
         shortage: TransferShortage,
@@ -290,7 +290,7 @@ impl WriteQueue {
         dropped
     }
 
-    /// Gives the memory of an empty queue back.
+    /// Returns the memory of an empty queue.
     fn give_back(&mut self, spare: &mut Spare) {
         if self.len() == 0
             && let Some(contents) = self.contents.take()
@@ -299,15 +299,15 @@ impl WriteQueue {
         }
     }
 
-    /// Copies what was lent and has not left.
+    /// Copies lent memory that is not yet written.
     pub(crate) fn return_lent(&mut self) {
         if let Some(contents) = &mut self.contents {
             contents.return_lent();
         }
     }
 
-    /// Counts all messages that may count against their senders, or none. `changed` is called for
-    /// each that changes.
+    /// Counts all chargeable messages against their senders, or none. `changed` is called for each
+    /// message that changes.
     pub(crate) fn set_charges(&mut self, charge: Charge, changed: impl FnMut(PeerId, Load)) {
         if let Some(contents) = &mut self.contents {
             contents.set_charges(charge, changed);
@@ -315,18 +315,18 @@ impl WriteQueue {
     }
 }
 
-/// What a queue holds.
+/// The contents of a queue.
 #[derive(Debug, Default)]
 struct Contents {
     buffer: Vec<u8>,
-    /// Where in the buffer the first byte stands that has not left.
+    /// The position in the buffer of the first unwritten byte.
     start: usize,
     segments: VecDeque<Segment>,
     entries: VecDeque<QueueEntry>,
     bytes: usize,
-    /// How many entries have descriptors.
+    /// Number of entries with descriptors.
     with_fds: usize,
-    /// Bytes that were moved in memory.
+    /// Number of bytes that were moved in memory.
     moved: u64,
 }
 
@@ -388,14 +388,14 @@ impl Contents {
         Outcome::Empty
     }
 
-    /// Descriptors that leave with the next write.
+    /// Number of descriptors that the next write sends.
     fn fds_of_first(&self) -> u64 {
         let fds = self.entries.front().and_then(|entry| entry.fds.as_ref());
         fds.map_or(0, |fds| fds.len() as u64)
     }
 
-    /// Takes out the first message, unless a part of it has left: then the rest must follow. An error
-    /// of the bus stays too: what would be sent in its place is an error of the bus.
+    /// Removes the first message, unless it is partly written: then the rest must follow. An error
+    /// of the bus also stays, because its replacement would be an error of the bus too.
     fn drop_first(
         &mut self,
         shortage: TransferShortage,
@@ -445,9 +445,9 @@ impl Contents {
         }
     }
 
-    /// One system call: how many bytes it was given, and what became of them.
+    /// Makes one system call. Returns how many bytes it was given, and its result.
     fn write_once(&self, socket: BorrowedFd<'_>) -> (usize, io::Result<usize>) {
-        // By far the most frequent case: small messages, one behind the other.
+        // The most frequent case by far: consecutive small messages.
         if self.with_fds == 0
             && let (1, Some(Segment::Buffer(len))) = (self.segments.len(), self.segments.front())
         {
@@ -484,14 +484,14 @@ impl Contents {
         (asked, result)
     }
 
-    /// Whether the first message, of which nothing has left, is an error.
+    /// Whether the first message is an error and completely unwritten.
     fn begins_with_error(&self) -> bool {
         let header = self.buffer[self.start..].first_chunk().map(FixedHeader::parse);
         header.is_some_and(|header| header.is_ok_and(|it| it.message_type == MessageType::Error))
     }
 
-    /// How many bytes may leave in one call: up to the next message with descriptors, or if that
-    /// is the first, that message.
+    /// The maximum number of bytes for one call: up to the next message with descriptors, or only
+    /// that message if it is the first.
     fn bytes_before_next_fds(&self) -> usize {
         if self.with_fds == 0 {
             return self.bytes;
@@ -569,7 +569,7 @@ impl Contents {
         self.compact();
     }
 
-    /// Gives back the front of the buffer when it is mostly bytes that have left.
+    /// Frees the front of the buffer if it mostly consists of written bytes.
     fn compact(&mut self) {
         if self.start >= COMPACT_MIN && self.start >= self.buffer.len() / 2 {
             self.moved += (self.buffer.len() - self.start) as u64;
@@ -582,7 +582,7 @@ impl Contents {
         }
     }
 
-    /// Makes it ready to be filled again. What was large is not kept.
+    /// Prepares the contents for reuse. A large buffer is not kept.
     fn reset(&mut self) {
         if self.buffer.capacity() > SPARE_CAPACITY {
             *self = Self::default();
@@ -598,19 +598,19 @@ impl Contents {
     }
 }
 
-/// Slices in one call. Runs of small messages are one slice, so only large ones need many.
+/// Slices per call. Consecutive small messages are one slice, so only large messages need many.
 const SLICES_MAX: usize = 64;
 
-/// From how many bytes on that have left the buffer is moved together.
+/// The number of written bytes from which on the buffer is compacted.
 const COMPACT_MIN: usize = 64 * 1024;
 
-/// A buffer that has this many times the capacity that it needs is made smaller.
+/// A buffer is shrunk if its capacity is this many times larger than needed.
 const SHRINK_AT: usize = 8;
 
 /// Bytes of buffer that are kept for the next queue.
 const SPARE_CAPACITY: usize = 64 * 1024;
 
-/// How many queues are kept: as many as are mostly filled at the same time.
+/// The number of queues that are kept: as many as are usually filled at the same time.
 const SPARE_MAX: usize = 64;
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ fn open_files(count: usize) -> SharedFds {
     (0..count).map(|_| open()).collect()
 }
 
-/// Writes everything, reading it at the other end whenever the socket is full. Returns what
-/// came, and how many descriptors with each read that had some.
+/// Writes everything, and reads it at the other end whenever the socket is full. Returns the
+/// received bytes, and the number of descriptors of each read that had some.
 fn drain(queue: &mut WriteQueue) -> (Vec<u8>, Vec<usize>) {
     let (ours, theirs) = sys::socket::socket_pair().unwrap();
     let (mut bytes, mut counts) = (Vec::new(), Vec::new());

@@ -1,8 +1,9 @@
-//! How much of the same is written: so much that an administrator sees who and what, and so little
-//! that nobody can fill the log.
+//! Rate limits of the log: an administrator sees each topic and its cause, but no peer can fill the
+//! log.
 //!
-//! On each topic a connection may have so many lines in [`WINDOW`], and a user with all connections
-//! some more ([`Topic::lines`]). What is left out is counted, and told when the time is over.
+//! On each topic a connection may cause a limited number of lines in [`WINDOW`], and all
+//! connections of a user together somewhat more (`LogTopic::lines`). Suppressed lines are counted
+//! and summarized at the end of the window.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,36 +12,36 @@ use bus::PeerId;
 
 use super::topic::{LineAllowance, LogTopic};
 
-/// Whose fault something is.
+/// The peer or user that caused a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LineSubject {
-    /// That of a connection, of this user.
+    /// A connection, and its user if known.
     Connection(PeerId, Option<u32>),
-    /// That of a user, who has no connection yet.
+    /// A user without a connection yet.
     User(Option<u32>),
-    /// Nobody's who is connected.
+    /// No connection caused it.
     Nobody,
 }
 
-/// Whether something is written.
+/// Whether a line is written or suppressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LineAdmission {
     Write,
     LeaveOut,
 }
 
-/// Whose lines are counted together.
+/// The group of lines that share a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Whose {
-    /// Those of one connection, of this user.
+    /// One connection, and its user if known.
     Connection(PeerId, Option<u32>),
-    /// Those of all connections of a user.
+    /// All connections of a user.
     User(Option<u32>),
-    /// Everybody's, when there are too many to be told apart, and nobody's.
+    /// Lines without a subject, and lines beyond [`WINDOWS_MAX`] windows.
     Anybody,
 }
 
-/// Lines that were left out of the log.
+/// Lines of one window that were suppressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LeftOut {
     pub(super) topic: LogTopic,
@@ -48,13 +49,13 @@ pub(super) struct LeftOut {
     pub(super) count: u64,
 }
 
-/// What was written of late, and how much was not.
+/// The recent lines and suppressed lines of all topics.
 #[derive(Debug, Default)]
 pub(super) struct Governor {
     windows: HashMap<(LogTopic, Whose), LineWindow>,
 }
 
-/// The time in which lines are counted, from the first of them on.
+/// The counts of one window, which starts with its first line.
 #[derive(Clone, Copy, Debug)]
 struct LineWindow {
     began: Duration,
@@ -63,7 +64,7 @@ struct LineWindow {
 }
 
 impl Governor {
-    /// Decides about a line. Windows that are over must have been taken before.
+    /// Decides whether a line is written. Expired windows must have been taken before.
     pub(super) fn admit(
         &mut self,
         topic: LogTopic,
@@ -75,9 +76,9 @@ impl Governor {
             LineSubject::Connection(peer, uid) => {
                 [(Whose::Connection(peer, uid), of_connection), (Whose::User(uid), of_user)]
             }
-            // Counted twice, so it may have twice as many.
+            // Counted twice, so the allowance is doubled.
             LineSubject::User(uid) => [(Whose::User(uid), 2 * of_user); 2],
-            // The same.
+            // Counted twice, as above.
             LineSubject::Nobody => [(Whose::Anybody, 2 * of_user); 2],
         };
         for (whose, lines) in accounts {
@@ -93,18 +94,18 @@ impl Governor {
         LineAdmission::Write
     }
 
-    /// Whether the next line of a user would be written.
+    /// Whether the next line about this user would be written.
     pub(super) fn has_room(&self, topic: LogTopic, uid: Option<u32>, now: Duration) -> bool {
         let window = self.windows.get(&(topic, Whose::User(uid)));
         window.is_none_or(|window| window.written == 0 || window.began + WINDOW <= now)
     }
 
-    /// When the next window is over, if any was begun.
+    /// The end of the next window, if there is one.
     pub(super) fn due(&self) -> Option<Duration> {
         self.windows.values().map(|window| window.began + WINDOW).min()
     }
 
-    /// Takes the windows that are over. Returns what was left out in them.
+    /// Removes expired windows and returns the lines that they suppressed.
     pub(super) fn take_over(&mut self, now: Duration) -> Vec<LeftOut> {
         let over = self.windows.extract_if(|_, window| window.began + WINDOW <= now);
         let left_out = over.filter(|(_, window)| window.left_out > 0);
@@ -126,10 +127,10 @@ impl Governor {
     }
 }
 
-/// How long lines are counted together.
+/// The length of a window.
 pub(super) const WINDOW: Duration = Duration::from_secs(10);
 
-/// Windows that are kept apart; those beyond are one for each topic.
+/// The maximum number of separate windows; beyond it, there is one window per topic.
 const WINDOWS_MAX: usize = 512;
 
 #[cfg(test)]
@@ -147,7 +148,7 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// How many of a hundred lines are written.
+    /// Returns how many of a hundred lines are written.
     fn written(governor: &mut Governor, subject: impl Fn(u32) -> LineSubject) -> u32 {
         let admit = |n| governor.admit(TOPIC, subject(n), seconds(5));
         (0..100).map(admit).filter(|&admission| admission == LineAdmission::Write).count() as u32

@@ -1,4 +1,4 @@
-//! What the log says of connections: who, and why, and not too much of the same.
+//! Log records about connections, with rate limits.
 
 mod governor;
 mod peer_description;
@@ -20,31 +20,31 @@ pub(crate) use peer_description::process;
 use peer_description::{DescriptionSource, PeerDescription};
 use topic::LogTopic;
 
-/// Writes what happens to connections to the log.
+/// Logs the events of connections.
 #[derive(Debug, Default)]
 pub(crate) struct Reporter {
     governor: Governor,
 }
 
-/// What a process is called, which somebody had to look up.
+/// The name of a process that had to be looked up.
 #[derive(Debug)]
 pub(crate) struct DescribedPeer {
     pub(crate) peer: PeerId,
     pub(crate) process: Process,
 }
 
-/// The result of a reload.
+/// The result of a configuration reload.
 #[derive(Debug)]
 pub(crate) struct ReloadReport<'e> {
-    /// The connection whose call of ReloadConfig caused it, if one did.
+    /// The connection whose call of ReloadConfig caused the reload, if one did.
     pub(crate) caller: Option<PeerId>,
     pub(crate) result: Result<(), &'e ConfigError>,
-    /// One line each.
+    /// Warnings about the configuration, one line each.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Reporter {
-    /// Writes what the bus wants the administrator to know.
+    /// Logs an event that the core reports.
     pub(crate) fn event(
         &mut self,
         log: &Log,
@@ -66,7 +66,7 @@ impl Reporter {
         described(who)
     }
 
-    /// Logs the start of a service that has succeeded or failed.
+    /// Logs the successful or failed activation of a service.
     fn start_event(
         &mut self,
         log: &Log,
@@ -84,7 +84,7 @@ impl Reporter {
         }
     }
 
-    /// Logs a peer that is not served at once.
+    /// Logs a peer that is delayed or rejected.
     pub(crate) fn throttled(&mut self, log: &Log, bus: &Bus, peer: &ThrottledPeer, now: Duration) {
         let topic = LogTopic::of_throttled(peer);
         self.sum_up(log, bus, now);
@@ -94,7 +94,7 @@ impl Reporter {
         }
     }
 
-    /// Logs a fault.
+    /// Logs a failed system operation, within the rate limit.
     pub(crate) fn fault(&mut self, log: &Log, bus: &Bus, fault: &Fault, now: Duration) {
         let topic = LogTopic::Fault(fault.word());
         self.sum_up(log, bus, now);
@@ -103,12 +103,13 @@ impl Reporter {
         }
     }
 
-    /// Whether there would be a line about this, so that it is worth while to ask who it is.
+    /// Whether a line about this peer would be written, so that a look-up of its process is
+    /// worthwhile.
     pub(crate) fn is_news(&self, peer: &ThrottledPeer, now: Duration) -> bool {
         self.governor.has_room(LogTopic::of_throttled(peer), peer.credentials.uid, now)
     }
 
-    /// Writes that connections are accepted again.
+    /// Logs that connections are accepted again.
     pub(crate) fn accepting_again(&self, log: &Log) {
         let topic = LogTopic::AcceptingAgain;
         let record = LogRecord::line(Severity::Notice, "Connections are accepted again");
@@ -117,7 +118,7 @@ impl Reporter {
         log.record(&record);
     }
 
-    /// Writes that the bus has ended a connection. It must still know who that was.
+    /// Logs that the bus disconnected a peer. The bus must still know the peer.
     pub(crate) fn end(
         &mut self,
         log: &Log,
@@ -137,7 +138,7 @@ impl Reporter {
         described(who)
     }
 
-    /// Writes the result of a reload. Every user may call ReloadConfig, so the lines about calls are
+    /// Logs the result of a reload. Every user may call ReloadConfig, so lines about calls are
     /// limited.
     pub(crate) fn reload(
         &mut self,
@@ -172,12 +173,12 @@ impl Reporter {
         who.and_then(described)
     }
 
-    /// When there is something left to be said, if nothing else happens.
+    /// When the next summary of suppressed lines is due, if no other event occurs first.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.governor.due()
     }
 
-    /// Writes how much was left out in the time that is over.
+    /// Logs the number of lines that expired windows suppressed.
     pub(crate) fn sum_up(&mut self, log: &Log, bus: &Bus, now: Duration) {
         for left_out in self.governor.take_over(now) {
             log.record(&left_out_record(bus, &left_out));
@@ -208,7 +209,7 @@ fn described(who: PeerDescription) -> Option<DescribedPeer> {
     Some(DescribedPeer { peer, process: snapshot.process })
 }
 
-/// Whose doing it is, if that is a connection.
+/// The connection that caused an event, if one did.
 const fn peer_of(event: &LogEvent) -> Option<PeerId> {
     match event {
         LogEvent::BecameMonitor { peer }
@@ -232,11 +233,11 @@ fn reached_of(event: &LogEvent) -> Option<LimitHit> {
     }
 }
 
-/// How much an event of a connection matters, and what to say of it.
+/// The log record for an event of a connection; `None` if another function writes it.
 fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<LogRecord> {
     Some(match event {
         LogEvent::Traces { .. } => {
-            LogRecord::line(Severity::Info, format!("Connection {who} reads a trace."))
+            LogRecord::line(Severity::Info, format!("Connection {who} started reading the trace."))
         }
         LogEvent::BecameMonitor { .. } => {
             LogRecord::line(Severity::Info, format!("Connection {who} became a monitor."))
@@ -244,8 +245,8 @@ fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Lo
         LogEvent::LosingSignals { sender, reached, .. } => {
             let sender = sender_of(bus, *sender);
             let line = format!(
-                "Connection {who} does not keep up: {} {} wait for it ({}={}), and signals for it \
-                 are lost from now on, the first one from {sender}.",
+                "Connection {who} does not keep up: {} {} are queued for it ({}={}), and signals to it \
+                 are dropped from now on, the first one from {sender}.",
                 reached.used,
                 unit(*reached),
                 reached.limit.as_str(),
@@ -268,13 +269,14 @@ fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Lo
         LogEvent::Withheld { sender, reason, .. } => {
             let sender = sender_of(bus, *sender);
             let line = format!(
-                "Messages are kept from connection {who} by the policy, the first one from \
-                 {sender}: {reason}"
+                "The policy withholds messages from connection {who}, the first one from {sender}: \
+                 {reason}"
             );
             LogRecord::line(Severity::Info, line)
         }
         LogEvent::Allowed { permission, .. } => {
-            let line = format!("A message of {who} passed a rule that is logged: {permission}");
+            let line =
+                format!("A message of {who} matched a policy rule with log=\"true\": {permission}");
             LogRecord::line(Severity::Warning, line)
         }
         LogEvent::Started { .. } | LogEvent::StartFailed { .. } => return None,
@@ -301,12 +303,12 @@ fn sender_of(bus: &Bus, sender: Option<PeerId>) -> String {
     sender.map_or_else(|| String::from("the bus itself"), |sender| described_in_line(bus, sender))
 }
 
-/// A connection, for a line of the log.
+/// Describes a connection for a log line.
 pub(crate) fn described_in_line(bus: &Bus, peer: PeerId) -> String {
     PeerDescription::look_up(bus, peer).map_or_else(|| peer.to_string(), |who| who.to_string())
 }
 
-/// The limit that was reached, to be put behind a sentence.
+/// The limit that was hit, as a suffix of a sentence.
 fn usage(reached: Option<LimitHit>) -> String {
     reached.map(|reached| format!(" [{reached}]")).unwrap_or_default()
 }
@@ -318,7 +320,7 @@ const fn unit(reached: LimitHit) -> &'static str {
     }
 }
 
-/// Writes a line about something that has no connection.
+/// Writes a record that belongs to no connection.
 fn write(log: &Log, record: LogRecord, topic: LogTopic, hit: Option<LimitHit>) {
     let mut record = record.of(topic.message_id());
     add_facts(&mut record, topic, hit);
@@ -359,7 +361,7 @@ fn of_user(uid: Option<u32>) -> String {
     uid.map_or_else(|| String::from(" of unknown users"), |uid| format!(" of user {uid}"))
 }
 
-/// A number with its thousands set apart: `1,203`.
+/// A number with thousands separators, such as `1,203`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Connections as an administrator looks for them: name, process, user, program, service.
+//! Descriptions of connections for log lines: name, process, user, program and service.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -6,20 +6,20 @@ use bus::{Bus, PeerId, PeerSnapshot, Process};
 
 use crate::log::LogRecord;
 
-/// What the log says of a connection. The kernel is asked for the name of its process, if that is not
-/// known yet.
+/// The facts about a connection in a log line. If the name of its process is not known yet, it is
+/// read from the kernel.
 pub(super) struct PeerDescription {
     pub(super) snapshot: PeerSnapshot,
-    /// Whether the process was asked.
+    /// Where the process name came from.
     pub(super) source: DescriptionSource,
 }
 
-/// Where the name of a process comes from.
+/// The source of a process name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DescriptionSource {
-    /// The bus knew it.
+    /// The bus already knew it.
     Bus,
-    /// The kernel was asked for it.
+    /// It was read from the kernel for this line.
     Kernel,
 }
 
@@ -36,12 +36,12 @@ impl PeerDescription {
         Some(Self { snapshot, source })
     }
 
-    /// Its unique name, or what stands for it.
+    /// The unique name, or a placeholder before Hello.
     pub(super) fn name(&self) -> &str {
         self.snapshot.unique_name.as_deref().unwrap_or("(no name yet)")
     }
 
-    /// Adds what is known to the facts of a line.
+    /// Adds the known facts to the fields of a record.
     pub(super) fn add_to(&self, record: &mut LogRecord) {
         let PeerSnapshot { unique_name, names, pid, uid, process, .. } = &self.snapshot;
         let mut add = |name, value: Option<&dyn Display>| {
@@ -52,7 +52,7 @@ impl PeerDescription {
         add("DBUS_UNIQUE_NAME", unique_name.as_ref().map(|it| it as _));
         names.iter().for_each(|name| add("DBUS_NAME", Some(name)));
         add("DBUS_PID", pid.as_ref().map(|it| it as _));
-        // The journal adds what it knows of that process, if the bus may say such things.
+        // The journal adds its own facts about this process, if the bus is privileged.
         add("OBJECT_PID", pid.as_ref().map(|it| it as _));
         add("DBUS_UID", uid.as_ref().map(|it| it as _));
         add("DBUS_COMM", process.comm.as_ref().map(|it| it as _));
@@ -68,7 +68,7 @@ impl Display for PeerDescription {
     }
 }
 
-/// The process of a connection: user, program, service.
+/// The process of a connection in a log line: user, program and service.
 pub(super) struct ProcessClause<'w>(pub(super) &'w PeerDescription);
 
 impl Display for ProcessClause<'_> {
@@ -90,8 +90,8 @@ impl Display for ProcessClause<'_> {
     }
 }
 
-/// A text that a process has chosen, in quotation marks; those in the text, and backslashes, get a
-/// backslash, so that the text cannot pass for more fields.
+/// A text that a process has chosen, in quotation marks. Quotation marks and backslashes in the
+/// text are escaped, so that the text cannot imitate further fields.
 struct Quoted<'t>(&'t str);
 
 impl Display for Quoted<'_> {
@@ -107,7 +107,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// What a process is called, as far as it is still there.
+/// Reads the names of a process, as far as it still exists.
 pub(crate) fn process(pid: u32) -> Process {
     let unit = sys::process::unit(pid);
     let cgroup = match &unit {

@@ -1,4 +1,4 @@
-//! Lines about services that are started, in the words of the reference.
+//! Log lines about service activation, in the words of dbus-daemon.
 
 use bus::{ActivationMethod, LogEvent, StartProblem};
 
@@ -6,7 +6,7 @@ use super::peer_description::{PeerDescription, ProcessClause};
 use crate::activation::Children;
 use crate::log::{LogRecord, Severity};
 
-/// Somebody wants a service.
+/// The record for the start of an activation, which the peer `who` requested.
 pub(super) fn starting(name: &str, method: &ActivationMethod, who: &PeerDescription) -> LogRecord {
     let what = match method {
         ActivationMethod::Process => format!("Activating service name='{name}'"),
@@ -21,7 +21,7 @@ pub(super) fn starting(name: &str, method: &ActivationMethod, who: &PeerDescript
     record
 }
 
-/// What has become of it; `None` for what is not about that.
+/// The record for a successful or failed activation; `None` for other events.
 pub(super) fn record(event: &LogEvent, children: &Children) -> Option<LogRecord> {
     let (name, mut record) = match event {
         LogEvent::Started { name } => {
@@ -30,7 +30,7 @@ pub(super) fn record(event: &LogEvent, children: &Children) -> Option<LogRecord>
         }
         LogEvent::StartFailed { start, name, problem } => {
             let wrote = children.tail(*start);
-            let wrote = wrote.map_or(String::new(), |tail| format!(". It wrote last: {tail}"));
+            let wrote = wrote.map_or(String::new(), |tail| format!(". Its last output: {tail}"));
             let line = failure(name, problem) + &wrote;
             (name, LogRecord::line(Severity::Warning, line))
         }

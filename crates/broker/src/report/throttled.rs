@@ -1,4 +1,4 @@
-//! Lines about peers that are not served at once.
+//! Log lines about peers that are delayed or rejected.
 
 use super::peer_description::{DescriptionSource, PeerDescription, ProcessClause};
 use super::usage;
@@ -8,7 +8,7 @@ use crate::throttled_peer::ThrottledPeer;
 pub(super) fn record(peer: &ThrottledPeer) -> LogRecord {
     let who = PeerDescription { snapshot: peer.snapshot(), source: DescriptionSource::Kernel };
     let usage = usage(peer.reason.limit_hit());
-    let line = format!("{peer}{usage}; this one is of {}.", ProcessClause(&who));
+    let line = format!("{peer}{usage}; this connection is from {}.", ProcessClause(&who));
     let mut record = LogRecord::line(Severity::Warning, line);
     who.add_to(&mut record);
     record

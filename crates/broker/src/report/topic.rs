@@ -1,4 +1,4 @@
-//! What the log tells of connections.
+//! The kinds of log lines about connections, with their rate limits and message ids.
 
 use std::fmt;
 
@@ -7,44 +7,44 @@ use bus::{End, LogEvent};
 use crate::log::MessageId;
 use crate::throttled_peer::{ThrottleOutcome, ThrottledPeer};
 
-/// What a line is about. Lines on the same topic are alike, whoever they are about.
+/// The topic of a log line. Lines on the same topic are limited together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum LogTopic {
-    /// A connection was ended by the bus, for this cause.
+    /// The bus disconnected a peer, for this cause.
     Disconnected(&'static str),
-    /// A message was refused, for this cause.
+    /// The bus refused a message, for this cause.
     Refused(&'static str),
-    /// Somebody wanted to connect and was not let in, for this cause.
+    /// The bus rejected a connection, for this cause.
     TurnedAway(&'static str),
-    /// Somebody wants to connect and has to wait, for this cause.
+    /// The bus delayed a connection, for this cause.
     Delayed(&'static str),
-    /// Connections are accepted again.
+    /// The bus accepts connections again.
     AcceptingAgain,
-    /// The system did not let the bus do something.
+    /// A system operation of the bus failed.
     Fault(&'static str),
-    /// The policy keeps messages from a connection.
+    /// The policy withholds messages from a connection.
     Withheld(&'static str),
-    /// A message has passed a rule that is to be logged.
+    /// A message matched a policy rule that asks for a log line.
     Allowed,
-    /// The kernel did not take a message, for this cause.
+    /// The kernel did not accept a message, for this cause.
     Undelivered(&'static str),
-    /// A connection loses signals.
+    /// A connection began to lose signals.
     Losing,
     /// A connection that lost signals reads again.
     CaughtUp,
-    /// A connection has become a monitor.
+    /// A connection became a monitor.
     Monitor,
-    /// A connection has got the ring of a trace.
+    /// A connection got the ring buffer of a trace.
     Traces,
-    /// The configuration was read again for a caller.
+    /// A caller reloaded the configuration.
     Reloaded,
-    /// The configuration could not be read again for a caller.
+    /// A reload of the configuration by a caller failed.
     ReloadFailed,
-    /// A service is being started.
+    /// The activation of a service began.
     Starting,
-    /// A service that was being started is there.
+    /// The activation of a service succeeded.
     Started,
-    /// A service did not start, for this cause.
+    /// The activation of a service failed, for this cause.
     StartFailed(&'static str),
 }
 
@@ -77,14 +77,14 @@ impl LogTopic {
         Self::Disconnected(end.cause())
     }
 
-    /// How many lines of one connection are written in a while, and how many of one user. A session
-    /// starts many services at once.
+    /// The maximum number of lines per window, for one connection and for one user. A session
+    /// starts many services at once, so their allowance is larger.
     pub(super) const fn lines(self) -> LineAllowance {
         match self {
             Self::Starting | Self::Started | Self::StartFailed(_) => {
                 LineAllowance { of_connection: 50, of_user: 100 }
             }
-            // The next one of the same user says nothing new.
+            // Further lines of the same user add no information.
             Self::TurnedAway(_) | Self::Delayed(_) => {
                 LineAllowance { of_connection: 1, of_user: 1 }
             }
@@ -92,7 +92,7 @@ impl LogTopic {
         }
     }
 
-    /// The number by which the journal knows such lines. They are the same in all versions.
+    /// The `MESSAGE_ID` of such lines in the journal, which is the same in all versions.
     pub(super) const fn message_id(self) -> MessageId {
         MessageId(match self {
             Self::Disconnected(_) => "1e06d46f12fc4e95b6625f8bdcf9a8bc",
@@ -116,7 +116,7 @@ impl LogTopic {
         })
     }
 
-    /// The topic in one word.
+    /// The word for the topic in the `DBUS_EVENT` field.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Disconnected(_) => "disconnected",
@@ -140,7 +140,7 @@ impl LogTopic {
         }
     }
 
-    /// Why, where the topic alone does not say it.
+    /// The cause, if the topic alone does not imply it.
     pub(super) const fn cause(self) -> Option<&'static str> {
         match self {
             Self::Disconnected(cause)
@@ -165,29 +165,29 @@ impl LogTopic {
     }
 }
 
-/// How many lines are written.
+/// Maximum number of lines in a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LineAllowance {
     pub(super) of_connection: u32,
     pub(super) of_user: u32,
 }
 
-/// What lines of this topic tell, of many.
+/// A noun phrase for several lines of this topic, used in summaries.
 impl fmt::Display for LogTopic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disconnected(cause) => write!(f, "connections that were disconnected ({cause})"),
             Self::Refused(cause) => write!(f, "messages that were refused ({cause})"),
-            Self::TurnedAway(cause) => write!(f, "connections that were not let in ({cause})"),
-            Self::Delayed(cause) => write!(f, "connections that had to wait ({cause})"),
+            Self::TurnedAway(cause) => write!(f, "rejected connections ({cause})"),
+            Self::Delayed(cause) => write!(f, "delayed connections ({cause})"),
             Self::AcceptingAgain => f.write_str("times that connections were accepted again"),
             Self::Fault(cause) => write!(f, "faults ({cause})"),
             Self::Withheld(cause) => {
-                write!(f, "connections that messages are kept from ({cause})")
+                write!(f, "connections that messages were withheld from ({cause})")
             }
-            Self::Allowed => f.write_str("messages that passed a rule that is logged"),
+            Self::Allowed => f.write_str("messages that matched a policy rule with log=\"true\""),
             Self::Undelivered(cause) => write!(f, "messages that were not delivered ({cause})"),
-            Self::Losing => f.write_str("times that signals were lost"),
+            Self::Losing => f.write_str("times that a connection began to lose signals"),
             Self::CaughtUp => f.write_str("times that a connection has caught up"),
             Self::Monitor => f.write_str("connections that became monitors"),
             Self::Traces => f.write_str("connections that read traces"),

@@ -1,13 +1,13 @@
-//! The way into the background, in two halves: leave the caller's process, then, when everything
-//! that can fail is done, let the caller go on.
+//! Going to the background in two steps: fork, then release the waiting caller when everything that
+//! can fail is done.
 //!
 //! ```text
-//!  caller ─ start ─┬─ wait ───────────────────────── exit 0, or 1 if the other ends first
+//!  caller ─ start ─┬─ wait ───────────────────────── exit 0, or 1 if the child ends first
 //!                  └─ child: leave, finish the start ─ release ─ serve
 //! ```
 //!
-//! So whoever sees the caller's process succeed can connect, and what goes wrong until then still
-//! reaches its standard error and its exit status.
+//! So a program that sees the caller's process succeed can connect. Errors until then reach the
+//! caller's standard error and exit status.
 
 use std::env;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -17,14 +17,14 @@ use sys::daemonize::{ForkSide, StandardStream, fork, set_file_mode_mask, silence
 
 use crate::busconfig::Umask;
 
-/// The caller, who waits.
+/// The original process, which waits until it is released.
 #[derive(Debug)]
 pub(super) struct WaitingCaller {
     pipe: PipeWriter,
 }
 
-/// Doubles the process; only the child returns from this. Nothing that is dropped at its end may
-/// be dropped twice, so the parent leaves without dropping anything.
+/// Forks; only the child returns. The parent exits without dropping anything, because values with
+/// side effects on drop must not be dropped in both processes.
 pub(super) fn leave(umask: Umask) -> io::Result<WaitingCaller> {
     let (reader, pipe) = io::pipe()?;
     match fork()? {
@@ -43,21 +43,23 @@ pub(super) fn leave(umask: Umask) -> io::Result<WaitingCaller> {
 }
 
 impl WaitingCaller {
-    /// Lets go of the caller's output, so that it can wait for the end of that, and lets it go on.
+    /// Closes the caller's output, so that the caller sees its end of file, and lets the caller
+    /// exit.
     pub(super) fn release(mut self) -> io::Result<()> {
         silence(StandardStream::Output)?;
         if env::var_os("DBUS_DEBUG_OUTPUT").is_none() {
             silence(StandardStream::Error)?;
         }
         match self.pipe.write_all(READY) {
-            // The caller was killed. The bus it asked for is there all the same.
+            // The caller was killed, but the bus is ready and keeps running.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             outcome => outcome,
         }
     }
 }
 
-/// The exit status of the caller: success when the child says so, failure when it ends silently.
+/// The exit status of the caller: success if the child reports it, failure if the child ends
+/// silently.
 fn wait(mut pipe: PipeReader) -> i32 {
     let mut answer = [0; READY.len()];
     i32::from(pipe.read_exact(&mut answer).is_err())

@@ -1,4 +1,4 @@
-//! Why a bus does not start, or stops.
+//! Errors that keep a bus from starting or make it stop.
 
 use std::fmt;
 use std::io;
@@ -11,78 +11,78 @@ use crate::listen::ListenError;
 use crate::mediation::MediationError;
 use crate::os_error::OsError;
 
-/// Why a bus does not run.
+/// Why a bus does not start or stopped with an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RunError {
-    /// It did not start.
+    /// The bus did not start.
     Start(StartError),
-    /// It started, and its event loop ended in an error.
+    /// The bus started, and its event loop failed.
     Serve(OsError),
 }
 
 /// Why a bus does not start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartError {
-    /// The configuration is wrong or cannot be read.
+    /// The configuration is invalid or cannot be read.
     Config(ConfigError),
-    /// A security module is to have a say, and cannot be asked.
+    /// A security module that must mediate cannot be used.
     Mediation(MediationError),
-    /// It cannot listen.
+    /// The bus cannot listen at one of its addresses.
     Listen(ListenError),
-    /// What was to be printed could not be written.
+    /// The address or process id could not be written to its descriptor.
     Print(OsError),
-    /// There is no such descriptor to print to.
+    /// The descriptor to print to does not exist or cannot be used.
     PrintTo(InheritError),
-    /// There is a pid file, and the process that it names runs, or it names none.
+    /// The pid file exists, and its process runs or it contains no process id.
     PidFileExists(PathBuf),
     /// The pid file cannot be written.
     PidFile {
-        /// Where it was to be.
+        /// The path of the pid file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: OsError,
     },
-    /// The configuration names a user that nobody knows.
+    /// The configuration names a user that does not exist.
     UnknownUser(String),
-    /// The system fails at a step of the start.
+    /// A system operation failed during the start.
     System {
-        /// The step.
+        /// The step that failed.
         step: StartupStep,
-        /// Why.
+        /// The error of the system.
         error: OsError,
     },
 }
 
-/// A step of the start that fails only if the system does not work or forbids it.
+/// A step of the start that fails only if the system lacks resources or forbids it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StartupStep {
-    /// Reading from `/dev/null` in place of standard input.
+    /// Replacing standard input by `/dev/null`.
     SilenceInput,
-    /// Finding out where files are.
+    /// Determining the current directory.
     LocateFiles,
-    /// Receiving signals.
+    /// Blocking signals to receive them in the event loop.
     BlockSignals,
-    /// Looking up the user to become.
+    /// Looking up the user to switch to.
     LookUpUser,
-    /// Making an id for the bus.
+    /// Creating the id of the bus.
     MakeId,
-    /// Leaving the terminal.
+    /// Forking to the background.
     GoToBackground,
-    /// Becoming another user.
+    /// Switching to another user.
     SwitchUser,
-    /// Finding out who the bus is to the kernel.
+    /// Reading the credentials of this process.
     ReadCredentials,
-    /// Making the event loop.
+    /// Creating the event loop.
     MakeEventLoop,
 }
 
 impl StartError {
-    /// An error of the system at `step`.
+    /// Converts an I/O error at `step` into a start error.
     pub(super) fn at(step: StartupStep) -> impl Fn(io::Error) -> Self {
         move |error| Self::System { step, error: error.into() }
     }
 
-    /// An error of writing what was to be printed.
+    /// Converts an error of printing the address or process id.
     pub(super) fn print(error: io::Error) -> Self {
         Self::Print(error.into())
     }
@@ -152,14 +152,14 @@ impl fmt::Display for StartupStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::SilenceInput => "read from /dev/null",
-            Self::LocateFiles => "find out the current folder",
+            Self::LocateFiles => "determine the current directory",
             Self::BlockSignals => "receive signals",
             Self::LookUpUser => "look up the user to become",
             Self::MakeId => "get random bytes",
             Self::GoToBackground => "go to the background",
-            Self::SwitchUser => "become another user",
-            Self::ReadCredentials => "find out the credentials of this process",
-            Self::MakeEventLoop => "make the event loop",
+            Self::SwitchUser => "switch to another user",
+            Self::ReadCredentials => "read the credentials of this process",
+            Self::MakeEventLoop => "create the event loop",
         })
     }
 }

@@ -1,16 +1,15 @@
-//! From a command line to a bus that serves, in the order in which callers of `dbus-daemon` expect
-//! things to happen.
+//! Starts a bus from its settings, in the order that callers of `dbus-daemon` expect.
 //!
 //! ```text
 //!  take what the caller left open: descriptors to print to, sockets of the service manager
 //!  read the configuration ─ refuse if another bus has the pid file
 //!  listen ─ print the addresses
-//!  go to the background ─ write the pid file ─ print the process number
-//!  raise the limit of open files ─ become the user of the configuration
-//!  make the event loop ─ let the caller go on ─ tell the service manager ─ serve
+//!  go to the background ─ write the pid file ─ print the process id
+//!  raise the limit of open files ─ switch to the configured user
+//!  create the event loop ─ release the caller ─ notify the service manager ─ serve
 //! ```
 //!
-//! Whatever fails on the way takes back what was done: sockets and the pid file are removed.
+//! If a step fails, the earlier steps are undone: sockets and the pid file are removed.
 
 mod background;
 mod error;
@@ -60,11 +59,12 @@ use plan::StartupPlan;
 use service_manager::ManagerNotifier;
 use user::DaemonUser;
 
-/// Runs a bus until a signal ends it. `program` is the name that the program was called by, with
-/// which the lines of the log begin.
+/// Runs a bus until a signal stops it. Log lines begin with `program`, the name by which the
+/// program was called.
 ///
-/// With the background in the settings or the configuration, the process of the caller ends in
-/// here, and the one that returns is another. So call it while there is one thread.
+/// If the settings or the configuration ask for the background, this forks: the caller's process
+/// exits inside this function, and the child returns from it. Call it while the process has only
+/// one thread.
 ///
 /// # Errors
 ///
@@ -81,7 +81,8 @@ pub fn run(settings: &Settings, program: &str) -> Result<(), RunError> {
     outcome
 }
 
-/// A bus that is ready. The sockets go with the event loop, so before the pid file.
+/// A bus that is ready to serve. Fields drop in order, so the sockets are removed before the pid
+/// file.
 struct StartedBus {
     event_loop: EventLoop,
     manager: ManagerNotifier,
@@ -91,9 +92,9 @@ struct StartedBus {
 
 impl StartedBus {
     fn serve(mut self) -> Result<(), RunError> {
-        warn_if_failed(&self.log, TELL_MANAGER, self.manager.ready());
+        warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.ready());
         let outcome = self.event_loop.run();
-        warn_if_failed(&self.log, TELL_MANAGER, self.manager.stopping());
+        warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.stopping());
         outcome.map_err(|error| RunError::Serve(error.into()))
     }
 }
@@ -102,7 +103,7 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     silence(StandardStream::Input).map_err(StartError::at(StartupStep::SilenceInput))?;
     let mut outputs = StartupOutputs::take(settings)?;
     let mut environment = environment();
-    warn_if_failed(log, "keep descriptors from services", set_all_close_on_exec());
+    warn_if_failed(log, "mark inherited descriptors close-on-exec", set_all_close_on_exec());
 
     let settings = &Settings { config: settings.config.rereadable()?, ..settings.clone() };
     let (mut loaded, warnings) =
@@ -118,7 +119,7 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     opened.finish(outputs, log)
 }
 
-/// A bus that others can find already, while the process is still that of the caller.
+/// A bus that clients can already connect to, before the process goes to the background.
 struct Opened {
     loaded: Loaded,
     plan: StartupPlan,
@@ -141,7 +142,7 @@ impl Opened {
         let mediation = Mediation::of(document.bus_type.as_ref(), document.app_armor.as_ref())?;
         let uid = own_identity()?.uid;
         make_service_dir(&loaded.config, environment, uid, log);
-        // From now on SIGTERM waits for the event loop, which removes what is made here.
+        // From now on SIGTERM is handled by the event loop, which removes the files created below.
         let signals = block_signals(plan.interrupt)?;
         let listeners = plan.listen(environment)?;
         let metrics_socket = loaded.config.document.own.metrics_socket.as_deref();
@@ -160,9 +161,9 @@ impl Opened {
         warn_if_failed(log, "raise the limit of open files", OpenFiles::raise().map(|_| ()));
         if let Some(user) = user.filter(|_| uid == ROOT) {
             let files = Files { listeners: &listeners, metrics: metrics.as_ref() };
-            warn_if_failed(log, "hand over files", files.hand_over(user.owner()));
+            warn_if_failed(log, "change the owner of files", files.hand_over(user.owner()));
             user.take_over()?;
-            files.tell_what_stays(log);
+            files.log_undeletable(log);
         }
 
         let manager = ManagerNotifier::from_environment();
@@ -195,7 +196,7 @@ impl Opened {
     }
 }
 
-/// What root has made for the bus, and the user that it becomes is to remove at the end.
+/// Files that root created and the unprivileged user has to remove at exit.
 struct Files<'b> {
     listeners: &'b [Listener],
     metrics: Option<&'b Metrics>,
@@ -207,25 +208,26 @@ impl Files<'_> {
         self.metrics.map_or(Ok(()), |metrics| metrics.hand_over(owner))
     }
 
-    /// A file goes only if its folder lets it.
-    fn tell_what_stays(&self, log: &Log) {
+    /// Logs a file that the bus cannot remove at exit, because the user cannot write to its
+    /// directory.
+    fn log_undeletable(&self, log: &Log) {
         if let Some(path) = self.metrics.map(Metrics::path).filter(|path| !is_removable(path)) {
             let path = path.display();
             let line = format!(
-                "{path} will be left behind at the end, since its folder lets only others remove \
-                 it; the next bus there replaces it"
+                "{path} will be left behind at exit, since this user cannot remove files from its \
+                 directory; the next bus at this path replaces it"
             );
             log.write(Severity::Notice, line);
         }
     }
 }
 
-/// What the log calls a bus of this kind.
+/// The type of the bus, as shown in log lines.
 fn type_name(config: &Config) -> &str {
     config.document.bus_type.as_ref().map_or("unknown", BusType::name)
 }
 
-/// What the process finds that bears on where it can listen.
+/// The parts of the process environment that affect where the bus can listen.
 fn environment() -> ListenEnvironment {
     let [pid, count] = ["LISTEN_PID", "LISTEN_FDS"].map(|name| env::var(name).ok());
     let variables = ListenVariables { pid: pid.as_deref(), count: count.as_deref() };
@@ -237,8 +239,8 @@ fn environment() -> ListenEnvironment {
     }
 }
 
-/// Reads the configuration, and the services that it names, and returns both with what the log should
-/// say about them. A session bus needs no file.
+/// Reads the configuration and the service files that it names. Returns both with the warnings to
+/// log. A session bus does not need a configuration file.
 fn load(
     source: &ConfigSource,
     body_validation: BodyValidation,
@@ -255,7 +257,7 @@ fn load(
     let mut warnings: Vec<_> = config.document.warnings.iter().map(ToString::to_string).collect();
     config.configuration.body_validation = body_validation;
     if body_validation == BodyValidation::Off {
-        warnings.push("Bodies of messages are passed on unchecked".to_owned());
+        warnings.push("Message bodies are forwarded without validation".to_owned());
     }
     let Document { service_dirs, service_helper, .. } = &config.document;
     let (catalog, rejected) = activation::read(service_dirs, service_helper.clone());
@@ -264,7 +266,7 @@ fn load(
     Ok((Loaded { config, catalog }, warnings))
 }
 
-/// Reads the configuration again, with the service manager in the picture.
+/// Reloads the configuration, and notifies the service manager of it.
 struct Reread {
     plan: StartupPlan,
     manager: ManagerNotifier,
@@ -274,7 +276,7 @@ struct Reread {
 
 impl Reload for Reread {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
-        warn_if_failed(&self.log, TELL_MANAGER, self.manager.reloading());
+        warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.reloading());
         let StartupPlan { config, body_validation, activation, .. } = &self.plan;
         let (mut loaded, warnings) = load(config, *body_validation, activation)?;
         self.warnings = warnings;
@@ -287,7 +289,7 @@ impl Reload for Reread {
     }
 
     fn done(&mut self) {
-        warn_if_failed(&self.log, TELL_MANAGER, self.manager.ready());
+        warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.ready());
     }
 }
 
@@ -313,7 +315,8 @@ fn block_signals(interrupt: Interrupt) -> Result<SignalSource, StartError> {
     SignalSource::block(&signals).map_err(StartError::at(StartupStep::BlockSignals))
 }
 
-/// Who this process is to the kernel now: another one in the background, or as another user.
+/// The current credentials of this process, which change in the background and after switching the
+/// user.
 fn own_identity() -> Result<PeerCredentials, StartError> {
     own_credentials().map_err(StartError::at(StartupStep::ReadCredentials))
 }
@@ -323,7 +326,7 @@ fn listen_for_metrics(path: &Path) -> Result<Metrics, StartError> {
     Metrics::listen(path).map_err(|error| StartError::Listen(failed(error)))
 }
 
-/// Who the bus is to its clients.
+/// The identity that the bus reports to its clients.
 fn bus_identity() -> Result<bus::BusIdentity, StartError> {
     let own = own_identity()?;
     Ok(bus::BusIdentity {
@@ -335,13 +338,13 @@ fn bus_identity() -> Result<bus::BusIdentity, StartError> {
     })
 }
 
-/// The id of this machine: the file that clients read, or else that of systemd (machine-id(5)).
+/// The machine id: from the file that clients read, or else from systemd's file (machine-id(5)).
 fn machine_id() -> Option<String> {
     let read = |path| Some(fs::read_to_string(path).ok()?.trim_end().to_owned());
     MACHINE_ID_FILES.into_iter().filter_map(read).find(|id| Guid::parse(id).is_ok())
 }
 
-/// For steps that a bus can do without.
+/// Logs a warning if an optional step failed.
 fn warn_if_failed(log: &Log, step: &str, outcome: io::Result<()>) {
     if let Err(error) = outcome {
         log.write(Severity::Warning, format_args!("Cannot {step}: {error}"));
@@ -350,9 +353,10 @@ fn warn_if_failed(log: &Log, step: &str, outcome: io::Result<()>) {
 
 const ROOT: u32 = 0;
 
-const TELL_MANAGER: &str = "tell the service manager";
+const NOTIFY_MANAGER: &str = "notify the service manager";
 
 const MACHINE_ID_FILES: [&str; 2] = ["/var/lib/dbus/machine-id", "/etc/machine-id"];
 
-/// A variable for tests that measure: a debug build of the bus does not check its invariants.
+/// An environment variable for measurements: a debug build of the bus then does not check its
+/// invariants.
 const UNCHECKED: &str = "DILIGENCE_UNCHECKED";

@@ -1,4 +1,4 @@
-//! Where a start prints its address and its process number.
+//! The outputs to which a starting bus prints its address and its process id.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ pub(super) struct StartupOutputs {
 }
 
 impl StartupOutputs {
-    /// Takes the descriptors. Both may be the same.
+    /// Takes ownership of the descriptors. Both numbers may be the same.
     pub(super) fn take(settings: &Settings) -> Result<Self, StartError> {
         let address = settings.print_address.map(Output::take).transpose()?;
         let pid = match (&address, settings.print_pid) {
@@ -28,26 +28,27 @@ impl StartupOutputs {
         Ok(Self { address, pid })
     }
 
-    /// Prints where to connect to, in one line.
+    /// Prints the addresses of all listeners in one line.
     pub(super) fn print_address(&mut self, listeners: &[Listener]) -> Result<(), StartError> {
         let Some(output) = self.address.take() else { return Ok(()) };
         output.print_line(&joined_address(listeners))
     }
 
-    /// Prints the number of this process.
+    /// Prints the process id of this process.
     pub(super) fn print_pid(self) -> Result<(), StartError> {
         self.pid.map_or(Ok(()), |output| output.print_line(&process::id().to_string()))
     }
 }
 
-/// An open descriptor to print one line to.
+/// A destination for one line.
 #[derive(Debug)]
 enum Output {
     /// Descriptor 0, which is `/dev/null` by now.
     Nowhere,
     Stdout,
     Stderr,
-    /// One that the caller opened. It may wait for the end of it, so it is closed after the line.
+    /// A descriptor that the caller opened. The caller may wait for its end of file, so it is
+    /// closed after the line.
     Inherited(File),
 }
 
@@ -70,7 +71,7 @@ impl Output {
         })
     }
 
-    /// Prints a line, and closes the descriptor if that is ours to do.
+    /// Prints a line, and closes the descriptor if this process owns it.
     fn print_line(self, line: &str) -> Result<(), StartError> {
         let line = format!("{line}\n");
         self.write(line.as_bytes()).map_err(StartError::print)

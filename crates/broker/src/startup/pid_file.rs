@@ -1,4 +1,4 @@
-//! The file that holds the process number of the bus while it runs.
+//! The file that holds the process id of the bus while it runs.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -8,36 +8,36 @@ use std::process;
 
 use super::StartError;
 
-/// A file that was written by this process; removed when it is dropped.
+/// A pid file that this process wrote; it is removed on drop.
 #[derive(Debug)]
 pub(super) struct PidFile {
-    /// Absolute, as the process may leave the folder in which it started.
+    /// Absolute, because the process may change its working directory.
     path: PathBuf,
 }
 
 impl PidFile {
-    /// Fails if there is a file, unless the process that it names has ended without removing it: a
-    /// bus that was killed.
+    /// Fails if the file exists, unless the process that it names no longer runs, as after a bus
+    /// was killed.
     pub(super) fn check_absent(path: &Path) -> Result<(), StartError> {
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_file() && names_nobody(path) => {
-                // What cannot be removed is in the way when the new one is written.
+                // If this fails, writing the new file fails with a better error.
                 let _ = fs::remove_file(path);
                 Ok(())
             }
             Ok(_) => Err(StartError::PidFileExists(path.to_owned())),
-            // Whatever else is wrong shows when the file is written.
+            // Any other problem is reported when the file is written.
             Err(_) => Ok(()),
         }
     }
 
-    /// Writes the number of this process to a new file at `path`, which is absolute.
+    /// Writes the process id of this process to a new file at `path`, which is absolute.
     pub(super) fn write(path: PathBuf) -> Result<Self, StartError> {
         let failed =
             |error: io::Error| StartError::PidFile { path: path.clone(), error: error.into() };
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path);
         let mut file = opened.map_err(failed)?;
-        // From here on it goes if it cannot be written: no file without a number is left.
+        // From here on the file is removed if it cannot be written, so that no empty file remains.
         let written = Self { path: path.clone() };
         file.write_all(format!("{}\n", process::id()).as_bytes()).map_err(failed)?;
         Ok(written)
@@ -46,13 +46,13 @@ impl PidFile {
 
 impl Drop for PidFile {
     fn drop(&mut self) {
-        // A bus that gave up root may have lost the right to do this.
+        // A bus that gave up root may lack the permission to remove it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Whether the file holds the number of a process that is not there. One that is ours is not of
-/// another: where the machine or its container starts anew, the numbers do too.
+/// Whether the file holds the id of a process that does not exist. This process's own id also
+/// counts as stale: after a reboot, or in a new container, process ids repeat.
 fn names_nobody(path: &Path) -> bool {
     let text = fs::read_to_string(path).unwrap_or_default();
     let Ok(pid) = text.trim_ascii().parse() else { return false };

@@ -1,4 +1,4 @@
-//! What one start does: the command line over the configuration.
+//! The plan of a start: the settings of the command line merged with the configuration.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,32 +16,32 @@ use crate::busconfig::{Config, Document, ForkMode, Syslog, Umask};
 use crate::listen::{ListenEnvironment, Listener, listen, parse};
 use crate::log::LogTarget;
 
-/// What one start does.
+/// The merged settings of one start.
 #[derive(Debug)]
 pub(super) struct StartupPlan {
-    /// What to read again; absolute, if the process leaves the folder of the caller.
+    /// The configuration to reload; its path is absolute if the process changes its directory.
     pub(super) config: ConfigSource,
-    /// Where to listen, each list at one of its entries. Never empty.
+    /// The address lists to listen at, one entry of each. Never empty.
     pub(super) addresses: Vec<AddressList>,
-    /// Where the log goes.
+    /// The destination of log lines.
     pub(super) log: LogTarget,
-    /// Where the process number goes; absolute.
+    /// The absolute path of the pid file, if one is written.
     pub(super) pid_file: Option<PathBuf>,
-    /// Whether to leave the terminal, and with which mask then.
+    /// Whether to go to the background, and what to do with the umask then.
     pub(super) background: Option<Umask>,
-    /// Whom to become.
+    /// The user to switch to, by name or number.
     pub(super) user: Option<String>,
-    /// What SIGINT does.
+    /// The effect of SIGINT.
     pub(super) interrupt: Interrupt,
-    /// Whether the bodies of messages are checked.
+    /// Whether message bodies are validated.
     pub(super) body_validation: BodyValidation,
-    /// Who starts the services.
+    /// How services are activated.
     pub(super) activation: UnitActivation,
-    /// Where to tell what is counted, whatever the configuration says; absolute.
+    /// The absolute path of the metrics socket, if the command line overrides the configuration.
     pub(super) metrics_socket: Option<PathBuf>,
-    /// Bytes of the flight recorder, whatever the configuration says.
+    /// The size of the flight recorder in bytes, if the command line overrides the configuration.
     pub(super) flight_recorder: Option<u64>,
-    /// Where its files go if the configuration does not say.
+    /// The directory of flight recorder files, if the configuration names none.
     flight_recorder_folder: PathBuf,
 }
 
@@ -71,7 +71,7 @@ impl StartupPlan {
         })
     }
 
-    /// Puts what the command line says in the place of what the configuration says.
+    /// Replaces values of the configuration by those of the command line.
     pub(super) fn overrule(&self, config: &mut Config) {
         let own = &mut config.document.own;
         if let Some(path) = &self.metrics_socket {
@@ -83,8 +83,8 @@ impl StartupPlan {
         config.configuration.flight_recorder = own.recorder();
     }
 
-    /// Listens everywhere. The listeners are in the order in which their addresses are printed:
-    /// what the configuration names last stands first.
+    /// Listens at all addresses. The listeners are in the order in which their addresses are
+    /// printed: the last address of the configuration comes first.
     pub(super) fn listen(
         &self,
         environment: &mut ListenEnvironment,
@@ -97,8 +97,8 @@ impl StartupPlan {
     }
 }
 
-/// A folder for what a program leaves behind: what the service manager has made for it, or the user
-/// has for what runs.
+/// The directory for flight recorder files: the state directory that the service manager created
+/// for this service, or that of the user.
 fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     let is_folder = |path: &PathBuf| path.is_absolute();
     let folders = ["STATE_DIRECTORY", "RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter();

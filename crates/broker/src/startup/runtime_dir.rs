@@ -1,5 +1,5 @@
-//! The folder for services that exist until the user logs out: `dbus-1/services` in the runtime
-//! folder. Nobody else makes it, so a session bus does.
+//! The directory for transient services, which exist until the user logs out: `dbus-1/services` in
+//! the runtime directory. No other program creates it, so a session bus does.
 
 use std::fmt;
 use std::fs;
@@ -11,7 +11,7 @@ use sys::filesystem::{Privacy, ensure_private_directory};
 
 use crate::os_error::OsError;
 
-/// Makes the folder, if it is not there, in a runtime folder that belongs to `uid`.
+/// Creates the directory if it is missing, in a runtime directory that belongs to `uid`.
 pub(super) fn make_service_dir(runtime_dir: &Path, uid: u32) -> Result<(), ServiceDirError> {
     check_runtime_dir(runtime_dir, uid)?;
     let folder = runtime_dir.join("dbus-1");
@@ -38,16 +38,16 @@ fn check_runtime_dir(runtime_dir: &Path, uid: u32) -> Result<(), ServiceDirError
     Ok(())
 }
 
-/// Why there is no such folder. The bus does without.
+/// Why the directory could not be created. The bus runs without it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum ServiceDirError {
-    /// There is no runtime folder.
+    /// The runtime directory does not exist or cannot be read.
     NoRuntimeDir(PathBuf, OsError),
-    /// It belongs to somebody else.
+    /// The runtime directory belongs to another user.
     OwnedBy { path: PathBuf, owner: u32, uid: u32 },
-    /// There is something else in the place of a folder.
+    /// Another kind of file is in the place of a directory.
     NotADirectory(PathBuf),
-    /// A folder cannot be made.
+    /// A directory cannot be created.
     Make(PathBuf, OsError),
 }
 

@@ -1,4 +1,4 @@
-//! What the command line says of a start, once it was read.
+//! The settings of a start, as read from the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -8,38 +8,38 @@ use crate::activation::UnitActivation;
 use crate::busconfig::{ConfigError, drain_pipe};
 use crate::log::LogChoice;
 
-/// A command line, as types. What it leaves open, the configuration decides.
+/// A parsed command line. The configuration decides what it leaves open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// What to read.
+    /// The configuration to read.
     pub config: ConfigSource,
-    /// An address list in place of those of the configuration. It is read after the configuration,
-    /// and a mistake in it is a reason not to start like any in there.
+    /// An address list that replaces the addresses of the configuration. It is parsed after the
+    /// configuration, and an invalid list keeps the bus from starting.
     pub address: Option<String>,
-    /// Where to print the addresses to connect to.
+    /// The descriptor to print the addresses to.
     pub print_address: Option<DescriptorNumber>,
-    /// Where to print the process number.
+    /// The descriptor to print the process id to.
     pub print_pid: Option<DescriptorNumber>,
-    /// Whether to leave the terminal.
+    /// Whether to go to the background.
     pub background: BackgroundChoice,
-    /// Whether to write the file that the configuration names.
+    /// Whether to write the pid file that the configuration names.
     pub pid_file: PidFileChoice,
-    /// Where the log goes.
+    /// The destination of log lines.
     pub log: LogChoice,
-    /// Who starts the services.
+    /// How services are activated.
     pub activation: UnitActivation,
-    /// What SIGINT does.
+    /// The effect of SIGINT.
     pub interrupt: Interrupt,
-    /// Whether the bodies of messages are checked.
+    /// Whether message bodies are validated.
     pub body_validation: BodyValidation,
-    /// Where to listen for those who want to know what is counted, if anywhere.
+    /// The path of the metrics socket, if the command line names one.
     pub metrics_socket: Option<PathBuf>,
-    /// Bytes of the flight recorder, if anything is said of it; 0 is none.
+    /// The size of the flight recorder in bytes, if the command line sets it; 0 disables it.
     pub flight_recorder: Option<u64>,
 }
 
 impl Settings {
-    /// The settings of a command line that names a configuration and nothing else.
+    /// Creates the settings of a command line that only names a configuration.
     #[must_use]
     pub fn new(config: ConfigSource) -> Self {
         Self {
@@ -59,26 +59,26 @@ impl Settings {
     }
 }
 
-/// Which configuration to read.
+/// The source of the configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConfigSource {
-    /// That of the session bus; where the system has none, a built-in one.
+    /// The file of the session bus, or a built-in configuration if that file does not exist.
     Session,
-    /// That of the system bus.
+    /// The file of the system bus.
     System,
-    /// This file.
+    /// The file at this path.
     File(PathBuf),
-    /// This pipe, from which this content came.
+    /// A pipe, which can be read only once, with its content.
     Pipe {
-        /// Where the pipe was found.
+        /// The path of the pipe.
         path: PathBuf,
-        /// All that came out of it.
+        /// Everything that was read from the pipe.
         content: Vec<u8>,
     },
 }
 
 impl ConfigSource {
-    /// The same source, in a form that can be read more than once.
+    /// The same source in a form that can be read more than once.
     pub(super) fn rereadable(&self) -> Result<Self, ConfigError> {
         let Self::File(path) = self else { return Ok(self.clone()) };
         Ok(match drain_pipe(path)? {
@@ -87,7 +87,7 @@ impl ConfigSource {
         })
     }
 
-    /// The file that is read.
+    /// The path of the configuration file.
     ///
     /// ```
     /// use broker::startup::ConfigSource;
@@ -105,15 +105,15 @@ impl ConfigSource {
     }
 }
 
-/// The number of a descriptor that whoever started this process left open to be written to.
+/// The number of an inherited descriptor to write to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DescriptorNumber(i32);
 
 impl DescriptorNumber {
-    /// Standard output.
+    /// The descriptor of standard output.
     pub const STDOUT: Self = Self(1);
 
-    /// Reads a number in decimal digits; `None` for anything that cannot be a descriptor.
+    /// Parses a number in decimal digits; `None` if it cannot be a descriptor.
     ///
     /// ```
     /// use broker::startup::DescriptorNumber;
@@ -127,41 +127,41 @@ impl DescriptorNumber {
         text.parse().ok().filter(|&number| number >= 0).map(Self)
     }
 
-    /// The number.
+    /// Returns the number of the descriptor.
     #[must_use]
     pub const fn get(self) -> i32 {
         self.0
     }
 }
 
-/// What the command line says of the background.
+/// Whether to go to the background, according to the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BackgroundChoice {
-    /// Nothing: the configuration has it.
+    /// The configuration decides.
     #[default]
     AsConfigured,
-    /// Go there.
+    /// Always go to the background.
     Go,
-    /// Do not.
+    /// Always stay in the foreground.
     Stay,
 }
 
-/// What the command line says of the file with the process number.
+/// Whether to write a pid file, according to the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PidFileChoice {
-    /// Nothing: the configuration has it.
+    /// The configuration decides.
     #[default]
     AsConfigured,
-    /// None is written, and one that is there is no reason not to start.
+    /// Write no pid file, and start even if one exists.
     Never,
 }
 
-/// What SIGINT does.
+/// The effect of SIGINT on the bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Interrupt {
-    /// It kills the bus, as it does by default; sockets and pid file stay behind.
+    /// SIGINT kills the bus, the default action; sockets and the pid file remain.
     #[default]
     Kills,
-    /// It ends the bus in an orderly way, like SIGTERM.
+    /// SIGINT stops the bus cleanly, like SIGTERM.
     Stops,
 }

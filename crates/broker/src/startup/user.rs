@@ -1,4 +1,4 @@
-//! The user that the bus becomes when it needs root no more: `<user>` of the configuration.
+//! The user that the bus switches to when it no longer needs root: `<user>` in the configuration.
 
 use sys::filesystem::FileOwner;
 use sys::privileges::{PrivilegeIdentity, switch_to};
@@ -7,7 +7,7 @@ use sys::users::UserAccount;
 use super::StartError;
 use super::error::StartupStep;
 
-/// A user that was looked up, with everything that becoming it takes.
+/// A user from the account database, with the group ids that a switch needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct DaemonUser {
     uid: u32,
@@ -16,7 +16,7 @@ pub(super) struct DaemonUser {
 }
 
 impl DaemonUser {
-    /// Finds a user by name, or by number where nobody has that name.
+    /// Finds a user by name, or by number if no user has that name.
     pub(super) fn find(name: &str) -> Result<Self, StartError> {
         let failed = StartError::at(StartupStep::LookUpUser);
         let found = match (UserAccount::by_name(name).map_err(&failed)?, name.parse()) {
@@ -28,13 +28,13 @@ impl DaemonUser {
         Ok(Self { uid: user.uid(), gid: user.gid(), groups })
     }
 
-    /// To whom files are handed over.
+    /// The owner that files are handed over to.
     pub(super) const fn owner(&self) -> FileOwner {
         FileOwner { uid: self.uid, gid: self.gid }
     }
 
-    /// Becomes that user, which takes root. Whoever starts a bus without it means the bus to run as
-    /// he is.
+    /// Switches to that user, which requires root. A bus that was not started as root keeps its
+    /// user.
     pub(super) fn take_over(&self) -> Result<(), StartError> {
         let Self { uid, gid, groups } = self;
         switch_to(PrivilegeIdentity { uid: *uid, gid: *gid, groups })

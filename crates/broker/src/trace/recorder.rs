@@ -101,7 +101,7 @@ impl Dump {
 
     /// Waits for its end.
     pub(crate) fn finish(self) -> Dumped {
-        let died = || Err(io::Error::other("the thread that writes it has died"));
+        let died = || Err(io::Error::other("the writer thread has died"));
         Dumped { path: self.path, outcome: self.thread.join().unwrap_or_else(|_| died()) }
     }
 }

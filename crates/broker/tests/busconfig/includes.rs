@@ -181,7 +181,7 @@ fn a_bad_file_of_a_directory_is_left_out_as_a_whole() {
         warnings,
         expected.map(|error| {
             format!(
-                "main.conf:2:1: Encountered error '{error}' while parsing, so the file is left out"
+                "main.conf:2:1: Encountered error '{error}' while parsing, so the file is ignored"
             )
         })
     );

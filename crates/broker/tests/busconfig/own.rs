@@ -73,11 +73,11 @@ fn nothing_unknown_passes_in_an_instruction() {
     );
     check(
         "<limit name='auth_timeout' user='alice'>5</limit>",
-        "2:23: <limit name=\"auth_timeout\"> cannot be set for a user, so not in <?diligence ?>",
+        "2:23: <limit name=\"auth_timeout\"> cannot be set per user, so it is not allowed in <?diligence ?>",
     );
     check(
         "<limit name='max_message_size'>5</limit>",
-        "2:23: <limit name=\"max_message_size\"> cannot be set for a user, so not in <?diligence ?>",
+        "2:23: <limit name=\"max_message_size\"> cannot be set per user, so it is not allowed in <?diligence ?>",
     );
     check(
         "<limit name='max_outgoing_bytes' user='bob'>many</limit>",

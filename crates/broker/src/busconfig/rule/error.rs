@@ -1,51 +1,51 @@
-//! Every way in which an `<allow>` or `<deny>` can be wrong.
+//! Errors of `<allow>` and `<deny>` elements.
 
 use std::fmt;
 
 use bus::policy::{FD_COUNT_MAX, Right};
 
-/// What is wrong with an `<allow>` or `<deny>`.
+/// Why an `<allow>` or `<deny>` is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// It has no attribute that says what it is about.
+    /// It has no attribute that defines its subject.
     Empty,
-    /// It is about two of owning, connecting and messages.
+    /// It combines two of owning, connecting and messages.
     SeveralRights,
-    /// It is about sending and about receiving.
+    /// It combines sending and receiving.
     SendAndReceive,
-    /// It names an error, and also an interface or a member, which errors do not have.
+    /// It names an error together with an interface or a member, which errors do not have.
     ErrorWithMember(Right),
     /// It names a member without an interface or a path.
     MemberAlone,
     /// It has both `send_destination` and `send_destination_prefix`.
     TwoDestinations,
-    /// It is about signals to nobody in particular, and names this recipient.
+    /// It is about broadcasts, but names this recipient.
     BroadcastTo(String),
-    /// An attribute that takes `true` and `false` has another value.
+    /// A `true`/`false` attribute has another value.
     NotBoolean {
-        /// The attribute.
+        /// The name of the attribute.
         attribute: &'static str,
-        /// Its value.
+        /// The value of the attribute.
         value: String,
     },
-    /// `send_type` or `receive_type` with a type that is not known.
+    /// `send_type` or `receive_type` has an unknown message type.
     MessageType(String),
-    /// `min_fds` or `max_fds` with something else than a number in range.
+    /// `min_fds` or `max_fds` is not a number in range.
     FdCount {
-        /// The attribute.
+        /// The name of the attribute.
         attribute: &'static str,
-        /// Its value.
+        /// The value of the attribute.
         value: String,
     },
-    /// It says who may connect, in a policy for one user.
+    /// It controls connecting, but is in a policy for one user.
     ConnectPerUser,
-    /// It says who may connect, in a policy for one group.
+    /// It controls connecting, but is in a policy for one group.
     ConnectPerGroup,
 }
 
 impl RuleError {
-    /// The error in words, of an element of this name.
+    /// Writes the error of an element with this name.
     pub(crate) fn fmt_on(&self, element: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "Element <{element}> must have one or more attributes"),

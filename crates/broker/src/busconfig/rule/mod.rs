@@ -1,4 +1,4 @@
-//! Reading `<allow>` and `<deny>`: which attributes go together, and what they say then.
+//! Parses `<allow>` and `<deny>`: valid combinations of attributes, and their meaning.
 
 mod error;
 
@@ -23,7 +23,7 @@ pub(super) struct RuleElement<'a> {
     verdict: PolicyVerdict,
 }
 
-/// What a rule is about, before its accounts are looked up.
+/// The subject of a rule, before its accounts are looked up.
 pub(super) enum Topic<'a> {
     Own(NamePattern),
     User(&'a str),
@@ -53,7 +53,7 @@ impl<'a> RuleElement<'a> {
         self.text("log") == Some("true")
     }
 
-    /// What the rule is about. It can only be one thing.
+    /// The subject of the rule. A rule with several subjects is an error.
     pub(super) fn topic(self) -> Result<Topic<'a>, ConfigError> {
         let alone = [
             self.text("own").map(|name| Topic::Own(any_or(name, NamePattern::One))),
@@ -86,7 +86,7 @@ impl<'a> RuleElement<'a> {
             (true, true) => Err(self.refuse(RuleError::SendAndReceive)),
             (true, false) => self.send_match().map(Topic::Send),
             (false, true) => self.receive_match().map(Topic::Receive),
-            // Eavesdropping is something that a recipient does.
+            // Eavesdropping applies to recipients.
             (false, false) if self.text("eavesdrop").is_some() => {
                 self.receive_match().map(Topic::Receive)
             }
@@ -139,7 +139,7 @@ impl<'a> RuleElement<'a> {
         })
     }
 
-    /// A member means little without what it is a member of, and an error has none.
+    /// A member needs an interface or a path, and an error has no member.
     fn expect_possible_member(self, side: &MessageSide) -> Result<(), ConfigError> {
         let [member, interface, path, error] =
             [side.member, side.interface, side.path, side.error].map(|name| self.text(name));
@@ -160,8 +160,8 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    /// What is said of replies is said of those that one would expect: requested ones are allowed,
-    /// unrequested ones are denied.
+    /// The replies that the rule covers by default: an `<allow>` covers requested replies, a
+    /// `<deny>` unrequested ones.
     fn replies(self, attribute: &'static str) -> Result<Replies, ConfigError> {
         let requested = self.boolean(attribute)?;
         let eavesdrops = self.eavesdrops()?;
@@ -206,7 +206,7 @@ impl<'a> RuleElement<'a> {
         }
     }
 
-    /// The value of an attribute that asks something; `*` does not.
+    /// The value of an attribute that restricts the rule; `None` for `*`.
     fn pattern(self, attribute: &str) -> Option<String> {
         self.text(attribute).filter(|value| *value != "*").map(str::to_owned)
     }
@@ -237,7 +237,7 @@ fn is_about_messages(attribute: &str) -> bool {
     !matches!(attribute, "own" | "own_prefix" | "user" | "group" | "log")
 }
 
-/// The attributes that ask the same of messages to send and of messages to receive.
+/// The names of the attributes for messages to send, or for messages to receive.
 struct MessageSide {
     right: Right,
     message_type: &'static str,
