@@ -1,17 +1,54 @@
-//! What the helper refuses, and that what it starts has nothing of the caller's.
+//! Errors of the helper, and the isolation of services from its caller.
+//!
+//! Tests that start programs as other users need root; without it they are reported as ignored.
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, exit};
+use std::process::{Command, ExitCode};
 
 use launch_helper::{SYSTEM_BUS, find, run};
+use libtest_mimic::{Arguments, Trial};
 use services::Folder;
 
-/// A folder that is removed at the end.
+/// The variable that turns a copy of this program into the helper; its value is the configuration file.
+const CONFIG: &str = "DILIGENCE_HELPER_CONFIG";
+
+fn main() -> ExitCode {
+    if let Some(config) = std::env::var_os(CONFIG) {
+        let arguments = ["helper".into(), "a.b".into()];
+        return run(&arguments, Path::new(&config)).exit_status().into();
+    }
+    let is_root = sys::privileges::effective_user() == 0;
+    let test = |name: &str, check: fn()| {
+        Trial::test(name, move || {
+            check();
+            Ok(())
+        })
+    };
+    let root_test = |name: &str, check: fn()| {
+        let trial = test(name, check);
+        if is_root { trial } else { trial.with_kind("needs root").with_ignored_flag(true) }
+    };
+    let trials = vec![
+        test("each_refusal_has_its_exit_status", each_refusal_has_its_exit_status),
+        test("service_files_are_parsed_or_rejected", service_files_are_parsed_or_rejected),
+        root_test("only_root_and_the_bus_user_may_call", only_root_and_the_bus_user_may_call),
+        root_test(
+            "services_inherit_no_process_attributes_of_the_caller",
+            services_inherit_no_process_attributes_of_the_caller,
+        ),
+        root_test(
+            "services_get_only_their_own_user_and_environment",
+            services_get_only_their_own_user_and_environment,
+        ),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// A temporary directory that is removed on drop.
 struct HelperScratch(PathBuf);
 
 impl HelperScratch {
@@ -43,9 +80,8 @@ fn status(arguments: &[&str], config: &Path) -> u8 {
     run(&arguments, config).exit_status()
 }
 
-/// Every refusal comes before anything is changed, so these run in the process of the tests.
-#[test]
-fn what_is_refused_has_its_exit_status() {
+/// The helper refuses before it changes its process, so these checks run in the test process.
+fn each_refusal_has_its_exit_status() {
     let scratch = HelperScratch::new("helper-refuses");
     let config = |user: &str| {
         let text = format!("<busconfig><user>{user}</user></busconfig>");
@@ -60,13 +96,12 @@ fn what_is_refused_has_its_exit_status() {
     assert_eq!(status(&["helper", "a.b"], missing), 3);
     assert_eq!(status(&["helper", "a.b"], &scratch.file("no-user.conf", "<busconfig/>")), 3);
     assert_eq!(status(&["helper", "a.b"], &config("no such user")), 3);
-    // Whoever runs the tests is not this user; root may ask, for what is not there.
-    let stranger = if sys::privileges::real_user() == 0 { 6 } else { 7 };
-    assert_eq!(status(&["helper", "a.b"], &config("daemon")), stranger);
+    // The tests run as another user than this one. Root may call, but the service does not exist.
+    let other_caller = if sys::privileges::real_user() == 0 { 6 } else { 7 };
+    assert_eq!(status(&["helper", "a.b"], &config("daemon")), other_caller);
 }
 
-#[test]
-fn a_service_is_what_its_own_file_says() {
+fn service_files_are_parsed_or_rejected() {
     let scratch = HelperScratch::new("helper-finds");
     let check = |file: &str, text: &str, expected: Result<&[&str], u8>| {
         let path = scratch.file(file, text);
@@ -90,46 +125,17 @@ fn a_service_is_what_its_own_file_says() {
     check("a.b.service", "nonsense", Err(8));
 }
 
-/// The variable that makes a copy of this program the helper, with its value for a configuration.
-const CONFIG: &str = "DILIGENCE_HELPER_CONFIG";
-
-/// Not a test, but what a copy of this program does that [`a_service_gets_its_own_user_alone`]
-/// starts.
-#[test]
-fn the_helper() {
-    if let Some(config) = std::env::var_os(CONFIG) {
-        let arguments = ["helper".into(), "a.b".into()];
-        exit(run(&arguments, Path::new(&config)).exit_status().into());
-    }
-}
-
-/// Whether these tests can start programs as other users.
-fn is_root() -> bool {
-    let is_root = sys::privileges::effective_user() == 0;
-    if !is_root {
-        // Past the capture of output, since it is to be read although the test passes.
-        let _ =
-            writeln!(std::io::stderr(), "left out, because only root can start as another user");
-    }
-    is_root
-}
-
-#[test]
-fn only_the_user_of_the_bus_and_root_may_ask() {
-    if !is_root() {
-        return;
-    }
+fn only_root_and_the_bus_user_may_call() {
     let scratch = HelperScratch::new("helper-callers");
-    // The other user may not be able to reach the place where it was built.
+    // Other users may have no access to the directory of the build.
     let helper = scratch.0.join("helper");
     let own = std::env::current_exe().expect("this program has a file");
     fs::copy(own, &helper).expect("a folder for tests");
     let config = scratch.file("system.conf", "<busconfig><user>daemon</user></busconfig>");
-    let asked_by = |user: &str| {
+    let status_for = |user: &str| {
         let user =
             sys::users::UserAccount::by_name(user).expect("users").expect("a user of that name");
         Command::new(&helper)
-            .args(["--exact", "the_helper", "--quiet"])
             .env(CONFIG, &config)
             .uid(user.uid())
             .gid(user.gid())
@@ -137,12 +143,12 @@ fn only_the_user_of_the_bus_and_root_may_ask() {
             .expect("it can be executed")
             .code()
     };
-    assert_eq!(asked_by("nobody"), Some(7), "no user of the bus");
-    assert_eq!(asked_by("daemon"), Some(7), "it is not set-user-ID root here");
-    assert_eq!(asked_by("root"), Some(6), "there is no service of that name");
+    assert_eq!(status_for("nobody"), Some(7), "no user of the bus");
+    assert_eq!(status_for("daemon"), Some(7), "it is not set-user-ID root here");
+    assert_eq!(status_for("root"), Some(6), "there is no service of that name");
 }
 
-/// A copy of this program that is set-user-ID root, and makes its caller the helper.
+/// Makes a set-user-ID root copy of this program, which acts as the helper.
 fn set_user_id_copy(scratch: &HelperScratch) -> PathBuf {
     let helper = scratch.0.join("helper");
     fs::copy(std::env::current_exe().expect("this program has a file"), &helper)
@@ -151,16 +157,12 @@ fn set_user_id_copy(scratch: &HelperScratch) -> PathBuf {
     helper
 }
 
-/// What a process finds of itself that it may have inherited, a line each.
+/// A shell script that prints the inheritable attributes of its process, one per line.
 const LOOK: &str = "umask; pwd; wc -c; nice; ionice; grep -o 'Cpus_allowed_list.*' /proc/$$/status; \
                     grep -E 'Sig(Blk|Ign)' /proc/$$/status; cat /proc/$$/oom_score_adj; \
                     cat /proc/self/timerslack_ns; cat /proc/$$/limits";
 
-#[test]
-fn a_service_inherits_no_setting_of_the_caller() {
-    if !is_root() {
-        return;
-    }
+fn services_inherit_no_process_attributes_of_the_caller() {
     let scratch = HelperScratch::new("helper-inherits");
     fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let helper = set_user_id_copy(&scratch);
@@ -187,13 +189,13 @@ fn a_service_inherits_no_setting_of_the_caller() {
             .expect("it can be executed");
         String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr)
     };
-    // So that it is known that the caller has them.
+    // Checks that the caller really has these attributes.
     let caller = run(&["sh", "-c", LOOK]);
     for line in ["0000", "idle", "300"] {
         assert!(caller.lines().any(|found| found == line), "{line}: {caller}");
     }
     let helper = helper.display().to_string();
-    let found = run(&[&helper, "--exact", "the_helper", "--nocapture", "--quiet"]);
+    let found = run(&[&helper]);
     let lines: Vec<_> =
         found.lines().skip_while(|line| !line.starts_with("00")).map(str::trim_end).collect();
     let processors = fs::read_to_string("/proc/1/status").expect("Linux");
@@ -223,14 +225,10 @@ fn a_service_inherits_no_setting_of_the_caller() {
     assert_eq!(soft.and_then(|columns| columns.split_whitespace().next()), Some("1024"));
 }
 
-/// Limits that the caller changes, and a system does not.
+/// Resource limits that the caller changes, and that systems leave at their defaults.
 const CHANGED: [&str; 3] = ["Max file size", "Max stack size", "Max processes"];
 
-#[test]
-fn a_service_gets_its_own_user_alone() {
-    if !is_root() {
-        return;
-    }
+fn services_get_only_their_own_user_and_environment() {
     let scratch = HelperScratch::new("helper-starts");
     let script = "id -u; id -G; env";
     let service = format!("[D-BUS Service]\nName=a.b\nExec=/bin/sh -c '{script}'\nUser=nobody\n");
@@ -239,14 +237,13 @@ fn a_service_gets_its_own_user_alone() {
     let config =
         format!("<busconfig><user>root</user><servicedir>{folder}</servicedir></busconfig>");
     let ran = Command::new(std::env::current_exe().expect("this program has a file"))
-        .args(["--exact", "the_helper", "--nocapture", "--quiet"])
         .env(CONFIG, scratch.file("system.conf", &config))
         .env("DBUS_STARTER_ADDRESS", "unix:path=/x")
         .env("SECRET", "x")
         .output()
         .expect("it can be executed");
     let output = String::from_utf8_lossy(&ran.stdout);
-    let lines: Vec<_> = output.lines().filter(|line| !line.starts_with("running")).collect();
+    let lines: Vec<_> = output.lines().collect();
     let nobody =
         sys::users::UserAccount::by_name("nobody").expect("users").expect("a user of that name");
     let groups = nobody.groups().expect("groups");
