@@ -1,4 +1,4 @@
-//! What can be started, by whom, and what the bus is told of it.
+//! The catalog of activatable services.
 
 use std::env;
 use std::path::PathBuf;
@@ -11,17 +11,17 @@ use sys::users::UserAccount;
 use super::units::UnitActivation;
 use crate::busconfig::ServiceDir;
 
-/// What can be started.
+/// The services that can be started.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Catalog {
     /// The service files.
     pub table: Table,
-    /// The program that starts services as other users, if they are started by one.
+    /// The launch helper, if services are started by it.
     pub helper: Option<PathBuf>,
 }
 
 impl Catalog {
-    /// What the bus has to know, if services are started in this way.
+    /// The activatable names for the bus core, if services are started in this way.
     #[must_use]
     pub fn services(&self, activation: &UnitActivation) -> Services {
         let (manager, template) = match activation {
@@ -40,14 +40,15 @@ impl Catalog {
     }
 }
 
-/// Reads the service files of these folders; what cannot be used is named in the warnings.
+/// Reads the service files of these directories. Files that cannot be used are reported in the
+/// warnings.
 #[must_use]
 pub fn read(dirs: &[ServiceDir], helper: Option<PathBuf>) -> (Catalog, Vec<Warning>) {
     let (table, warnings) = Table::read(&service_folders(dirs));
     (Catalog { table, helper }, warnings)
 }
 
-/// The folders of a configuration, in the order in which they count.
+/// The directories of service files, in the order of precedence.
 pub(crate) fn service_folders(dirs: &[ServiceDir]) -> Vec<Folder> {
     let folders = dirs.iter().flat_map(|dir| match dir {
         ServiceDir::Path(path) => vec![Folder::new(path.clone())],
@@ -57,8 +58,8 @@ pub(crate) fn service_folders(dirs: &[ServiceDir]) -> Vec<Folder> {
     folders.collect()
 }
 
-/// What the environment says, and the user database: that is where services were always found,
-/// wherever a test or a desktop moves `HOME`.
+/// The places of the environment, and the home directory of the user database as dbus-daemon uses
+/// it, even if a test or a desktop changes `HOME`.
 fn session_places() -> SessionPlaces {
     let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     SessionPlaces {
@@ -69,7 +70,7 @@ fn session_places() -> SessionPlaces {
     }
 }
 
-/// The home directory of who runs the bus, if the database knows.
+/// The home directory of the user of the bus, if the user database has it.
 fn home_of_user() -> Option<PathBuf> {
     let user = UserAccount::by_id(effective_user()).ok().flatten();
     user.map(|user| user.home().to_owned())

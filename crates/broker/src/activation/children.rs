@@ -1,8 +1,8 @@
-//! The processes of services, from their start until nothing of them is left.
+//! The processes of services, from their start until process and output have ended.
 //!
-//! A child has two descriptors that the loop watches: its process, readable at its end, and the
-//! pipe that it has for its standard error. The pipe may outlive the process: a service that goes
-//! into the background leaves it to the process that stays.
+//! The loop watches two descriptors of each child: its pidfd, readable when the process ends, and
+//! the pipe that is its standard error. The pipe may outlive the process: a service that goes to
+//! the background passes it on to the remaining process.
 
 use std::collections::BTreeMap;
 use std::io::{self, PipeReader, Read};
@@ -13,7 +13,7 @@ use sys::launch::{ChildEnding, ChildProcess as Process};
 use super::launcher::{Origin, failed_to_execute};
 use super::tail::Tail;
 
-/// A child, as the poller knows it.
+/// The key of a child in poller tokens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ChildKey(u32);
 
@@ -31,25 +31,25 @@ impl ChildKey {
 struct ServiceChild {
     start: StartId,
     origin: Origin,
-    /// Gone when it has ended.
+    /// `None` after the process has ended.
     process: Option<Process>,
-    /// Gone when nobody has the other end any more.
+    /// `None` after all writers have closed the pipe.
     output: Option<PipeReader>,
     tail: Tail,
 }
 
-/// What came when a pipe was read once.
+/// The result of reading a pipe once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spoken {
-    /// So many bytes.
+    /// This number of bytes was read.
     Bytes(usize),
-    /// Nothing, for now.
+    /// No output is available now.
     Nothing,
-    /// Nothing, for ever.
+    /// All writers have closed the pipe.
     End,
 }
 
-/// All children of which something is left.
+/// All children whose process or output has not ended.
 #[derive(Debug, Default)]
 pub(crate) struct Children {
     by_key: BTreeMap<ChildKey, ServiceChild>,
@@ -83,13 +83,14 @@ impl Children {
         self.by_key.get(&key)?.output.as_ref()
     }
 
-    /// The last of what the service of a start wrote, if it wrote anything.
+    /// The last output of the service of a start, if there is any.
     pub(crate) fn tail(&self, start: StartId) -> Option<&Tail> {
         let child = self.by_key.values().find(|child| child.start == start)?;
         (!child.tail.is_empty()).then_some(&child.tail)
     }
 
-    /// Reads once what a service wrote. At the end, the child [may be gone](Self::forget_if_gone).
+    /// Reads the output of a service once. At the end, the child [may be
+    /// gone](Self::forget_if_gone).
     pub(crate) fn read(&mut self, key: ChildKey, buffer: &mut [u8]) -> Spoken {
         let Some(child) = self.by_key.get_mut(&key) else { return Spoken::End };
         let Some(output) = &mut child.output else { return Spoken::End };
@@ -106,8 +107,8 @@ impl Children {
         Spoken::End
     }
 
-    /// If a process has ended: which start that was, and what has gone wrong if something has.
-    /// The child [may be gone](Self::forget_if_gone) then.
+    /// Reaps a process that has ended. Returns its start, and the failure if it failed. The child
+    /// [may be gone](Self::forget_if_gone) then.
     pub(crate) fn reap(&mut self, key: ChildKey) -> Option<(StartId, Option<StartFailure>)> {
         let child = self.by_key.get_mut(&key)?;
         let ending = child.process.as_ref()?.ending().unwrap_or(Some(ChildEnding::Unknown))?;
@@ -115,29 +116,29 @@ impl Children {
         Some((child.start, failure_of(ending, child.origin)))
     }
 
-    /// Forgets a child of which nothing is left, and the tail of what it wrote.
+    /// Removes a child whose process and output have ended, with the tail of its output.
     pub(crate) fn forget_if_gone(&mut self, key: ChildKey) {
         if self.process(key).is_none() && self.output(key).is_none() {
             self.by_key.remove(&key);
         }
     }
 
-    /// Kills and forgets a child that cannot be watched.
+    /// Kills and removes a child that cannot be watched.
     pub(crate) fn discard(&mut self, key: ChildKey) {
         let process = self.by_key.remove(&key).and_then(|child| child.process);
-        // It was started just now, as the same user.
+        // This cannot fail: the process was just started as the same user.
         let _ = process.as_ref().map(Process::kill);
     }
 
-    /// Kills the process of a start, if it runs.
+    /// Kills the process of a start, if it is running.
     pub(crate) fn kill(&self, start: StartId) -> io::Result<()> {
         let child = self.by_key.values().find(|child| child.start == start);
         child.and_then(|child| child.process.as_ref()).map_or(Ok(()), Process::kill)
     }
 }
 
-/// Whether the end of a process means that its service does not come. One that ends well may have
-/// gone into the background.
+/// The failure that the end of a process means. A process that exits successfully may have gone to
+/// the background.
 fn failure_of(ending: ChildEnding, origin: Origin) -> Option<StartFailure> {
     match (ending, origin) {
         (ChildEnding::NotExecuted(error), _) => Some(failed_to_execute(error)),

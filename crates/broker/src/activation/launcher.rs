@@ -1,4 +1,4 @@
-//! From the name of a service to a program that can be started.
+//! Builds the command and the environment of a service.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,28 +13,28 @@ use super::catalog::Catalog;
 use crate::busconfig::BusType;
 use crate::os_error::OsError;
 
-/// What is the same for all services of a bus as long as it runs.
+/// Settings that all services of a bus share.
 #[derive(Clone, Debug)]
 pub(crate) struct Launcher {
-    /// The variables that this process was started with.
+    /// The environment that this process was started with.
     inherited: Vec<(OsString, OsString)>,
-    /// Those that say where the bus is.
+    /// The variables with the address and the type of the bus.
     whereabouts: Vec<(&'static str, String)>,
     setup: ChildSetup,
 }
 
-/// Who executes the program of a service, and so what the exit status of the process means.
+/// The program that is executed, which decides the meaning of the exit status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
-    /// The process itself.
+    /// The program of the service itself.
     Direct,
-    /// The helper that starts services as other users.
+    /// The launch helper, which starts services as other users.
     Helper,
 }
 
 impl Launcher {
-    /// For a bus that clients find at `address`. `open_files` is what this process was allowed
-    /// when it was started.
+    /// Creates a launcher for a bus with this `address` for clients. `open_files` is the limit of
+    /// this process when it was started.
     pub(crate) fn new(address: &str, bus_type: Option<&BusType>, open_files: OpenFiles) -> Self {
         let setup = ChildSetup::new().open_files(open_files).without_protection();
         let inherited = std::env::vars_os().collect();
@@ -45,7 +45,7 @@ impl Launcher {
         &self.setup
     }
 
-    /// The program of a service. `changes` is what was asked for to be in the environment.
+    /// The program of a service. `changes` are the requested changes of the environment.
     pub(crate) fn program<'a>(
         &self,
         name: &str,
@@ -65,14 +65,14 @@ impl Launcher {
         let is_ours = |name: &OsString| NOT_PASSED_ON.iter().any(|ours| name == ours);
         let inherited = self.inherited.iter().filter(|(name, _)| !is_ours(name)).cloned();
         let whereabouts = self.whereabouts.iter().map(|(name, value)| (*name, value.as_str()));
-        // No name has a "=" in it, or nobody could tell where it ends.
+        // A name with "=" would be ambiguous.
         let changes = changes.filter(|(name, _)| !name.is_empty() && !name.contains('='));
         let os = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
         inherited.chain(changes.map(os)).chain(whereabouts.map(os)).collect()
     }
 }
 
-/// Where the bus is, for those who look at variables.
+/// The environment variables with the address and the type of the bus.
 fn whereabouts(address: &str, bus_type: Option<&BusType>) -> Vec<(&'static str, String)> {
     let mut variables = vec![("DBUS_STARTER_ADDRESS", address.to_owned())];
     let bus_type = match bus_type {
@@ -91,7 +91,7 @@ fn whereabouts(address: &str, bus_type: Option<&BusType>) -> Vec<(&'static str, 
     variables
 }
 
-/// The command line: the service's own, or that of the helper, which finds the service by itself.
+/// The command line of the service, or of the launch helper, which finds the service file itself.
 fn words(name: &str, catalog: &Catalog) -> Result<(Vec<OsString>, Origin), StartFailure> {
     let entry = catalog.table.get(name);
     let entry = entry.ok_or_else(|| failed_to_execute(io::ErrorKind::NotFound.into()))?;
@@ -107,12 +107,12 @@ fn words(name: &str, catalog: &Catalog) -> Result<(Vec<OsString>, Origin), Start
     }
 }
 
-/// A program that cannot be executed. The error reads as the C library has it.
+/// The failure of executing a program, in the words of the C library.
 pub(super) fn failed_to_execute(error: io::Error) -> StartFailure {
     StartFailure::Exec(ForeignError::new(OsError::from(error)))
 }
 
-/// Variables by which a service manager speaks to this process alone.
+/// Variables of the service manager for this process only, which services do not inherit.
 const NOT_PASSED_ON: [&str; 5] =
     ["LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID", "NOTIFY_SOCKET", "JOURNAL_STREAM"];
 

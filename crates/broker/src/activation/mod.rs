@@ -1,11 +1,11 @@
-//! Services as processes: which program, with which environment, and what becomes of it.
+//! Services as processes: their programs, their environment and their end.
 //!
 //! ```text
-//!  catalog    service files of all folders -> what can be started, and what the bus is told of it
-//!  units      who starts services, and the units of those that name none
+//!  catalog    service files of all directories -> activatable services
+//!  units      how services are started, and units for services that name none
 //!  launcher   a name -> a program with its arguments and its environment
-//!  children   processes that run: how they end, and what they write to standard error
-//!  tail       the last of what one of them wrote, for the log
+//!  children   running processes: their end, and their output on standard error
+//!  tail       the last output of a service, for the log
 //! ```
 
 mod catalog;

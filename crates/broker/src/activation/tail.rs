@@ -1,16 +1,16 @@
-//! The last of what a service wrote.
+//! The last output of a service.
 
 use std::collections::VecDeque;
 use std::fmt;
 
-/// The last bytes of a text that goes on and on.
+/// The last bytes of a continuous output.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     bytes: VecDeque<u8>,
 }
 
 impl Tail {
-    /// Adds what comes next.
+    /// Appends output, and drops the oldest bytes beyond the maximum.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend(&bytes[bytes.len().saturating_sub(BYTES_MAX)..]);
         let surplus = self.bytes.len().saturating_sub(BYTES_MAX);
@@ -22,7 +22,7 @@ impl Tail {
     }
 }
 
-/// The last lines, each in quotation marks. The first of them may lack its beginning.
+/// Writes the last lines, each in quotation marks. The first of them may be incomplete.
 impl fmt::Display for Tail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
@@ -37,10 +37,10 @@ impl fmt::Display for Tail {
     }
 }
 
-/// How much is kept of each service.
+/// The maximum number of bytes kept for each service.
 const BYTES_MAX: usize = 1024;
 
-/// How many lines of that are shown.
+/// The maximum number of lines that are shown.
 const LINES_MAX: usize = 5;
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
-//! Who starts services, and the units of those that name none.
+//! How services are started, and units for services that name none.
 
-/// Who starts the services.
+/// The process that starts services.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum UnitActivation {
-    /// The bus, as its children.
+    /// The bus starts services as its children.
     #[default]
     Direct,
-    /// Those that have a unit of systemd the service manager, when the bus asks it to.
+    /// At the request of the bus, systemd starts the services that name a unit. The bus starts the
+    /// others.
     Systemd,
-    /// All of them the service manager: those without a unit as instances of this one. So the bus
-    /// itself executes nothing, and may be forbidden to.
+    /// systemd starts all services: those without a unit as instances of this template. The bus
+    /// executes no programs, and may be forbidden to.
     SystemdAlone(UnitTemplate),
 }
 
-/// A unit that is made for any service by its name (systemd.unit(5)), as `helper@.service`.
+/// A template unit (systemd.unit(5)) for any service, such as `helper@.service`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnitTemplate {
     prefix: String,
@@ -21,7 +22,7 @@ pub struct UnitTemplate {
 }
 
 impl UnitTemplate {
-    /// Reads the name of a template; `None` for what is none.
+    /// Parses the name of a template; `None` if it is not one.
     ///
     /// ```
     /// use broker::startup::UnitTemplate;
@@ -38,10 +39,10 @@ impl UnitTemplate {
             .then(|| Self { prefix: prefix.to_owned(), suffix: suffix.to_owned() })
     }
 
-    /// The unit for a service.
+    /// The instance of the template for a service.
     #[must_use]
     pub(super) fn instance(&self, service: &str) -> String {
-        // Of all that a name of a bus may have, a dash alone means something else in a unit's
+        // Of all characters in bus names, only the dash has another meaning in unit names
         // (systemd-escape(1)).
         let instance = service.replace('-', r"\x2d");
         format!("{}@{instance}{}", self.prefix, self.suffix)

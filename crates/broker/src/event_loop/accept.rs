@@ -1,4 +1,4 @@
-//! New connections.
+//! Accepting new connections.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -22,7 +22,7 @@ use crate::os_error::OsError;
 use crate::report;
 use crate::throttled_peer::{ThrottleOutcome, ThrottleReason, ThrottledPeer};
 
-/// Where connections come from, and what decides when each is served.
+/// The listeners, and the limits that decide when a connection is served.
 #[derive(Debug)]
 pub(super) struct Entrance {
     pub(super) listeners: ListenerWatch,
@@ -39,7 +39,7 @@ impl Entrance {
         }
     }
 
-    /// Takes one connection of a listener, if there is room for more.
+    /// Accepts one connection of a listener, unless descriptors are short.
     pub(super) fn accept(
         &mut self,
         switchboard: &mut Switchboard,
@@ -85,7 +85,7 @@ impl Entrance {
         Self::throttled(station, credentials, outcome, reason);
     }
 
-    /// Logs that a peer is not served at once, and adds it to the history.
+    /// Logs a delayed or rejected peer, and adds it to the history.
     fn throttled(
         station: &mut Station,
         credentials: ConnectionCredentials,
@@ -101,7 +101,7 @@ impl Entrance {
         station.log_throttled(peer);
     }
 
-    /// Serves the peers that had to wait, as far as there are places again.
+    /// Serves queued peers as far as the limits allow again.
     pub(super) fn serve_queued(&mut self, switchboard: &mut Switchboard, config: &Config) {
         while switchboard.station.bus.is_accepting()
             && let Some(peer) = self.queue.next()
@@ -125,7 +125,7 @@ impl Entrance {
         }
     }
 
-    /// The process at the other end, as far as the kernel knows; `None` when it should and does not.
+    /// The process at the other end, if the kernel reports it; `None` if it should and does not.
     fn credentials_of(
         &self,
         station: &mut Station,

@@ -1,4 +1,4 @@
-//! Whether a user may connect, and what the policy has to know about a connection.
+//! Whether a connection is admitted, and the attributes that the policy needs.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::peer_attributes::{self, Label};
 use crate::report::described_in_line;
 
-/// Admits a connection that has authenticated, as this user or anonymously; or does not.
+/// Admits or rejects a connection that has authenticated, as this user or anonymously.
 pub(super) fn admit(
     switchboard: &mut Switchboard,
     config: &Config,
@@ -40,8 +40,8 @@ pub(super) fn admit(
     Ok(())
 }
 
-/// Reads what a new policy asks about all connections. A connection whose attributes cannot be read
-/// may do nothing.
+/// Reads the attributes that a new policy needs for all connections. If the attributes of a
+/// connection cannot be read, it is denied everything.
 pub(super) fn describe_anew(switchboard: &mut Switchboard, policy: &Policy) {
     let connections = switchboard.station.table.iter_mut();
     let peers: Vec<PeerId> = connections.map(|connection| connection.peer).collect();

@@ -13,26 +13,26 @@ use bus::ConnectionCredentials;
 
 use crate::throttled_peer::ThrottleOutcome;
 
-/// A peer that has connected.
+/// A peer that has connected and waits to be served.
 #[derive(Debug)]
 pub(super) struct PendingPeer {
     pub(super) socket: OwnedFd,
     /// The index of the listener that it connected to.
     pub(super) listener: usize,
     pub(super) credentials: ConnectionCredentials,
-    /// Before this time it is not read, if a rate limit says so.
+    /// The time before which it is not read, because of the rate limit.
     pub(super) served_at: Option<Duration>,
 }
 
-/// What happened to a peer that was to wait.
+/// The result of adding a peer to the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Admission {
     pub(super) outcome: ThrottleOutcome,
-    /// How many peers of the same user wait before it.
+    /// Number of peers of the same user before it.
     pub(super) ahead: usize,
 }
 
-/// Peers that wait, first in, first out.
+/// Waiting peers, first in, first out.
 #[derive(Debug, Default)]
 pub(super) struct AdmissionQueue {
     waiting: VecDeque<PendingPeer>,
@@ -56,7 +56,7 @@ impl AdmissionQueue {
     }
 }
 
-/// The most peers of one user that wait. No user has so many that are about to call Hello.
+/// The maximum number of waiting peers of one user. In normal use, fewer are about to call Hello.
 const WAITING_MAX: usize = 256;
 
 #[cfg(test)]

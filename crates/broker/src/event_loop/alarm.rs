@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use sys::timer::Timer;
 
-/// Rings at the next deadline, or before: when deadlines go away it stays as it is, so that those
-/// that never come cost no system call.
+/// A timer that expires at or before the next deadline. It is not reset when deadlines are removed,
+/// so that deadlines that are never reached cost no system call.
 #[derive(Debug)]
 pub(super) struct Alarm {
     timer: Timer,
-    /// When the timer rings.
+    /// When the timer expires.
     set_to: Option<Duration>,
-    /// When it has to ring at the latest.
+    /// The earliest requested deadline.
     wanted: Option<Duration>,
 }
 
@@ -25,21 +25,21 @@ impl Alarm {
         &self.timer
     }
 
-    /// There is something to look at at this moment.
+    /// Requests that the alarm expires at this time or earlier.
     pub(super) fn no_later_than(&mut self, at: Duration) {
         if self.wanted.is_none_or(|wanted| at < wanted) {
             self.wanted = Some(at);
         }
     }
 
-    /// Notes that the alarm has rung. From now on it waits for what is asked for from now on.
+    /// Notes that the alarm has expired, and forgets earlier requests.
     pub(super) fn rang(&mut self) -> io::Result<()> {
         self.set_to = None;
         self.wanted = None;
         self.timer.set(None)
     }
 
-    /// Sets the timer, if it would ring too late.
+    /// Sets the timer, if it would expire too late.
     pub(super) fn set(&mut self) -> io::Result<()> {
         let Some(wanted) = self.wanted else { return Ok(()) };
         if self.set_to.is_none_or(|set_to| wanted < set_to) {

@@ -1,4 +1,4 @@
-//! Changes of the folders from which the configuration is read.
+//! Changes of the directories from which the configuration is read.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,16 +13,16 @@ use crate::busconfig::Document;
 use crate::fault::Fault;
 use crate::folders::{FolderChange, Folders, Unrest, Unwatched};
 
-/// What watches the folders, and what it has seen of late.
+/// The watched directories, and their recent changes.
 #[derive(Debug)]
 pub(super) struct ConfigChanges {
-    /// Absent where the system gives none.
+    /// `None` if the system cannot watch directories.
     pub(super) folders: Option<Folders>,
     unrest: Option<Unrest>,
 }
 
 impl ConfigChanges {
-    /// Watches the folders of a configuration.
+    /// Watches the directories of a configuration.
     pub(super) fn of(document: &Document) -> (Self, Vec<Fault>) {
         let (folders, failed) = match Folders::new() {
             Ok(folders) => (Some(folders), None),
@@ -33,10 +33,10 @@ impl ConfigChanges {
         (changes, unwatched)
     }
 
-    /// Watches the folders of a configuration, and no others.
+    /// Watches exactly the directories of a configuration.
     pub(super) fn watch(&mut self, document: &Document) -> Vec<Fault> {
         let Some(folders) = &mut self.folders else { return Vec::new() };
-        // What comes into the others comes by programs that say so afterwards.
+        // The other directories are changed by programs that then ask for a reload.
         let services = service_folders(&document.service_dirs).into_iter();
         let services = services.filter(|folder| folder.naming != Naming::Strict);
         let services = services.map(|folder| folder.path);
@@ -44,13 +44,15 @@ impl ConfigChanges {
         named(folders.watch(wanted.collect::<BTreeSet<PathBuf>>()))
     }
 
-    /// What is about to be read is what is there now, and changes from now on are news.
+    /// Called before a reload: forgets earlier changes and renews the watches, so that later
+    /// changes count.
     pub(super) fn settle(&mut self) -> Vec<Fault> {
         self.unrest = None;
         self.folders.as_mut().map_or_else(Vec::new, |folders| named(folders.renew()))
     }
 
-    /// Looks at what has changed in the folders, and lets the alarm ring when they have come to rest.
+    /// Reads the changes of the directories, and sets the alarm for the time when they have
+    /// settled.
     pub(super) fn look(&mut self, now: Duration, alarm: &mut Alarm) -> io::Result<()> {
         let Some(folders) = &mut self.folders else { return Ok(()) };
         if folders.look()? == FolderChange::Changed {
@@ -61,7 +63,7 @@ impl ConfigChanges {
         Ok(())
     }
 
-    /// Whether the folders have come to rest after a change.
+    /// Whether the directories have settled after a change.
     pub(super) fn are_due(&self, now: Duration, alarm: &mut Alarm) -> bool {
         let Some(due) = self.unrest.map(Unrest::due) else { return false };
         if due > now {

@@ -14,7 +14,7 @@ use crate::busconfig::Config;
 use crate::connection::{End, Handshake, MessageStream, Phase};
 use crate::login::WrongNonce;
 
-/// Takes a chunk of the handshake, and what follows it.
+/// Processes a chunk of the handshake, and the messages that follow it.
 pub(super) fn proceed(
     switchboard: &mut Switchboard,
     authority: &mut SystemAuthority,
@@ -62,7 +62,7 @@ pub(super) fn proceed(
     }
 }
 
-/// Goes on with messages. The first may have come with the end of the handshake.
+/// Continues with messages. The first may have arrived with the end of the handshake.
 fn start_messages(switchboard: &mut Switchboard, peer: PeerId, rest: &[u8]) {
     let framer_limits = framer_limits(&switchboard.station.bus);
     let Switchboard { station, buffers, desk, fd_quotas, work, .. } = switchboard;
@@ -85,9 +85,9 @@ fn start_messages(switchboard: &mut Switchboard, peer: PeerId, rest: &[u8]) {
     connection.phase = Phase::Messages(stream);
 }
 
-/// How a connection ends that was rejected and whose `BEGIN` was under way: clients send it along with
-/// their first attempt to save a round trip. If they only asked for a mechanism that this bus does not
-/// offer, they connect again with another one, so it is not worth a line in the log.
+/// The end of a connection that was rejected while its `BEGIN` was already sent: clients send it
+/// along with their first attempt to save a round trip. If they only asked for a mechanism that
+/// this bus does not offer, they connect again with another one, so this is not logged.
 const fn end_after(rejection: Rejection) -> End {
     match rejection {
         Rejection::NotOffered => End::Closed,

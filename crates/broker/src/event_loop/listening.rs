@@ -1,8 +1,8 @@
-//! When connections are accepted, and when not.
+//! When connections are accepted.
 //!
-//! A process may have so many descriptors and no more. Before the last of them are gone the bus
-//! stops to accept: those who are connected send descriptors too, and files have to be read again.
-//! Whoever wants to connect waits then, in the queue of the kernel, until somebody leaves.
+//! The number of descriptors of a process is limited. The bus stops accepting connections before it
+//! has used all of them, because it also needs descriptors to receive those of messages and to read
+//! files. New connections then wait in the queue of the kernel until another one closes.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -22,39 +22,39 @@ use crate::os_error::OsError;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Listening {
     Watched,
-    /// The loop has not begun.
+    /// The loop has not started.
     NotYet,
-    /// There is no descriptor for one more. When a connection ends there may be one, and it is
-    /// looked at now and then whether somebody else has given one back.
+    /// There is no descriptor for another connection. The bus checks again when a connection
+    /// closes, and periodically, because other descriptors may have been closed.
     OutOfRoom {
         retry_at: Duration,
     },
 }
 
-/// How many descriptors there are, and whether they are short.
+/// The limit of descriptors, and whether they are short.
 #[derive(Debug)]
 struct DescriptorReserve {
-    /// The number from which on they are kept for others than new connections.
+    /// Descriptors from this number on are reserved for other uses than new connections.
     reserved: u64,
-    /// When they were short last, while the log has not said that it is over.
+    /// When they were last short, until the log reports the end of the shortage.
     short: Option<Duration>,
 }
 
 impl DescriptorReserve {
-    /// Those that this process may have.
+    /// The limits of this process.
     fn of_this_process() -> Self {
         let max = open_files_max();
         Self { reserved: max - RESERVE.min(max / 4), short: None }
     }
 
-    /// Whether more are left than are kept. The kernel gives each the lowest number that is free.
+    /// Whether unreserved descriptors are left. The kernel always assigns the lowest free number.
     fn are_left(&self, latest: impl AsFd) -> bool {
         let number = latest.as_fd().as_raw_fd();
         u64::try_from(number).is_ok_and(|number| number < self.reserved)
     }
 }
 
-/// The sockets that connections come from, and when they are watched.
+/// The listening sockets, and whether they are watched.
 #[derive(Debug)]
 pub(super) struct ListenerWatch {
     listeners: Vec<Listener>,
@@ -72,8 +72,8 @@ impl ListenerWatch {
         &self.listeners[index]
     }
 
-    /// Takes one connection, if there is room for more. If others wait, the next turn says so, and
-    /// one that comes alone costs no look for a second.
+    /// Accepts one connection, unless descriptors are short. Further waiting connections are
+    /// reported in the next turn, so a single connection needs no second system call.
     pub(super) fn accept(
         &mut self,
         station: &mut Station,
@@ -97,7 +97,7 @@ impl ListenerWatch {
         }
     }
 
-    /// Watches the listeners, unless there is no room for more connections.
+    /// Watches the listeners, unless descriptors are short.
     pub(super) fn update(&mut self, station: &mut Station) -> io::Result<()> {
         match self.listening {
             Listening::Watched => Ok(()),
@@ -110,7 +110,7 @@ impl ListenerWatch {
         }
     }
 
-    /// A connection was accepted, of which `descriptor` is the latest descriptor.
+    /// Notes that a connection was accepted, of which `descriptor` is the latest descriptor.
     fn note_accepted(&mut self, station: &mut Station, descriptor: impl AsFd) -> io::Result<()> {
         if !self.descriptors.are_left(descriptor) {
             return self.out_of_room(station, DescriptorShortage::Reserved);
@@ -124,21 +124,21 @@ impl ListenerWatch {
         Ok(())
     }
 
-    /// There is no room for one more connection.
+    /// Notes that there is no descriptor for another connection.
     fn out_of_room(
         &mut self,
         station: &mut Station,
         shortage: DescriptorShortage,
     ) -> io::Result<()> {
         let earlier = self.descriptors.short.replace(station.now);
-        // Where one leaves and another takes the place, it is still the same shortage.
+        // If a closed connection is replaced at once, it is still the same shortage.
         if earlier.is_none_or(|earlier| station.now.saturating_sub(earlier) > SHORTAGE_OVER) {
             station.fault(Fault::NoDescriptors(shortage));
         }
         self.stop_listening(station, Listening::OutOfRoom { retry_at: station.now + RETRY_AFTER })
     }
 
-    /// A connection has ended, so that a descriptor is free, perhaps the one that others wait for.
+    /// Notes that a connection closed, so that a descriptor is free.
     pub(super) fn note_closed(&mut self, now: Duration) {
         if let Listening::OutOfRoom { retry_at } = &mut self.listening {
             *retry_at = now;
@@ -149,7 +149,7 @@ impl ListenerWatch {
         match station.poller.as_fd().try_clone_to_owned() {
             Ok(next) if self.descriptors.are_left(&next) => self.start_listening(station),
             _ => {
-                // It goes on, however long it is since somebody has come.
+                // The shortage continues, even if no connection was attempted for long.
                 self.descriptors.short = Some(station.now);
                 let retry_at = station.now + RETRY_AFTER;
                 station.alarm.no_later_than(retry_at);
@@ -181,11 +181,11 @@ impl ListenerWatch {
     }
 }
 
-/// Descriptors that are kept, where the process may have four times as many.
+/// Number of reserved descriptors, if the process may have at least four times as many.
 const RESERVE: u64 = 64;
 
-/// How often it is looked at whether there are descriptors again.
+/// The interval of checks for free descriptors.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// How long descriptors must not have been short for the shortage to be over.
+/// The shortage is over if descriptors were not short for this long.
 const SHORTAGE_OVER: Duration = Duration::from_secs(5);

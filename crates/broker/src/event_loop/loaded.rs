@@ -1,38 +1,38 @@
-//! What is read from files, and how it is read again.
+//! The loaded configuration, and how it is reloaded.
 
 use crate::activation::Catalog;
 use crate::busconfig::{Config, ConfigError};
 
-/// What is read from files: the configuration, and the services of the folders that it names.
+/// The configuration, and the services of the directories that it names.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// What the bus is told to do, the services included.
+    /// The configuration, including activatable names.
     pub config: Config,
-    /// How the services are started.
+    /// The service files, and how services are started.
     pub catalog: Catalog,
 }
 
-/// A configuration without services.
+/// Creates a configuration without services.
 impl From<Config> for Loaded {
     fn from(config: Config) -> Self {
         Self { config, catalog: Catalog::default() }
     }
 }
 
-/// Reads the configuration again.
+/// Reloads the configuration on request.
 pub trait Reload {
-    /// Reads it.
+    /// Reads the configuration again.
     ///
     /// # Errors
     ///
-    /// What is wrong with it. The old one stays in force then.
+    /// The error in the configuration. The old one stays in force then.
     fn read(&mut self) -> Result<Loaded, ConfigError>;
 
-    /// Takes what the log should say about the last [`Self::read`], one line each.
+    /// Takes the warnings of the last [`Self::read`], one line each.
     fn warnings(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What was read is in force, or the old one after an error.
+    /// Called when the new configuration is in force, or the old one after an error.
     fn done(&mut self);
 }

@@ -1,32 +1,33 @@
-//! Memory that was needed once is given back.
+//! Returns free memory to the system.
 //!
-//! The allocator keeps what is free for the next that asks. After somebody has had very many rules, or
-//! many have not read, that would be more than the bus needs for years. So a while after a connection
-//! has ended, or has caught up, the bus looks whether it has much more than it had when it had least.
-//! Where that gives little back, since others need it, it is done less often.
+//! The allocator keeps freed memory for later use. After a peer had very many match rules, or many
+//! peers stopped reading, that may be far more than the bus will need. So a while after a
+//! connection has closed or caught up, the bus compares its memory with the minimum so far and
+//! trims it if it is much larger. If trimming frees little, because the memory is in use, it is
+//! tried less often.
 
 use std::time::Duration;
 
 use super::alarm::Alarm;
 
-/// When to look, and what there was.
+/// When to check next, and the memory use so far.
 #[derive(Debug)]
 pub(super) struct MemoryTrimmer {
     due: Option<Duration>,
-    /// The fewest bytes that were occupied at any look.
+    /// The minimum number of bytes in use at any check.
     least: u64,
-    /// From the end of a connection to the next look.
+    /// The time from the end of a connection to the next check.
     delay: Duration,
 }
 
 impl MemoryTrimmer {
-    /// That of a bus which has just begun.
+    /// The initial state of a bus that has just started.
     pub(super) fn begin() -> Self {
         let least = sys::memory::resident().unwrap_or_default();
         Self { due: None, least, delay: DELAY_MIN }
     }
 
-    /// A connection has ended, or has read all that waited for it, so that what it had is free.
+    /// Notes that a connection closed, or read everything queued for it, so that memory is free.
     pub(super) fn note_freed(&mut self, now: Duration, alarm: &mut Alarm) {
         if self.due.is_none() {
             let due = now + self.delay;
@@ -35,7 +36,7 @@ impl MemoryTrimmer {
         }
     }
 
-    /// Gives memory back, if it is time to and there is much.
+    /// Returns memory to the system, if a check is due and there is much to free.
     pub(super) fn check(&mut self, now: Duration, alarm: &mut Alarm) {
         let Some(due) = self.due else { return };
         if due > now {
@@ -54,13 +55,13 @@ impl MemoryTrimmer {
     }
 }
 
-/// How long after somebody has left it is looked: many often leave together, and whoever comes next may
-/// want the memory.
+/// The delay of a check after a connection closed: many often close together, and the next
+/// connections may need the memory.
 const DELAY_MIN: Duration = Duration::from_secs(1);
 const DELAY_MAX: Duration = Duration::from_secs(64);
 
-/// Bytes more than there were at least that are worth a try.
+/// Trimming is tried if this many bytes more than the minimum are in use.
 const MUCH: u64 = 4 << 20;
 
-/// Bytes that are worth another try as soon.
+/// If trimming frees at least this many bytes, the next check comes as soon.
 const WORTH_IT: u64 = 1 << 20;

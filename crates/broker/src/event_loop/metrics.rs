@@ -1,4 +1,4 @@
-//! Serving what is counted, between messages.
+//! Serves metrics between messages.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -11,7 +11,7 @@ use super::station::Station;
 use crate::fault::Fault;
 use crate::metrics::{Metrics, MetricsPlace, Next};
 
-/// The socket for what is counted, if the configuration has one.
+/// The metrics socket, if the configuration has one.
 #[derive(Debug, Default)]
 pub(super) struct MetricsService {
     metrics: Option<Metrics>,
@@ -22,7 +22,7 @@ impl MetricsService {
         Self { metrics }
     }
 
-    /// Begins to watch the socket for what is counted, and to count what is told there.
+    /// Starts to watch the metrics socket, and to count members for it.
     pub(super) fn start(&mut self, station: &mut Station) -> io::Result<()> {
         if self.metrics.is_some() {
             station.bus.count_members(station.time());
@@ -31,15 +31,14 @@ impl MetricsService {
         Ok(())
     }
 
-    /// Tells what is counted where a new configuration wants it. If that cannot be, it is told where
-    /// it was.
+    /// Moves the socket to the path of a new configuration. If that fails, the old socket remains.
     pub(super) fn move_to(&mut self, station: &mut Station, wanted: Option<&Path>) {
         if self.metrics.as_ref().map(Metrics::path) == wanted {
             return;
         }
         let moved = wanted.map(Metrics::listen).transpose().and_then(|metrics| {
             let before = std::mem::replace(&mut self.metrics, metrics);
-            // What is watched of the old one ends with it.
+            // Dropping the old sockets ends their watches.
             self.start(station).inspect_err(|_| self.metrics = before)
         });
         if let Err(error) = moved {
@@ -48,7 +47,7 @@ impl MetricsService {
         }
     }
 
-    /// Does what can be done for who wants to know.
+    /// Serves the metrics socket or one of its clients.
     pub(super) fn serve(&mut self, station: &mut Station, place: MetricsPlace) {
         let Some(metrics) = &mut self.metrics else { return };
         let outcome = metrics.serve(place, &station.bus, station.now).and_then(|next| match next {
@@ -62,7 +61,7 @@ impl MetricsService {
         self.watch_time(station);
     }
 
-    /// Gives up who has taken too long.
+    /// Closes clients that have timed out.
     pub(super) fn check(&mut self, station: &mut Station) {
         if let Some(metrics) = &mut self.metrics {
             metrics.give_up(station.now);

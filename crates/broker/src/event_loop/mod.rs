@@ -70,26 +70,26 @@ use source::EventSource;
 use station::Station;
 use switchboard::{ReadOutcome, Switchboard};
 
-/// What a loop is made of.
+/// The parts of an event loop.
 pub struct LoopParts {
-    /// Where connections come from.
+    /// The listeners that accept connections.
     pub listeners: Vec<Listener>,
-    /// Who the bus is.
+    /// The identity of the bus.
     pub identity: bus::BusIdentity,
-    /// What it is told to do, and what it can start.
+    /// The configuration and the activatable services.
     pub loaded: Loaded,
-    /// Security modules that have a say, if any have.
+    /// The security modules that mediate, if any.
     pub mediator: Option<Box<dyn Mediator>>,
-    /// What the processes of services may have open: as much as this one might at its start.
+    /// The limit of open files for services: the original limit of this process.
     pub open_files: OpenFiles,
-    /// How to read that again.
+    /// Reads the configuration again on request.
     pub reload: Box<dyn Reload>,
-    /// Where to tell what an administrator should know.
+    /// The log for administrators.
     pub log: Log,
-    /// Where to tell what is counted, if anywhere.
+    /// The metrics socket, if configured.
     pub metrics: Option<Metrics>,
-    /// SIGTERM and SIGINT end the loop, SIGHUP reads the configuration again, SIGUSR2 writes what
-    /// the flight recorder has to a file.
+    /// SIGTERM and SIGINT stop the loop, SIGHUP reloads the configuration, and SIGUSR2 writes the
+    /// flight recorder to a file.
     pub signals: SignalSource,
 }
 
@@ -106,7 +106,7 @@ pub struct EventLoop {
     signals: SignalSource,
 }
 
-/// Whether the loop goes on.
+/// Whether the loop continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Flow {
     Continue,
@@ -114,7 +114,7 @@ enum Flow {
 }
 
 impl EventLoop {
-    /// A loop that is ready to run.
+    /// Creates a loop that is ready to run.
     pub fn new(parts: LoopParts) -> io::Result<Self> {
         let Loaded { config, catalog } = parts.loaded;
         let address = joined_address(&parts.listeners);
@@ -165,13 +165,12 @@ impl EventLoop {
         })
     }
 
-    /// Does not check the invariants of the bus in debug builds any more, so that the cost of messages
-    /// can be measured.
+    /// Disables the invariant checks of debug builds, so that the cost of messages can be measured.
     pub const fn stop_checking(&mut self) {
         self.switchboard.station.bus.stop_checking();
     }
 
-    /// Runs until SIGTERM or SIGINT.
+    /// Runs until SIGTERM or SIGINT, or until an operation fails that the bus needs.
     pub fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS_PER_TURN);
         self.entrance.listeners.update(&mut self.switchboard.station)?;
@@ -235,7 +234,7 @@ impl EventLoop {
         Ok(Flow::Continue)
     }
 
-    /// Goes on with connections that have sent more than is taken at once.
+    /// Continues with connections that have sent more than is routed at once.
     fn floods(&mut self, events: &Events, flushed_at: &mut Duration) {
         for _ in 0..self.switchboard.work.backlog.len() {
             if let Some(peer) = self.switchboard.work.backlog.pop_front() {
@@ -263,7 +262,7 @@ impl EventLoop {
         if event.is_writable() {
             self.switchboard.flush_one(peer);
         }
-        // What a peer sent before it left is read to the end first.
+        // Everything that a peer sent before it closed is read first.
         if event.is_readable()
             || ((event.is_hangup() || event.is_error()) && self.switchboard.may_read_last(peer))
         {
@@ -280,7 +279,7 @@ impl EventLoop {
                     let Switchboard { station, desk, .. } = &mut self.switchboard;
                     desk.dump_recorder(station);
                 }
-                // What was refused says so itself.
+                // The failed operation has reported its error.
                 ProcessSignal::FileSize => {}
                 ProcessSignal::User1
                 | ProcessSignal::Child
@@ -293,7 +292,7 @@ impl EventLoop {
         Ok(Flow::Continue)
     }
 
-    /// Does what is due, after the alarm.
+    /// Handles expired deadlines, after the alarm.
     fn check_deadlines(&mut self) -> io::Result<()> {
         let Switchboard { station, desk, trimmer, .. } = &mut self.switchboard;
         station.alarm.rang()?;
@@ -329,9 +328,9 @@ impl EventLoop {
     }
 }
 
-/// From sockets to the bus.
+/// Receiving and routing messages.
 impl EventLoop {
-    /// Reads once from a connection and handles what came.
+    /// Reads once from a connection and handles the received bytes.
     fn receive(&mut self, peer: PeerId) {
         let mut scratch = self.switchboard.take_scratch();
         if let Err(end) = self.receive_into(peer, &mut scratch) {
@@ -353,7 +352,7 @@ impl EventLoop {
         }
     }
 
-    /// Goes on with messages that were read in an earlier turn.
+    /// Continues with messages that were read in an earlier turn.
     fn receive_backlog(&mut self, peer: PeerId) {
         let mut scratch = self.switchboard.take_scratch();
         self.switchboard.unpark(peer, &mut scratch);
@@ -363,8 +362,8 @@ impl EventLoop {
         self.switchboard.buffers.scratch.push(scratch);
     }
 
-    /// Routes the messages of a connection that are in the scratch buffer, within the budget. If they
-    /// were read just now, `received` is how many bytes were.
+    /// Routes the messages of a connection that are in the scratch buffer, within the budget.
+    /// `received` is the number of bytes if they were read just now.
     fn route_messages(
         &mut self,
         peer: PeerId,
@@ -418,7 +417,7 @@ impl EventLoop {
         Ok(Some(slice.range.len()))
     }
 
-    /// Carries out what the bus wants done. Where the bus asks something, it gets the answer before the
+    /// Applies the effects of the bus. If the bus asks something, it gets the answer before the
     /// next effect is applied, so that messages keep their order.
     fn apply(&mut self, effects: &Effects, origin: &EffectOrigin<'_>) {
         self.switchboard.begin_applying(effects, origin);
@@ -433,7 +432,7 @@ impl EventLoop {
     }
 }
 
-/// Services and the configuration.
+/// Activation and configuration.
 impl EventLoop {
     fn start_service(&mut self, start: StartId, name: &str) {
         if let Err(failure) = self.services.launch(&mut self.switchboard.station, start, name) {
@@ -441,7 +440,7 @@ impl EventLoop {
         }
     }
 
-    /// Kills what was started, since its time is over.
+    /// Kills the process of an activation that has timed out.
     fn abandon(&mut self, start: StartId) {
         let station = &mut self.switchboard.station;
         if let Err(error) = station.children.kill(start) {
@@ -457,8 +456,8 @@ impl EventLoop {
         self.switchboard.station.children.forget_if_gone(key);
     }
 
-    /// Reads the configuration again; if that fails, the old one stays. `caller` is the connection
-    /// whose call of ReloadConfig causes this, if one does.
+    /// Reloads the configuration; if that fails, the old one stays in force. `caller` is the
+    /// connection that called ReloadConfig, if one did.
     fn reconfigure(&mut self, caller: Option<PeerId>) {
         let mut unwatched = self.changes.settle();
         let outcome = match self.reload.read() {
@@ -483,7 +482,7 @@ impl EventLoop {
         desk.set_recorder(station, own);
         self.switchboard.answer(Input::Reconfigured { outcome }, None);
         self.switchboard.limits_changed();
-        // A time limit may have become shorter.
+        // A timeout may have become shorter.
         let station = &mut self.switchboard.station;
         station.alarm.no_later_than(station.now);
         self.reload.done();
@@ -495,7 +494,7 @@ impl EventLoop {
     }
 }
 
-/// A key for the tables of a bus, of random numbers.
+/// A random key for the hash tables of the bus.
 fn hash_key() -> io::Result<HashKey> {
     static SEED: OnceLock<HashSeed> = OnceLock::new();
     let (own, seed) = (random_number()?, random_number()?);
@@ -508,5 +507,5 @@ fn random_number() -> io::Result<u64> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// Events that are taken at once.
+/// The maximum number of poller events per turn.
 const EVENTS_PER_TURN: usize = 256;

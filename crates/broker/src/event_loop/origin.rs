@@ -1,34 +1,34 @@
-//! What the bus was handling when effects came of it.
+//! The input of the bus that caused effects.
 
 use bus::{Body, PeerId};
 use wire::Message;
 
 use crate::outgoing::{SharedFds, SharedSlice};
 
-/// What the bus was handling when effects came of it.
+/// The input of the bus that caused effects.
 pub(super) enum EffectOrigin<'m> {
-    /// Nothing that a peer sent. The daemon may have learned something for the bus and have
-    /// descriptors that go with the answer.
+    /// An input that no peer sent. The daemon may have queried something for the bus and have
+    /// descriptors that belong to the reply.
     Bus { fds: Option<SharedFds> },
-    /// A message.
+    /// A message from a peer.
     Peer {
         from: PeerId,
-        /// Whether the sender does not flood.
+        /// Whether the sender is not flooding.
         is_calm: bool,
         message: &'m Message<'m>,
-        /// Where its bytes are.
+        /// The memory of the message.
         slice: &'m SharedSlice,
         fds: Option<SharedFds>,
     },
 }
 
 impl EffectOrigin<'_> {
-    /// Whether a peer answers a call.
+    /// Whether it is a reply from a peer.
     pub(super) const fn is_reply(&self) -> bool {
         matches!(self, Self::Peer { message, .. } if message.message_type().is_reply())
     }
 
-    /// The body of a message that is sent, beside what the bus wrote itself.
+    /// The body of an outgoing message, except bodies that the bus wrote itself.
     pub(super) fn body(&self, body: Body) -> &[u8] {
         match (body, self) {
             (Body::OfInput, Self::Peer { message, .. }) => message.body(),

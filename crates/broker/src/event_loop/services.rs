@@ -1,5 +1,5 @@
-//! Services that the bus starts as its own processes, and their output. Messages that wait for a service are
-//! in `bus::activation`.
+//! Starts services as child processes of the bus, and forwards their output. Messages that wait for
+//! a service are in `bus::activation`.
 
 use std::io::{self, Write};
 
@@ -12,12 +12,12 @@ use crate::activation::{Catalog, ChildKey, Launcher, Spoken};
 use crate::fault::Fault;
 use crate::os_error::OsError;
 
-/// Starts services as processes, and passes on what they write.
+/// Starts services as child processes, and forwards their output.
 #[derive(Debug)]
 pub(super) struct ServiceStarter {
     launcher: Launcher,
     pub(super) catalog: Catalog,
-    /// The processes whose output waits for our own standard error.
+    /// The processes whose output waits until the bus's standard error is writable.
     paused_outputs: Vec<ChildKey>,
 }
 
@@ -26,7 +26,7 @@ impl ServiceStarter {
         Self { launcher, catalog, paused_outputs: Vec::new() }
     }
 
-    /// Starts a service. It is not waited for, not even until its program is executed.
+    /// Starts a service without waiting, not even until its program is executed.
     pub(super) fn launch(
         &mut self,
         station: &mut Station,
@@ -54,15 +54,15 @@ impl ServiceStarter {
         Ok(())
     }
 
-    /// The process of a service has ended. Returns the failure of its start, if that has failed. The
-    /// child must be [forgotten](Children::forget_if_gone) when the failure is logged.
+    /// Handles the end of a service process. Returns the failure of its activation, if it failed.
+    /// The child must be [forgotten](Children::forget_if_gone) when the failure is logged.
     pub(super) fn child_ended(
         &mut self,
         station: &mut Station,
         key: ChildKey,
     ) -> Option<(StartId, StartFailure)> {
         let (start, failure) = station.children.reap(key)?;
-        // What it wrote last may tell why.
+        // Its last output may contain the reason.
         for _ in 0..LAST_READS_MAX {
             if self.take_output(station, key) != Spoken::Bytes(OUTPUT_LEN) {
                 break;
@@ -71,14 +71,14 @@ impl ServiceStarter {
         failure.map(|failure| (start, failure))
     }
 
-    /// A service has written something to its standard error, or closed it.
+    /// Handles output of a service on its standard error, or the end of this output.
     pub(super) fn child_spoke(&mut self, station: &mut Station, key: ChildKey) {
         self.take_output(station, key);
         station.children.forget_if_gone(key);
     }
 
-    /// Passes on what a service wrote, once. If our own standard error takes nothing now, it waits
-    /// in the pipe, and the service with it, but not the bus.
+    /// Forwards the output of a service, once. If the bus's standard error is not writable, the
+    /// output waits in the pipe and may block the service, but not the bus.
     fn take_output(&mut self, station: &mut Station, key: ChildKey) -> Spoken {
         let stderr = io::stderr();
         if !has_room(&stderr).unwrap_or(true) {
@@ -88,7 +88,7 @@ impl ServiceStarter {
         let mut buffer = [0; OUTPUT_LEN];
         let spoken = station.children.read(key, &mut buffer);
         if let Spoken::Bytes(count) = spoken {
-            // There is nobody left to tell.
+            // The error cannot be reported anywhere else.
             let _ = stderr.lock().write_all(&buffer[..count]);
         }
         spoken
@@ -109,7 +109,7 @@ impl ServiceStarter {
         self.paused_outputs.push(key);
     }
 
-    /// Our own standard error takes more.
+    /// Continues to forward output when the bus's standard error is writable again.
     pub(super) fn resume_outputs(&mut self, station: &mut Station) {
         let _ = station.poller.remove(io::stderr());
         for key in std::mem::take(&mut self.paused_outputs) {
@@ -121,8 +121,9 @@ impl ServiceStarter {
     }
 }
 
-/// What is read of a pipe at once, and surely fits into another one that has room (`PIPE_BUF`).
+/// Bytes that are read from a pipe at once. Another pipe with any free space accepts them
+/// (`PIPE_BUF`).
 const OUTPUT_LEN: usize = 4096;
 
-/// How often a pipe is read when its process has ended: all that a pipe holds.
+/// How often a pipe is read after its process has ended: enough for everything in the pipe.
 const LAST_READS_MAX: usize = 16;

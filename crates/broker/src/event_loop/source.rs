@@ -1,24 +1,24 @@
-//! What the poller reports on, as numbers.
+//! Event sources of the poller, encoded as tokens.
 
 use bus::PeerId;
 
 use crate::activation::ChildKey;
 use crate::metrics::MetricsPlace;
 
-/// What the poller reports on.
+/// A source of poller events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum EventSource {
     Signals,
     Alarm,
-    /// Our own standard error, while services have more for it than it takes.
+    /// The bus's standard error, while output of services waits for it.
     Stderr,
     /// The process of a service.
     Child(ChildKey),
-    /// What a service writes to its standard error.
+    /// The standard error of a service.
     Output(ChildKey),
-    /// Folders of the configuration.
+    /// Directories of the configuration.
     Folders,
-    /// The socket for what is counted, and who asks there.
+    /// The metrics socket, or one of its clients.
     Metrics(MetricsPlace),
     /// One of the sockets of a listener.
     Listener {
@@ -46,7 +46,7 @@ impl EventSource {
     pub(super) const fn from_token(token: u64) -> Self {
         let (upper, lower) = ((token >> 32) as u32, token as u32);
         match token {
-            // An index of a connection has less than 31 bits, as a descriptor has.
+            // The index of a connection has less than 31 bits, like a descriptor.
             _ if token & OTHER_BIT == 0 => Self::Peer(PeerId::new(lower, upper)),
             SIGNALS => Self::Signals,
             ALARM => Self::Alarm,
@@ -63,7 +63,7 @@ impl EventSource {
     }
 }
 
-/// Set in the tokens of everything that is no connection.
+/// Set in the tokens of all sources that are not connections.
 const OTHER_BIT: u64 = 1 << 31;
 
 const SIGNALS: u64 = u64::MAX;
@@ -71,8 +71,7 @@ const ALARM: u64 = u64::MAX - 1;
 const STDERR: u64 = u64::MAX - 2;
 const FOLDERS: u64 = u64::MAX - 3;
 
-/// The lower halves of tokens of services and of who asks what is counted; there are never as many
-/// listeners.
+/// The lower halves of tokens of services and metrics clients; there are always fewer listeners.
 const CHILD: u64 = OTHER_BIT | 1 << 30;
 const OUTPUT: u64 = OTHER_BIT | 1 << 30 | 1;
 const METRICS: u64 = OTHER_BIT | 1 << 30 | 2;

@@ -1,4 +1,5 @@
-//! What all parts of the loop share: the bus, the connections, the poller, the clock and the log.
+//! State that all parts of the loop share: the bus, the connections, the poller, the clock and the
+//! log.
 
 use std::io;
 use std::time::Duration;
@@ -17,12 +18,12 @@ use crate::report::{DescribedPeer, ReloadReport, Reporter};
 use crate::table::ConnectionTable;
 use crate::throttled_peer::ThrottledPeer;
 
-/// What all parts of the loop share.
+/// State that all parts of the loop share.
 pub(super) struct Station {
     pub(super) poller: Poller,
     pub(super) bus: Bus,
     pub(super) table: ConnectionTable,
-    /// The processes of services, for what they wrote last.
+    /// The processes of services, with their last output.
     pub(super) children: Children,
     pub(super) log: Log,
     pub(super) reporter: Reporter,
@@ -37,7 +38,7 @@ impl Station {
         Time::from_nanos(self.now.as_nanos() as u64)
     }
 
-    /// Sees to it that the alarm rings at the next deadline of the bus.
+    /// Sets the alarm to the next deadline of the bus.
     pub(super) fn set_alarm(&mut self) -> io::Result<()> {
         if let Some(deadline) = self.bus.next_deadline() {
             self.alarm.no_later_than(Duration::from_nanos(deadline.as_nanos()));
@@ -54,13 +55,13 @@ impl Station {
         self.bus.note_incident(Incident::new(kind, cause, peer, reason, None, self.time()));
     }
 
-    /// Logs what the bus reports.
+    /// Logs an event that the bus reports.
     pub(super) fn log_event(&mut self, event: &LogEvent) {
         let described = self.reporter.event(&self.log, &self.bus, &self.children, event, self.now);
         self.describe(described);
     }
 
-    /// Logs the end of a connection that the peer did not close itself.
+    /// Logs the end of a connection, unless the peer closed it.
     pub(super) fn log_end(&mut self, peer: PeerId, end: &End) {
         if *end != End::Closed {
             let described = self.reporter.end(&self.log, &self.bus, peer, end, self.now);
@@ -74,7 +75,7 @@ impl Station {
         self.describe(described);
     }
 
-    /// Logs that a peer is not served at once, and adds it to the history.
+    /// Logs a delayed or rejected peer, and adds it to the history.
     pub(super) fn log_throttled(&mut self, peer: ThrottledPeer) {
         self.reporter.throttled(&self.log, &self.bus, &peer, self.now);
         self.watch_log();
@@ -84,13 +85,13 @@ impl Station {
         self.bus.note_incident(Incident::new(kind, cause, who, reason, hit, self.time()));
     }
 
-    /// Logs how many lines were left out in the time that is over.
+    /// Logs how many lines expired windows suppressed.
     pub(super) fn sum_up_log(&mut self) {
         self.reporter.sum_up(&self.log, &self.bus, self.now);
         self.watch_log();
     }
 
-    /// Notes what a process is called, if the log has looked it up.
+    /// Stores the name of a process that was looked up for a log line.
     fn describe(&mut self, described: Option<DescribedPeer>) {
         self.watch_log();
         if let Some(DescribedPeer { peer, process }) = described {
@@ -98,7 +99,7 @@ impl Station {
         }
     }
 
-    /// Sees to it that the log reports in time how many lines it left out.
+    /// Sets the alarm to the next summary of suppressed log lines.
     fn watch_log(&mut self) {
         if let Some(due) = self.reporter.due() {
             self.alarm.no_later_than(due);

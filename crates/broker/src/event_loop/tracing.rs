@@ -1,6 +1,6 @@
-//! Writing down what is done with messages, while somebody wants that.
+//! Records messages and events for active traces.
 //!
-//! None of this runs while nobody does.
+//! Nothing here runs while no trace is active.
 
 use std::io;
 use std::path::PathBuf;
@@ -26,18 +26,18 @@ use crate::trace::{
     Traces,
 };
 
-/// The traces that run, and the flight recorder on its way to a file.
+/// The active traces, and a flight recorder file that is being written.
 #[derive(Debug, Default)]
 pub(super) struct TraceDesk {
     pub(super) traces: Traces,
-    /// What the flight recorder had, while a thread writes it to a file.
+    /// The flight recorder file that a thread is writing, if there is one.
     dump: Option<Dump>,
-    /// Where the files of the flight recorder go.
+    /// The directory of flight recorder files.
     folder: PathBuf,
 }
 
 impl TraceDesk {
-    /// Writes down what has come of an input, before it is carried out.
+    /// Records the effects of an input, before they are applied.
     #[inline(never)]
     pub(super) fn trace(
         &mut self,
@@ -59,7 +59,7 @@ impl TraceDesk {
         }
     }
 
-    /// Works out where in the streams of their recipients the messages will end.
+    /// Computes where in the streams of their recipients the messages will end.
     fn collect_copies(
         &mut self,
         station: &mut Station,
@@ -94,7 +94,7 @@ impl TraceDesk {
         };
         let Some(active) = self.traces.active() else { return };
         let (received, stages) = match (traced.since, traced.from) {
-            // It has waited for a service.
+            // The message was held for a service.
             (Some(since), _) => (since.as_nanos(), None),
             (None, None) => (now, None),
             (None, Some(_)) => match active.received() {
@@ -151,7 +151,7 @@ impl TraceDesk {
         self.list_participants(station);
     }
 
-    /// Writes all participants again, if it is time to.
+    /// Writes all participants again, if that is due.
     fn list_participants(&mut self, station: &mut Station) {
         let Some(recorder) = self.traces.recorder() else { return };
         if !recorder.participants.is_due() {
@@ -164,12 +164,12 @@ impl TraceDesk {
         }
     }
 
-    /// A connection ends, and the bus still knows it.
+    /// Records that a connection ends. The bus must still know it.
     #[cold]
     pub(super) fn trace_left(&mut self, station: &mut Station, peer: PeerId, end: &End) {
         self.traces.end(peer);
         let Some(number) = station.bus.unique_number(peer) else { return };
-        // The first of each was written when it happened.
+        // The first of each was recorded when it happened.
         let losses = [(station.bus.losing(peer), NOT_READ), (station.bus.withheld(peer), WITHHELD)];
         let Some(active) = self.traces.active() else { return };
         let now = active.clock.now();
@@ -186,7 +186,7 @@ impl TraceDesk {
         self.list_participants(station);
     }
 
-    /// Writes down what the administrator is told, as far as it is about messages.
+    /// Records log events that concern messages.
     #[cold]
     pub(super) fn trace_event(&mut self, station: &Station, event: &LogEvent) {
         let number = |peer: &PeerId| station.bus.unique_number(*peer);
@@ -218,7 +218,7 @@ impl TraceDesk {
         }
     }
 
-    /// Creates or hands out the ring that a call asks for. Returns its descriptors, too.
+    /// Creates or returns the ring that a call asks for, with its descriptors.
     pub(super) fn open_ring(
         &mut self,
         station: &Station,
@@ -256,7 +256,7 @@ impl TraceDesk {
         Ok((facts, Rc::from([messages.into(), participants.into()])))
     }
 
-    /// Has the flight recorder that the configuration wants.
+    /// Creates, resizes or removes the flight recorder according to the configuration.
     pub(super) fn set_recorder(&mut self, station: &mut Station, own: &OwnSettings) {
         self.folder = own.flight_folder();
         let wanted = own.flight_recorder.filter(|&len| len > 0);
@@ -278,7 +278,7 @@ impl TraceDesk {
         }
     }
 
-    /// Writes who is there already.
+    /// Records the connections that already exist.
     fn find_participants(&mut self, station: &mut Station) {
         let deadline = sys::clock::monotonic() + PRESENT_MAX;
         let Some(active) = self.traces.active() else { return };
@@ -296,7 +296,7 @@ impl TraceDesk {
         }
     }
 
-    /// Has the flight recorder written to a file if the bus crashes.
+    /// Prepares the flight recorder to be written to a file if the bus crashes.
     fn save_at_crash(&mut self, station: &mut Station) {
         let folder = self.folder.clone();
         let Some(recorder) = self.traces.recorder() else { return };
@@ -316,7 +316,7 @@ impl TraceDesk {
         }
     }
 
-    /// Begins to write what the flight recorder has to a file.
+    /// Starts to write the flight recorder to a file.
     pub(super) fn dump_recorder(&mut self, station: &mut Station) {
         if self.dump.is_some() {
             return station
@@ -350,7 +350,7 @@ impl TraceDesk {
         }
     }
 
-    /// Writes what the flight recorder has to a file, if there is one, and waits for it.
+    /// Writes the flight recorder to a file, if there is one, and waits until it is written.
     pub(super) fn dump_at_exit(&mut self, station: &mut Station) {
         self.finish_dump(station);
         if self.traces.recorder().is_some() {
@@ -360,7 +360,7 @@ impl TraceDesk {
         sys::crash::forget();
     }
 
-    /// Waits until the file is written, if one is.
+    /// Waits until the file is written, if one is being written.
     fn finish_dump(&mut self, station: &mut Station) {
         if let Some(dump) = self.dump.take() {
             self.log_dumped(station, dump.finish());
@@ -383,7 +383,7 @@ impl TraceDesk {
     }
 }
 
-/// Records the connections and owners that a new ring has not seen coming.
+/// Records existing connections and owners in a new ring.
 fn write_participants(bus: &bus::Bus, ring: &mut Ring) {
     let now = sys::clock::monotonic();
     for (peer, number) in bus.participants() {
@@ -417,17 +417,17 @@ fn arrival<'t>(
     })
 }
 
-/// Why messages are lost.
+/// The reason for lost messages in trace entries.
 const NOT_READ: &str = "it does not read";
 
-/// Why the policy withheld messages; the record of the first one has the rule.
+/// The reason for withheld messages; the record of the first one contains the rule.
 const WITHHELD: &str = "the policy withholds them";
 
-/// How long the bus looks up the programs of connections that exist when the flight recorder begins.
+/// How long the bus looks up the programs of existing connections when the flight recorder starts.
 const PRESENT_MAX: Duration = Duration::from_millis(50);
 
-/// After which time to look whether programs are known.
+/// The interval of checks for late programs.
 const LOOKUP_LOOK: Duration = Duration::from_millis(100);
 
-/// After which time to look whether a file is written.
+/// The interval of checks whether a file is written.
 const DUMP_LOOK: Duration = Duration::from_millis(20);

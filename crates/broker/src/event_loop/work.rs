@@ -1,4 +1,4 @@
-//! What the loop remembers from turn to turn: connections that need something, and memory that is kept.
+//! State that the loop keeps between turns: lists of connections to handle, and reusable memory.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -9,30 +9,29 @@ use bus::{Effects, PeerId, Urgency};
 use crate::back_pressure::Loads;
 use crate::outgoing::Spare;
 
-/// Connections that need something.
+/// Connections to handle, by what they need.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    /// To be written to, a message in the queue being awaited by somebody.
+    /// Connections to write to, with a queued message that a peer waits for.
     pub(super) awaited: Vec<PeerId>,
-    /// To be written to.
+    /// Other connections to write to.
     pub(super) passing: Vec<PeerId>,
-    /// To be written to as soon as all effects of the current input are applied: their queues are
-    /// long.
+    /// Connections with long queues, to write to as soon as all effects of the current input are
+    /// applied.
     pub(super) long: Vec<PeerId>,
-    /// With messages that were read and not routed yet.
+    /// Connections with messages that were read and not routed yet.
     pub(super) backlog: VecDeque<PeerId>,
-    /// To be closed.
+    /// Connections to be closed.
     pub(super) ended: Vec<PeerId>,
-    /// That may not stay as they are: whose sockets are full, or with descriptors that wait for
-    /// their message.
+    /// Connections with a deadline: their sockets are full, or their descriptors wait for a
+    /// message.
     pub(super) timed: Vec<PeerId>,
-    /// Whether something of the connection that is being read went to a recipient that had nothing
-    /// unread.
+    /// Whether a message of the connection being read went to a recipient that had nothing unread.
     pub(super) reached_ready: bool,
 }
 
 impl Work {
-    /// Adds a connection that has something queued to the list for its urgency.
+    /// Adds a connection with a queued message to the list for its urgency.
     #[inline]
     pub(super) fn mark(&mut self, peer: PeerId, urgency: Urgency) {
         match urgency {
@@ -42,19 +41,19 @@ impl Work {
     }
 }
 
-/// Memory that is used in every turn and kept.
+/// Memory that is reused in every turn.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
-    /// Where bytes are read to. One is taken while one connection's are looked at; parts of others
-    /// may be lent to queues.
+    /// Buffers to read into. One is taken while a connection is handled; parts of others may be
+    /// lent to queues.
     pub(super) scratch: Vec<Rc<Vec<u8>>>,
     pub(super) fds: Vec<OwnedFd>,
     pub(super) effects: Effects,
     pub(super) effects_of_answers: Effects,
-    /// What the bus wants done about writes. It is rarely anything.
+    /// The effects of writes on the bus, which are rarely any.
     pub(super) effects_of_writes: Effects,
     pub(super) released: Loads,
-    /// Bytes of messages that were copied in memory since the bus was told.
+    /// Bytes of messages that were copied in memory since the last report to the bus.
     pub(super) copied: u64,
     pub(super) spare: Spare,
 }

@@ -1,9 +1,9 @@
-//! AppArmor, asked through `.access` of its folder in securityfs.
+//! AppArmor decisions, queried through the file `.access` in its securityfs directory.
 //!
-//! A question is a label and what is to happen, ended by zeros; the answer is four masks of
-//! permissions. A message is asked about twice: whether its sender may send it, and whether its
-//! recipient may receive it. Replies that somebody waits for pass with their call. Rules are
-//! looked at anew each time, as they can change at any time.
+//! A query is a label and an operation, terminated by zero bytes; the answer is four permission
+//! masks. There are two queries for each message: whether its sender may send it, and whether its
+//! recipient may receive it. Requested replies are allowed together with their call. Answers are
+//! not cached, because rules can change at any time.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,24 +14,24 @@ use bus::mediation::{Claim, MediatedRecipient, MediatorKind, ReplyClass, Transit
 use super::{Answer, MediationError, ModuleAsker, own_label};
 use crate::os_error::OsError;
 
-/// Asks AppArmor.
+/// Queries AppArmor for one bus.
 #[derive(Debug)]
 pub(crate) struct AppArmorAsker {
     access: File,
-    /// The bus's own label.
+    /// The label of the bus process.
     own: Box<[u8]>,
-    /// What profiles call this bus.
+    /// The name of this bus in profiles.
     bus_type: Box<str>,
 }
 
 impl AppArmorAsker {
-    /// Whether the kernel runs AppArmor, and a version of it that knows of D-Bus.
+    /// Whether the kernel runs AppArmor with support for D-Bus.
     pub(crate) fn is_active() -> bool {
         let is_on = matches!(fs::read(ENABLED).as_deref(), Ok([b'Y', ..]));
         is_on && fs::read_to_string(PERMISSIONS).is_ok_and(|words| knows_dbus(&words))
     }
 
-    /// Opens what is needed to ask. `bus_type` is what profiles call the bus.
+    /// Opens the query file. `bus_type` is the name of the bus in profiles.
     pub(super) fn open(bus_type: &str) -> Result<Self, MediationError> {
         let failed =
             |path: &str, error| MediationError::new(MediatorKind::AppArmor, path.as_ref(), error);
@@ -46,7 +46,7 @@ impl AppArmorAsker {
         })
     }
 
-    /// Whether somebody has a permission.
+    /// Whether a label has a permission.
     fn ask(&self, who: Confined<'_>, permission: u32, about: &[&[u8]]) -> Result<Answer, OsError> {
         if who.mode == Mode::Unconfined {
             return Ok(Answer::Yes);
@@ -76,7 +76,7 @@ impl AppArmorAsker {
             MediatedRecipient::Bus => &self.own,
             MediatedRecipient::Peer(Some(label)) => label,
             MediatedRecipient::Peer(None) => return Ok(Answer::No),
-            // It is asked when it is there.
+            // It is queried when the service has connected.
             MediatedRecipient::Service(_) => return Ok(Answer::Yes),
         };
         let name = transit.sender.unwrap_or_default();
@@ -108,22 +108,21 @@ impl ModuleAsker for AppArmorAsker {
     }
 }
 
-/// A label, and how its profile is applied, as the kernel writes them together:
-/// `profile (enforce)`.
+/// A label and the mode of its profile, which the kernel writes together: `profile (enforce)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Confined<'a> {
     label: &'a [u8],
     mode: Mode,
 }
 
-/// How a profile is applied.
+/// The mode of a profile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
-    /// What it does not allow is refused.
+    /// Operations that the profile does not allow are denied.
     Enforced,
-    /// What it does not allow is told.
+    /// Operations that the profile does not allow are only logged.
     Complaining,
-    /// There is none.
+    /// The process has no profile.
     Unconfined,
 }
 
@@ -143,7 +142,7 @@ impl<'a> Confined<'a> {
     }
 }
 
-/// What the kernel answers.
+/// The four permission masks of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Masks {
     allow: u32,
@@ -153,7 +152,7 @@ struct Masks {
 }
 
 impl Masks {
-    /// Reads lines of a word and a number each.
+    /// Parses lines that consist of a word and a number.
     fn parse(text: &str) -> Option<Self> {
         let mask = |word: &str| {
             let line =
@@ -185,8 +184,8 @@ fn about_message<'q>(transit: &Transit<'q>, name: &'q str, peer: &'q [u8]) -> [&
     [name.as_bytes(), peer, path.as_bytes(), interface.as_bytes(), member.as_bytes()]
 }
 
-/// What is written to ask about a label. A zero inside one of the parts would shift the others, so
-/// what has one is cut off there; neither labels nor names have any.
+/// Encodes a query about a label. A zero byte inside a part would shift the other parts, so each
+/// part is cut off there; neither labels nor names contain any.
 fn question(label: &[u8], bus_type: &str, about: &[&[u8]]) -> Vec<u8> {
     let mut question = [b"label\0", label, b"\0", &[CLASS_DBUS], bus_type.as_bytes()].concat();
     for part in about {
@@ -200,7 +199,7 @@ fn knows_dbus(words: &str) -> bool {
     ["acquire", "send", "receive"].iter().all(|word| words.split_whitespace().any(|it| it == *word))
 }
 
-/// The number by which the kernel knows questions about D-Bus.
+/// The class number of D-Bus in AppArmor queries.
 const CLASS_DBUS: u8 = 32;
 
 const SEND: u32 = 1 << 1;
@@ -208,15 +207,15 @@ const RECEIVE: u32 = 1 << 2;
 const EAVESDROP: u32 = 1 << 5;
 const ACQUIRE: u32 = 1 << 6;
 
-/// What a message without a destination is sent to, as profiles see it.
+/// The recipient of a message without a destination, in profiles.
 const BUS_NAME: &str = "org.freedesktop.DBus";
 
-/// Bytes of an answer: four lines of at most 17.
+/// The maximum length of an answer in bytes: four lines of at most 17.
 const ANSWER_LEN_MAX: usize = 128;
 
 const ENABLED: &str = "/sys/module/apparmor/parameters/enabled";
 const PERMISSIONS: &str = "/sys/kernel/security/apparmor/features/dbus/mask";
-/// Whether one open file can be asked again and again (since Linux 4.17).
+/// Exists if one open file can be used for several queries (since Linux 4.17).
 const REPEATABLE: &str = "/sys/kernel/security/apparmor/features/query/label/multi_transaction";
 const ACCESS: &str = "/sys/kernel/security/apparmor/.access";
 const OWN_LABEL: [&str; 2] = ["/proc/self/attr/apparmor/current", "/proc/self/attr/current"];
@@ -244,7 +243,7 @@ mod tests {
         }
     }
 
-    // Taken down from Linux 6.8 as Ubuntu builds it.
+    // Recorded on Linux 6.8 as built by Ubuntu.
     #[test]
     fn answers_are_read_as_the_kernel_writes_them() {
         use Mode::{Complaining, Enforced};

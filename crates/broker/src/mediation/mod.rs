@@ -1,11 +1,11 @@
-//! Security modules of the kernel that have a say in what happens on the bus.
+//! Mediation by security modules of the kernel.
 //!
 //! ```text
-//!   bus ── may this one own, see, send? ──▶ Mediation ──▶ Selinux, AppArmor ──▶ a file of the kernel
+//!   bus ── may this peer own, eavesdrop, send? ──▶ Mediation ──▶ Selinux, AppArmor ──▶ a file of the kernel
 //! ```
 //!
-//! Each module is asked through the file that the kernel has for it, so no library is needed. A
-//! question that the kernel does not answer is answered with no.
+//! Each module is queried through its kernel file, so no library is needed. If the kernel does not
+//! answer, the operation is denied.
 
 mod app_armor;
 mod selinux;
@@ -22,40 +22,40 @@ use crate::os_error::OsError;
 pub(crate) use app_armor::AppArmorAsker;
 pub(crate) use selinux::Selinux;
 
-/// The modules that have a say on a bus.
+/// The security modules that mediate on a bus.
 #[derive(Debug)]
 pub(crate) struct Mediation {
     askers: Vec<Box<dyn ModuleAsker>>,
     modules: Vec<MediatorKind>,
 }
 
-/// Asks one module.
+/// The interface to one security module.
 trait ModuleAsker: fmt::Debug {
-    /// Which.
+    /// Which security module it is.
     fn module(&self) -> MediatorKind;
 
     /// Whether a connection may own a name.
     fn owning(&mut self, claim: &Claim<'_>) -> Result<Answer, OsError>;
 
-    /// Whether a connection may see what is addressed to others.
+    /// Whether a connection may eavesdrop on messages to other connections.
     fn eavesdropping(&mut self, label: &[u8]) -> Result<Answer, OsError>;
 
-    /// Whether a message may pass.
+    /// Whether a message may be delivered.
     fn message(&mut self, transit: &Transit<'_>) -> Result<Answer, OsError>;
 }
 
-/// What a module says.
+/// The decision of a module.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Answer {
-    /// It may be.
+    /// The operation is allowed.
     Yes,
-    /// It may be, and is to be told.
+    /// The operation is allowed, and has to be logged.
     YesAudited,
-    /// It may not be.
+    /// The operation is denied.
     No,
 }
 
-/// Why a module cannot be asked at all.
+/// Why a security module cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MediationError {
     module: MediatorKind,
@@ -64,12 +64,12 @@ pub struct MediationError {
 }
 
 impl Mediation {
-    /// The modules that have a say on a bus of this type; `None` if none has. SELinux has it wherever
-    /// it runs, AppArmor where `app_armor` in the configuration does not say otherwise.
+    /// The modules that mediate on a bus of this type; `None` if there are none. SELinux mediates
+    /// wherever it is active, AppArmor unless `app_armor` in the configuration disables it.
     ///
     /// # Errors
     ///
-    /// A module has a say and cannot be asked.
+    /// A module has to mediate, but cannot be used.
     pub(crate) fn of(
         bus_type: Option<&BusType>,
         app_armor: Option<&AppArmorElement>,
@@ -91,7 +91,8 @@ impl Mediation {
         Self { askers, modules }
     }
 
-    /// What all of them say together: the first no, or else the first who wants it told.
+    /// The combined decision of all modules: the first denial, or else the first that has to be
+    /// logged.
     fn ask(
         &mut self,
         question: impl Fn(&mut dyn ModuleAsker) -> Result<Answer, OsError>,
@@ -146,7 +147,7 @@ impl fmt::Display for MediationError {
 
 impl std::error::Error for MediationError {}
 
-/// The label of this process, from the first of `paths` that there is.
+/// The label of this process, read from the first of `paths` that exists.
 fn own_label(module: MediatorKind, paths: &[&str]) -> Result<Box<[u8]>, MediationError> {
     let mut outcome = Err(io::ErrorKind::NotFound.into());
     let mut paths = paths.iter().map(Path::new);

@@ -1,8 +1,8 @@
-//! SELinux, asked through the files of selinuxfs.
+//! SELinux decisions, queried through the files of selinuxfs.
 //!
-//! Each question is about two contexts, the class `dbus` and one of its permissions. Answers are
-//! kept until the kernel says that it has another policy or is in another mode, which it does on a
-//! page of its own; that is looked at before each answer.
+//! Each query consists of two contexts, the class `dbus` and one of its permissions. Answers are
+//! cached until the kernel reports another policy or another mode on its status page, which is read
+//! before each answer.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -15,20 +15,21 @@ use bus::mediation::{Claim, MediatedRecipient, MediatorKind, Transit};
 use super::{Answer, MediationError, ModuleAsker, own_label};
 use crate::os_error::OsError;
 
-/// Asks SELinux.
+/// Queries SELinux, with a cache of answers.
 #[derive(Debug)]
 pub(crate) struct Selinux {
-    /// Where its files are.
+    /// The directory of selinuxfs.
     folder: PathBuf,
     status_page: File,
-    /// The bus's own context.
+    /// The context of the bus process.
     own: Box<[u8]>,
-    /// When what follows was learnt.
+    /// The status of the policy when the cached values were read.
     status: SelinuxStatus,
     numbers: Numbers,
-    /// By question. Hashed with a key, since who has many labels could choose them.
+    /// Cached answers by query. Hashed with a random key, because a peer with many labels could
+    /// choose colliding ones.
     answers: HashMap<Box<[u8]>, Answer>,
-    /// The question that is asked; its memory is kept.
+    /// The current query; its memory is reused.
     question: Vec<u8>,
 }
 
@@ -40,8 +41,8 @@ enum Permission {
 }
 
 impl Selinux {
-    /// Whether the kernel runs SELinux and this system uses it. A selinuxfs that cannot be written
-    /// to is how containers hide it.
+    /// Whether the kernel runs SELinux and this system uses it. Containers hide SELinux by a
+    /// selinuxfs that is not writable.
     pub(crate) fn is_active() -> bool {
         let is_hidden = |error: io::Error| {
             matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::NotFound)
@@ -50,7 +51,7 @@ impl Selinux {
         fs::exists(SYSTEM_CONFIG).unwrap_or(true) && !access.is_err_and(is_hidden)
     }
 
-    /// Opens what is needed to ask.
+    /// Opens the status page and reads the class numbers.
     pub(super) fn open() -> Result<Self, MediationError> {
         let own = own_label(MediatorKind::Selinux, &[OWN_LABEL])?;
         Self::open_in(Path::new(FOLDER), own)
@@ -97,7 +98,7 @@ impl Selinux {
         Ok(answer)
     }
 
-    /// Forgets what was learnt of another policy or in another mode.
+    /// Clears the cache if the policy or the mode has changed.
     fn keep_up(&mut self) -> io::Result<()> {
         let status = SelinuxStatus::read(&self.status_page)?;
         if status != self.status {
@@ -108,7 +109,7 @@ impl Selinux {
         Ok(())
     }
 
-    /// Asks the kernel, which answers once for each time that the file is opened.
+    /// Queries the kernel, which answers once per opened file.
     fn decide(&self) -> Result<Decision, OsError> {
         let path = self.folder.join(ACCESS);
         let mut access = File::options().read(true).write(true).open(path)?;
@@ -131,7 +132,7 @@ impl ModuleAsker for Selinux {
         self.ask(source, target, Permission::AcquireService)
     }
 
-    /// SELinux knows no such permission.
+    /// SELinux has no permission for eavesdropping.
     fn eavesdropping(&mut self, _: &[u8]) -> Result<Answer, OsError> {
         Ok(Answer::Yes)
     }
@@ -142,31 +143,31 @@ impl ModuleAsker for Selinux {
             MediatedRecipient::Bus => None,
             MediatedRecipient::Peer(Some(label)) => Some(label),
             MediatedRecipient::Peer(None) => return Ok(Answer::No),
-            // It is asked when it is there, and known who it is.
+            // It is queried when the service has connected and its context is known.
             MediatedRecipient::Service(_) => return Ok(Answer::Yes),
         };
         self.ask(source, target, Permission::SendMessage)
     }
 }
 
-/// What the kernel says of its policy as a whole.
+/// The status of the policy that is in force.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct SelinuxStatus {
-    /// Counted up with each change.
+    /// Incremented with each change.
     sequence: u32,
     mode: SelinuxMode,
-    /// What holds of classes that the policy does not know.
+    /// The decision for classes that the policy does not define.
     unknown: Unknown,
 }
 
-/// What a no means.
+/// Whether denials are enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SelinuxMode {
     Permissive,
     Enforcing,
 }
 
-/// What holds of what a policy does not know.
+/// The decision for permissions that a policy does not define.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Unknown {
     Allowed,
@@ -203,12 +204,12 @@ impl SelinuxStatus {
     }
 }
 
-/// What the policy calls the class and its permissions.
+/// The numbers of the class and its permissions in the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Numbers {
-    /// It knows them by these.
+    /// The policy defines them with these numbers.
     Known { class: u16, acquire: u32, send: u32 },
-    /// It has no such class, or not with these permissions.
+    /// The policy does not define the class, or not these permissions.
     Unknown,
 }
 
@@ -231,7 +232,7 @@ impl Numbers {
         })
     }
 
-    /// The bit of a permission; none if it is not known.
+    /// The bit of a permission; 0 if the policy does not define it.
     const fn mask(self, permission: Permission) -> u32 {
         match (self, permission) {
             (Self::Unknown, _) => 0,
@@ -241,24 +242,24 @@ impl Numbers {
     }
 }
 
-/// The bit of a permission. Permissions are counted from 1.
+/// The bit of a permission. Permissions are numbered from 1.
 fn mask_of(permission: u16) -> Option<u32> {
     1_u32.checked_shl(u32::from(permission).checked_sub(1)?)
 }
 
-/// What the kernel answers, as far as it matters.
+/// The relevant part of the kernel's answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Decision {
     allowed: u32,
     audit_allowed: u32,
     audit_denied: u32,
-    /// Whether the source is one for whom a no is only told.
+    /// Whether the source is in a permissive domain, whose denials are only logged.
     mode: SelinuxMode,
 }
 
 impl Decision {
-    /// Reads hexadecimal numbers: allowed, decided, audited if allowed, audited if denied, a number
-    /// of the policy, in decimal, and flags.
+    /// Parses hexadecimal numbers: allowed, decided, audited if allowed, audited if denied, then a
+    /// sequence number in decimal, and flags.
     fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.trim_end_matches('\0').split_whitespace().collect();
         let [allowed, _, audit_allowed, audit_denied, _, flags] = words[..] else { return None };
@@ -284,8 +285,8 @@ impl Decision {
     }
 }
 
-/// Writes what is asked of the kernel. Contexts with blanks or zeros in them would ask something
-/// else; there are none.
+/// Encodes a query. Spaces or zero bytes in a context would change its meaning; valid contexts
+/// contain none.
 fn write_question(
     question: &mut Vec<u8>,
     source: &[u8],
@@ -306,22 +307,23 @@ fn write_question(
     write!(question, " {class} {mask:x}")
 }
 
-/// Set in the flags of an answer about a source for whom a no is only told.
+/// The flag of an answer about a source in a permissive domain.
 const FLAG_PERMISSIVE: u32 = 1;
 
-/// Answers that are kept. Systems have some hundred kinds of processes, of which few talk.
+/// The maximum number of cached answers. Systems have a few hundred types of processes, of which
+/// few use the bus.
 const ANSWERS_MAX: usize = 1024;
 
-/// Bytes of an answer: five numbers of at most 8 digits, one of 10.
+/// The maximum length of an answer in bytes: five numbers of at most 8 digits, one of 10.
 const ANSWER_LEN_MAX: usize = 128;
 
-/// Bytes of the status that matter.
+/// The number of bytes of the status page that are used.
 const STATUS_LEN: usize = 5 * size_of::<u32>();
 
 const FOLDER: &str = "/sys/fs/selinux";
 const ACCESS: &str = "access";
 const STATUS: &str = "status";
-/// Without it a system has SELinux in its kernel and does not use it.
+/// Without this file, a system does not use the SELinux of its kernel.
 const SYSTEM_CONFIG: &str = "/etc/selinux/config";
 const OWN_LABEL: &str = "/proc/self/attr/current";
 
@@ -329,7 +331,7 @@ const OWN_LABEL: &str = "/proc/self/attr/current";
 mod tests {
     use super::*;
 
-    // Taken down from Linux 6.8.
+    // Recorded on Linux 6.8.
     #[test]
     fn answers_are_read_as_the_kernel_writes_them() {
         use SelinuxMode::{Enforcing, Permissive};

@@ -1,4 +1,4 @@
-//! What the bus counts, as OpenMetrics text. `docs/statistics.md` lists it.
+//! The metrics of the bus as OpenMetrics text. `docs/statistics.md` lists them.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use bus::{Bus, IncidentKind, MemberCounts, MemberUse};
 
 use super::text::{MetricFamily, MetricKind, Samples, Text};
 
-/// The numbers of a bus at this moment.
+/// The current metrics of a bus, as a complete document.
 pub(super) fn document(bus: &Bus) -> String {
     let mut text = Text::default();
     let version = env!("CARGO_PKG_VERSION");
@@ -245,11 +245,11 @@ fn members(text: &mut Text, bus: &Bus) {
     }
 }
 
-/// A family of counts of members: name, unit, which count, explanation.
+/// A metric family with a sample per member: name, unit, value, help text.
 type MemberRow = (&'static str, &'static str, fn(&MemberCounts) -> u64, &'static str);
 
-/// Goes through the members that came up first, and through all others as one: what a monitoring
-/// system keeps must not grow by what some peer calls.
+/// Calls `each` for the first members that occurred, and once for all others together: the number
+/// of time series of a monitoring system must not depend on what peers call.
 fn each_member(bus: &Bus, mut each: impl FnMut(&[(&'static str, &str)], &MemberCounts)) {
     let mut others = bus.other_members();
     for (index, MemberUse { interface, member, counts }) in bus.members().enumerate() {
@@ -273,5 +273,5 @@ fn counter<'t>(
     text.family(MetricFamily { name, kind: MetricKind::Counter, unit: Some(unit), help })
 }
 
-/// Members that have samples of their own.
+/// The maximum number of members with separate samples.
 const MEMBERS_MAX: usize = 128;

@@ -1,25 +1,25 @@
-//! As much of HTTP as it takes to hand out one document.
+//! The part of HTTP that serving one document needs.
 
-/// What was asked for, once it is all there.
+/// A parsed request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MetricsRequest {
-    /// The rest has not come.
+    /// The request is not complete yet.
     Incomplete,
-    /// The document.
+    /// A request for the document.
     Get,
-    /// All but the document.
+    /// A request for the header only.
     Head,
-    /// The document without ado: whoever asked has sent nothing and waits.
+    /// The client sent nothing and waits: it gets the plain document without a header.
     Plain,
-    /// Something that is not there.
+    /// The requested path does not exist.
     NotFound,
-    /// Something that is not done here.
+    /// The method is not supported.
     MethodNotAllowed,
-    /// No request.
+    /// The bytes are not an HTTP request.
     Bad,
 }
 
-/// Whether there may be more bytes.
+/// Whether more bytes may follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MetricsStream {
     Open,
@@ -27,7 +27,7 @@ pub(super) enum MetricsStream {
 }
 
 impl MetricsRequest {
-    /// Reads what has come so far.
+    /// Parses the bytes received so far.
     pub(super) fn parse(bytes: &[u8], stream: MetricsStream) -> Self {
         match (bytes, stream) {
             ([], MetricsStream::Ended) => Self::Plain,
@@ -54,7 +54,7 @@ impl MetricsRequest {
         }
     }
 
-    /// The whole answer.
+    /// The complete response to the request.
     pub(super) fn answer(self, document: impl FnOnce() -> String) -> Vec<u8> {
         let (status, body) = match self {
             Self::Incomplete => return Vec::new(),
@@ -80,7 +80,7 @@ impl MetricsRequest {
     }
 }
 
-/// Whether the empty line behind the header has come.
+/// Whether the empty line after the header was received.
 fn has_end(bytes: &[u8]) -> bool {
     let ends = |end: &[u8]| bytes.windows(end.len()).any(|window| window == end);
     ends(b"\r\n\r\n") || ends(b"\n\n")
@@ -90,7 +90,7 @@ const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset
 
 const PATHS: [&str; 2] = ["/metrics", "/"];
 
-/// Bytes in a request, which has no reason to be long.
+/// The maximum length of a request in bytes.
 const REQUEST_LEN_MAX: usize = 8 * 1024;
 
 #[cfg(test)]

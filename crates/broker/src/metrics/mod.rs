@@ -1,13 +1,12 @@
-//! The numbers of the bus on a local socket, as OpenMetrics text over HTTP, for who collects such
-//! numbers from many machines.
+//! The metrics of the bus on a local socket, as OpenMetrics text over HTTP, for monitoring systems.
 //!
 //! ```sh
 //! curl --unix-socket /run/dbus/metrics http://bus/metrics
 //! ```
 //!
-//! It is served between messages and never waited for: a few clients at a time, each with a few
-//! seconds. Who may connect is decided by the permissions of the file, which at first are for the
-//! owner only.
+//! The bus serves them between messages and never blocks: a few clients at a time, each for a few
+//! seconds. The permissions of the file decide which users may connect; initially only the owner
+//! may.
 
 mod document;
 mod http;
@@ -28,7 +27,7 @@ use crate::listen::SocketFile;
 use document::document;
 use http::{MetricsRequest, MetricsStream};
 
-/// The socket, and who is connected to it.
+/// The metrics socket, and its connected clients.
 #[derive(Debug)]
 pub struct Metrics {
     listener: OwnedFd,
@@ -36,23 +35,23 @@ pub struct Metrics {
     clients: [Option<MetricsClient>; CLIENTS_MAX],
 }
 
-/// Who asks for the numbers.
+/// A client of the metrics socket.
 #[derive(Debug)]
 struct MetricsClient {
     socket: OwnedFd,
     exchange: MetricsExchange,
-    /// When it is given up.
+    /// When the connection is closed at the latest.
     due: Duration,
 }
 
-/// How far it is.
+/// The state of a request.
 #[derive(Debug)]
 enum MetricsExchange {
     Asking { request: Vec<u8> },
     Answering { answer: Vec<u8>, sent: usize },
 }
 
-/// The listening socket, or one of those who are connected to it.
+/// The listening socket, or the socket of a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MetricsPlace {
     Listener,
@@ -60,7 +59,7 @@ pub(crate) enum MetricsPlace {
 }
 
 impl MetricsPlace {
-    /// A small number, for the poller.
+    /// The number of a place in poller tokens.
     pub(crate) const fn number(self) -> u32 {
         match self {
             Self::Listener => 0,
@@ -68,7 +67,7 @@ impl MetricsPlace {
         }
     }
 
-    /// The place of a number.
+    /// The place with this number.
     pub(crate) const fn from_number(number: u32) -> Self {
         match number {
             0 => Self::Listener,
@@ -77,25 +76,25 @@ impl MetricsPlace {
     }
 }
 
-/// What to do with the socket of a place.
+/// The next action for the socket of a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
-    /// Wait for it as before.
+    /// Wait for the same events as before.
     Same,
-    /// Begin to wait for this.
+    /// Begin to wait for these events.
     Watch(MetricsPlace, Interest),
-    /// Wait for something else from now on.
+    /// Wait for other events from now on.
     Change(Interest),
-    /// Nothing; it is closed.
+    /// The socket is closed; there is nothing to wait for.
     Closed,
 }
 
 impl Metrics {
-    /// Listens at `path`, in the place of any socket that is there.
+    /// Listens at `path` and replaces any existing socket there.
     ///
     /// # Errors
     ///
-    /// Those of making the socket and its file.
+    /// The errors of creating the socket and its file.
     pub fn listen(path: &Path) -> io::Result<Self> {
         let _ = remove_stale_socket(path)?;
         let listener = listen_unix_for_owner(path)?;
@@ -103,12 +102,13 @@ impl Metrics {
         Ok(Self { listener, file, clients: Default::default() })
     }
 
-    /// Where its file is.
+    /// The path of the socket file.
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Makes the file somebody else's: who may connect, and, where the folder lets him, remove it.
+    /// Changes the owner of the file. The new owner may connect, and may remove the file if the
+    /// directory allows it.
     pub(crate) fn hand_over(&self, owner: FileOwner) -> io::Result<()> {
         give_socket(self.path(), owner)
     }
@@ -121,12 +121,12 @@ impl Metrics {
         }
     }
 
-    /// When somebody is to be given up.
+    /// When the next client times out.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.clients.iter().flatten().map(|client| client.due).min()
     }
 
-    /// Gives up who has taken too long. Closing ends the watch.
+    /// Closes clients that have timed out. Closing a socket also ends its watch.
     pub(crate) fn give_up(&mut self, now: Duration) {
         for client in &mut self.clients {
             if client.as_ref().is_some_and(|client| client.due <= now) {
@@ -135,7 +135,7 @@ impl Metrics {
         }
     }
 
-    /// Does what can be done at a place whose socket is ready.
+    /// Serves a place whose socket is ready, as far as possible without blocking.
     pub(crate) fn serve(
         &mut self,
         place: MetricsPlace,
@@ -157,7 +157,7 @@ impl Metrics {
         }
     }
 
-    /// Takes one more client, in the place of the one that came first if there is no other.
+    /// Accepts one more client. If all places are in use, it replaces the oldest client.
     fn accept(&mut self, now: Duration) -> io::Result<Next> {
         let Accepted::Connection(socket) = accept(&self.listener)? else { return Ok(Next::Same) };
         let free = self.clients.iter().position(Option::is_none);
@@ -190,7 +190,7 @@ impl MetricsClient {
         }
     }
 
-    /// Writes as much of the answer as the socket takes.
+    /// Writes as much of the response as the socket accepts.
     fn write(&mut self) -> io::Result<Next> {
         let MetricsExchange::Answering { answer, sent } = &mut self.exchange else {
             return Ok(Next::Same);
@@ -205,11 +205,11 @@ impl MetricsClient {
     }
 }
 
-/// Reads once, and says what is asked for by all that has come so far.
+/// Reads once, and parses everything received so far.
 fn read_request(socket: &OwnedFd, so_far: &mut Vec<u8>) -> io::Result<MetricsRequest> {
     let mut chunk = [0; 4096];
     let received = match receive(socket, &mut chunk, &mut Vec::new(), TransferWait::Never) {
-        // The event was for another client, who had this place.
+        // The event was for an earlier client in this place.
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             return Ok(MetricsRequest::Incomplete);
         }
@@ -220,8 +220,8 @@ fn read_request(socket: &OwnedFd, so_far: &mut Vec<u8>) -> io::Result<MetricsReq
     Ok(MetricsRequest::parse(so_far, stream))
 }
 
-/// Clients at a time.
+/// The maximum number of clients at a time.
 pub(crate) const CLIENTS_MAX: usize = 4;
 
-/// How long a client may take.
+/// The time limit for a client.
 const PATIENCE: Duration = Duration::from_secs(5);

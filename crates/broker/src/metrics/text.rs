@@ -2,40 +2,40 @@
 
 use std::fmt::{Display, Write as _};
 
-/// A text in the making.
+/// An OpenMetrics text that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     text: String,
 }
 
-/// What the samples of a family are.
+/// The type of a metric family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MetricKind {
-    /// What only grows.
+    /// A value that only grows.
     Counter,
-    /// What comes and goes.
+    /// A value that grows and shrinks.
     Gauge,
-    /// What is written in the labels.
+    /// Text in labels; the value is always 1.
     Info,
 }
 
-/// Samples that tell the same of different things.
+/// The metadata of a metric family.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MetricFamily {
-    /// Its name; ends in the unit, if there is one.
+    /// The name, which ends in the unit, if there is one.
     pub(super) name: &'static str,
     pub(super) kind: MetricKind,
-    /// What is counted or measured.
+    /// The unit of the values.
     pub(super) unit: Option<&'static str>,
-    /// A sentence for people.
+    /// The help text for people.
     pub(super) help: &'static str,
 }
 
-/// What tells a sample from others of its family.
+/// The labels that distinguish a sample from others of its family.
 pub(super) type Labels<'l> = &'l [(&'static str, &'l str)];
 
 impl Text {
-    /// Begins a family, whose samples follow.
+    /// Begins a family; its samples follow.
     pub(super) fn family(&mut self, family: MetricFamily) -> Samples<'_> {
         let MetricFamily { name, kind, unit, help } = family;
         let kind_name = match kind {
@@ -52,19 +52,19 @@ impl Text {
         Samples { text: self, family }
     }
 
-    /// The whole text.
+    /// Returns the complete text.
     pub(super) fn finish(mut self) -> String {
         self.line("# EOF");
         self.text
     }
 
     fn line(&mut self, line: impl Display) {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.text, "{line}");
     }
 }
 
-/// Takes the samples of a family.
+/// Appends the samples of one family.
 #[derive(Debug)]
 pub(super) struct Samples<'t> {
     text: &'t mut Text,
@@ -77,7 +77,7 @@ impl Samples<'_> {
         self.labelled(&[], value);
     }
 
-    /// Adds a sample.
+    /// Adds a sample with labels.
     pub(super) fn labelled(&mut self, labels: Labels<'_>, value: impl Display) {
         let suffix = match self.family.kind {
             MetricKind::Counter => "_total",

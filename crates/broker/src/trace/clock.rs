@@ -1,26 +1,26 @@
-//! The time for traces: the monotonic clock, read from the cycle counter where that can be trusted, since
-//! each message is stamped several times.
+//! Timestamps of traces: the monotonic clock, computed from the cycle counter where it is reliable,
+//! because each message gets several timestamps.
 
 use std::time::Duration;
 
-/// The monotonic clock. One reading serves everyone who wants to know the time next: the bus does one
-/// thing at a time, so that what it does after a reading begins then. Times are nanoseconds.
+/// The monotonic clock in nanoseconds. One reading is used for adjacent events: the bus does one
+/// thing at a time, so the end of one step is the start of the next.
 #[derive(Debug)]
 pub(crate) struct Clock {
     latest: u64,
-    /// Whether something was routed at that time, and nobody has asked for the time after it.
+    /// Whether something was routed at that time, and the time after it was not read yet.
     has_routed: bool,
     cycles: Option<Cycles>,
 }
 
-/// The cycle counter as a clock.
+/// The cycle counter used as a clock.
 #[derive(Debug)]
 struct Cycles {
     /// Readings of both clocks, from which the rate is computed.
     base: Mark,
     /// Readings of both clocks, not long ago.
     anchor: Mark,
-    /// Nanoseconds of a cycle, multiplied by 2^32; `None` until it is known.
+    /// Nanoseconds per cycle, multiplied by 2^32; `None` until it is known.
     rate: Option<u64>,
     /// Nanoseconds after `base` at which the rate is computed again.
     next: u64,
@@ -40,44 +40,44 @@ impl Clock {
         Self { latest: mark.nanos, has_routed: false, cycles }
     }
 
-    /// Whether a reading costs so little that stages of the routing of a message can be measured.
+    /// Whether a reading is cheap enough to measure the stages of routing a message.
     #[inline]
     pub(crate) const fn is_cheap(&self) -> bool {
         matches!(self.cycles, Some(Cycles { rate: Some(_), .. }))
     }
 
-    /// A turn of the loop begins at this time, which has been read just now.
+    /// Notes that a turn of the loop begins at this time, which was read just now.
     pub(crate) fn turn_began(&mut self, now: Duration) {
         let Some(cycles) = &mut self.cycles else { return };
         let mut mark = Mark { nanos: nanos(now), cycles: sys::cycles::read() };
-        // The thread may have lost its processor between the two readings.
+        // The thread may have been descheduled between the two readings.
         if cycles.error(mark) > ERROR_MAX {
             mark = Mark::now();
         }
         cycles.anchor(mark);
     }
 
-    /// When it was read last.
+    /// The time of the last reading.
     #[inline]
     pub(crate) const fn latest(&self) -> u64 {
         self.latest
     }
 
-    /// When something begins that follows what the clock was read for last, in a turn of the loop
-    /// that began then.
+    /// The start time of a step that follows the last reading, in a turn of the loop that began at
+    /// `turn`.
     #[inline]
     pub(crate) fn continued(&self, turn: Duration) -> u64 {
         self.latest.max(nanos(turn))
     }
 
-    /// The time, now that something is routed.
+    /// Reads the time at which something is routed.
     #[inline]
     pub(crate) fn routed(&mut self) -> u64 {
         self.has_routed = true;
         self.now()
     }
 
-    /// The time.
+    /// Reads the current time.
     #[inline]
     pub(crate) fn now(&mut self) -> u64 {
         let now = self.cycles.as_ref().and_then(|cycles| cycles.time(sys::cycles::read()));
@@ -86,12 +86,12 @@ impl Clock {
         self.latest
     }
 
-    /// The time after something was routed.
+    /// Reads the time after something was routed.
     pub(crate) fn after_routing(&mut self) -> u64 {
         if std::mem::take(&mut self.has_routed) { self.latest } else { self.now() }
     }
 
-    /// The time of a reading of the cycle counter in this turn of the loop.
+    /// Converts a reading of the cycle counter in this turn of the loop to a time.
     pub(crate) fn time_of(&self, cycles: u64) -> Option<u64> {
         self.cycles.as_ref()?.time(cycles)
     }
@@ -110,13 +110,13 @@ impl Cycles {
         Some(self.anchor.nanos + nanos)
     }
 
-    /// By how many nanoseconds the counter differs from the clock; 0 while the rate is unknown.
+    /// The difference of the counter from the clock in nanoseconds; 0 while the rate is unknown.
     fn error(&self, mark: Mark) -> u64 {
         self.time(mark.cycles).map_or(0, |expected| expected.abs_diff(mark.nanos))
     }
 
-    /// Compares both clocks again. A sleep of the machine changes the counter in another way than the
-    /// clock; then its rate is measured anew.
+    /// Compares both clocks again. Suspend changes the counter differently from the clock; then its
+    /// rate is measured again.
     fn anchor(&mut self, mark: Mark) {
         let elapsed = mark.nanos.saturating_sub(self.anchor.nanos);
         if mark.cycles < self.anchor.cycles || self.error(mark) > ERROR_MAX + elapsed / DRIFT_PART {
@@ -137,7 +137,7 @@ impl Cycles {
         if self.next < LONGEST_INTERVAL {
             self.next *= 10;
         } else {
-            // The kernel may change the rate of its clock a little.
+            // The kernel may adjust the rate of its clock slightly.
             self.base = mark;
         }
     }
@@ -149,34 +149,34 @@ impl Mark {
     }
 }
 
-/// The nanoseconds of a time of the monotonic clock, which wraps around after 584 years.
+/// The nanoseconds of a monotonic time, which wrap around after 584 years.
 const fn nanos(time: Duration) -> u64 {
     time.as_secs() * 1_000_000_000 + time.subsec_nanos() as u64
 }
 
-/// The time over which the rate of the cycle counter is measured first, in nanoseconds. An error of
-/// 100 ns in it is one of 0.001 %, which is 10 ns in a turn of a millisecond.
+/// The interval of the first measurement of the rate, in nanoseconds. A reading error of 100 ns is
+/// 0.001 % of it, which is 10 ns in a turn of a millisecond.
 const FIRST_INTERVAL: u64 = 10_000_000;
 
-/// The longest of these times, in nanoseconds.
+/// The longest measurement interval, in nanoseconds.
 const LONGEST_INTERVAL: u64 = 10_000_000_000;
 
-/// The most by which the two clocks usually differ after a turn of the loop, in nanoseconds.
+/// The usual maximum difference of the two clocks after a turn of the loop, in nanoseconds.
 const ERROR_MAX: u64 = 1_000;
 
-/// The counter may gain or lose at most this part of the time that has passed, a thousandth.
+/// The counter may gain or lose at most this fraction of the elapsed time: a thousandth.
 const DRIFT_PART: u64 = 1_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Both clocks so many milliseconds after the start, with three cycles in a nanosecond.
+    /// Both clocks `millis` milliseconds after the start, with three cycles per nanosecond.
     const fn at(millis: u64) -> Mark {
         Mark { nanos: millis * 1_000_000, cycles: 3 * millis * 1_000_000 }
     }
 
-    /// A counter whose rate is known, compared last after `millis` milliseconds.
+    /// A counter with a known rate, last compared after `millis` milliseconds.
     fn running(millis: u64) -> Cycles {
         let mut cycles = Cycles::new(at(0));
         (1..=millis).for_each(|millis| cycles.anchor(at(millis)));
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_a_sleep_has_changed_is_measured_anew() {
-        // It begins at 0 again, or has counted a sleep during which the clock stood still.
+        // The counter restarts at 0, or has counted during suspend, when the clock stood still.
         for (since, counted) in [(20, 5), (20, 3_600_000)] {
             let mut cycles = running(15);
             let (nanos, counter) = (at(since).nanos, at(counted).cycles);

@@ -1,21 +1,21 @@
-//! Who gets the messages that are being written down.
+//! The copies of each recorded message: its recipients and positions.
 
 use bus::{PeerId, Span};
 use trace::Delivered;
 
-/// Copies of messages, to be found by message. The memory is kept.
+/// Copies of messages, grouped by message. The memory is reused.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     all: Vec<Copy>,
-    /// Those of `all`, in its order.
+    /// The deliveries of `all`, in the same order.
     delivered: Vec<Delivered>,
 }
 
-/// A copy of a message, which is known by where its head stands.
+/// A copy of a message, which is identified by the position of its header.
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     head: usize,
-    /// How many copies were there before.
+    /// The number of copies before this one.
     number: usize,
     recipient: PeerId,
     delivered: Delivered,
@@ -31,9 +31,9 @@ impl Copies {
         self.all.push(Copy { head, number, recipient, delivered });
     }
 
-    /// All are there.
+    /// Sorts the copies after the last one was added.
     pub(crate) fn finish(&mut self) {
-        // What the bus says in between is written behind the message that it speaks of.
+        // Messages of the bus in between are recorded after the message that caused them.
         if !self.all.is_sorted_by_key(|copy| copy.head) {
             self.all.sort_unstable_by_key(|copy| (copy.head, copy.number));
         }
@@ -41,7 +41,7 @@ impl Copies {
         self.delivered.extend(self.all.iter().map(|copy| copy.delivered));
     }
 
-    /// Those of one message, and who has the first of them.
+    /// The copies of one message, and the recipient of the first one.
     #[inline]
     pub(crate) fn of(&self, head: Span) -> (Option<PeerId>, &[Delivered]) {
         let head = head.start();

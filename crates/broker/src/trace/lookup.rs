@@ -1,7 +1,7 @@
-//! Asking the kernel which program a process runs, within a limit of time.
+//! Reads from the kernel which program a process runs, within a time limit.
 //!
-//! A thread reads the files in `/proc`: a process can delay whoever reads its command line for as long as it
-//! wants, by keeping its own memory busy. The bus waits for the thread only a little.
+//! A thread reads the files in `/proc`: a process can delay every reader of its command line for as
+//! long as it wants, by keeping its own memory busy. The bus waits only briefly for the thread.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,24 +14,24 @@ use trace::program::PART_LEN_MAX;
 use trace::record::Party;
 use trace::{Entry, Participant, TracedProgram};
 
-/// What is known of a process.
+/// The known facts about a process.
 #[derive(Debug, Default)]
 pub(super) struct ProcessRecord {
-    /// When it started, on the clock that runs while the machine sleeps too. Together with its
-    /// number it tells the process from all others.
+    /// The start time on the clock that includes suspend (`CLOCK_BOOTTIME`). Together with the
+    /// process id it identifies the process.
     pub(super) since_boot: Option<Duration>,
-    /// The same in nanoseconds of the monotonic clock.
+    /// The start time in nanoseconds of the monotonic clock.
     pub(super) started: Option<i64>,
     /// The program, as [`TracedProgram::to_text`] writes it.
     pub(super) program: String,
 }
 
-/// Asks for one process after the other.
+/// Looks up one process at a time.
 #[derive(Debug, Default)]
 pub(super) struct Lookup {
-    /// Made when it is first needed.
+    /// The thread, started on first use.
     worker: Option<Worker>,
-    /// Questions that are not answered.
+    /// The number of unanswered requests.
     pending: usize,
     waits: Waits,
 }
@@ -42,33 +42,33 @@ struct Worker {
     answers: Receiver<LookupAnswer>,
 }
 
-/// A connection and its process, with a descriptor that stands for it if there is one.
+/// A connection and its process, with a pidfd if there is one.
 #[derive(Debug)]
 struct ProcessLookup {
     owner: ProcessOwner,
     pidfd: Option<OwnedFd>,
 }
 
-/// Whose process it is.
+/// The connection that a process belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProcessOwner {
     /// The number in the unique name of the connection.
     pub(crate) peer: u64,
-    /// 0 if that is not known.
+    /// The process id, or 0 if unknown.
     pub(crate) pid: u32,
-    /// `u32::MAX` if that is not known.
+    /// The user id, or `u32::MAX` if unknown.
     pub(crate) uid: u32,
 }
 
-/// What came of a question.
+/// The answer to a request.
 #[derive(Debug)]
 pub(super) struct LookupAnswer {
     pub(super) owner: ProcessOwner,
-    /// Absent if the process was gone.
+    /// `None` if the process no longer exists.
     pub(super) process: Option<ProcessRecord>,
 }
 
-/// How long the bus may still wait in this second.
+/// The time that the bus may still wait in this second.
 #[derive(Debug, Default)]
 struct Waits {
     second: Duration,
@@ -76,8 +76,8 @@ struct Waits {
 }
 
 impl Lookup {
-    /// What the process at the other end of a connection is. If that takes too long, the answer is
-    /// [`late`](Self::late); if there are too many questions already, there is none.
+    /// Looks up the process at the other end of a connection. If that takes too long, the answer is
+    /// [`late`](Self::late); if too many requests are pending, there is none.
     pub(super) fn ask(&mut self, owner: ProcessOwner, socket: &OwnedFd) -> Option<ProcessRecord> {
         if self.pending >= PENDING_MAX {
             return None;
@@ -98,12 +98,12 @@ impl Lookup {
         answer.process
     }
 
-    /// Whether questions are not answered.
+    /// Whether requests are unanswered.
     pub(super) const fn is_pending(&self) -> bool {
         self.pending > 0
     }
 
-    /// The next answer that nobody has waited for.
+    /// The next answer that arrived after the wait.
     pub(super) fn late(&mut self) -> Option<LookupAnswer> {
         if self.pending == 0 {
             return None;
@@ -126,14 +126,14 @@ impl Worker {
             }
         };
         let thread = thread::Builder::new().name("trace-programs".to_owned());
-        // Without the thread nobody takes questions, and they have no answers.
+        // If the thread cannot be started, requests are not answered.
         drop(thread.stack_size(STACK_LEN).spawn(work));
         Self { questions, answers }
     }
 }
 
 impl Waits {
-    /// Waits as long as that is allowed.
+    /// Waits for as long as the limits allow.
     fn wait<T>(&mut self, wait: impl FnOnce(Duration) -> T) -> T {
         let start = clock::monotonic();
         if start >= self.second + SECOND {
@@ -149,14 +149,14 @@ impl ProcessLookup {
     fn answer(self) -> LookupAnswer {
         let Self { owner, pidfd } = self;
         let process = ProcessRecord::read(owner.pid);
-        // While it runs, no other process has its number; so it was this one that was looked at.
+        // While the process exists, no other process has its id, so the files belong to it.
         let has_exited = pidfd.is_some_and(|pidfd| process::has_exited(pidfd.as_fd()));
         LookupAnswer { owner, process: process.filter(|_| !has_exited) }
     }
 }
 
 impl ProcessRecord {
-    /// How it is written.
+    /// The trace entry for this process.
     pub(super) fn entry(&self, who: Party, owner: ProcessOwner) -> Entry<'_> {
         let ProcessOwner { pid, uid, .. } = owner;
         let Self { started, ref program, .. } = *self;
@@ -182,23 +182,23 @@ impl ProcessRecord {
     }
 }
 
-/// A time of the clock that runs while the machine sleeps, in nanoseconds of the monotonic clock.
+/// Converts a `CLOCK_BOOTTIME` time to nanoseconds of the monotonic clock.
 fn monotonic(since_boot: Duration) -> i64 {
     let age = clock::boottime().saturating_sub(since_boot);
     let nanos = clock::monotonic().as_nanos() as i128 - age.as_nanos() as i128;
     i64::try_from(nanos).unwrap_or_default()
 }
 
-/// How long the bus waits for what is known of a process. It usually takes 50 µs.
+/// The maximum wait for the facts about one process. A look-up usually takes 50 µs.
 const WAIT_MAX: Duration = Duration::from_millis(5);
 
-/// How long it waits in a second for all together.
+/// The maximum total wait in a second.
 const WAIT_MAX_PER_SECOND: Duration = Duration::from_millis(50);
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Questions that may be without an answer. Each has a descriptor.
+/// The maximum number of unanswered requests. Each has a descriptor.
 const PENDING_MAX: usize = 64;
 
-/// Bytes that the thread needs, which reads small files.
+/// The stack size of the thread, which only reads small files, in bytes.
 const STACK_LEN: usize = 256 * 1024;

@@ -1,8 +1,8 @@
-//! What the bus does with messages, written into memory that others read.
+//! Traces: records of the bus's messages in shared memory that other processes read.
 //!
-//! Each connection that asks for it has a ring of its own, and the bus may have one for itself, the
-//! [flight recorder](recorder). Nothing here waits for who reads, and a message costs no allocation
-//! and no system call.
+//! Each connection that asks for a trace gets its own ring, and the bus may have one for itself,
+//! the [flight recorder](recorder). The bus never waits for readers, and recording a message needs
+//! no allocation and no system call.
 
 mod clock;
 mod copies;
@@ -31,30 +31,31 @@ pub(crate) use recorder::{Dump, Dumped, RecorderRing};
 pub(crate) use ring::Ring;
 pub(crate) use ring_error::RingError;
 
-/// All traces that are on.
+/// All active traces.
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
-    /// Absent while there are none, so that this is all that a message has to ask.
+    /// `None` while no trace is active, so that this is the only check per message.
     active: Option<Box<Active>>,
 }
 
-/// Traces, at least one.
+/// The state of active traces, of which there is at least one.
 #[derive(Debug)]
 pub(crate) struct Active {
     pub(crate) rings: Rings,
-    /// Since when, in nanoseconds of the monotonic clock: whatever is older was not looked at.
+    /// The start of tracing in nanoseconds of the monotonic clock; earlier events were not
+    /// recorded.
     pub(crate) since: u64,
     pub(crate) clock: Clock,
-    /// The copies of the messages that are being written down.
+    /// The copies of the messages that are being recorded.
     pub(crate) copies: Copies,
     programs: Programs,
-    /// When the connection was read from whose messages are routed.
+    /// When the connection was read whose messages are being routed.
     reading: ReadTimes,
-    /// When the bus began to route the message that it routes now; `None` if this is not measured.
+    /// When the bus began to route the current message; `None` if this is not measured.
     routing_since: Option<u64>,
 }
 
-/// Where it is written.
+/// The rings that entries are written to.
 #[derive(Debug, Default)]
 pub(crate) struct Rings {
     of_peers: Vec<(PeerId, Ring)>,
@@ -85,8 +86,8 @@ impl Traces {
         }
     }
 
-    /// Records that bytes have left for a connection that gets a recorded message: `total` since it
-    /// was made.
+    /// Records that bytes were written to a connection with a recorded message: `total` bytes since
+    /// it was accepted.
     #[inline(never)]
     pub(crate) fn written(&mut self, to: Option<u64>, total: u64) {
         if let (Some(to), Some(active)) = (to, self.active()) {
@@ -94,8 +95,8 @@ impl Traces {
         }
     }
 
-    /// The time after something was routed, which takes no reading of the clock if it was written
-    /// down.
+    /// The time after something was routed. Uses the timestamp of the recorded entry, if there is
+    /// one, instead of reading the clock.
     pub(crate) fn time_after(&mut self) -> Duration {
         self.active().map_or_else(sys::clock::monotonic, |active| {
             Duration::from_nanos(active.clock.after_routing())
@@ -143,7 +144,7 @@ impl Active {
         }
     }
 
-    /// Writes a connection that nobody has looked up.
+    /// Writes a connection whose process was not looked up.
     pub(crate) fn found(&mut self, at: Duration, owner: ProcessOwner) {
         let process = self.programs.known(owner.pid).unwrap_or_default();
         if let Some(recorder) = self.rings.recorder() {
@@ -151,7 +152,7 @@ impl Active {
         }
     }
 
-    /// A connection is gone.
+    /// Notes that a connection has closed.
     pub(crate) fn left(&mut self, at: Duration, peer: u64, why: &str) {
         self.write_late(at);
         if let Some(recorder) = self.rings.recorder.as_mut() {
@@ -175,19 +176,19 @@ impl Active {
         }
     }
 
-    /// Something was just read from a connection, in a turn of the loop that began at `turn`.
+    /// Notes that a connection was read in a turn of the loop that began at `turn`.
     pub(crate) fn read(&mut self, turn: Duration) -> ReadTimes {
         let from = self.clock.continued(turn);
         self.reading = ReadTimes { from, until: self.clock.is_cheap().then(|| self.clock.now()) };
         self.reading
     }
 
-    /// The bus goes on with messages of a connection that was read from at these times.
+    /// Continues with messages of a connection that was read at these times.
     pub(crate) fn resume(&mut self, reading: ReadTimes) {
         self.reading = reading;
     }
 
-    /// The bus turns to the next message.
+    /// Notes that routing of the next message begins.
     pub(crate) fn routing_begins(&mut self) {
         self.routing_since = self.reading.until.map(|until| match self.clock.latest() == until {
             true => until,
@@ -195,13 +196,13 @@ impl Active {
         });
     }
 
-    /// When the bus received the message that it routes, in nanoseconds; `None` if there was no trace
+    /// When the bus received the current message, in nanoseconds; `None` if no trace was active
     /// then.
     pub(crate) fn received(&self) -> Option<u64> {
         Some(self.reading.from).filter(|&from| from >= self.since)
     }
 
-    /// The stages of the message that the bus routes, if they were measured.
+    /// The measured stages of routing the current message, if any.
     pub(crate) fn stages(&self, matching: Option<MatchingTime>) -> Option<Stages> {
         let after = |time: u64| Stages::nanos(time.saturating_sub(self.reading.from));
         let (read, begun) = (after(self.reading.until?), after(self.routing_since?));
@@ -230,14 +231,14 @@ impl Rings {
         self.recorder.is_some() || self.of_peers.iter().any(|(_, ring)| ring.wants.programs)
     }
 
-    /// Writes the program of a connection for peers that want programs.
+    /// Writes the program of a connection to the traces that want programs.
     fn write_program(&mut self, at: Duration, owner: ProcessOwner, process: &ProcessRecord) {
         let rings = self.of_peers.iter_mut().map(|(_, ring)| ring);
         let entry = process.entry(Party::Peer(owner.peer), owner);
         rings.filter(|ring| ring.wants.programs).for_each(|ring| ring.write(at, entry));
     }
 
-    /// Writes what is no message: all traces have it.
+    /// Writes an entry that is not a message to all traces.
     #[inline]
     pub(crate) fn write(&mut self, at: u64, entry: Entry<'_>) {
         let at = Duration::from_nanos(at);
@@ -246,7 +247,7 @@ impl Rings {
         rings.for_each(|ring| ring.writer.write(at, entry));
     }
 
-    /// Writes a message for those who want it.
+    /// Writes a message to the traces that want it.
     #[inline]
     pub(crate) fn write_message(
         &mut self,

@@ -1,8 +1,9 @@
-//! Participants: connections with their programs and names, also those that have left.
+//! Participants: connections with their programs and names, including closed ones.
 //!
-//! Participants are written into a ring of their own, so that messages do not overwrite them and they do not
-//! overwrite messages. Before the ring has gone round, all present connections are written again. So the ring
-//! has all present connections, and the last ones that left, as far as there is room.
+//! Participants are written to a separate ring, so that messages do not overwrite them and they do
+//! not overwrite messages. Before the ring wraps around, all present connections are written again.
+//! So the ring contains all present connections, and as many of the most recently closed ones as
+//! fit.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,7 +21,7 @@ use super::lookup::{ProcessOwner, ProcessRecord};
 use super::programs::Programs;
 use super::ring::clock_offset;
 
-/// Writes participants.
+/// Writes participants to their ring.
 #[derive(Debug)]
 pub(crate) struct Participants {
     ring: RingWriter,
@@ -31,7 +32,7 @@ pub(crate) struct Participants {
     bus: Present,
 }
 
-/// A present connection, or the bus.
+/// A present connection, or the bus itself.
 #[derive(Debug)]
 struct Present {
     owner: ProcessOwner,
@@ -40,14 +41,14 @@ struct Present {
 }
 
 impl Participants {
-    /// No participants yet, for a flight recorder whose ring of messages has `recorder_len` bytes.
+    /// Creates an empty ring for a flight recorder whose ring of messages has `recorder_len` bytes.
     pub(super) fn new(recorder_len: u64) -> io::Result<Self> {
         let len = usize::try_from(recorder_len / SHARE).unwrap_or(LEN_MAX).clamp(LEN_MIN, LEN_MAX);
         let (ring, descriptor) = RingWriter::new(len, clock_offset(), 0)?;
         Ok(Self { ring, descriptor, listed_at: 0, present: BTreeMap::new(), bus: Present::own()? })
     }
 
-    /// By which others can read the ring.
+    /// The descriptor by which other processes can read the ring.
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
@@ -73,14 +74,14 @@ impl Participants {
         }
     }
 
-    /// A connection is gone.
+    /// Notes that a connection has closed.
     pub(super) fn left(&mut self, at: Duration, peer: u64, why: &str, programs: &mut Programs) {
         let Some(Present { owner, process }) = self.present.remove(&peer) else { return };
         self.ring.write(at, Entry::Left { peer, why });
         programs.left(owner.pid, process);
     }
 
-    /// A well-known name has another owner.
+    /// Notes that a well-known name has another owner.
     pub(crate) fn owner_changed(&mut self, at: Duration, owner: &TracedOwner) {
         let TracedOwner { ref name, old, new } = *owner;
         self.ring.write(at, Entry::OwnerChanged { name, old, new });
@@ -106,7 +107,7 @@ impl Participants {
         }
     }
 
-    /// Returns how many bytes that took.
+    /// Writes all present connections once. Returns the number of written bytes.
     fn list_once(&mut self, bus: &Bus) -> u64 {
         let start = self.ring.written();
         let room = self.ring.len() as u64 / 2;
@@ -127,8 +128,8 @@ impl Participants {
         self.listed_at - start
     }
 
-    /// Goes on in a larger ring, with everything that was written. It has to be prepared for a crash
-    /// again.
+    /// Replaces the ring with a larger one that has the same content. It must be registered for
+    /// crashes again.
     fn grow(&mut self, len: usize) -> io::Result<()> {
         let (mut ring, descriptor) = RingWriter::new(len, clock_offset(), 0)?;
         let mut old = Follower::new(self.descriptor())?;
@@ -139,14 +140,14 @@ impl Participants {
                 Step::Nothing | Step::Stopped => break,
             }
         }
-        // The memory so far is given back, and must not be copied any more.
+        // The old memory is freed, and must not be copied at a crash.
         sys::crash::forget();
         self.listed_at = ring.written();
         (self.ring, self.descriptor) = (ring, descriptor);
         Ok(())
     }
 
-    /// A copy of what is in the ring, as it stands in a file.
+    /// A copy of the ring in the format of a file.
     pub(super) fn copy(&self) -> io::Result<Vec<u8>> {
         let used = self.ring.written().min(self.ring.len() as u64) as usize;
         let mut bytes = vec![0; layout::at::RING + used];
@@ -157,7 +158,7 @@ impl Participants {
 }
 
 impl Present {
-    /// The bus itself.
+    /// The participant that stands for the bus itself.
     fn own() -> io::Result<Self> {
         let (pid, uid) = (std::process::id(), sys::credentials::own_credentials()?.uid);
         let process = Rc::new(ProcessRecord::read(pid).unwrap_or_default());
@@ -180,8 +181,8 @@ pub(crate) enum Changed {
 /// times more bytes of messages than of descriptions, so every sender in the messages is described.
 const SHARE: u64 = 4;
 
-/// Bytes of the smallest ring.
+/// The size of the smallest ring in bytes.
 const LEN_MIN: usize = 256 * 1024;
 
-/// Bytes of the largest ring.
+/// The size of the largest ring in bytes.
 const LEN_MAX: usize = 16 << 20;

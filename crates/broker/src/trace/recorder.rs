@@ -1,9 +1,9 @@
-//! The flight recorder: the last slice of what the bus has done, always there, and written to a
-//! file when somebody wants to know.
+//! The flight recorder: a ring of the most recent events of the bus, which can be written to a file
+//! on request.
 //!
-//! For the file the ring is exchanged for a new one, which takes no longer for a large ring, and a
-//! thread writes the old one, in which nothing changes any more. The participants stand behind it. The
-//! room on the disk is reserved before that, so a full disk costs nothing of what is recorded.
+//! To write the file, the ring is exchanged for a new one, which takes the same time for any size.
+//! A thread then writes the old ring, which no longer changes. The participants follow it in the
+//! file. Disk space is reserved before the exchange, so a full disk loses no recorded events.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
@@ -18,7 +18,7 @@ use sys::replace::ReplacedFile;
 
 use super::{Participants, Ring};
 
-/// A ring of the bus's own.
+/// The ring of the flight recorder.
 #[derive(Debug)]
 pub(crate) struct RecorderRing {
     ring: Ring,
@@ -34,7 +34,7 @@ impl RecorderRing {
         Ok(Self { ring, descriptor, wanted_len: len, participants })
     }
 
-    /// The length that it was asked for with.
+    /// The length that was requested, in bytes.
     pub(crate) const fn wanted_len(&self) -> u64 {
         self.wanted_len
     }
@@ -43,12 +43,12 @@ impl RecorderRing {
         &mut self.ring
     }
 
-    /// By which others can read it.
+    /// The descriptor by which other processes can read the ring.
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
 
-    /// Prepares a file in `folder` for a crash of the process: the rings are copied to it then. Call
+    /// Prepares a file in `folder`, to which the rings are copied if the process crashes. Call
     /// [`sys::crash::forget`] before this recorder is dropped.
     pub(crate) fn save_at_crash(&self, folder: &Path) -> io::Result<()> {
         create_folder(folder)?;
@@ -56,8 +56,9 @@ impl RecorderRing {
         sys::crash::save(memories, &folder.join(file_name("crash")))
     }
 
-    /// Writes what is there to a new file in a folder, and begins anew. What is there stays if the
-    /// file cannot be made, or the disk has no room for it. The file has its name when it is complete.
+    /// Starts to write the recorded events to a new file in `folder`, and continues with an empty
+    /// ring. If the file cannot be created, or the disk has no space for it, the ring keeps its
+    /// events. The file gets its name when it is complete.
     pub(crate) fn dump(&mut self, folder: &Path) -> io::Result<Dump> {
         let path = folder.join(file_name("flight"));
         create_folder(folder)?;
@@ -79,18 +80,18 @@ impl RecorderRing {
     }
 }
 
-/// A file that is being written.
+/// A file that a thread is writing.
 #[derive(Debug)]
 pub(crate) struct Dump {
     path: PathBuf,
     thread: JoinHandle<io::Result<u64>>,
 }
 
-/// How that ended.
+/// The result of writing a file.
 #[derive(Debug)]
 pub(crate) struct Dumped {
     pub(crate) path: PathBuf,
-    /// Bytes of the file.
+    /// The length of the file in bytes.
     pub(crate) outcome: io::Result<u64>,
 }
 
@@ -99,7 +100,7 @@ impl Dump {
         self.thread.is_finished()
     }
 
-    /// Waits for its end.
+    /// Waits until the file is written.
     pub(crate) fn finish(self) -> Dumped {
         let died = || Err(io::Error::other("the writer thread has died"));
         Dumped { path: self.path, outcome: self.thread.join().unwrap_or_else(|_| died()) }
@@ -107,7 +108,7 @@ impl Dump {
 }
 
 fn new_ring(len: u64) -> io::Result<(Ring, OwnedFd)> {
-    // Programs go into the ring of participants.
+    // Programs are written to the ring of participants.
     Ring::new(len, u32::MAX, RingContents { all_messages: true, programs: false })
 }
 
@@ -115,12 +116,13 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The name of a file that is made now.
+/// The name of a file that is created now.
 fn file_name(what: &str) -> String {
     name_at(what, sys::clock::realtime(), std::process::id())
 }
 
-/// `flight-20261121T131500.250Z-4711.trace`: two within a second are two files.
+/// A name like `flight-20261121T131500.250Z-4711.trace`. Milliseconds distinguish files of the same
+/// second.
 fn name_at(what: &str, now: Duration, pid: u32) -> String {
     let (seconds, millis) = (now.as_secs(), now.subsec_millis());
     let (year, month, day) = date_of(seconds / SECONDS_PER_DAY);

@@ -1,4 +1,4 @@
-//! One ring, and what is written there.
+//! One ring buffer of a trace, and the entries written to it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use bus::RingContents;
 use trace::{Entry, RingWriter};
 
-/// A ring that is written. Whoever reads is told when that ends.
+/// A ring buffer that the bus writes. On drop, it is marked as ended for its readers.
 #[derive(Debug)]
 pub(crate) struct Ring {
     pub(super) writer: RingWriter,
@@ -16,18 +16,18 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// A ring of at least `len` bytes, and its descriptor.
+    /// Creates a ring of at least `len` bytes, and returns it with its descriptor.
     pub(crate) fn new(len: u64, kept: u32, wants: RingContents) -> io::Result<(Self, OwnedFd)> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let (writer, descriptor) = RingWriter::new(len, clock_offset(), kept)?;
         let unprovided = writer.unprovided();
         let thread = thread::Builder::new().name("trace-memory".to_owned());
-        // Without the thread it costs time when the ring goes round for the first time.
+        // Without the thread, the first pass through the ring is slower because of page faults.
         drop(thread.stack_size(STACK_LEN).spawn(|| unprovided.provide()));
         Ok((Self { writer, wants }, descriptor))
     }
 
-    /// Bytes in it.
+    /// The length of the ring in bytes.
     pub(crate) const fn len(&self) -> u64 {
         self.writer.len() as u64
     }
@@ -43,16 +43,16 @@ impl Drop for Ring {
     }
 }
 
-/// How many nanoseconds the time of day is ahead of the monotonic clock.
+/// The difference between the time of day and the monotonic clock, in nanoseconds.
 pub(super) fn clock_offset() -> i64 {
     let (day, monotonic) = (sys::clock::realtime(), sys::clock::monotonic());
     let nanos = day.as_nanos() as i128 - monotonic.as_nanos() as i128;
     i64::try_from(nanos).unwrap_or_default()
 }
 
-/// Bytes that a thread needs which only calls the kernel.
+/// The stack size of a thread that only makes system calls, in bytes.
 const STACK_LEN: usize = 64 * 1024;
 
-// What the core counts is what a ring has.
+// The core accounts for the same minimum size that a ring has.
 const _: () = assert!(bus::RING_BYTES_MIN == trace::layout::RING_MIN as u64);
 const _: () = assert!(bus::RING_BYTES_MAX == trace::layout::RING_MAX as u64);

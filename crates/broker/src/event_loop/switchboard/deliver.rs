@@ -1,4 +1,4 @@
-//! From queues to sockets.
+//! Writes the queues of connections to their sockets.
 
 use std::io;
 use std::mem;
@@ -19,7 +19,8 @@ use crate::outgoing::{Outcome, WriteProgress};
 
 /// Writing queues.
 impl Switchboard {
-    /// Writes what is queued if routing has taken long, so that nobody waits for the end of a turn.
+    /// Writes the queues if routing has taken long, so that recipients need not wait for the end of
+    /// a turn.
     #[inline]
     pub(crate) fn flush_if_late(&mut self, flushed_at: &mut Duration) {
         if self.work.awaited.is_empty() && self.work.passing.is_empty() {
@@ -34,7 +35,7 @@ impl Switchboard {
         }
     }
 
-    /// Writes to every connection that has something queued, once.
+    /// Writes once to every connection with a queue.
     pub(crate) fn flush(&mut self) {
         while !self.work.awaited.is_empty() || !self.work.passing.is_empty() {
             let mut awaited = mem::take(&mut self.work.awaited);
@@ -46,7 +47,7 @@ impl Switchboard {
         }
     }
 
-    /// Gives an empty list back its place, unless it was filled again in the meantime.
+    /// Stores an emptied list for reuse, unless a new one was filled in the meantime.
     fn keep_list(&mut self, list: Vec<PeerId>, place: fn(&mut Work) -> &mut Vec<PeerId>) {
         let place = place(&mut self.work);
         if place.is_empty() {
@@ -54,8 +55,8 @@ impl Switchboard {
         }
     }
 
-    /// Writes what is queued for one connection, as far as its socket takes it. The bus learns what
-    /// has left; what it wants done about that is applied at the end.
+    /// Writes the queue of one connection, as far as its socket accepts it. Reports written
+    /// messages to the bus; the resulting effects are applied at the end.
     pub(crate) fn flush_one(&mut self, peer: PeerId) {
         while let Flush::Again = self.flush_once(peer) {}
         if !self.buffers.released.list().is_empty() {
@@ -111,8 +112,8 @@ impl Switchboard {
         self.write_ended(peer, written.bytes, outcome)
     }
 
-    /// Does what a write calls for that has not emptied the queue of a connection whose socket takes
-    /// everything.
+    /// Handles the outcome of a write that did not empty the queue of a connection with a writable
+    /// socket.
     #[cold]
     fn write_ended(&mut self, peer: PeerId, written: u64, outcome: Outcome) -> Flush {
         match outcome {
@@ -129,7 +130,7 @@ impl Switchboard {
         Flush::Done
     }
 
-    /// The other end of a connection is gone.
+    /// Handles a connection whose peer has closed it.
     fn left(&mut self, peer: PeerId) {
         if let Some(connection) = self.station.table.get(peer) {
             let end = connection.left();
@@ -137,14 +138,14 @@ impl Switchboard {
         }
     }
 
-    /// Whether a connection whose peer is gone can be read now. Otherwise it is read in later turns, and
-    /// the poller does not report it in every wait.
+    /// Whether a connection that the peer has closed can be read now. If not, it is read in later
+    /// turns, and the poller does not report it in every wait.
     pub(crate) fn may_read_last(&mut self, peer: PeerId) -> bool {
         let may_read = self.may_read(peer);
         let Station { table, poller, .. } = &mut self.station;
         let Some(connection) = table.get_mut(peer) else { return false };
         if !connection.has_backlog() && may_read {
-            // It may not have been watched for reading, so there may still be something.
+            // It may not have been watched for reading, so unread data may remain.
             return true;
         }
         if connection.watched.take().is_some() {
@@ -153,7 +154,7 @@ impl Switchboard {
         false
     }
 
-    /// Tells the poller what is wanted of a connection now, if that has changed.
+    /// Updates the events that the poller watches for on a connection.
     pub(crate) fn update_interest(&mut self, peer: PeerId) {
         let Self { station, .. } = self;
         let Station { table, bus, poller, now, .. } = station;
@@ -163,7 +164,7 @@ impl Switchboard {
         }
     }
 
-    /// The poller cannot watch a connection, so it ends.
+    /// Ends a connection that the poller cannot watch.
     #[cold]
     pub(super) fn unwatched(&mut self, peer: PeerId, error: io::Error) {
         self.station.fault(Fault::UnwatchedConnection(error));
@@ -171,7 +172,7 @@ impl Switchboard {
     }
 }
 
-/// Tells the poller what is wanted of a connection now, if that has changed.
+/// Updates the events that the poller watches for on a connection.
 #[inline]
 pub(super) fn watch(
     connection: &mut Connection,
@@ -183,5 +184,5 @@ pub(super) fn watch(
     connection.watch(poller, EventSource::Peer(connection.peer).token(), may_read)
 }
 
-/// How long messages are routed before what is queued is written.
+/// The maximum time of routing before queues are written.
 const FLUSH_INTERVAL: Duration = Duration::from_micros(500);

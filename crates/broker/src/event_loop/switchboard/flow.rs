@@ -1,5 +1,5 @@
-//! What the loop does about recipients that do not read as fast as others send, and about a kernel
-//! that does not take what is written.
+//! Flow control: recipients that read more slowly than others send, and writes that the kernel does
+//! not accept.
 
 use std::time::Duration;
 
@@ -13,13 +13,14 @@ use crate::event_loop::station::Station;
 use crate::fds_in_kernel::UserFds;
 use crate::outgoing::{Charge, Dropped};
 
-/// Whether a queue is to be written once more.
+/// Whether a queue is written once more.
 pub(super) enum Flush {
     Done,
     Again,
 }
 
-/// Whether the bus does not read a connection: it is held, or it leaves too many answers unread.
+/// Whether the bus currently does not read a connection: it is held, or it leaves too many replies
+/// unread.
 pub(super) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bool {
     let is_held = connection.sent.is_over(&connection.limits)
         && connection.sent.delays_nobody(now)
@@ -27,7 +28,7 @@ pub(super) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bo
     is_held || connection.leaves_answers_unread()
 }
 
-/// The user that the kernel named when a connection was made.
+/// The user that the kernel reported when the connection was accepted.
 pub(super) fn kernel_user(bus: &Bus, peer: PeerId) -> Option<u32> {
     bus.credentials(peer).and_then(|known| known.uid)
 }
@@ -55,9 +56,9 @@ pub(super) fn note_fds_written(
     }
 }
 
-/// Finds out which descriptors a connection has received.
+/// Updates which descriptors a connection has received.
 fn settle_fds(connection: &mut Connection, user: Option<u32>, user_fds: &mut UserFds) {
-    // The data in a socket takes at least as much memory as it is long.
+    // Data in a socket uses at least as much memory as its length.
     let Ok(unreceived) = unreceived(&connection.socket) else { return };
     let position = connection.queue.written().saturating_sub(unreceived);
     let received = connection.fds_in_kernel.received(position);
@@ -72,7 +73,7 @@ impl Switchboard {
             .is_some_and(|connection| !is_unread(connection, &self.station.bus, self.station.now))
     }
 
-    /// The socket of a connection has taken everything.
+    /// Handles a socket that has accepted everything.
     pub(super) fn unblocked(&mut self, peer: PeerId) {
         if let Some(connection) = self.station.table.get_mut(peer)
             && !connection.writing.is_flowing()
@@ -88,8 +89,8 @@ impl Switchboard {
         self.update_interest(peer);
     }
 
-    /// The socket of a connection is full. What waits for it counts against the senders, as long as
-    /// the connection keeps up.
+    /// Handles a full socket. The queue counts against its senders, as long as the recipient keeps
+    /// up.
     pub(super) fn blocked(&mut self, peer: PeerId, written: u64) {
         let Some(connection) = self.station.table.get_mut(peer) else { return };
         let before = connection.writing.charge();
@@ -104,7 +105,7 @@ impl Switchboard {
         self.update_interest(peer);
     }
 
-    /// The next message can be neither written nor dropped now. It is tried again in a while.
+    /// Handles a message that can be neither written nor dropped now. The write is retried later.
     pub(super) fn starved(&mut self, peer: PeerId, written: u64) {
         if let Some(connection) = self.station.table.get_mut(peer) {
             connection.retry_at = Some(self.station.now + RETRY_AFTER);
@@ -119,7 +120,7 @@ impl Switchboard {
         }
     }
 
-    /// Takes off the accounts of senders what has left.
+    /// Removes written messages from the accounts of their senders.
     pub(crate) fn release_senders(&mut self) {
         for index in 0..self.buffers.released.list().len() {
             let (from, load) = self.buffers.released.list()[index];
@@ -131,8 +132,8 @@ impl Switchboard {
         self.buffers.released.clear();
     }
 
-    /// Closes the socket of a connection that has ended. If the peer has not received descriptors and
-    /// is still there, the kernel counts them, so the bus does too.
+    /// Closes the socket of an ended connection. If the peer has not received descriptors and still
+    /// exists, the kernel counts them, so the bus does too.
     pub(super) fn close_socket(&mut self, connection: Connection, user: Option<u32>) {
         let count = connection.fds_in_kernel.count();
         if count == 0 {
@@ -146,7 +147,7 @@ impl Switchboard {
         if watched.is_some() {
             let _ = self.station.poller.remove(&socket);
         }
-        // It may have sent its own end, which would keep itself open for ever.
+        // It may have sent its own end of the socket, which would keep the socket open forever.
         let mut space = [0; DISCARDED_AT_ONCE];
         let mut fds = Vec::new();
         while let Ok(ReceiveOutcome { bytes: 1.., .. }) =
@@ -158,15 +159,15 @@ impl Switchboard {
         self.station.alarm.no_later_than(self.station.now + CLOSED_AFTER);
     }
 
-    /// Closes the sockets that were shut down and that nobody has to receive descriptors from.
+    /// Closes shut-down sockets whose peers have received all descriptors.
     pub(crate) fn check_closed(&mut self) {
         if self.user_fds.settle_closed() {
             self.station.alarm.no_later_than(self.station.now + CLOSED_AFTER);
         }
     }
 
-    /// The next message for a connection has more descriptors than may be unread there. If the
-    /// connection has some to receive, the message waits for that. If others of its user do not
+    /// Handles a message with more descriptors than the recipient may have unread. If the recipient
+    /// has some to receive, the message waits for that. If other connections of its user do not
     /// receive theirs, it is dropped: this connection must not wait for them.
     pub(super) fn over_allowance(&mut self, peer: PeerId, written: u64) -> Flush {
         let user = kernel_user(&self.station.bus, peer);
@@ -195,7 +196,8 @@ impl Switchboard {
         let released = &mut self.buffers.released;
         let release = |from, load| released.add(from, load);
         let spare = &mut self.buffers.spare;
-        // Descriptors leave with the first byte of their message, so nothing of this one has left.
+        // Descriptors are sent with the first byte of their message, so none of this message is
+        // written.
         let Some(dropped) =
             connection.queue.drop_first(TransferShortage::Descriptors, spare, release)
         else {
@@ -214,7 +216,7 @@ impl Switchboard {
         })
     }
 
-    /// Finds out which descriptors all connections of a user have received.
+    /// Updates which descriptors all connections of a user have received.
     fn settle_user(&mut self, user: Option<u32>) {
         self.check_closed();
         let Self { station, user_fds, .. } = self;
@@ -225,7 +227,7 @@ impl Switchboard {
         }
     }
 
-    /// Reports a message to the bus that the kernel has not taken.
+    /// Reports to the bus that the kernel has not accepted a message.
     pub(super) fn undelivered(&mut self, to: PeerId, dropped: &Dropped) {
         let Dropped { from, ref head, amount, shortage } = *dropped;
         let shortage = match shortage {
@@ -238,11 +240,11 @@ impl Switchboard {
     }
 }
 
-/// How often sockets that were shut down are looked at.
+/// The interval of checks of shut-down sockets.
 const CLOSED_AFTER: Duration = Duration::from_secs(1);
 
-/// Bytes that are read at once where nobody wants them.
+/// Bytes that are read at once to discard them.
 const DISCARDED_AT_ONCE: usize = 4096;
 
-/// How long to wait before a write for which the kernel had no memory is tried again.
+/// The delay before a write is retried for which the kernel had no memory.
 const RETRY_AFTER: Duration = Duration::from_millis(10);

@@ -1,5 +1,5 @@
-//! The switchboard: the bus among its connections. It applies the effects of the bus, queues and writes
-//! messages, and ends connections.
+//! The switchboard connects the bus with its connections. It applies the effects of the bus, queues
+//! and writes messages, and ends connections.
 //!
 //! ```text
 //!   effects ─▶ apply ─▶ queues ─▶ flush (deliver) ─▶ sockets
@@ -36,18 +36,18 @@ use deliver::watch;
 use flow::kernel_user;
 pub(super) use receive::{ReadOutcome, framer_limits, kernel_user_of};
 
-/// The bus among its connections.
+/// The bus with its connections and their descriptors.
 pub(super) struct Switchboard {
     pub(super) station: Station,
     pub(super) desk: TraceDesk,
     pub(super) work: Work,
     pub(super) buffers: Buffers,
     pub(super) interactive: InteractiveTraffic,
-    /// Descriptors of messages that wait for a service.
+    /// Descriptors of messages that are held for activation.
     held_fds: BTreeMap<HeldFds, SharedFds>,
-    /// Descriptors that were written and not received.
+    /// Descriptors that were written and not yet received.
     pub(super) user_fds: UserFds,
-    /// Descriptors that came and were not written.
+    /// Descriptors that were received and not yet written.
     pub(super) fd_quotas: FdQuotas,
     pub(super) trimmer: MemoryTrimmer,
 }
@@ -73,9 +73,9 @@ impl Switchboard {
     }
 }
 
-/// Applying effects.
+/// Handling inputs and applying effects.
 impl Switchboard {
-    /// Hands an input to the bus that it wants nothing of the daemon for, and applies its effects.
+    /// Hands an input to the bus whose effects need no other part of the daemon, and applies them.
     pub(super) fn handle(&mut self, input: Input<'_>) {
         let mut effects = mem::take(&mut self.buffers.effects);
         self.handle_with(&mut effects, input, None);
@@ -83,15 +83,15 @@ impl Switchboard {
         self.write_long_queues();
     }
 
-    /// Gives the bus the answer to an effect, and applies what comes of it. `fds` go with the reply
-    /// that the answer causes. The bus asks nothing about answers.
+    /// Hands the answer of a query to the bus, and applies the resulting effects. `fds` are sent
+    /// with the reply that the answer causes. The bus makes no queries about answers.
     pub(super) fn answer(&mut self, input: Input<'_>, fds: Option<SharedFds>) {
         let mut effects = mem::take(&mut self.buffers.effects_of_answers);
         self.handle_with(&mut effects, input, fds);
         self.buffers.effects_of_answers = effects;
     }
 
-    /// Hands an input to the bus, which puts its effects in `effects`, and applies them.
+    /// Hands an input to the bus, which stores its effects in `effects`, and applies them.
     fn handle_with(&mut self, effects: &mut Effects, input: Input<'_>, fds: Option<SharedFds>) {
         effects.clear();
         self.station.bus.handle(self.station.time(), input, effects);
@@ -100,7 +100,7 @@ impl Switchboard {
         effects.list().iter().for_each(|effect| self.apply(effect, effects, &origin));
     }
 
-    /// Traces what came of an input, before it is applied.
+    /// Traces the effects of an input, before they are applied.
     #[inline]
     pub(super) fn begin_applying(&mut self, effects: &Effects, origin: &EffectOrigin<'_>) {
         if !effects.traced().is_empty() {
@@ -109,8 +109,8 @@ impl Switchboard {
         self.buffers.copied += effects.bytes_len() as u64;
     }
 
-    /// Applies an effect. This queues messages and marks connections; nothing is written. Services and
-    /// the configuration are for the event loop.
+    /// Applies an effect: queues messages and marks connections, but writes nothing. Effects on
+    /// services and the configuration are handled by the event loop.
     #[inline]
     pub(super) fn apply(&mut self, effect: &Effect, effects: &Effects, origin: &EffectOrigin<'_>) {
         match effect {
@@ -130,14 +130,14 @@ impl Switchboard {
         }
     }
 
-    /// Keeps the descriptors of a message that waits for a service.
+    /// Keeps the descriptors of a message that is held for activation.
     fn hold_fds(&mut self, held: HeldFds, origin: &EffectOrigin<'_>) {
         if let EffectOrigin::Peer { fds: Some(fds), .. } = origin {
             self.held_fds.insert(held, fds.clone());
         }
     }
 
-    /// Checks, in debug builds, that only descriptors of messages that still wait are kept.
+    /// Checks, in debug builds, that only descriptors of held messages are kept.
     #[inline]
     pub(super) fn check_held_fds(&self) {
         if cfg!(debug_assertions) && !self.held_fds.is_empty() {
@@ -146,7 +146,7 @@ impl Switchboard {
         }
     }
 
-    /// Answers a call that asks for the ring of a trace.
+    /// Answers a call that requests the ring of a trace.
     fn open_ring(&mut self, call: CallId, request: TraceRequest) {
         let (outcome, fds) = match self.desk.open_ring(&self.station, call.peer, request) {
             Ok((facts, fds)) => (Ok(facts), Some(fds)),
@@ -155,8 +155,8 @@ impl Switchboard {
         self.answer(Input::RingOpened { call, request, outcome }, fds);
     }
 
-    /// Answers a call that asks what the kernel knows about a process. What the kernel does not tell,
-    /// or not any longer, is left out.
+    /// Answers a call that requests the kernel's facts about a process. Facts that the kernel does
+    /// not report are omitted.
     fn read_details(&mut self, peer: PeerId, call: CallId) {
         let Some(connection) = self.station.table.get(peer) else { return };
         let (details, fds) = details_of(connection);
@@ -164,7 +164,8 @@ impl Switchboard {
     }
 
     /// Writes the queues that became long. This waits until all effects of an input are applied: a
-    /// write that fails causes an error, which must not overtake the other messages of that input.
+    /// failed write causes an error message, which must not overtake the other messages of that
+    /// input.
     #[inline]
     pub(super) fn write_long_queues(&mut self) {
         while let Some(peer) = self.work.long.pop() {
@@ -172,7 +173,7 @@ impl Switchboard {
         }
     }
 
-    /// Puts a message into the queue of its recipient.
+    /// Appends a message to the queue of its recipient.
     fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &EffectOrigin<'_>) {
         let fds = self.fds_of(delivery, origin);
         let Self { station, buffers, work, interactive, .. } = self;
@@ -205,7 +206,7 @@ impl Switchboard {
         let is_held =
             delivery.urgency == Urgency::Awaited && connection.sent.is_over(&connection.limits);
         let watched = match is_held {
-            // It may have to answer now, so that it may no longer be held.
+            // It may owe a reply now, and then it must not be held.
             true => watch(connection, poller, bus, *now),
             false => Ok(()),
         };
@@ -236,7 +237,7 @@ impl Switchboard {
     }
 }
 
-/// Limits, log and ends of connections.
+/// Limits, and closing of connections.
 impl Switchboard {
     /// Applies changed limits to all connections.
     pub(super) fn limits_changed(&mut self) {
@@ -275,8 +276,8 @@ impl Switchboard {
         }
     }
 
-    /// Closes the connections that have ended, and those that end by that. Returns whether there were
-    /// any.
+    /// Closes the connections that have ended, and those that end as a result. Returns whether
+    /// there were any.
     pub(super) fn close_ended(&mut self) -> bool {
         let is_needed = !self.work.ended.is_empty();
         while !self.work.ended.is_empty() {
@@ -306,11 +307,11 @@ impl Switchboard {
     }
 }
 
-/// Asks the kernel for all about the process behind a connection, with a descriptor of the process.
+/// Reads the kernel's facts about the process behind a connection, and its pidfd.
 fn details_of(connection: &Connection) -> (Details, Option<SharedFds>) {
     let mut details = Details::default();
     let mut fds = None;
-    // The kernel knows nothing of a peer that connects over a network.
+    // The kernel has no facts about a peer on a network.
     if let Ok(known) = sys::credentials::peer_credentials(&connection.socket) {
         details.groups = known.groups.map(Into::into);
         details.security_label = known.security_label.map(Into::into);
@@ -322,7 +323,7 @@ fn details_of(connection: &Connection) -> (Details, Option<SharedFds>) {
     (details, fds)
 }
 
-/// Whose message it is, and its body.
+/// The sender of a message, and its body.
 fn body_of<'m>(
     delivery: &Delivery,
     origin: &EffectOrigin<'m>,
@@ -332,7 +333,7 @@ fn body_of<'m>(
         (Body::OfInput, EffectOrigin::Peer { from, message, slice, .. }) => {
             let is_shared = match slice.backing {
                 Backing::Owned => true,
-                // What has to wait cannot be lent.
+                // A body that has to wait cannot be lent.
                 Backing::Scratch => writing.is_flowing() && message.body().len() >= LENT_BODY_MIN,
             };
             let body = if is_shared {
@@ -349,7 +350,7 @@ fn body_of<'m>(
     }
 }
 
-/// Bytes from which on a body is not copied to each recipient's queue, but written from where it
-/// was read to. A second slice costs a write as much as some hundred bytes do, and what is written
-/// together makes the fewest wake-ups while it is small.
+/// The minimum size in bytes of a body that is written from its read buffer, instead of copied to
+/// each recipient's queue. A second slice costs a write as much as copying some hundred bytes, and
+/// few large writes cause the fewest wake-ups while messages are small.
 const LENT_BODY_MIN: usize = 4096;

@@ -1,4 +1,4 @@
-//! From sockets to the messages that the event loop routes.
+//! Reads from sockets into buffers with messages for the event loop.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -12,27 +12,27 @@ use crate::connection::{End, Parked, Phase};
 use crate::event_loop::station::Station;
 use crate::event_loop::work::Buffers;
 
-/// What one read from a connection brought, and how many bytes.
+/// The kind and size of the data that one read returned.
 pub(crate) enum ReadOutcome {
     Nothing,
-    /// A chunk of the handshake.
+    /// Handshake data of this many bytes.
     Lines(usize),
-    /// Messages, which wait in the framer and the scratch buffer.
+    /// This many bytes of messages, which are in the framer and the scratch buffer.
     Messages(usize),
 }
 
 impl Switchboard {
-    /// A scratch buffer of which no part is lent to a queue.
+    /// Takes a scratch buffer that is not lent to a queue.
     pub(crate) fn take_scratch(&mut self) -> Rc<Vec<u8>> {
         self.buffers.take_free_scratch().unwrap_or_else(|| {
-            // All of them are lent. Mostly the queues only have to be written, while the bytes are
+            // All buffers are lent. Usually it is enough to write the queues, while the bytes are
             // still in the processor's cache.
             self.flush();
             self.buffers.take_free_scratch().unwrap_or_else(|| self.more_scratch())
         })
     }
 
-    /// Another scratch buffer. If there are many, one is asked back from queues that are not read.
+    /// Adds a scratch buffer. If there are many, one is reclaimed from queues that are not read.
     fn more_scratch(&mut self) -> Rc<Vec<u8>> {
         if self.buffers.scratch.len() >= SCRATCH_BUFFERS_MAX {
             for &peer in &self.work.timed {
@@ -74,7 +74,7 @@ impl Switchboard {
         Ok(ReadOutcome::Messages(bytes))
     }
 
-    /// Takes messages that were read in an earlier turn into the scratch buffer again.
+    /// Copies messages that were read in an earlier turn back into the scratch buffer.
     pub(crate) fn unpark(&mut self, peer: PeerId, scratch: &mut Rc<Vec<u8>>) {
         let Some(connection) = self.station.table.get_mut(peer) else { return };
         let Phase::Messages(stream) = &mut connection.phase else { return };
@@ -85,7 +85,7 @@ impl Switchboard {
         stream.framer.unpark(Rc::get_mut(scratch).expect("no part of it is lent"));
     }
 
-    /// Leaves the scratch buffer to the next connection, and remembers if there is more to do.
+    /// Releases the scratch buffer for the next connection, and notes remaining work.
     pub(crate) fn finish_reading(
         &mut self,
         peer: PeerId,
@@ -118,10 +118,10 @@ impl Switchboard {
     }
 }
 
-/// The limits on messages that are read.
+/// The limits on received messages.
 pub(crate) fn framer_limits(bus: &Bus) -> framer::FramerLimits {
     let limits = &bus.configuration().limits;
-    // What is passed on gets a SENDER, and must be valid with it too.
+    // Forwarded messages get a SENDER field, and must still be valid with it.
     let message_len_max = usize::try_from(limits.max_message_size)
         .unwrap_or(usize::MAX)
         .min(wire::limits::FORWARDED_LEN_MAX);
@@ -129,7 +129,7 @@ pub(crate) fn framer_limits(bus: &Bus) -> framer::FramerLimits {
     framer::FramerLimits { message_len_max, message_fds_max }
 }
 
-/// The user that the kernel named, if descriptors have to be put on its account.
+/// The user that the kernel reported, if descriptors have to be counted against it.
 pub(crate) fn kernel_user_of(bus: &Bus, peer: PeerId, fds: &[OwnedFd]) -> Option<u32> {
     if fds.is_empty() { None } else { kernel_user(bus, peer) }
 }
@@ -141,9 +141,9 @@ impl Buffers {
     }
 }
 
-/// Scratch buffers that may be lent at once.
+/// The maximum number of scratch buffers that may be lent.
 const SCRATCH_BUFFERS_MAX: usize = 4;
 
-/// Bytes that are read at once.
+/// The size of a scratch buffer in bytes.
 const SCRATCH_LEN: usize = 256 * 1024;
 const _: () = assert!(SCRATCH_LEN >= SCRATCH_LEN_MIN);

@@ -1,4 +1,4 @@
-//! Connections that may not stay as they are: what happens when their time is over.
+//! Deadlines of connections whose state must change in time.
 
 use bus::PeerId;
 use sys::transfer::unreceived;
@@ -8,7 +8,7 @@ use crate::connection::{End, Handshake, Phase};
 use crate::outgoing::Charge;
 
 impl Switchboard {
-    /// Takes note that a connection may not stay as it is now.
+    /// Adds a connection to the list of connections with a deadline.
     pub(crate) fn watch_time(&mut self, peer: PeerId) {
         let Some(connection) = self.station.table.get_mut(peer) else { return };
         let fds_timeout = self.station.bus.configuration().limits.pending_fd_timeout;
