@@ -135,7 +135,7 @@ static inline void wait_for_line(void)
         byte = getchar();
     } while (byte != EOF && byte != '\n');
     if (byte == EOF)
-        fail("standard input ended before the line that says begin");
+        fail("standard input ended before the line that starts the measurement");
 }
 
 static inline void *exit_at_end_of_input(void *unused)

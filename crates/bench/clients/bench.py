@@ -42,7 +42,7 @@ def print_line(line):
 
 def wait_for_line():
     if not sys.stdin.readline():
-        raise Failed("standard input ended before the line that says begin")
+        raise Failed("standard input ended before the line that starts the measurement")
 
 
 def wait_for_end():
@@ -66,7 +66,7 @@ def warm_up_calls(count):
 
 def check(back, text):
     if back != text:
-        raise Failed("the reply has another text than the call")
+        raise Failed("the reply carries a different text than the call")
 
 
 def report_calls(begin, ends):

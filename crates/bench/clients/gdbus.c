@@ -82,7 +82,7 @@ static void call_echo(struct connection *connection, const char *destination, co
         fail("the call failed: %s", error->message);
     g_variant_get(reply, "(&s)", &back);
     if (strcmp(back, text) != 0)
-        fail("the reply has another text than the call");
+        fail("the reply carries a different text than the call");
     g_variant_unref(reply);
 }
 

@@ -71,7 +71,7 @@ static void call_echo(struct connection *connection, const char *destination, co
     if (!dbus_message_get_args(reply, &error, DBUS_TYPE_STRING, &back, DBUS_TYPE_INVALID))
         fail("the reply cannot be read: %s", error.message);
     if (strcmp(back, text) != 0)
-        fail("the reply has another text than the call");
+        fail("the reply carries a different text than the call");
     dbus_message_unref(message);
     dbus_message_unref(reply);
 }

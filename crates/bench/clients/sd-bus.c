@@ -80,7 +80,7 @@ static void call_echo(struct connection *connection, const char *destination, co
         fail("the call failed: %s", error.message != NULL ? error.message : strerror(-result));
     checked(sd_bus_message_read(reply, "s", &back), "the reply cannot be read");
     if (strcmp(back, text) != 0)
-        fail("the reply has another text than the call");
+        fail("the reply carries a different text than the call");
     sd_bus_message_unref(reply);
 }
 

@@ -171,9 +171,9 @@ pub(crate) enum MeasureError {
     Raw(#[from] RawError),
     #[error(transparent)]
     Wait(#[from] WaitError),
-    #[error("this needs a message bus")]
+    #[error("this workload requires a message bus")]
     NoBus,
-    #[error("of {sent} messages only {received} arrived")]
+    #[error("only {received} of {sent} messages arrived")]
     Lost { sent: u64, received: u64 },
     #[error("{0}")]
     Unable(String),

@@ -23,9 +23,9 @@ pub(crate) struct StopCondition {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WaitError {
     /// The user wants the run to end.
-    #[error("it was interrupted")]
+    #[error("interrupted")]
     Interrupted,
-    #[error("it was not done within {} s", .limit.as_secs())]
+    #[error("not finished within {} s", .limit.as_secs())]
     TimedOut { limit: Duration },
     #[error(transparent)]
     Io(#[from] io::Error),

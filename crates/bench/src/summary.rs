@@ -397,10 +397,10 @@ impl RunNoise {
     pub(crate) fn verdict(&self) -> &'static str {
         match self.mean {
             mean if mean > NOISY_SHARE => {
-                "The machine was noisy: measure again before believing small differences."
+                "The machine was noisy: repeat the run before relying on small differences."
             }
             mean if mean > BUSY_SHARE => {
-                "The machine had other work too: doubt differences of a few percent."
+                "The machine was busy: differences of a few percent are not reliable."
             }
             _ => "The machine was quiet.",
         }

@@ -56,7 +56,7 @@ pub(crate) fn date(seconds: u64) -> String {
 pub(crate) const fn placement(placement: Placement) -> &'static str {
     match placement {
         Placement::One => "Everything on one processor",
-        Placement::Split => "The bus on one processor, everybody else on another",
+        Placement::Split => "The bus on one processor, all other processes on another",
         Placement::Free => "Everything where the scheduler puts it",
     }
 }

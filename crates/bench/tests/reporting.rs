@@ -29,7 +29,7 @@ const INFOS: [ScenarioInfo; 4] = [
     },
     ScenarioInfo {
         name: "ping-pong",
-        title: "One call after the other",
+        title: "Sequential calls",
         about: "A client calls a service and waits, with messages of all sizes.",
         metrics: &[Metric::RoundTripUs, Metric::MibPerS, Metric::RoundTripP99Us],
     },
@@ -83,7 +83,7 @@ fn the_page_has_every_scenario_and_metric() {
         assert!(page.contains(&format!("<a href=\"#{}\">", info.name)), "{}", info.name);
         assert!(page.contains(info.title) && page.contains(info.about), "{}", info.name);
     }
-    for text in ["MiB/s", "Switches of the bus", "recipient 10", "kdbus", "AMD EPYC 9754"] {
+    for text in ["MiB/s", "Bus context switches", "recipient 10", "kdbus", "AMD EPYC 9754"] {
         assert!(page.contains(text), "{text}");
     }
 }

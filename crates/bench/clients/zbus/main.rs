@@ -200,7 +200,7 @@ fn unique_name(connection: &Connection) -> Result<&str, Failure> {
 }
 
 fn check(back: &str, text: &str) -> Result<(), Failure> {
-    if back == text { Ok(()) } else { Err("the reply has another text than the call".into()) }
+    if back == text { Ok(()) } else { Err("the reply carries a different text than the call".into()) }
 }
 
 /// Of durations in ascending order, the first that so many percent do not exceed.
@@ -217,7 +217,7 @@ fn print_line(line: &str) -> Result<(), Failure> {
 
 fn wait_for_line() -> Result<(), Failure> {
     match io::stdin().read_line(&mut String::new())? {
-        0 => Err("standard input ended before the line that says begin".into()),
+        0 => Err("standard input ended before the line that starts the measurement".into()),
         _ => Ok(()),
     }
 }

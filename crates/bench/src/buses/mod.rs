@@ -137,7 +137,7 @@ pub enum UnknownBus {
         error: AddressError,
     },
     /// It is for a server to listen at, and does not say enough to connect.
-    #[error("{0} is for a bus to listen at, and no program can connect to it")]
+    #[error("{0} is an address to listen at, not one to connect to")]
     NotConnectable(AddressList),
 }
 
@@ -178,7 +178,7 @@ mod tests {
         );
         check(
             "unix:tmpdir=/tmp",
-            Err("unix:tmpdir=/tmp is for a bus to listen at, and no program can connect to it"),
+            Err("unix:tmpdir=/tmp is an address to listen at, not one to connect to"),
         );
     }
 

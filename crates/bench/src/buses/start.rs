@@ -56,23 +56,23 @@ impl InstalledBus {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BusStartError {
     /// It always checks the bodies of messages.
-    #[error("{0} cannot be told not to check the bodies of messages")]
+    #[error("{0} has no option to skip body validation")]
     CannotSkipValidation(BusKind),
     /// The directory for its socket and configuration cannot be made.
-    #[error("there is no place for its files: {0}")]
+    #[error("cannot create a directory for the files of the bus: {0}")]
     Directory(SystemError),
     /// The limit of open files cannot be raised.
-    #[error("the limit of open files cannot be raised: {0}")]
+    #[error("cannot raise the limit of open files: {0}")]
     OpenFiles(SystemError),
     /// Nothing reads what it writes to the journal, and this process cannot do it instead.
-    #[error("nobody reads the journal, and standing in for it failed: {0}")]
+    #[error("no process reads the journal socket, and replacing the journal failed: {0}")]
     Journal(SystemError),
     /// No machine has a processor of this number.
     #[error("there is no processor {0}")]
     NoSuchProcessor(usize),
     /// Its program cannot be executed, or not on that processor.
     #[error(
-        "its program cannot be started{}: {error}",
+        "cannot start the program of the bus{}: {error}",
         .processor.map_or(String::new(), |number| format!(" on processor {number}"))
     )]
     Program {
@@ -82,11 +82,11 @@ pub enum BusStartError {
         error: SystemError,
     },
     /// It ended before it answered.
-    #[error("it did not start: {0}")]
+    #[error("the bus did not start: {0}")]
     Ended(ExitReport),
     /// It did not answer in time.
     #[error(
-        "it did not answer within {} s: {error}{}",
+        "the bus did not answer within {} s: {error}{}",
         START_TIMEOUT.as_secs(),
         QuotedOutput(.last_words)
     )]
@@ -97,7 +97,7 @@ pub enum BusStartError {
         last_words: String,
     },
     /// It answered, but its process was not found.
-    #[error("it started, and its process is not to be found")]
+    #[error("the bus started, but its process was not found")]
     NoRouter,
     /// Nothing answers at the address of a bus that should run already.
     #[error(transparent)]
@@ -231,6 +231,6 @@ mod tests {
             assert!(error.to_string().contains(expected), "{error}");
         };
         check(BenchBodyValidation::On, "cannot connect: unix:path=/nowhere/bus: No such file");
-        check(BenchBodyValidation::Off, "cannot be told not to check");
+        check(BenchBodyValidation::Off, "has no option to skip body validation");
     }
 }

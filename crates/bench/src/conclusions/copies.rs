@@ -43,8 +43,8 @@ fn counted(comparison: &CaseComparison, outcome: &SubjectOutcome) -> Option<Stri
     let deliveries = kernel / 2.0 - 1.0;
     let all = BY_SENDER + kernel + bus;
     Some(format!(
-        "{}a message through {} is copied {} times (once by the sender, {} by the kernel, {} in the memory of the \
-         bus), which is {} times for each delivery. This was counted.",
+        "{}a message through {} is copied {} times (once by the sender, {} by the kernel, {} in \
+         the memory of the bus), which is {} copies per delivery. These figures were counted.",
         recipients(comparison),
         outcome.subject,
         significant(all),
@@ -65,8 +65,8 @@ fn modelled(comparison: &CaseComparison) -> Option<String> {
     let validations = modelled(Metric::ModelValidations)?;
     let deliveries = copies / 2.0 - 2.0;
     Some(format!(
-        "{}a bus that does not count has, by the model of libdbus and dbus-daemon, {} copies of a \
-         message, {} for each delivery, and {} validations.",
+        "{}a bus that does not count makes, according to the model of libdbus and dbus-daemon, {} \
+         copies of a message ({} per delivery) and {} validations.",
         recipients(comparison),
         significant(copies),
         significant(copies / deliveries),

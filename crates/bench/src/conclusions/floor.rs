@@ -19,7 +19,7 @@ fn distance(rows: &[MetricRow<'_>]) -> Option<String> {
     let [least, most] = [least, most].map(|share| number::percent(share.min(1.0)));
     let range = if least == most { least } else { format!("{least} to {most}") };
     Some(format!(
-        "A process that only reads and writes (floor) needs {range} of what {OURS} needs."
+        "A process that only reads and writes (floor) takes {range} of the time that {OURS} takes."
     ))
 }
 
@@ -33,8 +33,8 @@ fn warning(rows: &[MetricRow<'_>]) -> Option<String> {
     };
     (!named.is_empty()).then(|| {
         format!(
-            "{WARNING} a bus is faster than the floor, which must not be: {}{others}. Do not rely on \
-             the floor there.",
+            "{WARNING} a bus is faster than the floor, which is impossible: {}{others}. Do not \
+             rely on the floor in these cases.",
             named.join("; "),
         )
     })

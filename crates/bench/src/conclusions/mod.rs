@@ -138,12 +138,12 @@ mod tests {
             said(&[time(&case, "floor", floor), time(&case, "diligence", 100.0)].concat())
         };
         let near =
-            "A process that only reads and writes (floor) needs 80 % of what diligence needs.";
+            "A process that only reads and writes (floor) takes 80 % of the time that diligence takes.";
         assert_eq!(of(80.0), [near]);
         let level = near.replace("80 %", "100 %");
         assert_eq!(of(104.0), [&*level], "clients differ by so much");
-        let warning = "Warning: a bus is faster than the floor, which must not be: diligence at 1 B. Do \
-                       not rely on the floor there.";
+        let warning = "Warning: a bus is faster than the floor, which is impossible: diligence at 1 B. Do \
+                       not rely on the floor in these cases.";
         assert_eq!(of(120.0), [&*level, warning]);
     }
 
@@ -179,9 +179,10 @@ mod tests {
             said(&records),
             [
                 "With 10 recipients, a message through diligence is copied 34 times (once by the sender, 22 by the \
-             kernel, 11 in the memory of the bus), which is 3.40 times for each delivery. This was counted.",
-                "With 10 recipients, a bus that does not count has, by the model of libdbus and dbus-daemon, \
-             24 copies of a message, 2.40 for each delivery, and 21 validations.",
+             kernel, 11 in the memory of the bus), which is 3.40 copies per delivery. These figures were counted.",
+                "With 10 recipients, a bus that does not count makes, according to the model of \
+             libdbus and dbus-daemon, 24 copies of a message (2.40 per delivery) and 21 \
+             validations.",
                 "Validations of a message through diligence, in the bus and clients: 1.",
             ]
         );

@@ -52,7 +52,7 @@ pub(super) fn is_measurable(scenario: &ScenarioSummary) -> bool {
 }
 
 pub(super) const TOO_FEW_ROUNDS: &str =
-    "Fewer than 3 rounds do not show the noise, so nothing is compared in words.";
+    "Comparing figures in words takes at least 3 rounds: fewer do not show the noise.";
 
 /// Rounds that it takes to know anything of the noise.
 const ROUNDS_MIN: usize = 3;

@@ -139,7 +139,7 @@ pub enum MissingLibrary {
     },
     /// The headers of a library for C are not installed.
     #[error(
-        "pkg-config knows no {package}; install its headers, on Debian with: apt install {debian}"
+        "pkg-config does not find {package}; install its headers, on Debian with: apt install {debian}"
     )]
     Headers {
         /// Its name in pkg-config.
@@ -148,7 +148,7 @@ pub enum MissingLibrary {
         debian: &'static str,
     },
     /// No Python interpreter has the library.
-    #[error("no Python has {library}; install it with: {remedy}")]
+    #[error("no Python interpreter has {library}; install it with: {remedy}")]
     Module {
         /// The library.
         library: Library,
@@ -156,7 +156,7 @@ pub enum MissingLibrary {
         remedy: String,
     },
     /// Its program cannot be built.
-    #[error("{program} cannot be built: {error}")]
+    #[error("cannot build {program}: {error}")]
     Build {
         /// Its source, or its package.
         program: String,
@@ -164,7 +164,7 @@ pub enum MissingLibrary {
         error: String,
     },
     /// A tool cannot be started.
-    #[error("{tool} cannot be started: {error}")]
+    #[error("cannot start {tool}: {error}")]
     Broken {
         /// Its name.
         tool: &'static str,
@@ -172,7 +172,7 @@ pub enum MissingLibrary {
         error: SystemError,
     },
     /// The environment does not say where programs can be kept.
-    #[error("set HOME or XDG_CACHE_HOME, where the programs can be kept")]
+    #[error("no cache directory: set HOME or XDG_CACHE_HOME")]
     CacheFolder,
     /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]

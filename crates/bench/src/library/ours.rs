@@ -259,10 +259,10 @@ pub enum ProgramError {
     #[error("the call failed: {0}")]
     Call(#[from] CallError),
     /// A reply differs from its call.
-    #[error("the reply has another text than the call")]
+    #[error("the reply carries a different text than the call")]
     OtherText,
     /// A signal was not queued.
-    #[error("the signal is not sent: {0}")]
+    #[error("cannot send the signal: {0}")]
     Emit(#[from] EmitError),
     /// The bus did not take the match rule.
     #[error(transparent)]
@@ -271,10 +271,10 @@ pub enum ProgramError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// Standard input ended before the line that says "begin".
-    #[error("standard input ended before the line that says begin")]
+    #[error("standard input ended before the line that starts the measurement")]
     NoLine,
     /// The standard streams fail.
-    #[error("the standard streams fail: {0}")]
+    #[error("standard input or output failed: {0}")]
     Io(#[from] io::Error),
 }
 

@@ -29,8 +29,8 @@ impl RunningProgram {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let input = child.stdin.take();
-        let lines = lines_of(child.stdout.take().expect("it was asked for"));
-        let errors = errors_of(child.stderr.take().expect("it was asked for"));
+        let lines = lines_of(child.stdout.take().expect("the pipe was requested"));
+        let errors = errors_of(child.stderr.take().expect("the pipe was requested"));
         let mut program = Self { child, input, lines, errors, name: String::new() };
         match program.line(START_LIMIT)? {
             line if line == "ready" => {}
@@ -111,13 +111,13 @@ pub enum LibraryRunError {
         said: String,
     },
     /// It wrote nothing in time.
-    #[error("it took longer than {limit:?}")]
+    #[error("the program took longer than {limit:?}")]
     TimedOut {
         /// The time that it had.
         limit: Duration,
     },
     /// It wrote an unexpected line.
-    #[error("it said {line:?}")]
+    #[error("expected a report, found the line {line:?}")]
     Unexpected {
         /// The line.
         line: String,
@@ -127,8 +127,8 @@ pub enum LibraryRunError {
 fn ending(status: Option<ExitStatus>, said: &str) -> String {
     match status {
         _ if !said.is_empty() => said.to_owned(),
-        Some(status) => format!("it ended with {status}"),
-        None => "it closed its output".to_owned(),
+        Some(status) => format!("the program ended with {status}"),
+        None => "the program closed its standard output".to_owned(),
     }
 }
 

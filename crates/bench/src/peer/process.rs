@@ -41,7 +41,7 @@ impl<R: WorkloadRole> RunningPeer<R> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn()?;
         let stdin = process.stdin.take();
-        let stdout = BufReader::new(process.stdout.take().expect("it was asked for"));
+        let stdout = BufReader::new(process.stdout.take().expect("the pipe was requested"));
         let name = String::new();
         let mut peer = Self { process, stdin, stdout, name, stop, role: PhantomData };
         match peer.read::<()>()? {
@@ -110,11 +110,11 @@ pub const COMMAND: &str = "bench-peer";
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    #[error("a peer of the workload: {0}")]
+    #[error("a peer of the workload failed: {0}")]
     Io(#[from] io::Error),
     #[error("{0}")]
     Said(String),
-    #[error("a peer of the workload ended without a word")]
+    #[error("a peer of the workload ended without a report")]
     OutOfTurn,
     #[error(transparent)]
     Wait(#[from] WaitError),

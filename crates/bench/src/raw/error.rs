@@ -10,13 +10,13 @@ use wire::message::{InvalidMessage, Message, MessageType, WriteError};
 pub enum RawError {
     #[error(transparent)]
     Address(#[from] AddressError),
-    #[error("the workloads reach a bus by a unix or tcp address")]
+    #[error("expected a unix or tcp address: the workloads support no other transport")]
     Transport,
     #[error(transparent)]
     Socket(io::Error),
     #[error("the bus closed the connection")]
     Closed,
-    #[error("nothing came for too long")]
+    #[error("timed out waiting for a message")]
     Silence,
     #[error("the bus refused the handshake: {0}")]
     Refused(String),

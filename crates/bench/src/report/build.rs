@@ -65,10 +65,10 @@ fn introduction<'a>(records: &[BenchRecord]) -> Vec<ReportBlock<'a>> {
         wording::distinct(runs(records).map(in_a_sentence)).into_iter().map(MarkedText::from);
     let noise = RunNoise::of(records).map(|noise| MarkedText::from(noise.verdict()));
     let figures = MarkedText::marked(&format!(
-        "Figures are medians; behind ± is how far the middle half of the rounds reaches from it. \
-         The best bus is bold. *To best* is {OURS} divided by the best other bus. The floor is a \
-         process that only reads and writes, which no bus can beat; its share is the part of our \
-         time that it takes too."
+        "Figures are medians over all rounds; ± is the largest distance of the middle half of the \
+         rounds from the median. The best bus is bold. *To best* is {OURS} divided by the best other bus. The \
+         floor is a process that only reads and writes, a lower bound for any bus; the floor's \
+         share is its time divided by the time of diligence."
     ));
     let texts = runs.chain(noise).chain([figures, MarkedText::marked(WHAT_IS_MEASURED)]);
     texts.map(ReportBlock::Paragraph).collect()
@@ -135,7 +135,7 @@ fn method<'a>(records: &[BenchRecord]) -> ReportSection<'a> {
     let machines = of_runs(|run| run.machine.to_string());
     items.extend(machines.into_iter().map(|machine| format!("Machine: {machine}").into()));
     let begun = of_runs(|run| wording::date_and_time(run.started)).join(", ");
-    items.push(format!("Begun: {begun}").into());
+    items.push(format!("Started: {begun}").into());
     let requirements = of_runs(|run| {
         format!("{}; {}", wording::placement(run.placement), wording::rounds(run.rounds))
     });
@@ -145,17 +145,17 @@ fn method<'a>(records: &[BenchRecord]) -> ReportSection<'a> {
     if let Some(noise) = RunNoise::of(records) {
         let [mean, worst] = [noise.mean, noise.worst].map(number::fine_percent);
         let text = format!(
-            "Others took {mean} of the processor time on the mean, {worst} in the worst measurement"
+            "Other processes took {mean} of the processor time on average, {worst} in the worst measurement"
         );
         items.push(text.into());
     }
     let absences = absences(records)
-        .map(|absence| format!("Not there: {}. {}", absence.subject, absence.remedy).into());
+        .map(|absence| format!("Missing: {}. {}", absence.subject, absence.remedy).into());
     items.extend(absences);
     let commands = runs(records).map(|run| wording::command_line(&run.command)).collect();
     let blocks = vec![
         ReportBlock::List(items),
-        ReportBlock::Paragraph("To repeat it:".into()),
+        ReportBlock::Paragraph("To repeat the run:".into()),
         ReportBlock::Commands(commands),
     ];
     let title = "Machine and method".to_owned();
@@ -193,10 +193,10 @@ fn in_a_sentence(run: &BenchRun) -> String {
 const HEADLINE_SCENARIO: &str = "compare";
 
 const WHAT_IS_MEASURED: &str = "\
-A call is an echo, as in dbus-ping-pong: the reply carries the payload of the call back. Sizes are those \
-of the payload in each direction; headers come on top, and the sentences under the tables of calls give \
-the sizes on the wire. Transfer rates of calls count the payload of both directions. Only *several calls \
-at once*, *32 calls in flight* and *what it costs to be watched* have empty replies, and \
-`bench ping-pong --reply empty` if it was measured. Streams and signals go one way. The sentences under \
-the tables are computed from the figures; a difference that is smaller than the spread of the rounds \
+A call is an echo, as in dbus-ping-pong: the reply carries the payload of the call back. Sizes \
+are payload bytes in each direction, without headers; the sentences under the tables of calls \
+state the sizes on the wire. Transfer rates of calls count the payload of both directions. Only *pipelined \
+calls*, *32 calls in flight* and *cost of observation* have empty replies, as does `bench \
+ping-pong --reply empty` if it was measured. Streams and signals go one way. The sentences under \
+the tables are computed from the figures; a difference smaller than the spread of the rounds \
 counts as noise.";

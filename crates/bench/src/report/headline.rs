@@ -23,10 +23,10 @@ pub fn replace_headline(text: &str, headline: &str) -> Result<String, MarkerErro
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MarkerError {
     /// The text does not have [`HEADLINE_START`].
-    #[error("it has no line {HEADLINE_START}")]
+    #[error("expected the line {HEADLINE_START}, found none")]
     NoStart,
     /// The text does not have [`HEADLINE_END`] after [`HEADLINE_START`].
-    #[error("it has no line {HEADLINE_END} after {HEADLINE_START}")]
+    #[error("expected the line {HEADLINE_END} after {HEADLINE_START}, found none")]
     NoEnd,
 }
 

@@ -32,17 +32,17 @@ pub(super) fn section<'a>(scenarios: &[DescribedScenario<'_>]) -> ReportSection<
         let text = "No other bus has a better figure in this run.";
         blocks.push(ReportBlock::Paragraph(text.into()));
     } else {
-        let text = "Another bus has the better figure, the worst first:";
+        let text = "Cases in which another bus has the better figure, largest difference first:";
         blocks.push(ReportBlock::Paragraph(text.into()));
         blocks.extend(tables(&to_buses));
     }
     if !to_floor.is_empty() {
         let margin = number::percent(FLOOR_FACTOR - 1.0);
-        let text = format!("The floor is more than {margin} away, the worst first:");
+        let text = format!("Cases more than {margin} worse than the floor, largest difference first:");
         blocks.push(ReportBlock::Paragraph(text.into()));
         blocks.extend(tables(&to_floor));
     }
-    ReportSection { name: "losses".to_owned(), title: "Where we do badly".to_owned(), blocks }
+    ReportSection { name: "losses".to_owned(), title: "Where Diligence does worse".to_owned(), blocks }
 }
 
 /// What this project's bus did not do at all.
@@ -95,7 +95,7 @@ fn losses<'a>(
 fn tables<'a>(losses: &[Loss<'_>]) -> Vec<ReportBlock<'a>> {
     let (main, others): (Vec<&Loss<'_>>, Vec<&Loss<'_>>) =
         losses.iter().partition(|loss| loss.is_main);
-    let title = format!("In the other metrics ({})", others.len());
+    let title = format!("Other metrics ({})", others.len());
     let main = (!main.is_empty()).then(|| ReportBlock::Table(table(&main)));
     let others =
         (!others.is_empty()).then(|| ReportBlock::FoldedTable { title, table: table(&others) });

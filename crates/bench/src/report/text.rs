@@ -2,7 +2,7 @@
 //! the width of its columns depends on the subjects and the metrics alone.
 //!
 //! ```text
-//! ping-pong: One call after the other
+//! ping-pong: Sequential calls
 //!                               floor  diligence  dbus-daemon  dbus-broker      busd  to best
 //! 8 B
 //!   round trip, µs ↓             22.4      *26.1         38.5         32.3      33.3±    0.81
@@ -190,7 +190,7 @@ pub(crate) fn legend(style: TableStyle) -> String {
     format!(
         "Medians of all rounds; the round trip of one round is the median of its calls.\n\
          ↓ lower is better, ↑ higher is better; {best}.\n\
-         ±, ~ the rounds are more than {}, {} apart. {RATIO_TITLE}: {OURS} / the best other bus.\n",
+         ±, ~ the rounds differ by more than {}, {}. {RATIO_TITLE}: {OURS} / the best other bus.\n",
         number::percent(LOOSE_SPREAD),
         number::percent(WILD_SPREAD),
     )

@@ -49,7 +49,7 @@ pub enum ResultsError {
         error: serde_json::Error,
     },
     /// It was written by a program with another format.
-    #[error("it has format {found}, and this program reads format {FORMAT}")]
+    #[error("unsupported format {found}: expected format {FORMAT}")]
     Format {
         /// The version that the file names.
         found: u32,

@@ -55,7 +55,7 @@ metrics! {
     /// Of the messages that were sent, the share that arrived.
     ReceivedPercent: "received", Percent, Higher;
     /// Sends that could not be done in time.
-    SendTimeouts: "send time-outs", Count, Lower;
+    SendTimeouts: "send timeouts", Count, Lower;
     /// From the emission of the first signal to the last recipient's last.
     BurstUs: "emission to last receipt", Microseconds, Lower;
     /// From the start of a connection to the answer to its Hello.
@@ -63,53 +63,53 @@ metrics! {
     /// Taking a name and giving it up, both answered.
     NameCycleUs: "take and release a name", Microseconds, Lower;
     /// Everything, from the first message to the last.
-    TotalMs: "in all", Milliseconds, Lower;
+    TotalMs: "total time", Milliseconds, Lower;
     /// Context switches of the bus, for each unit of work.
-    BusSwitches: "switches of the bus", Count, Lower;
+    BusSwitches: "bus context switches", Count, Lower;
     /// Context switches of the sender, for each unit of work.
-    SenderSwitches: "switches of the sender", Count, Lower;
+    SenderSwitches: "sender context switches", Count, Lower;
     /// Context switches of all recipients together, for each unit of work.
-    RecipientSwitches: "switches of the recipients", Count, Lower;
+    RecipientSwitches: "recipient context switches", Count, Lower;
     /// System calls that write to a socket, of the sender, for each unit of work.
-    SenderSends: "sends of the sender", Count, Lower;
+    SenderSends: "sender send calls", Count, Lower;
     /// System calls that read from a socket, of all recipients together, for each unit of work.
-    RecipientReceives: "receives of the recipients", Count, Lower;
+    RecipientReceives: "recipient receive calls", Count, Lower;
     /// System calls of the bus that write to a socket, for each unit of work.
-    BusSends: "sends of the bus", Count, Lower;
+    BusSends: "bus send calls", Count, Lower;
     /// System calls of the bus that read from a socket, for each unit of work.
-    BusReceives: "receives of the bus", Count, Lower;
+    BusReceives: "bus receive calls", Count, Lower;
     /// Copies of a message by the kernel, between the buffers of the sender, the bus and the recipients.
     KernelCopies: "copies by the kernel", Count, Lower;
     /// Copies of a message in the memory of the bus.
     BusCopies: "copies in the bus", Count, Lower;
     /// Copies of a message on its way, by the model of libdbus and dbus-daemon.
-    ModelCopies: "copies, by the model", Count, Lower;
+    ModelCopies: "copies (model)", Count, Lower;
     /// Validations of the body of a message, by the bus and by recipients.
     Validations: "validations", Count, Lower;
     /// The same by the model of libdbus and dbus-daemon.
-    ModelValidations: "validations, by the model", Count, Lower;
+    ModelValidations: "validations (model)", Count, Lower;
     /// Processor time of the bus, for each unit of work.
-    BusCpuUs: "processor time of the bus", Microseconds, Lower;
+    BusCpuUs: "bus CPU time", Microseconds, Lower;
     /// Processor time of the client, for each unit of work.
-    ClientCpuUs: "processor time of the client", Microseconds, Lower;
+    ClientCpuUs: "client CPU time", Microseconds, Lower;
     /// Memory of the bus for each connection.
-    BytesPerConnection: "bus memory a connection", Bytes, Lower;
+    BytesPerConnection: "bus memory per connection", Bytes, Lower;
     /// Memory of the bus for each match rule.
-    BytesPerRule: "bus memory a rule", Bytes, Lower;
+    BytesPerRule: "bus memory per rule", Bytes, Lower;
     /// The most memory that the bus occupied.
-    BusPeakMib: "most memory of the bus", Mib, Lower;
+    BusPeakMib: "peak memory of the bus", Mib, Lower;
     /// By how much the same work takes longer while it is observed.
     AddedPercent: "added time", Percent, Lower;
     /// Processor time of the bus that is added to each message by observation.
-    AddedBusNs: "added to the bus a message", Nanoseconds, Lower;
+    AddedBusNs: "added bus time per message", Nanoseconds, Lower;
     /// System calls of the bus, for each unit of work.
-    BusSystemCalls: "system calls of the bus", Count, Lower;
+    BusSystemCalls: "bus system calls", Count, Lower;
     /// How often the bus is woken, for each unit of work.
-    BusWakeUps: "wake-ups of the bus", Count, Lower;
+    BusWakeUps: "bus wake-ups", Count, Lower;
     /// Processor time of the observer, for each message.
-    WatcherCpuUs: "time of the observer, a message", Microseconds, Lower;
+    WatcherCpuUs: "observer time per message", Microseconds, Lower;
     /// The share of a processor that the observer needs to keep up.
-    WatcherPercent: "processor of the observer", Percent, Lower;
+    WatcherPercent: "observer CPU share", Percent, Lower;
     /// Messages that the observer missed.
     LostMessages: "lost messages", Count, Lower;
 }

@@ -142,7 +142,7 @@ impl<'o> RunOutput<'o> {
         let [mean, worst] = [noise.mean, noise.worst].map(number::fine_percent);
         let spread = spread(&RunSummary::of(&self.records)).unwrap_or_default();
         self.report(&format!(
-            "{} Others took {mean} of the processor time on the mean, {worst} at worst.{spread}\n",
+            "{} Other processes took {mean} of the processor time on average, {worst} at worst.{spread}\n",
             noise.verdict(),
         ))
     }
@@ -247,7 +247,7 @@ mod tests {
         for expected in [
             "\nconnect                                   80±     failed¹        -\n",
             "\n¹ the bus ended\nNot found: the weather: no window\n",
-            "\nThe machine was quiet. Others took 0.1 % of the processor time on the mean, 0.1 % at \
+            "\nThe machine was quiet. Other processes took 0.1 % of the processor time on average, 0.1 % at \
              worst. Figures whose rounds are more than 10 % apart: 1 of 1.\n",
         ] {
             assert!(text.contains(expected), "{expected}{text}");

@@ -91,10 +91,10 @@ const SIZES: [u64; 15] = [
 
 pub(super) const PING_PONG: ScenarioInfo = ScenarioInfo {
     name: "ping-pong",
-    title: "One call after the other",
+    title: "Sequential calls",
     about: "A client calls a service and waits for the reply, which carries the payload of the \
-            call back (with --reply empty, nothing). The size counts the payload in one direction, \
-            the transfer rate the payload that both ends receive.",
+            call back (with --reply empty, it carries nothing). The size is the payload in one \
+            direction; the transfer rate counts the payload that both ends receive.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::MibPerS,
@@ -104,7 +104,7 @@ pub(super) const PING_PONG: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Several calls at once.
+/// Pipelined calls.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Pipeline {
     /// Numbers of calls in flight [default: 1,2,4,8,16,32,64,128]
@@ -139,12 +139,12 @@ impl Scenario for Pipeline {
 
 pub(super) const PIPELINE: ScenarioInfo = ScenarioInfo {
     name: "pipeline",
-    title: "Several calls at once",
-    about: "A client does not wait for one reply before it sends the next call. Replies are empty.",
+    title: "Pipelined calls",
+    about: "A client sends the next call without waiting for the previous reply. Replies are empty.",
     metrics: &[Metric::CallsPerS, Metric::BusCpuUs],
 };
 
-/// What it costs to check bodies.
+/// Cost of body validation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Validation {
     /// Number of calls [default: 50000]
@@ -194,11 +194,12 @@ const fn on_or_off(is_on: bool) -> &'static str {
 
 pub(super) const VALIDATION: ScenarioInfo = ScenarioInfo {
     name: "validation",
-    title: "What it costs to check bodies",
+    title: "Cost of body validation",
     about: "Calls with a short text, which the reply carries back, while the bus, the two clients, \
-            both or neither validate the bodies of messages. Buses other than ours always do. Copies \
-            and validations are those of one message, a call or a reply; a bus that does not count \
-            them has those of the model of libdbus and dbus-daemon: 6 copies and 3 validations.",
+            both or neither validate the bodies of messages. Buses other than diligence always \
+            validate. Copies and validations are per message (a call or a reply); for a bus that \
+            does not count them, the figures come from a model of libdbus and dbus-daemon: 6 \
+            copies and 3 validations.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::CallsPerS,
@@ -248,9 +249,9 @@ impl Scenario for Idle {
 
 pub(super) const IDLE: ScenarioInfo = ScenarioInfo {
     name: "idle",
-    title: "Calls among idle connections",
-    about: "Calls of 8 bytes while others are connected to the same bus and do nothing. Each of \
-            them has the three match rules that a program of a desktop has.",
+    title: "Calls with idle connections",
+    about: "Calls of 8 bytes while other clients are connected to the same bus and idle. Each \
+            idle client has three match rules, as a typical desktop program does.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::RoundTripP99Us,
@@ -260,7 +261,7 @@ pub(super) const IDLE: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Calls beside a flood.
+/// Calls during a flood.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct FloodScenario {
     /// Number of calls [default: 2000]
@@ -288,9 +289,9 @@ impl Scenario for FloodScenario {
         let beside = |sink| workload::FloodWorkload { sink, size, victim: victim.clone() };
         vec![
             Trial::new(case("alone", "none"), victim.clone()),
-            Trial::new(case("beside a flood", "read"), beside(FloodSink::Reader)),
+            Trial::new(case("during a flood", "read"), beside(FloodSink::Reader)),
             Trial::new(
-                case("beside a flood that nobody reads", "unread"),
+                case("during a flood that is not read", "unread"),
                 beside(FloodSink::Sleeper),
             ),
         ]
@@ -299,9 +300,9 @@ impl Scenario for FloodScenario {
 
 pub(super) const FLOOD: ScenarioInfo = ScenarioInfo {
     name: "flood",
-    title: "Calls beside a flood",
-    about: "A client calls a service, while another process sends messages to a third as fast as \
-            it can, and that reads them, or does not.",
+    title: "Calls during a flood",
+    about: "A client calls a service while another process sends messages at full rate to a third \
+            process, which reads them or does not.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::RoundTripP99Us,

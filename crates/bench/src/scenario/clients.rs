@@ -1,4 +1,4 @@
-//! The libraries by which programs use a bus.
+//! Client libraries.
 
 use clap::{Args, ValueEnum as _};
 
@@ -12,7 +12,7 @@ use crate::workload::{
     CallWorkload, LibraryRole, StreamRecipients, StreamWorkload, ThroughLibrary,
 };
 
-/// The libraries by which programs use a bus.
+/// Client libraries.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Clients {
     /// The libraries [default: all]
@@ -94,9 +94,10 @@ fn at(part: &'static str, library: &str) -> [(&'static str, CaseSetting); 2] {
 
 pub(super) const CLIENTS: ScenarioInfo = ScenarioInfo {
     name: "clients",
-    title: "The libraries by which programs use a bus",
-    about: "Calls and signals, of which one end uses a library and the other one has nothing in \
-            it but the socket. The difference to no library at all is what the library costs.",
+    title: "Client libraries",
+    about: "Calls and signals in which one end uses a library and the other end writes to the \
+            socket directly. The difference to the rows without a library is the cost of the \
+            library.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::RoundTripP99Us,

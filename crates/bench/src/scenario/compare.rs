@@ -121,8 +121,8 @@ fn clients(effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial> {
 pub(super) const COMPARE: ScenarioInfo = ScenarioInfo {
     name: "compare",
     title: "Side by side",
-    about: "One row of each of the other scenarios: what a bus costs, and how near it is to the \
-            floor. Replies carry the payload of the call back, except those of calls in flight.",
+    about: "One row of each of the other scenarios: what a bus costs, and how close it comes to \
+            the floor. Replies carry the payload of the call back, except those of calls in flight.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::BurstUs,

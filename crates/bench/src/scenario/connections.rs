@@ -34,12 +34,12 @@ impl Scenario for ConnectScenario {
 pub(super) const CONNECT: ScenarioInfo = ScenarioInfo {
     name: "connect",
     title: "Connecting",
-    about: "From the socket through the handshake to the answer to Hello, one connection after \
-            the other.",
+    about: "Time from opening the socket through the handshake to the reply to Hello, one \
+            connection at a time.",
     metrics: &[Metric::ConnectUs],
 };
 
-/// Names that come and go.
+/// Requesting and releasing names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct NamesScenario {
     /// Numbers of other connections, each with a match rule for a name of its own [default: 0,10,1000]
@@ -73,8 +73,8 @@ impl Scenario for NamesScenario {
 
 pub(super) const NAMES: ScenarioInfo = ScenarioInfo {
     name: "names",
-    title: "Names that come and go",
-    about: "A client takes a name and gives it up again, while others have match rules for names \
-            of their own.",
+    title: "Requesting and releasing names",
+    about: "A client requests a name and releases it again, while each of the other clients has a \
+            match rule for a different name.",
     metrics: &[Metric::NameCycleUs],
 };

@@ -1,4 +1,4 @@
-//! What no bus can beat.
+//! Lower bound for any bus.
 
 use clap::Args;
 
@@ -11,7 +11,7 @@ use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{Burst, CallWorkload, StreamWorkload};
 
-/// What no bus can beat.
+/// Lower bound for any bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Floor {
     /// Sizes of calls, in bytes [default: 8,1000,32768,1000000]
@@ -100,11 +100,12 @@ impl Floor {
 
 pub(super) const FLOOR: ScenarioInfo = ScenarioInfo {
     name: "floor",
-    title: "What no bus can beat",
-    about: "Calls, whose replies carry the payload back, between two processes with a socket between \
-            them (direct), then through a process that only reads and writes: with the best read \
-            buffer (floor), and with the read buffer of the two clients (relay). Signals to many and \
-            streams go through the floor. A bus does at least what the floor does.",
+    title: "Lower bound for any bus",
+    about: "Calls, whose replies carry the payload back, between two processes over a socket \
+            (direct), then through a process that only reads and writes: with the best read \
+            buffer (floor), and with the read buffer of the two clients (relay). Signals to many \
+            recipients and streams go through the floor. Every bus does at least the work of the \
+            floor.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::RoundTripP99Us,

@@ -10,7 +10,7 @@ use crate::workload::{
     CallWorkload, CountedWorkload, ObservedWorkload, ObserverKind, Recorded, StreamWorkload,
 };
 
-/// What it costs to be watched.
+/// Cost of observation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct TraceScenario {
     /// The observers [default: all]
@@ -90,11 +90,11 @@ fn trial<W: CountedWorkload + 'static>(
 
 pub(super) const TRACE: ScenarioInfo = ScenarioInfo {
     name: "trace",
-    title: "What it costs to be watched",
-    about: "Calls with empty replies and streams on a bus with an observer: the bus's own trace, with \
-            the times alone or with whole messages, or a monitor from outside. What is added is the \
-            difference to the same work without an observer right before. The time of the observer is \
-            for each message, until it has caught up.",
+    title: "Cost of observation",
+    about: "Calls with empty replies and streams on a bus with an observer: the bus's own trace, \
+            with timestamps only or with whole messages, or an external monitor. Added time is \
+            the difference to the same work without an observer, measured directly before. The \
+            observer's time is per message and includes the time until it has caught up.",
     metrics: &[
         Metric::AddedPercent,
         Metric::AddedBusNs,
@@ -109,7 +109,7 @@ pub(super) const TRACE: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// How fast can be recorded.
+/// Recording rate.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Recording {
     /// Sizes of the signals, in bytes [default: 100,2048]
@@ -149,9 +149,9 @@ const HEAD_LEN: u64 = 300;
 
 pub(super) const RECORDING: ScenarioInfo = ScenarioInfo {
     name: "recording",
-    title: "How fast can be recorded",
-    about: "A stream as fast as it can be sent, while `diligence record` writes all of it to a \
-            file. The share of a processor is what the recorder needs to keep up.",
+    title: "Recording rate",
+    about: "A stream at full rate, while `diligence record` writes all of it to a file. The share \
+            of a processor is what the recorder needs to keep up.",
     metrics: &[
         Metric::MessagesPerS,
         Metric::MibPerS,

@@ -15,7 +15,7 @@ use crate::workload::{
     WithBystanders,
 };
 
-/// Signals as fast as they can be sent.
+/// Signals at full rate.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct SignalsScenario {
     /// Sizes of the signals, in bytes [default: 32,64,128,... up to 131072]
@@ -57,9 +57,9 @@ pub(super) fn stream_count(size: u64) -> u64 {
 
 pub(super) const SIGNALS: ScenarioInfo = ScenarioInfo {
     name: "signals",
-    title: "Signals as fast as they can be sent",
-    about: "A service emits signals without a pause. Who listens tells how many came, how fast, \
-            and how long each was under way.",
+    title: "Signals at full rate",
+    about: "A service emits signals without a pause. The recipients measure how many signals \
+            arrive, at which rate, and with which delay.",
     metrics: &[
         Metric::MessagesPerS,
         Metric::MibPerS,
@@ -188,9 +188,10 @@ pub(super) const FAN_OUT: ScenarioInfo = ScenarioInfo {
     name: "fan-out",
     title: "Signals to many recipients",
     about: "A process emits signals in immediate succession, and every recipient gets each of \
-            them. It ends when the last recipient has the last. Copies and validations are those \
-            of one signal; a bus that does not count them has those of the model of libdbus and \
-            dbus-daemon: 4 + 2r copies and 1 + 2r validations for r recipients.",
+            them. The burst ends when the last recipient has received the last signal. Copies and \
+            validations are per signal; for a bus that does not count them, the figures come from \
+            a model of libdbus and dbus-daemon: 4 + 2r copies and 1 + 2r validations for r \
+            recipients.",
     metrics: &[
         Metric::BurstUs,
         Metric::BusSwitches,
@@ -209,7 +210,7 @@ pub(super) const FAN_OUT: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Signals to many recipients, by a bus that the scheduler prefers.
+/// Signals to many recipients, with a prioritized bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct PriorityScenario {
     /// Nice values of the bus [default: 0,-5,-15]
@@ -283,9 +284,9 @@ const LONG_SLICE: Duration = Duration::from_millis(20);
 
 pub(super) const PRIORITY: ScenarioInfo = ScenarioInfo {
     name: "priority",
-    title: "Signals to many recipients, by a bus that the scheduler prefers",
-    about: "The same as fan-out, while the bus has a lower nice value, or asks the scheduler for \
-            shorter or longer slices.",
+    title: "Signals to many recipients, with a prioritized bus",
+    about: "The same as fan-out, while the bus has a lower nice value or requests shorter or \
+            longer time slices from the scheduler.",
     metrics: &[
         Metric::BurstUs,
         Metric::BusSwitches,
@@ -336,8 +337,8 @@ pub(super) const fn single_signals(count: u64) -> Burst {
 
 pub(super) const RULES: ScenarioInfo = ScenarioInfo {
     name: "rules",
-    title: "Signals among match rules that do not match",
-    about: "A signal to one recipient, while another connection has match rules for signals of \
-            the same interface and member, but of other objects.",
+    title: "Signals with many match rules that do not match",
+    about: "A signal to one recipient, while another connection has match rules for signals with \
+            the same interface and member but other object paths.",
     metrics: &[Metric::BurstUs, Metric::BusCpuUs, Metric::BytesPerRule, Metric::BusPeakMib],
 };

@@ -10,17 +10,17 @@ use crate::raw::ReadBuffer;
 
 /// How many of something: at least one.
 pub(super) fn count(word: &str) -> Result<u64, String> {
-    number(word, 1..=COUNT_MAX, "it is a whole number")
+    number(word, 1..=COUNT_MAX, "expected a whole number")
 }
 
 /// How many of something, or none.
 pub(super) fn count_or_none(word: &str) -> Result<u64, String> {
-    number(word, 0..=COUNT_MAX, "it is a whole number")
+    number(word, 0..=COUNT_MAX, "expected a whole number")
 }
 
 /// A size in bytes that fits in an array.
 pub(super) fn size(word: &str) -> Result<u64, String> {
-    number(word, 0..=SIZE_MAX, "it is a number of bytes")
+    number(word, 0..=SIZE_MAX, "expected a number of bytes")
 }
 
 /// How much is read at once.
@@ -28,14 +28,14 @@ pub(super) fn read_buffer(word: &str) -> Result<ReadBuffer, String> {
     if word == OURS {
         return Ok(ReadBuffer::Ours);
     }
-    let bytes = number(word, 1..=SIZE_MAX, "it is `ours`, or a number of bytes")?;
+    let bytes = number(word, 1..=SIZE_MAX, "expected `ours`, or a number of bytes")?;
     Ok(ReadBuffer::Bytes(bytes as usize))
 }
 
 /// A nice value.
 pub(super) fn nice(word: &str) -> Result<Nice, String> {
     let nice = word.parse().ok().and_then(Nice::new);
-    nice.ok_or_else(|| "it is a whole number from -20 to 19".to_owned())
+    nice.ok_or_else(|| "expected a whole number from -20 to 19".to_owned())
 }
 
 /// The length of a slice, in milliseconds.
@@ -43,7 +43,7 @@ pub(super) fn slice(word: &str) -> Result<Slice, String> {
     let seconds = word.parse().ok().map(|milliseconds: f64| milliseconds / 1e3);
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let slice = duration.and_then(Slice::new);
-    slice.ok_or_else(|| "it is a number of milliseconds from 0.1 to 100".to_owned())
+    slice.ok_or_else(|| "expected a number of milliseconds from 0.1 to 100".to_owned())
 }
 
 /// How a read buffer is called in cases, and on the command line.
@@ -119,19 +119,19 @@ mod tests {
         };
         let text = |count: u64| count.to_string();
         check(count("10").map(text), "10");
-        check(count("0").map(text), "it is a whole number from 1 to 100000000");
+        check(count("0").map(text), "expected a whole number from 1 to 100000000");
         check(count_or_none("0").map(text), "0");
-        check(size("many").map(text), "it is a number of bytes from 0 to 67108864");
-        check(size("67108865").map(text), "it is a number of bytes from 0 to 67108864");
+        check(size("many").map(text), "expected a number of bytes from 0 to 67108864");
+        check(size("67108865").map(text), "expected a number of bytes from 0 to 67108864");
         check(read_buffer("ours").map(read_buffer_word), "ours");
         check(read_buffer("2048").map(read_buffer_word), "2048");
-        let expected = "it is `ours`, or a number of bytes from 1 to 67108864";
+        let expected = "expected `ours`, or a number of bytes from 1 to 67108864";
         check(read_buffer("0").map(read_buffer_word), expected);
         check(nice("-15").map(|nice| nice.get().to_string()), "-15");
-        check(nice("20").map(|_| String::new()), "it is a whole number from -20 to 19");
+        check(nice("20").map(|_| String::new()), "expected a whole number from -20 to 19");
         check(slice("0.1").map(|slice| format!("{:?}", slice.get())), "100µs");
         for wrong in ["0", "101", "-1", "NaN", "long"] {
-            let expected = "it is a number of milliseconds from 0.1 to 100";
+            let expected = "expected a number of milliseconds from 0.1 to 100";
             check(slice(wrong).map(|_| String::new()), expected);
         }
     }

@@ -29,7 +29,7 @@ impl<W: Workload> Workload for Prioritized<W> {
     }
 
     fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
-        let unknown = || MeasureError::Unable("nobody knows the process of this bus".to_owned());
+        let unknown = || MeasureError::Unable("the process of this bus is unknown".to_owned());
         let pid = stage.carrier.ok_or_else(unknown)?;
         let before = scheduling::nice(pid)?;
         self.priority.set(pid).map_err(|error| refused(&error))?;

@@ -77,7 +77,7 @@ impl SystemCalls {
             }
             started => started?,
         };
-        let stderr = BufReader::new(strace.stderr.take().expect("it was asked for"));
+        let stderr = BufReader::new(strace.stderr.take().expect("the pipe was requested"));
         let mut calls = Self { strace, stderr, table };
         stage.stop.wait_for(calls.stderr.get_ref())?;
         let mut line = String::new();

@@ -58,12 +58,12 @@ impl ObserverProgram {
             while clock::monotonic() < deadline {
                 match self.child.try_wait()? {
                     Some(status) if status.success() || status.signal().is_some() => return Ok(()),
-                    Some(_) => return Err(self.failure("it did not end well")),
+                    Some(_) => return Err(self.failure("failed")),
                     None => thread::sleep(LOOK_AGAIN),
                 }
             }
         }
-        Err(self.failure("it did not end"))
+        Err(self.failure("did not end in time"))
     }
 
     /// Says something over the bus until it is written down.
@@ -84,7 +84,7 @@ impl ObserverProgram {
                 return Ok(());
             }
         }
-        Err(self.failure("it saw nothing"))
+        Err(self.failure("recorded nothing in time"))
     }
 
     fn failure(&self, what: &str) -> MeasureError {

@@ -37,7 +37,7 @@ enum BenchTask {
     Floor(MeasureArgs<Floor>),
     /// Calls of many sizes, one after the other
     PingPong(MeasureArgs<PingPong>),
-    /// Signals as fast as they can be sent
+    /// Signals at full rate
     Signals(MeasureArgs<SignalsScenario>),
     /// All volumes of a large storage system change at once
     Volumes(MeasureArgs<VolumesScenario>),
