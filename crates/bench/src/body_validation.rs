@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BenchBodyValidation {
-    /// It validates them, as buses and libraries do.
+    /// Bodies are validated, as buses and libraries do.
     #[default]
     On,
-    /// It trusts the sender; of the buses, only those that [can skip it] do.
+    /// Bodies are trusted. Only buses that [can skip validation] support this.
     ///
-    /// [can skip it]: crate::buses::BusKind::can_skip_validation
+    /// [can skip validation]: crate::buses::BusKind::can_skip_validation
     Off,
 }

@@ -1,5 +1,5 @@
-//! Which share of the processors others took while something was measured, to say so when a run
-//! was on a noisy machine.
+//! Measures the share of processor time that other processes take during a measurement, so that a
+//! report can warn about a noisy machine.
 
 use std::io;
 use std::time::Duration;
@@ -7,17 +7,18 @@ use std::time::Duration;
 use sys::scheduling::ProcessorSet;
 use sys::{clock, load, process};
 
-/// A measurement that goes on, of the processor time that others take.
+/// A running measurement of the processor time that other processes take.
 ///
-/// Others are programs that have nothing to do with the measurement, and other machines on the same
-/// hardware. What was neither idle nor used by us is taken to be theirs. So among them are also
-/// kernel threads and interrupts that work for us, which is little.
+/// Others are programs unrelated to the measurement, and other virtual machines on the same
+/// hardware. All processor time that was neither idle nor used by our processes counts as theirs.
+/// That includes kernel threads and interrupts that work for us, which use little time.
 ///
 /// # Resolution
 ///
-/// Our own time is known to microseconds, but the kernel tells idle time in ticks, usually of
-/// 10 ms. So with `n` processors the result may be wrong by one tick in `n` processors over the
-/// length of the measurement: by 0.1 for a tenth of a second, by 0.01 for a second.
+/// The time of our processes has a resolution of microseconds, but the kernel reports idle time in
+/// ticks, usually of 10 ms. So with `n` processors the result may be wrong by one tick in `n`
+/// processors over the length of the measurement: by 0.1 for a tenth of a second, by 0.01 for a
+/// second.
 #[derive(Debug)]
 pub(crate) struct Disturbance {
     processors: ProcessorSet,
@@ -26,11 +27,11 @@ pub(crate) struct Disturbance {
 }
 
 impl Disturbance {
-    /// Begins to measure who uses `processors`. We are this process, those of `pids`, and children
-    /// of this process that begin and end meanwhile. A child that is there already should be among
-    /// `pids`: if it is not and ends meanwhile, all the time that it ever had counts as used now.
-    /// Of a process that is not a child of this one, the time is unknown once it has ended, and counts
-    /// as used by others.
+    /// Starts to measure the use of `processors`. Our processes are this process, the processes in
+    /// `pids`, and children of this process that start and end during the measurement. `pids`
+    /// should include existing children: if an existing child is missing and ends during the
+    /// measurement, all processor time of its life counts as used now. If a process is not a child
+    /// of this process, its time is unknown after its end and counts as used by others.
     pub(crate) fn begin(processors: ProcessorSet, pids: &[u32]) -> io::Result<Self> {
         let mut pids = pids.to_vec();
         pids.push(std::process::id());
@@ -40,24 +41,25 @@ impl Disturbance {
         Ok(Self { processors, pids, before })
     }
 
-    /// Which share of the processors others had since the beginning, from 0 to 1.
+    /// Returns the share of processor time that others took since the start, from 0 to 1.
     pub(crate) fn end(self) -> io::Result<f64> {
         let after = ProcessorReading::take(&self.processors, &self.pids)?;
         Ok(share(&self.before, &after))
     }
 }
 
-/// What the clocks show at one moment.
+/// Processor times at one moment.
 #[derive(Clone, Debug, Default)]
 struct ProcessorReading {
     now: Duration,
-    /// Of all processors in use together.
+    /// Idle time of all measured processors together.
     idle: Duration,
     stolen: Duration,
     processors: u32,
-    /// Of each of our processes, in the order of their numbers; `None` of one that has ended.
+    /// Processor time of each of our processes, in the order of `pids`; `None` for a process that
+    /// has ended.
     ours: Vec<Option<Duration>>,
-    /// Of all children that have ended.
+    /// Processor time of all children that have ended.
     ended: Duration,
 }
 
@@ -77,7 +79,7 @@ impl ProcessorReading {
         Ok(reading)
     }
 
-    /// All the time of ours up to now, of processes that were there `before`.
+    /// Returns the total time of our processes that existed at `before`.
     fn ours(&self) -> Duration {
         self.ours.iter().flatten().sum::<Duration>() + self.ended
     }
@@ -89,11 +91,11 @@ fn share(before: &ProcessorReading, after: &ProcessorReading) -> f64 {
         return 0.0;
     }
     let idle = after.idle.saturating_sub(before.idle);
-    // A process that has ended meanwhile is in the time of ended children, with what it had used
-    // before; that is in the former sum as well.
+    // The time of a process that ended in between is part of the time of ended children, including
+    // the time before the measurement, which is in the earlier sum, too.
     let ours = after.ours().saturating_sub(before.ours());
     let others = all.saturating_sub(idle).saturating_sub(ours);
-    // Some kernels count as ours what was stolen from us.
+    // Some kernels count stolen time as used by our processes.
     let others = others.max(after.stolen.saturating_sub(before.stolen));
     (others.as_secs_f64() / all.as_secs_f64()).min(1.0)
 }
@@ -122,19 +124,19 @@ mod tests {
             let found = share(&before, &after);
             assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}: {after:?}");
         };
-        // Nothing happened, in no time and in some.
+        // No time passed, and time passed without activity.
         check(before.clone(), 0.0);
         check(reading(2000, 2500, 50, &[Some(100), Some(20)], 30), 0.0);
-        // Ours, and both processors were busy; then others.
+        // Our processes kept both processors busy; then others did.
         check(reading(2000, 500, 50, &[Some(1100), Some(1020)], 30), 0.0);
         check(reading(2000, 500, 50, &[Some(1100), Some(20)], 30), 0.5);
         check(reading(2000, 1500, 50, &[Some(100), Some(20)], 30), 0.5);
-        // One of ours has ended; before that it ran for 980 ms more.
+        // One of our processes ended, after 980 ms more processor time.
         check(reading(2000, 1500, 50, &[Some(120), None], 1030), 0.0);
-        // Stolen time, which is in none of the others, or in ours.
+        // Stolen time that is counted separately, or as ours.
         check(reading(2000, 1500, 550, &[Some(600), Some(20)], 30), 0.25);
         check(reading(2000, 1500, 550, &[Some(1100), Some(20)], 30), 0.25);
-        // Ticks do not fit exactly, and processes may have been elsewhere.
+        // Ticks are coarse, and processes may have run on other processors.
         check(reading(2000, 2510, 50, &[Some(100), Some(20)], 30), 0.0);
         check(reading(2000, 500, 50, &[Some(9100), Some(20)], 30), 0.0);
         check(reading(2000, 500, 9050, &[Some(100), Some(20)], 30), 1.0);
@@ -155,7 +157,8 @@ mod tests {
         let (as_stranger, as_ours) = (as_stranger.end().unwrap(), as_ours.end().unwrap());
         child.kill().unwrap();
         child.wait().unwrap();
-        // Whoever else is on this machine leaves a part to it, and the rest is disturbance anyway.
+        // Other processes on this machine leave a part of the processor to the busy one, and the
+        // rest counts as disturbance anyway.
         assert!(as_stranger > 0.7, "{as_stranger}");
         assert!(as_ours < as_stranger, "{as_ours} {as_stranger}");
     }

@@ -1,4 +1,4 @@
-//! Many durations, and their percentiles.
+//! Percentiles of many durations.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// Durations up to a minute, to three digits, in constant memory.
+/// A histogram of durations up to a minute, with three significant digits, in constant memory.
 pub(crate) struct Durations {
     histogram: Histogram<u64>,
 }
@@ -15,13 +15,13 @@ pub(crate) struct Durations {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Distribution {
     pub count: u64,
-    /// The sum divided by the count.
+    /// The arithmetic mean of all durations.
     pub mean_ns: f64,
-    /// What half of them do not exceed.
+    /// The median of all durations.
     pub p50_ns: u64,
-    /// What 9 of 10 do not exceed.
+    /// The 90th percentile of all durations.
     pub p90_ns: u64,
-    /// What 99 of 100 do not exceed.
+    /// The 99th percentile of all durations.
     pub p99_ns: u64,
     pub max_ns: u64,
 }
@@ -32,12 +32,12 @@ impl Durations {
         Self { histogram: histogram.expect("the bounds are within those of the histogram") }
     }
 
-    /// Adds one. What is longer than a minute counts as a minute.
+    /// Records a duration. A duration over a minute counts as a minute.
     pub(crate) fn record(&mut self, duration: Duration) {
         self.histogram.saturating_record(duration.as_nanos() as u64);
     }
 
-    /// The percentiles of all recorded durations.
+    /// Computes the percentiles of all recorded durations.
     pub(crate) fn distribution(&self) -> Distribution {
         let at = |quantile| self.histogram.value_at_quantile(quantile);
         Distribution {

@@ -1,5 +1,5 @@
-//! Benchmarks of message buses: what a bus costs, measured again and again, side by side with
-//! others and with the least that any bus must do.
+//! Benchmarks of message buses: the cost of a bus, measured repeatedly, compared with other buses
+//! and with a lower bound for any bus.
 //!
 //! ```text
 //!  scenario ──▶ cases, each with a workload ─┐
@@ -7,14 +7,14 @@
 //!  library ───▶ programs of other clients ───┘
 //! ```
 //!
-//! A [`scenario`] is a list of cases with a `workload` for each. A `subject` is what carries
-//! the messages: a [bus](buses), a process that only reads and writes, or nothing. The [`runner`]
-//! starts the subjects, lets each do each workload in turn, round after round, and writes the
-//! results as [records](result). Everything people see is made from the records: the [report], as
-//! text, Markdown or HTML, with the conclusions in it.
+//! A [`scenario`] is a list of cases with a `workload` for each. A `subject` carries the messages:
+//! a [bus](buses), a process that only reads and writes, or a direct socket. The [`runner`] starts
+//! the subjects, runs each workload on each of them in turn, round after round, and writes the
+//! results as [records](result). All output is made from the records: the [report], as text,
+//! Markdown or HTML, including its conclusions.
 //!
-//! Processes of this program ([`peer`]) do the workloads. They use a minimal client (`raw`) or a
-//! [`library`]; the process that measures sleeps meanwhile.
+//! Processes of this program ([`peer`]) run the workloads. They use a minimal client (`raw`) or a
+//! [`library`]; the measuring process sleeps meanwhile.
 
 mod body_validation;
 pub mod result;

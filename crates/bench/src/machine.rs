@@ -1,4 +1,4 @@
-//! Where a measurement ran: figures of different machines do not compare.
+//! The machine of a measurement: figures of different machines are not comparable.
 
 use std::fmt;
 use std::fs;
@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 use sys::load;
 use sys::scheduling;
 
-/// What there is to know of a machine before believing figures from it. Texts are empty and numbers
-/// zero where the system does not tell.
+/// Facts about a machine that affect figures. If the system does not provide a fact, its text is
+/// empty or its number is zero.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Machine {
     /// The release of the kernel: `6.12.48-amd64`.
     pub kernel: String,
-    /// What the program was built for: `x86_64`.
+    /// The architecture the program was built for: `x86_64`.
     pub architecture: String,
     /// The model of the first processor.
     pub processor: String,
-    /// How many processors are switched on.
+    /// The number of online processors.
     pub processors: usize,
-    /// How many of them this process may use.
+    /// The number of processors that this process may use.
     pub usable_processors: usize,
-    /// Memory, in bytes.
+    /// The size of memory, in bytes.
     pub memory_bytes: u64,
-    /// The hypervisor, if other machines may run on the same hardware and disturb this one; `None` if
-    /// it seems to be alone.
+    /// The hypervisor, if this is a virtual machine, whose neighbors may disturb the measurement;
+    /// `None` if none was detected.
     pub hypervisor: Option<Hypervisor>,
-    /// How the frequency of the first processor is chosen: `powersave`, `performance`, `schedutil`.
-    /// `None` if the kernel has no say in it.
+    /// The frequency governor of the first processor: `powersave`, `performance`, `schedutil`.
+    /// `None` if the kernel does not control the frequency.
     pub governor: Option<String>,
 }
 
-/// A program that runs virtual machines.
+/// The hypervisor of a virtual machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hypervisor {
     Unnamed,
-    /// By the name that the firmware or the device tree gives: `QEMU`, `linux,kvm`.
+    /// The name from the firmware or the device tree: `QEMU`, `linux,kvm`.
     Named(String),
 }
 
@@ -57,7 +57,7 @@ impl Machine {
     }
 }
 
-/// For people: `AMD EPYC, 1 of 2 processors, 3.8 GiB, Linux 6.12.48 (x86_64), virtual machine`.
+/// Formats a line: `AMD EPYC, 1 of 2 processors, 3.8 GiB, Linux 6.12.48 (x86_64), virtual machine`.
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kernel, architecture, processors, usable_processors, .. } = self;
@@ -80,20 +80,20 @@ impl fmt::Display for Machine {
     }
 }
 
-/// The content of a file without the space around it, nor the zero at the end of those of the
-/// device tree; empty if there is none.
+/// Reads a file and trims white space and the zero byte at the end of device tree files; empty if
+/// it cannot be read.
 fn text(path: &str) -> String {
     let content = fs::read(path).unwrap_or_default();
     let content = String::from_utf8_lossy(&content);
     content.trim_matches(|sign: char| sign.is_whitespace() || sign == '\0').to_owned()
 }
 
-/// The same, of a file that may be missing.
+/// Like [`text`], but `None` if the file is missing or empty.
 fn named(path: &str) -> Option<String> {
     Some(text(path)).filter(|text| !text.is_empty())
 }
 
-/// What boards without such a line in `/proc/cpuinfo` call themselves.
+/// The name of a board whose `/proc/cpuinfo` has no model name.
 fn board() -> String {
     text("/proc/device-tree/model")
 }
@@ -102,7 +102,7 @@ fn model(cpuinfo: &str) -> Option<&str> {
     value(cpuinfo, "model name")
 }
 
-/// Only machines of the PC kind have a flag for it.
+/// Detects a hypervisor. Only x86 machines have a processor flag for it.
 fn hypervisor(cpuinfo: &str) -> Option<Hypervisor> {
     let name = named("/sys/hypervisor/type").or_else(|| named(DEVICE_TREE_HYPERVISOR));
     if has_hypervisor_flag(cpuinfo) {
@@ -122,7 +122,7 @@ fn memory_bytes(meminfo: &str) -> u64 {
     total.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-/// The value of the first line `key : value`.
+/// Returns the value of the first line `key : value`.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
     lines.find_map(|(found, value)| (found.trim() == key).then(|| value.trim()))

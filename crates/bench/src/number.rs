@@ -1,12 +1,12 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
-/// A number with three significant digits and grouped thousands: `26.1`, `8,020`, `0.0123`. A
-/// whole number has no decimals: `12`.
+/// Formats a number with three significant digits and grouped thousands: `26.1`, `8,020`, `0.0123`.
+/// A whole number has no decimals: `12`.
 pub(crate) fn significant(value: f64) -> String {
     if !value.is_finite() {
         return ABSENT.to_owned();
     }
-    // Rounds first, so that 99.96 counts as the 100 that it is shown as.
+    // Round first, so that 99.96 is formatted like 100.
     let rounded = round(value);
     if rounded.fract() == 0.0 {
         return grouped(rounded);
@@ -15,17 +15,17 @@ pub(crate) fn significant(value: f64) -> String {
     format!("{rounded:.0$}", usize::try_from(decimals).unwrap_or(0))
 }
 
-/// A share of one as whole percent: `8 %`.
+/// Formats a share as whole percent: `8 %`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A share of one as percent with a decimal: `0.4 %`.
+/// Formats a share as percent with one decimal: `0.4 %`.
 pub(crate) fn fine_percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// A ratio with two decimals, or fewer if it is large: `0.83`, `12.4`, `∞`.
+/// Formats a ratio with two decimals, or fewer if it is large: `0.83`, `12.4`, `∞`.
 pub(crate) fn ratio(ratio: f64) -> String {
     match ratio {
         ratio if ratio.is_infinite() => "∞".to_owned(),
@@ -35,7 +35,7 @@ pub(crate) fn ratio(ratio: f64) -> String {
     }
 }
 
-/// A number in few characters, for the ticks of an axis: `20k`, `1.5M`, `0.25`.
+/// Formats a number in few characters, for the ticks of an axis: `20k`, `1.5M`, `0.25`.
 pub(crate) fn short(value: f64) -> String {
     let (scaled, sign) = match value.abs() {
         size if size >= 1e9 => (value / 1e9, "G"),
@@ -55,7 +55,7 @@ fn round(value: f64) -> f64 {
         return 0.0;
     }
     let scale = 10_f64.powi(DIGITS - 1 - magnitude(value));
-    // Above a thousand the scale is less than one and not exact; its inverse is.
+    // Above a thousand the scale is less than one and inexact; its inverse is exact.
     if scale < 1.0 {
         let scale = 10_f64.powi(magnitude(value) + 1 - DIGITS);
         return (value / scale).round() * scale;
@@ -63,13 +63,13 @@ fn round(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// The place of the first digit: 0 for ones, 1 for tens, -1 for tenths.
+/// Returns the position of the first digit: 0 for ones, 1 for tens, -1 for tenths.
 fn magnitude(value: f64) -> i32 {
-    // No float has more digits than an i32 can count.
+    // The exponent of an `f64` fits in an `i32`.
     value.abs().log10().floor() as i32
 }
 
-/// A whole number with grouped thousands, all digits shown: `8,021`.
+/// Formats a whole number with all digits and grouped thousands: `8,021`.
 pub(crate) fn grouped(whole: f64) -> String {
     let digits = format!("{:.0}", whole.abs());
     let mut text = if whole < 0.0 { "-".to_owned() } else { String::new() };
@@ -82,10 +82,10 @@ pub(crate) fn grouped(whole: f64) -> String {
     text
 }
 
-/// Shown in the place of a figure that is missing.
+/// The text in place of a missing figure.
 pub(crate) const ABSENT: &str = "-";
 
-/// How many significant digits a figure has.
+/// The number of significant digits of a figure.
 const DIGITS: i32 = 3;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Everything on one processor: the steadiest, since no wake-up crosses processors
+    /// Everything on one processor: the steadiest figures, because no wake-up crosses processors
     #[default]
     One,
     /// The bus on one processor, and all other processes on another
@@ -16,23 +16,23 @@ pub enum Placement {
     Free,
 }
 
-/// A part that a process has in a measurement.
+/// The role of a process in a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ProcessPart {
-    /// It carries messages.
+    /// The process carries messages.
     Bus,
-    /// It sends or receives messages.
+    /// The process sends or receives messages.
     Peer,
 }
 
 impl Placement {
-    /// The only processor that a process may use, of those this process may; `None` if it may use
-    /// any. `allowed` is not empty.
+    /// Returns the only processor that a process may use, out of `allowed`, which is not empty;
+    /// `None` if the process may use any.
     pub(crate) fn processor(self, part: ProcessPart, allowed: &[usize]) -> Option<usize> {
         let last = allowed.last().copied();
         match (self, part) {
             (Self::Free, _) => None,
-            // The last, since interrupts tend to be on the first.
+            // The last processor, because interrupts tend to run on the first.
             (Self::One, _) | (Self::Split, ProcessPart::Bus) => last,
             (Self::Split, ProcessPart::Peer) => allowed.iter().rev().nth(1).copied().or(last),
         }

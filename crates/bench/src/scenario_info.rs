@@ -1,42 +1,42 @@
-//! What tables and reports know of a scenario besides its results.
+//! Titles, descriptions and metrics of scenarios for tables and reports.
 
 use crate::result::Metric;
 use crate::summary::ScenarioSummary;
 
-/// What there is to say about a scenario.
+/// The description of a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScenarioInfo {
-    /// Its name on the command line, which its results repeat: `fan-out`.
+    /// The name on the command line and in results: `fan-out`.
     pub name: &'static str,
-    /// Its title for people: `Signals to many recipients`.
+    /// The title in reports: `Signals to many recipients`.
     pub title: &'static str,
-    /// One sentence: what is done, and what it shows.
+    /// A sentence or more on the workload and its metrics.
     pub about: &'static str,
-    /// What is measured, the most telling first.
+    /// The metrics, the most informative first.
     pub metrics: &'static [Metric],
 }
 
-/// How the results of a scenario are introduced, whether or not anything is known about it.
+/// The heading of the results of a scenario, known or unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ScenarioHeading<'a> {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'a str,
     pub title: &'a str,
-    /// What is done, and what it shows; empty if that is not known.
+    /// The description; empty for an unknown scenario.
     pub about: &'a str,
-    /// The metrics to show, the most telling first.
+    /// The metrics to show, the most informative first.
     pub metrics: Vec<Metric>,
 }
 
 impl<'a> ScenarioHeading<'a> {
-    /// What to write above a scenario of which nothing was measured yet.
+    /// Creates the heading of a scenario without results.
     pub(crate) fn new(info: &'a ScenarioInfo) -> Self {
         let metrics = info.metrics.to_vec();
         Self { name: info.name, title: info.title, about: info.about, metrics }
     }
 
-    /// What to write above the results of a scenario. Of the metrics in `infos` it keeps those
-    /// that were measured; a scenario that is not among `infos` shows what it has, under its name.
+    /// Creates the heading of the results of a scenario. It keeps those metrics from `infos` that
+    /// were measured; a scenario missing in `infos` shows all its metrics under its name.
     pub(crate) fn of(scenario: &'a ScenarioSummary, infos: &'a [ScenarioInfo]) -> Self {
         let measured = scenario.metrics();
         let Some(info) = infos.iter().find(|info| info.name == scenario.name) else {

@@ -1,4 +1,4 @@
-//! What measurements have in common: processors, files, limits, how peers are started.
+//! The environment of measurements: processors, files, time limits, and how peers are started.
 
 use std::cell::Cell;
 use std::io;
@@ -21,7 +21,7 @@ use crate::placement::{Placement, ProcessPart};
 use crate::raw::{Endpoint, RawError};
 use crate::stop::{StopCondition, WaitError};
 
-/// What all measurements of a run have in common.
+/// The environment shared by all measurements of a run.
 #[derive(Debug)]
 pub struct MeasurementSite {
     program: PathBuf,
@@ -29,35 +29,37 @@ pub struct MeasurementSite {
     placement: Placement,
     /// The processors that this process may use, at least one.
     allowed: Vec<usize>,
-    /// How long a measurement may take.
+    /// The time limit of a measurement.
     limit: Duration,
     signals: Option<Rc<SignalSource>>,
     sockets: Cell<u64>,
 }
 
-/// What one measurement uses: what carries the messages, and how peers are started.
+/// The environment of one measurement: the carrier of its messages, and how peers are started.
 #[derive(Debug)]
 pub(crate) struct MeasurementStage<'s> {
-    /// What all measurements have in common.
+    /// The environment shared by all measurements.
     pub(crate) site: &'s MeasurementSite,
     pub(crate) endpoint: Endpoint,
-    /// The process that carries them, where there is one.
+    /// The process that carries the messages, if there is one.
     pub(crate) carrier: Option<u32>,
-    /// The file with its configuration, which it alone has and which may be changed for a while.
+    /// The configuration file of the carrier, which no other process uses and which a workload may
+    /// change temporarily.
     pub(crate) configuration: Option<PathBuf>,
-    /// When it has to be over.
+    /// The deadline of the measurement.
     pub(crate) stop: StopCondition,
 }
 
 impl MeasurementSite {
-    /// Peers are processes of `program`. A measurement may take as long as `limit`. A signal in
-    /// `signals` ends the run.
+    /// Creates an environment in which peers are processes of `program` and a measurement may take
+    /// as long as `limit`. A signal in `signals` ends the run.
     ///
-    /// The limit of open files of this process is raised, for those that it starts.
+    /// Raises the limit of open files of this process, for the processes that it starts.
     ///
     /// # Errors
     ///
-    /// When there is no place for socket files, or the processors of this process cannot be read.
+    /// Fails if the limit of open files cannot be raised, the directory for socket files cannot be
+    /// created, or the processors of this process cannot be read.
     pub fn new(
         program: PathBuf,
         placement: Placement,
@@ -71,7 +73,7 @@ impl MeasurementSite {
         Ok(Self { program, directory, placement, allowed, limit, signals, sockets })
     }
 
-    /// When something that begins now must stop.
+    /// Returns the deadline of a measurement that starts now.
     pub(crate) fn stop(&self) -> StopCondition {
         StopCondition::new(self.limit, self.signals.clone())
     }
@@ -81,7 +83,7 @@ impl MeasurementSite {
         self.placement.processor(part, &self.allowed)
     }
 
-    /// All processors on which something of a measurement may run.
+    /// Returns all processors that processes of a measurement may use.
     pub(crate) fn processors(&self) -> ProcessorSet {
         let parts = [ProcessPart::Bus, ProcessPart::Peer].map(|part| self.processor(part));
         let chosen = match parts {
@@ -91,18 +93,18 @@ impl MeasurementSite {
         chosen.expect("the kernel has named them, and at least one")
     }
 
-    /// A file that does not exist.
+    /// Returns the path of a file that does not exist yet.
     pub(crate) fn new_file(&self, name: &str) -> PathBuf {
         let number = self.sockets.replace(self.sockets.get() + 1);
         self.directory.path().join(format!("{name}{number}"))
     }
 
-    /// A command of this program, still without its words.
+    /// Returns a command of this program without arguments.
     pub(crate) fn command(&self) -> Command {
         Command::new(&self.program)
     }
 
-    /// Starts a process of this program that plays a part.
+    /// Starts a process of this program in the given role.
     pub(crate) fn start<R: WorkloadRole>(
         &self,
         part: ProcessPart,
@@ -114,7 +116,8 @@ impl MeasurementSite {
         Ok(RunningPeer::start(command, stop.clone(), role)?)
     }
 
-    /// Has a command start its process where the placement wants that part, and end with this one.
+    /// Configures a command so that its process runs where the placement says, and ends with this
+    /// process.
     fn place(&self, part: ProcessPart, command: &mut Command) {
         let setup = ChildSetup::new().end_with_parent(ProcessSignal::Terminate);
         let only = self.processor(part).and_then(ProcessorSet::one);
@@ -127,13 +130,13 @@ impl MeasurementSite {
 }
 
 impl MeasurementStage<'_> {
-    /// Starts a peer where the placement wants it, and waits until it is ready.
+    /// Starts a peer where the placement says, and waits until it is ready.
     pub(crate) fn start<R: WorkloadRole>(&self, role: R) -> Result<RunningPeer<R>, MeasureError> {
         self.site.start(ProcessPart::Peer, role, &self.stop)
     }
 
-    /// Has another program start its process where the placement wants peers, and end with this
-    /// one.
+    /// Configures a command so that its process runs where the placement says for peers, and ends
+    /// with this process.
     pub(crate) fn placed(&self, mut command: Command) -> Command {
         self.site.place(ProcessPart::Peer, &mut command);
         command
@@ -146,13 +149,13 @@ impl MeasurementStage<'_> {
         }
     }
 
-    /// What the carrier has used so far.
+    /// Returns the resource usage of the carrier so far.
     pub(crate) fn carrier_usage(&self) -> Option<Usage> {
         process::usage(self.carrier?)
     }
 
-    /// Processor time that the carrier has used since `before`, for each of `count` units of work,
-    /// in microseconds.
+    /// Returns the processor time that the carrier has used since `before`, in microseconds per
+    /// unit of work.
     pub(crate) fn carrier_time_since(&self, before: Option<Usage>, count: u64) -> Option<f64> {
         let used = self.carrier_usage()?.processor_time.saturating_sub(before?.processor_time);
         Some(used.as_nanos() as f64 / 1e3 / count as f64)

@@ -1,4 +1,4 @@
-//! What ends a wait early.
+//! Conditions that end a wait early.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -10,19 +10,19 @@ use rustix::io::retry_on_intr;
 use sys::clock;
 use sys::signals::SignalSource;
 
-/// Watches over one measurement: it has to be done in time, and the user may want it to end.
+/// The conditions that end a measurement early: its deadline, and a signal from the user.
 #[derive(Clone, Debug)]
 pub(crate) struct StopCondition {
-    /// Where it shows that the user wants the run to end; nothing is ever taken from it.
+    /// The signals that end the run; a wait never consumes them.
     signals: Option<Rc<SignalSource>>,
     limit: Duration,
     deadline: Duration,
 }
 
-/// Why a wait ended early or failed.
+/// A wait ended early or failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WaitError {
-    /// The user wants the run to end.
+    /// The user ended the run.
     #[error("interrupted")]
     Interrupted,
     #[error("not finished within {} s", .limit.as_secs())]
@@ -32,7 +32,7 @@ pub(crate) enum WaitError {
 }
 
 impl StopCondition {
-    /// For something that begins now, and may take as long as `limit`.
+    /// Creates a condition for a measurement that starts now and may take as long as `limit`.
     pub(crate) fn new(limit: Duration, signals: Option<Rc<SignalSource>>) -> Self {
         Self { signals, limit, deadline: clock::monotonic() + limit }
     }
@@ -41,14 +41,14 @@ impl StopCondition {
         self.deadline.saturating_sub(clock::monotonic())
     }
 
-    /// Whether the user wants the run to end.
+    /// True if the user has ended the run.
     pub(crate) fn is_interrupted(&self) -> bool {
         let Some(signals) = &self.signals else { return false };
         let mut fds = [PollFd::new(signals, PollFlags::IN)];
         retry_on_intr(|| poll(&mut fds, Some(&Timespec::default()))).is_ok_and(|ready| ready > 0)
     }
 
-    /// Waits until something can be read from `source`, or it has ended.
+    /// Waits until `source` is readable or at its end.
     pub(crate) fn wait_for(&self, source: impl AsFd) -> Result<(), WaitError> {
         let patience = Timespec::try_from(self.left()).ok();
         let source = PollFd::new(&source, PollFlags::IN);

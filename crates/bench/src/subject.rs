@@ -1,4 +1,4 @@
-//! What is measured: a bus, or something in its place.
+//! Subjects of a measurement: a bus, or a replacement for it.
 
 use std::path::PathBuf;
 
@@ -13,26 +13,26 @@ use crate::workload::{Requirements, Targets};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum BenchSubject {
-    /// Nothing but a socket between two processes.
+    /// A direct socket between two processes.
     Direct,
-    /// A process in the place of a bus that only reads and writes, as fast as a process can.
+    /// A process in place of a bus that only reads and writes, with the fastest read buffer.
     Floor,
-    /// The same process, which reads as much at once as the clients do.
+    /// The same process with the read buffer of the clients.
     Relay,
     Bus(InstalledBus),
 }
 
-/// A subject that runs. Dropped, it is ended.
+/// A running subject. It ends when dropped.
 #[derive(Debug)]
 pub(crate) enum RunningSubject {
     Direct,
-    /// A process that only reads and writes, at this socket file.
+    /// A process that only reads and writes, which listens at this socket file.
     Forwarder(Box<RunningPeer<Forwarder>>, PathBuf),
     Bus(RunningBus),
 }
 
 impl BenchSubject {
-    /// Its name in results and tables.
+    /// The name in results and tables.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Direct => "direct".to_owned(),
@@ -42,7 +42,7 @@ impl BenchSubject {
         }
     }
 
-    /// The facts about it for the record.
+    /// Returns the facts about it for the record.
     pub(crate) fn info(&self) -> SubjectInfo {
         match self {
             Self::Direct | Self::Floor | Self::Relay => {
@@ -52,7 +52,7 @@ impl BenchSubject {
         }
     }
 
-    /// Whether a workload with these targets can be measured on it.
+    /// True if a workload with these targets can be measured on it.
     pub(crate) fn suits(&self, targets: Targets) -> bool {
         match (self, targets) {
             (Self::Direct | Self::Relay, targets) => targets == Targets::Anything,
@@ -64,7 +64,7 @@ impl BenchSubject {
         }
     }
 
-    /// Starts it as a workload wants it.
+    /// Starts it with the settings that a workload requires.
     pub(crate) fn start(
         &self,
         site: &MeasurementSite,
@@ -99,7 +99,7 @@ fn relay_buffer(size: ReadBuffer) -> usize {
 }
 
 impl RunningSubject {
-    /// The process that carries the messages, where there is one that is known.
+    /// The process that carries the messages, if it is known.
     pub(crate) fn pid(&self) -> Option<u32> {
         match self {
             Self::Direct => None,
@@ -108,7 +108,7 @@ impl RunningSubject {
         }
     }
 
-    /// A place for one measurement on it.
+    /// Creates the environment for one measurement on it.
     pub(crate) fn stage<'s>(
         &self,
         site: &'s MeasurementSite,
@@ -126,7 +126,7 @@ impl RunningSubject {
         MeasurementStage { site, endpoint, carrier: self.pid(), configuration, stop }
     }
 
-    /// How the bus ended, if it is a bus and has ended; for errors.
+    /// If the subject is a bus that has ended, describes how it ended, for errors.
     pub(crate) fn exit_report(&mut self) -> Option<String> {
         match self {
             Self::Direct | Self::Forwarder(..) => None,
@@ -135,7 +135,7 @@ impl RunningSubject {
     }
 }
 
-/// Why a subject does not run.
+/// A subject cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SubjectError {
     #[error(transparent)]
@@ -144,6 +144,6 @@ pub(crate) enum SubjectError {
     Bus(#[from] BusStartError),
 }
 
-/// How many bytes the floor reads at once. With 32 and 64 KiB, buses that pass on large messages in one
-/// piece were faster than the floor; 1 MiB is not faster than this.
+/// The read buffer of the floor, in bytes. With 32 and 64 KiB, buses that forward a large message
+/// in one piece were faster than the floor; 1 MiB is not faster than this size.
 const FORWARDER_BUFFER_LEN: usize = 256 * 1024;

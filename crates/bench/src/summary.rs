@@ -1,9 +1,9 @@
-//! From samples to figures: what tables, reports and documents show of the records of a run.
+//! Summaries of the records of a run, for tables, reports and documents.
 //!
-//! A [`RunSummary`] holds a [`ScenarioSummary`] for each that was run, which holds a [`CaseComparison`] for each
-//! of its cases, which holds a [`SubjectOutcome`] for each subject, which holds a [`Figure`] for each
-//! metric: the median over all rounds, and how far the rounds are apart. A [`MetricRow`] is one metric of
-//! one comparison, and knows who is the best.
+//! A [`RunSummary`] holds a [`ScenarioSummary`] for each scenario, which holds a [`CaseComparison`]
+//! for each case, which holds a [`SubjectOutcome`] for each subject, which holds a [`Figure`] for
+//! each metric: the median over all rounds, and their spread. A [`MetricRow`] is one metric of one
+//! comparison, and determines the best subject.
 
 use std::collections::BTreeMap;
 
@@ -11,67 +11,67 @@ use crate::result::{
     Absence, BenchCase, BenchFailure, BenchRecord, BenchRun, BenchSample, Better, Metric, Timeline,
 };
 
-/// All that a run measured.
+/// The summary of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct RunSummary {
-    /// In the order in which they appear.
+    /// The scenarios, in the order in which they appear.
     pub scenarios: Vec<ScenarioSummary>,
 }
 
-/// All that was measured in one scenario.
+/// The summary of one scenario.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ScenarioSummary {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: String,
-    /// Its subjects, in the order of the run.
+    /// The subjects, in the order of the run.
     pub subjects: Vec<String>,
-    /// Its cases, in the order in which they appear.
+    /// The cases, in the order in which they appear.
     pub comparisons: Vec<CaseComparison>,
-    /// When which process had the processor, if that was recorded.
+    /// The intervals in which each process ran, if they were recorded.
     pub timelines: Vec<Timeline>,
 }
 
-/// One case of a scenario, and what became of it under each subject.
+/// One case of a scenario, with its outcome for each subject.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct CaseComparison {
     pub case: BenchCase,
-    /// One for each subject that was tried, in the order in which they appear.
+    /// One outcome per measured subject, in the order in which they appear.
     pub outcomes: Vec<SubjectOutcome>,
 }
 
-/// What one subject made of one case, over all rounds.
+/// The outcome of one case for one subject, over all rounds.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct SubjectOutcome {
     /// The name of the subject.
     pub subject: String,
     pub figures: BTreeMap<Metric, Figure>,
-    /// Why rounds failed, one for each that did.
+    /// The reason of each failed round.
     pub failures: Vec<String>,
-    /// The mean over the rounds of the share of processor time that others took, from 0 to 1.
+    /// The mean share of processor time that other processes took, from 0 to 1.
     pub disturbance: f64,
 }
 
-/// One figure, from all rounds.
+/// One figure, summarized over all rounds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Figure {
     pub median: f64,
-    /// Where the middle half of the rounds begins. With up to four rounds, the lowest.
+    /// The lower bound of the middle half of the rounds; with up to four rounds, the minimum.
     pub low: f64,
-    /// Where the middle half of the rounds ends. With up to four rounds, the highest.
+    /// The upper bound of the middle half of the rounds; with up to four rounds, the maximum.
     pub high: f64,
-    /// How many rounds there are.
+    /// The number of rounds with this figure.
     pub rounds: usize,
 }
 
-/// What a subject is in a comparison, which its name tells.
+/// The role of a subject in a comparison, determined by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SubjectRole {
     Ours,
-    /// A process in the place of a bus that only reads and writes: what no bus can beat.
+    /// A process in place of a bus that only reads and writes: a lower bound for any bus.
     Floor,
     /// The same process with the read buffer of the clients.
     Relay,
-    /// No process in between at all.
+    /// A direct socket without a process in between.
     Direct,
     Peer,
 }
@@ -84,17 +84,17 @@ pub(crate) struct MetricRow<'a> {
     pub metric: Metric,
 }
 
-/// The share of processor time that others took during the samples of a run, from 0 to 1.
+/// The share of processor time that other processes took during the samples of a run, from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct RunNoise {
-    /// The mean of all samples.
+    /// The mean over all samples.
     pub mean: f64,
-    /// The largest share of all samples.
+    /// The maximum over all samples.
     pub worst: f64,
 }
 
 impl RunSummary {
-    /// Sums up records, in any order. Several runs count as one run with more rounds.
+    /// Summarizes records, in any order. Several runs count as one run with more rounds.
     pub(crate) fn of(records: &[BenchRecord]) -> Self {
         let mut samples: BTreeMap<SampleKey<'_>, Vec<&BenchSample>> = BTreeMap::new();
         let mut summary = Self::default();
@@ -103,7 +103,7 @@ impl RunSummary {
                 BenchRecord::Run(_) | BenchRecord::Absence(_) => {}
                 BenchRecord::Sample(sample) => {
                     let place = (&*sample.scenario, &sample.case, &*sample.subject);
-                    // Takes its place among the others, which are in the order of the records.
+                    // Creates the outcome now, so that outcomes keep the order of the records.
                     summary.outcome(place.0, place.1, place.2);
                     samples.entry(place).or_default().push(sample);
                 }
@@ -118,7 +118,7 @@ impl RunSummary {
         summary
     }
 
-    /// The scenario of a name, if it was run.
+    /// Returns the scenario with this name, if it was run.
     pub(crate) fn find(&self, name: &str) -> Option<&ScenarioSummary> {
         self.scenarios.iter().find(|scenario| scenario.name == name)
     }
@@ -164,7 +164,7 @@ impl ScenarioSummary {
         Self { name: name.to_owned(), subjects, comparisons, timelines }
     }
 
-    /// All metrics that were measured, in the order of their definition.
+    /// Returns all metrics that were measured, in the order of their definition.
     pub(crate) fn metrics(&self) -> Vec<Metric> {
         let outcomes = self.comparisons.iter().flat_map(|comparison| &comparison.outcomes);
         let mut metrics: Vec<_> = outcomes.flat_map(|outcome| outcome.figures.keys()).collect();
@@ -173,12 +173,13 @@ impl ScenarioSummary {
         metrics.into_iter().copied().collect()
     }
 
-    /// The rows of all cases, each with the metrics that any subject has.
+    /// Returns the rows of all cases, each with the metrics that any subject has.
     pub(crate) fn rows(&self, metrics: &[Metric]) -> Vec<MetricRow<'_>> {
         self.comparisons.iter().flat_map(|comparison| comparison.rows(metrics)).collect()
     }
 
-    /// Whether each case measures one thing, and not all the same: a list of unlike things.
+    /// True if each case has a single metric, and not all cases have the same one: a list of
+    /// different workloads.
     pub(crate) fn is_mixed(&self) -> bool {
         let all = self.metrics();
         let one_each = |comparison: &CaseComparison| comparison.rows(&all).count() <= 1;
@@ -192,12 +193,12 @@ impl ScenarioSummary {
 }
 
 impl CaseComparison {
-    /// What became of a subject, if it was tried.
+    /// Returns the outcome of a subject, if it was measured.
     pub(crate) fn find(&self, subject: &str) -> Option<&SubjectOutcome> {
         self.outcomes.iter().find(|outcome| outcome.subject == subject)
     }
 
-    /// A row for each of some metrics that anybody has.
+    /// Returns a row for each of the metrics for which any subject has a figure.
     pub(crate) fn rows(&self, metrics: &[Metric]) -> impl Iterator<Item = MetricRow<'_>> {
         let rows = metrics.iter().map(|&metric| MetricRow { comparison: self, metric });
         rows.filter(MetricRow::has_figures)
@@ -221,21 +222,22 @@ impl SubjectOutcome {
 }
 
 impl Figure {
-    /// Sums up the values of all rounds; `None` if there are none.
+    /// Summarizes the values of all rounds; `None` if there are none.
     pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         let last = values.len().checked_sub(1)?;
         values.sort_unstable_by(f64::total_cmp);
         Some(Self {
             median: f64::midpoint(values[last / 2], values[last.div_ceil(2)]),
-            // Outwards to the next round, so that few rounds do not look steadier than they are.
+            // The quartiles are rounded outward, so that few rounds do not look steadier than they
+            // are.
             low: values[last / 4],
             high: values[(last * 3).div_ceil(4)],
             rounds: values.len(),
         })
     }
 
-    /// How far the middle half of the rounds reaches from the median, as a share of it; 0 if the
-    /// median is 0.
+    /// The largest distance of the middle half of the rounds from the median, as a share of the
+    /// median; 0 if the median is 0.
     pub(crate) fn spread(&self) -> f64 {
         if self.median == 0.0 {
             return 0.0;
@@ -251,23 +253,23 @@ impl Figure {
         }
     }
 
-    /// Whether the middle halves of two figures have anything in common.
+    /// True if the middle halves of two figures overlap.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
 }
 
-/// How steady a figure is over the rounds.
+/// The steadiness of a figure over the rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Steadiness {
-    /// Its spread is at most [`LOOSE_SPREAD`].
+    /// The spread is at most [`LOOSE_SPREAD`].
     Steady,
     Loose,
     Wild,
 }
 
 impl Steadiness {
-    /// The sign behind a figure; empty for a steady one.
+    /// The sign after a figure; empty for a steady one.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Steady => "",
@@ -278,7 +280,7 @@ impl Steadiness {
 }
 
 impl SubjectRole {
-    /// What the subject of a name is.
+    /// Returns the role of the subject with this name.
     pub(crate) fn of(subject: &str) -> Self {
         match subject {
             OURS => Self::Ours,
@@ -289,43 +291,43 @@ impl SubjectRole {
         }
     }
 
-    /// Whether it does the work of a bus.
+    /// True if the subject is a bus.
     pub(crate) const fn is_bus(self) -> bool {
         matches!(self, Self::Ours | Self::Peer)
     }
 }
 
 impl<'a> MetricRow<'a> {
-    /// The figure of a subject, if it has one.
+    /// Returns the figure of a subject, if it has one.
     pub(crate) fn figure(&self, subject: &str) -> Option<&'a Figure> {
         self.comparison.find(subject)?.figures.get(&self.metric)
     }
 
-    /// The figure of this project's bus.
+    /// Returns the figure of this project's bus.
     pub(crate) fn ours(&self) -> Option<&'a Figure> {
         self.in_role(SubjectRole::Ours).next().map(|(_, figure)| figure)
     }
 
-    /// The figure of a process that only reads and writes.
+    /// Returns the figure of the process that only reads and writes.
     pub(crate) fn floor(&self) -> Option<&'a Figure> {
         self.in_role(SubjectRole::Floor).next().map(|(_, figure)| figure)
     }
 
-    /// The best of the other buses, and its figure.
+    /// Returns the best of the other buses, and its figure.
     pub(crate) fn best_peer(&self) -> Option<(&'a str, &'a Figure)> {
         self.in_role(SubjectRole::Peer).reduce(|best, other| {
             if self.is_better(other.1.median, best.1.median) { other } else { best }
         })
     }
 
-    /// Our figure divided by that of the best other bus; `None` if either is missing, or if the
-    /// division tells nothing.
+    /// Our figure divided by the figure of the best other bus; `None` if either is missing, or if
+    /// the ratio is meaningless.
     pub(crate) fn ratio(&self) -> Option<f64> {
         quotient(self.ours()?.median, self.best_peer()?.1.median)
     }
 
-    /// How many times worse our figure is than another: above 1 if it is worse, whichever
-    /// direction is the better one. Infinite if the other one is perfect.
+    /// Returns the factor by which our figure is worse than another: above 1 if it is worse,
+    /// whether lower or higher is better. Infinite if the other figure is perfect.
     pub(crate) fn times_worse(&self, other: &Figure) -> Option<f64> {
         let ours = self.ours()?.median;
         let (worse, better) = match self.metric.info().better {
@@ -338,12 +340,12 @@ impl<'a> MetricRow<'a> {
         quotient(worse, better)
     }
 
-    /// How near to the floor we are: 1 on it, 0.5 at twice its time or half its rate.
+    /// Our distance to the floor: 1 means equal, 0.5 means twice its time or half its rate.
     pub(crate) fn floor_share(&self) -> Option<f64> {
         quotient(1.0, self.times_worse(self.floor()?)?)
     }
 
-    /// Whether a subject is a bus, no other bus is better, and some other is worse.
+    /// True if a subject is a bus, no other bus is better, and some other bus is worse.
     pub(crate) fn is_best(&self, subject: &str) -> bool {
         let Some(figure) = self.figure(subject) else { return false };
         let others = || self.buses().filter(|(name, _)| *name != subject);
@@ -352,7 +354,7 @@ impl<'a> MetricRow<'a> {
             && others().any(|(_, other)| self.is_better(figure.median, other.median))
     }
 
-    /// All who have a figure.
+    /// Returns all subjects that have a figure, with their figures.
     pub(crate) fn figures(&self) -> impl Iterator<Item = (&'a str, &'a Figure)> + use<'a> {
         let metric = self.metric;
         self.comparison.outcomes.iter().filter_map(move |outcome| {
@@ -360,7 +362,7 @@ impl<'a> MetricRow<'a> {
         })
     }
 
-    /// Whether anybody has a figure.
+    /// True if any subject has a figure.
     pub(crate) fn has_figures(&self) -> bool {
         self.figures().next().is_some()
     }
@@ -382,7 +384,7 @@ impl<'a> MetricRow<'a> {
 }
 
 impl RunNoise {
-    /// The noise of all samples; `None` if there are none.
+    /// Computes the noise of all samples; `None` if there are none.
     pub(crate) fn of(records: &[BenchRecord]) -> Option<Self> {
         let samples = || {
             records.iter().filter_map(|record| match record {
@@ -419,7 +421,7 @@ fn find_or_push<T>(
     &mut items[index]
 }
 
-/// The runs that records are from: one, unless files were joined.
+/// Returns the runs of the records: one, unless files were joined.
 pub(crate) fn runs(records: &[BenchRecord]) -> impl Iterator<Item = &BenchRun> {
     records.iter().filter_map(|record| match record {
         BenchRecord::Run(run) => Some(run),
@@ -427,7 +429,7 @@ pub(crate) fn runs(records: &[BenchRecord]) -> impl Iterator<Item = &BenchRun> {
     })
 }
 
-/// The buses that were asked for and are not there.
+/// Returns the requested buses and libraries that are not installed.
 pub(crate) fn absences(records: &[BenchRecord]) -> impl Iterator<Item = &Absence> {
     records.iter().filter_map(|record| match record {
         BenchRecord::Absence(absence) => Some(absence),
@@ -435,7 +437,7 @@ pub(crate) fn absences(records: &[BenchRecord]) -> impl Iterator<Item = &Absence
     })
 }
 
-/// The rows of one metric, one for each case that has it.
+/// Returns the rows of one metric, one for each case that has it.
 pub(crate) fn rows<'a>(
     comparisons: impl IntoIterator<Item = &'a CaseComparison>,
     metric: Metric,
@@ -455,7 +457,7 @@ fn figures(samples: &[&BenchSample]) -> BTreeMap<Metric, Figure> {
     values.into_iter().filter_map(sum_up).collect()
 }
 
-/// The subjects of all runs, then those that only appear in what was measured.
+/// Returns the subjects of all runs, then subjects that appear only in samples and failures.
 fn subjects_in_order(records: &[BenchRecord]) -> Vec<&str> {
     let announced = runs(records).flat_map(|run| &run.subjects);
     let met = records.iter().filter_map(|record| match record {
@@ -485,7 +487,7 @@ pub(crate) const LOOSE_SPREAD: f64 = 0.10;
 /// The spread above which a figure is marked as wild.
 pub(crate) const WILD_SPREAD: f64 = 0.25;
 
-/// The mean disturbance above which a machine counts as busy with other work.
+/// The mean disturbance above which a machine counts as busy.
 const BUSY_SHARE: f64 = 0.02;
 
 /// The mean disturbance above which a machine counts as noisy.
@@ -592,7 +594,7 @@ mod tests {
         assert_eq!(of(RATE, [80.0, 40.0, 20.0, 80.0]), {
             expected("dbus-daemon", "dbus-daemon", 0.5, 0.5)
         });
-        // Nobody is the best if all are the same.
+        // If all figures are equal, no subject is the best.
         assert_eq!(of(RATE, [100.0; 4]), expected("", "busd", 1.0, 1.0));
     }
 

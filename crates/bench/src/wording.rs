@@ -1,11 +1,11 @@
-//! Wording that all formats of a report share.
+//! Wording shared by all report formats.
 
 use chrono::{DateTime, Utc};
 
 use crate::placement::Placement;
 use crate::result::{Better, Metric, MetricUnit};
 
-/// A metric with its unit: `round trip, µs`; a count is its label alone.
+/// Formats a metric with its unit: `round trip, µs`; a count has its label alone.
 pub(crate) fn metric(metric: Metric) -> String {
     let info = metric.info();
     match info.unit.sign() {
@@ -14,14 +14,14 @@ pub(crate) fn metric(metric: Metric) -> String {
     }
 }
 
-/// The unit of a metric, or its label if it is a count, with the direction: `µs ↓`.
+/// Formats the unit of a metric, or the label of a count, with the direction: `µs ↓`.
 pub(crate) fn unit(metric: Metric) -> String {
     let info = metric.info();
     let unit = if info.unit == MetricUnit::Count { info.label } else { info.unit.sign() };
     format!("{unit} {}", arrow(metric))
 }
 
-/// Which of two figures is the better one, as a sign.
+/// The arrow that shows whether lower or higher figures are better.
 pub(crate) const fn arrow(metric: Metric) -> &'static str {
     match metric.info().better {
         Better::Lower => "↓",
@@ -29,7 +29,7 @@ pub(crate) const fn arrow(metric: Metric) -> &'static str {
     }
 }
 
-/// Which of two figures is the better one, in words.
+/// States whether lower or higher figures are better.
 pub(crate) const fn direction(metric: Metric) -> &'static str {
     match metric.info().better {
         Better::Lower => "lower is better",
@@ -37,18 +37,18 @@ pub(crate) const fn direction(metric: Metric) -> &'static str {
     }
 }
 
-/// A command as one would type it into a shell.
+/// Formats a command so that it can be pasted into a shell.
 pub(crate) fn command_line(words: &[String]) -> String {
     let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
     words.join(" ")
 }
 
-/// A time in seconds since 1970-01-01 00:00 UTC as date and time: `2025-03-01 14:05 UTC`.
+/// Formats seconds since 1970-01-01 00:00 UTC as date and time: `2025-03-01 14:05 UTC`.
 pub(crate) fn date_and_time(seconds: u64) -> String {
     time(seconds).format("%F %H:%M UTC").to_string()
 }
 
-/// The date of a time in seconds since 1970-01-01 00:00 UTC: `2025-03-01`.
+/// Formats seconds since 1970-01-01 00:00 UTC as a date: `2025-03-01`.
 pub(crate) fn date(seconds: u64) -> String {
     time(seconds).format("%F").to_string()
 }
@@ -61,7 +61,7 @@ pub(crate) const fn placement(placement: Placement) -> &'static str {
     }
 }
 
-/// How many rounds there were, in words.
+/// Formats the number of rounds: `1 round`, `5 rounds`.
 pub(crate) fn rounds(count: u32) -> String {
     match count {
         1 => "1 round".to_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn rounds(count: u32) -> String {
     }
 }
 
-/// How often something happened, in words.
+/// Formats a number of occurrences: `once`, `twice`, `3 times`.
 pub(crate) fn times(count: usize) -> String {
     match count {
         1 => "once".to_owned(),
@@ -78,13 +78,14 @@ pub(crate) fn times(count: usize) -> String {
     }
 }
 
-/// A text with a capital letter at its start.
+/// Capitalizes the first letter of a text.
 pub(crate) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// A time that is too far away, which only a file can say, is the last one there is.
+/// Converts a time; a time beyond the range of `DateTime`, which only a file can contain, becomes
+/// the maximum.
 fn time(seconds: u64) -> DateTime<Utc> {
     let seconds = i64::try_from(seconds).ok();
     seconds
@@ -100,7 +101,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Sentences as a list, broken into lines of at most `width` columns.
+/// Formats sentences as a list with lines of at most `width` columns.
 pub(crate) fn list(sentences: &[String], width: usize) -> String {
     let mut text = String::new();
     for sentence in sentences {
@@ -120,12 +121,12 @@ pub(crate) fn list(sentences: &[String], width: usize) -> String {
     text
 }
 
-/// The name of a setting for people: `read buffer`.
+/// Converts the name of a setting into words: `read buffer`.
 pub(crate) fn setting(name: &str) -> String {
     name.replace(['_', '-'], " ")
 }
 
-/// Each item once, at its first place.
+/// Removes duplicates, keeping the first occurrence of each item.
 pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for item in items {
@@ -136,7 +137,7 @@ pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<
     distinct
 }
 
-/// The title of the column that compares this project's bus with the best other bus.
+/// The title of the column with the ratio of our bus to the best other bus.
 pub(crate) const RATIO_TITLE: &str = "to best";
 
 #[cfg(test)]

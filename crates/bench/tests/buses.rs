@@ -1,4 +1,4 @@
-//! The buses that are installed here, started and stopped.
+//! Starts and stops each installed bus.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -12,9 +12,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use sys::scheduling::{self, ProcessorSet};
 use wire::address::{AddressList, Transport, UnixTransport};
 
-/// Those that are there, and need not be this program.
+/// The installed buses other than the one of this project.
 fn installed() -> Vec<InstalledBus> {
-    // This test is one folder deeper than the program will be.
+    // The test program is in a subfolder of the program's folder.
     let test = std::env::current_exe().unwrap();
     let peers = test.ancestors().nth(3).unwrap().join("peers/bin");
     let places = ProgramPaths::of_this_process().unwrap().with_folder(peers);
@@ -82,7 +82,7 @@ fn a_death_is_told() {
         assert_eq!(bus.exit_report(), None, "{name}");
         kill(bus.pid().unwrap());
         let exit_report = bus.exit_report().unwrap().to_string();
-        // Of dbus-broker only its launcher knows.
+        // For dbus-broker, only the launcher is known.
         let expected = match installed.kind() {
             BusKind::DbusBroker => "the bus ended",
             _ => "the bus ended with signal 9 (SIGKILL)",

@@ -1,4 +1,4 @@
-//! The program of each library that is installed, calling and serving, emitting and listening.
+//! Runs the program of each installed library as caller, service, emitter and listener.
 
 use std::io::{self, BufRead, BufReader, PipeWriter, Write};
 use std::path::Path;
@@ -28,7 +28,7 @@ fn installed_libraries_do_their_part() {
             }
         }
     });
-    // Ours is the program that measures, which is not this one.
+    // The program of our library is the measuring program, which this test program is not.
     let found = found.filter(|found| found.library != Library::Diligence);
     let ready: Vec<_> = found.map(|found| found.prepare(&cache).expect("it is there")).collect();
     assert!(!ready.is_empty(), "none of the packages is there that the notes above name");
@@ -165,7 +165,7 @@ fn check_reports(emitted: &EmitReport, heard: &ListenReport, count: u64, size: u
     assert!(heard.delay_mean_ns > 0 && heard.delay_p99_ns <= heard.elapsed_ns, "{heard:?}");
 }
 
-/// The reference's bus, which ends with the test.
+/// A dbus-daemon that ends with the test.
 struct TestDbusDaemon {
     daemon: Child,
     address: String,
@@ -209,7 +209,7 @@ impl Drop for TestDbusDaemon {
     }
 }
 
-/// Our own program, in a thread.
+/// The program of our library, in a thread.
 struct Ours {
     input: PipeWriter,
     output: BufReader<io::PipeReader>,
@@ -243,7 +243,7 @@ impl Ours {
     }
 }
 
-/// It outlives the test, so that the next run is quick.
+/// The cache remains after the test, so that the next run is fast.
 fn cache() -> Cache {
     Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries"))
 }

@@ -1,7 +1,7 @@
-//! Tables, documents and the page that are made from the results of a run.
+//! Tables, documents and the page from the results of a run.
 //!
-//! The results in `data/run.jsonl` are made up. They have a failure, a bus that is not there, a
-//! subject that takes no part in a scenario, figures that are far apart, and a timeline.
+//! The results in `data/run.jsonl` are invented. They contain a failure, a missing bus, a subject
+//! that is absent from a scenario, figures with a large spread, and a timeline.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -127,7 +127,7 @@ fn texts_mean_nothing_on_the_page_nor_in_the_document() {
     assert!(!document.contains("<b>") && !document.contains("'|"), "{document}");
 }
 
-/// Panics unless every element that is opened is closed, in order, or needs no end.
+/// Panics unless all elements of the page are properly nested and closed.
 fn check_nesting(page: &str) {
     let mut open: Vec<&str> = Vec::new();
     let tags = page.split('<').skip(1).map(|rest| rest.split_once('>').expect("a tag ends").0);

@@ -44,7 +44,7 @@ fn run(words: &[&str]) -> Result<(), Failure> {
     }
 }
 
-/// The object that is served.
+/// The object that the program serves.
 struct BenchObject;
 
 #[interface(name = "org.diligence.Bench1")]
@@ -110,7 +110,7 @@ async fn emit(address: &str, count: usize, payload: &[u8]) -> Result<(), Failure
     wait_for_line()?;
     let begin = Instant::now();
     for _ in 0..count {
-        // Waits while the socket is full, so nothing queues and nothing is refused.
+        // Waits while the socket is full, so no signal is queued or refused.
         emitter.sample(now_ns(), payload).await?;
     }
     let elapsed = begin.elapsed().as_nanos();
@@ -134,7 +134,7 @@ async fn listen(address: &str, sender: &str, expected: usize) -> Result<(), Fail
     lock(&received).report()
 }
 
-/// What a listener received.
+/// The signals that a listener received.
 #[derive(Default)]
 struct Received {
     delays: Vec<u64>,
@@ -166,14 +166,14 @@ impl Received {
     }
 }
 
-/// In a thread of its own: zbus has no timer.
+/// Detects the end of the signals in a separate thread, because zbus has no timer.
 fn end_in_silence(received: &Arc<Mutex<Received>>) {
     let received = received.clone();
     let started_ns = now_ns();
     thread::spawn(move || {
         loop {
             thread::sleep(LOOK_EACH);
-            // Locked before the clock is read, so that nothing was received later than that.
+            // Locks before it reads the clock, so that no signal is received after the time read.
             let mut received = lock(&received);
             let now = now_ns();
             let silent = match received.delays.is_empty() {
@@ -203,7 +203,7 @@ fn check(back: &str, text: &str) -> Result<(), Failure> {
     if back == text { Ok(()) } else { Err("the reply carries a different text than the call".into()) }
 }
 
-/// Of durations in ascending order, the first that so many percent do not exceed.
+/// Returns a percentile of values in ascending order.
 fn percentile<T: Copy + Default>(ascending: &[T], percent: usize) -> T {
     let rank = (ascending.len() * percent).div_ceil(100);
     ascending.get(rank.saturating_sub(1)).copied().unwrap_or_default()
@@ -227,7 +227,7 @@ fn wait_for_end() {
     while input.read(&mut [0; 256]).is_ok_and(|count| count > 0) {}
 }
 
-/// The time of CLOCK_MONOTONIC.
+/// The time of CLOCK_MONOTONIC, in nanoseconds.
 fn now_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
@@ -242,8 +242,8 @@ const PATH: &str = "/org/diligence/Bench";
 const WARM_UP_CALLS_MAX: usize = 100;
 const SILENCE_NS: u64 = 2_000_000_000;
 const FIRST_SIGNAL_NS: u64 = 25_000_000_000;
-/// How often to look whether there is silence.
+/// The interval between checks for silence.
 const LOOK_EACH: Duration = Duration::from_millis(100);
 const COUNT_MAX: usize = 100_000_000;
-/// An array has at most 64 MiB.
+/// The maximum length of a D-Bus array, in bytes.
 const BYTES_MAX: usize = 64 * 1024 * 1024;

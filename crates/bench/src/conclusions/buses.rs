@@ -1,4 +1,4 @@
-//! This project's bus beside each of the others.
+//! Compares the bus of this project with each other bus.
 
 use super::main_rows;
 use super::noise::FigureRelation;
@@ -6,7 +6,7 @@ use crate::number;
 use crate::scenario_info::ScenarioHeading;
 use crate::summary::{MetricRow, OURS, ScenarioSummary, SubjectRole};
 
-/// A sentence or two for each other bus.
+/// Returns a sentence for each other bus.
 pub(super) fn sentences(heading: &ScenarioHeading<'_>, scenario: &ScenarioSummary) -> Vec<String> {
     let rows = main_rows(heading, scenario);
     let peers =
@@ -14,7 +14,7 @@ pub(super) fn sentences(heading: &ScenarioHeading<'_>, scenario: &ScenarioSummar
     peers.filter_map(|peer| beside(peer, &rows)).collect()
 }
 
-/// How our bus compares with another, over all cases that both have; `None` if there are none.
+/// Compares our bus with another over all cases that both have; `None` if there are none.
 fn beside(peer: &str, rows: &[MetricRow<'_>]) -> Option<String> {
     let relation = |row: &MetricRow<'_>| {
         let relation = FigureRelation::of(row.ours()?, row.figure(peer)?, row.metric.info().better);
@@ -49,7 +49,7 @@ fn beside(peer: &str, rows: &[MetricRow<'_>]) -> Option<String> {
     Some(parts.join("; ") + ".")
 }
 
-/// `2.10 times (at 1 B) to 5.31 times (at 10 MB)`.
+/// Formats a range of ratios: `2.10 times (at 1 B) to 5.31 times (at 10 MB)`.
 fn span(found: &[(&str, f64)]) -> String {
     let by = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
     let (Some(least), Some(most)) = (found.iter().min_by(by), found.iter().max_by(by)) else {

@@ -1,12 +1,12 @@
-//! How often a message is copied and validated.
+//! States how often a message is copied and validated.
 
 use crate::number::significant;
 use crate::result::Metric;
 use crate::summary::{CaseComparison, ScenarioSummary, SubjectOutcome, SubjectRole};
 use crate::wording::{capitalized, distinct};
 
-/// What the buses have counted, then what the model says of the others. What several cases have in
-/// common is said once.
+/// Returns the counted copies, then the copies according to the model, then the validations. A
+/// sentence that applies to several cases appears once.
 pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
     let of_case = |comparison: &CaseComparison| {
         let counted = comparison.outcomes.iter().filter_map(|it| counted(comparison, it));
@@ -17,7 +17,7 @@ pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
     distinct(copies.chain(validations))
 }
 
-/// How often a bus and the recipients have validated a message.
+/// Describes how often a bus and the recipients validate a message.
 fn validations(scenario: &ScenarioSummary, subject: &str) -> Option<String> {
     let found = |comparison: &CaseComparison| {
         let figure = comparison.find(subject)?.figures.get(&Metric::Validations)?;
@@ -54,7 +54,7 @@ fn counted(comparison: &CaseComparison, outcome: &SubjectOutcome) -> Option<Stri
     ))
 }
 
-/// What the model says of those that do not count.
+/// Describes the copies of buses that do not count, according to the model.
 fn modelled(comparison: &CaseComparison) -> Option<String> {
     let modelled = |metric: Metric| {
         let outcomes =
@@ -74,8 +74,8 @@ fn modelled(comparison: &CaseComparison) -> Option<String> {
     ))
 }
 
-/// The sender copies the arguments of each message once, to put the message together. The model counts this,
-/// too.
+/// The sender copies the arguments of each message once, to assemble the message. The model counts
+/// this copy, too.
 const BY_SENDER: f64 = 1.0;
 
 fn recipients(comparison: &CaseComparison) -> String {

@@ -1,4 +1,4 @@
-//! The buses beside the least that any bus must do.
+//! Compares the buses with the floor.
 
 use super::noise::FigureRelation;
 use super::{WARNING, main_rows};
@@ -6,7 +6,7 @@ use crate::number;
 use crate::scenario_info::ScenarioHeading;
 use crate::summary::{Figure, MetricRow, OURS, ScenarioSummary, SubjectRole};
 
-/// How near our bus comes to the floor, and a warning if a bus is below it.
+/// Describes how close our bus comes to the floor, and warns if a bus is faster than the floor.
 pub(super) fn sentences(heading: &ScenarioHeading<'_>, scenario: &ScenarioSummary) -> Vec<String> {
     let rows = main_rows(heading, scenario);
     distance(&rows).into_iter().chain(warning(&rows)).collect()
@@ -23,7 +23,8 @@ fn distance(rows: &[MetricRow<'_>]) -> Option<String> {
     ))
 }
 
-/// No bus can do less than read and write, so the measurement of one of the two is wrong.
+/// Warns if a bus is faster than the floor. No bus does less than read and write, so one of the two
+/// measurements is wrong.
 fn warning(rows: &[MetricRow<'_>]) -> Option<String> {
     let beaten: Vec<String> = rows.iter().flat_map(beaten).collect();
     let (named, others) = beaten.split_at(beaten.len().min(NAMED_MAX));
@@ -40,7 +41,7 @@ fn warning(rows: &[MetricRow<'_>]) -> Option<String> {
     })
 }
 
-/// The buses that are faster than the floor.
+/// Returns the buses that are faster than the floor.
 fn beaten(row: &MetricRow<'_>) -> Vec<String> {
     let Some(floor) = row.floor() else { return Vec::new() };
     let is_faster = |figure: &Figure| {
@@ -52,9 +53,9 @@ fn beaten(row: &MetricRow<'_>) -> Vec<String> {
     faster.map(|(bus, _)| format!("{bus} at {}", row.comparison.case.label)).collect()
 }
 
-/// How many times as fast as the floor a bus may seem to be. Where nearly all of the time is that of
-/// the clients, two figures of the same thing differ by so much from run to run.
+/// A bus may seem to be faster than the floor by this factor. If the clients take nearly all of the
+/// time, two figures of the same work differ by this much from run to run.
 const TOLERANCE: f64 = 1.05;
 
-/// How many cases a warning names.
+/// The number of cases that a warning names.
 const NAMED_MAX: usize = 3;

@@ -1,7 +1,7 @@
-//! What the figures of a scenario say, in sentences.
+//! Conclusions from the figures of a scenario, as sentences.
 //!
-//! Sentences are computed from the medians and spreads of a [`ScenarioSummary`] alone. A difference is
-//! reported only if it is larger than the noise between the rounds (`noise`).
+//! The sentences are computed from the medians and spreads of a [`ScenarioSummary`] alone. A
+//! difference is reported only if it is larger than the noise between the rounds (`noise`).
 
 mod buses;
 mod copies;
@@ -15,7 +15,7 @@ use crate::result::{Metric, MetricUnit};
 use crate::scenario_info::ScenarioHeading;
 use crate::summary::{CaseComparison, MetricRow, ScenarioSummary};
 
-/// The conclusions of a scenario, one or two sentences each.
+/// Returns the conclusions of a scenario, one or two sentences each.
 pub(crate) fn conclusions(
     heading: &ScenarioHeading<'_>,
     scenario: &ScenarioSummary,
@@ -38,10 +38,10 @@ pub(crate) fn conclusions(
     sentences
 }
 
-/// How a sentence begins that says that a measurement is wrong.
+/// The first word of a sentence about an implausible measurement.
 pub(crate) const WARNING: &str = "Warning:";
 
-/// The first metric that each case has, as far as it is a time or a rate.
+/// Returns the first metric of each case, if it is a time or a rate.
 fn main_rows<'a>(
     heading: &ScenarioHeading<'_>,
     scenario: &'a ScenarioSummary,
@@ -72,7 +72,7 @@ mod tests {
     static INFO: ScenarioInfo =
         ScenarioInfo { name: "s", title: "s", about: "", metrics: &[Metric::RoundTripUs] };
 
-    /// Samples of three rounds, which are one percent apart.
+    /// Samples of three rounds that differ by one percent.
     fn rounds(case: &BenchCase, subject: &str, figures: &[(Metric, f64)]) -> Vec<BenchRecord> {
         let sample = |round: u32| {
             let noise = 1.0 + (f64::from(round) - 2.0) / 100.0;
@@ -137,8 +137,7 @@ mod tests {
         let of = |floor: f64| {
             said(&[time(&case, "floor", floor), time(&case, "diligence", 100.0)].concat())
         };
-        let near =
-            "A process that only reads and writes (floor) takes 80 % of the time that diligence takes.";
+        let near = "A process that only reads and writes (floor) takes 80 % of the time that diligence takes.";
         assert_eq!(of(80.0), [near]);
         let level = near.replace("80 %", "100 %");
         assert_eq!(of(104.0), [&*level], "clients differ by so much");

@@ -1,14 +1,14 @@
-//! Differences and noise.
+//! Distinguishes differences from noise.
 
 use crate::result::Better;
 use crate::summary::{Figure, ScenarioSummary};
 
-/// What can be said of two figures of the same metric.
+/// The relation between two figures of the same metric.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum FigureRelation {
     /// The middle halves of their rounds overlap, or they differ by less than [`MARGIN`].
     WithinNoise,
-    /// The first is so many times as good as the second; above 1 it is the better one.
+    /// The first figure is better by this factor; below 1, the second is better.
     Times(f64),
 }
 
@@ -26,7 +26,7 @@ impl FigureRelation {
         }
     }
 
-    /// How many times as good the first is, if it is clearly better.
+    /// The factor by which the first figure is better, if it is clearly better.
     pub(super) fn better(self) -> Option<f64> {
         match self {
             Self::Times(times) if times > 1.0 => Some(times),
@@ -34,7 +34,7 @@ impl FigureRelation {
         }
     }
 
-    /// How many times as good the second is, if it is clearly better.
+    /// The factor by which the second figure is better, if it is clearly better.
     pub(super) fn worse(self) -> Option<f64> {
         match self {
             Self::Times(times) if times < 1.0 => Some(times.recip()),
@@ -43,21 +43,21 @@ impl FigureRelation {
     }
 }
 
-/// Whether all figures have enough rounds to tell a difference from noise.
+/// True if the scenario has enough rounds to distinguish a difference from noise.
 pub(super) fn is_measurable(scenario: &ScenarioSummary) -> bool {
     let outcomes = scenario.comparisons.iter().flat_map(|comparison| &comparison.outcomes);
     let rounds = outcomes.flat_map(|outcome| outcome.figures.values()).map(|figure| figure.rounds);
-    // What instruments count is counted in the first round only.
+    // Figures that instruments count exist for the first round only.
     rounds.max().is_some_and(|rounds| rounds >= ROUNDS_MIN)
 }
 
 pub(super) const TOO_FEW_ROUNDS: &str =
     "Comparing figures in words takes at least 3 rounds: fewer do not show the noise.";
 
-/// Rounds that it takes to know anything of the noise.
+/// The number of rounds required to estimate the noise.
 const ROUNDS_MIN: usize = 3;
 
-/// The least difference that is reported, as a logarithm: about 2 %.
+/// The smallest difference that is reported, as a natural logarithm: about 2 %.
 const MARGIN: f64 = 0.02;
 
 #[cfg(test)]

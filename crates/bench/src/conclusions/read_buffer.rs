@@ -1,4 +1,4 @@
-//! What a larger read buffer brings.
+//! States the effect of a larger read buffer.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::result::Metric;
 use crate::scenario::size_label;
 use crate::summary::{CaseComparison, Figure, ScenarioSummary, SubjectRole};
 
-/// A sentence for each subject and each read buffer but the smallest.
+/// Returns a sentence for each subject and each read buffer except the smallest.
 pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
     let sweeps = Sweeps::of(scenario);
     let Some((&smallest, larger)) = sweeps.buffers.split_first() else { return Vec::new() };
@@ -22,7 +22,7 @@ pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
     sentences
 }
 
-/// Which processes had these read buffers; `None` if they were not varied.
+/// States which processes used these read buffers; `None` if the scenario did not vary them.
 pub(super) fn scope(scenario: &ScenarioSummary) -> Option<String> {
     if Sweeps::of(scenario).buffers.len() < 2 {
         return None;
@@ -47,7 +47,7 @@ pub(super) fn scope(scenario: &ScenarioSummary) -> Option<String> {
     ))
 }
 
-/// Round trips by read buffer and size.
+/// Comparisons by read buffer and size.
 struct Sweeps<'a> {
     buffers: Vec<&'a str>,
     comparisons: BTreeMap<(&'a str, i64), &'a CaseComparison>,
@@ -72,7 +72,8 @@ impl<'a> Sweeps<'a> {
         comparison.find(subject)?.figures.get(&Metric::RoundTripUs)
     }
 
-    /// What a subject gains by the larger of two buffers; `None` if it was not measured with both.
+    /// Describes the effect of the larger of two buffers on a subject; `None` if the subject was
+    /// not measured with both.
     fn compare(&self, subject: &str, smaller: &str, larger: &str) -> Option<String> {
         let sizes = self.comparisons.keys().filter(|(buffer, _)| *buffer == larger);
         let points: Vec<(i64, FigureRelation)> = sizes
@@ -88,19 +89,19 @@ impl<'a> Sweeps<'a> {
     }
 }
 
-/// What a change does to round trips of different sizes, the smallest first.
+/// The effect of a buffer on round trips of different sizes, smallest size first.
 struct BufferEffect {
     spans: Vec<SizeSpan>,
 }
 
-/// Neighboring sizes that a change affects in the same direction.
+/// Neighboring sizes with the same direction of change.
 struct SizeSpan {
     direction: ChangeDirection,
-    /// The smallest and the largest of the sizes, in bytes.
+    /// The smallest and the largest size, in bytes.
     sizes: [i64; 2],
-    /// The least and the greatest change, as a share of the time before.
+    /// The smallest and the largest change, as a share of the time with the smaller buffer.
     shares: [f64; 2],
-    /// Whether the span includes the smallest and the largest size of all.
+    /// Whether the span includes the smallest and the largest measured size.
     is_at: [bool; 2],
 }
 

@@ -1,11 +1,11 @@
-//! What validation costs.
+//! States the cost of body validation.
 
 use super::noise::FigureRelation;
 use crate::number::{percent, significant};
 use crate::result::Metric;
 use crate::summary::{CaseComparison, Figure, ScenarioSummary};
 
-/// A sentence for each subject that was measured with and without validation.
+/// Returns a sentence for each subject that was measured with and without validation.
 pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
     let subjects = scenario.subjects.iter();
     subjects.filter_map(|subject| without(scenario, subject)).collect()
@@ -32,7 +32,7 @@ fn without(scenario: &ScenarioSummary, subject: &str) -> Option<String> {
         .then(|| format!("A call through {subject} without validation: {}.", saved.join(", ")))
 }
 
-/// What a case saves against another.
+/// Describes the time that `after` saves compared with `before`.
 fn saved(before: &Figure, after: &Figure) -> String {
     match FigureRelation::of(after, before, Metric::RoundTripUs.info().better) {
         FigureRelation::WithinNoise => "no difference beyond noise".to_owned(),

@@ -1,10 +1,10 @@
-//! Sizes on the wire beside those of the payload.
+//! Compares sizes on the wire with the size of the payload.
 
 use crate::number::grouped;
 use crate::result::Metric;
 use crate::summary::{CaseComparison, ScenarioSummary, SubjectRole};
 
-/// How much larger calls and replies are than what they carry.
+/// States by how many bytes calls and replies exceed their payload.
 pub(super) fn sentences(scenario: &ScenarioSummary) -> Option<String> {
     let has = |setting: fn(&CaseComparison) -> bool| scenario.comparisons.iter().all(setting);
     let is_sized = has(|comparison| comparison.case.number("size").is_some());
@@ -22,14 +22,14 @@ pub(super) fn sentences(scenario: &ScenarioSummary) -> Option<String> {
     })
 }
 
-/// Bytes, from the least to the most over all cases and buses.
+/// The smallest and the largest size over all cases and buses, in bytes.
 struct Range {
     least: f64,
     most: f64,
 }
 
 impl Range {
-    /// With `beyond_payload`, how much larger they are than the payload.
+    /// Computes the range of a size metric; `beyond_payload` subtracts the payload.
     fn of(scenario: &ScenarioSummary, metric: Metric, beyond_payload: bool) -> Option<Self> {
         let of_case = |comparison: &CaseComparison| -> Vec<f64> {
             let payload =

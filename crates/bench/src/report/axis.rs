@@ -1,31 +1,31 @@
-//! Axes: where a value lies, and which values have a tick.
+//! Axes of plots: the position of a value, and the ticks.
 
-/// An axis that fits some values.
+/// An axis whose range fits the given values.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Axis {
     scale: AxisScale,
-    /// The values at its ends.
+    /// The values at both ends of the axis.
     ends: (f64, f64),
-    /// The values that have a label, ascending.
+    /// The values with a labeled tick, ascending.
     pub(super) ticks: Vec<f64>,
-    /// The values that have a fine line, ascending.
+    /// The values with a thin grid line, ascending.
     pub(super) fine: Vec<f64>,
 }
 
-/// What an axis is linear in.
+/// The scale of an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum AxisScale {
     Linear,
-    /// The logarithm. Zero, which has none, lies where this value would: one step below the
-    /// smallest.
+    /// Logarithmic scale. Zero, which has no logarithm, is drawn at the position of the value
+    /// `zero`, one step below the smallest value.
     Logarithmic {
         zero: f64,
     },
 }
 
 impl Axis {
-    /// An axis for what is set: it begins and ends at the values, and has its ticks on them if
-    /// they are few. It is logarithmic if the values are wide apart.
+    /// Creates an axis for settings. It begins and ends at the values and, if there are few, has
+    /// its ticks on them. It is logarithmic if the values are far apart.
     pub(super) fn of_settings(values: &[f64]) -> Self {
         let values = distinct(values);
         let scale = AxisScale::of_settings(&values);
@@ -39,7 +39,7 @@ impl Axis {
         Self { scale, ends, ticks, fine: Vec::new() }
     }
 
-    /// An axis for what is measured: from zero, or logarithmic if the values are wide apart.
+    /// Creates an axis for figures: from zero, or logarithmic if the values are far apart.
     pub(super) fn of_figures(values: &[f64]) -> Self {
         let (low, high) = span(values);
         if low > 0.0 && high / low > WIDE_RANGE {
@@ -50,27 +50,27 @@ impl Axis {
         Self { scale: AxisScale::Linear, ends, ticks, fine: Vec::new() }
     }
 
-    /// An axis for the time since something began, which ends with the last value.
+    /// Creates an axis for elapsed time, which ends at `end`.
     pub(super) fn of_time(end: f64) -> Self {
         let ticks = linear_ticks(0.0, end);
         let ticks = ticks.into_iter().filter(|tick| *tick <= end).collect();
         Self { scale: AxisScale::Linear, ends: (0.0, end), ticks, fine: Vec::new() }
     }
 
-    /// Where a value lies, from 0 at the start of the axis to 1 at its end. Values beyond its
-    /// ends lie at its ends.
+    /// Returns the position of a value, from 0 at the start of the axis to 1 at its end. Values
+    /// outside the range are clamped.
     pub(super) fn share(&self, value: f64) -> f64 {
         let (start, end) = (self.scale.position(self.ends.0), self.scale.position(self.ends.1));
         ((self.scale.position(value) - start) / (end - start)).clamp(0.0, 1.0)
     }
 
-    /// Whether equal steps are equal ratios.
+    /// True if equal distances are equal ratios.
     pub(super) const fn is_logarithmic(&self) -> bool {
         matches!(self.scale, AxisScale::Logarithmic { .. })
     }
 
     fn of_wide_figures(low: f64, high: f64) -> Self {
-        // What is measured as zero lies at the end, since it cannot be anywhere else.
+        // A figure of zero is drawn at the end of the axis, because it has no other position.
         let scale = AxisScale::Logarithmic { zero: low };
         let ends = scale.padded(low, high);
         let labelled: &[f64] = if high / low < FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -92,7 +92,7 @@ impl AxisScale {
         Self::Logarithmic { zero: first * first / second }
     }
 
-    /// A number that the axis is linear in.
+    /// Converts a value to the number that the axis is linear in.
     fn position(self, value: f64) -> f64 {
         match self {
             Self::Linear => value,
@@ -101,7 +101,7 @@ impl AxisScale {
         }
     }
 
-    /// Ends that leave some space before the first and after the last value.
+    /// Returns ends that leave some space before the first and after the last value.
     fn padded(self, first: f64, last: f64) -> (f64, f64) {
         let (start, end) = (self.position(first), self.position(last));
         let padding = if start == end { 1.0 } else { (end - start) * PADDING };
@@ -111,7 +111,7 @@ impl AxisScale {
         }
     }
 
-    /// The values that are far enough apart for their labels; `values` are ascending.
+    /// Returns the values whose labels do not overlap; `values` are ascending.
     fn apart(self, values: Vec<f64>, (start, end): (f64, f64)) -> Vec<f64> {
         let distance = (self.position(end) - self.position(start)) * LABEL_SHARE;
         let mut kept: Vec<f64> = Vec::new();
@@ -125,7 +125,7 @@ impl AxisScale {
     }
 }
 
-/// Some multiples of all powers of ten between two values.
+/// Returns the given multiples of all powers of ten within a range.
 fn decades((start, end): (f64, f64), multiples: &[f64]) -> Vec<f64> {
     let exponents = start.log10().floor() as i32..=end.log10().ceil() as i32;
     let all = exponents.flat_map(|exponent| {
@@ -134,7 +134,7 @@ fn decades((start, end): (f64, f64), multiples: &[f64]) -> Vec<f64> {
     all.filter(|value| (start..=end).contains(value)).collect()
 }
 
-/// Round values from at most `low` to at least `high`, in equal steps.
+/// Returns round values from at most `low` to at least `high`, in equal steps.
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / TICKS;
     let decade = 10_f64.powf(rough.log10().floor());
@@ -151,7 +151,7 @@ fn distinct(values: &[f64]) -> Vec<f64> {
     values
 }
 
-/// The lowest and the highest; 0 and 0 of nothing.
+/// Returns the lowest and the highest value; zeros if there are none.
 fn span(values: &[f64]) -> (f64, f64) {
     let low = values.iter().copied().reduce(f64::min).unwrap_or(0.0);
     let high = values.iter().copied().reduce(f64::max).unwrap_or(0.0);
@@ -161,22 +161,23 @@ fn span(values: &[f64]) -> (f64, f64) {
 /// The ratio of the largest to the smallest value above which an axis is logarithmic.
 const WIDE_RANGE: f64 = 20.0;
 
-/// Space before the first and after the last value, as a share of what is between them.
+/// Space before the first and after the last value, as a share of the range.
 const PADDING: f64 = 0.04;
 
-/// Up to so many values are labelled themselves.
+/// The largest number of values that each get a tick.
 const TICKS_AT_VALUES_MAX: usize = 7;
 
-/// About so many steps make a linear axis.
+/// The approximate number of steps of a linear axis.
 const TICKS: f64 = 5.0;
 
-/// On an axis whose ends have a smaller ratio, multiples of powers of ten have labels too.
+/// If the ends of a logarithmic axis have a smaller ratio, multiples of powers of ten have labels
+/// too.
 const FEW_DECADES: f64 = 5_000.0;
 
-/// The share of an axis that a label takes.
+/// The share of an axis that a label covers.
 const LABEL_SHARE: f64 = 0.08;
 
-/// What has a fine line between powers of ten.
+/// The multiples of powers of ten that have a thin grid line.
 const FINE_MULTIPLES: [f64; 8] = [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
 
 #[cfg(test)]

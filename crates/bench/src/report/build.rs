@@ -1,4 +1,4 @@
-//! From the records of runs to their report.
+//! Builds a report from the records of runs.
 
 use super::losses;
 use super::model::{
@@ -13,10 +13,10 @@ use crate::scenario_info::{ScenarioHeading, ScenarioInfo};
 use crate::summary::{OURS, RunNoise, RunSummary, ScenarioSummary, absences, rows, runs};
 use crate::wording;
 
-/// The report of records, whose summary the caller has made.
+/// Builds the report of records and their `summary`.
 ///
-/// Scenarios have the order of the records, except that [`HEADLINE_SCENARIO`] is the first. It is
-/// followed by what this project's bus does badly.
+/// Scenarios keep the order of the records, except that [`HEADLINE_SCENARIO`] comes first. The
+/// section about cases in which this project's bus does worse follows it.
 pub(super) fn report<'a>(
     records: &[BenchRecord],
     summary: &'a RunSummary,
@@ -36,7 +36,8 @@ pub(super) fn report<'a>(
     BenchReport { title: "Benchmarks", introduction: introduction(records), sections }
 }
 
-/// The table of [`HEADLINE_SCENARIO`] and an explanation; `None` if that scenario was not run.
+/// Builds the table of [`HEADLINE_SCENARIO`] and its explanation; `None` if that scenario was not
+/// run.
 pub(super) fn headline<'a>(
     records: &[BenchRecord],
     summary: &'a RunSummary,
@@ -162,7 +163,7 @@ fn method<'a>(records: &[BenchRecord]) -> ReportSection<'a> {
     ReportSection { name: "machine-and-method".to_owned(), title, blocks }
 }
 
-/// A subject with its version and its command.
+/// Formats a subject with its version and its command.
 fn subject(subject: &SubjectInfo) -> MarkedText {
     let SubjectInfo { name, version, command } = subject;
     let text = format!("{name} {version}").trim_end().to_owned();
@@ -173,8 +174,8 @@ fn subject(subject: &SubjectInfo) -> MarkedText {
     MarkedText(vec![MarkedSpan::Plain(text + ": "), command])
 }
 
-/// The path of a program that is installed for all users, or otherwise its file name: the folder in
-/// which somebody built it means nothing elsewhere.
+/// Returns the path of a program that is installed for all users, or else its file name: the folder
+/// of a private build means nothing on other machines.
 fn without_private_folder(program: &str) -> &str {
     match program.rsplit_once('/') {
         Some((folder, name)) if !folder.starts_with("/usr") => name,
@@ -182,14 +183,14 @@ fn without_private_folder(program: &str) -> &str {
     }
 }
 
-/// When, where and how a run was measured, in short.
+/// States when, where and how a run was measured.
 fn in_a_sentence(run: &BenchRun) -> String {
     let (date, machine) = (wording::date(run.started), &run.machine);
     let (placement, rounds) = (wording::placement(run.placement), wording::rounds(run.rounds));
     format!("Measured {date} with {OURS} {}: {machine}. {placement}, {rounds}.", run.version)
 }
 
-/// The scenario that has a row of each of the others.
+/// The scenario with a row of each of the others.
 const HEADLINE_SCENARIO: &str = "compare";
 
 const WHAT_IS_MEASURED: &str = "\

@@ -1,6 +1,6 @@
-//! The place of the table in the README.
+//! Replaces the table of benchmarks in the README.
 
-/// Replaces what is between [`HEADLINE_START`] and [`HEADLINE_END`] in a text.
+/// Replaces the text between [`HEADLINE_START`] and [`HEADLINE_END`].
 ///
 /// ```
 /// use bench::report::replace_headline;
@@ -12,6 +12,10 @@
 /// );
 /// # Ok::<(), bench::report::MarkerError>(())
 /// ```
+///
+/// # Errors
+///
+/// Fails if `text` lacks one of the two markers.
 pub fn replace_headline(text: &str, headline: &str) -> Result<String, MarkerError> {
     let (before, rest) = text.split_once(HEADLINE_START).ok_or(MarkerError::NoStart)?;
     let (_, after) = rest.split_once(HEADLINE_END).ok_or(MarkerError::NoEnd)?;
@@ -19,7 +23,7 @@ pub fn replace_headline(text: &str, headline: &str) -> Result<String, MarkerErro
     Ok(format!("{before}{HEADLINE_START}\n{headline}\n{HEADLINE_END}{after}"))
 }
 
-/// Why a text has no place for the headline.
+/// The text lacks a marker of the headline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MarkerError {
     /// The text does not have [`HEADLINE_START`].
@@ -30,10 +34,10 @@ pub enum MarkerError {
     NoEnd,
 }
 
-/// The headline begins after this.
+/// The marker before the headline.
 pub const HEADLINE_START: &str = "<!-- benchmarks:start -->";
 
-/// The headline ends before this.
+/// The marker after the headline.
 pub const HEADLINE_END: &str = "<!-- benchmarks:end -->";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reports as one page of HTML. The page stands alone: its style and its pictures are part of it.
+//! Reports as a single HTML page, which includes its style sheet and its plots.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -13,7 +13,7 @@ use crate::wording::distinct;
 
 pub(super) fn page(report: &BenchReport<'_>, summary: &RunSummary) -> String {
     let mut page = HtmlPage { out: String::new(), palette: Palette::new(summary) };
-    // Writing to a text cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = page.report(report);
     page.out
 }
@@ -171,7 +171,7 @@ impl HtmlPage {
     }
 }
 
-/// A text with its emphasis and code as elements.
+/// Formats a text, with its emphasis and code as HTML elements.
 struct Inline<'a>(&'a MarkedText);
 
 impl Display for Inline<'_> {
@@ -184,7 +184,7 @@ impl Display for Inline<'_> {
     }
 }
 
-/// A text whose characters have no meaning in HTML, neither in elements nor in quoted attributes.
+/// Escapes a text for HTML elements and quoted attributes.
 #[derive(Clone, Copy)]
 pub(super) struct HtmlEscaped<'a>(pub(super) &'a str);
 

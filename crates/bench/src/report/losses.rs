@@ -1,4 +1,4 @@
-//! Where this project's bus does badly: a list that begins with the worst.
+//! The section about cases in which this project's bus does worse, largest difference first.
 
 use super::build::push_list;
 use super::model::{ReportBlock, ReportCell, ReportColumn, ReportSection, ReportTable};
@@ -16,11 +16,11 @@ struct Loss<'a> {
     winner: &'a str,
     theirs: &'a Figure,
     times_worse: f64,
-    /// Whether this is the metric that the case is about.
+    /// True if this is the first metric of the case.
     is_main: bool,
 }
 
-/// A scenario and what is known about it.
+/// A scenario with its heading.
 type DescribedScenario<'a> = (ScenarioHeading<'a>, &'a ScenarioSummary);
 
 pub(super) fn section<'a>(scenarios: &[DescribedScenario<'_>]) -> ReportSection<'a> {
@@ -38,14 +38,19 @@ pub(super) fn section<'a>(scenarios: &[DescribedScenario<'_>]) -> ReportSection<
     }
     if !to_floor.is_empty() {
         let margin = number::percent(FLOOR_FACTOR - 1.0);
-        let text = format!("Cases more than {margin} worse than the floor, largest difference first:");
+        let text =
+            format!("Cases more than {margin} worse than the floor, largest difference first:");
         blocks.push(ReportBlock::Paragraph(text.into()));
         blocks.extend(tables(&to_floor));
     }
-    ReportSection { name: "losses".to_owned(), title: "Where Diligence does worse".to_owned(), blocks }
+    ReportSection {
+        name: "losses".to_owned(),
+        title: "Where Diligence does worse".to_owned(),
+        blocks,
+    }
 }
 
-/// What this project's bus did not do at all.
+/// Lists the cases in which this project's bus failed.
 fn failures(scenarios: &[DescribedScenario<'_>]) -> Vec<String> {
     let mut failures = Vec::new();
     for (heading, scenario) in scenarios {
@@ -61,7 +66,8 @@ fn failures(scenarios: &[DescribedScenario<'_>]) -> Vec<String> {
     failures
 }
 
-/// The figures of this bus that are more than `factor` times worse than those of a rival, worst first.
+/// Returns the figures of our bus that are worse than the rival's by more than `factor`, largest
+/// difference first.
 fn losses<'a>(
     scenarios: &'a [DescribedScenario<'a>],
     rival: fn(&MetricRow<'a>) -> Option<(&'a str, &'a Figure)>,
@@ -91,7 +97,7 @@ fn losses<'a>(
     losses
 }
 
-/// A table of the main metrics, and a folded table of the others.
+/// Returns a table of the main metrics, and a folded table of the others.
 fn tables<'a>(losses: &[Loss<'_>]) -> Vec<ReportBlock<'a>> {
     let (main, others): (Vec<&Loss<'_>>, Vec<&Loss<'_>>) =
         losses.iter().partition(|loss| loss.is_main);
@@ -126,5 +132,5 @@ fn cells(loss: &Loss<'_>) -> Vec<ReportCell> {
     texts.map(ReportCell::from).into()
 }
 
-/// How many times worse than the floor a figure of this bus must be to be listed.
+/// A figure of our bus is listed if it is worse than the floor by this factor.
 const FLOOR_FACTOR: f64 = 1.15;

@@ -21,7 +21,7 @@ pub(super) fn blocks(blocks: &[ReportBlock<'_>]) -> String {
     blocks.iter().filter_map(block).collect::<Vec<_>>().join("\n")
 }
 
-/// One block, with a newline at its end; `None` if Markdown cannot show it.
+/// Formats one block, with a newline at its end; `None` if Markdown cannot show it.
 fn block(block: &ReportBlock<'_>) -> Option<String> {
     Some(match block {
         ReportBlock::Paragraph(text) => format!("{text}\n"),
@@ -92,7 +92,7 @@ impl Display for ReportCell {
     }
 }
 
-/// A text whose characters have no meaning in Markdown.
+/// Escapes a text for Markdown.
 struct MarkdownEscaped<'a>(&'a str);
 
 impl Display for MarkdownEscaped<'_> {
@@ -102,7 +102,7 @@ impl Display for MarkdownEscaped<'_> {
         while let Some(sign) = signs.next() {
             let next = signs.peek().copied().unwrap_or(' ');
             match sign {
-                // An underscore within a word has no meaning.
+                // An underscore within a word needs no escape.
                 '_' if before.is_alphanumeric() && next.is_alphanumeric() => f.write_char('_')?,
                 '\\' | '`' | '*' | '_' | '|' | '[' | ']' => write!(f, "\\{sign}")?,
                 '<' => f.write_str("&lt;")?,
@@ -116,5 +116,5 @@ impl Display for MarkdownEscaped<'_> {
     }
 }
 
-/// Changes belong into the program or into another run.
+/// The note that tells readers not to edit the document by hand.
 const DO_NOT_EDIT: &str = "<!-- Written by `diligence bench` from the results of a run. -->";

@@ -1,12 +1,13 @@
-//! What people see of the records of a run.
+//! Reports from the records of a run.
 //!
 //! ```text
 //!  records ──▶ summary ──▶ model ──▶ markdown: docs/benchmarks.md and the table of the README
 //!                       │        └─▶ html: one page to share, with plots
-//!                       └─▶ text: a table for the terminal, which grows while a run goes on
+//!                       └─▶ text: a table for the terminal, which grows during the run
 //! ```
 //!
-//! The `model` is built once (`build`) and has no format; each format is one walk over it.
+//! The `model` is built once (`build`) and is independent of the format; each format traverses it
+//! once.
 
 mod axis;
 mod build;
@@ -27,27 +28,27 @@ use crate::result::BenchRecord;
 use crate::scenario_info::ScenarioInfo;
 use crate::summary::RunSummary;
 
-/// The report as a page of HTML that loads nothing.
+/// Formats the report as an HTML page that loads no other resources.
 #[must_use]
 pub fn html(records: &[BenchRecord], infos: &[ScenarioInfo]) -> String {
     let summary = RunSummary::of(records);
     html::page(&build::report(records, &summary, infos), &summary)
 }
 
-/// The report as a document in Markdown.
+/// Formats the report as a Markdown document.
 #[must_use]
 pub fn markdown(records: &[BenchRecord], infos: &[ScenarioInfo]) -> String {
     markdown::report(&build::report(records, &RunSummary::of(records), infos))
 }
 
-/// The table for the README, in Markdown; `None` if the scenario with this table was not run.
+/// Formats the table for the README, in Markdown; `None` if the `compare` scenario was not run.
 #[must_use]
 pub fn headline(records: &[BenchRecord], infos: &[ScenarioInfo]) -> Option<String> {
     let summary = RunSummary::of(records);
     Some(markdown::blocks(&build::headline(records, &summary, infos)?))
 }
 
-/// Tables of all scenarios for a terminal.
+/// Formats the tables of all scenarios for a terminal.
 #[must_use]
 pub fn text(records: &[BenchRecord], infos: &[ScenarioInfo], style: TableStyle) -> String {
     text::all(&RunSummary::of(records), infos, style)

@@ -1,4 +1,4 @@
-//! A report without a format: sections of paragraphs, lists, tables and plots.
+//! A report independent of its format: sections of paragraphs, lists, tables and plots.
 
 use super::plot::Plot;
 use crate::number;
@@ -20,22 +20,22 @@ pub(super) struct ReportSection<'a> {
     pub(super) blocks: Vec<ReportBlock<'a>>,
 }
 
-/// A part of a section.
+/// A paragraph, list, table, block of commands or group of plots.
 pub(super) enum ReportBlock<'a> {
     Paragraph(MarkedText),
     List(Vec<ListItem>),
     Table(ReportTable),
-    /// A table that the reader has to open.
+    /// A table that is collapsed until the reader opens it.
     FoldedTable {
         title: String,
         table: ReportTable,
     },
     Commands(Vec<String>),
-    /// Only formats with pictures show these.
+    /// Plots, which only the HTML format shows.
     Plots(Vec<Plot<'a>>),
 }
 
-/// An item of a list, with the items below it.
+/// An item of a list, with its nested items.
 pub(super) struct ListItem {
     pub(super) text: MarkedText,
     pub(super) nested: Vec<MarkedText>,
@@ -57,11 +57,11 @@ pub(super) struct ReportTable {
     pub(super) rows: Vec<Vec<ReportCell>>,
 }
 
-/// The head of a column.
+/// The heading of a column.
 pub(super) enum ReportColumn {
     Label,
     Subject(String),
-    /// Other numbers, under this title.
+    /// A column of other numbers, with this title.
     Number(&'static str),
 }
 
@@ -76,7 +76,7 @@ pub(super) struct ReportCell {
     pub(super) share: Option<f64>,
 }
 
-/// How a cell stands out.
+/// How a cell is highlighted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum CellTone {
     #[default]
@@ -96,7 +96,7 @@ pub(super) enum RowLabels {
     CaseAndMetric,
 }
 
-/// Whether figures show how far the rounds are apart.
+/// Whether figures show the spread of the rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Spread {
     Shown,
@@ -104,7 +104,7 @@ pub(super) enum Spread {
 }
 
 impl MarkedText {
-    /// Reads a text of this program, in which `*` encloses emphasis and a backtick encloses code.
+    /// Parses a text in which `*` encloses emphasis and a backtick encloses code.
     pub(super) fn marked(text: &str) -> Self {
         let mut spans = Vec::new();
         for (index, part) in text.split('`').enumerate() {
@@ -135,8 +135,8 @@ impl<T: Into<MarkedText>> From<T> for ListItem {
 }
 
 impl ReportTable {
-    /// A table with a column for each subject, how this project's bus compares with the best other
-    /// bus, and, if any row has it, the share of the floor.
+    /// Builds a table with a column for each subject, the ratio of this project's bus to the best
+    /// other bus, and, if any row has it, the share of the floor.
     pub(super) fn of_figures(
         rows: &[MetricRow<'_>],
         subjects: &[String],
@@ -222,7 +222,7 @@ pub(super) fn described(metric: Metric) -> String {
     format!("{text} ({})", wording::direction(metric))
 }
 
-/// Smaller spreads are not worth the space.
+/// Smaller spreads are not shown.
 const SHOWN_SPREAD_MIN: f64 = 0.005;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! How each subject looks in all plots and tables of a page: a class of the style sheet, and the
-//! marker at the points of its lines for readers who cannot tell the colors apart.
+//! The look of each subject in all plots and tables of a page: a class of the style sheet, and a
+//! marker for the points of its lines, for readers who cannot distinguish the colors.
 
 use crate::summary::{RunSummary, SubjectRole};
 
@@ -9,12 +9,12 @@ pub(super) struct Palette(Vec<(String, Look)>);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Look {
     pub(super) class: &'static str,
-    /// The marker as a path that begins at its center.
+    /// The SVG path of the marker, relative to its center.
     pub(super) marker: &'static str,
 }
 
 impl Palette {
-    /// With more buses than colors, the colors repeat.
+    /// Assigns a look to each subject. If there are more buses than colors, the colors repeat.
     pub(super) fn new(summary: &RunSummary) -> Self {
         let mut looks: Vec<(String, Look)> = Vec::new();
         let mut peers = PEERS.into_iter().cycle();

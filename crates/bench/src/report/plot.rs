@@ -1,4 +1,4 @@
-//! What tables cannot show: how figures grow with a setting, and which process ran when.
+//! Plots: figures against a setting, and timelines of processes.
 
 use super::axis::Axis;
 use super::palette::{self, Look, Palette};
@@ -9,7 +9,7 @@ use crate::scenario_info::ScenarioHeading;
 use crate::summary::{CaseComparison, Figure, MetricRow, OURS, ScenarioSummary};
 use crate::wording;
 
-/// A picture of some results.
+/// A plot of some results.
 pub(super) enum Plot<'a> {
     Lines(Box<LinePlot<'a>>),
     Timeline {
@@ -23,9 +23,9 @@ pub(super) enum Plot<'a> {
 pub(super) struct LinePlot<'a> {
     metric: Metric,
     setting: &'a str,
-    /// What these cases have in common and others do not; empty if all cases are here.
+    /// The settings that these cases share and others do not; empty if the plot has all cases.
     facet: String,
-    /// This project's bus is the last, so that nothing covers its line.
+    /// This project's bus comes last, so that its line is drawn on top.
     series: Vec<(&'a str, Vec<PlotPoint>)>,
     across: Axis,
     up: Axis,
@@ -37,7 +37,7 @@ struct PlotPoint {
     figure: Figure,
 }
 
-/// The lines for each metric of a scenario whose cases vary in a number.
+/// Returns a plot for each metric of a scenario whose cases vary in a number.
 pub(super) fn lines<'a>(
     heading: &ScenarioHeading<'_>,
     scenario: &'a ScenarioSummary,
@@ -49,7 +49,7 @@ pub(super) fn lines<'a>(
     plots.map(|lines| Plot::Lines(Box::new(lines))).collect()
 }
 
-/// The timelines of a scenario. Those of the same case have the same scale.
+/// Returns the timelines of a scenario. Timelines of the same case have the same scale.
 pub(super) fn timelines(scenario: &ScenarioSummary) -> Vec<Plot<'_>> {
     let end = |timeline: &Timeline| {
         let like = scenario.timelines.iter().filter(|other| other.case == timeline.case);
@@ -84,7 +84,7 @@ impl Plot<'_> {
         }
     }
 
-    /// The subjects that a legend must explain.
+    /// Returns the subjects that the legend explains.
     pub(super) fn subjects(&self) -> Vec<&str> {
         match self {
             Self::Lines(lines) => lines.series.iter().map(|(subject, _)| *subject).collect(),
@@ -100,7 +100,7 @@ impl Plot<'_> {
     }
 }
 
-/// A piece of a subject's line, for a legend.
+/// Draws a piece of a subject's line, for a legend.
 pub(super) fn key(look: Look) -> String {
     let mut svg = Svg::new(KEY_SIZE);
     let (width, middle) = (KEY_SIZE.0, KEY_SIZE.1 / 2.0);
@@ -110,7 +110,7 @@ pub(super) fn key(look: Look) -> String {
 }
 
 impl<'a> LinePlot<'a> {
-    /// `None` if no case of the facet has the metric.
+    /// Creates a plot; `None` if no case of the facet has the metric.
     fn new(metric: Metric, facet: &Facet<'a>, subjects: &'a [String]) -> Option<Self> {
         let of_subject = |subject: &'a String| {
             let points = facet.comparisons.iter().filter_map(|comparison| {
@@ -131,7 +131,7 @@ impl<'a> LinePlot<'a> {
         (!series.is_empty()).then_some(Self { metric, setting, facet, series, across, up })
     }
 
-    /// Which axes are logarithmic; empty if neither is.
+    /// States which axes are logarithmic; empty if neither is.
     fn scales(&self) -> &'static str {
         match (self.across.is_logarithmic(), self.up.is_logarithmic()) {
             (true, true) => "both scales logarithmic",
@@ -176,7 +176,7 @@ impl<'a> LinePlot<'a> {
     }
 }
 
-/// A lane for each process, with a bar for each time that it ran.
+/// Draws a lane for each process, with a bar for each interval in which it ran.
 fn timeline_svg(timeline: &Timeline, end: u64, palette: &Palette) -> String {
     let height = timeline.tracks.len() as f64 * LANE_HEIGHT;
     let axis = Axis::of_time(microseconds(end));
@@ -195,7 +195,7 @@ fn timeline_svg(timeline: &Timeline, end: u64, palette: &Palette) -> String {
         svg.text((start - 8.0, top + LANE_HEIGHT / 2.0), Anchor::End, &track.name);
         for (from, to) in &track.spans {
             let (from, to) = (x(microseconds(*from)), x(microseconds(*to)));
-            // The shortest time is still visible.
+            // Keeps the shortest interval visible.
             let to = to.max(from + 0.6);
             svg.bar((from, top + 3.0), (to, top + LANE_HEIGHT - 3.0), look.class);
         }
@@ -204,16 +204,16 @@ fn timeline_svg(timeline: &Timeline, end: u64, palette: &Palette) -> String {
     svg.end()
 }
 
-/// Cases of a scenario that are shown in one plot.
+/// Cases of a scenario that share one plot.
 struct Facet<'a> {
-    /// What these cases have in common and others do not: `read buffer 2048`.
+    /// The settings that these cases share and others do not: `read buffer 2048`.
     title: String,
     setting: &'a str,
     comparisons: Vec<&'a CaseComparison>,
 }
 
-/// If the cases vary in a number that has enough values for a line, a facet for each combination of
-/// the other settings.
+/// If the cases vary in a number with enough values for a line, returns a facet for each
+/// combination of the other settings.
 fn facets(scenario: &ScenarioSummary) -> Vec<Facet<'_>> {
     let all: Vec<_> = scenario.comparisons.iter().collect();
     let Some(setting) = main_setting(&all).filter(|_| !scenario.is_mixed()) else {
@@ -231,7 +231,7 @@ fn facets(scenario: &ScenarioSummary) -> Vec<Facet<'_>> {
     facets
 }
 
-/// The number in which the cases vary most; `None` if none has enough values for a line.
+/// Returns the number in which the cases vary most; `None` if none has enough values for a line.
 fn main_setting<'a>(comparisons: &[&'a CaseComparison]) -> Option<&'a str> {
     let settings = comparisons.first()?.case.at.keys();
     let numbers = settings
@@ -248,7 +248,7 @@ fn value_count(comparisons: &[&CaseComparison], setting: &str) -> usize {
     values.len()
 }
 
-/// The settings of a case, except one, in which the cases differ.
+/// Formats the settings of a case in which the cases differ, except `setting`.
 fn other_settings(comparison: &CaseComparison, setting: &str, all: &[&CaseComparison]) -> String {
     let varies = |name: &str| {
         let value = comparison.case.at.get(name);
@@ -275,7 +275,7 @@ fn axis_title(setting: &str) -> String {
     }
 }
 
-/// When the last process of a timeline stopped, in nanoseconds.
+/// The time at which the last process of a timeline stopped, in nanoseconds.
 fn end_of(timeline: &Timeline) -> u64 {
     let spans = timeline.tracks.iter().flat_map(|track| &track.spans);
     spans.map(|(_, to)| *to).max().unwrap_or(0)
@@ -292,7 +292,7 @@ struct Margin {
     bottom: f64,
 }
 
-// All in pixels.
+// All sizes are in pixels.
 const SIZE: (f64, f64) = (480.0, 310.0);
 const MARGIN: Margin = Margin { left: 50.0, right: 18.0, top: 10.0, bottom: 42.0 };
 const KEY_SIZE: (f64, f64) = (30.0, 14.0);
@@ -342,7 +342,7 @@ mod tests {
         check(&[(time, &[])], &[]);
         let library = |name: &str| [("library", CaseSetting::from(name))];
         check(&[(time, &library("a")), (time, &library("b")), (time, &library("c"))], &[]);
-        // A list of unlike things.
+        // Cases with different metrics are not comparable.
         let rate = Metric::MessagesPerS;
         check(&[(time, &at(1)), (rate, &at(3)), (time, &at(9))], &[]);
     }

@@ -1,15 +1,15 @@
-//! A picture as an SVG element, whose colors the style sheet of the page sets.
+//! A plot as an SVG element, whose colors come from the style sheet of the page.
 
 use std::fmt::Write as _;
 
 use super::html::HtmlEscaped;
 
-/// A picture that grows by one shape at a time. Lengths are in pixels.
+/// An SVG element under construction. Lengths are in pixels.
 pub(super) struct Svg {
     text: String,
 }
 
-/// Which part of a text is at its point.
+/// The part of a text that is placed at the given point.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Middle,
@@ -29,12 +29,12 @@ impl Svg {
         self.text.push_str("\"/>\n");
     }
 
-    /// A filled shape, given as a path that begins at its center.
+    /// Draws a filled shape, given as a path relative to its center.
     pub(super) fn marker(&mut self, (x, y): (f64, f64), shape: &str, class: &str) {
         let _ = writeln!(self.text, "<path class=\"{class}\" d=\"M{x:.1} {y:.1}{shape}\"/>");
     }
 
-    /// A filled rectangle between two corners.
+    /// Draws a filled rectangle between two corners.
     pub(super) fn bar(&mut self, (x, y): (f64, f64), (right, bottom): (f64, f64), class: &str) {
         let (width, height) = (right - x, bottom - y);
         let _ = writeln!(
@@ -43,7 +43,7 @@ impl Svg {
         );
     }
 
-    /// A text, whose vertical middle is at the point.
+    /// Draws a text, vertically centered at the point.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, text: &str) {
         let anchor = match anchor {
             Anchor::Middle => "middle",

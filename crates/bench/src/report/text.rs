@@ -30,22 +30,22 @@ pub(crate) struct ScenarioTable {
     /// The subjects with the widths of their columns.
     columns: Vec<(String, usize)>,
     style: TableStyle,
-    /// Reasons of failures, each once, in the order of their numbers.
+    /// The distinct reasons of failures, in the order of their numbers.
     notes: Vec<String>,
 }
 
-/// Whether a table may use control sequences of terminals.
+/// Whether a table may use terminal control sequences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableStyle {
-    /// Plain text: the best figure has a star.
+    /// Plain text, in which a star marks the best figure.
     Plain,
-    /// The best figure is bold.
+    /// Control sequences, in which bold marks the best figure.
     Terminal,
 }
 
 impl TableStyle {
-    /// The style for the standard output: plain text unless it is a terminal, and also if the
-    /// variable `NO_COLOR` is not empty.
+    /// Returns the style for standard output: plain text if it is not a terminal, or if the
+    /// environment variable `NO_COLOR` is not empty.
     #[must_use]
     pub fn of_stdout() -> Self {
         let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -54,7 +54,7 @@ impl TableStyle {
 }
 
 impl ScenarioTable {
-    /// An empty table with a column for each subject.
+    /// Creates an empty table with a column for each subject.
     pub(crate) fn new(
         heading: &ScenarioHeading<'_>,
         subjects: &[String],
@@ -71,7 +71,7 @@ impl ScenarioTable {
         Self { title, metrics, label_width, columns, style, notes: Vec::new() }
     }
 
-    /// The lines above the first row.
+    /// Formats the lines above the first row.
     pub(crate) fn heading(&self) -> String {
         let unit = match self.metrics[..] {
             [only] => format!(" ({}, {})", wording::metric(only), wording::direction(only)),
@@ -89,7 +89,7 @@ impl ScenarioTable {
         let label = &comparison.case.label;
         let mut rows: Vec<_> = comparison.rows(&self.metrics).collect();
         if rows.is_empty() {
-            // A case in which all subjects failed has a row too.
+            // A case in which all subjects failed also needs a row.
             rows.extend(self.metrics.first().map(|&metric| MetricRow { comparison, metric }));
         }
         if let [row] = rows[..] {
@@ -109,7 +109,8 @@ impl ScenarioTable {
         text
     }
 
-    /// The lines below the last row: why something failed. Empty if nothing did.
+    /// Formats the lines below the last row, which give the reasons of failures; empty if nothing
+    /// failed.
     pub(crate) fn footnotes(&self) -> String {
         let notes = self.notes.iter().enumerate();
         notes.map(|(index, reason)| format!("{} {reason}\n", superscript(index + 1))).collect()
@@ -125,8 +126,8 @@ impl ScenarioTable {
         text
     }
 
-    /// A cell with the sign of an unsteady figure right of the column, so that the digits stay in
-    /// line.
+    /// Formats a cell. The sign of an unsteady figure is to the right of the column, so that the
+    /// digits align.
     fn cell(&mut self, column: usize, row: &MetricRow<'_>) -> String {
         let (subject, width) = self.columns[column].clone();
         let outcome = row.comparison.find(&subject);
@@ -146,7 +147,7 @@ impl ScenarioTable {
         }
     }
 
-    /// The number of the footnote with this reason.
+    /// Returns the number of the footnote with this reason.
     fn note(&mut self, reason: &str) -> usize {
         let known = self.notes.iter().position(|note| note == reason);
         let index = known.unwrap_or_else(|| {
@@ -164,7 +165,7 @@ impl ScenarioTable {
     }
 }
 
-/// The tables of all scenarios of a run, one below the other, and the [`legend`].
+/// Formats the tables of all scenarios of a run, followed by the [`legend`].
 pub(super) fn all(summary: &RunSummary, infos: &[ScenarioInfo], style: TableStyle) -> String {
     let mut text = String::new();
     for scenario in &summary.scenarios {
@@ -181,7 +182,7 @@ pub(super) fn all(summary: &RunSummary, infos: &[ScenarioInfo], style: TableStyl
     text + &legend(style)
 }
 
-/// What the signs in tables mean.
+/// Explains the signs in tables.
 pub(crate) fn legend(style: TableStyle) -> String {
     let best = match style {
         TableStyle::Plain => "* the best bus",
@@ -196,7 +197,7 @@ pub(crate) fn legend(style: TableStyle) -> String {
     )
 }
 
-/// As wide as the metrics need, and wide enough for the labels of most cases.
+/// Returns the width of the label column, which fits the metrics and the labels of most cases.
 fn label_width(metrics: &[Metric]) -> usize {
     let of_metric =
         |&metric: &Metric| length(&wording::metric(metric)) + length("  ") + length(" ↓");
@@ -207,7 +208,7 @@ fn label_width(metrics: &[Metric]) -> usize {
     widest.max(LABEL_WIDTH_MIN)
 }
 
-/// The name of a subject as far as it fits into its column.
+/// Shortens the name of a subject to the width of its column.
 fn shortened(name: &str, width: usize) -> String {
     if length(name) <= width {
         return name.to_owned();
@@ -222,23 +223,23 @@ fn superscript(number: usize) -> String {
     digits.bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
 }
 
-/// Columns on a terminal: all that is shown here takes one for each character.
+/// Returns the width in terminal columns: each character of a table takes one.
 fn length(text: &str) -> usize {
     text.chars().count()
 }
 
 const RATIO_WIDTH: usize = 7;
 
-/// Columns of the widest row: with five buses and the longest labels.
+/// Width of the widest row in columns: five buses and the longest labels.
 pub(crate) const WIDTH: usize = 100;
 
-/// With five buses and the longest labels, a row has 100 columns.
+/// With this width, a row with five buses and the longest labels has 100 columns.
 const LABEL_WIDTH_MIN: usize = 34;
 
-/// Room for a star and six digits.
+/// Space for a star and six digits.
 const COLUMN_WIDTH_MIN: usize = 8;
 
-/// Longer names of subjects, addresses that is, are cut.
+/// Longer names of subjects, in practice addresses, are shortened.
 const COLUMN_WIDTH_MAX: usize = 16;
 
 const BOLD: &str = "\x1b[1m";
@@ -272,7 +273,7 @@ mod tests {
         })
     }
 
-    /// The only row of a table of these records.
+    /// Formats the only row of a table of these records.
     fn row(records: &[BenchRecord], subjects: &[&str], style: TableStyle) -> String {
         let summary = RunSummary::of(records);
         let heading = ScenarioHeading { name: "s", title: "s", about: "", metrics: vec![METRIC] };

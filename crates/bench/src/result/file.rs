@@ -1,4 +1,4 @@
-//! Files of results: one JSON object a line.
+//! Files of results: one JSON object per line.
 
 use std::io::{self, BufRead, Write};
 
@@ -8,13 +8,18 @@ use super::{BenchRecord, FORMAT};
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Fails if writing to `out` fails.
 pub fn write(out: &mut impl Write, record: &BenchRecord) -> io::Result<()> {
     serde_json::to_writer(&mut *out, record)?;
     out.write_all(b"\n")
 }
 
-/// Reads all records of a file. Empty lines are skipped.
+/// Reads all records of a file; skips empty lines.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read, if a line is not a record, or if the format of the file is not
+/// supported.
 pub fn read(file: impl BufRead) -> Result<Vec<BenchRecord>, ResultsError> {
     let mut records = Vec::new();
     for (index, line) in file.lines().enumerate() {
@@ -37,18 +42,18 @@ pub fn read(file: impl BufRead) -> Result<Vec<BenchRecord>, ResultsError> {
 /// Why a file of results cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The file itself cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A line is not a record.
     #[error("line {number} is not a record: {error}")]
     Line {
-        /// The number of the line, from 1.
+        /// The line number, starting at 1.
         number: usize,
-        /// What is wrong with it.
+        /// The error of the JSON parser.
         error: serde_json::Error,
     },
-    /// It was written by a program with another format.
+    /// The file has an unsupported format.
     #[error("unsupported format {found}: expected format {FORMAT}")]
     Format {
         /// The version that the file names.

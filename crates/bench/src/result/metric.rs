@@ -1,4 +1,4 @@
-//! What can be measured, with its name, unit and direction.
+//! Metrics, with their name, unit and direction.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Defines all metrics: the variant, then its label, its unit and which of two figures is better.
 macro_rules! metrics {
     ($($(#[$doc:meta])* $metric:ident: $label:literal, $unit:ident, $better:ident;)*) => {
-        /// Something that is measured. Its name in a file of results ends in its unit.
+        /// A metric. Its name in a file of results ends in its unit.
         #[derive(
             Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize,
         )]
@@ -30,83 +30,85 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// From a call to its reply, the median.
+    /// Time from a call to its reply, median.
     RoundTripUs: "round trip", Microseconds, Lower;
-    /// From a call to its reply, what 9 of 10 do not exceed.
+    /// Time from a call to its reply, 90th percentile.
     RoundTripP90Us: "round trip p90", Microseconds, Lower;
-    /// From a call to its reply, what 99 of 100 do not exceed.
+    /// Time from a call to its reply, 99th percentile.
     RoundTripP99Us: "round trip p99", Microseconds, Lower;
-    /// From a call to its reply, the longest.
+    /// Time from a call to its reply, maximum.
     RoundTripMaxUs: "longest round trip", Microseconds, Lower;
     /// Size of a call on the wire, header and body, as the callee receives it.
     CallBytes: "call on the wire", Bytes, Lower;
     /// Size of a reply on the wire, header and body, as the caller receives it.
     ReplyBytes: "reply on the wire", Bytes, Lower;
-    /// Bytes of payload that arrived in a second, at both ends together.
+    /// Bytes of payload received per second, by both ends together.
     MibPerS: "transfer rate", MibPerSecond, Higher;
-    /// Messages that arrived in a second.
+    /// Messages received per second.
     MessagesPerS: "messages", PerSecond, Higher;
-    /// Calls that were answered in a second.
+    /// Calls answered per second.
     CallsPerS: "calls", PerSecond, Higher;
-    /// From the emission of a signal to its handler, the mean.
+    /// Time from the emission of a signal to its handler, mean.
     DelayMeanUs: "mean delay", Microseconds, Lower;
-    /// From the emission of a signal to its handler, what 99 of 100 do not exceed.
+    /// Time from the emission of a signal to its handler, 99th percentile.
     DelayP99Us: "delay p99", Microseconds, Lower;
-    /// Of the messages that were sent, the share that arrived.
+    /// The share of sent messages that arrived.
     ReceivedPercent: "received", Percent, Higher;
-    /// Sends that could not be done in time.
+    /// Sends that timed out because the socket stayed full.
     SendTimeouts: "send timeouts", Count, Lower;
-    /// From the emission of the first signal to the last recipient's last.
+    /// Time from the emission of the first signal until the last recipient has received the last
+    /// signal.
     BurstUs: "emission to last receipt", Microseconds, Lower;
-    /// From the start of a connection to the answer to its Hello.
+    /// Time from the start of a connection to the reply to its Hello.
     ConnectUs: "connection set-up", Microseconds, Lower;
-    /// Taking a name and giving it up, both answered.
+    /// Time to request and release a name, including both replies.
     NameCycleUs: "take and release a name", Microseconds, Lower;
-    /// Everything, from the first message to the last.
+    /// Time from the first message to the last.
     TotalMs: "total time", Milliseconds, Lower;
-    /// Context switches of the bus, for each unit of work.
+    /// Context switches of the bus, per unit of work.
     BusSwitches: "bus context switches", Count, Lower;
-    /// Context switches of the sender, for each unit of work.
+    /// Context switches of the sender, per unit of work.
     SenderSwitches: "sender context switches", Count, Lower;
-    /// Context switches of all recipients together, for each unit of work.
+    /// Context switches of all recipients together, per unit of work.
     RecipientSwitches: "recipient context switches", Count, Lower;
-    /// System calls that write to a socket, of the sender, for each unit of work.
+    /// System calls of the sender that write to a socket, per unit of work.
     SenderSends: "sender send calls", Count, Lower;
-    /// System calls that read from a socket, of all recipients together, for each unit of work.
+    /// System calls of all recipients together that read from a socket, per unit of work.
     RecipientReceives: "recipient receive calls", Count, Lower;
-    /// System calls of the bus that write to a socket, for each unit of work.
+    /// System calls of the bus that write to a socket, per unit of work.
     BusSends: "bus send calls", Count, Lower;
-    /// System calls of the bus that read from a socket, for each unit of work.
+    /// System calls of the bus that read from a socket, per unit of work.
     BusReceives: "bus receive calls", Count, Lower;
-    /// Copies of a message by the kernel, between the buffers of the sender, the bus and the recipients.
+    /// Copies of a message by the kernel, between the buffers of the sender, the bus and the
+    /// recipients.
     KernelCopies: "copies by the kernel", Count, Lower;
     /// Copies of a message in the memory of the bus.
     BusCopies: "copies in the bus", Count, Lower;
-    /// Copies of a message on its way, by the model of libdbus and dbus-daemon.
+    /// Copies of a message on its way, according to the model of libdbus and dbus-daemon.
     ModelCopies: "copies (model)", Count, Lower;
     /// Validations of the body of a message, by the bus and by recipients.
     Validations: "validations", Count, Lower;
-    /// The same by the model of libdbus and dbus-daemon.
+    /// Validations of the body of a message, according to the model of libdbus and dbus-daemon.
     ModelValidations: "validations (model)", Count, Lower;
-    /// Processor time of the bus, for each unit of work.
+    /// Processor time of the bus, per unit of work.
     BusCpuUs: "bus CPU time", Microseconds, Lower;
-    /// Processor time of the client, for each unit of work.
+    /// Processor time of the client, per unit of work.
     ClientCpuUs: "client CPU time", Microseconds, Lower;
-    /// Memory of the bus for each connection.
+    /// Memory of the bus, per connection.
     BytesPerConnection: "bus memory per connection", Bytes, Lower;
-    /// Memory of the bus for each match rule.
+    /// Memory of the bus, per match rule.
     BytesPerRule: "bus memory per rule", Bytes, Lower;
-    /// The most memory that the bus occupied.
+    /// Peak memory of the bus.
     BusPeakMib: "peak memory of the bus", Mib, Lower;
-    /// By how much the same work takes longer while it is observed.
+    /// Additional time that the same work takes during observation.
     AddedPercent: "added time", Percent, Lower;
-    /// Processor time of the bus that is added to each message by observation.
+    /// Additional processor time of the bus per message during observation.
     AddedBusNs: "added bus time per message", Nanoseconds, Lower;
-    /// System calls of the bus, for each unit of work.
+    /// System calls of the bus, per unit of work.
     BusSystemCalls: "bus system calls", Count, Lower;
-    /// How often the bus is woken, for each unit of work.
+    /// Wake-ups of the bus, per unit of work.
     BusWakeUps: "bus wake-ups", Count, Lower;
-    /// Processor time of the observer, for each message.
+    /// Processor time of the observer, per message.
     WatcherCpuUs: "observer time per message", Microseconds, Lower;
     /// The share of a processor that the observer needs to keep up.
     WatcherPercent: "observer CPU share", Percent, Lower;
@@ -114,51 +116,51 @@ metrics! {
     LostMessages: "lost messages", Count, Lower;
 }
 
-/// What there is to know about a metric.
+/// The properties of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MetricInfo {
-    /// What it is, in a few words, without the unit: `round trip`.
+    /// A short name without the unit: `round trip`.
     pub label: &'static str,
-    /// What it is counted in.
+    /// The unit of its figures.
     pub unit: MetricUnit,
-    /// Which of two figures is the better one.
+    /// The direction in which figures are better.
     pub better: Better,
 }
 
-/// What a figure is counted in.
+/// The unit of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricUnit {
-    /// Nanoseconds.
+    /// Time in nanoseconds (`ns`).
     Nanoseconds,
-    /// Microseconds.
+    /// Time in microseconds (`µs`).
     Microseconds,
-    /// Milliseconds.
+    /// Time in milliseconds (`ms`).
     Milliseconds,
-    /// 2^20 bytes in a second.
+    /// Rate in units of 2^20 bytes per second.
     MibPerSecond,
-    /// 2^20 bytes.
+    /// Size in units of 2^20 bytes.
     Mib,
-    /// Events in a second.
+    /// Events per second (`/s`).
     PerSecond,
-    /// Hundredths.
+    /// Share in percent (`%`).
     Percent,
-    /// Pieces, in no unit.
+    /// Number without a unit.
     Count,
-    /// Bytes.
+    /// Size in bytes (`B`).
     Bytes,
 }
 
-/// Which of two figures is the better one.
+/// The direction in which figures are better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Better {
-    /// The lower.
+    /// Lower figures are better.
     Lower,
-    /// The higher.
+    /// Higher figures are better.
     Higher,
 }
 
 impl MetricUnit {
-    /// The sign behind a number, empty for a count.
+    /// The unit symbol after a number, empty for a count.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {

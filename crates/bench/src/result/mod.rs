@@ -1,9 +1,9 @@
-//! What a run measured.
+//! Results of a run.
 //!
-//! A run is a list of [`BenchRecord`]s, and its file has one of them a line, as JSON. First comes the
-//! [`BenchRun`] itself: machine, versions, command line. Then, while it goes on, a [`BenchSample`] for each
-//! case, subject and round, and whatever else there is to tell. Tables, reports and documents are
-//! made from these lines alone.
+//! A run is a list of [`BenchRecord`]s; its file has one record per line, as JSON. The first record
+//! is the [`BenchRun`]: machine, versions, command line. During the run, the file gets a
+//! [`BenchSample`] for each case, subject and round, and records of failures and timelines. Tables,
+//! reports and documents are made from these lines alone.
 //!
 //! ```json
 //! {"record":"sample","scenario":"ping-pong","case":{"label":"8 B","at":{"size":8}},"subject":"diligence","round":1,"figures":{"round_trip_us":27.1},"disturbance":0.01}
@@ -26,144 +26,145 @@ use crate::placement::Placement;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum BenchRecord {
-    /// What is measured, where and how; the first line.
+    /// The subjects, place and method of the run; the first line.
     Run(BenchRun),
-    /// A bus that was asked for and is not there.
+    /// A requested bus or library that is not installed.
     Absence(Absence),
-    /// What was measured once.
+    /// The figures of one measurement.
     Sample(BenchSample),
-    /// What could not be measured.
+    /// A measurement that failed.
     Failure(BenchFailure),
-    /// When which process had the processor.
+    /// The intervals in which each process ran.
     Timeline(Timeline),
 }
 
-/// What is measured, where and how.
+/// The subjects, place and method of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BenchRun {
     /// The version of this format: [`FORMAT`].
     pub format: u32,
-    /// When it began, in seconds since 1970-01-01 00:00 UTC.
+    /// The start of the run, in seconds since 1970-01-01 00:00 UTC.
     pub started: u64,
-    /// The command line, the program first.
+    /// The command line, including the program.
     pub command: Vec<String>,
-    /// The version of the program that measures.
+    /// The version of the measuring program.
     pub version: String,
-    /// Where it ran.
+    /// The machine of the run.
     pub machine: Machine,
-    /// Which processors the processes may use.
+    /// The processors that the processes may use.
     pub placement: Placement,
-    /// How often everything is measured.
+    /// The number of rounds of each measurement.
     pub rounds: u32,
-    /// What is compared, in the order of the columns.
+    /// The compared subjects, in the order of the columns.
     pub subjects: Vec<SubjectInfo>,
 }
 
-/// One thing that is compared with others.
+/// One of the compared subjects.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SubjectInfo {
-    /// Its name, which the samples repeat: `diligence`, `dbus-daemon`, `floor`, an address.
+    /// The name, which the samples repeat: `diligence`, `dbus-daemon`, `floor`, an address.
     pub name: String,
-    /// What it says of itself: `1.14.10`. Empty if nothing is known.
+    /// The version that it reports: `1.14.10`. Empty if unknown.
     pub version: String,
-    /// The command that started it; empty for what is not a program.
+    /// The command that started it; empty if it is not a program.
     pub command: Vec<String>,
 }
 
-/// A bus that was asked for and is not there.
+/// A requested bus or library that is not installed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Absence {
-    /// Which one.
+    /// The name of the bus or library.
     pub subject: String,
-    /// Why, and how to get it.
+    /// The reason, and how to install it.
     pub remedy: String,
 }
 
 /// One point of a scenario at which all subjects are compared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct BenchCase {
-    /// For people: `10 signals to 100`.
+    /// The label in tables: `10 signals to 100`.
     pub label: String,
-    /// For plots: what varies, by name.
+    /// The settings that vary between cases, by name, for plots.
     pub at: BTreeMap<String, CaseSetting>,
 }
 
-/// The value of something that varies between cases.
+/// The value of a setting that varies between cases.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CaseSetting {
     /// A size in bytes, a count, a priority.
     Number(i64),
-    /// A choice.
+    /// A named choice, such as `echo`.
     Word(String),
 }
 
-/// What was measured once: one case, one subject, one round.
+/// The figures of one measurement: one case, one subject, one round.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BenchSample {
-    /// The scenario's name on the command line.
+    /// The name of the scenario on the command line.
     pub scenario: String,
     /// The case of the scenario.
     pub case: BenchCase,
     /// The name of the subject.
     pub subject: String,
-    /// The round, from 1.
+    /// The round, starting at 1.
     pub round: u32,
-    /// What was measured.
+    /// The figures by metric.
     pub figures: Figures,
-    /// The share of processor time that others took meanwhile, from 0 to 1: programs that have
-    /// nothing to do with the measurement, and other machines on the same hardware.
+    /// The share of processor time that others took during the measurement, from 0 to 1: unrelated
+    /// programs, and other virtual machines on the same hardware.
     pub disturbance: f64,
 }
 
-/// Figures of one measurement.
+/// The figures of one measurement, by metric.
 pub type Figures = BTreeMap<Metric, f64>;
 
-/// What could not be measured.
+/// A measurement that failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BenchFailure {
-    /// The scenario's name on the command line.
+    /// The name of the scenario on the command line.
     pub scenario: String,
     /// The case of the scenario.
     pub case: BenchCase,
     /// The name of the subject.
     pub subject: String,
-    /// The round, from 1.
+    /// The round, starting at 1.
     pub round: u32,
-    /// What went wrong, with the last words of the bus if it died.
+    /// The reason of the failure, with the last output of the bus if it died.
     pub reason: String,
 }
 
-/// When which process had the processor, in one run of a workload.
+/// The intervals in which each process ran, in one run of a workload.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Timeline {
-    /// The scenario's name on the command line.
+    /// The name of the scenario on the command line.
     pub scenario: String,
     /// The case of the scenario.
     pub case: BenchCase,
     /// The name of the subject.
     pub subject: String,
-    /// One track a process: the sender, the bus, then the recipients.
+    /// One track per process: the sender, the bus, then the recipients.
     pub tracks: Vec<ProcessTrack>,
 }
 
-/// When one process ran.
+/// The intervals in which one process ran.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ProcessTrack {
-    /// What the process is in the workload: `sender`, `bus`, `recipient 3`.
+    /// The role of the process in the workload: `sender`, `bus`, `recipient 3`.
     pub name: String,
-    /// From when to when, in nanoseconds since the workload began; ascending, without overlap.
+    /// Start and end of each interval, in nanoseconds since the workload began; ascending, without
+    /// overlap.
     pub spans: Vec<(u64, u64)>,
 }
 
 impl BenchCase {
-    /// A case with its label and what varies.
+    /// Creates a case from its label and its settings.
     pub fn new<const N: usize>(label: impl Into<String>, at: [(&str, CaseSetting); N]) -> Self {
         let at = at.into_iter().map(|(name, value)| (name.to_owned(), value));
         Self { label: label.into(), at: at.collect() }
     }
 
-    /// The number that this case has for a setting.
+    /// Returns the number of a setting of this case.
     #[must_use]
     pub fn number(&self, setting: &str) -> Option<i64> {
         match self.at.get(setting)? {
@@ -172,7 +173,7 @@ impl BenchCase {
         }
     }
 
-    /// The word that this case has for a setting.
+    /// Returns the word of a setting of this case.
     #[must_use]
     pub fn word(&self, setting: &str) -> Option<&str> {
         match self.at.get(setting)? {
@@ -196,8 +197,8 @@ impl From<&str> for CaseSetting {
 
 /// The version of the format of results that this program writes and reads.
 ///
-/// - 2: calls one after another have replies with the same payload, except in `ping-pong` where the
-///   setting `reply` is `empty`, in `pipeline` and in `trace`. The figure `mib_per_s` of calls counts
-///   the payload of both directions. `call_bytes` and `reply_bytes` are sizes on the wire.
+/// - 2: sequential calls have replies with the same payload, except in `ping-pong` with the setting
+///   `reply` of `empty`, in `pipeline` and in `trace`. The figure `mib_per_s` of calls counts the
+///   payload of both directions. `call_bytes` and `reply_bytes` are sizes on the wire.
 /// - 1: replies were empty.
 pub const FORMAT: u32 = 2;

@@ -1,4 +1,4 @@
-//! One case, on all subjects, in all rounds.
+//! Measures one case on all subjects, in all rounds.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use crate::stage::{MeasureError, MeasurementSite};
 use crate::subject::{BenchSubject, RunningSubject};
 use crate::workload::{Requirements, Use, WorkloadOutcome};
 
-/// One case while it is measured.
+/// The state of one case during its measurement.
 pub(super) struct CaseRun<'r, 'o> {
     scenario: &'static str,
     trial: &'r Trial,
@@ -21,27 +21,27 @@ pub(super) struct CaseRun<'r, 'o> {
     site: &'r MeasurementSite,
     output: &'r mut RunOutput<'o>,
     participants: Vec<CaseSubject<'r>>,
-    /// Whether the user has ended the run meanwhile.
+    /// True if the user has ended the run.
     pub(super) is_interrupted: bool,
-    /// What could not be found, each in a sentence.
+    /// The results that could not be obtained, one sentence each.
     pub(super) notes: Vec<String>,
 }
 
-/// A subject that takes part in the case.
+/// A subject that participates in the case.
 struct CaseSubject<'r> {
     subject: &'r BenchSubject,
     state: CaseSubjectState,
 }
 
-/// How far a subject is.
+/// The state of a subject in a case.
 enum CaseSubjectState {
     Waiting,
     Running(RunningSubject),
-    /// It has failed, and is not measured any more.
+    /// The subject has failed and is no longer measured.
     Out,
 }
 
-/// What was measured, and how much others have disturbed that.
+/// The outcome of a measurement, and the share of processor time that others took.
 type TimedOutcome = (WorkloadOutcome, f64);
 
 impl<'r, 'o> CaseRun<'r, 'o> {
@@ -99,7 +99,8 @@ impl<'r, 'o> CaseRun<'r, 'o> {
         if self.site.stop().is_interrupted() {
             return Ok(ControlFlow::Break(()));
         }
-        // All are started before the first is measured, so that all see the same machine.
+        // Starts all subjects before it measures the first, so that the machine is in the same
+        // state for all of them.
         if round == 1 && index == 0 && self.requirements.use_of_carrier == Use::Repeated {
             self.start_all()?;
         }
@@ -141,7 +142,7 @@ impl<'r, 'o> CaseRun<'r, 'o> {
         Ok(())
     }
 
-    /// Measures a subject once, or says why that failed.
+    /// Measures a subject once, or returns the reason of the failure.
     fn attempt(&mut self, index: usize, round: u32) -> Result<TimedOutcome, String> {
         if matches!(self.participants[index].state, CaseSubjectState::Waiting) {
             self.start(index)?;
@@ -152,7 +153,7 @@ impl<'r, 'o> CaseRun<'r, 'o> {
         };
         let measured = measure(self.trial, self.site, carrier, &pids, round);
         let measured = measured.map_err(|error| {
-            // When the bus has died, that is why everything else went wrong.
+            // If the bus has died, its death is the cause of all other errors.
             carrier.exit_report().unwrap_or_else(|| error.to_string())
         });
         if self.requirements.use_of_carrier == Use::Single {
@@ -161,7 +162,7 @@ impl<'r, 'o> CaseRun<'r, 'o> {
         measured
     }
 
-    /// The processes of all subjects that run.
+    /// Returns the processes of all running subjects.
     fn pids(&self) -> Vec<u32> {
         let carriers =
             self.participants.iter().filter_map(|participant| match &participant.state {
@@ -207,7 +208,7 @@ impl<'r, 'o> CaseRun<'r, 'o> {
     }
 }
 
-/// Measures once; in the first round also with instruments, which is not timed.
+/// Measures once; in the first round also with instruments, without timing.
 fn measure(
     trial: &Trial,
     site: &MeasurementSite,

@@ -1,4 +1,4 @@
-//! What a quick run leaves out of a scenario.
+//! Describes the cases that a quick run omits.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use crate::result::{BenchCase, CaseSetting};
 use crate::scenario::{Effort, LibraryBuilder, Scenario};
 use crate::wording::command_line;
 
-/// A sentence about the cases that only a full run has; `None` if a quick run has them all.
+/// Returns a sentence about the cases that only a full run has; `None` if a quick run has them all.
 ///
-/// Only cases that are known in advance are counted: programs of libraries are not built for this.
+/// Counts only cases that are known without building the programs of libraries.
 pub(super) fn by(effort: Effort, scenario: &dyn Scenario) -> Option<String> {
     if effort == Effort::Full {
         return None;
@@ -40,10 +40,11 @@ fn sentence(full: &[BenchCase], quick: &[BenchCase]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("--quick leaves out: {}.", parts.join("; ")))
 }
 
-/// How many values of one setting are named.
+/// The number of values that the sentence lists for each setting.
 const VALUES_MAX: usize = 5;
 
-/// The values of each setting, in the order of the cases. A case without settings has its label.
+/// Returns the values of each setting, in the order of the cases. A case without settings is
+/// represented by its label.
 fn values(cases: &[BenchCase]) -> BTreeMap<&str, Vec<CaseSetting>> {
     let mut values: BTreeMap<&str, Vec<CaseSetting>> = BTreeMap::new();
     let mut add = |setting, value: CaseSetting| {

@@ -1,15 +1,16 @@
-//! Measures: every case of every scenario, on every subject, round after round.
+//! The runner: measures every case of every scenario, on every subject, round after round.
 //!
 //! ```text
 //!  for each scenario
-//!    for each case            start all subjects that suit
+//!    for each case            start all suitable subjects
 //!      for each round
-//!        for each subject     in an order that rotates: measure, write down
+//!        for each subject     in rotating order: measure, write the record
 //!                             end all subjects
 //! ```
 //!
-//! All subjects of a case are measured at nearly the same time, and none of them is always the first.
-//! If a subject fails, its row of the case ends; everything else goes on.
+//! All subjects of a case are measured at nearly the same time, and the rotation ensures that no
+//! subject is always first. If a subject fails, its row of the case ends; everything else
+//! continues.
 
 mod case;
 mod left_out;
@@ -29,20 +30,20 @@ use crate::wording;
 use case::CaseRun;
 use output::ScenarioEnd;
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RunOutcome {
-    /// How many rows of tables failed.
+    /// The number of table rows that failed.
     pub failures: u64,
-    /// Whether the user has ended it.
+    /// True if the user ended the run.
     pub is_interrupted: bool,
 }
 
-/// Carries out a plan at a site.
+/// Executes a plan.
 ///
 /// # Errors
 ///
-/// Those of the output: if nobody gets the results, the run ends.
+/// Fails if the output fails: without a place for the results, the run ends.
 pub fn run(
     plan: &RunPlan,
     site: &MeasurementSite,

@@ -1,4 +1,4 @@
-//! What a run shows and writes while it goes on: tables, a progress bar, lines of JSON.
+//! The output of a run in progress: tables, a progress bar, and lines of JSON.
 
 use std::io::{self, Write};
 
@@ -10,50 +10,50 @@ use crate::scenario_info::{ScenarioHeading, ScenarioInfo};
 use crate::summary::{LOOSE_SPREAD, RunNoise, RunSummary, Steadiness};
 use crate::{number, wording};
 
-/// Where the results of a run go. The progress bar is on standard error, and only if that is a
-/// terminal.
+/// The destination of the results of a run. The progress bar appears on standard error, if that is
+/// a terminal.
 pub struct RunOutput<'o> {
     tables: Tables<'o>,
     json: Option<Box<dyn Write + 'o>>,
     records: Vec<BenchRecord>,
-    /// Where the records of the current case begin.
+    /// The index of the first record of the current case.
     case_start: usize,
     progress: Option<RunProgress>,
     table: Option<ScenarioTable>,
     info: Option<&'static ScenarioInfo>,
 }
 
-/// Where the tables go.
+/// The destination of the tables.
 pub enum Tables<'o> {
-    /// To this writer, in this style.
+    /// Tables go to this writer, in this style.
     Shown(&'o mut dyn Write, TableStyle),
-    /// Nowhere. Missing buses and the noise of the run are reported on standard error.
+    /// Tables are not shown. Missing buses and the noise of the run are reported on standard error.
     Hidden,
 }
 
-/// The end of a scenario.
+/// The text after the last case of a scenario.
 pub(super) struct ScenarioEnd<'e> {
-    /// A sentence about the cases that a full run would have in addition.
+    /// A sentence about the cases that only a full run has.
     pub(super) left_out: Option<&'e str>,
-    /// What could not be found, each in a sentence.
+    /// The results that could not be obtained, one sentence each.
     pub(super) notes: &'e [String],
 }
 
 impl<'o> RunOutput<'o> {
-    /// An output that also writes each record to `json`, as soon as it exists.
+    /// Creates an output that also writes each record to `json` as soon as it exists.
     #[must_use]
     pub fn new(tables: Tables<'o>, json: Option<Box<dyn Write + 'o>>) -> Self {
         let (records, progress, table, info) = (Vec::new(), None, None, None);
         Self { tables, json, records, case_start: 0, progress, table, info }
     }
 
-    /// All records so far.
+    /// Returns all records of the run.
     #[must_use]
     pub fn into_records(self) -> Vec<BenchRecord> {
         self.records
     }
 
-    /// A run begins that has so many steps: one for each case, subject and round.
+    /// Starts a run with this number of steps: one for each case, subject and round.
     pub(super) fn begin(&mut self, steps: u64) {
         self.progress = Some(RunProgress::new(steps));
     }
@@ -154,7 +154,7 @@ impl<'o> RunOutput<'o> {
         }
     }
 
-    /// Prints what users must see even if the tables are hidden.
+    /// Prints a text that users must see even if the tables are hidden.
     fn report(&mut self, text: &str) -> io::Result<()> {
         match self.tables {
             Tables::Shown(..) => self.print(text),
@@ -163,7 +163,7 @@ impl<'o> RunOutput<'o> {
     }
 }
 
-/// Prints a text with the progress bar out of the way.
+/// Prints a text while the progress bar is hidden.
 fn print(out: &mut dyn Write, text: &str, progress: Option<&RunProgress>) -> io::Result<()> {
     if text.is_empty() {
         return Ok(());
@@ -175,7 +175,7 @@ fn print(out: &mut dyn Write, text: &str, progress: Option<&RunProgress>) -> io:
     }
 }
 
-/// How many figures differ much between the rounds; `None` if there was one round.
+/// Counts the figures with a large spread between the rounds; `None` if there was one round.
 fn spread(summary: &RunSummary) -> Option<String> {
     let comparisons = summary.scenarios.iter().flat_map(|scenario| &scenario.comparisons);
     let outcomes = comparisons.flat_map(|comparison| &comparison.outcomes);

@@ -1,4 +1,4 @@
-//! From what was asked for to what will be measured.
+//! Plans a run from the request.
 
 use sys::clock;
 
@@ -13,48 +13,48 @@ use crate::scenario_info::ScenarioInfo;
 use crate::subject::BenchSubject;
 use crate::wording::distinct;
 
-/// What was asked for.
+/// The request for a run.
 #[derive(Debug)]
 pub struct RunRequest<'r> {
-    /// What is measured.
+    /// The scenarios to measure.
     pub scenarios: &'r [Box<dyn Scenario>],
-    /// On which buses; `None` leaves it to the scenarios.
+    /// The buses to measure; `None` leaves the choice to the scenarios.
     pub buses: Option<&'r BusList>,
-    /// Where buses are looked for.
+    /// The places to search for buses.
     pub places: &'r ProgramPaths,
-    /// How thoroughly.
+    /// How thoroughly to measure.
     pub effort: Effort,
-    /// How often; `None` means the usual number.
+    /// The number of rounds; `None` means the default of the effort.
     pub rounds: Option<u32>,
-    /// Which processors are used.
+    /// The processors to use for each process.
     pub placement: Placement,
-    /// The command line, the program first.
+    /// The command line, including the program.
     pub command: Vec<String>,
 }
 
-/// What will be measured.
+/// The plan of a run.
 #[derive(Debug)]
 pub struct RunPlan {
     pub(crate) run: BenchRun,
-    /// What was asked for and is not there.
+    /// The requested buses and libraries that are not installed.
     pub absences: Vec<Absence>,
     pub(crate) scenarios: Vec<PlannedScenario>,
 }
 
-/// A scenario that will be measured.
+/// A scenario that the run measures.
 #[derive(Debug)]
 pub(crate) struct PlannedScenario {
     pub(crate) info: &'static ScenarioInfo,
     /// The subjects, in the order of the columns.
     pub(crate) subjects: Vec<BenchSubject>,
     pub(crate) trials: Vec<Trial>,
-    /// A sentence about the cases that a full run would have in addition.
+    /// A sentence about the cases that only a full run has.
     pub(crate) left_out: Option<String>,
 }
 
 impl RunPlan {
-    /// Looks for the buses, and has the programs of libraries made. `tell` is called with a
-    /// sentence about anything that takes long.
+    /// Searches for the buses, and builds the programs of libraries. Calls `tell` with a sentence
+    /// before each long operation.
     #[must_use]
     pub fn new(request: &RunRequest<'_>, tell: &mut dyn FnMut(&str)) -> Self {
         let mut finder = BusFinder::new(request.places);
@@ -77,7 +77,7 @@ impl RunPlan {
         Self { run: run_of(request, &scenarios), absences, scenarios }
     }
 
-    /// How many steps there will be: one for each case, subject and round.
+    /// The number of steps: one for each case, subject and round.
     pub(crate) fn steps(&self) -> u64 {
         let trials = self.scenarios.iter().flat_map(|planned| {
             planned.trials.iter().map(|trial| {
@@ -88,14 +88,14 @@ impl RunPlan {
         trials.sum::<usize>() as u64 * u64::from(self.run.rounds)
     }
 
-    /// Whether anything can be measured at all.
+    /// True if nothing can be measured.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps() == 0
     }
 }
 
-/// The subjects on which at least one case can be measured.
+/// Returns the subjects on which at least one case can be measured.
 fn involved(subjects: impl Iterator<Item = BenchSubject>, trials: &[Trial]) -> Vec<BenchSubject> {
     let targets: Vec<_> =
         trials.iter().map(|trial| trial.workload.requirements().targets).collect();
@@ -117,7 +117,7 @@ fn run_of(request: &RunRequest<'_>, scenarios: &[PlannedScenario]) -> BenchRun {
     }
 }
 
-/// Looks for each bus once.
+/// Searches for each bus once.
 struct BusFinder<'p> {
     places: &'p ProgramPaths,
     known: Vec<(String, Option<InstalledBus>)>,
@@ -129,7 +129,7 @@ impl<'p> BusFinder<'p> {
         Self { places, known: Vec::new(), absences: Vec::new() }
     }
 
-    /// The buses that were asked for, or else those of the scenario.
+    /// Returns the requested buses, or else the default buses of the scenario.
     fn buses(&mut self, asked: Option<&BusList>, usual: Subjects) -> Vec<BenchSubject> {
         let buses = match (asked, usual) {
             (Some(buses), _) => buses.clone(),

@@ -1,17 +1,17 @@
-//! A bar that shows how far a run is, on the standard error of a terminal.
+//! The progress bar of a run, on a terminal.
 
 use std::fmt;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar for a run. If standard error is not a terminal, it shows nothing.
+/// The progress bar of a run. If standard error is not a terminal, it shows nothing.
 #[derive(Debug)]
 pub(super) struct RunProgress {
     bar: ProgressBar,
 }
 
-/// What is measured at the moment.
+/// The current step of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RunStep<'a> {
     /// The name of the scenario.
@@ -19,34 +19,34 @@ pub(super) struct RunStep<'a> {
     /// The label of the case.
     pub case: &'a str,
     pub round: u32,
-    /// How many rounds there are.
+    /// The total number of rounds.
     pub rounds: u32,
     /// The name of the subject.
     pub subject: &'a str,
 }
 
 impl RunProgress {
-    /// A bar for so many steps: one for each subject, case and round.
+    /// Creates a bar with this number of steps: one for each subject, case and round.
     pub(super) fn new(steps: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template(TEMPLATE).expect("the template is fixed");
         bar.set_style(style.progress_chars(CHARS));
-        // The clock goes on in a long measurement, once a second so as not to disturb it.
+        // Updates the clock during a long measurement only once a second, to disturb it little.
         bar.enable_steady_tick(Duration::from_secs(1));
         Self { bar }
     }
 
-    /// Tells what is about to be measured.
+    /// Shows the step that is about to be measured.
     pub(super) fn at(&self, step: RunStep<'_>) {
         self.bar.set_message(step.to_string());
     }
 
-    /// Tells that a step is done.
+    /// Advances the bar by one step.
     pub(super) fn done(&self) {
         self.bar.inc(1);
     }
 
-    /// Does something that prints, with the bar out of the way.
+    /// Calls a function that prints while the bar is hidden.
     pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
@@ -63,10 +63,10 @@ impl fmt::Display for RunStep<'_> {
     }
 }
 
-/// It does not fill the line, so that what the terminal shows of Ctrl-C goes with it.
+/// The bar does not fill the line, so that redrawing it overwrites the `^C` that a terminal echoes.
 const TEMPLATE: &str = "{bar:16} {percent:>3}% {elapsed} (about {eta} left)  {msg}";
 
-/// A part that is done, its end, and a part to do.
+/// The characters of the bar: done, its end, and to do.
 const CHARS: &str = "█▌ ";
 
 #[cfg(test)]

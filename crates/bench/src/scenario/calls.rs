@@ -1,4 +1,5 @@
-//! Scenarios of calls: one after another, several in flight, without validation, and beside other clients.
+//! Scenarios of calls: sequential, pipelined, with and without validation, and with other clients
+//! on the bus.
 
 use clap::Args;
 
@@ -11,17 +12,17 @@ use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{self, Bystanders, CallWorkload, FloodSink, Inspected, WithBystanders};
 
-/// Calls of all sizes, one after the other.
+/// The `ping-pong` scenario: sequential calls of all sizes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct PingPong {
     /// Sizes of the payload, in bytes [default: 1,3,10,31,100,... up to 10000000]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) sizes: Option<Vec<u64>>,
-    /// Sizes of the read buffers of the two processes: bytes, or `ours` for all that has arrived, up to
-    /// the whole message [default: 2048,65536,ours]
+    /// Sizes of the read buffers of the two processes: bytes, or `ours` for everything that has
+    /// arrived, up to the whole message [default: 2048,65536,ours]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::read_buffer)]
     pub(crate) read_buffers: Option<Vec<ReadBuffer>>,
-    /// What a reply carries [default: echo]
+    /// Payload of the replies [default: echo]
     #[arg(long, value_name = "WHAT", value_enum)]
     pub(crate) reply: Option<ReplyPayload>,
     /// Number of calls of each size [default: 5000, fewer of large calls]
@@ -72,18 +73,19 @@ impl Scenario for PingPong {
     }
 }
 
-/// The default read buffers: the size that libraries have, a larger one, and ours.
+/// The default read buffers: the size that libraries use, a larger one, and the one of this
+/// project.
 pub(super) fn read_buffers(effort: Effort, chosen: Option<&[ReadBuffer]>) -> Vec<ReadBuffer> {
     let all = [ReadBuffer::Bytes(2048), ReadBuffer::Bytes(65_536), ReadBuffer::Ours];
     effort.list(chosen, &all, &all[2..])
 }
 
-/// How many calls of a size take about a second, or less.
+/// The number of calls of a size that take at most about a second.
 pub(super) fn call_count(size: u64) -> u64 {
     (200_000_000 / size.max(1)).clamp(30, 5000)
 }
 
-/// Two in each power of ten.
+/// Default sizes in bytes, two per power of ten.
 const SIZES: [u64; 15] = [
     1, 3, 10, 31, 100, 316, 1000, 3162, 10_000, 31_622, 100_000, 316_227, 1_000_000, 3_162_277,
     10_000_000,
@@ -104,7 +106,7 @@ pub(super) const PING_PONG: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Pipelined calls.
+/// The `pipeline` scenario: several calls in flight.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Pipeline {
     /// Numbers of calls in flight [default: 1,2,4,8,16,32,64,128]
@@ -144,7 +146,7 @@ pub(super) const PIPELINE: ScenarioInfo = ScenarioInfo {
     metrics: &[Metric::CallsPerS, Metric::BusCpuUs],
 };
 
-/// Cost of body validation.
+/// The `validation` scenario: the cost of body validation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Validation {
     /// Number of calls [default: 50000]
@@ -213,7 +215,7 @@ pub(super) const VALIDATION: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Calls on a bus to which many others are connected.
+/// The `idle` scenario: calls on a bus with many idle connections.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Idle {
     /// Numbers of idle connections, each with three match rules [default: 0,10,100,1000,10000]
@@ -261,7 +263,7 @@ pub(super) const IDLE: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Calls during a flood.
+/// The `flood` scenario: calls while another client floods the bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct FloodScenario {
     /// Number of calls [default: 2000]

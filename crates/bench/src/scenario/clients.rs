@@ -1,4 +1,4 @@
-//! Client libraries.
+//! The scenario that compares client libraries.
 
 use clap::{Args, ValueEnum as _};
 
@@ -12,10 +12,10 @@ use crate::workload::{
     CallWorkload, LibraryRole, StreamRecipients, StreamWorkload, ThroughLibrary,
 };
 
-/// Client libraries.
+/// The `clients` scenario: client libraries.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Clients {
-    /// The libraries [default: all]
+    /// Libraries to measure [default: all]
     #[arg(long, value_name = "LIBRARY", value_delimiter = ',', value_enum)]
     pub(crate) libraries: Option<Vec<Library>>,
     /// Number of calls [default: 5000]
@@ -82,7 +82,7 @@ fn raw_signals((count, size): (u64, usize)) -> Trial {
     Trial::new(BenchCase::new("no library emits and listens", at("emit", "none")), stream)
 }
 
-/// The calls that programs of libraries make, by a client with nothing in it.
+/// The calls that library programs make, made by the raw client.
 pub(super) fn text_call(size: usize, count: u64) -> CallWorkload {
     let payload = Payload::Text("x".repeat(size));
     CallWorkload { payload, ..CallWorkload::ping_pong(0, count) }

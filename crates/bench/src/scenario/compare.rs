@@ -1,4 +1,4 @@
-//! One row of each of the other scenarios.
+//! The scenario with one row of each of the other scenarios.
 
 use clap::Args;
 
@@ -13,7 +13,7 @@ use crate::workload::{
     StreamWorkload, ThroughLibrary, WithBystanders, Workload,
 };
 
-/// One row of each of the other scenarios.
+/// The `compare` scenario: one row of each of the other scenarios.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Compare {}
 
@@ -101,7 +101,7 @@ fn idle(effort: Effort) -> [Trial; 2] {
         })
 }
 
-/// The same call by a client with nothing in it, and by libraries.
+/// The same call by the raw client and by each library.
 fn clients(effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial> {
     let (count, size) = (effort.choose(None, 10_000, 20), 11);
     let raw = OwnBusOnly(text_call(size, count));

@@ -1,4 +1,4 @@
-//! Scenarios of connections and names that come and go.
+//! Scenarios that open connections and request names.
 
 use clap::Args;
 
@@ -8,7 +8,7 @@ use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload;
 
-/// Connecting and leaving.
+/// The `connect` scenario: connecting and disconnecting.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct ConnectScenario {
     /// Number of connections [default: 1000]
@@ -39,13 +39,14 @@ pub(super) const CONNECT: ScenarioInfo = ScenarioInfo {
     metrics: &[Metric::ConnectUs],
 };
 
-/// Requesting and releasing names.
+/// The `names` scenario: requesting and releasing a name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct NamesScenario {
-    /// Numbers of other connections, each with a match rule for a name of its own [default: 0,10,1000]
+    /// Numbers of other connections, each with a match rule for a different name [default:
+    /// 0,10,1000]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = words::count_or_none)]
     pub(crate) bystanders: Option<Vec<u64>>,
-    /// Number of times that the name is taken and released [default: 2000]
+    /// Number of times that the name is requested and released [default: 2000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) count: Option<u64>,
 }

@@ -1,16 +1,16 @@
-//! How thoroughly things are measured.
+//! How thoroughly a run measures.
 
-/// How thoroughly things are measured.
+/// How thoroughly a run measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
-    /// So that figures can be believed.
+    /// Enough rounds and repetitions for reliable figures.
     Full,
-    /// So that one sees in seconds that everything works.
+    /// As few repetitions as possible, to check within seconds that everything works.
     Quick,
 }
 
 impl Effort {
-    /// What was given, or else one of these.
+    /// Returns `given`, or else the default for this effort.
     pub(crate) fn choose<T>(self, given: Option<T>, full: T, quick: T) -> T {
         given.unwrap_or(match self {
             Self::Full => full,
@@ -18,12 +18,12 @@ impl Effort {
         })
     }
 
-    /// The same of lists.
+    /// Returns the `given` list, or else the default for this effort.
     pub(crate) fn list<T: Clone>(self, given: Option<&[T]>, full: &[T], quick: &[T]) -> Vec<T> {
         self.choose(given, full, quick).to_vec()
     }
 
-    /// How often everything is measured, if that is not given.
+    /// The default number of rounds.
     pub(crate) const fn rounds(self) -> u32 {
         match self {
             Self::Full => 5,

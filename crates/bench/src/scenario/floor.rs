@@ -1,4 +1,4 @@
-//! Lower bound for any bus.
+//! The scenario that measures the lower bound for any bus.
 
 use clap::Args;
 
@@ -11,7 +11,7 @@ use crate::result::{BenchCase, CaseSetting, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{Burst, CallWorkload, StreamWorkload};
 
-/// Lower bound for any bus.
+/// The `floor` scenario: the lower bound for any bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Floor {
     /// Sizes of calls, in bytes [default: 8,1000,32768,1000000]

@@ -1,4 +1,4 @@
-//! Where the programs of libraries are made.
+//! Builds the programs of libraries for scenarios.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::result::Absence;
 /// Finds libraries and builds their programs, each once. A library that is missing becomes an
 /// [`Absence`].
 pub struct LibraryBuilder<'t> {
-    /// `None` if no library is looked for.
+    /// `None` if scenarios shall find no libraries.
     cache: Option<Result<Cache, MissingLibrary>>,
     effort: Effort,
     known: BTreeMap<Library, Option<BuiltLibrary>>,
@@ -18,8 +18,8 @@ pub struct LibraryBuilder<'t> {
 }
 
 impl<'t> LibraryBuilder<'t> {
-    /// A builder that keeps programs in `cache`; without one it finds no libraries. `tell` is called
-    /// with a sentence about anything that takes long.
+    /// Creates a builder that keeps programs in `cache`; without a cache it finds no libraries. It
+    /// calls `tell` with a sentence before each long operation.
     pub(crate) fn new(
         cache: Option<Result<Cache, MissingLibrary>>,
         effort: Effort,

@@ -1,8 +1,9 @@
-//! Lists of cases, each with the workload that is measured there: what `diligence bench` can do.
+//! Scenarios: lists of cases, each with the workload to measure.
 //!
-//! A scenario is a type whose fields are its options on the command line; what is not given has
-//! the parameters of the experiment that it repeats. To add one: the type and its [`ScenarioInfo`], a
-//! line in [`INFOS`], one in [`all`], and a variant of the command.
+//! A scenario is a type whose fields are its command-line options; an option that is not given has
+//! the parameter of the experiment that the scenario repeats. To add a scenario, define the type
+//! and its [`ScenarioInfo`], and add a line in [`INFOS`], a line in [`all`], and a variant of the
+//! command.
 
 mod calls;
 mod clients;
@@ -30,7 +31,7 @@ pub(crate) use words::size_label;
 
 use crate::scenario_info::ScenarioInfo;
 
-/// All scenarios, with the parameters that they have if nothing is given.
+/// Returns all scenarios with their default options.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Scenario>> {
     vec![
@@ -54,7 +55,7 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
     ]
 }
 
-/// What tables and reports know of all scenarios.
+/// Titles, descriptions and metrics of all scenarios.
 pub static INFOS: [ScenarioInfo; 17] = [
     compare::COMPARE,
     floor::FLOOR,

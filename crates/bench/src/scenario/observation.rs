@@ -10,16 +10,16 @@ use crate::workload::{
     CallWorkload, CountedWorkload, ObservedWorkload, ObserverKind, Recorded, StreamWorkload,
 };
 
-/// Cost of observation.
+/// The `trace` scenario: the cost of observation.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct TraceScenario {
-    /// The observers [default: all]
+    /// Observers to measure [default: all]
     #[arg(long, value_name = "WATCHER", value_delimiter = ',', value_enum)]
     pub(crate) watchers: Option<Vec<ObserverKind>>,
     /// Sizes of calls, one after the other, in bytes [default: 8,16384]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) calls: Option<Vec<u64>>,
-    /// Sizes of signals, as fast as they can be sent, in bytes [default: 100,2048]
+    /// Sizes of signals, sent at full rate, in bytes [default: 100,2048]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = words::size)]
     pub(crate) streams: Option<Vec<u64>>,
     /// Number of calls [default: 2000]
@@ -28,7 +28,7 @@ pub struct TraceScenario {
     /// Number of signals [default: 50000]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) signals: Option<u64>,
-    /// Turns in each round, each without and with the observer [default: 5]
+    /// Repetitions in each round, each without and with the observer [default: 5]
     #[arg(long, value_name = "N", value_parser = words::count)]
     pub(crate) turns: Option<u64>,
 }
@@ -109,7 +109,7 @@ pub(super) const TRACE: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Recording rate.
+/// The `recording` scenario: the rate at which `diligence record` keeps up.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct Recording {
     /// Sizes of the signals, in bytes [default: 100,2048]
@@ -141,10 +141,10 @@ impl Scenario for Recording {
     }
 }
 
-/// Bytes of a recording: several times what the ring between bus and recorder holds.
+/// Size of a recording in bytes: several times the size of the ring between bus and recorder.
 const FILE_LEN: u64 = 200_000_000;
 
-/// Bytes of a recording for each message besides its payload, about.
+/// Approximate bytes that a recording needs per message in addition to the payload.
 const HEAD_LEN: u64 = 300;
 
 pub(super) const RECORDING: ScenarioInfo = ScenarioInfo {

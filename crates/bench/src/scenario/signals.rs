@@ -15,7 +15,7 @@ use crate::workload::{
     WithBystanders,
 };
 
-/// Signals at full rate.
+/// The `signals` scenario: signals at full rate.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct SignalsScenario {
     /// Sizes of the signals, in bytes [default: 32,64,128,... up to 131072]
@@ -50,7 +50,7 @@ impl Scenario for SignalsScenario {
     }
 }
 
-/// How many messages of a size take about half a second.
+/// The number of messages of a size that take about half a second.
 pub(super) fn stream_count(size: u64) -> u64 {
     (330_000_000 / size.max(1)).clamp(5000, 200_000)
 }
@@ -71,7 +71,7 @@ pub(super) const SIGNALS: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// All volumes of a large storage system change at once.
+/// The `volumes` scenario: all volumes of a large storage system change at once.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct VolumesScenario {
     /// Number of physical volumes [default: 120000]
@@ -132,7 +132,7 @@ pub(super) const VOLUMES: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Signals to many recipients.
+/// The `fan-out` scenario: signals to many recipients.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct FanOut {
     /// Numbers of signals in a burst [default: 1,10]
@@ -174,12 +174,12 @@ impl Scenario for FanOut {
     }
 }
 
-/// What such a burst is called.
+/// The label of a burst: `10 signals to 100`.
 pub(super) fn burst_label(signals: u64, recipients: u64) -> String {
     format!("{} to {recipients}", counted(signals, "signal", "signals"))
 }
 
-/// How many bursts take about half a second.
+/// The number of bursts that take about half a second.
 pub(super) fn bursts(signals: u64, recipients: u64) -> u64 {
     (20_000 / (signals * recipients).max(1)).clamp(40, 300)
 }
@@ -210,7 +210,7 @@ pub(super) const FAN_OUT: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Signals to many recipients, with a prioritized bus.
+/// The `priority` scenario: signals to many recipients, with a prioritized bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct PriorityScenario {
     /// Nice values of the bus [default: 0,-5,-15]
@@ -279,7 +279,7 @@ impl PriorityScenario {
     }
 }
 
-/// Longer than a bus needs for what comes at once.
+/// A slice longer than a bus needs to process one burst.
 const LONG_SLICE: Duration = Duration::from_millis(20);
 
 pub(super) const PRIORITY: ScenarioInfo = ScenarioInfo {
@@ -296,7 +296,7 @@ pub(super) const PRIORITY: ScenarioInfo = ScenarioInfo {
     ],
 };
 
-/// Signals among many match rules.
+/// The `rules` scenario: signals with many match rules that do not match.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub struct RulesScenario {
     /// Numbers of match rules that do not match [default: 1,10,100,1000,10000,100000]
@@ -330,7 +330,7 @@ impl Scenario for RulesScenario {
     }
 }
 
-/// One signal after the other, to one recipient.
+/// Single signals to one recipient, one after another.
 pub(super) const fn single_signals(count: u64) -> Burst {
     Burst::new(1, 1, count)
 }

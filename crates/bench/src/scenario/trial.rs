@@ -1,4 +1,4 @@
-//! What a scenario is: a list of trials, and the subjects on which they are measured.
+//! The [`Scenario`] trait, its trials, and the subjects on which they are measured.
 
 use std::fmt;
 
@@ -8,46 +8,46 @@ use crate::scenario_info::ScenarioInfo;
 use crate::subject::BenchSubject;
 use crate::workload::Workload;
 
-/// A list of cases.
+/// A list of cases, each with a workload.
 pub trait Scenario: fmt::Debug {
-    /// What reports say about it.
+    /// The name, title, description and metrics of the scenario.
     fn info(&self) -> &'static ScenarioInfo;
 
-    /// What is measured.
+    /// The default subjects to measure.
     fn subjects(&self) -> Subjects {
         Subjects::FloorAndBuses
     }
 
-    /// The cases, in the order in which they are measured and shown.
+    /// Returns the cases, in the order in which they are measured and shown.
     fn trials(&self, effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial>;
 }
 
-/// A case, and what is measured there.
+/// A case and the workload to measure for it.
 #[derive(Debug)]
 pub struct Trial {
-    /// The case.
+    /// The case that the results belong to.
     pub(crate) case: BenchCase,
-    /// What is measured.
+    /// The workload that is measured.
     pub(crate) workload: Box<dyn Workload>,
 }
 
-/// What is measured in a scenario if no buses are given.
+/// The default subjects of a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subjects {
     /// The floor and all installed buses.
     FloorAndBuses,
     /// Two processes without a bus between them, the floor and all installed buses.
     DirectFloorAndBuses,
-    /// All installed buses.
+    /// All installed buses, without the floor.
     Buses,
-    /// The bus of this program.
+    /// Only the bus of this project.
     OurBus,
-    /// No buses, but everything that is not a bus.
+    /// No buses, only direct connection, floor and relay.
     Floors,
 }
 
 impl Subjects {
-    /// What is not a bus.
+    /// The subjects that are not buses.
     pub(crate) const fn floors(self) -> &'static [BenchSubject] {
         match self {
             Self::FloorAndBuses => &[BenchSubject::Floor],

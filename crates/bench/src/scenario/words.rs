@@ -1,4 +1,4 @@
-//! Words of the command line.
+//! Parsers for command-line values, and labels for cases.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use sys::scheduling::{Nice, Slice};
 use crate::number::grouped;
 use crate::raw::ReadBuffer;
 
-/// How many of something: at least one.
+/// Parses a count of at least 1.
 pub(super) fn count(word: &str) -> Result<u64, String> {
     number(word, 1..=COUNT_MAX, "expected a whole number")
 }
 
-/// How many of something, or none.
+/// Parses a count, which may be 0.
 pub(super) fn count_or_none(word: &str) -> Result<u64, String> {
     number(word, 0..=COUNT_MAX, "expected a whole number")
 }
 
-/// A size in bytes that fits in an array.
+/// Parses a size in bytes that fits in a D-Bus array.
 pub(super) fn size(word: &str) -> Result<u64, String> {
     number(word, 0..=SIZE_MAX, "expected a number of bytes")
 }
 
-/// How much is read at once.
+/// Parses the size of a read buffer.
 pub(super) fn read_buffer(word: &str) -> Result<ReadBuffer, String> {
     if word == OURS {
         return Ok(ReadBuffer::Ours);
@@ -32,13 +32,13 @@ pub(super) fn read_buffer(word: &str) -> Result<ReadBuffer, String> {
     Ok(ReadBuffer::Bytes(bytes as usize))
 }
 
-/// A nice value.
+/// Parses a nice value from -20 to 19.
 pub(super) fn nice(word: &str) -> Result<Nice, String> {
     let nice = word.parse().ok().and_then(Nice::new);
     nice.ok_or_else(|| "expected a whole number from -20 to 19".to_owned())
 }
 
-/// The length of a slice, in milliseconds.
+/// Parses the length of a time slice, in milliseconds.
 pub(super) fn slice(word: &str) -> Result<Slice, String> {
     let seconds = word.parse().ok().map(|milliseconds: f64| milliseconds / 1e3);
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -46,7 +46,7 @@ pub(super) fn slice(word: &str) -> Result<Slice, String> {
     slice.ok_or_else(|| "expected a number of milliseconds from 0.1 to 100".to_owned())
 }
 
-/// How a read buffer is called in cases, and on the command line.
+/// The name of a read buffer in cases and on the command line.
 pub(super) fn read_buffer_word(size: ReadBuffer) -> String {
     match size {
         ReadBuffer::Ours => OURS.to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn read_buffer_word(size: ReadBuffer) -> String {
     }
 }
 
-/// A size with its unit: `8 B`, `31.6 kB`, `10 MB`.
+/// Formats a size with its unit: `8 B`, `31.6 kB`, `10 MB`.
 pub(crate) fn size_label(bytes: u64) -> String {
     let (value, unit) = match bytes {
         0..1_000 => return format!("{bytes} B"),
@@ -65,7 +65,8 @@ pub(crate) fn size_label(bytes: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A power of two with its unit: `32 B`, `128 KiB`.
+/// Formats a size as KiB if it is a multiple of 1024, otherwise like [`size_label`]: `32 B`, `128
+/// KiB`.
 pub(super) fn binary_size_label(bytes: u64) -> String {
     if bytes >= 1024 && bytes.is_multiple_of(1024) {
         return format!("{} KiB", bytes / 1024);
@@ -73,7 +74,7 @@ pub(super) fn binary_size_label(bytes: u64) -> String {
     size_label(bytes)
 }
 
-/// How many of something, in words.
+/// Formats a count with its noun: `1 signal`, `10 signals`.
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     match count {
         1 => format!("1 {one}"),
@@ -86,13 +87,13 @@ fn number(word: &str, range: RangeInclusive<u64>, what: &str) -> Result<u64, Str
     number.ok_or_else(|| format!("{what} from {} to {}", range.start(), range.end()))
 }
 
-/// The word for a read buffer that takes what there is.
+/// The command-line name of the read buffer of this project.
 const OURS: &str = "ours";
 
-/// More than any measurement needs.
+/// The largest accepted count, more than any measurement needs.
 const COUNT_MAX: u64 = 100_000_000;
 
-/// What an array can have, the time stamp and all else left out.
+/// The largest payload in bytes: the maximum length of a D-Bus array.
 const SIZE_MAX: u64 = 64 << 20;
 
 #[cfg(test)]

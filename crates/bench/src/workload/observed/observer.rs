@@ -148,7 +148,12 @@ pub(super) struct EnabledFlightRecorder {
 
 impl EnabledFlightRecorder {
     fn on(stage: &MeasurementStage<'_>) -> Result<Self, MeasureError> {
-        let unknown = || MeasureError::Unable("this observer requires a bus started by the benchmark, found a running one".to_owned());
+        let unknown = || {
+            MeasureError::Unable(
+                "this observer requires a bus started by the benchmark, found a running one"
+                    .to_owned(),
+            )
+        };
         let file = stage.configuration.clone().ok_or_else(unknown)?;
         let before = fs::read_to_string(&file)?;
         let with = before.replace("</busconfig>", FLIGHT_RECORDER);
