@@ -1,4 +1,4 @@
-//! The directory of one bus: its socket, its configuration, what it wrote.
+//! The directory of one bus: its socket, its configuration and its output.
 
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use sys::private_directory::PrivateDirectory;
 use wire::address::{Address, AddressList, Transport, UnixTransport};
 
-/// Where the files of one bus are.
+/// The paths of the files of one bus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct BusFiles {
     directory: PathBuf,
 }
 
 impl BusFiles {
-    /// The files in a directory, which need not exist.
+    /// Returns the paths in a directory, which need not exist.
     pub(super) fn new_in(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
     }
 
-    /// The socket at which the bus listens.
+    /// The socket that the bus listens at.
     pub(super) fn socket(&self) -> PathBuf {
         self.directory.join(SOCKET)
     }
@@ -33,13 +33,13 @@ impl BusFiles {
         self.directory.join("bus.conf")
     }
 
-    /// The file with all that its processes write.
+    /// The file that receives the output of the bus's processes.
     pub(super) fn log(&self) -> PathBuf {
         self.directory.join("log")
     }
 }
 
-/// A new directory for the files of one bus, or of one benchmark.
+/// Creates a directory for the files of one bus, or of one benchmark.
 pub(crate) fn private_directory() -> io::Result<PrivateDirectory> {
     PrivateDirectory::new("diligence-bench-")
 }

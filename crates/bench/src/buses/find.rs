@@ -1,4 +1,4 @@
-//! Finding the programs of a bus.
+//! Finds the programs of buses.
 
 use std::env;
 use std::ffi::OsString;
@@ -17,23 +17,23 @@ use super::launch::{BusCommand, Launch};
 use crate::body_validation::BenchBodyValidation;
 use crate::result::{Absence, SubjectInfo};
 
-/// Where the programs of buses are looked for.
+/// Places that are searched for the programs of buses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramPaths {
-    /// The program of our own bus.
+    /// The program of this project's bus.
     daemon: Result<PathBuf, DaemonMissing>,
-    /// The folders for the programs of the others.
+    /// The folders that are searched for other programs.
     folders: Vec<PathBuf>,
 }
 
 impl ProgramPaths {
-    /// For our own bus, the daemon that belongs to this program. For the others, the folder to which
-    /// `scripts/bench-peers` installs if this program is in the folder of a build, then `PATH`, then
-    /// `~/.cargo/bin`.
+    /// Returns the default places. For this project's bus, that is the daemon that belongs to this
+    /// program. For the others, they are the folder to which `scripts/bench-peers` installs (if
+    /// this program is in the folder of a build), then `PATH`, then `~/.cargo/bin`.
     ///
     /// # Errors
     ///
-    /// When the system does not say where this program is.
+    /// Fails if the system does not provide the path of this program.
     pub fn of_this_process() -> io::Result<Self> {
         let mut folders = peers_of(&env::current_exe()?);
         if let Some(path) = env::var_os("PATH") {
@@ -43,13 +43,13 @@ impl ProgramPaths {
         Ok(Self { daemon: locate::daemon(), folders })
     }
 
-    /// Another program for our own bus.
+    /// Replaces the program of this project's bus.
     #[must_use]
     pub fn with_daemon(self, program: PathBuf) -> Self {
         Self { daemon: Ok(program), ..self }
     }
 
-    /// The same, and this folder before all others.
+    /// Adds a folder before all other folders.
     #[must_use]
     pub fn with_folder(mut self, folder: PathBuf) -> Self {
         self.folders.insert(0, folder);
@@ -70,12 +70,12 @@ pub struct InstalledBus {
 }
 
 impl BusKind {
-    /// Looks for its programs, and asks them for their version. An address is taken as it is;
-    /// whether a bus listens there shows when it is [started](InstalledBus::start).
+    /// Searches for the programs of the bus, and asks them for their version. An address is not
+    /// checked; [`InstalledBus::start`] fails if no bus listens there.
     ///
     /// # Errors
     ///
-    /// The first of what it needs that is not there.
+    /// Returns the first missing requirement.
     pub fn find(&self, places: &ProgramPaths) -> Result<InstalledBus, MissingBus> {
         let launch = self.find_launch(places)?;
         let version = match &launch {
@@ -103,20 +103,21 @@ impl BusKind {
 }
 
 impl InstalledBus {
-    /// Which one it is.
+    /// Returns which bus this is.
     #[must_use]
     pub fn kind(&self) -> &BusKind {
         &self.kind
     }
 
-    /// What it says of its version: `1.14.10`. Empty if it says nothing, or runs already.
+    /// The version that the program reports: `1.14.10`. Empty if it reports none, or if the bus
+    /// runs already.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The facts about it for the record. In the command, `DIRECTORY` stands for a directory that
-    /// every start makes anew.
+    /// Returns the facts about the bus for the record. In the command, `DIRECTORY` stands for a
+    /// directory that is created for every start.
     #[must_use]
     pub fn info(&self) -> SubjectInfo {
         let command = match &self.launch {
@@ -133,7 +134,7 @@ impl InstalledBus {
     }
 }
 
-/// What a bus needs that is not there.
+/// A requirement of a bus that is missing.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MissingBus {
     /// The program `diligence-bus`.
@@ -145,13 +146,13 @@ pub enum MissingBus {
     /// The program `dbus-broker-launch`.
     #[error("dbus-broker is not installed; get it with: apt install dbus-broker")]
     DbusBroker,
-    /// The program that gives a socket to the launcher of dbus-broker.
+    /// The program that passes a socket to the launcher of dbus-broker.
     #[error(
         "systemd-socket-activate, which starts dbus-broker, is not installed; get it with: \
          apt install systemd"
     )]
     SocketActivation,
-    /// A process that reads what dbus-broker writes to the journal.
+    /// A process that reads the messages that dbus-broker writes to the journal.
     #[error(
         "dbus-broker needs a process that reads {}, like systemd's journal; run this where \
          systemd runs, or as root",
@@ -166,7 +167,7 @@ pub enum MissingBus {
 }
 
 impl MissingBus {
-    /// This as a line of the results.
+    /// Converts the missing requirement to a record of the results.
     #[must_use]
     pub fn absence(&self) -> Absence {
         Absence { subject: self.kind().to_string(), remedy: self.to_string() }
@@ -206,7 +207,7 @@ fn is_root() -> bool {
     credentials::own_credentials().is_ok_and(|own| own.uid == 0)
 }
 
-/// What the program prints as its version: the last word of the first line.
+/// Returns the version that the program prints: the last word of the first line.
 fn version_of(start: &BusCommand) -> String {
     let output = Command::new(start.versioned()).arg("--version").stdin(Stdio::null()).output();
     output.map_or_else(|_| String::new(), |output| version_in(&output.stdout))
@@ -222,7 +223,7 @@ fn lossy(word: OsString) -> String {
     word.to_string_lossy().into_owned()
 }
 
-/// The one that `scripts/bench-peers` installs, too.
+/// The version that `scripts/bench-peers` installs, too.
 const BUSD_VERSION: &str = "0.6.1";
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The reader of what is written to the journal.
+//! A reader for the journal socket.
 //!
-//! dbus-broker and its launcher write to the journal's socket. They do not start if no process reads
-//! there, and end when they have something to write and the reader is gone. So where no journal
-//! runs, this process stands in for it as long as it has a dbus-broker.
+//! dbus-broker and its launcher write to the journal socket. They do not start if no process reads
+//! from it, and end when they write after the reader has gone. So if no journal runs, this process
+//! reads from the socket as long as it uses dbus-broker.
 
 use std::fs;
 use std::io;
@@ -15,22 +15,22 @@ use std::thread::{self, JoinHandle};
 
 use super::log_tail::tail;
 
-/// The reader of what is written to the journal.
+/// The reader of the journal socket.
 #[derive(Debug)]
 pub(super) enum JournalReader {
-    /// The journal, or another process that stands in for it.
+    /// The journal, or another process in its place.
     Others,
-    /// This process, as long as this is held.
+    /// This process, as long as the value exists.
     Ours(StandInShare),
 }
 
 impl JournalReader {
-    /// Whether a process reads there now.
+    /// True if a process reads from the journal socket now.
     pub(super) fn is_read() -> bool {
         is_read_at(Path::new(SOCKET))
     }
 
-    /// Makes sure that a process does; only root can stand in for the journal.
+    /// Ensures that a process reads from the socket; only root can replace the journal.
     pub(super) fn ensure() -> io::Result<Self> {
         let mut shared = lock();
         if let Some(stand_in) = shared.upgrade() {
@@ -44,7 +44,7 @@ impl JournalReader {
         Ok(Self::Ours(StandInShare(Some(stand_in))))
     }
 
-    /// What was written there lately, if this process has read it.
+    /// Returns the recent messages, if this process reads them.
     pub(super) fn last_words(&self) -> String {
         match self {
             Self::Ours(StandInShare(Some(stand_in))) => stand_in.inbox.words().clone(),
@@ -52,7 +52,7 @@ impl JournalReader {
         }
     }
 
-    /// Forgets what was written there until now.
+    /// Discards the messages read so far.
     pub(super) fn forget(&self) {
         if let Self::Ours(StandInShare(Some(stand_in))) = self {
             stand_in.inbox.words().clear();
@@ -60,13 +60,14 @@ impl JournalReader {
     }
 }
 
-/// A share in the one stand-in of this process; the last to go ends it.
+/// A reference to the only stand-in of this process; dropping the last reference ends it.
 #[derive(Debug)]
 pub(super) struct StandInShare(Option<Arc<StandIn>>);
 
 impl Drop for StandInShare {
     fn drop(&mut self) {
-        // Under the lock, so that nobody takes a socket that is about to close for the journal.
+        // Holds the lock, so that no other thread mistakes a socket that is about to close for the
+        // journal.
         let _lock = lock();
         self.0.take();
     }
@@ -76,14 +77,14 @@ fn lock() -> MutexGuard<'static, Weak<StandIn>> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// There is one socket on the machine, so there is one reader of it in the process.
+/// The machine has one journal socket, so this process has at most one reader of it.
 static SHARED: Mutex<Weak<StandIn>> = Mutex::new(Weak::new());
 
-/// The socket, and a thread that empties it.
+/// The socket, and a thread that reads from it.
 #[derive(Debug)]
 pub(super) struct StandIn {
     path: PathBuf,
-    /// The directories that were not there before, the deepest first.
+    /// The directories that did not exist before, deepest first.
     directories: Vec<PathBuf>,
     inbox: Arc<Inbox>,
     thread: Option<JoinHandle<()>>,
@@ -118,7 +119,7 @@ impl StandIn {
 
 impl Drop for StandIn {
     fn drop(&mut self) {
-        // What cannot be removed stays: the next to stand in takes it for what it is.
+        // A file that cannot be removed stays; the next stand-in recognizes it as stale.
         let _ = fs::remove_file(&self.path);
         for directory in &self.directories {
             let _ = fs::remove_dir(directory);
@@ -126,7 +127,7 @@ impl Drop for StandIn {
         self.inbox.closing.store(true, Ordering::Release);
         let closed = self.inbox.socket.shutdown(Shutdown::Both).is_ok();
         if let (true, Some(thread)) = (closed, self.thread.take()) {
-            // It has nothing to say.
+            // The thread returns no value.
             let _ = thread.join();
         }
     }
@@ -155,7 +156,7 @@ fn is_read_at(path: &Path) -> bool {
     UnixDatagram::unbound().and_then(|socket| socket.connect(path)).is_ok()
 }
 
-/// Binds to a path at which no process reads; replaces a stale socket file.
+/// Binds to a path that no process reads from; replaces a stale socket file.
 fn bind(path: &Path) -> io::Result<UnixDatagram> {
     match UnixDatagram::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
@@ -166,7 +167,7 @@ fn bind(path: &Path) -> io::Result<UnixDatagram> {
     }
 }
 
-/// What a datagram in the journal's format says, as `program: message` and a newline.
+/// Formats a datagram in the journal's format as `program: message` and a newline.
 fn line_of(datagram: &[u8]) -> Option<String> {
     let (mut program, mut message) = (None, None);
     let mut rest = datagram;
@@ -182,8 +183,8 @@ fn line_of(datagram: &[u8]) -> Option<String> {
     Some(format!("{}: {}\n", text(program?), text(message?)))
 }
 
-/// The first field, and what follows it: `NAME=value` and a newline, or, for values that have
-/// newlines, `NAME`, a newline, eight bytes with the length, the value and a newline.
+/// Splits off the first field: `NAME=value` and a newline or, for values with newlines, `NAME`, a
+/// newline, the length as eight bytes, the value and a newline.
 fn field(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let end = bytes.iter().position(|&byte| byte == b'\n')?;
     let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
@@ -195,10 +196,10 @@ fn field(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((line, value, rest.get(1..)?))
 }
 
-/// Where programs write to the journal (systemd's native protocol).
+/// The socket of the journal (systemd's native protocol).
 pub(super) const SOCKET: &str = "/run/systemd/journal/socket";
 
-/// Bytes of the largest message that is kept; what is longer is cut.
+/// Size of the largest message that is kept, in bytes; longer messages are truncated.
 const DATAGRAM_LEN_MAX: usize = 64 << 10;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The words that start each bus.
+//! The command line of each bus.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use wire::address::AddressList;
 use super::directory::BusFiles;
 use crate::body_validation::BenchBodyValidation;
 
-/// How a bus comes to run.
+/// The way a bus is started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Launch {
     Program(BusCommand),
     Runs(AddressList),
 }
 
-/// Which program is started, and how.
+/// The program of a bus and its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum BusCommand {
     Diligence {
@@ -24,12 +24,13 @@ pub(super) enum BusCommand {
     DbusDaemon {
         program: PathBuf,
     },
-    /// The launcher, by a program that gives it the socket at the first connection.
+    /// The launcher of dbus-broker, started by a program that passes it the socket at the first
+    /// connection.
     DbusBroker {
         activator: PathBuf,
         launcher: PathBuf,
     },
-    /// The one of the zbus project.
+    /// The program `busd` of the zbus project.
     Busd {
         program: PathBuf,
     },
@@ -69,8 +70,8 @@ fn daemon_options(files: &BusFiles) -> [OsString; 3] {
     ["--nofork".into(), "--nopidfile".into(), with_value("--config-file=", &files.config())]
 }
 
-/// The launcher is also a client, of the bus that it finds in the environment: its own one here,
-/// where there may be no other.
+/// The launcher is also a client of the bus that the environment names. Here that is its own bus,
+/// because there may be no other.
 fn broker_words(activator: &Path, launcher: &Path, files: &BusFiles) -> Vec<OsString> {
     vec![
         word(activator),

@@ -1,13 +1,13 @@
-//! Several buses.
+//! Lists of buses on the command line.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{BusKind, UnknownBus};
 
-/// The buses of a comparison, in the order of its columns: at least one, and none twice.
+/// The buses of a comparison, in the order of its columns: at least one, without duplicates.
 ///
-/// They are written with commas between them. What follows an address and has the form of a key
+/// In text, they are separated by commas. If the part after an address has the form of a key, it
 /// belongs to the address.
 ///
 /// ```
@@ -24,13 +24,13 @@ use super::{BusKind, UnknownBus};
 pub struct BusList(Vec<BusKind>);
 
 impl BusList {
-    /// All that have a name.
+    /// Returns all buses that have a name.
     #[must_use]
     pub fn all() -> Self {
         Self(BusKind::ALL.into())
     }
 
-    /// They.
+    /// Returns the buses in order.
     #[must_use]
     pub fn kinds(&self) -> &[BusKind] {
         &self.0
@@ -62,18 +62,18 @@ impl fmt::Display for BusList {
     }
 }
 
-/// Why a text is not a list of buses.
+/// A text is not a list of buses.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BusListError {
-    /// One of its words does not name a bus.
+    /// A word does not name a bus.
     #[error(transparent)]
     BusKind(#[from] UnknownBus),
-    /// One bus is named twice, so that its columns would look the same.
+    /// A bus appears twice, so its columns would be the same.
     #[error("{0} is named twice")]
     Twice(BusKind),
 }
 
-/// Splits at commas, but not within addresses.
+/// Splits at commas, except within addresses.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let (mut start, mut end) = (0, 0);
@@ -92,7 +92,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// Whether a piece has an `=`, and not after a colon, as in the first piece of an address.
+/// True if a part has an `=` that does not follow a colon, unlike the first part of an address.
 fn is_key(piece: &str) -> bool {
     piece.find(['=', ':']).is_some_and(|at| piece.as_bytes()[at] == b'=')
 }

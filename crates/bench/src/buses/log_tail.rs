@@ -1,12 +1,12 @@
-//! What a bus has written before it died.
+//! The last output of a bus that died.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The last [4 KiB](LAST_WORDS_LEN_MAX) of a text, from the beginning of a line if that is more
-/// than nothing.
+/// Returns the last [4 KiB](LAST_WORDS_LEN_MAX) of a text, starting at the beginning of a line if
+/// possible.
 pub(super) fn tail(text: &str) -> &str {
     let Some(cut) = text.len().checked_sub(LAST_WORDS_LEN_MAX).filter(|&cut| cut > 0) else {
         return text;
@@ -19,11 +19,12 @@ pub(super) fn tail(text: &str) -> &str {
     }
 }
 
-/// The tail of what a file has from this byte on; empty if it cannot be read.
+/// Returns the tail of a file's content after byte `from`; empty if the file cannot be read.
 pub(super) fn tail_of(file: &Path, from: u64) -> String {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = File::open(file)?;
-        // One byte before may be a newline, and a character may have been cut.
+        // Reads more than is kept, because the preceding byte may be a newline, and a character may
+        // be cut.
         let enough = u64::try_from(LAST_WORDS_LEN_MAX).unwrap_or(u64::MAX).saturating_mul(2);
         let len = file.metadata()?.len();
         file.seek(SeekFrom::Start(from.max(len.saturating_sub(enough))))?;
@@ -35,7 +36,7 @@ pub(super) fn tail_of(file: &Path, from: u64) -> String {
     tail(&String::from_utf8_lossy(&bytes)).to_owned()
 }
 
-/// The end of a sentence with what a program wrote; empty if it wrote nothing.
+/// Formats the output of a program as the end of a sentence; empty if there was no output.
 pub(super) struct QuotedOutput<'a>(pub(super) &'a str);
 
 impl fmt::Display for QuotedOutput<'_> {
@@ -48,7 +49,7 @@ impl fmt::Display for QuotedOutput<'_> {
     }
 }
 
-/// Bytes that are kept of what a bus has written.
+/// Bytes that are kept of the output of a bus.
 const LAST_WORDS_LEN_MAX: usize = 4 << 10;
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
-//! The buses that are compared: finding, starting and stopping each.
+//! The buses that are compared: how each is found, started and stopped.
 //!
-//! A [`BusKind`] is a choice on the command line. [`BusKind::find`] looks for its programs
-//! and gives what is [`InstalledBus`], or says how to get what is [`MissingBus`]. [`InstalledBus::start`]
-//! gives a [`RunningBus`], which ends when it is dropped, and with this process however that ends.
+//! A [`BusKind`] is a choice on the command line. [`BusKind::find`] searches for its programs and
+//! returns an [`InstalledBus`], or a [`MissingBus`] that says how to install the missing program.
+//! [`InstalledBus::start`] returns a [`RunningBus`], which ends when it is dropped, and when this
+//! process ends for any reason.
 //!
-//! All get the same: one configuration file with generous limits, a socket in a directory of its
-//! own, as many open files as the system allows, and the processor that the
-//! [placement](crate::placement) says. None needs root, except that dbus-broker requires a process to
-//! read what it writes to the journal: where no systemd runs, root stands in for it.
+//! All buses get the same environment: a configuration file with generous limits, a socket in a
+//! separate directory, the maximum number of open files, and the processor of the
+//! [placement](crate::placement). They do not need root, except that dbus-broker requires a process
+//! that reads its messages from the journal socket: without systemd, this program needs root to
+//! replace the journal.
 //!
 //! | bus | how it is started |
 //! | --- | --- |
@@ -15,7 +17,7 @@
 //! | `dbus-daemon` | directly |
 //! | `dbus-broker` | by its launcher, which gets the socket from `systemd-socket-activate`; the launcher stays, and is one more connection on the bus |
 //! | `busd` | directly |
-//! | an address | not at all: it runs already, and is left running |
+//! | an address | not started: it runs already, and keeps running |
 //!
 //! ```no_run
 //! use bench::buses::{BusKind, ProgramPaths, StartOptions};
@@ -53,23 +55,24 @@ pub use crate::body_validation::BenchBodyValidation;
 pub enum BusKind {
     /// The bus of this project.
     Diligence,
-    /// The reference implementation.
+    /// The reference implementation, `dbus-daemon`.
     DbusDaemon,
-    /// The one that most desktops run.
+    /// `dbus-broker`, the bus of most desktops.
     DbusBroker,
-    /// The one of the zbus project.
+    /// `busd`, the bus of the zbus project.
     Busd,
-    /// Whichever listens there. At least one address is one that a program can connect to.
+    /// A bus that listens at one of these addresses, at least one of which a client can connect to.
     Address(AddressList),
 }
 
 impl BusKind {
-    /// The buses that have a name, ours first.
+    /// The buses that have a name, this project's bus first.
     pub const ALL: [Self; 4] = [Self::Diligence, Self::DbusDaemon, Self::DbusBroker, Self::Busd];
 
-    /// How much it reads from a connection at once, where that is known. None can be told to read more
-    /// or less: libdbus fixes it in dbus-daemon (`max_bytes_read_per_iteration`), and ours copies what
-    /// has arrived of a message with each read, so a small buffer would measure these copies.
+    /// Describes how much the bus reads from a connection at once, if known. This is not
+    /// configurable: libdbus fixes it in dbus-daemon (`max_bytes_read_per_iteration`), and our bus
+    /// copies the received part of a message with each read, so a small buffer would measure these
+    /// copies.
     #[must_use]
     pub const fn reads_at_once(&self) -> Option<&'static str> {
         match self {
@@ -80,7 +83,7 @@ impl BusKind {
         }
     }
 
-    /// Whether it can be told not to check the bodies of messages.
+    /// True if the bus has an option to skip body validation.
     #[must_use]
     pub fn can_skip_validation(&self) -> bool {
         *self == Self::Diligence
@@ -102,7 +105,7 @@ impl fmt::Display for BusKind {
 impl FromStr for BusKind {
     type Err = UnknownBus;
 
-    /// Reads a name, or, where there is a colon, an address.
+    /// Parses a name or, if there is a colon, an address.
     fn from_str(text: &str) -> Result<Self, UnknownBus> {
         if let Some(named) = Self::ALL.into_iter().find(|named| named.to_string() == text) {
             return Ok(named);
@@ -119,24 +122,24 @@ impl FromStr for BusKind {
     }
 }
 
-/// Why a text names no bus.
+/// A text does not name a bus.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UnknownBus {
-    /// It is neither a name nor an address.
+    /// The text is neither a name nor an address.
     #[error(
         "there is no bus {0:?}; there are {names}, and the address of one that runs",
         names = BusKind::ALL.map(|named| named.to_string()).join(", ")
     )]
     Unknown(String),
-    /// It has a colon but is not an address.
+    /// The text has a colon but is not an address.
     #[error("{text:?} is not an address: {error}")]
     Address {
         /// The whole text.
         text: String,
-        /// What is wrong with it as an address.
+        /// The error of the address parser.
         error: AddressError,
     },
-    /// It is for a server to listen at, and does not say enough to connect.
+    /// The address is for a server to listen at, and lacks the information to connect.
     #[error("{0} is an address to listen at, not one to connect to")]
     NotConnectable(AddressList),
 }

@@ -1,4 +1,4 @@
-//! A process that may not be our child.
+//! Handles for processes that need not be children of this process.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// A process, held so that its number cannot be mistaken for another's.
+/// A handle for a process, which a reused process id does not affect.
 #[derive(Debug)]
 pub(super) struct ProcessHandle {
     pid: u32,
@@ -16,7 +16,7 @@ pub(super) struct ProcessHandle {
 }
 
 impl ProcessHandle {
-    /// Watches the process that has this number now; `None` if there is none.
+    /// Opens a handle for the process with this id; `None` if there is none.
     pub(super) fn new(pid: u32) -> Option<Self> {
         let number = Pid::from_raw(i32::try_from(pid).ok()?)?;
         let pidfd = pidfd_open(number, PidfdFlags::empty()).ok()?;
@@ -27,13 +27,13 @@ impl ProcessHandle {
         self.pid
     }
 
-    /// Sends it a signal; does nothing if it has ended.
+    /// Sends a signal to the process; does nothing if it has ended.
     pub(super) fn signal(&self, signal: Signal) {
-        // It fails only for processes of others, which are not ours to end.
+        // Fails only for processes of other users, which this program does not end.
         let _ = pidfd_send_signal(&self.pidfd, signal);
     }
 
-    /// Waits until it has ended, for so long; says whether it has.
+    /// Waits up to `patience` for the process to end; returns true if it has ended.
     pub(super) fn ends_within(&self, patience: Duration) -> bool {
         let patience = Timespec::try_from(patience).ok();
         let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
@@ -42,7 +42,7 @@ impl ProcessHandle {
     }
 }
 
-/// The first process that a process has started; `None` if it has none, or is gone.
+/// Returns the first child of a process; `None` if it has none, or has ended.
 pub(super) fn first_child(pid: u32) -> Option<u32> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     children.split_whitespace().next()?.parse().ok()

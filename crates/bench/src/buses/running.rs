@@ -1,4 +1,4 @@
-//! A bus that runs, and how it ended.
+//! A running bus, and how it ended.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use super::journal::JournalReader;
 use super::log_tail::{QuotedOutput, tail_of};
 use super::process_handle::ProcessHandle;
 
-/// A bus that runs. Dropped, it is ended and its files are removed, if it was started here.
+/// A running bus. If this program started it, dropping the value ends it and removes its files.
 #[derive(Debug)]
 pub struct RunningBus {
     addresses: AddressList,
-    /// The process that routes, if it is known.
+    /// The process that routes messages, if known.
     router: Option<ProcessHandle>,
-    /// What was started; `None` for a bus that ran already.
+    /// The started process; `None` for a bus that was running already.
     process: Option<BusProcess>,
 }
 
@@ -40,27 +40,27 @@ impl RunningBus {
         Self { addresses, router, process: None }
     }
 
-    /// Where to connect.
+    /// The address to connect to.
     #[must_use]
     pub fn address(&self) -> &AddressList {
         &self.addresses
     }
 
-    /// The process that routes: of dbus-broker not the launcher, but what that has launched.
-    /// `None` for a bus that ran already and does not say it.
+    /// The process that routes messages: for dbus-broker, the child of the launcher. `None` for a
+    /// bus that was running already and does not report its process.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.router.as_ref().map(ProcessHandle::pid)
     }
 
-    /// The file with its configuration; `None` for a bus that ran already.
+    /// The configuration file; `None` for a bus that was running already.
     #[must_use]
     pub fn configuration(&self) -> Option<PathBuf> {
         self.process.as_ref().map(|process| process.files().config())
     }
 
-    /// How it ended, if it has ended; for errors. A connection breaks a little before its bus has
-    /// ended, so this waits up to 200 ms.
+    /// If the bus has ended, returns how, for errors. A connection breaks shortly before its bus
+    /// has ended, so this waits up to 200 ms.
     pub fn exit_report(&mut self) -> Option<ExitReport> {
         let router = self.router.as_ref().filter(|router| router.ends_within(DYING_TIME))?;
         Some(match &mut self.process {
@@ -73,7 +73,7 @@ impl RunningBus {
 impl Drop for RunningBus {
     fn drop(&mut self) {
         let (Some(router), Some(process)) = (&self.router, &mut self.process) else { return };
-        // A launcher ends after the process that it has launched.
+        // The launcher ends after its child.
         router.signal(Signal::TERM);
         if process.ends_within(PATIENCE).is_none() {
             router.signal(Signal::KILL);
@@ -81,20 +81,19 @@ impl Drop for RunningBus {
     }
 }
 
-/// How a bus ended.
+/// Describes how a bus ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExitReport {
-    /// How its process ended. `None` if it is not a child of this process.
+    /// The exit status of the process. `None` if it is not a child of this process.
     pub status: Option<ExitStatus>,
-    /// What it has written since it ran, or, if it never did, since it was started: the last
-    /// 4 KiB.
+    /// The last 4 KiB of the output since the bus was ready or, if it never was, since its start.
     pub last_words: String,
 }
 
 impl fmt::Display for ExitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.status {
-            // The standard library writes it like a field with its value.
+            // The standard library formats the status as `exit status: 1`, with a colon.
             Some(status) => {
                 write!(f, "the bus ended with {}", status.to_string().replace(": ", " "))?;
             }
@@ -104,12 +103,12 @@ impl fmt::Display for ExitReport {
     }
 }
 
-/// The process that was started, with what it needs. Dropped, it is ended and waited for.
+/// The started process, with its resources. Dropping it ends the process and waits for it.
 #[derive(Debug)]
 pub(super) struct BusProcess {
     child: Child,
     log: PathBuf,
-    /// How long the log was when the start was done.
+    /// The length of the log when the bus was ready, in bytes.
     log_start: u64,
     journal: Option<JournalReader>,
     directory: PrivateDirectory,
@@ -133,18 +132,18 @@ impl BusProcess {
         BusFiles::new_in(self.directory.path())
     }
 
-    /// How it has ended, if it has.
+    /// If the process has ended, returns how.
     pub(super) fn ended(&mut self) -> Option<ExitReport> {
         self.ends_within(Duration::ZERO).map(|status| self.exit_report_with(Some(status)))
     }
 
-    /// What it has written since it [ran](Self::settled), or since it was started.
+    /// Returns the output since the bus was [ready](Self::settled), or since its start.
     pub(super) fn last_words(&self) -> String {
         let journal = self.journal.as_ref().map(JournalReader::last_words);
         tail_of(&self.log, self.log_start) + &journal.unwrap_or_default()
     }
 
-    /// It runs: what it wrote until now is of no interest any more.
+    /// Marks the bus as ready: earlier output is ignored.
     fn settled(&mut self) {
         self.log_start = self.log.metadata().map_or(0, |meta| meta.len());
         if let Some(journal) = &self.journal {
@@ -152,7 +151,7 @@ impl BusProcess {
         }
     }
 
-    /// How it has died, when its process with that number has ended.
+    /// Describes how the bus died, after the process with this id has ended.
     fn exit_report(&mut self, router: u32) -> ExitReport {
         let status = self.ends_within(DYING_TIME);
         self.exit_report_with(status.filter(|_| router == self.pid()))
@@ -165,7 +164,7 @@ impl BusProcess {
     fn ends_within(&mut self, patience: Duration) -> Option<ExitStatus> {
         let deadline = clock::monotonic() + patience;
         loop {
-            // Only who has no such child fails to wait for it.
+            // Waiting fails only if the process is not a child.
             let status = self.child.try_wait().ok().flatten();
             if status.is_some() || clock::monotonic() >= deadline {
                 return status;
@@ -175,9 +174,9 @@ impl BusProcess {
     }
 
     fn signal(&mut self, signal: Signal) {
-        // Until it is waited for, its number belongs to no other process.
+        // Until this process waits for it, the process id is not reused.
         if self.ends_within(Duration::ZERO).is_none() {
-            // It may have ended since, and then there is nobody to tell.
+            // Fails if the process has ended in the meantime.
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
     }
@@ -188,14 +187,14 @@ impl Drop for BusProcess {
         self.signal(Signal::TERM);
         if self.ends_within(PATIENCE).is_none() {
             self.signal(Signal::KILL);
-            // Only who has no such child fails to wait for it.
+            // Waiting fails only if the process is not a child.
             let _ = self.child.wait();
         }
     }
 }
 
-/// How long a bus has to die after its connections broke.
+/// Time in which a bus must end after its connections broke.
 const DYING_TIME: Duration = Duration::from_millis(200);
 
-/// How long a bus has to end when it is asked to.
+/// Time in which a bus must end after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(2);

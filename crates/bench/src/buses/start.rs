@@ -1,4 +1,4 @@
-//! Starting a bus.
+//! Starts buses.
 
 use std::fs::{self, File};
 use std::io;
@@ -26,20 +26,26 @@ use super::process_handle::{ProcessHandle, first_child};
 use super::running::{BusProcess, ExitReport, RunningBus};
 use crate::body_validation::BenchBodyValidation;
 
-/// How a bus is started. A bus that runs already is taken as it is.
+/// Options for starting a bus. They do not affect a bus that runs already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StartOptions {
-    /// The only processor that it may use; `None` for any.
+    /// The only processor that the bus may use; `None` for any.
     pub processor: Option<usize>,
-    /// Whether it checks the bodies of messages.
+    /// Whether the bus validates the bodies of messages.
     pub body_validation: BenchBodyValidation,
 }
 
 impl InstalledBus {
-    /// Starts the bus, and returns when it has answered a first program. The limit of open files
-    /// of this process is raised, for the bus and for those who connect to it.
+    /// Starts the bus, and returns when it has answered a first client. Raises the limit of open
+    /// files of this process, for the bus and its clients.
     ///
-    /// A bus ends with the thread that has started it, so call this in one that lasts.
+    /// The bus ends with the thread that started it, so call this in a thread that lives long
+    /// enough.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bus cannot skip body validation as requested, cannot be started, ends early, or
+    /// does not answer in time.
     pub fn start(&self, options: &StartOptions) -> Result<RunningBus, BusStartError> {
         if options.body_validation == BenchBodyValidation::Off && !self.kind.can_skip_validation() {
             return Err(BusStartError::CannotSkipValidation(self.kind.clone()));
@@ -52,54 +58,54 @@ impl InstalledBus {
     }
 }
 
-/// Why a bus does not run.
+/// A bus could not be started.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BusStartError {
-    /// It always checks the bodies of messages.
+    /// The bus always validates the bodies of messages.
     #[error("{0} has no option to skip body validation")]
     CannotSkipValidation(BusKind),
-    /// The directory for its socket and configuration cannot be made.
+    /// The directory for socket and configuration cannot be created.
     #[error("cannot create a directory for the files of the bus: {0}")]
     Directory(SystemError),
     /// The limit of open files cannot be raised.
     #[error("cannot raise the limit of open files: {0}")]
     OpenFiles(SystemError),
-    /// Nothing reads what it writes to the journal, and this process cannot do it instead.
+    /// No process reads from the journal socket, and this process cannot replace the journal.
     #[error("no process reads the journal socket, and replacing the journal failed: {0}")]
     Journal(SystemError),
-    /// No machine has a processor of this number.
+    /// The machine has no processor with this number.
     #[error("there is no processor {0}")]
     NoSuchProcessor(usize),
-    /// Its program cannot be executed, or not on that processor.
+    /// The program cannot be executed, or not on that processor.
     #[error(
         "cannot start the program of the bus{}: {error}",
         .processor.map_or(String::new(), |number| format!(" on processor {number}"))
     )]
     Program {
-        /// The only processor that it may use, if there is such a limit.
+        /// The only processor that the bus may use, if limited.
         processor: Option<usize>,
-        /// The system's error.
+        /// The error of the system.
         error: SystemError,
     },
-    /// It ended before it answered.
+    /// The bus ended before it answered.
     #[error("the bus did not start: {0}")]
     Ended(ExitReport),
-    /// It did not answer in time.
+    /// The bus did not answer in time.
     #[error(
         "the bus did not answer within {} s: {error}{}",
         START_TIMEOUT.as_secs(),
         QuotedOutput(.last_words)
     )]
     Silent {
-        /// Why the last attempt to connect failed.
+        /// The error of the last attempt to connect.
         error: ConnectError,
-        /// What it has written.
+        /// The last output of the bus.
         last_words: String,
     },
-    /// It answered, but its process was not found.
+    /// The bus answered, but its process was not found.
     #[error("the bus started, but its process was not found")]
     NoRouter,
-    /// Nothing answers at the address of a bus that should run already.
+    /// No bus answers at the address of a bus that should be running.
     #[error(transparent)]
     Unreachable(ConnectError),
 }
@@ -129,7 +135,7 @@ fn start_program(start: &BusCommand, options: &StartOptions) -> Result<RunningBu
     Ok(RunningBus::ours(files.address(), router, process))
 }
 
-/// The reader of the journal that this bus needs, if it does.
+/// Returns the reader of the journal socket, if this bus requires one.
 fn journal_for(start: &BusCommand) -> io::Result<Option<JournalReader>> {
     match start {
         BusCommand::DbusBroker { .. } => JournalReader::ensure().map(Some),
@@ -139,7 +145,7 @@ fn journal_for(start: &BusCommand) -> io::Result<Option<JournalReader>> {
     }
 }
 
-/// It ends with this process, and is confined to the processor, if there is one.
+/// Configures the child to end with this process and, if `processor` is given, to run only there.
 fn child_setup(processor: Option<usize>) -> Result<ChildSetup, BusStartError> {
     let setup = ChildSetup::new().end_with_parent(ProcessSignal::Terminate);
     let Some(number) = processor else { return Ok(setup) };
@@ -147,7 +153,8 @@ fn child_setup(processor: Option<usize>) -> Result<ChildSetup, BusStartError> {
     Ok(setup.processors(only))
 }
 
-/// The command, with its configuration written. The keys of the terminal do not reach it.
+/// Writes the configuration and returns the command. Key presses in the terminal do not signal the
+/// process.
 fn command(
     start: &BusCommand,
     validation: BenchBodyValidation,
@@ -168,7 +175,7 @@ fn configuration(addresses: &AddressList) -> String {
     include_str!("bus.conf").replace("ADDRESS", &escaped)
 }
 
-/// Connects until it works, the process has ended, or [time](START_TIMEOUT) is up.
+/// Connects until it succeeds, the process has ended, or [the time](START_TIMEOUT) is over.
 fn wait_for_answer(addresses: &AddressList, process: &mut BusProcess) -> Result<(), BusStartError> {
     let deadline = clock::monotonic() + START_TIMEOUT;
     loop {
@@ -189,7 +196,7 @@ fn connect(addresses: &AddressList, timeout: Duration) -> Result<Connection, Con
     Connection::open_with(addresses, &options)
 }
 
-/// The process that answers, as it says itself.
+/// Asks the bus for its process id.
 fn asked_pid(connection: &Connection) -> Option<u32> {
     let bus = "org.freedesktop.DBus";
     let call =
@@ -198,16 +205,16 @@ fn asked_pid(connection: &Connection) -> Option<u32> {
     Some(pid)
 }
 
-/// The process that routes, where this one was started or answers for it: itself, or, if it is
-/// the launcher of dbus-broker, what it has launched.
+/// Returns the process that routes messages: the given process or, if that is the launcher of
+/// dbus-broker, its child.
 fn router_of(pid: u32) -> Option<u32> {
     if process::comm(pid)? == BROKER_LAUNCHER { first_child(pid) } else { Some(pid) }
 }
 
-/// How long a bus may take until it answers.
+/// Time in which a bus must answer after its start.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The name of the launcher of dbus-broker, of which the kernel keeps fifteen bytes.
+/// The name of the launcher of dbus-broker; the kernel keeps 15 bytes.
 const BROKER_LAUNCHER: &str = "dbus-broker-lau";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where the programs are kept once they are built.
+//! The cache of built library programs.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
@@ -8,28 +8,29 @@ use client::SystemError;
 use super::MissingLibrary;
 use super::source::File;
 
-/// A folder where the programs are kept once they are built.
+/// The folder that keeps the library programs after they are built.
 ///
-/// Each has a folder of its own, named after the library, its version and the sources, so what is
-/// there fits. It appears whole or not at all: it is filled under another name.
+/// Each program has its own folder, named after the library, its version and the sources, so a
+/// program in the cache is always current. A folder is filled under a temporary name, so it never
+/// appears incomplete.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cache {
     folder: PathBuf,
 }
 
 impl Cache {
-    /// The one of the user: `$XDG_CACHE_HOME/diligence/bench`, or below `~/.cache`.
+    /// Returns the cache of the user: `$XDG_CACHE_HOME/diligence/bench`, or below `~/.cache`.
     ///
     /// # Errors
     ///
-    /// [`MissingLibrary::CacheFolder`] when the environment does not say where that is.
+    /// [`MissingLibrary::CacheFolder`] if the environment names neither folder.
     pub fn of_user() -> Result<Self, MissingLibrary> {
         let set = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
         Ok(Self::at(caches.ok_or(MissingLibrary::CacheFolder)?.join("diligence/bench")))
     }
 
-    /// Any folder; it is made when it is needed.
+    /// Returns the cache in any folder, which is created when needed.
     #[must_use]
     pub const fn at(folder: PathBuf) -> Self {
         Self { folder }
@@ -45,13 +46,13 @@ impl Cache {
         self.folder.join("venv")
     }
 
-    /// The folder of a program that is there.
+    /// Returns the folder of a program, if it exists.
     pub(super) fn existing(&self, name: &str) -> Option<PathBuf> {
         Some(self.folder.join(name)).filter(|folder| folder.is_dir())
     }
 
-    /// The folder of a program, which `build` completes in a folder with the sources if it is not
-    /// there yet.
+    /// Returns the folder of a program. If it does not exist, `build` completes a new folder with
+    /// the sources.
     pub(super) fn folder(
         &self,
         name: &str,
@@ -65,12 +66,12 @@ impl Cache {
         let built = fill(&unfinished, files)
             .and_then(|()| build(&unfinished))
             .and_then(|()| self.publish(&unfinished, name));
-        // After success it is gone already; otherwise nothing can be done if it stays.
+        // After success, the folder has been renamed; after a failure, there is nothing else to do.
         let _ = fs::remove_dir_all(&unfinished);
         built
     }
 
-    /// Gives a folder that is complete its name, unless another process was faster.
+    /// Renames a complete folder, unless another process was faster.
     fn publish(&self, complete: &Path, name: &str) -> Result<PathBuf, MissingLibrary> {
         let folder = self.folder.join(name);
         match fs::rename(complete, &folder) {

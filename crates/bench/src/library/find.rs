@@ -1,4 +1,4 @@
-//! Finding libraries in the system, and building their programs.
+//! Finds libraries in the system, and builds their programs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::source::{
 };
 use super::{Library, ProgramMode, ours};
 
-/// A library that is there; its program may still have to be built.
+/// An installed library, whose program may still have to be built.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundLibrary {
     /// Which library it is.
@@ -22,20 +22,20 @@ pub struct FoundLibrary {
     program: LibraryProgram,
 }
 
-/// What its program will be.
+/// The program of a library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum LibraryProgram {
-    /// This one.
+    /// This program.
     Ours,
-    /// A file in C, to be compiled with what pkg-config knows of the package.
+    /// A C file, compiled with the flags that pkg-config reports for the package.
     Compiled { files: [File; 2], package: &'static str },
-    /// A script, the first of the files, for this interpreter.
+    /// A script, the first of the files, run by this interpreter.
     Script { files: [File; 2], interpreter: PathBuf },
-    /// A package, to be built by Cargo.
+    /// A package, built by Cargo.
     Package,
 }
 
-/// A library whose program can be run.
+/// A library whose program is ready to run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BuiltLibrary {
     /// Which library it is.
@@ -43,16 +43,17 @@ pub struct BuiltLibrary {
     /// The version that the library reports.
     pub version: String,
     program: PathBuf,
-    /// Words between the program and those of the mode.
+    /// Arguments before the arguments of the mode.
     leading: Vec<OsString>,
 }
 
 impl Library {
-    /// Looks for it in the system. This takes as long as its tools need to tell a version.
+    /// Searches for the library in the system. This takes as long as its tools need to report a
+    /// version.
     ///
     /// # Errors
     ///
-    /// When it is not there, with what to install.
+    /// Fails if the library is not installed; the error says how to install it.
     pub fn find(self, cache: &Cache) -> Result<FoundLibrary, MissingLibrary> {
         let (version, program) = match self.recipe() {
             Recipe::Ours => (env!("CARGO_PKG_VERSION").to_owned(), LibraryProgram::Ours),
@@ -74,18 +75,18 @@ impl Library {
 }
 
 impl FoundLibrary {
-    /// Whether its program is built already. If not, building the one for zbus takes a minute or
-    /// more, and the packages that it needs come from the network; others take a second.
+    /// True if the program is built already. Otherwise, building the zbus program takes a minute or
+    /// more and downloads packages; the others take a second.
     #[must_use]
     pub fn is_built(&self, cache: &Cache) -> bool {
         self.program == LibraryProgram::Ours || cache.existing(&self.folder()).is_some()
     }
 
-    /// Builds its program, unless the cache has it.
+    /// Builds its program, unless it is in the cache.
     ///
     /// # Errors
     ///
-    /// When a tool for that is missing or fails, and when the cache cannot be written.
+    /// Fails if a required tool is missing or fails, or if the cache cannot be written.
     pub fn prepare(self, cache: &Cache) -> Result<BuiltLibrary, MissingLibrary> {
         let folder = self.folder();
         let (program, leading) = match self.program {
@@ -117,7 +118,7 @@ impl FoundLibrary {
 }
 
 impl BuiltLibrary {
-    /// The command for a [`RunningProgram`](super::RunningProgram).
+    /// Returns the command for a [`RunningProgram`](super::RunningProgram).
     #[must_use]
     pub fn command(&self, mode: &ProgramMode) -> Command {
         let mut command = Command::new(&self.program);
@@ -126,18 +127,18 @@ impl BuiltLibrary {
     }
 }
 
-/// Why a library cannot be measured, and what to do about it.
+/// A library cannot be measured; the message says how to fix that.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MissingLibrary {
-    /// A tool is not installed.
+    /// A required tool is not installed.
     #[error("{tool} is missing; install it, on Debian with: apt install {debian}")]
     Tool {
-        /// Its name.
+        /// The name of the tool.
         tool: &'static str,
         /// The Debian package that has it.
         debian: &'static str,
     },
-    /// The headers of a library for C are not installed.
+    /// The headers of a C library are not installed.
     #[error(
         "pkg-config does not find {package}; install its headers, on Debian with: apt install {debian}"
     )]
@@ -152,13 +153,13 @@ pub enum MissingLibrary {
     Module {
         /// The library.
         library: Library,
-        /// How to get it.
+        /// The command that installs it.
         remedy: String,
     },
     /// Its program cannot be built.
     #[error("cannot build {program}: {error}")]
     Build {
-        /// Its source, or its package.
+        /// The source file or package of the program.
         program: String,
         /// The first error of the compiler.
         error: String,
@@ -166,20 +167,20 @@ pub enum MissingLibrary {
     /// A tool cannot be started.
     #[error("cannot start {tool}: {error}")]
     Broken {
-        /// Its name.
+        /// The name of the tool.
         tool: &'static str,
-        /// The system's error.
+        /// The error of the system.
         error: SystemError,
     },
-    /// The environment does not say where programs can be kept.
+    /// The environment does not name a folder for the cache.
     #[error("no cache directory: set HOME or XDG_CACHE_HOME")]
     CacheFolder,
     /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     Unusable {
-        /// Its path.
+        /// The path of the file.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the system.
         error: SystemError,
     },
 }
@@ -190,7 +191,7 @@ fn c_version(package: &'static str, debian: &'static str) -> Result<String, Miss
     known.ok_or(MissingLibrary::Headers { package, debian })
 }
 
-/// The first Python that has a library, and the version of that.
+/// Returns the first Python interpreter that has a library, and the version of the library.
 fn interpreter(
     library: Library,
     cache: &Cache,
@@ -203,7 +204,7 @@ fn interpreter(
     };
     let candidates = of_cache.into_iter().chain([PYTHON.into(), PYTHON_OF_SYSTEM.into()]);
     for candidate in candidates {
-        // One that does not start does not have it either.
+        // An interpreter that does not start counts as one without the library.
         let asked = Command::new(&candidate).args(["-c", version]).stdin(Stdio::null()).output();
         if let Some(asked) = asked.ok().filter(|asked| asked.status.success()) {
             return Ok((candidate, printed(&asked)));
@@ -258,7 +259,7 @@ fn pkg_config(words: &[&str]) -> Result<Output, MissingLibrary> {
     output(Command::new("pkg-config").args(words), "pkg-config", "pkg-config")
 }
 
-/// Runs a tool, and takes what it says.
+/// Runs a tool, and returns its output.
 fn output(
     command: &mut Command,
     tool: &'static str,
@@ -274,14 +275,14 @@ fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// What a program is called in its folder.
+/// The name of a program in its folder.
 const PROGRAM: &str = "program";
-/// The tool, and the Debian package that has it.
+/// The name of the tool, and of its Debian package.
 const CARGO: &str = "cargo";
 const TARGET: &str = "target";
-/// The Python that the user prefers.
+/// The Python interpreter that is first in `PATH`.
 const PYTHON: &str = "python3";
-/// The one that has the libraries of the system's packages.
+/// The Python interpreter for libraries from system packages.
 const PYTHON_OF_SYSTEM: &str = "/usr/bin/python3";
-/// What tells where this program is.
+/// The link to this program.
 const OWN_LINK: &str = "/proc/self/exe";

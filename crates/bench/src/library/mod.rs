@@ -40,10 +40,10 @@ pub use mode::{ModeError, ProgramMode};
 pub use report::{CallReport, EmitReport, ListenReport};
 pub use running::{LibraryRunError, RunningProgram};
 
-/// A library by which programs use a bus: ours first, then from the lowest level to the highest.
+/// A client library: the one of this project first, then from the lowest level to the highest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, ValueEnum)]
 pub enum Library {
-    /// Ours, for Rust
+    /// The library of this project, for Rust
     Diligence,
     /// The reference implementation, for C
     Libdbus,
@@ -71,7 +71,7 @@ const PATH: &str = "/org/diligence/Bench";
 const INTERFACE: &str = "org.diligence.Bench1";
 /// The method that returns its argument, a string.
 const METHOD: &str = "Echo";
-/// The signal, with the time of its emission and a payload.
+/// The signal, with its emission time and a payload.
 const SIGNAL: &str = "Sample";
 
 #[cfg(test)]

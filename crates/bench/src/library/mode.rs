@@ -1,48 +1,48 @@
-//! What a program of a library is asked to do.
+//! Modes of the library programs.
 
 use std::ops::RangeInclusive;
 
-/// What a program of a library is asked to do; the page of [the module](super) says more.
+/// The mode of a library program; [the module](super) describes the modes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ProgramMode {
-    /// Serve the method.
+    /// Serves the method.
     Serve {
-        /// The bus.
+        /// The address of the bus.
         address: String,
     },
-    /// Call the method.
+    /// Calls the method.
     Call {
-        /// The bus.
+        /// The address of the bus.
         address: String,
         /// The name of the service.
         destination: String,
-        /// How often; from 1 to 10^8.
+        /// The number of calls, from 1 to 10^8.
         count: u64,
-        /// Bytes of the text; at most 64 MiB.
+        /// The length of the text in bytes; at most 64 MiB.
         length: usize,
     },
-    /// Emit signals.
+    /// Emits signals.
     Emit {
-        /// The bus.
+        /// The address of the bus.
         address: String,
-        /// How many; from 1 to 10^8.
+        /// The number of signals, from 1 to 10^8.
         count: u64,
-        /// Bytes of the payload; at most 64 MiB.
+        /// The size of the payload in bytes; at most 64 MiB.
         size: usize,
     },
-    /// Receive signals.
+    /// Receives signals.
     Listen {
-        /// The bus.
+        /// The address of the bus.
         address: String,
         /// The name of the emitter.
         sender: String,
-        /// How many; from 1 to 10^8.
+        /// The number of signals, from 1 to 10^8.
         count: u64,
     },
 }
 
 impl ProgramMode {
-    /// The words of the command line, the program's name left out.
+    /// Returns the command-line arguments, without the name of the program.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let own = |word: &str| word.to_owned();
@@ -61,7 +61,11 @@ impl ProgramMode {
         }
     }
 
-    /// Understands the words of a command line.
+    /// Parses command-line arguments.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the mode is unknown, the number of arguments is wrong, or a number is out of range.
     pub fn parse(words: &[impl AsRef<str>]) -> Result<Self, ModeError> {
         let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         match words[..] {
@@ -87,21 +91,21 @@ impl ProgramMode {
     }
 }
 
-/// Why words are not a [`ProgramMode`].
+/// Command-line arguments are not a [`ProgramMode`].
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ModeError {
-    /// The words are unknown, or their number is wrong.
+    /// The mode is unknown, or the number of arguments is wrong.
     #[error(
         "usage: serve ADDRESS | call ADDRESS DESTINATION COUNT LENGTH | emit ADDRESS COUNT SIZE \
          | listen ADDRESS SENDER COUNT"
     )]
     Usage,
-    /// A word is not a number of this range.
+    /// A word is not a number in the allowed range.
     #[error("{word} is not a number from {} to {}", .range.start(), .range.end())]
     Number {
-        /// The word.
+        /// The word on the command line.
         word: String,
-        /// The allowed numbers.
+        /// The range of allowed numbers.
         range: RangeInclusive<u64>,
     },
 }
@@ -111,9 +115,9 @@ fn number(word: &str, range: RangeInclusive<u64>) -> Result<u64, ModeError> {
     number.ok_or_else(|| ModeError::Number { word: word.to_owned(), range })
 }
 
-/// More than any measurement needs, and few enough to keep a duration for each.
+/// More than any measurement needs, and few enough to store a duration for each.
 const COUNT: RangeInclusive<u64> = 1..=100_000_000;
-/// An array has at most 64 MiB.
+/// The maximum length of a D-Bus array, 64 MiB.
 const BYTES: RangeInclusive<u64> = 0..=64 * 1024 * 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The program of our own library: this process, as it is started by a
+//! The program of this project's library: this process, started by the
 //! [command](super::BuiltLibrary::command) of [`Library::Diligence`](super::Library::Diligence).
 
 use std::io::{self, BufRead, Read, Write};
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::durations::{Distribution, Durations};
 
-/// Does what the words say, those of a [`ProgramMode`], with the standard streams of this process.
+/// Runs the [`ProgramMode`] in the arguments, with the standard streams of this process.
 pub fn main(words: &[String]) -> ExitCode {
     let streams = Streams {
         input: io::BufReader::new(io::stdin()),
@@ -37,18 +37,22 @@ pub fn main(words: &[String]) -> ExitCode {
     }
 }
 
-/// By which the program talks with the process that started it.
+/// The streams between the program and the process that started it.
 #[derive(Debug)]
 pub struct Streams<I, O> {
-    /// Where the line comes from that says "begin".
+    /// The source of the line that starts the measurement.
     pub input: I,
-    /// Where the lines go.
+    /// The destination of the program's lines.
     pub output: O,
-    /// What a program that serves does when its input ends, in another thread.
+    /// The function that a serving program calls when its input ends, in another thread.
     pub at_end_of_input: fn(),
 }
 
-/// Does what the mode says.
+/// Runs the given mode.
+///
+/// # Errors
+///
+/// Fails if the bus, a message or a stream fails.
 pub fn run<I, O>(mode: ProgramMode, mut streams: Streams<I, O>) -> Result<(), ProgramError>
 where
     I: BufRead + Send + 'static,
@@ -80,7 +84,7 @@ where
     let connection = Connection::open(address)?;
     connection.add_object(PATH, &echo, ())?;
     streams.say(connection.unique_name().as_str())?;
-    // In a thread that does nothing else, so that it adds nothing to what is measured.
+    // Serves in a separate thread, so that reading the input adds nothing to the measurement.
     thread::spawn(move || {
         wait_for_end(&mut streams.input);
         (streams.at_end_of_input)();
@@ -134,7 +138,7 @@ fn emit<I: BufRead, O: Write>(
     streams.wait_for_line()?;
     let begin = now_ns();
     for _ in 0..count {
-        // Sends when much has gathered, and waits while the socket is full; nothing is refused.
+        // Sends in batches, and waits while the socket is full; no signal is refused.
         connection.emit(PATH, INTERFACE, SIGNAL, &(now_ns(), payload))?;
     }
     connection.flush()?;
@@ -159,7 +163,7 @@ fn listen<I: BufRead, O: Write>(
         match samples.next(Some(patience)) {
             Ok(Some(signal)) => received.take(&signal)?,
             Ok(None) => break,
-            // They are missing in the count.
+            // Lost signals are missing in the count.
             Err(SubscriptionError::Lost { .. }) => {}
             Err(SubscriptionError::Disconnected(ended)) => return Err(ended.into()),
         }
@@ -168,7 +172,7 @@ fn listen<I: BufRead, O: Write>(
     streams.report(&received.report())
 }
 
-/// What a listener has received.
+/// The signals that a listener has received.
 #[derive(Default)]
 struct ReceivedSignals {
     received: u64,
@@ -226,7 +230,7 @@ impl<I: BufRead, O> Streams<I, O> {
 }
 
 fn wait_for_end(input: &mut impl Read) {
-    // An input that cannot be read any more is at its end too.
+    // A read error also ends the input.
     let _ = io::copy(input, &mut io::sink());
 }
 
@@ -234,7 +238,7 @@ fn now_ns() -> u64 {
     clock::monotonic().as_nanos() as u64
 }
 
-/// Why the program of our library failed.
+/// The program of this project's library failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// The command line is wrong.
@@ -258,31 +262,32 @@ pub enum ProgramError {
     /// A call failed.
     #[error("the call failed: {0}")]
     Call(#[from] CallError),
-    /// A reply differs from its call.
+    /// The text of a reply differs from the text of its call.
     #[error("the reply carries a different text than the call")]
     OtherText,
     /// A signal was not queued.
     #[error("cannot send the signal: {0}")]
     Emit(#[from] EmitError),
-    /// The bus did not take the match rule.
+    /// The bus rejected the match rule.
     #[error(transparent)]
     Subscribe(#[from] SubscribeError),
-    /// A message has other types than it should.
+    /// A message has unexpected argument types.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Standard input ended before the line that says "begin".
+    /// Standard input ended before the line that starts the measurement.
     #[error("standard input ended before the line that starts the measurement")]
     NoLine,
-    /// The standard streams fail.
+    /// Standard input or output failed.
     #[error("standard input or output failed: {0}")]
     Io(#[from] io::Error),
 }
 
-/// The command of this program, followed by the words of a [`ProgramMode`], that [`main`] carries out.
+/// The hidden command of this program, followed by the arguments of a [`ProgramMode`], that
+/// [`main`] runs.
 pub const COMMAND: &str = "bench-library";
 
 const WARM_UP_CALLS_MAX: u64 = 100;
-/// After so long no further signal is expected.
+/// After this time without a signal, no further signal is expected.
 const SILENCE: Duration = Duration::from_secs(2);
-/// After so long no first signal is expected.
+/// Time to wait for the first signal.
 const FIRST_SIGNAL: Duration = Duration::from_secs(25);

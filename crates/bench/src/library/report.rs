@@ -1,42 +1,43 @@
-//! What the programs of the libraries report.
+//! Reports of the library programs.
 
 use serde::{Deserialize, Serialize};
 
-/// What came of calling.
+/// The report of a caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CallReport {
-    /// Calls that were answered.
+    /// The number of answered calls.
     pub calls: u64,
-    /// From the first call to the last reply, in nanoseconds.
+    /// Time from the first call to the last reply, in nanoseconds.
     pub elapsed_ns: u64,
-    /// From a call to its reply, what half of them do not exceed, in nanoseconds.
+    /// Median round-trip time, in nanoseconds.
     pub p50_ns: u64,
-    /// From a call to its reply, what 99 of 100 do not exceed, in nanoseconds.
+    /// 99th percentile of the round-trip time, in nanoseconds.
     pub p99_ns: u64,
 }
 
-/// What came of emitting.
+/// The report of an emitter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct EmitReport {
-    /// Signals that were sent.
+    /// The number of signals sent.
     pub sent: u64,
-    /// Signals that the library refused to send, since too many waited.
+    /// The number of signals that the library refused to send because its queue was full.
     pub timeouts: u64,
-    /// From the first emission until all were sent, in nanoseconds.
+    /// Time from the first emission until all signals were sent, in nanoseconds.
     pub elapsed_ns: u64,
 }
 
-/// What came of listening.
+/// The report of a listener.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ListenReport {
-    /// Signals that came.
+    /// The number of signals received.
     pub received: u64,
-    /// From the emission of the first that came to the receipt of the last, in nanoseconds.
+    /// Time from the emission of the first received signal to the receipt of the last, in
+    /// nanoseconds.
     pub elapsed_ns: u64,
-    /// From emission to handler, the mean, in nanoseconds.
+    /// Mean time from emission to handler, in nanoseconds.
     pub delay_mean_ns: u64,
-    /// From emission to handler, what 99 of 100 do not exceed, in nanoseconds.
+    /// 99th percentile of the time from emission to handler, in nanoseconds.
     pub delay_p99_ns: u64,
-    /// Bytes of all payloads.
+    /// Total size of all payloads, in bytes.
     pub bytes: u64,
 }

@@ -1,7 +1,8 @@
-//! A program of a library while it runs.
+//! Runs library programs.
 //!
-//! It is started with a [command](super::BuiltLibrary::command) of its mode, which the caller may have
-//! changed, for example by a processor. Threads read what it writes, so that every wait has a limit.
+//! A program is started with a [command](super::BuiltLibrary::command) for its mode, which the
+//! caller may modify, for example to set a processor. Threads read its output, so that every wait
+//! has a time limit.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -11,20 +12,24 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-/// A program of a library that is connected. Dropping it ends it.
+/// A running library program that is connected to the bus. Dropping it ends it.
 #[derive(Debug)]
 pub struct RunningProgram {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What it writes to standard error, once that has ended.
+    /// The content of standard error, available when that is closed.
     errors: Receiver<String>,
     name: String,
 }
 
 impl RunningProgram {
-    /// Starts it, and waits until it is ready: it serves, has warmed up, is connected, or has its
-    /// match rule.
+    /// Starts the program, and waits until it is ready: it serves, has warmed up, is connected, or
+    /// has added its match rule.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the program cannot be started, ends, or is not ready in time.
     pub fn start(mut command: Command) -> Result<Self, LibraryRunError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -46,19 +51,23 @@ impl RunningProgram {
         &self.name
     }
 
-    /// The number of its process, which stays until this is dropped.
+    /// The process id, which is not reused until this value is dropped.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Lets it call or emit.
+    /// Makes the program start to call or emit.
     pub fn begin(&mut self) {
-        // If it has ended, the wait for its report returns an error.
+        // If the program has ended, waiting for its report returns an error.
         let _ = self.input.as_mut().map(|input| input.write_all(b"\n"));
     }
 
-    /// Waits for its report.
+    /// Waits for the report of the program.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the program ends without a report, writes an unexpected line, or exceeds `limit`.
     pub fn report<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, LibraryRunError> {
         let line = self.line(limit)?;
         serde_json::from_str(&line).map_err(|_| LibraryRunError::Unexpected { line })
@@ -72,7 +81,7 @@ impl RunningProgram {
         }
     }
 
-    /// How it ended, after it has closed its output.
+    /// Describes how the program ended, after it has closed its output.
     fn ended(&mut self) -> LibraryRunError {
         drop(self.input.take());
         let said = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
@@ -90,36 +99,36 @@ impl RunningProgram {
 impl Drop for RunningProgram {
     fn drop(&mut self) {
         drop(self.input.take());
-        // It may have ended already.
+        // Fails if the program has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Why the program of a library failed.
+/// A library program failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryRunError {
-    /// The system does not let it be started or talked to.
+    /// The program cannot be started, or its pipes fail.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// It ended.
+    /// The program ended early.
     #[error("{}", ending(*.status, .said))]
     Ended {
-        /// Its exit status; `None` if it only closed its output.
+        /// The exit status; `None` if the program only closed its output.
         status: Option<ExitStatus>,
-        /// What it wrote to standard error.
+        /// The text on standard error.
         said: String,
     },
-    /// It wrote nothing in time.
+    /// The program wrote no line in time.
     #[error("the program took longer than {limit:?}")]
     TimedOut {
-        /// The time that it had.
+        /// The time limit that was exceeded.
         limit: Duration,
     },
-    /// It wrote an unexpected line.
+    /// The program wrote an unexpected line.
     #[error("expected a report, found the line {line:?}")]
     Unexpected {
-        /// The line.
+        /// The unexpected line.
         line: String,
     },
 }
@@ -141,13 +150,13 @@ fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     lines
 }
 
-/// What is written to standard error, as one line, when that ends.
+/// Collects the text on standard error as one line, until standard error is closed.
 fn errors_of(errors: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, received) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let mut errors = BufReader::new(errors);
-        // What is not kept is read all the same, so that nobody waits for it.
+        // Reads and discards the rest, so that the program never blocks.
         let read = errors.by_ref().take(ERRORS_LEN_MAX).read_to_end(&mut bytes);
         let _ = read.and_then(|_| io::copy(&mut errors, &mut io::sink()));
         let text = String::from_utf8_lossy(&bytes);
@@ -156,12 +165,12 @@ fn errors_of(errors: impl Read + Send + 'static) -> Receiver<String> {
     received
 }
 
-/// How long a program may take to connect and to warm up.
+/// Time limit for a program to connect and warm up.
 const START_LIMIT: Duration = Duration::from_secs(60);
-/// How long a program that has closed its output may take to end.
+/// Time limit for a program to end after it has closed its output.
 const END_LIMIT: Duration = Duration::from_secs(1);
-/// How often to look whether it has, and after how long again.
+/// The number of checks whether the program has ended.
 const LOOKS_MAX: u32 = 200;
 const LOOK_EACH: Duration = Duration::from_millis(5);
-/// Bytes that are kept of the standard error of a program.
+/// The number of bytes that are kept of standard error.
 const ERRORS_LEN_MAX: u64 = 4096;

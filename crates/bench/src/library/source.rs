@@ -1,19 +1,19 @@
-//! The sources of the programs, and how each becomes one that runs.
+//! The sources of the library programs, and how each is built.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Library;
 
-/// How the program of a library comes about.
+/// The way to build the program of a library.
 pub(super) enum Recipe {
     Ours,
-    /// It is compiled, with what pkg-config knows of the package.
+    /// The program is compiled, with the flags that pkg-config reports for the package.
     C {
         source: File,
         package: &'static str,
         debian: &'static str,
     },
-    /// It is interpreted. `version` is a program that prints the version of the library.
+    /// The program is interpreted. `version` is a program that prints the version of the library.
     Python {
         source: File,
         version: &'static str,
@@ -22,16 +22,16 @@ pub(super) enum Recipe {
     Cargo,
 }
 
-/// How to get a library for Python.
+/// The way to install a Python library.
 #[derive(Clone, Copy)]
 pub(super) enum Remedy {
-    /// From the Debian packages of these names.
+    /// Install the Debian packages with these names.
     Debian(&'static str),
-    /// With pip, into a virtual environment of the cache.
+    /// Install with pip, in a virtual environment in the cache.
     Pip(&'static str),
 }
 
-/// A file as it is put into the cache.
+/// A source file that is written to the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct File {
     pub(super) name: &'static str,
@@ -68,7 +68,7 @@ impl Library {
     }
 }
 
-/// What tells programs apart that are made of other files.
+/// Computes a hash of the source files, so that programs of different sources have different names.
 pub(super) fn fingerprint(files: &[File]) -> u64 {
     let mut hasher = DefaultHasher::new();
     files.hash(&mut hasher);
@@ -90,18 +90,18 @@ const GDBUS: File = file!("gdbus.c");
 const DBUS_PYTHON: File = file!("dbus-python.py");
 const DBUS_FAST: File = file!("dbus-fast.py");
 
-/// What the programs in C share.
+/// The code shared by the C programs.
 pub(super) const C_SHARED: File = file!("bench.h");
-/// What the programs in Python share.
+/// The code shared by the Python programs.
 pub(super) const PYTHON_SHARED: File = file!("bench.py");
 pub(super) const ZBUS: [File; 3] = [
     file!("Cargo.toml", "zbus/Cargo.toml"),
     file!("Cargo.lock", "zbus/Cargo.lock"),
     file!("main.rs", "zbus/main.rs"),
 ];
-/// What the package is called, and so the program.
+/// The name of the package and of the program.
 pub(super) const ZBUS_PROGRAM: &str = "bench-zbus";
-/// The version that the package is pinned to.
+/// The pinned version of the package.
 pub(super) const ZBUS_VERSION: &str = "6.2.1";
 
 #[cfg(test)]

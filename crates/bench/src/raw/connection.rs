@@ -1,4 +1,4 @@
-//! A socket and one buffer.
+//! The connection of the raw client: a socket and one buffer.
 
 use std::io;
 use std::ops::Range;
@@ -12,28 +12,28 @@ use wire::message::FixedHeader;
 
 use super::RawError;
 
-/// A connection that moves whole messages and counts the system calls it takes.
+/// A connection that transfers whole messages and counts its system calls.
 #[derive(Debug)]
 pub(crate) struct RawConnection {
     socket: OwnedFd,
     buffer: Vec<u8>,
-    /// What of the buffer came and was not taken yet.
+    /// The received part of the buffer that was not consumed yet.
     unread: Range<usize>,
     read_at_most: usize,
     traffic: SocketCalls,
 }
 
-/// How many bytes a peer reads at once.
+/// The number of bytes that a peer reads at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ReadBuffer {
-    /// As many as there are, or the rest of the message, up to the size of the buffer.
+    /// As many bytes as are available, or the rest of the message, up to the size of the buffer.
     #[default]
     Ours,
     Bytes(usize),
 }
 
-/// System calls that moved something.
+/// The number of system calls that transferred data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SocketCalls {
     pub sends: u64,
@@ -41,14 +41,14 @@ pub(crate) struct SocketCalls {
 }
 
 impl RawConnection {
-    /// A connection through a blocking socket on which nothing was said yet.
+    /// Creates a connection from a blocking socket that has not transferred any data yet.
     pub(super) fn new(socket: OwnedFd) -> Self {
         let buffer = vec![0; FIRST_BUFFER_LEN];
         let traffic = SocketCalls::default();
         Self { socket, buffer, unread: 0..0, read_at_most: usize::MAX, traffic }
     }
 
-    /// A connection through a socket that was made elsewhere; it is set blocking.
+    /// Creates a connection from a socket created elsewhere, and sets it to blocking mode.
     pub(crate) fn blocking(socket: OwnedFd) -> Result<Self, RawError> {
         rustix::io::ioctl_fionbio(&socket, false).map_err(RawError::system)?;
         Ok(Self::new(socket))
@@ -58,7 +58,7 @@ impl RawConnection {
         self.socket
     }
 
-    /// Changes how many bytes are read at once.
+    /// Sets the number of bytes that are read at once.
     pub(crate) fn set_read_buffer(&mut self, size: ReadBuffer) {
         self.read_at_most = match size {
             ReadBuffer::Ours => usize::MAX,
@@ -66,7 +66,7 @@ impl RawConnection {
         };
     }
 
-    /// Ends a wait to read or to write after a while, with [`RawError::Silence`].
+    /// Sets the time after which reads and writes fail with [`RawError::Silence`].
     pub(crate) fn set_patience(&self, patience: Duration) -> Result<(), RawError> {
         for direction in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
             sockopt::set_socket_timeout(&self.socket, direction, Some(patience))
@@ -79,7 +79,7 @@ impl RawConnection {
         self.traffic
     }
 
-    /// Sends all of `bytes`, and waits while the socket is full.
+    /// Sends all of `bytes`; waits while the socket is full.
     pub(crate) fn send(&mut self, mut bytes: &[u8]) -> Result<(), RawError> {
         while !bytes.is_empty() {
             self.traffic.sends += 1;
@@ -89,7 +89,7 @@ impl RawConnection {
         Ok(())
     }
 
-    /// The next whole message; waits for it.
+    /// Receives the next whole message; waits for it.
     pub(crate) fn receive(&mut self) -> Result<&mut [u8], RawError> {
         loop {
             if let Some(range) = self.take_message()? {
@@ -99,12 +99,12 @@ impl RawConnection {
         }
     }
 
-    /// The next whole message, if it has come already.
+    /// Returns the next whole message, if it has arrived already.
     pub(crate) fn received(&mut self) -> Result<Option<&mut [u8]>, RawError> {
         Ok(self.take_message()?.map(|range| &mut self.buffer[range]))
     }
 
-    /// A line that ends in CR LF, without that; for the handshake.
+    /// Receives a line of the handshake, without CR LF at its end.
     pub(super) fn receive_line(&mut self) -> Result<String, RawError> {
         loop {
             let bytes = &self.buffer[self.unread.clone()];
@@ -129,7 +129,7 @@ impl RawConnection {
         Ok(Some(start..start + len))
     }
 
-    /// Sees to it that a message of `len` bytes fits behind `unread.start`.
+    /// Ensures that a message of `len` bytes fits at `unread.start`.
     fn make_room(&mut self, len: usize) {
         if self.unread.start + len > self.buffer.len() {
             self.buffer.copy_within(self.unread.clone(), 0);
@@ -179,8 +179,8 @@ impl From<RawError> for io::Error {
     }
 }
 
-/// Bytes of the buffer of a peer, once it has got much at once, until a message is larger.
+/// Size of the buffer in bytes after the first large read, until a message is larger.
 const BUFFER_LEN: usize = 256 * 1024;
 
-/// Bytes of the buffer of a peer at first.
+/// Initial size of the buffer in bytes.
 const FIRST_BUFFER_LEN: usize = 1024;

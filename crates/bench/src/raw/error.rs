@@ -1,11 +1,11 @@
-//! Why a peer of a workload cannot go on.
+//! Errors of the raw client.
 
 use std::io;
 
 use wire::address::AddressError;
 use wire::message::{InvalidMessage, Message, MessageType, WriteError};
 
-/// Why a peer of a workload cannot go on.
+/// A peer of a workload cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RawError {
     #[error(transparent)]
@@ -31,7 +31,7 @@ pub enum RawError {
 }
 
 impl RawError {
-    /// What a message says that was not due.
+    /// Creates the error for an unexpected message.
     pub(crate) fn describe(message: &[u8]) -> Self {
         match Message::parse(message) {
             Err(error) => Self::Invalid(error),
@@ -44,7 +44,7 @@ impl RawError {
         }
     }
 
-    /// What the system says, in the terms of a peer.
+    /// Converts an error of the system.
     pub(crate) fn system(error: impl Into<io::Error>) -> Self {
         let error = error.into();
         match error.kind() {

@@ -1,4 +1,4 @@
-//! From an endpoint to a connection.
+//! Connects to an endpoint.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -25,19 +25,19 @@ impl RawConnection {
         if !line.starts_with("OK ") {
             return Err(RawError::Refused(line));
         }
-        // Whether descriptors may pass does not matter here, but every real client asks.
+        // The workloads send no descriptors, but every real client negotiates this.
         connection.receive_line()?;
         connection.send(b"BEGIN\r\n")?;
         let name = connection.ask(&mut Template::driver("Hello", &())?)?;
         Ok((connection, name.unwrap_or_default()))
     }
 
-    /// Adds a match rule, and waits until it is in force.
+    /// Adds a match rule, and waits until it is active.
     pub(crate) fn add_match(&mut self, rule: &str) -> Result<(), RawError> {
         self.ask(&mut Template::driver("AddMatch", &(rule,))?).map(drop)
     }
 
-    /// Calls a method of the bus, and returns the string that it answers, if it does.
+    /// Calls a method of the bus, and returns the string in the reply, if there is one.
     pub(crate) fn ask(&mut self, call: &mut Template) -> Result<Option<String>, RawError> {
         let serial = call.next_serial();
         self.send(call.bytes())?;
@@ -54,7 +54,7 @@ impl RawConnection {
         }
     }
 
-    /// Connects to the process that only reads and writes, as which end of it.
+    /// Connects to the process that only reads and writes, as hub or spoke.
     pub(crate) fn to_floor(path: &Path, end: HubOrSpoke) -> Result<Self, RawError> {
         let mut connection = Self::to_file(path)?;
         connection.send(match end {
@@ -64,7 +64,7 @@ impl RawConnection {
         Ok(connection)
     }
 
-    /// Connects to a socket file, and says nothing.
+    /// Connects to a socket file, without a handshake.
     pub(crate) fn to_file(path: &Path) -> Result<Self, RawError> {
         Ok(Self::new(connect_unix(SocketAddress::Path(path)).map_err(RawError::system)?))
     }
@@ -103,7 +103,7 @@ fn dial_one(transport: &Transport) -> Result<OwnedFd, RawError> {
     }
 }
 
-/// What the first peer of the process that only reads and writes says.
+/// The first byte that the hub sends to the process that only reads and writes.
 pub(crate) const HUB: &[u8; 1] = b"h";
-/// What the others say to it.
+/// The first byte that a spoke sends to it.
 pub(crate) const SPOKE: &[u8; 1] = b"s";

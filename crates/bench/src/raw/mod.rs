@@ -1,8 +1,8 @@
-//! A client with nothing in it: it moves messages through a socket and does not look into them
-//! more than the measurement needs.
+//! A raw client: it transfers messages through a socket, and inspects them only as far as a
+//! measurement requires.
 //!
-//! Measured with it, what differs between two buses is the buses. Programs use libraries, which
-//! cost more than this; what each of those costs is measured with [`library`](crate::library).
+//! Differences measured with it are differences between buses. Programs use libraries, which cost
+//! more; [`library`](crate::library) measures their cost.
 
 mod connection;
 mod error;
@@ -19,23 +19,23 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What carries the messages of a workload.
+/// The carrier of the messages of a workload.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Endpoint {
     /// A message bus at this address.
     Bus(String),
-    /// A process that only reads and writes, at this socket file: what comes from the
-    /// [hub](End::Hub) goes to all spokes, what comes from a spoke goes to the hub.
+    /// A process that only reads and writes, at this socket file: it forwards bytes from the
+    /// [hub](End::Hub) to all spokes, and bytes from a spoke to the hub.
     Floor(PathBuf),
-    /// Nothing: the spoke listens at this socket file, the hub connects to it.
+    /// No carrier: the spoke listens at this socket file, and the hub connects to it.
     Direct(PathBuf),
 }
 
-/// The place of a peer in a workload.
+/// The position of a peer in a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HubOrSpoke {
-    /// It begins: it calls, or emits.
+    /// The peer that begins: it calls, or emits.
     Hub,
     Spoke,
 }

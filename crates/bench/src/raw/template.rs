@@ -1,4 +1,4 @@
-//! Messages that are written once and sent many times.
+//! Messages that are encoded once and sent many times.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// A message with this head and body.
+    /// Creates a message with this header and body.
     pub(crate) fn new(head: Builder<'_>, body: &impl EncodeArgs) -> Result<Self, RawError> {
         let mut bytes = Vec::new();
         head.endian(Endian::NATIVE).write(&mut bytes, NonZeroU32::MIN, body)?;
@@ -27,12 +27,12 @@ impl Template {
         Ok(Self { bytes, serial: 0, body_start })
     }
 
-    /// A call of a method of the bus.
+    /// Creates a call of a method of the bus.
     pub(crate) fn driver(member: &'static str, body: &impl EncodeArgs) -> Result<Self, RawError> {
         Self::of_bus("org.freedesktop.DBus", member, body)
     }
 
-    /// The call by which a connection becomes a monitor of everything.
+    /// Creates the call that turns a connection into a monitor of all messages.
     pub(crate) fn become_monitor() -> Result<Self, RawError> {
         let rules: [&str; 0] = [];
         let body = (rules.as_slice(), 0_u32);
@@ -50,7 +50,7 @@ impl Template {
         Self::new(head.interface(InterfaceName::literal(interface)).destination(bus), body)
     }
 
-    /// A call of a method of the workload, with a destination if there is a bus.
+    /// Creates a call of a method of the workload, with a destination if there is a bus.
     pub(crate) fn call(
         destination: Option<BusName<'_>>,
         member: MemberName<'static>,
@@ -60,7 +60,7 @@ impl Template {
         Self::new(addressed(head, destination), body)
     }
 
-    /// A signal of the workload, to all or to one.
+    /// Creates a signal of the workload, broadcast or unicast.
     pub(crate) fn signal(
         destination: Option<BusName<'_>>,
         body: &impl EncodeArgs,
@@ -69,14 +69,14 @@ impl Template {
         Self::new(addressed(head, destination), body)
     }
 
-    /// A reply without results to the sender of `call`.
+    /// Creates a reply without arguments to the sender of `call`.
     pub(crate) fn empty_reply(call: &[u8]) -> Result<Self, RawError> {
         let call = Message::parse(call)?;
         let head = Builder::method_return(call.serial()).flags(Flags::NO_REPLY_EXPECTED);
         Self::new(addressed(head, call.sender()), &())
     }
 
-    /// A reply with the body of `call` to its sender.
+    /// Creates a reply with the body of `call` to its sender.
     pub(crate) fn same_reply(call: &[u8]) -> Result<Self, RawError> {
         let call = Message::parse(call)?;
         if call.endian() != Endian::NATIVE {
@@ -85,7 +85,7 @@ impl Template {
         let head = Builder::method_return(call.serial()).flags(Flags::NO_REPLY_EXPECTED);
         let head = addressed(head, call.sender());
         let mut bytes = Vec::new();
-        // As it is, without a look at what it means.
+        // Copies the encoded body without decoding it.
         head.write_with(&mut bytes, NonZeroU32::MIN, call.signature(), |_| ())?;
         let body_start = bytes.len();
         let body_len = u32::try_from(call.body().len()).expect("a message has at most 128 MiB");
@@ -94,53 +94,53 @@ impl Template {
         Ok(Self { bytes, serial: 0, body_start })
     }
 
-    /// Puts the next serial in, and returns it.
+    /// Sets the next serial, and returns it.
     pub(crate) fn next_serial(&mut self) -> u32 {
         self.serial = self.serial.wrapping_add(1).max(1);
         self.bytes[SERIAL..SERIAL + 4].copy_from_slice(&self.serial.to_ne_bytes());
         self.serial
     }
 
-    /// The serial that was put in last.
+    /// The current serial of the message.
     pub(crate) const fn serial(&self) -> u32 {
         self.serial
     }
 
-    /// Has the next serial be the one behind this.
+    /// Sets the serial after which [`next_serial`](Self::next_serial) continues.
     pub(crate) const fn continue_from(&mut self, serial: u32) {
         self.serial = serial;
     }
 
-    /// Makes a reply one to the call with the serial `call`, in the byte order of this machine.
+    /// Sets the reply serial to `call`, in the byte order of this machine.
     pub(crate) fn answer(&mut self, call: [u8; 4]) {
         self.bytes[REPLY_SERIAL..REPLY_SERIAL + 4].copy_from_slice(&call);
     }
 
-    /// Writes the time into the first argument, which is to be a UINT64.
+    /// Writes the time into the first argument, which must be a UINT64.
     pub(crate) fn stamp(&mut self, nanoseconds: u64) {
         let place = self.body_start..self.body_start + 8;
         self.bytes[place].copy_from_slice(&nanoseconds.to_ne_bytes());
     }
 
-    /// Where a text stands first in the message.
+    /// Returns the first position of a text in the message.
     pub(crate) fn find(&self, text: &str) -> Option<Range<usize>> {
         let mut places = self.bytes.windows(text.len());
         let start = places.position(|place| place == text.as_bytes())?;
         Some(start..start + text.len())
     }
 
-    /// Puts another text there, which is as long.
+    /// Replaces the text at `place` by another of the same length.
     pub(crate) fn put(&mut self, place: Range<usize>, text: &[u8]) {
         self.bytes[place].copy_from_slice(text);
     }
 
-    /// The message as it is now.
+    /// The encoded message.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// The serial of a message from this machine, as its bytes stand.
+/// Returns the bytes of the serial of a message from this machine.
 pub(crate) fn serial_bytes(message: &[u8]) -> [u8; 4] {
     [message[SERIAL], message[SERIAL + 1], message[SERIAL + 2], message[SERIAL + 3]]
 }
@@ -153,17 +153,17 @@ pub(crate) const fn interface() -> InterfaceName<'static> {
     InterfaceName::literal("org.diligence.Bench1")
 }
 
-/// The match rule for the signal of all workloads.
+/// Returns the match rule for the signal of all workloads.
 pub(crate) fn sample_rule() -> String {
     format!("type='signal',interface='{}'", interface())
 }
 
-/// The method that returns its argument, a string; as the programs of libraries have it.
+/// The method that returns its argument, a string, as in the library programs.
 pub(crate) const fn echo_member() -> MemberName<'static> {
     MemberName::literal("Echo")
 }
 
-/// The other method, and the signal, of all workloads.
+/// The name of the other method, and of the signal, of all workloads.
 pub(crate) const fn member() -> MemberName<'static> {
     MemberName::literal("Sample")
 }
@@ -175,12 +175,12 @@ fn addressed<'a>(head: Builder<'a>, destination: Option<BusName<'a>>) -> Builder
     }
 }
 
-/// Where the length of the body stands in a message.
+/// The offset of the body length in a message.
 const BODY_LEN: usize = 4;
 
-/// Where the serial stands in a message.
+/// The offset of the serial in a message.
 const SERIAL: usize = 8;
 
-/// Where the serial of the call stands in a reply that was written here: it is the first field,
-/// behind its code and signature.
+/// The offset of the reply serial in a reply from this module: it is the first header field, after
+/// its code and signature.
 const REPLY_SERIAL: usize = 16 + 4;
