@@ -1,4 +1,4 @@
-//! Calling a method again and again.
+//! The peer that calls a method repeatedly.
 
 use serde::{Deserialize, Serialize};
 use sys::clock;
@@ -13,46 +13,46 @@ use crate::raw::{
     member,
 };
 
-/// Calls a method again and again, and waits for the answers.
+/// Calls a method repeatedly, and waits for the replies.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CallerPeer {
     pub(crate) endpoint: Endpoint,
     /// The name of the callee; empty if there is no bus.
     pub(crate) destination: String,
     pub(crate) payload: Payload,
-    /// Calls that are not measured, to begin with.
+    /// The number of warm-up calls, which are not measured.
     pub(crate) warm_up: u64,
     pub(crate) count: u64,
-    /// Calls that wait for their answers at the same time, at least 1.
+    /// The number of calls that wait for replies at the same time, at least 1.
     pub(crate) in_flight: u64,
-    /// How much is read at once.
+    /// The number of bytes that are read at once.
     pub(crate) read_buffer: ReadBuffer,
     /// Whether the bodies of replies are validated, as a library does.
     pub(crate) body_validation: BenchBodyValidation,
 }
 
-/// What calls carry.
+/// The arguments of calls.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Payload {
-    /// An array of so many bytes, to a method that wants that.
+    /// An array of this many bytes, for the method that takes one.
     Bytes(usize),
-    /// A string, to a method that returns it.
+    /// A string, for the method that returns it.
     Text(String),
 }
 
-/// What the calls took.
+/// The figures of the calls.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct CallerReport {
-    /// From the first call to the last answer, in nanoseconds.
+    /// Time from the first call to the last reply, in nanoseconds.
     pub(crate) elapsed_ns: u64,
-    /// Round trips; of calls one after another only.
+    /// Round-trip times; only for sequential calls.
     pub(crate) round_trips: Option<Distribution>,
-    /// System calls, those of the warm-up not among them.
+    /// System calls, excluding the warm-up.
     pub(crate) traffic: SocketCalls,
-    /// Bytes of the last reply, header and body.
+    /// Size of the last reply in bytes, header and body.
     pub(crate) reply_bytes: u64,
-    /// Replies whose bodies were validated, those of the warm-up among them.
+    /// The number of replies whose bodies were validated, including the warm-up.
     pub(crate) validated: u64,
 }
 
@@ -128,8 +128,8 @@ impl CallerPeer {
         })
     }
 
-    /// Keeps calls in flight until `count` were answered, and returns the size of a reply. As many
-    /// calls as replies came at once are sent at once.
+    /// Keeps calls in flight until `count` were answered, and returns the size of a reply. It sends
+    /// as many calls at once as replies arrived at once.
     fn pipeline(
         &self,
         connection: &mut RawConnection,
@@ -176,8 +176,8 @@ impl CallerPeer {
         }
     }
 
-    /// Whether a message is a reply. Calls of one peer by another are answered in order, so the type
-    /// says enough.
+    /// True if a message is a reply. Calls between two peers are answered in order, so the message
+    /// type is sufficient.
     fn is_answer(&self, message: &[u8]) -> Result<bool, RawError> {
         const RETURN: u8 = MessageType::MethodReturn.code();
         const SIGNAL: u8 = MessageType::Signal.code();
@@ -192,7 +192,7 @@ impl CallerPeer {
         }
     }
 
-    /// How many replies were validated when all calls are answered.
+    /// The number of validated replies when all calls are answered.
     const fn validated(&self) -> u64 {
         match self.body_validation {
             BenchBodyValidation::On => self.warm_up + self.count,
@@ -202,7 +202,7 @@ impl CallerPeer {
 }
 
 impl Payload {
-    /// Bytes that the caller wants to be there.
+    /// The size of the payload in bytes.
     pub(crate) const fn len(&self) -> usize {
         match self {
             Self::Bytes(len) => *len,

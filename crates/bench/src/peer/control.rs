@@ -1,4 +1,4 @@
-//! The peer's side of the conversation with the process that measures.
+//! The peer's side of the control protocol with the measuring process.
 
 use std::fs;
 use std::io::{self, BufRead, Write};
@@ -12,7 +12,7 @@ use sys::socket::{Accepted, UnixAddress, accept, listen_unix};
 
 use crate::raw::{Endpoint, HubOrSpoke, RawConnection, RawError};
 
-/// The peer's side of the conversation with the process that measures.
+/// The peer's side of the control protocol with the measuring process.
 #[derive(Debug)]
 pub(crate) struct Control {
     _private: (),
@@ -23,8 +23,8 @@ impl Control {
         Self { _private: () }
     }
 
-    /// Connects to what carries the messages, adds match rules if that is a bus, says that it is
-    /// ready, and tells its unique name.
+    /// Connects to the carrier of the messages, adds match rules if that is a bus, and reports
+    /// readiness with the unique name.
     pub(crate) fn join(
         &mut self,
         endpoint: &Endpoint,
@@ -52,12 +52,12 @@ impl Control {
         }
     }
 
-    /// Says that this peer is ready, and its name on the bus.
+    /// Reports that this peer is ready, with its unique name.
     pub(crate) fn ready(&mut self, name: &str) -> Result<(), RawError> {
         say(&json!({ "ready": name })).map_err(RawError::system)
     }
 
-    /// Waits until it is time to begin.
+    /// Waits until the measuring process starts the work.
     pub(crate) fn wait(&mut self) -> Result<(), RawError> {
         let mut line = String::new();
         match io::stdin().lock().read_line(&mut line) {
@@ -81,7 +81,7 @@ impl Control {
         let Accepted::Connection(socket) = accept(&listener).map_err(RawError::system)? else {
             return Err(RawError::Silence);
         };
-        // So that the next round can use the same path.
+        // Allows the next round to use the same path.
         fs::remove_file(path).map_err(RawError::system)?;
         RawConnection::blocking(socket)
     }
@@ -93,5 +93,5 @@ fn say(line: &serde_json::Value) -> io::Result<()> {
     stdout.flush()
 }
 
-/// How long one peer waits for another.
+/// Time for which one peer waits for another.
 const PATIENCE: Duration = Duration::from_secs(30);

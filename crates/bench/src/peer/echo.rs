@@ -1,4 +1,4 @@
-//! Answering calls.
+//! The peer that replies to calls.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -10,37 +10,37 @@ use crate::raw::{
     Endpoint, HubOrSpoke, RawConnection, RawError, ReadBuffer, Template, serial_bytes,
 };
 
-/// Answers calls. Calls that arrived together are answered together. All replies go to the sender of
-/// the first call, so one process may call.
+/// Replies to calls. It sends the replies to calls that arrived together at once. All replies go to
+/// the sender of the first call, so only one process may call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct EchoPeer {
     pub(crate) endpoint: Endpoint,
-    /// How many calls it answers before it waits for the control to report; `None` for as long as calls
+    /// The number of calls after which it waits to report; `None` means to reply as long as calls
     /// arrive.
     pub(crate) calls: Option<u64>,
-    /// How much is read at once.
+    /// The number of bytes that are read at once.
     pub(crate) read_buffer: ReadBuffer,
     /// Whether the bodies of calls are validated, as a library does.
     pub(crate) body_validation: BenchBodyValidation,
     pub(crate) answer: ReplyPayload,
 }
 
-/// What an [`EchoPeer`] has received.
+/// The figures of an [`EchoPeer`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EchoReport {
     pub(crate) calls: u64,
-    /// Bytes of the last call, header and body.
+    /// Size of the last call in bytes, header and body.
     pub(crate) call_bytes: u64,
     pub(crate) validated: u64,
 }
 
-/// What calls are answered with.
+/// The payload of replies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ReplyPayload {
-    /// Nothing
+    /// No payload
     Empty,
-    /// The payload of its call
+    /// The payload of the call
     #[default]
     Echo,
 }
@@ -71,8 +71,8 @@ impl WorkloadRole for EchoPeer {
                 Err(error) => return Err(error),
             }
         }
-        // This connection stays open while others are measured, since the bus has work with a
-        // connection that closes.
+        // Keeps this connection open while other peers are measured, because closing a connection
+        // causes work for the bus.
         control.wait()?;
         Ok(replies.report)
     }
@@ -103,7 +103,7 @@ impl EchoPeer {
     }
 }
 
-/// Replies that are not sent yet: the one in the template, if there is any, behind those in `out`.
+/// Replies that were not sent yet: the encoded ones in `out`, then the one in the template, if any.
 struct PendingEchoReplies {
     answer: ReplyPayload,
     template: Option<Template>,
@@ -137,7 +137,7 @@ impl PendingEchoReplies {
         Ok(())
     }
 
-    /// Sends them at once. A single reply is not copied before.
+    /// Sends all replies at once. A single reply is sent without copying it.
     fn send(&mut self, connection: &mut RawConnection) -> Result<(), RawError> {
         let Some(template) = self.template.as_ref().filter(|_| self.is_waiting) else {
             return Ok(());

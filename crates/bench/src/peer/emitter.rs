@@ -1,4 +1,4 @@
-//! Emitting signals.
+//! The peer that emits signals.
 
 use std::thread;
 use std::time::Duration;
@@ -11,46 +11,47 @@ use super::volumes::VolumeSignals;
 use super::{Control, VolumeCounts, WorkloadRole};
 use crate::raw::{Endpoint, HubOrSpoke, RawConnection, RawError, SocketCalls, Template};
 
-/// Emits signals in bursts: each signal by one send, with a pause before each burst.
+/// Emits signals in bursts, with one send per signal and a pause before each burst.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Emitter {
     pub(crate) endpoint: Endpoint,
-    /// To whom alone; empty is to all.
+    /// The unicast destination; empty means broadcast.
     pub(crate) destination: String,
     pub(crate) content: SignalContent,
     pub(crate) bursts: u64,
     pub(crate) per_burst: u64,
-    /// The pause before each burst, in microseconds, in which recipients finish the burst before.
+    /// The pause before each burst, in microseconds, in which recipients complete the previous
+    /// burst.
     pub(crate) pause_us: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SignalContent {
-    /// All the same: a time stamp of 8 bytes, and an array of bytes.
+    /// Identical signals: a time stamp of 8 bytes, and an array of bytes.
     Bytes { size: usize, stamps: Stamps },
-    /// Properties that have changed, of one volume after the other.
+    /// PropertiesChanged signals, for one volume after another.
     Volumes(VolumeCounts),
 }
 
-/// Whether each signal says when it was sent.
+/// Whether each signal carries the time of its emission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Stamps {
     On,
-    /// It does not, so that nobody reads the clock.
+    /// No time stamp, so that no peer reads the clock.
     Off,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct EmitterReport {
-    /// When each burst began, in nanoseconds of the monotonic clock.
+    /// The start of each burst, in nanoseconds of the monotonic clock.
     pub(crate) begun_ns: Vec<u64>,
     pub(crate) ended_ns: u64,
-    /// Signals that were given to the socket.
+    /// The number of signals that were written to the socket.
     pub(crate) sent: u64,
     pub(crate) bytes: u64,
-    /// Sends that were given up, since the socket stayed full for too long.
+    /// The number of sends that timed out because the socket stayed full.
     pub(crate) timeouts: u64,
     pub(crate) traffic: SocketCalls,
 }
@@ -91,7 +92,8 @@ impl EmittedSignals {
 }
 
 impl Emitter {
-    /// An emitter of `count` signals in one burst, to one recipient or, if that is empty, to all.
+    /// Creates an emitter of `count` signals in one burst, to one recipient or, if `destination` is
+    /// empty, as broadcast.
     pub(crate) fn of_stream(
         endpoint: &Endpoint,
         destination: String,
@@ -150,6 +152,6 @@ pub(super) fn now_ns() -> u64 {
     clock::monotonic().as_nanos() as u64
 }
 
-/// How long a socket may stay full before the emitter gives up, as long as libraries wait for a
+/// Time for which a socket may stay full before the emitter gives up; libraries wait as long for a
 /// reply.
 const PATIENCE: Duration = Duration::from_secs(25);

@@ -1,4 +1,4 @@
-//! The least that a process between others can do: read and write.
+//! The minimal carrier: a process that only reads and writes.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use sys::socket::{Accepted, UnixAddress, accept, listen_unix};
 use super::{Control, WorkloadRole};
 use crate::raw::{HUB, RawConnection, RawError};
 
-/// Passes on what comes from the hub to all spokes, and what comes from a spoke to the hub,
-/// without a look at it. Every bus does at least this, so nothing through a bus is faster.
+/// Forwards bytes from the hub to all spokes, and bytes from a spoke to the hub, without parsing
+/// them. Every bus does at least this work, so no bus is faster.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Forwarder {
-    /// The socket file where the others connect.
+    /// The socket file where the peers connect.
     pub(crate) path: PathBuf,
-    /// How many bytes it reads at once.
+    /// The number of bytes that it reads at once.
     pub(crate) read_buffer: usize,
 }
 
@@ -50,7 +50,7 @@ impl WorkloadRole for Forwarder {
 struct Forwarding {
     poller: Poller,
     listener: OwnedFd,
-    /// By token; `None` is one that has left.
+    /// Connections by token; `None` if the peer has disconnected.
     connections: Vec<Option<OwnedFd>>,
     hub: Option<usize>,
 }
@@ -96,7 +96,7 @@ fn send_all(target: &OwnedFd, mut bytes: &[u8]) -> Result<(), RawError> {
         let sent = retry_on_intr(|| net::send(target, bytes, SendFlags::NOSIGNAL));
         match sent.map_err(RawError::system) {
             Ok(count) => bytes = &bytes[count..],
-            // It has left; what it would have got is nobody's.
+            // The peer has disconnected, so its bytes are dropped.
             Err(RawError::Closed) => return Ok(()),
             Err(error) => return Err(error),
         }
@@ -104,5 +104,5 @@ fn send_all(target: &OwnedFd, mut bytes: &[u8]) -> Result<(), RawError> {
     Ok(())
 }
 
-/// The token of the socket where the others connect.
+/// The token of the listening socket.
 const LISTENER: u64 = u64::MAX;

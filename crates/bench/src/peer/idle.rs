@@ -1,20 +1,20 @@
-//! Connections that are there, and do nothing.
+//! The peer that holds idle connections.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Control, WorkloadRole};
 use crate::raw::{RawConnection, RawError};
 
-/// Opens connections, adds match rules to each, and keeps them. After it was told to begin, it
-/// reports at once; the connections stay until it is ended.
+/// Opens connections, adds match rules to each, and keeps them open. It reports immediately after
+/// the start; the connections stay open until the process ends.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IdleConnections {
     pub(crate) address: String,
     pub(crate) connections: u64,
-    /// The match rules of each. In each of them, `{n}` stands for the number of the connection.
+    /// The match rules of each connection. `{n}` stands for the number of the connection.
     pub(crate) rules: Vec<String>,
-    /// Rules of the first connection alone: this one as often as that, `{n}` being the number of
-    /// the rule.
+    /// A rule that the first connection adds repeatedly, and how often; `{n}` stands for the number
+    /// of the rule.
     pub(crate) first: Option<(String, u64)>,
 }
 
@@ -42,7 +42,7 @@ impl WorkloadRole for IdleConnections {
             }
         }
         control.ready(&first_name)?;
-        // Told to begin or that all is over, there is nothing to do.
+        // There is nothing to do at the start or at the end.
         control.wait()?;
         control.wait()
     }

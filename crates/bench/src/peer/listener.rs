@@ -1,4 +1,4 @@
-//! Receiving signals.
+//! The peer that receives signals.
 
 use std::time::Duration;
 
@@ -17,25 +17,25 @@ pub(crate) struct ListenerPeer {
     pub(crate) rules: Vec<String>,
     pub(crate) bursts: u64,
     pub(crate) per_burst: u64,
-    /// Whether each signal says when it was sent.
+    /// Whether each signal carries the time of its emission.
     pub(crate) stamps: Stamps,
-    /// How long nothing has to come until the rest is taken for lost, in milliseconds.
+    /// Time without a message after which the missing signals count as lost, in milliseconds.
     pub(crate) patience_ms: u64,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct ListenerReport {
-    /// When each burst was there whole, in nanoseconds of the monotonic clock.
+    /// The time at which each burst was complete, in nanoseconds of the monotonic clock.
     pub(crate) complete_ns: Vec<u64>,
     pub(crate) last_ns: u64,
     pub(crate) received: u64,
-    /// From emission to receipt, if that was asked for.
+    /// Times from emission to receipt, if the signals have time stamps.
     pub(crate) delays: Option<Distribution>,
     pub(crate) traffic: SocketCalls,
 }
 
 impl ListenerPeer {
-    /// A listener to `count` signals in one burst.
+    /// Creates a listener for `count` signals in one burst.
     pub(crate) fn of_stream(
         endpoint: &Endpoint,
         rules: Vec<String>,
@@ -113,7 +113,8 @@ impl SignalCounter {
         if message[1] != MessageType::Signal.code() {
             return Err(RawError::describe(message));
         }
-        // Before the first of the workload the bus may have told who came.
+        // Before the first signal of the workload, the bus may emit signals such as
+        // NameOwnerChanged.
         if self.report.received == 0 && is_from_bus(message)? {
             return Ok(());
         }
@@ -142,14 +143,14 @@ impl SignalCounter {
     }
 }
 
-/// Whether a signal is one of the bus, such as NameAcquired.
+/// True if the bus itself emitted the signal, such as NameAcquired.
 fn is_from_bus(message: &[u8]) -> Result<bool, RawError> {
     let interface = Message::parse(message)?.interface();
     Ok(interface.is_some_and(|interface| interface.as_str() == "org.freedesktop.DBus"))
 }
 
-/// How long recipients wait for what may be lost.
+/// Time for which recipients wait for signals that may be lost, in milliseconds.
 pub(crate) const PATIENCE_MS: u64 = 3000;
 
-/// How often a listener goes on to wait for the first signal.
+/// The number of times that a listener continues to wait for the first signal.
 const WAITS_MAX: u32 = 30;

@@ -1,12 +1,13 @@
 //! The processes of a workload.
 //!
-//! Each peer is a process of its own: this program with the hidden command `bench-peer` and its
-//! `Role` as JSON, which is its only argument. It talks with the process that measures through its standard streams:
+//! Each peer is a separate process: this program with the hidden command `bench-peer`, whose only
+//! argument is the `Role` as JSON. It communicates with the measuring process through its standard
+//! streams:
 //!
 //! ```text
 //!  measuring process                      peer
 //!                     ◀── {"ready":…} ──  has connected, and added its match rules
-//!   "\n"  ──────────────────────────────▶ begins
+//!   "\n"  ──────────────────────────────▶ starts
 //!                     ◀── {"report":…} ── has finished
 //!   end of its input  ──────────────────▶ ends
 //! ```
@@ -44,7 +45,7 @@ pub(crate) use repeater::{RepeatedAction, Repeater};
 pub(crate) use role::WorkloadRole;
 pub(crate) use volumes::{RULE as VOLUMES_RULE, VolumeCounts};
 
-/// Runs this process as a peer: the command [`COMMAND`] with this word.
+/// Runs this process as a peer, for the hidden command [`COMMAND`] with this argument.
 pub fn run(role: &str) -> ExitCode {
     match play(role) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,12 +1,12 @@
-//! Getting a copy of every message.
+//! The peer that receives a copy of every message.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Control, WorkloadRole};
 use crate::raw::{RawConnection, RawError, Template};
 
-/// Becomes a monitor and takes all copies without a look at them: the least that any program does
-/// that observes a bus from outside. It has nothing to report; it ends when it is dropped.
+/// Becomes a monitor and reads all copies without parsing them: the minimal work of an external
+/// observer. It has nothing to report; it ends when it is dropped.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct MonitorPeer {
     pub(crate) address: String,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::WorkloadRole;
 use crate::stop::{StopCondition, WaitError};
 
-/// A peer: a process that plays a role. Dropped, it is ended.
+/// A running peer process. It ends when dropped.
 #[derive(Debug)]
 pub(crate) struct RunningPeer<R> {
     process: Child,
@@ -20,7 +20,7 @@ pub(crate) struct RunningPeer<R> {
     role: PhantomData<R>,
 }
 
-/// A line that a peer says.
+/// A line that a peer writes.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum PeerLine<T> {
@@ -29,8 +29,8 @@ enum PeerLine<T> {
 }
 
 impl<R: WorkloadRole> RunningPeer<R> {
-    /// Starts the peer by a command of this program to which its role is added, and waits until it is ready. All
-    /// waits for it end when `stop` says so.
+    /// Starts the peer: adds its role to a command of this program, and waits until the peer is
+    /// ready. All waits for the peer end when `stop` requires it.
     pub(crate) fn start(
         mut command: Command,
         stop: StopCondition,
@@ -86,7 +86,7 @@ impl<R: WorkloadRole> RunningPeer<R> {
         }
     }
 
-    /// What a peer that has ended wrote about that.
+    /// Returns the error that a peer wrote before it ended.
     fn last_words(&mut self) -> Option<PeerError> {
         let mut words = String::new();
         self.process.stderr.take()?.read_to_string(&mut words).ok()?;
@@ -98,14 +98,14 @@ impl<R: WorkloadRole> RunningPeer<R> {
 impl<R> Drop for RunningPeer<R> {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // It may have ended already.
+        // Fails if the process has ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The command of this program that is a peer; its only argument is the name of a role and the role,
-/// as JSON.
+/// The hidden command of this program that runs a peer; its only argument is the name of a role and
+/// the role, as JSON.
 pub const COMMAND: &str = "bench-peer";
 
 #[derive(Debug, thiserror::Error)]

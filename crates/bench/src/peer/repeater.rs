@@ -1,4 +1,4 @@
-//! Doing one thing with a bus again and again.
+//! The peer that repeats one action.
 
 use serde::{Deserialize, Serialize};
 use sys::clock;
@@ -7,23 +7,23 @@ use super::{Control, WorkloadRole};
 use crate::durations::{Distribution, Durations};
 use crate::raw::{RawConnection, RawError, Template};
 
-/// Does something with a bus again and again, and measures how long each time takes.
+/// Repeats an action on a bus, and measures the duration of each repetition.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Repeater {
     pub(crate) address: String,
     pub(crate) action: RepeatedAction,
-    /// How often it is done before anything is measured.
+    /// The number of repetitions before the measurement.
     pub(crate) warm_up: u64,
     pub(crate) count: u64,
 }
 
-/// What a [`Repeater`] does.
+/// The action of a [`Repeater`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum RepeatedAction {
-    /// Connects, says Hello, and disconnects. What is measured ends with the reply to Hello.
+    /// Connects, calls Hello, and disconnects. The measurement ends with the reply to Hello.
     Connect,
-    /// Takes a name and releases it. What is measured ends with the second reply.
+    /// Requests a name and releases it. The measurement ends with the second reply.
     CycleName,
 }
 
@@ -67,7 +67,7 @@ impl Repeater {
             let start = clock::monotonic();
             let result = action()?;
             durations.record(clock::monotonic() - start);
-            // A connection is closed outside of what is measured.
+            // Closes the connection outside of the measurement.
             drop(result);
         }
         Ok(durations.distribution())

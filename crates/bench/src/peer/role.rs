@@ -1,4 +1,4 @@
-//! What a peer does.
+//! Roles of peers.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,14 +6,14 @@ use serde::de::DeserializeOwned;
 use super::Control;
 use crate::raw::RawError;
 
-/// What a peer does. Its fields are the parameters.
+/// The role of a peer. Its fields are the parameters.
 pub(crate) trait WorkloadRole: Serialize + DeserializeOwned {
-    /// Its name on the command line of the process.
+    /// The name on the command line of the process.
     const NAME: &str;
 
-    /// What it reports at the end.
+    /// The report at the end of the work.
     type Report: Serialize + DeserializeOwned;
 
-    /// Does the work. `control` says when to begin.
+    /// Does the work; `control` determines when to start.
     fn play(self, control: &mut Control) -> Result<Self::Report, RawError>;
 }

@@ -1,4 +1,4 @@
-//! What a manager of volumes emits when all of them have changed.
+//! The signals of a volume manager after all volumes have changed.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,8 +11,8 @@ use wire::names::{InterfaceName, MemberName, ObjectPath, ObjectPathBuf};
 
 use crate::raw::{RawError, Template};
 
-/// How many volumes there are. A signal tells of each that its properties have changed: first of
-/// the physical ones, then of the logical ones.
+/// The number of volumes. One PropertiesChanged signal is emitted for each: first for the physical
+/// ones, then for the logical ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct VolumeCounts {
     pub(crate) physical: u64,
@@ -35,13 +35,13 @@ enum VolumeKind {
     Logical,
 }
 
-/// The signals, one after the other. Those whose paths have the same length differ only there.
+/// The signals, in order. Signals whose paths have the same length differ only in the path.
 pub(super) struct VolumeSignals {
     volumes: VolumeCounts,
     next: u64,
     kind: VolumeKind,
     template: Template,
-    /// Where the number of the volume stands in the path.
+    /// The position of the volume number in the path.
     place: Range<usize>,
 }
 
@@ -51,7 +51,7 @@ impl VolumeSignals {
         Ok(Self { volumes, next: 0, kind: VolumeKind::Physical, template, place })
     }
 
-    /// The next one; after the last one the first.
+    /// Returns the next signal; after the last one, starts again with the first.
     pub(super) fn next(&mut self) -> Result<&[u8], RawError> {
         let (kind, number) = match self.next.checked_sub(self.volumes.physical) {
             None => (VolumeKind::Physical, self.next),
@@ -80,7 +80,7 @@ impl VolumeSignals {
     }
 }
 
-/// The signal of a volume, and where its number stands in the path.
+/// Builds the signal of a volume, and returns it with the position of its number in the path.
 fn signal(kind: VolumeKind, number: &str) -> Result<(Template, Range<usize>), RawError> {
     let (folder, interface) = match kind {
         VolumeKind::Physical => ("Pv", "com.redhat.lvmdbus1.Pv"),
@@ -99,7 +99,7 @@ fn signal(kind: VolumeKind, number: &str) -> Result<(Template, Range<usize>), Ra
     Ok((template, place.end - number.len()..place.end))
 }
 
-/// What changes of a volume when it grows.
+/// Returns the properties that change when a volume grows.
 fn properties(kind: VolumeKind) -> BTreeMap<&'static str, Value> {
     let group = ObjectPathBuf::from(ObjectPath::literal("/com/redhat/lvmdbus1/Vg/0"));
     let gigabytes = |count: u64| Value::Uint64(count << 30);
@@ -123,7 +123,7 @@ fn properties(kind: VolumeKind) -> BTreeMap<&'static str, Value> {
     common.into_iter().chain(special).collect()
 }
 
-/// Digits of the largest number of 64 bits.
+/// The number of digits of the largest 64-bit number.
 const DIGITS_MAX: usize = 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One process emits bursts of signals to several.
+//! The workload in which one process emits bursts of signals to several recipients.
 
 use std::io;
 use std::ops::Range;
@@ -18,28 +18,28 @@ use crate::raw::{Endpoint, sample_rule};
 use crate::result::{Figures, Metric, ProcessTrack};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// One process emits bursts of signals to several others, who have all received a burst before
-/// the next one begins.
+/// One process emits bursts of signals to several others. All have received a burst before the next
+/// one begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Burst {
     pub signals: u64,
     pub recipients: u64,
     pub size: usize,
     pub bursts: u64,
-    /// Whether it is also looked at with instruments.
+    /// Whether instruments inspect the workload, too.
     pub inspection: Inspection,
 }
 
-/// Whether a workload is also looked at with instruments that would disturb a measurement.
+/// Whether instruments that would disturb a measurement inspect the workload, too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Inspection {
-    /// It is: system calls of the bus are counted, and switches recorded.
+    /// System calls of the bus are counted, and context switches recorded.
     Done,
     LeftOut,
 }
 
 impl Burst {
-    /// Bursts of signals of 8 bytes, which are not inspected.
+    /// Creates bursts of 8-byte signals without inspection.
     pub(crate) const fn new(signals: u64, recipients: u64, bursts: u64) -> Self {
         Self { signals, recipients, size: 8, bursts, inspection: Inspection::LeftOut }
     }
@@ -73,7 +73,7 @@ impl Workload for Burst {
     }
 }
 
-/// The processes of a workload.
+/// The processes of the workload.
 struct Processes {
     emitter: RunningPeer<Emitter>,
     listeners: Vec<RunningPeer<ListenerPeer>>,
@@ -100,8 +100,8 @@ struct Schedule {
 }
 
 impl Schedule {
-    /// With pauses in which a burst that takes so long is over, and so few bursts that it does not
-    /// take too long.
+    /// Extends the pauses so that a burst of this duration completes in them, and reduces the
+    /// number of bursts to limit the total time.
     fn slower(self, burst_ns: u64) -> Self {
         let pause_us = (burst_ns * PAUSE_OF_BURST / 1000).max(self.pause_us * PAUSE_OF_BURST);
         let pause_us = pause_us.min(PAUSE_US_MAX);
@@ -110,14 +110,15 @@ impl Schedule {
     }
 }
 
-/// What the processes of a workload report.
+/// The reports of the processes.
 struct BurstReports {
     emitted: EmitterReport,
     received_by: Vec<ListenerReport>,
 }
 
 impl BurstReports {
-    /// When each burst began, and when its last recipient had it whole.
+    /// Returns the interval from the start of each burst until its last recipient has received it
+    /// completely.
     fn spans(&self) -> Result<Vec<Range<u64>>, MeasureError> {
         let span = |(index, begun): (usize, &u64)| {
             let complete =
@@ -133,23 +134,23 @@ impl BurstReports {
     }
 }
 
-/// What was measured of some bursts.
+/// The figures of some bursts.
 struct MeasuredBursts {
     reports: BurstReports,
-    /// Those of the warm-up left out.
+    /// The intervals of the bursts after the warm-up.
     spans: Vec<Range<u64>>,
     before: ContextSwitches,
     after: ContextSwitches,
 }
 
 impl MeasuredBursts {
-    /// Whether more than a few bursts began while recipients still waited for the one before.
+    /// True if more than a few bursts began while recipients still waited for the previous one.
     fn overlaps(&self) -> bool {
         let late = self.spans.windows(2).filter(|pair| pair[1].start < pair[0].end).count();
         late * OVERLAPS_SHARE > self.spans.len()
     }
 
-    /// How long the first burst took, which has hardly any before it.
+    /// The duration of the first burst, which hardly overlaps with an earlier one.
     fn first_ns(&self) -> u64 {
         self.spans.first().map_or(0, |span| span.end - span.start)
     }
@@ -180,13 +181,13 @@ impl MeasuredBursts {
 }
 
 impl Burst {
-    /// As long as a bus keeps up with it.
+    /// The schedule for a bus at normal speed.
     fn schedule(&self) -> Schedule {
         let pause_us = PAUSE_US.max(self.signals * self.recipients * PAUSE_FOR_EACH_US);
         Schedule { bursts: self.bursts, pause_us }
     }
 
-    /// For when instruments make a bus slower.
+    /// The schedule for a bus that instruments slow down.
     fn slow_schedule(&self) -> Schedule {
         let pause_us = self.schedule().pause_us * PAUSE_OF_BURST;
         Schedule { bursts: INSPECTED_BURSTS, pause_us }
@@ -235,7 +236,8 @@ impl Burst {
         Ok(Processes { emitter, listeners })
     }
 
-    /// Copies and validations of a signal: counted if the bus does, otherwise by the model.
+    /// Returns the copies and validations of a signal: counted if the bus counts them, otherwise
+    /// from the model.
     fn copies(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         if !matches!(stage.endpoint, Endpoint::Bus(_)) {
             return Ok(Figures::new());
@@ -257,7 +259,7 @@ impl Burst {
             };
             processes.perform()?;
             let counts = calls.end(stage)?;
-            // Every recipient is sent something in every burst, unless strace began too late.
+            // Every recipient receives data in every burst, unless strace started too late.
             let bursts = INSPECTED_BURSTS + WARM_UP_BURSTS as u64;
             if counts.sends >= bursts * self.recipients {
                 let each = |count: u64| count as f64 / bursts as f64;
@@ -269,7 +271,7 @@ impl Burst {
         Ok(note(SYSTEM_CALLS, "strace has missed some every time"))
     }
 
-    /// Records when which process runs during the last of some bursts.
+    /// Records when each process runs during the last of some bursts.
     fn timeline(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         if self.recipients > TRACED_RECIPIENTS_MAX {
             return Ok(WorkloadOutcome::default());
@@ -289,7 +291,7 @@ impl Burst {
     }
 }
 
-/// How often processes gave up the processor so far.
+/// The number of context switches of processes so far.
 #[derive(Clone, Copy)]
 struct ContextSwitches {
     bus: Option<Usage>,
@@ -312,7 +314,7 @@ fn switches_of(usage: Usage) -> u64 {
     usage.voluntary_switches + usage.involuntary_switches
 }
 
-/// Records of the switches of several processes, by what they are.
+/// Recordings of the context switches of several processes, by role.
 struct SwitchTraces(Vec<(String, SwitchTrace)>);
 
 impl SwitchTraces {
@@ -322,7 +324,7 @@ impl SwitchTraces {
         processes.map(start).collect::<io::Result<_>>().map(Self)
     }
 
-    /// What was recorded within a span of time.
+    /// Returns the intervals recorded within a time window.
     fn tracks(&mut self, window: &Range<u64>) -> io::Result<Vec<ProcessTrack>> {
         let mut tracks = Vec::with_capacity(self.0.len());
         for (name, trace) in &mut self.0 {
@@ -334,54 +336,55 @@ impl SwitchTraces {
     }
 }
 
-/// The part of a span within a window, counted from its begin.
+/// Returns the part of a span within a window, relative to the start of the window.
 fn clip(span: &Range<Duration>, window: &Range<u64>) -> Option<(u64, u64)> {
     let from = (span.start.as_nanos() as u64).max(window.start);
     let to = (span.end.as_nanos() as u64).min(window.end);
     (from < to).then(|| (from - window.start, to - window.start))
 }
 
-/// An outcome without what could not be found.
+/// Returns an outcome with a note about a missing result.
 fn note(what: &str, reason: &str) -> WorkloadOutcome {
     WorkloadOutcome { notes: vec![format!("{what}: {reason}")], ..WorkloadOutcome::default() }
 }
 
-/// The pause between bursts: all have then received all and wait again.
+/// The pause between bursts in microseconds, after which all recipients wait again.
 const PAUSE_US: u64 = 1000;
 
-/// The longest pause. Recipients wait longer for what may be lost.
+/// The longest pause. Recipients wait longer for signals that may be lost.
 const PAUSE_US_MAX: u64 = PATIENCE_MS * 1000 / 2;
 
-/// How much longer it is than a burst, if that takes long.
+/// The factor between a long burst and the pause.
 const PAUSE_OF_BURST: u64 = 4;
 
-/// What strace counts, in a note.
+/// The name of strace's result, in a note.
 const SYSTEM_CALLS: &str = "the system calls of the bus";
 
-/// How often longer pauses are tried, or strace.
+/// The number of attempts with longer pauses, or with strace.
 const ATTEMPTS_MAX: u32 = 4;
 
-/// One of so many bursts may begin too early, since something else held up a recipient.
+/// One in this many bursts may start too early, because other work delayed a recipient.
 const OVERLAPS_SHARE: usize = 20;
 
-/// With long pauses, there are fewer bursts than were asked for, so that it takes no longer.
+/// With long pauses, there are fewer bursts than requested, to stay within this total time.
 const DURATION_US_MAX: u64 = 8_000_000;
 
 const BURSTS_MIN: u64 = 10;
 
-/// The least of it for each signal and recipient.
+/// The shortest pause in microseconds per signal and recipient.
 const PAUSE_FOR_EACH_US: u64 = 20;
 
-/// How many bursts come first and are not timed: in them, recipients touch their memory first.
+/// The number of bursts before the measurement, in which recipients touch their memory for the
+/// first time.
 const WARM_UP_BURSTS: usize = 2;
 
-/// How many bursts there are when instruments look at them.
+/// The number of bursts under inspection.
 const INSPECTED_BURSTS: u64 = 20;
 
-/// Of more recipients, nobody would see anything in a plot.
+/// A plot with more recipients would not be readable.
 const TRACED_RECIPIENTS_MAX: u64 = 16;
 
-/// Room for the switches of a process.
+/// The number of context switches that the recording of a process has room for.
 const SWITCHES_MAX: usize = 2000;
 
 #[cfg(test)]

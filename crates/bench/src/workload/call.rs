@@ -1,4 +1,4 @@
-//! One process calls another.
+//! The workload in which one process calls another.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use crate::raw::ReadBuffer;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// One process calls another: the talk's ping-pong, one call after another or several at once.
+/// One process calls another: sequential calls (ping-pong), or several at once.
 #[derive(Clone, Debug)]
 pub(crate) struct CallWorkload {
     pub payload: Payload,
-    /// How many calls are measured.
+    /// The number of measured calls.
     pub count: u64,
-    /// How many wait for their answers at the same time.
+    /// The number of calls that wait for replies at the same time.
     pub in_flight: u64,
-    /// How much the peers read at once.
+    /// The number of bytes that the peers read at once.
     pub read_buffer: ReadBuffer,
     /// Whether both ends validate the bodies that they receive.
     pub body_validation: BenchBodyValidation,
-    /// Whether the bus does; only ours can be told not to.
+    /// Whether the bus validates bodies; only this project's bus can skip it.
     pub bus_validation: BenchBodyValidation,
-    /// What the one who is called answers.
+    /// The payload of the replies.
     pub answer: ReplyPayload,
 }
 
 impl CallWorkload {
-    /// Calls one after another, each with an array of `size` bytes, which the reply carries back.
+    /// Sequential calls, each with an array of `size` bytes, which the reply carries back.
     pub(crate) const fn ping_pong(size: usize, count: u64) -> Self {
         Self {
             payload: Payload::Bytes(size),
@@ -43,7 +43,7 @@ impl CallWorkload {
         }
     }
 
-    /// Calls one after another, each with an array of `size` bytes. Replies are empty.
+    /// Sequential calls, each with an array of `size` bytes. Replies are empty.
     pub(crate) fn one_way(size: usize, count: u64) -> Self {
         Self { answer: ReplyPayload::Empty, ..Self::ping_pong(size, count) }
     }
@@ -64,14 +64,14 @@ impl Workload for CallWorkload {
     }
 }
 
-/// What both ends of calls have found.
+/// The figures of both ends.
 pub(super) struct CallMeasurement {
     pub(super) figures: Figures,
     pub(super) validated: u64,
 }
 
 impl CallWorkload {
-    /// Calls, and returns what was measured.
+    /// Runs the calls, and returns the figures.
     pub(super) fn perform(
         &self,
         stage: &MeasurementStage<'_>,
@@ -110,7 +110,7 @@ impl CallWorkload {
         Ok(CallMeasurement { figures, validated: echoed.validated + report.validated })
     }
 
-    /// Calls that are not measured, to begin with.
+    /// The number of warm-up calls, which are not measured.
     pub(super) const fn warm_up(&self) -> u64 {
         self.count / 10 + self.in_flight
     }
@@ -149,7 +149,7 @@ impl ClientTime {
         Self { pid, before: process::processor_time(pid) }
     }
 
-    /// For each of `count` units of work, in microseconds; `None` if it has ended.
+    /// Returns the time per unit of work, in microseconds; `None` if the client has ended.
     pub(super) fn end(self, count: u64) -> Option<f64> {
         let used = process::processor_time(self.pid)?.saturating_sub(self.before?);
         Some(used.as_nanos() as f64 / NS_PER_US / count as f64)

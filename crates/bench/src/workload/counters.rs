@@ -1,4 +1,4 @@
-//! How often a bus copies and validates messages, as its own counters say.
+//! Copies and validations of messages, as counted by the bus.
 
 use std::collections::BTreeMap;
 use std::ops::Sub;
@@ -10,7 +10,7 @@ use crate::raw::Endpoint;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// Counts what a bus does with messages. Only buses with `org.diligence.Statistics1` say it.
+/// Counts copies and validations. Requires a bus with the interface `org.diligence.Statistics1`.
 #[derive(Debug)]
 pub(super) struct CopyCounters {
     connection: Connection,
@@ -18,7 +18,7 @@ pub(super) struct CopyCounters {
     question: BusTotals,
 }
 
-/// Counters of `GetTotals`.
+/// Counters from `GetTotals`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct BusTotals {
     pub(super) messages: f64,
@@ -33,7 +33,7 @@ pub(super) struct BusTotals {
 }
 
 impl CopyCounters {
-    /// Begins to count; `None` if the bus does not say what it does, or is not a bus.
+    /// Starts to count; `None` if the carrier has no counters.
     pub(super) fn begin(stage: &MeasurementStage<'_>) -> Result<Option<Self>, MeasureError> {
         let Endpoint::Bus(address) = &stage.endpoint else { return Ok(None) };
         let connection = Connection::open(address)
@@ -43,7 +43,8 @@ impl CopyCounters {
         Ok(Some(Self { connection, begun, question: begun - first }))
     }
 
-    /// What was counted since, without the questions; `None` if the bus does not answer any more.
+    /// Returns the counts since the start, without the queries; `None` if the bus no longer
+    /// replies.
     pub(super) fn end(&self) -> Option<BusTotals> {
         Some(BusTotals::ask(&self.connection)? - self.begun - self.question)
     }
@@ -67,7 +68,7 @@ impl BusTotals {
         })
     }
 
-    /// Copies and validations of a message on its way. The recipients have validated
+    /// Computes the copies and validations of a message on its way. The recipients have validated
     /// `validated_by_peers` bodies.
     pub(super) fn figures(&self, validated_by_peers: u64) -> Figures {
         let message_bytes = self.written_bytes / self.deliveries;
@@ -94,8 +95,8 @@ impl Sub for BusTotals {
     }
 }
 
-/// Copies and validations of a message to so many recipients by the model of "The Slothful Ways of
-/// D-Bus": its sender and recipients use libdbus, its bus is dbus-daemon.
+/// Computes the copies and validations of a message to this many recipients, according to the model
+/// of "The Slothful Ways of D-Bus": sender and recipients use libdbus, and the bus is dbus-daemon.
 pub(super) fn model(recipients: u64) -> Figures {
     Figures::from([
         (Metric::ModelCopies, (4 + 2 * recipients) as f64),
@@ -103,7 +104,7 @@ pub(super) fn model(recipients: u64) -> Figures {
     ])
 }
 
-/// The interface in which a bus says what it does.
+/// The interface with the counters of a bus.
 const STATISTICS: &str = "org.diligence.Statistics1";
 
 #[cfg(test)]

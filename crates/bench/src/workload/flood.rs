@@ -1,27 +1,27 @@
-//! Calls while another client floods the bus.
+//! The workload with calls while another client floods the bus.
 
 use super::{CallWorkload, Requirements, Targets, Use, Workload, WorkloadOutcome};
 use crate::peer::{Emitter, IdleConnections, ListenerPeer, RunningPeer, SignalContent, Stamps};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// One process calls another, beside a third that sends as fast as it can.
+/// One process calls another, while a third sends messages at full rate.
 #[derive(Clone, Debug)]
 pub(crate) struct FloodWorkload {
     pub sink: FloodSink,
-    /// Bytes of payload of each message of the flood.
+    /// Payload of each message of the flood, in bytes.
     pub size: usize,
     pub victim: CallWorkload,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FloodSink {
-    /// To a process that reads all the time.
+    /// The flood goes to a process that reads continuously.
     Reader,
-    /// To a process that never reads.
+    /// The flood goes to a process that never reads.
     Sleeper,
 }
 
-/// A process that gets a flood.
+/// The process that receives the flood.
 #[derive(Debug)]
 enum Flooded {
     Reader(RunningPeer<ListenerPeer>),
@@ -31,7 +31,7 @@ enum Flooded {
 impl Workload for FloodWorkload {
     fn requirements(&self) -> Requirements {
         let requirements = Requirements::of(Targets::Buses);
-        // What nobody has read stays in the bus for a while.
+        // Unread messages stay in the bus for a while, so the next round needs a new bus.
         Requirements { use_of_carrier: Use::Single, ..requirements }
     }
 
@@ -80,5 +80,5 @@ impl Flooded {
 
 const WITHOUT_END: u64 = u64::MAX;
 
-/// How long the reader waits for the flood to go on.
+/// Time for which the reader waits for the flood to continue, in milliseconds.
 const PATIENCE_MS: u64 = 60_000;

@@ -1,11 +1,11 @@
-//! A workload among others who do nothing.
+//! A workload with idle connections on the same bus.
 
 use super::{MIB, Requirements, Targets, Use, Workload, WorkloadOutcome};
 use crate::peer::IdleConnections;
 use crate::result::Metric;
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// A workload while others are connected to the same bus, and do nothing.
+/// A workload with other clients that are connected to the same bus, and idle.
 #[derive(Clone, Debug)]
 pub(crate) struct WithBystanders<W> {
     pub bystanders: Bystanders,
@@ -15,28 +15,29 @@ pub(crate) struct WithBystanders<W> {
 #[derive(Clone, Debug)]
 pub(crate) struct Bystanders {
     pub connections: u64,
-    /// The match rules of each; `{n}` is the number of the connection.
+    /// The match rules of each connection; `{n}` is the number of the connection.
     pub rules: Vec<String>,
-    /// Rules of the first connection alone: this one so often; `{n}` is the number of the rule.
+    /// A rule that the first connection adds repeatedly, and how often; `{n}` is the number of the
+    /// rule.
     pub first: Option<(String, u64)>,
 }
 
 impl Bystanders {
-    /// Connections with the match rules that a program of a desktop has.
+    /// Connections with the match rules of a typical desktop program.
     pub(crate) fn desktop(connections: u64) -> Self {
         let rules = DESKTOP_RULES.map(str::to_owned).to_vec();
         Self { connections, rules, first: None }
     }
 
-    /// One connection with many rules for signals that nobody sends, of the interface and member
-    /// that the workloads use, so that only the path tells them apart.
+    /// One connection with many rules for signals that are never sent. They have the interface and
+    /// member of the workloads' signals, so that only the path differs.
     pub(crate) fn rules(count: u64) -> Self {
         Self { connections: 1, rules: Vec::new(), first: Some((OTHER_RULE.to_owned(), count)) }
     }
 }
 
 impl Bystanders {
-    /// The memory that each has cost the bus, if there are enough to tell.
+    /// The bus memory per connection or rule, if there are enough of them for a reliable figure.
     fn cost(&self, bytes: u64) -> Option<(Metric, f64)> {
         let (metric, count, enough) = match &self.first {
             Some((_, rules)) => (Metric::BytesPerRule, *rules, RULES_MIN),
@@ -48,7 +49,7 @@ impl Bystanders {
 
 impl<W: Workload> Workload for WithBystanders<W> {
     fn requirements(&self) -> Requirements {
-        // On the next round, the bus would use the memory again that it has for the first.
+        // In the next round, the bus would reuse memory from the first round.
         let use_of_carrier = Use::Single;
         Requirements { targets: Targets::Buses, use_of_carrier, ..self.workload.requirements() }
     }
@@ -74,8 +75,8 @@ impl<W: Workload> Workload for WithBystanders<W> {
     }
 }
 
-/// What a program of a desktop typically asks for: its settings daemon's owner, properties of an
-/// object, and the objects of a service.
+/// The match rules of a typical desktop program: the owner of its settings daemon, the properties
+/// of an object, and the objects of a service.
 const DESKTOP_RULES: [&str; 3] = [
     "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',\
      interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.example.Service{n}'",
@@ -85,11 +86,11 @@ const DESKTOP_RULES: [&str; 3] = [
      interface='org.freedesktop.DBus.ObjectManager',path_namespace='/org/example/Service{n}'",
 ];
 
-/// With fewer connections, what is measured is rather how memory comes in pages.
+/// With fewer connections, the figure would mostly show the size of memory pages.
 const CONNECTIONS_MIN: u64 = 100;
 
 const RULES_MIN: u64 = 1000;
 
-/// Like the signals of the workloads, but for the path.
+/// A rule like that for the workloads' signals, except for the path.
 const OTHER_RULE: &str =
     "type='signal',interface='org.diligence.Bench1',member='Sample',path='/org/example/Other{n}'";

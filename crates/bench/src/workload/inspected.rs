@@ -1,4 +1,4 @@
-//! Calls that are also looked at with instruments.
+//! Calls with inspection by instruments.
 
 use super::call::CallMeasurement;
 use super::counters::{BusTotals, CopyCounters, model};
@@ -8,7 +8,7 @@ use crate::raw::Endpoint;
 use crate::result::Figures;
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// Calls of which system calls, copies and validations are counted too, after they were timed.
+/// Timed calls, and after them a count of their system calls, copies and validations.
 #[derive(Clone, Debug)]
 pub(crate) struct Inspected(pub CallWorkload);
 
@@ -31,7 +31,8 @@ impl Workload for Inspected {
 }
 
 impl Inspected {
-    /// Copies and validations of a message: counted if the bus does, otherwise by the model.
+    /// Returns the copies and validations of a message: counted if the bus counts them, otherwise
+    /// from the model.
     fn copies(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         if !matches!(stage.endpoint, Endpoint::Bus(_)) {
             return Ok(Figures::new());
@@ -41,7 +42,7 @@ impl Inspected {
         let short = CallWorkload { count: 1, ..self.0.clone() };
         let few = counted(&short, stage, &counters)?;
         let more = counted(&call, stage, &counters)?;
-        // What connecting takes is in both.
+        // Both counts include the work of connecting.
         let (Some((few, few_validated)), Some((more, validated))) = (few, more) else {
             return Ok(Figures::new());
         };
@@ -49,7 +50,7 @@ impl Inspected {
     }
 }
 
-/// What the bus and the peers count while these calls are made.
+/// Returns the counts of the bus and the peers during these calls.
 fn counted(
     call: &CallWorkload,
     stage: &MeasurementStage<'_>,
@@ -60,5 +61,5 @@ fn counted(
     Ok(counters.end().map(|after| (after - before, validated)))
 }
 
-/// How many calls are looked at.
+/// The number of inspected calls.
 const INSPECTED_CALLS: u64 = 1000;

@@ -1,4 +1,4 @@
-//! One end of a workload is the program of a library.
+//! Workloads in which one end is a library program.
 
 use std::iter;
 
@@ -18,18 +18,18 @@ use crate::raw::{ReadBuffer, sample_rule};
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// Calls or signals between the program of a library and a client with nothing in it.
+/// Calls or signals between a library program and the raw client.
 #[derive(Clone, Debug)]
 pub(crate) struct ThroughLibrary {
     pub library: BuiltLibrary,
     pub way: LibraryRole,
-    /// How many calls or signals.
+    /// The number of calls or signals.
     pub count: u64,
-    /// Bytes of what each carries.
+    /// The size of the payload, in bytes.
     pub size: usize,
 }
 
-/// What the program of a library does.
+/// The role of the library program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LibraryRole {
     Calls,
@@ -168,7 +168,7 @@ impl ThroughLibrary {
         Ok(with_time(figures, client, self.count))
     }
 
-    /// What one who listened has to tell.
+    /// Converts the report of a listener into figures.
     fn heard(&self, report: &ListenReport) -> Figures {
         let seconds = report.elapsed_ns as f64 / NS_PER_S;
         Figures::from([

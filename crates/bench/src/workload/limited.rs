@@ -1,10 +1,10 @@
-//! A part of what a workload can do.
+//! Workloads with restricted metrics or carriers.
 
 use super::{Requirements, Targets, Workload, WorkloadOutcome};
 use crate::result::Metric;
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// A workload of which one figure counts, for lists of unlike things.
+/// A workload with a single metric, for lists of different workloads.
 #[derive(Clone, Debug)]
 pub(crate) struct SingleMetric<W> {
     pub metric: Metric,
@@ -23,7 +23,7 @@ impl<W: Workload> Workload for SingleMetric<W> {
     }
 }
 
-/// A workload that is of interest on the bus of this program only.
+/// A workload that is measured only on this project's bus.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnBusOnly<W>(pub W);
 

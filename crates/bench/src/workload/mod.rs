@@ -1,4 +1,4 @@
-//! What is done in a measurement, on any carrier of messages.
+//! Workloads of measurements, on any carrier of messages.
 //!
 //! A [`scenario`](crate::scenario) is a list of workloads with their
 //! [`BenchCase`](crate::result::Case)s.
@@ -36,38 +36,38 @@ use crate::raw::ReadBuffer;
 use crate::result::{Figures, ProcessTrack};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// Something that can be measured.
+/// A unit of work that can be measured.
 pub(crate) trait Workload: fmt::Debug {
-    /// What it needs of what carries its messages.
+    /// The requirements for the carrier of its messages.
     fn requirements(&self) -> Requirements;
 
-    /// Does it once, and tells what it took.
+    /// Runs the workload once, and returns its figures.
     fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError>;
 
-    /// Does it again with instruments that disturb it too much for it to be timed, and tells what
-    /// they have found. What cannot be found is a note, not an error.
+    /// Runs the workload again with instruments that disturb it too much for timing, and returns
+    /// their figures. A figure that cannot be obtained is a note, not an error.
     fn inspect(&self, _stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         Ok(WorkloadOutcome::default())
     }
 }
 
-/// What a workload requires of the carrier of its messages.
+/// The requirements of a workload for the carrier of its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Requirements {
-    /// What it can be measured on.
+    /// The carriers that support the workload.
     pub targets: Targets,
-    /// For how long one carrier is used.
+    /// How long one carrier is used.
     pub use_of_carrier: Use,
-    /// Whether the bus checks the bodies of messages.
+    /// Whether the bus validates the bodies of messages.
     pub body_validation: BenchBodyValidation,
-    /// How much the clients, and so a relay, read at once.
+    /// The number of bytes that the clients, and therefore a relay, read at once.
     pub read_buffer: ReadBuffer,
 }
 
-/// What a workload can be measured on.
+/// The carriers that support a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Targets {
-    /// Buses, the process that only reads and writes, and two processes without one between.
+    /// Buses, the process that only reads and writes, and two processes without a carrier.
     Anything,
     /// Buses, and the process that only reads and writes.
     Carriers,
@@ -75,16 +75,16 @@ pub(crate) enum Targets {
     OurBus,
 }
 
-/// For how long one carrier is used.
+/// How long one carrier is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Use {
     Repeated,
-    /// For one round, since it leaves traces.
+    /// For one round, because the workload leaves state behind.
     Single,
 }
 
 impl Requirements {
-    /// The usual requirements, with these targets.
+    /// Returns the default requirements, with these targets.
     pub(crate) const fn of(targets: Targets) -> Self {
         Self {
             targets,
@@ -95,13 +95,13 @@ impl Requirements {
     }
 }
 
-/// What a measurement has found.
+/// The results of a measurement.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorkloadOutcome {
     pub figures: Figures,
-    /// When which process ran, if that was asked for.
+    /// The intervals in which each process ran, if they were recorded.
     pub timeline: Option<Vec<ProcessTrack>>,
-    /// What could not be found, each in a sentence.
+    /// The results that could not be obtained, one sentence each.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A workload with a carrier that the scheduler prefers.
+//! Workloads with a prioritized carrier.
 
 use std::io;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use sys::scheduling::{self, Nice, Slice};
 use super::{Requirements, Workload, WorkloadOutcome};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// A workload with a carrier that the scheduler prefers.
+/// A workload with a prioritized carrier.
 #[derive(Clone, Debug)]
 pub(crate) struct Prioritized<W> {
     pub priority: BusPriority,
     pub workload: W,
 }
 
-/// How the scheduler prefers a process.
+/// The scheduling priority of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BusPriority {
     Nice(Nice),
-    /// By the hint how long it wants to run at a time, at the usual nice value.
+    /// A hint for the length of its time slice, at the default nice value.
     Slice(Slice),
 }
 
@@ -34,7 +34,7 @@ impl<W: Workload> Workload for Prioritized<W> {
         let before = scheduling::nice(pid)?;
         self.priority.set(pid).map_err(|error| refused(&error))?;
         let outcome = self.workload.measure(stage);
-        // A bus that ran before is left as it was; others end soon.
+        // Restores the priority of a bus that was already running; others end soon.
         let restored = match self.priority {
             BusPriority::Nice(_) => scheduling::set_nice(pid, before),
             BusPriority::Slice(_) => scheduling::reset_slice(pid),
@@ -51,7 +51,7 @@ impl BusPriority {
         }
     }
 
-    /// In two words: `nice -5`, `slice 0.1 ms`.
+    /// A short label: `nice -5`, `slice 0.1 ms`.
     pub(crate) fn label(self) -> String {
         match self {
             Self::Nice(nice) => format!("nice {}", nice.get()),

@@ -1,4 +1,4 @@
-//! Connecting, and taking names, again and again.
+//! Workloads that connect, or request names, repeatedly.
 
 use super::{NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::peer::{IdleConnections, RepeatedAction, Repeater};
@@ -11,11 +11,11 @@ pub(crate) struct ConnectWorkload {
     pub count: u64,
 }
 
-/// Taking a name and releasing it, while other connections have match rules for names.
+/// Requesting a name and releasing it, while other connections have match rules for names.
 #[derive(Clone, Debug)]
 pub(crate) struct NameCycleWorkload {
     pub count: u64,
-    /// Connections that each have a rule for a name of their own.
+    /// The number of connections that each have a rule for a different name.
     pub bystanders: u64,
 }
 
@@ -45,7 +45,7 @@ impl Workload for NameCycleWorkload {
     }
 }
 
-/// The median duration of an action, after a warm-up of a tenth of `count`.
+/// Measures the median duration of an action, after a warm-up of a tenth of `count`.
 fn repeat(
     stage: &MeasurementStage<'_>,
     action: RepeatedAction,
@@ -59,7 +59,7 @@ fn repeat(
     Ok(Figures::from([(metric, durations.p50_ns as f64 / NS_PER_US)]).into())
 }
 
-/// The match rule that a client of a desktop adds for each name that it watches.
+/// The match rule that a desktop client adds for each name that it watches.
 const NAME_RULE: &str = "type='signal',sender='org.freedesktop.DBus',\
      path='/org/freedesktop/DBus',interface='org.freedesktop.DBus',\
      member='NameOwnerChanged',arg0='org.example.Service{n}'";

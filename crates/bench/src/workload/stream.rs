@@ -1,4 +1,4 @@
-//! One process sends to another as fast as it can.
+//! The workload in which one process sends at full rate.
 
 use super::{MIB, NS_PER_S, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::peer::{
@@ -9,22 +9,22 @@ use crate::raw::sample_rule;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// One process sends signals as fast as it can, to one or to all who asked for them.
+/// One process sends signals at full rate, to one recipient or to all subscribers.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamWorkload {
-    /// What each carries. Stamps, by which the time from emission to receipt is measured, cost a
-    /// look at the clock at both ends.
+    /// The content of each signal. Time stamps, which measure the time from emission to receipt,
+    /// cost a clock reading at both ends.
     pub content: SignalContent,
     pub count: u64,
     pub to: StreamRecipients,
 }
 
-/// The recipients of the messages of a stream.
+/// The recipients of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StreamRecipients {
-    /// One process, to which they are addressed.
+    /// One process, the unicast destination.
     Addressed,
-    /// So many, who have a match rule.
+    /// This many processes, each with a match rule.
     Subscribed(u64),
 }
 
@@ -65,7 +65,7 @@ impl Workload for StreamWorkload {
 }
 
 impl StreamWorkload {
-    /// Signals to one process, whose time under way is not measured.
+    /// Unicast signals to one process, without measuring their delay.
     pub(crate) const fn addressed(size: usize, count: u64) -> Self {
         let content = SignalContent::Bytes { size, stamps: Stamps::Off };
         Self { content, count, to: StreamRecipients::Addressed }
@@ -83,7 +83,7 @@ impl StreamWorkload {
         ListenerPeer::of_stream(&stage.endpoint, rules, self.count, stamps)
     }
 
-    /// Bytes of a message that count: those of the payload, or all where there is none.
+    /// The bytes of a message that count: the payload or, if there is none, all bytes.
     fn bytes_each(&self, emitted: &EmitterReport) -> f64 {
         match self.content {
             SignalContent::Bytes { size, .. } => size as f64,

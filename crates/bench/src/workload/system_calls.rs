@@ -1,4 +1,4 @@
-//! How often a process reads from sockets and writes to them.
+//! Counts the system calls by which a process reads from sockets and writes to them.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -16,8 +16,8 @@ use super::observed::CountedWorkload;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// Counts the system calls of a process, and those by which it reads from sockets and writes to
-/// them, with strace(1), which slows it down. Dropped, it ends.
+/// Counts all system calls of a process, and those that read from or write to sockets, with
+/// strace(1), which slows the process down. Dropping it ends strace.
 #[derive(Debug)]
 pub(super) struct SystemCalls {
     strace: Child,
@@ -33,8 +33,8 @@ pub(super) struct SystemCallCounts {
 }
 
 impl SystemCalls {
-    /// The system calls of a process for each unit of a workload, which is done twice, of different
-    /// length.
+    /// Counts the system calls of a process per unit of work. Runs the workload twice, with
+    /// different numbers of units.
     pub(super) fn of_a_unit<W: CountedWorkload>(
         workload: &W,
         stage: &MeasurementStage<'_>,
@@ -52,13 +52,13 @@ impl SystemCalls {
             work.measure(stage)?;
             *count = calls.end(stage)?.all;
         }
-        // What connecting takes is in both.
+        // Both counts include the work of connecting.
         let [fewer, more] = works.map(|work| work.units());
         let each = counts[1].saturating_sub(counts[0]) as f64 / (more - fewer) as f64;
         Ok(Figures::from([(Metric::BusSystemCalls, each)]).into())
     }
 
-    /// Begins to count. `Err` is a sentence that says why that cannot be.
+    /// Starts to count. `Err` is a sentence with the reason of a failure.
     pub(super) fn begin(
         stage: &MeasurementStage<'_>,
         pid: u32,
@@ -68,7 +68,7 @@ impl SystemCalls {
         command.args(["-f", "-c", "-o"]);
         command.arg(&table).args(["-p", &pid.to_string()]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        // It is to hear the signal that ends it, which this process may block.
+        // Unblocks the signal that ends strace, because this process may block it.
         ChildSetup::new().end_with_parent(Terminate).install(&mut command);
         let mut strace = match command.spawn() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -86,12 +86,12 @@ impl SystemCalls {
         if !is_attached {
             return Ok(Err(line.trim().to_owned()));
         }
-        // It says so a little before it counts.
+        // strace reports the attachment shortly before it counts, without a way to observe that.
         thread::sleep(SETTLING_TIME);
         Ok(Ok(calls))
     }
 
-    /// Ends, and tells what was counted.
+    /// Stops counting, and returns the counts.
     pub(super) fn end(
         mut self,
         stage: &MeasurementStage<'_>,
@@ -111,13 +111,13 @@ impl SystemCalls {
 
 impl Drop for SystemCalls {
     fn drop(&mut self) {
-        // It may have ended already.
+        // Fails if strace has ended already.
         let _ = self.strace.kill();
         let _ = self.strace.wait();
     }
 }
 
-/// Reads the table of `strace -c`: the fourth column is the count, the last the name.
+/// Parses the table of `strace -c`: the fourth column is the count, the last the name.
 fn counts(table: &str) -> SystemCallCounts {
     let mut counts = SystemCallCounts::default();
     for line in table.lines() {
@@ -132,13 +132,13 @@ fn counts(table: &str) -> SystemCallCounts {
     counts
 }
 
-/// Units of work of which system calls are counted: the difference counts.
+/// The two numbers of units; the result is the difference of their system calls.
 const INSPECTED_UNITS: [u64; 2] = [200, 600];
 
-/// How long strace takes at most until it counts.
+/// The maximum time that strace takes until it counts.
 const SETTLING_TIME: Duration = Duration::from_millis(100);
 
-/// The name in the last line.
+/// The name in the last line of the table.
 const TOTAL: &str = "total";
 
 /// The system calls by which buses write to sockets.

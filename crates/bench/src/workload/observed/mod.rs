@@ -1,4 +1,4 @@
-//! A workload on a bus with an observer, beside the same workload without one.
+//! A workload on a bus with an observer, compared with the same workload without one.
 
 mod observer;
 mod program;
@@ -19,26 +19,26 @@ use crate::stage::{MeasureError, MeasurementStage};
 
 /// A workload on a bus with an observer.
 ///
-/// It is measured without and with the observer in turns, each with processes of its own. What
-/// observation adds is the median over the turns: a single turn says little, because it depends
-/// much on the state of the machine and on the addresses of a process's memory. Each time the
-/// workload runs once before and is not measured, because the first messages cost more.
+/// It is measured alternately without and with the observer, each time with new processes. The
+/// result is the median over the turns: a single turn says little, because it depends strongly on
+/// the state of the machine and on the memory layout of a process. Each time, the workload runs
+/// once before the measurement, because the first messages cost more.
 #[derive(Clone, Debug)]
 pub(crate) struct ObservedWorkload<W> {
     pub observer: ObserverKind,
-    /// How many turns there are, at least one.
+    /// The number of turns, at least one.
     pub turns: u64,
     pub workload: W,
 }
 
-/// A workload whose messages can be counted.
+/// A workload with a known number of messages.
 pub(crate) trait CountedWorkload: Workload + Clone {
-    /// How many units of work it does, the warm-up included.
+    /// The number of units of work, including the warm-up.
     fn units(&self) -> u64;
 
     fn messages_each(&self) -> u64;
 
-    /// The same with another number of units, which the warm-up may exceed.
+    /// Returns the same workload with another number of units, which the warm-up may exceed.
     fn of_units(&self, units: u64) -> Self;
 }
 
@@ -98,7 +98,7 @@ impl<W: CountedWorkload> Workload for ObservedWorkload<W> {
 }
 
 impl<W: CountedWorkload> ObservedWorkload<W> {
-    /// Does it without and then with the observer.
+    /// Runs the workload without and then with the observer.
     fn turn(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         self.perform(stage, None)?;
         let unwatched = self.perform(stage, None)?;
@@ -111,7 +111,7 @@ impl<W: CountedWorkload> ObservedWorkload<W> {
         Ok(figures)
     }
 
-    /// Does it once, and waits until the observer has caught up.
+    /// Runs the workload once, and waits until the observer has caught up.
     fn perform(
         &self,
         stage: &MeasurementStage<'_>,
@@ -154,7 +154,7 @@ impl<W: CountedWorkload> ObservedWorkload<W> {
     }
 }
 
-/// A stream that is recorded by `diligence record`.
+/// A stream that `diligence record` records.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     pub stream: StreamWorkload,
@@ -177,17 +177,17 @@ impl Workload for Recorded {
     }
 }
 
-/// How many units of work were done in a second.
+/// Returns the units of work per second.
 fn rate(figures: &Figures) -> Option<f64> {
     [Metric::CallsPerS, Metric::MessagesPerS].iter().find_map(|rate| figures.get(rate)).copied()
 }
 
-/// How often the carrier went to sleep, and so was woken.
+/// Returns how often the carrier went to sleep, and so was woken.
 fn wake_ups(stage: &MeasurementStage<'_>) -> Option<u64> {
     stage.carrier_usage().map(|usage| usage.voluntary_switches)
 }
 
-/// Waits until a process has hardly anything to do.
+/// Waits until a process is nearly idle.
 fn settle(pid: u32, stage: &MeasurementStage<'_>) {
     while !stage.stop.left().is_zero() {
         let before = process::processor_time(pid);
@@ -199,7 +199,7 @@ fn settle(pid: u32, stage: &MeasurementStage<'_>) {
     }
 }
 
-/// Of each metric the median; of two in the middle the lower one.
+/// Returns the median of each metric; with an even number of values, the lower one in the middle.
 fn medians(turns: &[Figures]) -> Figures {
     let metrics = turns.iter().flat_map(BTreeMap::keys).copied();
     let median = |metric: Metric| {
@@ -221,7 +221,7 @@ const KEPT: [Metric; 5] = [
 
 const US_PER_S: f64 = 1e6;
 
-/// The time of which a process that has caught up uses less than a tenth.
+/// The interval in which a process that has caught up uses less than a tenth of a processor.
 const SETTLING_TIME: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

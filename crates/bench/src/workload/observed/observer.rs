@@ -19,16 +19,16 @@ use crate::workload::Targets;
 /// An observer of a bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ObserverKind {
-    /// Nobody
+    /// No observer
     Nobody,
-    /// A trace without the bytes of messages, into memory that is not read
+    /// A trace without message bytes, into memory that no process reads
     Stamps,
-    /// The flight recorder: a trace of whole messages, into memory that is not read
+    /// The flight recorder: a trace of whole messages, into memory that no process reads
     FlightRecorder,
     /// `diligence record`, which reads a trace of whole messages
     #[value(name = "record")]
     Recorder,
-    /// A monitor that takes all copies and looks at none
+    /// A monitor that receives all copies and parses none
     Monitor,
     /// `dbus-monitor --pcap`
     DbusMonitor,
@@ -89,7 +89,7 @@ impl fmt::Display for ObserverKind {
     }
 }
 
-/// An observer that runs. Dropping it ends it.
+/// A running observer. Dropping it ends it.
 pub(super) enum RunningObserver {
     Nobody,
     Trace(#[expect(dead_code, reason = "it ends when it is dropped")] UnreadTrace),
@@ -110,7 +110,7 @@ impl RunningObserver {
         }
     }
 
-    /// Ends it, and tells what it has recorded, where that says so itself.
+    /// Ends the observer, and returns how much it recorded, if it reports that.
     pub(super) fn end(
         self,
         stage: &MeasurementStage<'_>,
@@ -122,10 +122,10 @@ impl RunningObserver {
     }
 }
 
-/// A trace that nobody reads.
+/// A trace that no process reads.
 pub(super) struct UnreadTrace {
     _connection: Connection,
-    /// With the descriptor of its memory.
+    /// The message with the descriptor of the trace memory.
     _ring: ReceivedMessage,
 }
 
@@ -139,7 +139,7 @@ impl UnreadTrace {
     }
 }
 
-/// A flight recorder that was turned on. Dropped, it is turned off.
+/// An enabled flight recorder. Dropping it disables the recorder.
 pub(super) struct EnabledFlightRecorder {
     connection: Connection,
     file: PathBuf,
@@ -159,7 +159,7 @@ impl EnabledFlightRecorder {
         let with = before.replace("</busconfig>", FLIGHT_RECORDER);
         let switched = Self { connection: connect(stage.bus_address()?)?, file, before };
         switched.reload(&with)?;
-        // It is an error if there is none.
+        // The call fails if there is no flight recorder.
         call(&switched.connection, TRACE, "Dump", &())?;
         Ok(switched)
     }
@@ -172,7 +172,7 @@ impl EnabledFlightRecorder {
 
 impl Drop for EnabledFlightRecorder {
     fn drop(&mut self) {
-        // If the bus is gone, so is its flight recorder.
+        // If the bus has ended, so has its flight recorder.
         let _ = self.reload(&self.before);
     }
 }
@@ -211,8 +211,8 @@ const BUS: &str = "org.freedesktop.DBus";
 const BUS_PATH: &str = "/org/freedesktop/DBus";
 const TRACE: &str = "org.diligence.Trace1";
 
-/// Bytes of the memory of a trace that nobody reads: so few that it has soon gone round once. Until
-/// then it costs mostly what the kernel needs to provide memory.
+/// Memory of an unread trace in bytes: small enough to be filled once soon. Until then, most of the
+/// cost is the kernel's work to provide memory.
 const STAMPS_RING: u64 = 1 << 20;
 
 /// The end of a configuration with a flight recorder, of 4 MiB for the same reason.

@@ -1,4 +1,4 @@
-//! Programs that observe a bus and write what they see to a file.
+//! Programs that observe a bus and write messages to a file.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,8 +14,8 @@ use sys::clock;
 use crate::raw::{RawConnection, Template};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// A program that writes what it sees of a bus to a file. Dropped, it is ended and the file is
-/// removed.
+/// A program that writes observed messages to a file. Dropping it ends the program and removes the
+/// file.
 #[derive(Debug)]
 pub(super) struct ObserverProgram {
     child: Child,
@@ -24,8 +24,8 @@ pub(super) struct ObserverProgram {
 }
 
 impl ObserverProgram {
-    /// Starts it, and returns when `file` has something that was sent over the bus. `command`
-    /// makes the file itself, or has it as its `output`.
+    /// Starts the program, and returns when `file` contains a probe that was sent over the bus.
+    /// `command` creates the file itself, or has it as its `output`.
     pub(super) fn start(
         stage: &MeasurementStage<'_>,
         file: PathBuf,
@@ -49,9 +49,10 @@ impl ObserverProgram {
         &self.file
     }
 
-    /// Asks it to end, and waits for that.
+    /// Asks the program to end, and waits for it.
     pub(super) fn end(&mut self, stage: &MeasurementStage<'_>) -> Result<(), MeasureError> {
-        // What was started where interrupts are ignored, as behind a shell, ignores them too.
+        // A process that inherited ignored interrupts, as background jobs of a shell do, ignores
+        // them too.
         for signal in [Signal::INT, Signal::TERM] {
             kill_process(Pid::from_child(&self.child), signal).map_err(io::Error::from)?;
             let deadline = clock::monotonic() + stage.stop.left().min(END_TIMEOUT);
@@ -66,7 +67,7 @@ impl ObserverProgram {
         Err(self.failure("did not end in time"))
     }
 
-    /// Says something over the bus until it is written down.
+    /// Sends probes over the bus until the file contains one.
     fn wait_for_probe(&mut self, stage: &MeasurementStage<'_>) -> Result<(), MeasureError> {
         let (mut connection, _) = RawConnection::to_bus(stage.bus_address()?)?;
         let mut probe = Template::signal(None, &(PROBE,))?;
@@ -78,7 +79,7 @@ impl ObserverProgram {
             probe.next_serial();
             connection.send(probe.bytes())?;
             thread::sleep(LOOK_AGAIN);
-            // It may not have made its file yet.
+            // The file may not exist yet.
             let seen = fs::read(&self.file).unwrap_or_default();
             if seen.windows(PROBE.len()).any(|window| window == PROBE.as_bytes()) {
                 return Ok(());
@@ -95,7 +96,7 @@ impl ObserverProgram {
 
 impl Drop for ObserverProgram {
     fn drop(&mut self) {
-        // It may have ended already, and have made no file.
+        // The program may have ended already, without a file.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_file(&self.file);
@@ -115,13 +116,14 @@ fn missing(command: &Command, error: &io::Error) -> MeasureError {
     ))
 }
 
-/// What is looked for in the file: no program writes a string of a message otherwise.
+/// The probe that is searched for in the file. No program writes the strings of a message in
+/// another encoding.
 const PROBE: &str = "org.diligence.Bench1.Probe";
 
-/// How long a program may take until it watches.
+/// Time in which a program must start to observe.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a program may take until it has written all and ends.
+/// Time in which a program must write all messages and end.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(10);

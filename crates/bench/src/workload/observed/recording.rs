@@ -1,20 +1,20 @@
-//! How much stands in a recording, as it says itself at its end.
+//! The totals of a recording, from the statistics at its end.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-/// What a recording says of itself.
+/// The totals of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RecordingTotals {
     pub(super) received: u64,
-    /// Those of them that are not in the file.
+    /// The number of messages that are missing in the file.
     pub(super) lost: u64,
 }
 
 impl RecordingTotals {
-    /// Reads the statistics that stand at the end of a pcapng file; a file of another format has
-    /// none. Of all other blocks only the heads are looked at.
+    /// Reads the statistics at the end of a pcapng file; other formats have none. It reads only the
+    /// headers of all other blocks.
     pub(super) fn of_file(path: &Path) -> io::Result<Self> {
         Self::read(BufReader::with_capacity(BUFFER_LEN, File::open(path)?))
     }
@@ -61,7 +61,7 @@ fn half(bytes: &[u8], at: usize) -> u16 {
     bytes[at..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes))
 }
 
-/// Type and length of a block.
+/// Size of a block header in bytes: type and length.
 const BLOCK_HEAD: usize = 8;
 
 /// The type of the first block.
@@ -72,16 +72,16 @@ const STATISTICS: u32 = 5;
 
 const OPTIONS_START: usize = 12;
 
-/// Code and length of an option.
+/// Size of an option header in bytes: code and length.
 const OPTION_HEAD: usize = 4;
 
-/// The code of the option that counts all packets.
+/// The code of the option with the number of packets.
 const RECEIVED: u16 = 4;
 
-/// The code of the option that counts those that were lost.
+/// The code of the option with the number of lost packets.
 const DROPPED: u16 = 5;
 
-/// Bytes that are read at once.
+/// The number of bytes that are read at once.
 const BUFFER_LEN: usize = 256 * 1024;
 
 #[cfg(test)]
